@@ -1,0 +1,1 @@
+//! Benches of Leafbase beside its peers.

@@ -1,0 +1,1 @@
+//! What a Leafbase collection allows: property keys and values.

@@ -1,0 +1,1 @@
+//! An embedded library for spaces of block documents.

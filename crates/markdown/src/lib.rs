@@ -1,0 +1,1 @@
+//! Markdown to Leafbase blocks and back.

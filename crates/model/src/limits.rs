@@ -1,0 +1,46 @@
+//! Every limit, with what it protects. Passing one is [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded), before any write.
+
+/// The most that one request, block or space may hold. `Limits::default()` gives the documented values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Pages within pages: bounds every walk up the tree and every recursive reply type.
+    pub page_nesting: usize,
+    /// Bytes of one block's inline markdown: bounds the work of one match or one parse.
+    pub block_text: usize,
+    /// Bytes of one block's raw code, or of one table.
+    pub block_raw: usize,
+    /// Blocks, or IDs, in one request: bounds one transaction.
+    pub blocks_per_request: usize,
+    /// Bytes of markdown in one request.
+    pub markdown: usize,
+    /// Bytes of JSON in one request.
+    pub json: usize,
+    /// Blocks in the reply to one fetch; a cursor gives the rest.
+    pub blocks_per_fetch: usize,
+    /// Characters of a title, a folder name or a property key.
+    pub title: usize,
+    /// Bytes of a URL, a file name, a description or an author's name.
+    pub attribute: usize,
+}
+
+impl Limits {
+    /// The deepest indentation a block may have; the first level is 0.
+    pub const INDENTATION: u8 = 5;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            page_nesting: 64,
+            block_text: 256 << 10,
+            block_raw: 1 << 20,
+            blocks_per_request: 20_000,
+            markdown: 16 << 20,
+            json: 16 << 20,
+            blocks_per_fetch: 200_000,
+            title: 1_000,
+            attribute: 8 << 10,
+        }
+    }
+}

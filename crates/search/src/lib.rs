@@ -1,0 +1,1 @@
+//! How Leafbase reads words from text.

@@ -1,0 +1,158 @@
+//! The ordered key-value trait that everything in a space is stored behind.
+//!
+//! Keys are compared byte by byte, unsigned. Readers are handed borrowed bytes, so that an engine with memory-mapped or
+//! cached pages copies nothing. The traits are object safe and nothing above them is generic over the engine.
+
+use std::fmt;
+use std::ops::{Bound, ControlFlow};
+
+use leafbase_model::Result;
+
+/// Keys from `lower` to `upper`, in ascending order or in descending.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyRange<'a> {
+    /// Where the range begins.
+    pub lower: Bound<&'a [u8]>,
+    /// Where the range ends.
+    pub upper: Bound<&'a [u8]>,
+    /// Whether the last key comes first.
+    pub reverse: bool,
+}
+
+impl<'a> KeyRange<'a> {
+    /// From `lower` on, up to but without `upper`.
+    pub fn half_open(lower: &'a [u8], upper: &'a [u8]) -> Self {
+        Self { lower: Bound::Included(lower), upper: Bound::Excluded(upper), reverse: false }
+    }
+
+    /// The same keys, last one first.
+    pub fn reversed(self) -> Self {
+        Self { reverse: !self.reverse, ..self }
+    }
+}
+
+/// What a scan calls for each entry: `Break` ends the scan.
+pub type Visit<'f> = &'f mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
+
+/// Reads of one consistent state.
+pub trait Read {
+    /// Hands the value of `key` to `visit`; `false` if there is none. The borrow ends with the visit.
+    ///
+    /// # Errors
+    /// What the engine reports, or what `visit` returned.
+    fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool>;
+
+    /// Hands each entry of `range` to `visit` in order, until it breaks.
+    ///
+    /// # Errors
+    /// What the engine reports, or what `visit` returned.
+    fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()>;
+
+    /// Hands the value of each key to `visit` together with its index in `keys`, in the order of `keys`. A remote engine
+    /// answers in one round trip.
+    ///
+    /// # Errors
+    /// What the engine reports, or what `visit` returned.
+    fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(usize, Option<&[u8]>) -> Result<()>) -> Result<()> {
+        for (index, key) in keys.iter().enumerate() {
+            let found = self.get(key, &mut |value| visit(index, Some(value)))?;
+            if !found {
+                visit(index, None)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes that become visible together or not at all. It reads its own writes.
+pub trait Transaction: Read {
+    /// Sets `key` to `value`, whatever was there.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+
+    /// Removes `key`, if it is there.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    fn delete(&mut self, key: &[u8]) -> Result<()>;
+
+    /// Removes every key from `lower` on, up to but without `upper`.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    fn delete_range(&mut self, lower: &[u8], upper: &[u8]) -> Result<()>;
+}
+
+/// A state that stays as it is while others write.
+pub trait Snapshot: Read + Send + Sync {}
+
+/// What a commit promises when it returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Durability {
+    /// The write survives the loss of power.
+    #[default]
+    Durable,
+    /// The write is visible to every later read, and survives once a later durable write, a flush or a close of the space
+    /// has returned. A crash before that loses it, together with every relaxed write after the last durable one: never some
+    /// of them, and never half of one.
+    Relaxed,
+}
+
+/// How a write is done.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// What the commit promises.
+    pub durability: Durability,
+}
+
+impl WriteOptions {
+    /// Options with the given durability.
+    pub fn durability(durability: Durability) -> Self {
+        Self { durability }
+    }
+}
+
+/// An engine that keeps ordered keys.
+pub trait Store: fmt::Debug + Send + Sync + 'static {
+    /// The state as of the last write that returned before this call. It holds back the reuse of space for as long as it
+    /// lives, so keep it for one call and no longer.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>>;
+
+    /// Runs `f` in a transaction and commits if it returns `Ok`, rolls back if it returns `Err`. One writer at a time: a
+    /// second one waits. `f` may be run again after a conflict: whatever it computes must be reset at its start.
+    ///
+    /// # Errors
+    /// What `f` returned, or what the engine reports. In either case nothing of the write is visible, now or after a restart.
+    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()>;
+
+    /// Makes every write that has returned survive the loss of power.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    fn flush(&self) -> Result<()>;
+
+    /// Gives unused space back to the file system, as far as the engine can. Waits for writers.
+    ///
+    /// # Errors
+    /// What the engine reports; the data stays as it was.
+    fn compact(&self) -> Result<()>;
+
+    /// Verifies the engine's own structures and says whether they are whole. Reads everything.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    fn verify(&self) -> Result<bool>;
+
+    /// How many bytes the engine occupies where it stores: file length, or memory.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    fn bytes(&self) -> Result<u64>;
+}

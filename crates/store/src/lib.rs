@@ -1,0 +1,5 @@
+//! Where Leafbase keeps a space: ordered keys, records, change log, integrity.
+//!
+//! It knows no rule: `tree-ops` and `collections` decide, this crate applies.
+
+pub mod kv;

@@ -1,0 +1,1 @@
+//! A text language for block trees and a naive model, for tests.

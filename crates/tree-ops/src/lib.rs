@@ -1,0 +1,1 @@
+//! What a Leafbase block tree allows: reads through a trait, returns edits.
