@@ -1,0 +1,152 @@
+//! The elementary writes. Each carries what it replaces, so that its inverse can be computed.
+
+use crate::{BlockData, BlockId, DocumentId, DocumentRecord, FolderRecord, Stamp};
+
+/// A block as the store keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockRecord {
+    /// Its ID.
+    pub id: BlockId,
+    /// 1 when it is made, and one more with each change of its data.
+    pub rev: u64,
+    /// The making.
+    pub created: Stamp,
+    /// The last change of its data.
+    pub modified: Stamp,
+    /// What it says.
+    pub data: BlockData,
+}
+
+/// A place among the children of `parent`: right after the child `after`, or first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot {
+    /// The document.
+    pub document: DocumentId,
+    /// Whose children.
+    pub parent: BlockId,
+    /// The sibling before; none for the first place.
+    pub after: Option<BlockId>,
+}
+
+/// A block of a [`Forest`] with its depth in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// 0 for the top ones; at most one more than the node before.
+    pub depth: u16,
+    /// The block.
+    pub block: BlockRecord,
+}
+
+/// Blocks that stand side by side, each with all below it, in reading order (a parent before its children).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Forest(pub Vec<Node>);
+
+impl Forest {
+    /// A single block.
+    pub fn one(block: BlockRecord) -> Self {
+        Self(vec![Node { depth: 0, block }])
+    }
+
+    /// How many levels of children stand below the deepest top block: 0 if none has any.
+    pub fn height(&self) -> u16 {
+        self.0.iter().map(|node| node.depth).max().unwrap_or(0)
+    }
+
+    /// Each block with the block of the forest that it is a child of; none for the top ones.
+    pub fn with_parents(&self) -> impl Iterator<Item = (Option<BlockId>, &BlockRecord)> {
+        let mut path: Vec<BlockId> = Vec::new();
+        self.0.iter().map(move |node| {
+            path.truncate(usize::from(node.depth));
+            let parent = path.last().copied();
+            path.push(node.block.id);
+            (parent, &node.block)
+        })
+    }
+}
+
+/// An elementary write. Applied in order; each describes the state that those before it left.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Edit {
+    /// Blocks are put in; none of them exists before.
+    Insert {
+        /// Where.
+        slot: Slot,
+        /// What.
+        forest: Forest,
+    },
+    /// Blocks are taken out, with all below them.
+    Remove {
+        /// Where the first of them stands.
+        slot: Slot,
+        /// What: side by side, and complete.
+        forest: Forest,
+    },
+    /// A block says something else.
+    Update {
+        /// Its document.
+        document: DocumentId,
+        /// What it was.
+        before: Box<BlockRecord>,
+        /// What it is then: the same ID.
+        after: Box<BlockRecord>,
+    },
+    /// A block, with all below it, stands elsewhere.
+    Move {
+        /// The block.
+        block: BlockId,
+        /// Where it stands.
+        from: Slot,
+        /// Where it goes: `after` is never the block itself.
+        to: Slot,
+    },
+    /// A document is made, its root first in the forest.
+    CreateDocument {
+        /// The document.
+        record: DocumentRecord,
+        /// Its blocks: one top node, the root.
+        forest: Forest,
+    },
+    /// A document is erased with all its blocks.
+    EraseDocument {
+        /// The document.
+        record: DocumentRecord,
+        /// Its blocks: one top node, the root.
+        forest: Forest,
+    },
+    /// A document's location or day changes.
+    UpdateDocument {
+        /// What it was.
+        before: DocumentRecord,
+        /// What it is then: the same ID.
+        after: DocumentRecord,
+    },
+    /// A folder is made.
+    CreateFolder(FolderRecord),
+    /// A folder goes; nothing is in it.
+    RemoveFolder(FolderRecord),
+    /// A folder has another name or parent.
+    UpdateFolder {
+        /// What it was.
+        before: FolderRecord,
+        /// What it is then: the same ID.
+        after: FolderRecord,
+    },
+}
+
+impl Edit {
+    /// The edit that brings back what this one replaced, applied right after it.
+    pub fn inverse(&self) -> Self {
+        match self.clone() {
+            Self::Insert { slot, forest } => Self::Remove { slot, forest },
+            Self::Remove { slot, forest } => Self::Insert { slot, forest },
+            Self::Update { document, before, after } => Self::Update { document, before: after, after: before },
+            Self::Move { block, from, to } => Self::Move { block, from: to, to: from },
+            Self::CreateDocument { record, forest } => Self::EraseDocument { record, forest },
+            Self::EraseDocument { record, forest } => Self::CreateDocument { record, forest },
+            Self::UpdateDocument { before, after } => Self::UpdateDocument { before: after, after: before },
+            Self::CreateFolder(folder) => Self::RemoveFolder(folder),
+            Self::RemoveFolder(folder) => Self::CreateFolder(folder),
+            Self::UpdateFolder { before, after } => Self::UpdateFolder { before: after, after: before },
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Values of a collection item by property key.
+
+use std::collections::BTreeMap;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use crate::json::{FromJson, Object, wrong_type};
+use crate::{BlockId, Day, Error, Result};
+
+/// The value of one property.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PropertyValue {
+    /// Text, a URL, an e-mail address, a phone number or the option of a single select.
+    Text(String),
+    /// A finite number.
+    Number(f64),
+    /// Yes or no.
+    Boolean(bool),
+    /// A day.
+    Date(Day),
+    /// The options of a multiple select.
+    Options(Vec<String>),
+    /// Items of the related collection.
+    Relations(Vec<BlockId>),
+}
+
+/// Values by property key, in the order of the keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Properties(BTreeMap<String, PropertyValue>);
+
+impl Properties {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value under `key`.
+    pub fn get(&self, key: &str) -> Option<&PropertyValue> {
+        self.0.get(key)
+    }
+
+    /// Sets the value under `key`, or clears it.
+    pub fn set(&mut self, key: impl Into<String>, value: Option<PropertyValue>) {
+        let key = key.into();
+        match value {
+            Some(value) => self.0.insert(key, value),
+            None => self.0.remove(&key),
+        };
+    }
+
+    /// Every key and value, in the order of the keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &PropertyValue)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+impl FromIterator<(String, PropertyValue)> for Properties {
+    fn from_iter<I: IntoIterator<Item = (String, PropertyValue)>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
+impl Serialize for Properties {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(&self.0)
+    }
+}
+
+#[derive(serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Related {
+    block_id: BlockId,
+}
+
+impl Serialize for PropertyValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => serializer.serialize_f64(*number),
+            Self::Boolean(value) => serializer.serialize_bool(*value),
+            Self::Date(day) => day.serialize(serializer),
+            Self::Options(options) => options.serialize(serializer),
+            Self::Relations(items) => {
+                let related: Vec<_> = items.iter().map(|item| Related { block_id: *item }).collect();
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("relations", &related)?;
+                map.end()
+            }
+        }
+    }
+}
+
+impl FromJson for PropertyValue {
+    /// Reads a value without a schema: a day reads as text, since only the property's type tells them apart.
+    fn from_json(value: Value) -> Result<Self> {
+        match value {
+            Value::String(text) => Ok(Self::Text(text)),
+            Value::Bool(value) => Ok(Self::Boolean(value)),
+            Value::Number(number) => {
+                number.as_f64().map(Self::Number).ok_or_else(|| Error::validation("expected a finite number"))
+            }
+            Value::Array(_) => Vec::from_json(value).map(Self::Options),
+            Value::Object(_) => {
+                let mut object = Object::new(value)?;
+                let items: Vec<RelatedItem> = object.required("relations")?;
+                object.finish()?;
+                Ok(Self::Relations(items.into_iter().map(|item| item.0).collect()))
+            }
+            Value::Null => Err(wrong_type("a property value", &value)),
+        }
+    }
+}
+
+struct RelatedItem(BlockId);
+
+impl FromJson for RelatedItem {
+    fn from_json(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let id = object.required("blockId")?;
+        object.finish()?;
+        Ok(Self(id))
+    }
+}

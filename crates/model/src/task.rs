@@ -1,0 +1,88 @@
+//! What makes a block a task.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use crate::json::{FromJson, Object, deserialize_through_json, wire_enum};
+use crate::{Day, Result, Timestamp};
+
+wire_enum! {
+    /// How far a task is.
+    TaskState {
+        /// Open.
+        #[default]
+        Todo = "todo",
+        /// Completed.
+        Done = "done",
+        /// Given up.
+        Canceled = "canceled",
+    }
+}
+
+/// The task that a block is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TaskInfo {
+    /// How far it is.
+    pub state: TaskState,
+    /// The day it is planned for.
+    pub schedule_date: Option<Day>,
+    /// The day it must be done by.
+    pub deadline_date: Option<Day>,
+    /// When it was completed; only where the state is `done`.
+    pub completed_at: Option<Timestamp>,
+    /// When it was given up; only where the state is `canceled`.
+    pub canceled_at: Option<Timestamp>,
+}
+
+impl TaskInfo {
+    /// An unplanned task of this state, without a stamp.
+    pub fn of_state(state: TaskState) -> Self {
+        Self { state, ..Self::default() }
+    }
+
+    /// The same task with the stamps that its state asks for: the state's own is set to `now` unless it has one already, the
+    /// other one is cleared (DECISIONS, "Task state changes").
+    pub fn stamped(self, now: Timestamp) -> Self {
+        let (completed_at, canceled_at) = match self.state {
+            TaskState::Todo => (None, None),
+            TaskState::Done => (Some(self.completed_at.unwrap_or(now)), None),
+            TaskState::Canceled => (None, Some(self.canceled_at.unwrap_or(now))),
+        };
+        Self { completed_at, canceled_at, ..self }
+    }
+}
+
+impl Serialize for TaskInfo {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("state", &self.state)?;
+        for (name, day) in [("scheduleDate", self.schedule_date), ("deadlineDate", self.deadline_date)] {
+            if let Some(day) = day {
+                map.serialize_entry(name, &day)?;
+            }
+        }
+        for (name, instant) in [("completedAt", self.completed_at), ("canceledAt", self.canceled_at)] {
+            if let Some(instant) = instant {
+                map.serialize_entry(name, &instant)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl FromJson for TaskInfo {
+    fn from_json(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let read = Self {
+            state: object.optional("state")?.unwrap_or_default(),
+            schedule_date: object.nullable("scheduleDate")?.flatten(),
+            deadline_date: object.nullable("deadlineDate")?.flatten(),
+            completed_at: object.nullable("completedAt")?.flatten(),
+            canceled_at: object.nullable("canceledAt")?.flatten(),
+        };
+        object.finish()?;
+        Ok(read)
+    }
+}
+
+deserialize_through_json!(TaskInfo);

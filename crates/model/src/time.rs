@@ -1,0 +1,267 @@
+//! Instants, days, and where the present comes from.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
+use crate::{Error, Result};
+
+/// Where the present comes from. Nothing in Leafbase reads the system's clock but the engine's default source.
+pub trait Clock: Send + Sync {
+    /// The present instant.
+    fn now(&self) -> Timestamp;
+}
+
+/// An instant: milliseconds since 1970-01-01T00:00:00Z. Written as RFC 3339 in UTC with milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// 9999-12-31T23:59:59.999Z: later instants could not be written.
+    pub const MAX: Self = Self(253_402_300_799_999);
+    /// 0000-01-01T00:00:00.000Z: earlier instants could not be written.
+    pub const MIN: Self = Self(-62_167_219_200_000);
+
+    /// The instant so many milliseconds after 1970, held within [`Self::MIN`] and [`Self::MAX`].
+    pub const fn from_millis(millis: i64) -> Self {
+        if millis > Self::MAX.0 {
+            Self::MAX
+        } else if millis < Self::MIN.0 {
+            Self::MIN
+        } else {
+            Self(millis)
+        }
+    }
+
+    /// Milliseconds since 1970.
+    pub const fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// The day it is in UTC.
+    pub fn day_utc(self) -> Day {
+        Day::from_epoch_days(self.0.div_euclid(86_400_000))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rest = self.0.rem_euclid(86_400_000);
+        let (seconds, millis) = (rest / 1_000, rest % 1_000);
+        let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+        write!(f, "{}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z", self.day_utc())
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = Error;
+
+    /// Reads `YYYY-MM-DDTHH:MM:SS[.fff]Z`; other offsets than UTC are not read.
+    fn from_str(text: &str) -> Result<Self> {
+        read_timestamp(text).ok_or_else(|| Error::validation("expected an instant like 2026-03-01T09:30:00.000Z"))
+    }
+}
+
+fn read_timestamp(text: &str) -> Option<Timestamp> {
+    let (day, time) = text.split_once(['T', 't'])?;
+    let day: Day = day.parse().ok()?;
+    let time = time.strip_suffix(['Z', 'z'])?;
+    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let mut parts = clock.split(':');
+    let (hour, minute, second) = (two(parts.next()?)?, two(parts.next()?)?, two(parts.next()?)?);
+    if parts.next().is_some() || hour > 23 || minute > 59 || second > 59 || fraction.len() > 9 {
+        return None;
+    }
+    let mut millis = 0;
+    for place in 0..fraction.len().max(3) {
+        let digit = fraction.as_bytes().get(place).copied().unwrap_or(b'0');
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        if place < 3 {
+            millis = millis * 10 + i64::from(digit - b'0');
+        }
+    }
+    let seconds = i64::from(hour) * 3_600 + i64::from(minute) * 60 + i64::from(second);
+    Some(Timestamp(day.epoch_days() * 86_400_000 + seconds * 1_000 + millis))
+}
+
+fn two(text: &str) -> Option<u8> {
+    (text.len() == 2 && text.bytes().all(|digit| digit.is_ascii_digit())).then(|| text.parse().ok())?
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { serializer.serialize_i64(self.0) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            let text = String::deserialize(deserializer)?;
+            text.parse().map_err(serde::de::Error::custom)
+        } else {
+            i64::deserialize(deserializer).map(Self)
+        }
+    }
+}
+
+/// A day of the calendar, from 0000-01-01 to 9999-12-31. Written `YYYY-MM-DD`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::struct_field_names, reason = "a day of the month is a day, too")]
+pub struct Day {
+    year: u16,
+    month: u8,
+    day: u8,
+}
+
+impl Day {
+    /// The day of this date.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Validation`] if the calendar has no such day.
+    pub fn new(year: u16, month: u8, day: u8) -> Result<Self> {
+        if year <= 9_999 && (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day) {
+            Ok(Self { year, month, day })
+        } else {
+            Err(Error::validation(format!("the calendar has no day {year:04}-{month:02}-{day:02}")))
+        }
+    }
+
+    /// The year, 0 to 9999.
+    pub const fn year(self) -> u16 {
+        self.year
+    }
+
+    /// The month, 1 to 12.
+    pub const fn month(self) -> u8 {
+        self.month
+    }
+
+    /// The day of the month, 1 to 31.
+    pub const fn day(self) -> u8 {
+        self.day
+    }
+
+    /// Days since 1970-01-01, as the proleptic Gregorian calendar counts.
+    pub fn epoch_days(self) -> i64 {
+        // Years that begin in March put the leap day last; 400 of them are 146,097 days.
+        let year = i64::from(self.year) - i64::from(self.month <= 2);
+        let month = i64::from((self.month + 9) % 12);
+        let day_of_year = (153 * month + 2) / 5 + i64::from(self.day) - 1;
+        let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+        era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719_468
+    }
+
+    /// The day so many days after 1970-01-01, held within the years 0 to 9999.
+    pub fn from_epoch_days(days: i64) -> Self {
+        let days = days.clamp(-719_528, 2_932_896) + 719_468;
+        let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let shifted = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+        let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+        let year = era * 400 + year_of_era + i64::from(month <= 2);
+        Self {
+            year: u16::try_from(year).unwrap_or_default(),
+            month: u8::try_from(month).unwrap_or(1),
+            day: u8::try_from(day).unwrap_or(1),
+        }
+    }
+}
+
+fn days_in(year: u16, month: u8) -> u8 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+impl FromStr for Day {
+    type Err = Error;
+
+    /// Reads exactly `YYYY-MM-DD`.
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || Error::validation(format!("expected a day YYYY-MM-DD, got {}", crate::json::quoted(text)));
+        let mut parts = text.split('-');
+        let (Some(year), Some(month), Some(day), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(wrong());
+        };
+        if text.len() != 10 || year.len() != 4 || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+            return Err(wrong());
+        }
+        match (year.parse(), two(month), two(day)) {
+            (Ok(year), Some(month), Some(day)) => Self::new(year, month, day),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl Serialize for Day {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Day {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// A day as a request names it: a date, or relative to the present in the space's time zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DayRef {
+    /// This date.
+    Date(Day),
+    /// `today`.
+    Today,
+    /// `tomorrow`.
+    Tomorrow,
+    /// `yesterday`.
+    Yesterday,
+}
+
+impl From<Day> for DayRef {
+    fn from(day: Day) -> Self {
+        Self::Date(day)
+    }
+}
+
+impl fmt::Display for DayRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Date(day) => day.fmt(f),
+            Self::Today => f.write_str("today"),
+            Self::Tomorrow => f.write_str("tomorrow"),
+            Self::Yesterday => f.write_str("yesterday"),
+        }
+    }
+}
+
+impl FromStr for DayRef {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "today" => Ok(Self::Today),
+            "tomorrow" => Ok(Self::Tomorrow),
+            "yesterday" => Ok(Self::Yesterday),
+            date => date.parse().map(Self::Date),
+        }
+    }
+}

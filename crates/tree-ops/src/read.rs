@@ -1,0 +1,58 @@
+//! What the decisions read: a snapshot and an open write both implement it.
+
+use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Forest, Result};
+
+/// Where a block stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The document it belongs to.
+    pub document: DocumentId,
+    /// The block it is a child of; none for a document's root.
+    pub parent: Option<BlockId>,
+}
+
+/// Reads of one consistent state of the block trees. Every method costs the same however large the space is.
+pub trait ReadTree {
+    /// Where `block` stands, if it exists.
+    ///
+    /// # Errors
+    /// What the store reports.
+    fn locate(&self, block: BlockId) -> Result<Option<Located>>;
+
+    /// The block itself, if it exists.
+    ///
+    /// # Errors
+    /// What the store reports.
+    fn block(&self, block: BlockId) -> Result<Option<BlockRecord>>;
+
+    /// The document's record, if it exists.
+    ///
+    /// # Errors
+    /// What the store reports.
+    fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>>;
+
+    /// The last child of `parent`, a block of `document`.
+    ///
+    /// # Errors
+    /// What the store reports.
+    fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>>;
+
+    /// The sibling right before `block`; none if it is the first, a root, or does not exist.
+    ///
+    /// # Errors
+    /// What the store reports.
+    fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>>;
+
+    /// The first children of `parent`, at most `limit`.
+    ///
+    /// # Errors
+    /// What the store reports.
+    fn first_children(&self, document: DocumentId, parent: BlockId, limit: usize) -> Result<Vec<BlockRecord>>;
+
+    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if it does not exist. Costs
+    /// what it returns.
+    ///
+    /// # Errors
+    /// What the store reports.
+    fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest>;
+}
