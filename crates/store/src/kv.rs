@@ -8,6 +8,18 @@ use std::ops::{Bound, ControlFlow};
 
 use leafbase_model::Result;
 
+mod base;
+mod failure;
+mod memory;
+mod opener;
+mod redb_store;
+mod view;
+
+pub(crate) use failure::from_io;
+pub use memory::MemoryStore;
+pub(crate) use redb_store::create_store_file;
+pub use redb_store::{OpenOptions, RedbStore};
+
 /// Keys from `lower` to `upper`, in ascending order or in descending.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyRange<'a> {
@@ -28,6 +40,18 @@ impl<'a> KeyRange<'a> {
     /// The same keys, last one first.
     pub fn reversed(self) -> Self {
         Self { reverse: !self.reverse, ..self }
+    }
+
+    /// Whether no key can lie within. Maps of the standard library panic on bounds that cross.
+    pub fn is_empty(&self) -> bool {
+        match (self.lower, self.upper) {
+            (Bound::Unbounded, Bound::Excluded(upper)) => upper.is_empty(),
+            (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
+            (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
+            (Bound::Included(lower) | Bound::Excluded(lower), Bound::Excluded(upper) | Bound::Included(upper)) => {
+                lower >= upper
+            }
+        }
     }
 }
 

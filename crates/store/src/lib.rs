@@ -2,4 +2,5 @@
 //!
 //! It knows no rule: `tree-ops` and `collections` decide, this crate applies.
 
+pub mod directory;
 pub mod kv;

@@ -1,0 +1,190 @@
+//! The directory of a space: made whole or not at all, opened by one handle at a time.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use leafbase_model::{Error, ErrorKind, Result};
+
+use crate::kv::{OpenOptions, RedbStore, create_store_file, from_io};
+
+/// The file that holds everything.
+pub const STORE_FILE: &str = "space.redb";
+/// The file whose lock tells that a handle is open. It is empty and stays.
+pub const LOCK_FILE: &str = "lock";
+
+/// What a redb file begins with. A byte of flags follows, of which the lowest bit tells the commit slot in use; each slot
+/// begins with the version of the format.
+const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
+const COMMIT_SLOTS: [usize; 2] = [64, 192];
+const HEADER_BYTES: usize = 320;
+/// The latest version that the redb this crate is built with reads.
+const NEWEST_VERSION: u8 = 3;
+
+/// Makes the directory `path` with an empty store in it, and opens it.
+///
+/// It is made under another name and renamed, so that no crash leaves a directory that does not open. What a crash leaves
+/// under the other name is in nobody's way.
+///
+/// # Errors
+/// [`ErrorKind::Validation`] if something is at `path` already; what the operating system reports.
+pub fn create(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
+    let path = path.as_ref();
+    let (parent, name) = split(path)?;
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(exists(path));
+    }
+    let making = Making(unused_sibling(&parent, &name)?);
+    create_store_file(&making.0.join(STORE_FILE), options)?;
+    sync(&making.0.join(STORE_FILE))?;
+    File::create(making.0.join(LOCK_FILE)).map_err(|error| cannot_create(path, error))?;
+    sync(&making.0)?;
+    // Renaming replaces an empty directory that another program has made meanwhile; anything else makes it fail.
+    fs::rename(&making.0, path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory => exists(path),
+        _ => cannot_create(path, error),
+    })?;
+    sync(&parent)?;
+    open(path, options)
+}
+
+/// Opens the space in the directory `path`.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] if nothing is there; [`ErrorKind::NotASpace`] if something else is; [`ErrorKind::AlreadyOpen`];
+/// [`ErrorKind::ReadOnly`] if it may be read but not written; [`ErrorKind::NewerFormat`]; [`ErrorKind::Corrupted`].
+pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
+    let path = path.as_ref();
+    let file = path.join(STORE_FILE);
+    check_is_space(path, &file)?;
+    let lock = lock(path, options.read_only)?;
+    RedbStore::open_file(&file, options, lock)
+}
+
+fn split(path: &Path) -> Result<(PathBuf, String)> {
+    let name = path.file_name().ok_or_else(|| Error::validation("the path of a space must end in a name"))?;
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    Ok((parent, name.to_string_lossy().into_owned()))
+}
+
+/// A directory in the making: removed unless it got its name.
+struct Making(PathBuf);
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        // Once it was renamed there is nothing to remove.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn unused_sibling(parent: &Path, name: &str) -> Result<PathBuf> {
+    let process = std::process::id();
+    let mut number = 0_u32;
+    loop {
+        let sibling = parent.join(format!(".{name}.new-{process}-{number}"));
+        match fs::create_dir(&sibling) {
+            Ok(()) => return Ok(sibling),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 10_000 => number += 1,
+            Err(error) => return Err(cannot_create(&parent.join(name), error)),
+        }
+    }
+}
+
+/// Makes a file, or the names in a directory, survive the loss of power.
+fn sync(path: &Path) -> Result<()> {
+    // Only Unix has names to sync apart from the files themselves.
+    if cfg!(not(unix)) && path.is_dir() {
+        return Ok(());
+    }
+    File::open(path)
+        .and_then(|file| file.sync_all())
+        .map_err(|error| from_io("the new space could not be written to the device", error))
+}
+
+fn check_is_space(path: &Path, file: &Path) -> Result<()> {
+    let directory = fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::new(ErrorKind::NotFound, format!("there is nothing at {}", path.display())),
+        _ => cannot_read(path, error),
+    })?;
+    if !directory.is_dir() {
+        return Err(not_a_space(path, "it is not a directory"));
+    }
+    match fs::metadata(file) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Err(not_a_space(path, "its store is not a file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(not_a_space(path, "it holds no store"));
+        }
+        Err(error) => return Err(cannot_read(path, error)),
+    }
+    check_header(path, file)
+}
+
+/// redb would start a new database in an empty file, and mend what it takes for its own: it gets only files that it made.
+fn check_header(path: &Path, file: &Path) -> Result<()> {
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    File::open(file)
+        .and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut header))
+        .map_err(|error| cannot_read(path, error))?;
+    if !header.starts_with(&MAGIC) {
+        return Err(not_a_space(path, "its store is a file of another kind"));
+    }
+    let [first, second] = COMMIT_SLOTS;
+    let primary = header.get(MAGIC.len()).map(|flags| if flags & 1 == 0 { first } else { second });
+    match primary.and_then(|slot| header.get(slot)) {
+        None => Err(Error::corrupted(format_args!("the store of {}", path.display()))),
+        Some(&version) if version > NEWEST_VERSION => {
+            let message = format!("{} was written by a later version of Leafbase", path.display());
+            Err(Error::new(ErrorKind::NewerFormat, message))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// The lock is on a file of its own: the store's file may be replaced under its name, and a lock on it would not tell.
+fn lock(path: &Path, read_only: bool) -> Result<Option<File>> {
+    let name = path.join(LOCK_FILE);
+    let file = if read_only {
+        match File::open(&name) {
+            Ok(file) => file,
+            // A copy on a medium that cannot be written: nobody else can be writing to it either.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(cannot_read(path, error)),
+        }
+    } else {
+        File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&name)
+            .map_err(|error| from_io(&format!("{} could not be locked", path.display()), error))?
+    };
+    match if read_only { file.try_lock_shared() } else { file.try_lock() } {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => {
+            let message = format!("{} is open in another handle, of this process or another one", path.display());
+            Err(Error::new(ErrorKind::AlreadyOpen, message))
+        }
+        Err(TryLockError::Error(error)) => Err(from_io(&format!("{} could not be locked", path.display()), error)),
+    }
+}
+
+fn exists(path: &Path) -> Error {
+    Error::validation(format!("there is something at {} already", path.display()))
+}
+
+fn not_a_space(path: &Path, why: &str) -> Error {
+    Error::new(ErrorKind::NotASpace, format!("{} is not a space: {why}", path.display()))
+}
+
+fn cannot_create(path: &Path, error: io::Error) -> Error {
+    from_io(&format!("{} could not be created", path.display()), error)
+}
+
+fn cannot_read(path: &Path, error: io::Error) -> Error {
+    Error::new(ErrorKind::Storage, format!("{} could not be read", path.display())).with_source(error)
+}

@@ -1,0 +1,148 @@
+//! A committed state with newer writes laid over it: what a snapshot and a transaction of the redb store read.
+
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+
+use leafbase_model::Result;
+use rpds::RedBlackTreeMapSync;
+
+use super::base::Base;
+use super::{KeyRange, Read, Snapshot, Transaction, Visit};
+
+/// A key or a value, shared between the versions of [`Edits`].
+pub(super) type Bytes = Arc<[u8]>;
+
+/// What to write: a value, or nothing where the key is to be removed. A copy shares all and costs nothing, so that each
+/// snapshot keeps its own version and a transaction that fails is simply dropped.
+pub(super) type Edits = RedBlackTreeMapSync<Bytes, Option<Bytes>>;
+
+/// A base and the edits over it.
+pub(super) struct View {
+    pub(super) base: Arc<Base>,
+    pub(super) edits: Edits,
+}
+
+impl Snapshot for View {}
+
+impl Read for View {
+    fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+        if !self.edits.is_empty()
+            && let Some(edit) = self.edits.get(key)
+        {
+            return edit.as_ref().map_or(Ok(false), |value| visit(value).map(|()| true));
+        }
+        self.base.get(key, visit)
+    }
+
+    fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        if self.edits.is_empty() {
+            return self.base.scan(range, visit);
+        }
+        let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
+        let edits = self.edits.range::<[u8], _>(bounds);
+        if range.reverse {
+            self.merge(range, edits.rev(), |edit, key| edit > key, visit)
+        } else {
+            self.merge(range, edits, |edit, key| edit < key, visit)
+        }
+    }
+}
+
+impl View {
+    /// Walks the base and `edits`, both in the order that `comes_first` tells, and lets an edit stand for the row it replaces.
+    fn merge<'e>(
+        &self,
+        range: KeyRange<'_>,
+        edits: impl Iterator<Item = (&'e Bytes, &'e Option<Bytes>)>,
+        comes_first: impl Fn(&[u8], &[u8]) -> bool,
+        visit: Visit<'_>,
+    ) -> Result<()> {
+        let mut edits = edits.peekable();
+        let mut stopped = false;
+        self.base.scan(range, &mut |key, value| {
+            while let Some((edited, edit)) = edits.next_if(|(edited, _)| comes_first(edited, key)) {
+                if let Some(value) = edit
+                    && visit(edited, value)?.is_break()
+                {
+                    stopped = true;
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            let flow = match edits.next_if(|(edited, _)| ***edited == *key) {
+                Some((_, Some(value))) => visit(key, value)?,
+                Some((_, None)) => ControlFlow::Continue(()),
+                None => visit(key, value)?,
+            };
+            stopped = flow.is_break();
+            Ok(flow)
+        })?;
+        if stopped {
+            return Ok(());
+        }
+        for (key, edit) in edits {
+            if let Some(value) = edit
+                && visit(key, value)?.is_break()
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One call's writes: edits of its own version of a view, which the store takes over or drops.
+pub(super) struct Draft {
+    pub(super) view: View,
+    /// Bytes put, for the bound on what is held in memory.
+    pub(super) bytes: usize,
+    pub(super) changed: bool,
+}
+
+impl Draft {
+    pub(super) fn new(view: View) -> Self {
+        Self { view, bytes: 0, changed: false }
+    }
+
+    fn edit(&mut self, key: Bytes, value: Option<Bytes>) {
+        self.bytes += key.len() + value.as_ref().map_or(0, |value| value.len());
+        self.changed = true;
+        self.view.edits.insert_mut(key, value);
+    }
+}
+
+impl Read for Draft {
+    fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+        self.view.get(key, visit)
+    }
+
+    fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {
+        self.view.scan(range, visit)
+    }
+}
+
+impl Transaction for Draft {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.edit(Bytes::from(key), Some(Bytes::from(value)));
+        Ok(())
+    }
+
+    fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.edit(Bytes::from(key), None);
+        Ok(())
+    }
+
+    fn delete_range(&mut self, lower: &[u8], upper: &[u8]) -> Result<()> {
+        let mut keys = Vec::new();
+        self.view.scan(KeyRange::half_open(lower, upper), &mut |key, _| {
+            keys.push(Bytes::from(key));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for key in keys {
+            self.edit(key, None);
+        }
+        Ok(())
+    }
+}
