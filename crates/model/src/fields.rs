@@ -9,7 +9,6 @@ use crate::{
 
 /// Each field of the specification, given or not. Which of them a block may have depends on its type: [`Fields::apply`] refuses the others.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(clippy::option_option, reason = "a colour not given, cleared, given: the three cases of JSON")]
 pub struct Fields {
     /// `type`.
     pub block_type: Option<BlockType>,
