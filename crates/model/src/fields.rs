@@ -1,6 +1,6 @@
 //! The fields that a request may give for a block, before it is known whether they make a new one or change one.
 
-use crate::block::Indentation;
+use crate::block_json::Indentation;
 use crate::json::Object;
 use crate::{
     BlockData, BlockKind, BlockLayout, BlockType, CardLayout, CodeLanguage, Color, Decorations, Error, Font, LineStyle,
@@ -241,32 +241,4 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
     };
     data.kind = kind;
     if changed { Ok(()) } else { Err(refused()) }
-}
-
-/// The cells of a GFM table as inline markdown, the header row first; the row of dashes is left out.
-pub(crate) fn table_rows(markdown: &str) -> Vec<Vec<String>> {
-    let rows = markdown.lines().enumerate().filter(|(number, _)| *number != 1);
-    rows.map(|(_, line)| table_cells(line)).collect()
-}
-
-fn table_cells(line: &str) -> Vec<String> {
-    let line = line.trim();
-    let line = line.strip_prefix('|').unwrap_or(line);
-    let (mut cells, mut cell, mut escaped) = (Vec::new(), String::new(), false);
-    for letter in line.chars() {
-        match letter {
-            // GFM: a pipe within a cell is escaped, whatever stands around it.
-            '|' if escaped => {
-                cell.pop();
-                cell.push('|');
-            }
-            '|' => cells.push(std::mem::take(&mut cell).trim().to_owned()),
-            other => cell.push(other),
-        }
-        escaped = letter == '\\' && !escaped;
-    }
-    if !cell.trim().is_empty() {
-        cells.push(cell.trim().to_owned());
-    }
-    cells
 }

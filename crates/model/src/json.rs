@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    AssetId, BlockId, Color, CommentId, Day, DayRef, DocumentId, Error, FolderId, Limits, Result, SpaceId, Timestamp,
+    AssetId, Author, BlockId, Color, CommentId, Day, DayRef, DocumentId, Error, FolderId, Limits, Result, SpaceId,
+    Timestamp,
 };
 
 /// What can be read from a JSON value.
@@ -203,7 +204,7 @@ macro_rules! from_text {
     )*};
 }
 pub(crate) use from_text;
-from_text!(Color: "a colour #rrggbb", Day: "a day YYYY-MM-DD", DayRef: "a day", Timestamp: "an instant");
+from_text!(Author: "a string", Color: "a colour #rrggbb", Day: "a day YYYY-MM-DD", DayRef: "a day", Timestamp: "an instant");
 
 macro_rules! from_id {
     ($($name:ty),* $(,)?) => {$(

@@ -10,10 +10,18 @@ mod color;
 mod id;
 mod time;
 
-mod block;
-mod fields;
+mod language;
 mod properties;
+mod styles;
 mod task;
+
+mod kind;
+mod metadata;
+
+mod block;
+mod block_json;
+mod fields;
+mod table;
 
 mod draft;
 mod patch;
@@ -28,10 +36,7 @@ mod edit;
 pub mod json;
 mod requests;
 
-pub use block::{
-    Block, BlockData, BlockKind, BlockLayout, BlockType, CardLayout, CodeLanguage, Comment, Content, Decorations, Font,
-    LineStyle, ListStyle, MediaSize, MediaWidth, Metadata, TextAlignment, TextLook, TextStyle,
-};
+pub use block::{Block, BlockData, Content};
 pub use change::{Author, Change, Stamp};
 pub use color::Color;
 pub use document::{Document, DocumentRecord, Location};
@@ -41,10 +46,17 @@ pub use error::{Detail, Error, ErrorKind, Result};
 pub use fields::Fields;
 pub use folder::FolderRecord;
 pub use id::{AssetId, BlockId, CommentId, DocumentId, FolderId, IdSource, SpaceId};
+pub use kind::{BlockKind, BlockType};
+pub use language::CodeLanguage;
 pub use limits::Limits;
+pub use metadata::{Comment, Metadata};
 pub use patch::BlockPatch;
 pub use position::{Edge, Position, Side, Target};
 pub use properties::{Properties, PropertyValue};
 pub use requests::{DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, Items, MoveBlocks, UpdateBlocks};
+pub use styles::{
+    BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, TextAlignment, TextLook,
+    TextStyle,
+};
 pub use task::{TaskInfo, TaskState};
 pub use time::{Clock, Day, DayRef, Timestamp};

@@ -1,0 +1,142 @@
+//! How a block is written as JSON: flat, in the order of the specification, fields at their default left out.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use crate::block::indentation_out_of_range;
+use crate::json::{FromJson, wrong_type};
+use crate::{Block, BlockData, BlockKind, Color, Content, Limits, Result, table};
+
+impl Serialize for Block {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        self.data.write(&mut map)?;
+        if let BlockKind::Table = self.data.kind {
+            map.serialize_entry("rows", &table::rows(&self.data.markdown))?;
+        }
+        if let Some(metadata) = &self.metadata {
+            map.serialize_entry("metadata", metadata)?;
+        }
+        map.serialize_entry("rev", &self.rev)?;
+        match &self.content {
+            Content::None => {}
+            Content::Blocks(blocks) => map.serialize_entry("content", blocks)?,
+            Content::Preview(text) => map.serialize_entry("contentPreview", text)?,
+        }
+        map.end()
+    }
+}
+
+impl BlockData {
+    /// Writes the fields that are not at their default, in the order of the specification, as replies show them.
+    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
+        self.write_with(map, |map, color| {
+            map.serialize_entry("color", &color.light().to_string())?;
+            map.serialize_entry("colorDark", &color.dark().to_string())
+        })
+    }
+
+    /// The same as requests give them: the colour as it is kept.
+    pub(crate) fn write_given<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
+        self.write_with(map, |map, color| map.serialize_entry("color", &color.to_string()))
+    }
+
+    fn write_with<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        write_color: impl FnOnce(&mut M, Color) -> std::result::Result<(), M::Error>,
+    ) -> std::result::Result<(), M::Error> {
+        map.serialize_entry("type", &self.block_type())?;
+        if !self.markdown.is_empty() {
+            map.serialize_entry("markdown", &self.markdown)?;
+        }
+        if self.indentation != 0 {
+            map.serialize_entry("indentationLevel", &self.indentation)?;
+        }
+        entry(map, "listStyle", self.list_style)?;
+        if let Some(color) = self.color {
+            write_color(map, color)?;
+        }
+        if let Some(task) = &self.task {
+            map.serialize_entry("taskInfo", task)?;
+        }
+        if !self.decorations.is_empty() {
+            map.serialize_entry("decorations", &self.decorations)?;
+        }
+        self.kind.write(map)
+    }
+}
+
+impl BlockKind {
+    fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
+        match self {
+            Self::Text(look) | Self::Page(look) => {
+                entry(map, "textStyle", look.style)?;
+                entry(map, "textAlignment", look.alignment)?;
+                entry(map, "font", look.font)?;
+                entry(map, "cardLayout", look.card_layout)
+            }
+            Self::CollectionItem { properties } => {
+                if properties.is_empty() {
+                    return Ok(());
+                }
+                map.serialize_entry("properties", properties)
+            }
+            Self::Image { url, alt_text, size, width } | Self::Video { url, alt_text, size, width } => {
+                text_entry(map, "url", url)?;
+                text_entry(map, "altText", alt_text)?;
+                entry(map, "size", *size)?;
+                entry(map, "width", *width)
+            }
+            Self::File { url, file_name, layout } => {
+                text_entry(map, "url", url)?;
+                text_entry(map, "fileName", file_name)?;
+                entry(map, "blockLayout", *layout)
+            }
+            Self::Drawing { url } | Self::Whiteboard { url } => text_entry(map, "url", url),
+            Self::Table | Self::Collection => Ok(()),
+            Self::Code { raw_code, language, language_tag } => {
+                text_entry(map, "rawCode", raw_code)?;
+                entry(map, "language", *language)?;
+                text_entry(map, "languageTag", language_tag)
+            }
+            Self::RichUrl { url, title, description, layout } => {
+                text_entry(map, "url", url)?;
+                text_entry(map, "title", title)?;
+                text_entry(map, "description", description)?;
+                entry(map, "layout", *layout)
+            }
+            Self::Line { style } => entry(map, "lineStyle", *style),
+        }
+    }
+}
+
+fn entry<M: SerializeMap, T>(map: &mut M, name: &'static str, value: T) -> std::result::Result<(), M::Error>
+where
+    T: Serialize + Default + PartialEq + Copy,
+{
+    if value == T::default() { Ok(()) } else { map.serialize_entry(name, &value) }
+}
+
+fn text_entry<M: SerializeMap>(map: &mut M, name: &'static str, value: &str) -> std::result::Result<(), M::Error> {
+    if value.is_empty() { Ok(()) } else { map.serialize_entry(name, value) }
+}
+
+/// An indentation level as requests give it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Indentation(pub(crate) u8);
+
+impl FromJson for Indentation {
+    fn from_json(value: Value) -> Result<Self> {
+        if !value.is_number() {
+            return Err(wrong_type("an indentation level from 0 to 5", &value));
+        }
+        value
+            .as_u64()
+            .and_then(|level| u8::try_from(level).ok())
+            .filter(|level| *level <= Limits::INDENTATION)
+            .map(Self)
+            .ok_or_else(|| indentation_out_of_range(&value))
+    }
+}
