@@ -4,3 +4,13 @@
 
 pub mod directory;
 pub mod kv;
+#[cfg(feature = "testkit")]
+pub mod testkit;
+
+mod edges;
+mod reader;
+mod space_store;
+
+pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget};
+pub use reader::{Cursor, DocumentPage, Listing, Reader, Standing};
+pub use space_store::{SpaceMeta, SpaceSnapshot, SpaceStore, SpaceTransaction, Stats, Written};

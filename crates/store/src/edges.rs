@@ -1,0 +1,45 @@
+//! Edges: what a block points to, by links, relations and embeds.
+
+use leafbase_model::{BlockData, BlockId, Day};
+
+/// What can be pointed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EdgeEnd {
+    /// A block; a document is pointed to by its root block.
+    Block(BlockId),
+    /// A day, and so its daily note, whether or not there is one yet.
+    Day(Day),
+}
+
+/// How something is pointed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EdgeKind {
+    /// A link in the text.
+    Link,
+    /// A value of a relation property.
+    Relation,
+    /// The thing is shown in place.
+    Embed,
+}
+
+/// One thing that a block points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EdgeTarget {
+    /// What is pointed to.
+    pub to: EdgeEnd,
+    /// How.
+    pub kind: EdgeKind,
+}
+
+/// Tells everything that a block points to, by its data alone; the same target may be told twice. The store keeps the edges
+/// by it and knows no markdown itself, so it must always be the same one for a space.
+pub type EdgeExtractor = fn(&BlockData, &mut dyn FnMut(EdgeTarget));
+
+/// An edge as a back link is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BackLink {
+    /// How it points.
+    pub kind: EdgeKind,
+    /// The block that points.
+    pub source: BlockId,
+}
