@@ -1,1 +1,7 @@
-//! Benches of Leafbase beside its peers.
+//! What the benches share: the generated workload, block order keys, an expert's `SQLite`, and the board that
+//! keeps interleaved rounds and prints medians.
+
+pub mod measure;
+pub mod order;
+pub mod sqlite;
+pub mod workload;
