@@ -1,0 +1,181 @@
+//! The block operations: fetch, insert, update, delete, move.
+
+use leafbase_markdown as markdown;
+use leafbase_model::{
+    Block, BlockData, BlockDraft, BlockId, BlockPatch, BlockRecord, Content, DayRef, DeleteBlocks, Error, Fetch,
+    FetchFrom, InsertBlocks, InsertSource, Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
+};
+use leafbase_tree_ops::{self as ops, Place};
+
+use crate::connection::{Connection, Writing};
+use crate::sight::Sight;
+use crate::{days, documents, prepare};
+
+impl<S: Sight> Connection<S> {
+    /// Reads a block with what is below it. Costs what it returns.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] if there is no such block, or no note of that day.
+    pub fn fetch(&self, request: Fetch) -> Result<Block> {
+        self.read(|tree, snapshot| {
+            let start = match request.from {
+                FetchFrom::Block(block) => block,
+                FetchFrom::Day(day) => {
+                    let day = self.resolve_day(day, &snapshot.reader().meta()?.zone)?;
+                    let note = documents::find_daily_note(snapshot.reader(), day)?.filter(|note| self.sight.admits(note));
+                    note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
+                }
+            };
+            let plain = |data: &BlockData| markdown::plain_text(&data.markdown).into_owned();
+            let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &plain)?;
+            show_markdown(&mut block);
+            Ok(block)
+        })
+    }
+
+    /// Reads a block with all below it as markdown: a page stands in `<page>` tags, as the dialect writes it.
+    ///
+    /// # Errors
+    /// As [`Self::fetch`].
+    pub fn fetch_markdown(&self, request: Fetch) -> Result<String> {
+        Ok(markdown::render(std::slice::from_ref(&self.fetch(request)?)))
+    }
+
+    /// Reads what is below a page or a document as markdown, without the page's own tags and title.
+    ///
+    /// # Errors
+    /// As [`Self::fetch`].
+    pub fn content_markdown(&self, page: impl Into<BlockId>) -> Result<String> {
+        Ok(markdown::render(self.fetch(Fetch::new(page))?.children()))
+    }
+
+    /// Puts new blocks at a position, and gives them back with their IDs. A text that receives children becomes a page.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] if the target does not exist; [`crate::ErrorKind::RuleViolation`] if it may not have
+    /// children, or a block is not allowed; [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
+    /// The path names the first bad entry, and nothing is inserted.
+    pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
+        let drafts = match request.source {
+            InsertSource::Blocks(blocks) => prepare::drafts(blocks, self.limits())?,
+            InsertSource::Markdown(text) => prepare::markdown(&text, self.limits())?,
+        };
+        self.insert(drafts, request.position)
+    }
+
+    /// Puts the blocks of this markdown at a position, and gives them back with their IDs.
+    ///
+    /// # Errors
+    /// As [`Self::insert_blocks`].
+    pub fn insert_markdown(&self, text: &str, position: impl Into<Position>) -> Result<Items<Block>> {
+        self.insert(prepare::markdown(text, self.limits())?, position.into())
+    }
+
+    fn insert(&self, drafts: Vec<BlockDraft>, position: Position) -> Result<Items<Block>> {
+        let (mut inserted, _) = self.write(|writing| {
+            let place = self.place(writing, position)?;
+            let inserted = writing.decide(|tree, context| ops::insert(tree, context, drafts.clone(), place))?;
+            let blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
+            writing.apply(inserted.edits)?;
+            Ok(blocks)
+        })?;
+        inserted.iter_mut().for_each(show_markdown);
+        Ok(Items(inserted))
+    }
+
+    /// Changes blocks; only the fields given change. Gives the blocks back as they are then, without what is below them.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Conflict`] if a block no longer has the `rev` given;
+    /// [`crate::ErrorKind::Validation`] for a field that the block's type does not have;
+    /// [`crate::ErrorKind::RuleViolation`]. The path names the first bad entry, and nothing is changed.
+    pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
+        let (updated, _) = self.write(|writing| {
+            let patches = request.blocks.clone();
+            let updated = writing.decide(|tree, context| ops::update(tree, context, patches, &prepare::data))?;
+            writing.apply(updated.edits)?;
+            Ok(updated.blocks)
+        })?;
+        let mut updated: Vec<_> = updated.into_iter().map(alone).collect();
+        updated.iter_mut().for_each(show_markdown);
+        Ok(Items(updated))
+    }
+
+    /// Changes the markdown of one block.
+    ///
+    /// # Errors
+    /// As [`Self::update_blocks`].
+    pub fn update_markdown(&self, block: impl Into<BlockId>, text: &str) -> Result<Items<Block>> {
+        self.update_blocks(UpdateBlocks { blocks: vec![BlockPatch::markdown(block, text)] })
+    }
+
+    /// Deletes blocks with all below them, and gives back the IDs asked for.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for a document's root.
+    pub fn delete_blocks(&self, request: DeleteBlocks) -> Result<Items<BlockId>> {
+        self.write(|writing| {
+            let ids = request.block_ids.clone();
+            let deleted = writing.decide(|tree, context| ops::delete(tree, context, ids))?;
+            writing.apply(deleted.edits)
+        })?;
+        Ok(Items(request.block_ids))
+    }
+
+    /// Moves blocks with all below them, within and across documents; they keep their IDs and the order of the request.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if a block would come under itself, or the target
+    /// may not have children; [`crate::ErrorKind::LimitExceeded`] if pages would nest too deep.
+    pub fn move_blocks(&self, request: MoveBlocks) -> Result<Items<BlockId>> {
+        self.write(|writing| {
+            let place = self.place(writing, request.position)?;
+            let ids = request.block_ids.clone();
+            let moved = writing.decide(|tree, context| ops::move_blocks(tree, context, ids, place))?;
+            writing.apply(moved.edits)
+        })?;
+        Ok(Items(request.block_ids))
+    }
+
+    /// The place that a position means; the daily note of a day is made if there is none.
+    fn place(&self, writing: &mut Writing<'_, '_, S>, position: Position) -> Result<Place> {
+        let (edge, target) = match position {
+            Position::Beside(side, sibling) => return Ok(Place::Beside(side, sibling)),
+            Position::Within(edge, target) => (edge, target),
+        };
+        let day = match target {
+            Target::Page(page) => return Ok(Place::Within(edge, page)),
+            Target::Day(day) => day,
+            Target::Unnamed => DayRef::Today,
+        };
+        if !self.sight.admits_all() {
+            return Err(Error::position("name exactly one of pageId and siblingId").at("position"));
+        }
+        let zone = writing.transaction.reader()?.meta()?.zone;
+        let day = self.resolve_day(day, &zone)?;
+        Ok(Place::Within(edge, documents::daily_note(writing, day)?.root()))
+    }
+
+    fn resolve_day(&self, day: DayRef, zone: &str) -> Result<leafbase_model::Day> {
+        days::resolve(day, &days::zone(zone)?, self.space.now())
+    }
+}
+
+/// A block without what is below it.
+fn alone(block: BlockRecord) -> Block {
+    let BlockRecord { id, rev, data, .. } = block;
+    Block { id, rev, data, metadata: None, content: Content::None }
+}
+
+/// Puts the markdown of blocks that have no text of their own into a reply.
+fn show_markdown(block: &mut Block) {
+    let mut waiting = vec![block];
+    while let Some(block) = waiting.pop() {
+        if !block.data.block_type().has_own_markdown() {
+            block.data.markdown = markdown::render_block(&block.data);
+        }
+        if let Content::Blocks(children) = &mut block.content {
+            waiting.extend(children);
+        }
+    }
+}

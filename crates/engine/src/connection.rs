@@ -1,0 +1,81 @@
+//! A connection: the operations on a space, for one author and one sight.
+
+use leafbase_model::{Author, Change, Limits, Result};
+use leafbase_store::{SpaceSnapshot, SpaceTransaction};
+use leafbase_tree_ops::Context;
+
+use crate::sight::{Full, Sight};
+use crate::space::Space;
+use crate::tree::Tree;
+
+/// The operations on a space. Cheap to clone, and every clone may be used on its own thread.
+///
+/// A call is one transaction: all of it lands or none. A read sees one state from beginning to end, and every write that
+/// returned before it began.
+#[derive(Clone, Debug)]
+pub struct Connection<S: Sight = Full> {
+    pub(crate) space: Space,
+    pub(crate) sight: S,
+    author: Author,
+}
+
+impl<S: Sight> Connection<S> {
+    pub(crate) fn new(space: Space, sight: S) -> Self {
+        Self { space, sight, author: Author::NOBODY }
+    }
+
+    /// The same connection, whose writes are stamped with this author.
+    pub fn acting_as(&self, author: &str) -> Self {
+        Self { author: Author::new(author), ..self.clone() }
+    }
+
+    /// Who is stamped on the writes.
+    pub fn author(&self) -> &Author {
+        &self.author
+    }
+
+    /// The space that it is a connection to.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        self.space.limits()
+    }
+
+    /// Runs `read` on the present state.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Tree<'_, S>, &SpaceSnapshot) -> Result<T>) -> Result<T> {
+        let snapshot = self.space.store()?.snapshot()?;
+        read(&Tree::new(snapshot.reader(), &self.sight), &snapshot)
+    }
+
+    /// Runs `decide` in one write transaction.
+    pub(crate) fn write<T>(
+        &self,
+        mut decide: impl FnMut(&mut Writing<'_, '_, S>) -> Result<T>,
+    ) -> Result<(T, Option<Change>)> {
+        self.space.write(&self.author, |transaction, stamp| {
+            let context = Context { limits: self.limits(), stamp, ids: self.space.ids() };
+            decide(&mut Writing { transaction, sight: &self.sight, context })
+        })
+    }
+}
+
+/// An open write: what decisions read, and where their edits go.
+pub(crate) struct Writing<'w, 't, S> {
+    pub(crate) transaction: &'w mut SpaceTransaction<'t>,
+    sight: &'w S,
+    pub(crate) context: Context<'w>,
+}
+
+impl<S: Sight> Writing<'_, '_, S> {
+    /// Decides on the state as it is now.
+    pub(crate) fn decide<T>(&mut self, decide: impl FnOnce(&Tree<'_, S>, &Context<'_>) -> Result<T>) -> Result<T> {
+        let reader = self.transaction.reader()?;
+        decide(&Tree::new(reader, self.sight), &self.context)
+    }
+
+    pub(crate) fn apply(&mut self, edits: Vec<leafbase_model::Edit>) -> Result<()> {
+        self.transaction.apply(edits)
+    }
+}

@@ -1,0 +1,166 @@
+//! Names of files and folders: any title becomes a name that every system accepts, and is read back from it.
+
+use std::collections::{HashMap, HashSet};
+
+/// Bytes of a name without its extension: file systems allow 255 in all, and a temporary name adds some.
+const LONGEST: usize = 200;
+
+const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
+const NUMBERED: [&str; 2] = ["com", "lpt"];
+
+/// The name for `title`, without extension: unsafe characters as `%XX`, never longer than file systems allow. Unless it had to be
+/// shortened, [`decode`] gives the title back.
+pub(super) fn encode(title: &str) -> String {
+    with_suffix(title, "")
+}
+
+/// Whether [`encode`] has to leave off the end of `title`.
+pub(super) fn is_too_long(title: &str) -> bool {
+    escape(title).len() > LONGEST
+}
+
+/// The title that `name`, without extension, stands for.
+pub(super) fn decode(name: &str) -> String {
+    let mut title = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.find('%') {
+        let (before, from) = rest.split_at(at);
+        title.push_str(before);
+        let letter = escaped_letter(from);
+        title.push(letter.unwrap_or('%'));
+        rest = from.get(if letter.is_some() { 3 } else { 1 }..).unwrap_or_default();
+    }
+    title.push_str(rest);
+    title
+}
+
+/// The ASCII letter that the escape at the start of `text` stands for.
+fn escaped_letter(text: &str) -> Option<char> {
+    let digits = text.strip_prefix('%')?.get(..2)?;
+    let is_upper_hex = |digit: u8| digit.is_ascii_digit() || (b'A'..=b'F').contains(&digit);
+    let byte = u8::from_str_radix(digits, 16).ok().filter(|_| digits.bytes().all(is_upper_hex))?;
+    byte.is_ascii().then_some(char::from(byte))
+}
+
+fn escape(title: &str) -> String {
+    let mut name = String::with_capacity(title.len());
+    let last = title.char_indices().next_back().map_or(0, |(at, _)| at);
+    let reserved = is_reserved(title);
+    for (at, letter) in title.char_indices() {
+        let rest = title.get(at..).unwrap_or_default();
+        let unsafe_here = match letter {
+            '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' => true,
+            '%' => escaped_letter(rest).is_some(),
+            '.' => at == 0 || at == last,
+            ' ' => at == last,
+            _ => letter.is_ascii_control() || (at == 0 && reserved),
+        };
+        if unsafe_here {
+            name.push_str(&format!("%{:02X}", u32::from(letter)));
+        } else {
+            name.push(letter);
+        }
+    }
+    name
+}
+
+/// Windows keeps these names for devices, whatever follows a dot. A space counts too, so that numbering changes nothing.
+fn is_reserved(title: &str) -> bool {
+    let stem = title.split(['.', ' ']).next().unwrap_or_default().to_ascii_lowercase();
+    let numbered = NUMBERED.iter().any(|name| {
+        stem.strip_prefix(name).is_some_and(|number| matches!(number.as_bytes(), [digit] if digit.is_ascii_digit()))
+    });
+    numbered || RESERVED.contains(&stem.as_str())
+}
+
+/// The name of `title` and `suffix` together, the title cut so that both fit.
+fn with_suffix(title: &str, suffix: &str) -> String {
+    let mut kept = title;
+    loop {
+        let name = escape(&format!("{kept}{suffix}"));
+        let Some((last, _)) = kept.char_indices().next_back().filter(|_| name.len() > LONGEST) else {
+            return name;
+        };
+        // An escape takes three bytes of name for one of title: so many bytes can go at once.
+        let least = kept.len().saturating_sub((name.len() - LONGEST) / 3);
+        kept = kept.get(..kept.floor_char_boundary(least.min(last))).unwrap_or_default();
+    }
+}
+
+/// The names in use within one directory, compared as file systems do that ignore case.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    taken: HashSet<String>,
+    /// The number to try next for a name that came up before.
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    /// A name for `title` with `extension` (`.md`, or nothing for a folder) that no one has here: the second `Trip` becomes `Trip 2`.
+    pub(super) fn claim(&mut self, title: &str, extension: &str) -> String {
+        let first = encode(title) + extension;
+        let key = first.to_lowercase();
+        if self.taken.insert(key.clone()) {
+            return first;
+        }
+        let mut number = self.next.get(&key).copied().unwrap_or(2);
+        loop {
+            let name = with_suffix(title, &format!(" {number}")) + extension;
+            number += 1;
+            if self.taken.insert(name.to_lowercase()) {
+                self.next.insert(key, number);
+                return name;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsafe_characters_come_back() {
+        for (title, name) in [
+            ("Trip to Lisbon", "Trip to Lisbon"),
+            ("a/b: c?", "a%2Fb%3A c%3F"),
+            ("..", "%2E%2E"),
+            (".hidden", "%2Ehidden"),
+            ("end.", "end%2E"),
+            ("end ", "end%20"),
+            ("80%默认", "80%默认"),
+            ("100%25", "100%2525"),
+            ("%2f", "%2f"),
+            ("CON", "%43ON"),
+            ("con.txt", "%63on.txt"),
+            ("Lpt3", "%4Cpt3"),
+            ("console", "console"),
+            ("tab\there", "tab%09here"),
+        ] {
+            assert_eq!(encode(title), name);
+            assert_eq!(decode(name), title);
+        }
+    }
+
+    #[test]
+    fn names_are_bounded_and_stay_as_they_are() {
+        for title in ["長".repeat(900), "/".repeat(900), format!("{}.{}", "x".repeat(199), "y".repeat(10))] {
+            let name = encode(&title);
+            assert!(name.len() <= LONGEST && is_too_long(&title));
+            assert_eq!(encode(&decode(&name)), name);
+            let mut names = Names::default();
+            names.claim(&title, ".md");
+            let second = names.claim(&title, "");
+            let third = names.claim(&title, "");
+            assert!(third.ends_with(" 2") && third.len() <= LONGEST, "{second} {third}");
+            assert_eq!(encode(&decode(&third)), third);
+        }
+    }
+
+    #[test]
+    fn collisions_are_numbered_whatever_the_case() {
+        let mut names = Names::default();
+        let claimed = ["Trip", "trip", "Trip", "Trip 2", "CON", "CON"].map(|title| names.claim(title, ".md"));
+        assert_eq!(claimed, ["Trip.md", "trip 2.md", "Trip 3.md", "Trip 2 2.md", "%43ON.md", "%43ON 2.md"]);
+    }
+}

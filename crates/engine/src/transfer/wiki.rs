@@ -1,0 +1,138 @@
+//! Wiki links within inline markdown: `[[Target]]`, `[[Target#Heading|alias]]`, `![[embed]]`.
+
+use std::ops::Range;
+
+/// A wiki link as written.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct WikiLink<'a> {
+    /// Its bytes in the text, brackets included.
+    pub(super) range: Range<usize>,
+    /// Whether it shows its target in place.
+    pub(super) embed: bool,
+    /// The note's name or path; empty for the same note.
+    pub(super) target: &'a str,
+    /// The heading, or `^` and the name of a block.
+    pub(super) anchor: Option<&'a str>,
+    /// The words to show.
+    pub(super) alias: Option<&'a str>,
+}
+
+/// The wiki links in `text` in order. Those within code, within a tag's attributes, behind a backslash, or followed by `(` (which makes
+/// them ordinary links) are none.
+pub(super) fn scan(text: &str) -> Vec<WikiLink<'_>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(skip) = text.get(at..).and_then(|rest| rest.find(['\\', '`', '<', '['])) {
+        at += skip;
+        let rest = text.get(at..).unwrap_or_default();
+        match rest.as_bytes().first() {
+            Some(b'\\') => at += 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
+            Some(b'`') => at += code_span(rest),
+            Some(b'<') => at += tag(rest),
+            _ => match link(text, at) {
+                Some(link) => {
+                    at = link.range.end;
+                    found.push(link);
+                }
+                None => at += 1,
+            },
+        }
+    }
+    found
+}
+
+/// The bytes of the code span at the start of `text`, or of its backticks if none closes it.
+fn code_span(text: &str) -> usize {
+    let run = |text: &str| text.bytes().take_while(|byte| *byte == b'`').count();
+    let opening = run(text);
+    let mut at = opening;
+    while let Some(skip) = text.get(at..).and_then(|rest| rest.find('`')) {
+        at += skip;
+        let length = run(text.get(at..).unwrap_or_default());
+        at += length;
+        if length == opening {
+            return at;
+        }
+    }
+    opening
+}
+
+/// The bytes of the tag with attributes at the start of `text`, or 1 if there is none.
+fn tag(text: &str) -> usize {
+    let inner = text.get(1..).unwrap_or_default();
+    let end = inner.find(['<', '>']).unwrap_or(0);
+    let is_tag = inner.starts_with(|first: char| first.is_ascii_alphabetic())
+        && inner.as_bytes().get(end) == Some(&b'>')
+        && inner.get(..end).is_some_and(|inside| inside.contains("=\"") || inside.contains("='"));
+    if is_tag { end + 2 } else { 1 }
+}
+
+fn link(text: &str, at: usize) -> Option<WikiLink<'_>> {
+    let inner_start = at + 2;
+    let rest = text.get(at..)?.strip_prefix("[[").filter(|rest| !rest.starts_with('['))?;
+    let length = rest.find("]]")?;
+    let inner = rest.get(..length).filter(|inner| !inner.contains("[[") && !inner.contains('\n'))?;
+    let end = inner_start + length + 2;
+    if text.get(end..).is_some_and(|after| after.starts_with('(')) {
+        return None;
+    }
+    // Within a table the bar has a backslash before it.
+    let (named, alias) = match inner.split_once('|') {
+        Some((named, alias)) => (named.strip_suffix('\\').unwrap_or(named), Some(alias.trim())),
+        None => (inner, None),
+    };
+    let (target, anchor) = match named.split_once('#') {
+        Some((target, anchor)) => (target, Some(anchor.trim()).filter(|anchor| !anchor.is_empty())),
+        None => (named, None),
+    };
+    let target = target.trim();
+    if target.contains(['[', ']']) || (target.is_empty() && anchor.is_none()) {
+        return None;
+    }
+    let embed = text.get(..at).is_some_and(|before| before.ends_with('!') && !before.ends_with("\\!"));
+    let alias = alias.filter(|alias| !alias.is_empty());
+    Some(WikiLink { range: at - usize::from(embed)..end, embed, target, anchor, alias })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> Vec<(&str, bool, &str, Option<&str>, Option<&str>)> {
+        let whole = |link: &WikiLink<'_>| text.get(link.range.clone()).expect("a range of the text");
+        scan(text).iter().map(|link| (whole(link), link.embed, link.target, link.anchor, link.alias)).collect()
+    }
+
+    #[test]
+    fn every_form_is_read() {
+        assert_eq!(parts("see [[Note]]."), [("[[Note]]", false, "Note", None, None)]);
+        assert_eq!(parts("[[a/b|x y]]"), [("[[a/b|x y]]", false, "a/b", None, Some("x y"))]);
+        assert_eq!(parts("[[N#Head|x]]"), [("[[N#Head|x]]", false, "N", Some("Head"), Some("x"))]);
+        assert_eq!(parts("[[#Head]]"), [("[[#Head]]", false, "", Some("Head"), None)]);
+        assert_eq!(parts("![[pic.png]]"), [("![[pic.png]]", true, "pic.png", None, None)]);
+        assert_eq!(parts(r"| [[N\|x]] |"), [(r"[[N\|x]]", false, "N", None, Some("x"))]);
+        assert_eq!(parts("[[甲]]和[[乙#^x]]").len(), 2);
+        assert_eq!(parts("[[[N]]]"), [("[[N]]", false, "N", None, None)]);
+    }
+
+    #[test]
+    fn what_only_looks_like_one_is_left() {
+        for text in [
+            "`[[N]]`",
+            "``a ` [[N]]``",
+            r"\[[N]]",
+            "[[N]](url)",
+            "[[]]",
+            "[[|x]]",
+            "[[#]]",
+            "[[1,2],[3,4]]",
+            "[[a\nb]]",
+            "[[open",
+            r#"<a href="[[N]]">"#,
+        ] {
+            assert_eq!(parts(text), [], "{text}");
+        }
+        assert_eq!(parts("a ` b [[N]]").len(), 1);
+        assert_eq!(parts("a < b [[N]] > c").len(), 1);
+    }
+}
