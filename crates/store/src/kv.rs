@@ -10,9 +10,11 @@ use leafbase_model::Result;
 
 mod base;
 mod failure;
+mod inspect;
 mod memory;
 mod opener;
 mod redb_store;
+mod tracked;
 mod view;
 
 pub(crate) use failure::from_io;
@@ -58,7 +60,10 @@ impl<'a> KeyRange<'a> {
 /// What a scan calls for each entry: `Break` ends the scan.
 pub type Visit<'f> = &'f mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>;
 
-/// Reads of one consistent state.
+/// What a read of several keys calls for each: its index and its value, if there is one.
+pub type VisitMany<'f> = &'f mut dyn FnMut(usize, Option<&[u8]>) -> Result<()>;
+
+/// Reads of one consistent state. A visit may read again; it may not write.
 pub trait Read {
     /// Hands the value of `key` to `visit`; `false` if there is none. The borrow ends with the visit.
     ///
@@ -77,7 +82,7 @@ pub trait Read {
     ///
     /// # Errors
     /// What the engine reports, or what `visit` returned.
-    fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(usize, Option<&[u8]>) -> Result<()>) -> Result<()> {
+    fn get_many(&self, keys: &[&[u8]], visit: VisitMany<'_>) -> Result<()> {
         for (index, key) in keys.iter().enumerate() {
             let found = self.get(key, &mut |value| visit(index, Some(value)))?;
             if !found {
@@ -142,7 +147,8 @@ impl WriteOptions {
 
 /// An engine that keeps ordered keys.
 pub trait Store: fmt::Debug + Send + Sync + 'static {
-    /// The state as of the last write that returned before this call. It holds back the reuse of space for as long as it
+    /// A state with every write that returned before this call, whatever its durability, and with no part of one that is
+    /// still running. It does not wait for a running write. It holds back the reuse of space for as long as it
     /// lives, so keep it for one call and no longer.
     ///
     /// # Errors
@@ -150,10 +156,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     fn snapshot(&self) -> Result<Box<dyn Snapshot>>;
 
     /// Runs `f` in a transaction and commits if it returns `Ok`, rolls back if it returns `Err`. One writer at a time: a
-    /// second one waits. `f` may be run again after a conflict: whatever it computes must be reset at its start.
+    /// second one waits, so `f` must not write to the same store. `f` may be run again after a conflict: whatever it computes must be reset at its start.
     ///
     /// # Errors
-    /// What `f` returned, or what the engine reports. In either case nothing of the write is visible, now or after a restart.
+    /// What `f` returned, or what the engine reports. In either case nothing of the write is visible, now or after a restart;
+    /// but for one error, which says of itself that the outcome shows only once the store can be opened again.
     fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()>;
 
     /// Makes every write that has returned survive the loss of power.
@@ -168,7 +175,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// What the engine reports; the data stays as it was.
     fn compact(&self) -> Result<()>;
 
-    /// Verifies the engine's own structures and says whether they are whole. Reads everything.
+    /// Verifies the engine's own structures and says whether they are whole. Reads everything and changes nothing. Waits for
+    /// writers, and makes them wait.
     ///
     /// # Errors
     /// What the engine reports.

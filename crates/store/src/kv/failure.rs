@@ -107,3 +107,60 @@ pub(crate) fn from_io(what: &str, error: io::Error) -> Error {
     };
     Error::new(kind, message).with_source(error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_operating_system_reports_has_a_kind() {
+        let kinds = [
+            (io::ErrorKind::StorageFull, ErrorKind::NoSpace),
+            (io::ErrorKind::QuotaExceeded, ErrorKind::NoSpace),
+            (io::ErrorKind::ReadOnlyFilesystem, ErrorKind::ReadOnly),
+            (io::ErrorKind::PermissionDenied, ErrorKind::ReadOnly),
+            (io::ErrorKind::Other, ErrorKind::Storage),
+        ];
+        for (below, above) in kinds {
+            let error = from_redb(redb::Error::Io(io::Error::new(below, "as reported")));
+            assert_eq!(error.kind(), above, "{below:?}");
+            assert_eq!(std::error::Error::source(&error).map(ToString::to_string), Some("as reported".to_owned()));
+        }
+        #[cfg(target_os = "linux")]
+        for (number, above) in [(28, ErrorKind::NoSpace), (30, ErrorKind::ReadOnly), (13, ErrorKind::ReadOnly)] {
+            assert_eq!(from_io("work", io::Error::from_raw_os_error(number)).kind(), above, "error {number}");
+        }
+    }
+
+    #[test]
+    fn what_redb_reports_has_a_kind() {
+        let kinds = [
+            (redb::Error::Corrupted("a page".to_owned()), ErrorKind::Corrupted, false),
+            (redb::Error::DatabaseAlreadyOpen, ErrorKind::AlreadyOpen, false),
+            (redb::Error::TableDoesNotExist("leafbase".to_owned()), ErrorKind::NotASpace, false),
+            (redb::Error::UpgradeRequired(1), ErrorKind::NotASpace, false),
+            (redb::Error::RepairAborted, ErrorKind::Storage, false),
+            (redb::Error::PreviousIo, ErrorKind::Storage, true),
+            (redb::Error::DatabaseClosed, ErrorKind::Storage, true),
+        ];
+        for (below, above, breaks) in kinds {
+            let health = Health::default();
+            let error = health.report(below);
+            assert_eq!((error.kind(), health.is_broken()), (above, breaks), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_redb_is_damage_and_a_panic_of_a_visit_goes_on() {
+        let health = Health::default();
+        // Unlike a panic this prints nothing.
+        let give_up = || -> Result<()> { resume_unwind(Box::new("gives up")) };
+        assert_eq!(health.guard(give_up).map_err(|error| error.kind()), Err(ErrorKind::Corrupted));
+        assert!(health.is_broken());
+
+        let health = Health::default();
+        let visiting = Cell::new(true);
+        assert!(catch_unwind(AssertUnwindSafe(|| health.guard_visits(&visiting, give_up))).is_err());
+        assert!(!health.is_broken());
+    }
+}

@@ -1,24 +1,18 @@
 //! A redb handle: where it comes from, so that it can be had anew after an error, and what is done with it.
 
+use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fmt, fs, io};
 
 use leafbase_model::{Error, ErrorKind, Result};
-use redb::{Builder, Database, ReadOnlyDatabase};
+use redb::backends::FileBackend;
+use redb::{Builder, Database, ReadOnlyDatabase, StorageBackend};
 
 use super::base::{Base, TABLE};
-use super::failure::Health;
+use super::failure::{Health, from_io, from_redb};
+use super::tracked::{Tracked, Unsynced};
 use super::view::Edits;
-
-/// Opens the same store each time it is asked.
-pub(super) trait Open: fmt::Debug + Send + Sync {
-    fn open(&self) -> Result<Opened, redb::Error>;
-
-    /// Bytes of the file.
-    fn bytes(&self) -> io::Result<u64>;
-}
 
 /// redb has a type for each way of opening.
 pub(super) enum Opened {
@@ -26,54 +20,70 @@ pub(super) enum Opened {
     ReadOnly(ReadOnlyDatabase),
 }
 
-/// A file that exists and was made by [`create_file`].
-#[derive(Debug)]
-pub(super) struct FileOpener {
-    pub(super) path: PathBuf,
-    pub(super) cache_bytes: usize,
-    pub(super) read_only: bool,
+/// Where a store's bytes are.
+pub(super) enum Source {
+    /// A file that [`create_file`] made.
+    File(PathBuf),
+    /// The same, for reading only.
+    ReadOnlyFile(PathBuf),
+    /// What a caller made up.
+    #[cfg(feature = "testkit")]
+    Backend(Box<dyn Fn() -> Box<dyn StorageBackend> + Send + Sync>),
 }
 
-impl Open for FileOpener {
+/// Opens the same store each time it is asked.
+pub(super) struct Opener {
+    source: Source,
+    cache_bytes: usize,
+    unsynced: Unsynced,
+}
+
+impl Opener {
+    pub(super) fn new(source: Source, cache_bytes: usize) -> Self {
+        Self { source, cache_bytes, unsynced: Unsynced::default() }
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        matches!(self.source, Source::ReadOnlyFile(_))
+    }
+
     fn open(&self) -> Result<Opened, redb::Error> {
         let mut builder = Builder::new();
         builder.set_cache_size(self.cache_bytes);
-        Ok(if self.read_only {
-            Opened::ReadOnly(builder.open_read_only(&self.path)?)
-        } else {
-            Opened::Writable(builder.open(&self.path)?)
-        })
-    }
-
-    fn bytes(&self) -> io::Result<u64> {
-        Ok(fs::metadata(&self.path)?.len())
-    }
-}
-
-/// A backend of the caller's, for simulated disks.
-#[cfg(feature = "testkit")]
-pub(super) struct BackendOpener<F> {
-    pub(super) backend: F,
-    pub(super) cache_bytes: usize,
-}
-
-#[cfg(feature = "testkit")]
-impl<F> fmt::Debug for BackendOpener<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BackendOpener").finish_non_exhaustive()
-    }
-}
-
-#[cfg(feature = "testkit")]
-impl<B: redb::StorageBackend, F: Fn() -> B + Send + Sync> Open for BackendOpener<F> {
-    fn open(&self) -> Result<Opened, redb::Error> {
-        let database = Builder::new().set_cache_size(self.cache_bytes).create_with_backend((self.backend)())?;
-        ensure_table(&database)?;
+        let below: Box<dyn StorageBackend> = match &self.source {
+            Source::ReadOnlyFile(path) => return Ok(Opened::ReadOnly(builder.open_read_only(path)?)),
+            Source::File(path) => Box::new(FileBackend::new(File::options().read(true).write(true).open(path)?)?),
+            #[cfg(feature = "testkit")]
+            Source::Backend(make) => make(),
+        };
+        let database = builder.create_with_backend(Tracked::over(below, &self.unsynced)?)?;
+        #[cfg(feature = "testkit")]
+        if matches!(self.source, Source::Backend(_)) {
+            ensure_table(&database)?;
+        }
         Ok(Opened::Writable(database))
     }
 
-    fn bytes(&self) -> io::Result<u64> {
-        (self.backend)().len()
+    /// The bytes below redb, for reading.
+    pub(super) fn storage(&self) -> Result<Box<dyn StorageBackend>> {
+        let open = || -> Result<Box<dyn StorageBackend>, redb::Error> {
+            Ok(match &self.source {
+                Source::File(path) | Source::ReadOnlyFile(path) => Box::new(FileBackend::new(File::open(path)?)?),
+                #[cfg(feature = "testkit")]
+                Source::Backend(make) => make(),
+            })
+        };
+        open().map_err(from_redb)
+    }
+
+    /// How long the file is.
+    pub(super) fn bytes(&self) -> Result<u64> {
+        let length = match &self.source {
+            Source::File(path) | Source::ReadOnlyFile(path) => fs::metadata(path).map(|metadata| metadata.len()),
+            #[cfg(feature = "testkit")]
+            Source::Backend(make) => make().len(),
+        };
+        length.map_err(|error| from_io("the size of the store's file could not be read", error))
     }
 }
 
@@ -85,7 +95,7 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    pub(super) fn open(opener: &dyn Open) -> Result<Self> {
+    pub(super) fn open(opener: &Opener) -> Result<Self> {
         let health = Arc::new(Health::default());
         let database = health.guard(|| opener.open().map_err(|error| health.report(error)))?;
         Ok(Self { database: Some(database), health })

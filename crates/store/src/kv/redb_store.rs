@@ -8,26 +8,25 @@
 //!
 //! What this costs: one call's writes are held in memory twice, and reads compare with the edits while there are any.
 
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
-use std::{fmt, fs, mem, thread};
+use std::{fmt, mem, thread};
 
 use leafbase_model::{Error, ErrorKind, Result};
 use redb::Database;
 
 use super::base::Base;
-use super::failure::from_io;
-#[cfg(feature = "testkit")]
-use super::opener::BackendOpener;
-use super::opener::{FileOpener, Handle, Open, create_file, read_only};
+use super::inspect::{is_whole, rehearse_opening};
+use super::opener::{Handle, Opener, Source, create_file, read_only};
 use super::view::{Draft, Edits, View};
 use super::{Durability, Snapshot, Store, Transaction, WriteOptions};
 
 /// Relaxed writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and what a crash loses.
-const MAX_PENDING_KEYS: usize = 16_384;
-const MAX_PENDING_BYTES: usize = 16 << 20;
+const MAX_PENDING_KEYS: usize = 8_192;
+const MAX_PENDING_BYTES: usize = 8 << 20;
 /// How often a failed store is opened again before a call gives up; the next call tries anew.
 const REOPENINGS: usize = 3;
 /// How long compacting waits for readers to end. No snapshot begins meanwhile.
@@ -68,14 +67,14 @@ impl OpenOptions {
 
 /// A store in one file, through redb.
 pub struct RedbStore {
-    opener: Box<dyn Open>,
+    opener: Opener,
     read_only: bool,
-    /// What a snapshot gets. Held only to copy or to set it, but by [`Store::compact`] and [`Store::verify`].
+    /// What a snapshot gets. Held only to copy or to set it, but by [`Store::compact`].
     published: Mutex<Published>,
     /// Held by the one writer at a time, its closure included. Always taken before `published`.
     slot: Mutex<Slot>,
     /// Keeps other handles out while this one lives; declared last, so released last.
-    _lock: Option<fs::File>,
+    _lock: Option<File>,
 }
 
 struct Published {
@@ -103,10 +102,14 @@ impl fmt::Debug for RedbStore {
 }
 
 impl RedbStore {
-    /// Opens the file at `path`, which [`create_store_file`] made, and keeps `lock` until it is closed.
-    pub(crate) fn open_file(path: &Path, options: &OpenOptions, lock: Option<fs::File>) -> Result<Self> {
-        let OpenOptions { cache_bytes, read_only } = *options;
-        Self::start(Box::new(FileOpener { path: path.to_owned(), cache_bytes, read_only }), read_only, lock)
+    /// Opens the file at `path`, which [`create_store_file`] made, and keeps `lock` until it is closed. A file that
+    /// does not open stays as it was; that is what it costs to recover twice after a crash.
+    pub(crate) fn open_file(path: &Path, options: &OpenOptions, lock: Option<File>) -> Result<Self> {
+        let path = path.to_owned();
+        let source = if options.read_only { Source::ReadOnlyFile(path) } else { Source::File(path) };
+        let opener = Opener::new(source, options.cache_bytes);
+        rehearse_opening(opener.storage()?)?;
+        Self::start(opener, lock)
     }
 
     /// A store on what `backend` makes: called again whenever the store is opened anew, it must give the same bytes.
@@ -118,15 +121,21 @@ impl RedbStore {
         backend: impl Fn() -> B + Send + Sync + 'static,
         options: &OpenOptions,
     ) -> Result<Self> {
-        let opener = BackendOpener { backend, cache_bytes: options.cache_bytes };
-        Self::start(Box::new(opener), false, None)
+        let source = Source::Backend(Box::new(move || Box::new(backend())));
+        Self::start(Opener::new(source, options.cache_bytes), None)
     }
 
-    fn start(opener: Box<dyn Open>, read_only: bool, lock: Option<fs::File>) -> Result<Self> {
-        let handle = Handle::open(&*opener)?;
+    fn start(opener: Opener, lock: Option<File>) -> Result<Self> {
+        let handle = Handle::open(&opener)?;
         let published = Published { base: Some(handle.base()?), edits: Edits::default() };
         let slot = Slot { handle: Some(handle), pending_bytes: 0, quick_to_open: true, unresolved: None };
-        Ok(Self { opener, read_only, published: Mutex::new(published), slot: Mutex::new(slot), _lock: lock })
+        Ok(Self {
+            read_only: opener.is_read_only(),
+            opener,
+            published: Mutex::new(published),
+            slot: Mutex::new(slot),
+            _lock: lock,
+        })
     }
 
     /// Makes all writes durable and closes the file. Dropping does the same, but has nobody to tell of an error.
@@ -159,37 +168,34 @@ impl RedbStore {
             return Ok(view);
         }
         self.mend(slot)?;
-        self.view().ok_or_else(|| unavailable(Error::new(ErrorKind::Storage, "the store failed again")))
+        self.view().ok_or_else(closed)
     }
 
     /// Opens the file again and publishes what it holds.
     fn mend(&self, slot: &mut Slot) -> Result<()> {
-        let mut last = None;
+        let mut result = Ok(());
         for _ in 0..REOPENINGS {
-            let attempt = self.reopen(slot).and_then(|base| {
-                let settled = match &slot.unresolved {
-                    Some(edits) => holds(&base, edits)?,
-                    None => false,
-                };
-                Ok((base, settled))
-            });
-            match attempt {
-                Ok((base, settled)) => {
-                    slot.unresolved = None;
-                    self.publish(slot, base, settled);
-                    return Ok(());
-                }
-                Err(error) => last = Some(error),
+            result = self.try_mend(slot);
+            if result.is_ok() {
+                break;
             }
         }
-        Err(unavailable(last.unwrap_or_else(read_only)))
+        result.map_err(|error| unavailable("the store is unavailable: its file cannot be opened again", error))
+    }
+
+    fn try_mend(&self, slot: &mut Slot) -> Result<()> {
+        let base = self.reopen(slot)?;
+        let all_committed = slot.unresolved.as_ref().map_or(Ok(false), |edits| holds(&base, edits))?;
+        slot.unresolved = None;
+        self.publish(slot, base, all_committed);
+        Ok(())
     }
 
     fn reopen(&self, slot: &mut Slot) -> Result<Arc<Base>> {
         // The file is locked by the old handle: it goes first.
         slot.handle = None;
         self.published().base = None;
-        let handle = Handle::open(&*self.opener)?;
+        let handle = Handle::open(&self.opener)?;
         let base = handle.base()?;
         slot.handle = Some(handle);
         slot.quick_to_open = false;
@@ -211,20 +217,20 @@ impl RedbStore {
 
     /// Writes `edits`, which hold all that is pending, to the file.
     fn commit(&self, slot: &mut Slot, edits: Edits, quick_repair: bool) -> Result<()> {
-        let Some(handle) = &slot.handle else { return self.mend(slot) };
+        // A read of the closure may have broken the handle; what the closure made of that is its own affair.
+        drop(self.mended_view(slot)?);
+        let Some(handle) = &slot.handle else { return Err(closed()) };
         if let Err(error) = handle.apply(&edits, quick_repair) {
-            handle.health.mark_broken();
             return self.settle(slot, edits, error);
         }
         slot.quick_to_open = quick_repair;
-        match handle.base() {
-            Ok(base) => self.publish(slot, base, true),
-            Err(_) => {
-                // It is committed: the old base with all edits over it reads the same, until the file is opened again.
-                handle.health.mark_broken();
-                self.published().edits = edits.clone();
-                slot.unresolved = Some(edits);
-            }
+        if let Ok(base) = handle.base() {
+            self.publish(slot, base, true);
+        } else {
+            // It is committed: the old base with all edits over it reads the same, until the file is opened again.
+            handle.health.mark_broken();
+            self.published().edits = edits.clone();
+            slot.unresolved = Some(edits);
         }
         Ok(())
     }
@@ -233,35 +239,22 @@ impl RedbStore {
     fn settle(&self, slot: &mut Slot, edits: Edits, error: Error) -> Result<()> {
         for _ in 0..REOPENINGS {
             let Ok(base) = self.reopen(slot) else { continue };
-            match holds(&base, &edits) {
-                Ok(true) => {}
-                Ok(false) => {
-                    self.publish(slot, base, false);
-                    return Err(error);
-                }
-                Err(_) => continue,
-            }
-            // What the file seems to hold may not have reached the device: after a failed sync the operating system takes
-            // lost pages for written. So they are written once more.
-            let Some(handle) = &slot.handle else { continue };
-            if handle.apply(&edits, true).is_ok()
-                && let Ok(base) = handle.base()
-            {
-                slot.quick_to_open = true;
-                self.publish(slot, base, true);
-                return Ok(());
-            }
+            let Ok(committed) = holds(&base, &edits) else { continue };
+            self.publish(slot, base, committed);
+            return if committed { Ok(()) } else { Err(error) };
         }
         slot.handle = None;
         self.published().base = None;
         slot.unresolved = Some(edits);
-        Err(unavailable(error))
+        let message = "the store is unavailable: its file cannot be opened again, and whether this write took place shows \
+                       when it can";
+        Err(unavailable(message, error))
     }
 
     /// Lets `work` have the redb handle while nobody reads.
     fn alone<T>(&self, slot: &mut Slot, work: impl FnOnce(&mut Database) -> Result<T, redb::Error>) -> Result<T> {
         let mut published = self.published();
-        let Some(mut base) = published.base.take() else { return Err(read_only()) };
+        let Some(mut base) = published.base.take() else { return Err(closed()) };
         let started = Instant::now();
         loop {
             match Arc::try_unwrap(base) {
@@ -274,7 +267,7 @@ impl RedbStore {
             }
             thread::sleep(Duration::from_millis(1));
         }
-        let Some(handle) = &mut slot.handle else { return Err(read_only()) };
+        let Some(handle) = &mut slot.handle else { return Err(closed()) };
         let result = handle.alone(work);
         // Where this fails the next call opens the file again.
         published.base = handle.base().ok();
@@ -311,8 +304,12 @@ fn holds(base: &Base, edits: &Edits) -> Result<bool> {
     Ok(true)
 }
 
-fn unavailable(cause: Error) -> Error {
-    let message = "the store is unavailable: its file could not be opened again after an error";
+/// What a mended store answers to nobody: the next call opens the file again.
+fn closed() -> Error {
+    Error::new(ErrorKind::Storage, "the store failed again: try again")
+}
+
+fn unavailable(message: &str, cause: Error) -> Error {
     Error::new(ErrorKind::Storage, message).with_source(cause)
 }
 
@@ -378,27 +375,17 @@ impl Store for RedbStore {
         self.alone(&mut slot, |database| Ok(database.compact()?)).map(|_| ())
     }
 
-    /// As [`Store::compact`], it needs the file to itself. It mends what it can: `false` says that it found damage.
+    /// Readers go on meanwhile, and a store that is open for reading only can be verified too.
     fn verify(&self) -> Result<bool> {
-        if self.read_only {
-            return Err(read_only());
-        }
         let mut slot = self.slot();
-        self.flush_with(&mut slot)?;
-        let whole = self.alone(&mut slot, |database| Ok(database.check_integrity()?));
-        match whole {
-            Err(error) if error.kind() == ErrorKind::Corrupted => {
-                if let Some(handle) = &slot.handle {
-                    handle.health.mark_broken();
-                }
-                Ok(false)
-            }
-            whole => whole,
+        if !self.read_only {
+            self.flush_with(&mut slot)?;
         }
+        is_whole(self.opener.storage()?)
     }
 
     fn bytes(&self) -> Result<u64> {
-        self.opener.bytes().map_err(|error| from_io("the size of the store's file could not be read", error))
+        self.opener.bytes()
     }
 }
 

@@ -1,0 +1,115 @@
+//! A file that can make up for a failed sync: it knows what was written since the last one that succeeded.
+//!
+//! After a failed sync an operating system may take the lost pages for written: they are read as if they were there, the next
+//! sync succeeds without them, and they are gone after a loss of power. redb would build on them. So before a store is opened
+//! again, whatever is read at those places is written and synced once more: then what is seen is what is there.
+
+use std::io;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use redb::{BackendError, StorageBackend};
+
+/// Places written since the last sync that succeeded, as offset and length. Shared by one store's handles, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unsynced(Arc<Mutex<Vec<(u64, usize)>>>);
+
+impl Unsynced {
+    fn places(&self) -> MutexGuard<'_, Vec<(u64, usize)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The bytes below redb, watched.
+#[derive(Debug)]
+pub(super) struct Tracked {
+    below: Box<dyn StorageBackend>,
+    unsynced: Unsynced,
+}
+
+impl Tracked {
+    /// Watches `below`, after making up for what an earlier handle could not sync.
+    pub(super) fn over(below: Box<dyn StorageBackend>, unsynced: &Unsynced) -> io::Result<Self> {
+        let mut places = unsynced.places();
+        if !places.is_empty() {
+            write_again(&*below, &places)?;
+            places.clear();
+        }
+        drop(places);
+        Ok(Self { below, unsynced: unsynced.clone() })
+    }
+}
+
+fn write_again(below: &dyn StorageBackend, places: &[(u64, usize)]) -> io::Result<()> {
+    let length = below.len()?;
+    // The length itself may be what was not synced.
+    below.set_len(length)?;
+    let mut bytes = Vec::new();
+    for &(offset, size) in places {
+        // The file may have been cut shorter since.
+        let there = usize::try_from(length.saturating_sub(offset)).unwrap_or(usize::MAX).min(size);
+        bytes.clear();
+        bytes.resize(there, 0);
+        if there > 0 {
+            below.read(offset, &mut bytes)?;
+            below.write(offset, &bytes)?;
+        }
+    }
+    below.sync_data()
+}
+
+impl StorageBackend for Tracked {
+    fn len(&self) -> io::Result<u64> {
+        self.below.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.below.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        // An empty place still asks for the length to be set again.
+        self.unsynced.places().push((0, 0));
+        self.below.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        // redb writes from one thread at a time, so nothing is written between the sync and its mark.
+        self.below.sync_data()?;
+        self.unsynced.places().clear();
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.unsynced.places().push((offset, data.len()));
+        self.below.write(offset, data)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.below.close()
+    }
+
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.below.try_lock_range(start, end)
+    }
+
+    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.below.try_lock_shared_range(start, end)
+    }
+
+    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.below.lock_range(start, end)
+    }
+
+    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.below.lock_shared_range(start, end)
+    }
+
+    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.below.unlock_range(start, end)
+    }
+
+    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.below.query_lock_range(start, end)
+    }
+}

@@ -1,0 +1,254 @@
+//! A disk that fails or loses power: every answer is definite, nothing that was acknowledged is lost, and the store goes on.
+
+#![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::{Bound, ControlFlow};
+
+use leafbase_model::{ErrorKind, Result};
+use leafbase_store::kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
+use leafbase_store::testkit::{Disk, Fault};
+
+type Content = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// A cache this small makes reads go to the disk, so that they too can fail.
+fn open(disk: &Disk) -> Result<RedbStore> {
+    let disk = disk.clone();
+    RedbStore::with_backend(move || disk.clone(), &OpenOptions::new().cache_bytes(16 << 10))
+}
+
+fn content(store: &dyn Store) -> Result<Content> {
+    let mut content = Content::new();
+    let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+    store.snapshot()?.scan(all, &mut |key, value| {
+        content.insert(key.to_vec(), value.to_vec());
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(content)
+}
+
+/// The changes that step `number` of the workload makes: some keys are met again, some go, one value is big.
+fn step(number: u8) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+    let mut changes = vec![
+        (b"head".to_vec(), Some(vec![number; 900])),
+        (vec![b'k', number], Some(vec![number; 60])),
+        (vec![b'm', number % 3], Some(vec![number; 2_500])),
+    ];
+    if number % 4 == 3 {
+        changes.push((vec![b'k', number - 2], None));
+    }
+    if number == 5 {
+        changes.push((b"big".to_vec(), Some(vec![number; 70_000])));
+    }
+    changes
+}
+
+fn changed(content: &Content, number: u8) -> Content {
+    let mut content = content.clone();
+    for (key, value) in step(number) {
+        match value {
+            Some(value) => content.insert(key, value),
+            None => content.remove(&key),
+        };
+    }
+    content
+}
+
+fn write_step(store: &dyn Store, number: u8) -> Result<()> {
+    let durability = if number.is_multiple_of(3) { Durability::Durable } else { Durability::Relaxed };
+    store.write(WriteOptions::durability(durability), &mut |transaction| {
+        transaction.get(b"head", &mut |_| Ok(()))?;
+        for (key, value) in step(number) {
+            match value {
+                Some(value) => transaction.put(&key, &value)?,
+                None => transaction.delete(&key)?,
+            }
+        }
+        Ok(())
+    })
+}
+
+const STEPS: u8 = 10;
+
+fn says_the_outcome_is_open(error: &leafbase_model::Error) -> bool {
+    error.message().contains("whether this write took place")
+}
+
+/// What may be stored after the workload: one content, but for a write of which the store said that its outcome is open.
+struct Expected(Vec<Content>);
+
+impl Expected {
+    fn only(content: Content) -> Self {
+        Self(vec![content])
+    }
+
+    fn settle(&mut self, found: Content, when: &str) {
+        assert!(self.0.contains(&found), "{when}: {:?}", found.keys());
+        self.0 = vec![found];
+    }
+
+    fn write(&mut self, store: &dyn Store, number: u8, when: &str) -> bool {
+        let result = write_step(store, number);
+        let succeeded = result.is_ok();
+        match result {
+            Ok(()) => {
+                // Nobody may have read since an open outcome, which by now the store knows.
+                self.0.iter_mut().for_each(|content| *content = changed(content, number));
+            }
+            Err(error) if says_the_outcome_is_open(&error) => {
+                let applied: Vec<_> = self.0.iter().map(|content| changed(content, number)).collect();
+                self.0.extend(applied);
+            }
+            Err(error) => {
+                assert!(matches!(error.kind(), ErrorKind::Storage | ErrorKind::NoSpace), "{when}: {error:?}");
+            }
+        }
+        succeeded
+    }
+}
+
+/// Runs the workload with `fault`, counted from its start, and gives the disk and what is on it, or nothing if the fault
+/// never came.
+fn run(fault: Fault, kind: io::ErrorKind) -> Option<(Disk, Expected)> {
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    let start = disk.operations();
+    let fault = match fault {
+        Fault::Once(at) => Fault::Once(start + at),
+        Fault::From(at) => Fault::From(start + at),
+        other => other,
+    };
+    disk.fail(fault, kind);
+    let mut expected = Expected::only(Content::new());
+    for number in 0..STEPS {
+        let when = format!("{fault:?}, step {number}");
+        expected.write(&store, number, &when);
+        // Reads may fail while the disk does; what they answer is right.
+        if let Ok(found) = content(&store) {
+            expected.settle(found, &when);
+        }
+    }
+    let flushed = store.flush().is_ok();
+    if disk.failures() == 0 {
+        return None;
+    }
+    let powerless = disk.after_power_loss(0);
+    if flushed && expected.0.len() == 1 {
+        let found = content(&open(&powerless).unwrap()).unwrap();
+        assert!(expected.0.contains(&found), "{fault:?}: what was flushed survives the loss of power");
+    }
+    disk.heal();
+    let when = format!("{fault:?}, after healing");
+    expected.settle(content(&store).unwrap(), &when);
+    assert!(expected.write(&store, STEPS, &when), "{when}: writes work again");
+    store.flush().unwrap();
+    expected.settle(content(&store).unwrap(), &when);
+    assert!(store.verify().unwrap(), "{when}: whole");
+    let powerless = open(&disk.after_power_loss(0)).unwrap();
+    expected.settle(content(&powerless).unwrap(), "after healing, a flush and a loss of power");
+    drop(store);
+    Some((disk, expected))
+}
+
+fn at_every_operation(fault: fn(u64) -> Fault, kind: io::ErrorKind) {
+    let mut failed = 0;
+    for at in 1.. {
+        let Some((disk, mut expected)) = run(fault(at), kind) else { break };
+        failed += 1;
+        expected.settle(content(&open(&disk).unwrap()).unwrap(), "opened again");
+    }
+    assert!(failed > 50, "the workload has more than {failed} operations");
+}
+
+#[test]
+fn a_disk_that_fails_once_at_any_operation() {
+    at_every_operation(Fault::Once, io::ErrorKind::Other);
+}
+
+#[test]
+fn a_disk_that_fails_for_good_from_any_operation_on() {
+    at_every_operation(Fault::From, io::ErrorKind::Other);
+}
+
+#[test]
+fn a_disk_that_fails_again_and_again() {
+    for every in 3..60 {
+        let (disk, mut expected) = run(Fault::OneIn(every), io::ErrorKind::StorageFull).unwrap();
+        expected.settle(content(&open(&disk).unwrap()).unwrap(), "opened again");
+    }
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    for number in 0..3 {
+        write_step(&store, number).unwrap();
+    }
+    disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+    let before = content(&store).unwrap();
+    let big = vec![1; 4 << 20];
+    let refused = store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"big", &big)).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::NoSpace, "{refused:?}");
+    assert_eq!(content(&store).unwrap(), before, "it did not happen");
+    store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"small", b"fits")).unwrap();
+    disk.heal();
+    store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"big", &big)).unwrap();
+    drop(store);
+    assert_eq!(content(&open(&disk).unwrap()).unwrap().len(), before.len() + 2);
+}
+
+#[test]
+fn power_lost_at_any_moment() {
+    for seed in 0..4 {
+        let disk = Disk::new();
+        let store = open(&disk).unwrap();
+        let mut states = vec![Content::new()];
+        // The last state that must survive.
+        let mut durable = 0;
+        for number in 0..STEPS {
+            write_step(&store, number).unwrap();
+            states.push(changed(states.last().unwrap(), number));
+            if number.is_multiple_of(3) {
+                durable = states.len() - 1;
+            }
+            let found = content(&open(&disk.after_power_loss(seed)).unwrap()).unwrap();
+            assert!(states[durable..].contains(&found), "seed {seed}, step {number}: no mixture, nothing lost");
+        }
+    }
+}
+
+#[test]
+fn damaged_pages_are_an_error_and_not_a_panic() {
+    // redb's panics are caught; nobody should read about them.
+    std::panic::set_hook(Box::new(|_| {}));
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    for number in 0..STEPS {
+        write_step(&store, number).unwrap();
+    }
+    drop(store);
+    let image = disk.image();
+    let mut found_by_verify = 0;
+    let mut errors = 0;
+    let places: Vec<_> = (4_096..image.len()).step_by(97).filter(|at| image[*at] != 0).collect();
+    for at in places.iter().copied().step_by(places.len() / 400 + 1) {
+        let damaged = Disk::new();
+        damaged.damage(|bytes| {
+            bytes.clone_from(&image);
+            bytes[at] ^= 0x55;
+        });
+        let Ok(store) = open(&damaged) else {
+            errors += 1;
+            continue;
+        };
+        errors += usize::from(content(&store).is_err_and(|error| error.kind() == ErrorKind::Corrupted));
+        found_by_verify += usize::from(!store.verify().unwrap_or(false));
+        let _ = write_step(&store, STEPS);
+        let _ = content(&store);
+    }
+    let _ = std::panic::take_hook();
+    assert!(found_by_verify > 10, "verify found {found_by_verify}");
+    println!("{errors} errors on reading, {found_by_verify} found by verifying");
+}
