@@ -1,5 +1,29 @@
 //! What a Leafbase block tree allows: reads through a trait, returns edits. It writes nothing.
+//!
+//! Each operation checks its whole request before it returns: an error means that no part of it may happen, and names the
+//! first offending entry by its path. Nothing recurses over user data.
 
+mod context;
 mod read;
 
+mod batch;
+mod place;
+
+mod drafts;
+
+mod delete;
+mod document;
+mod fetch;
+mod insert;
+mod moves;
+mod update;
+
+pub use context::{Context, Place};
+pub use delete::{Deleted, delete};
+pub use document::{Created, create_document};
+pub use fetch::{assemble, fetch};
+pub use insert::{Inserted, insert};
+pub use moves::{Moved, move_blocks};
+pub use place::{Opened, open_place};
 pub use read::{Located, ReadTree};
+pub use update::{Updated, revise, update};

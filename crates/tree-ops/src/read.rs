@@ -55,4 +55,13 @@ pub trait ReadTree {
     /// # Errors
     /// What the store reports.
     fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest>;
+
+    /// How many levels of children stand below `block`, counted up to `at_most`; 0 if it does not exist. A store that can tell
+    /// without reading the blocks should.
+    ///
+    /// # Errors
+    /// What the store reports.
+    fn height(&self, block: BlockId, at_most: usize) -> Result<usize> {
+        Ok(usize::from(self.subtree(block, Some(at_most))?.height()))
+    }
 }

@@ -1,0 +1,92 @@
+//! Reads for one request: blocks that must exist and be writable, what was read before remembered.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Location, Result};
+
+use crate::{Located, ReadTree};
+
+/// A walk up that takes more steps than any tree may have levels has met a ring.
+const MOST_LEVELS: usize = u16::MAX as usize;
+
+/// Reads for one request.
+pub(crate) struct Batch<'a, T: ?Sized> {
+    pub(crate) tree: &'a T,
+    writable: RefCell<HashSet<DocumentId>>,
+    parents: RefCell<HashMap<BlockId, Option<BlockId>>>,
+}
+
+impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
+    pub(crate) fn new(tree: &'a T) -> Self {
+        Self { tree, writable: RefCell::default(), parents: RefCell::default() }
+    }
+
+    /// Where a block named by the request stands; its document may be written.
+    pub(crate) fn locate(&self, block: BlockId) -> Result<Located> {
+        let located = self.tree.locate(block)?.ok_or_else(Error::not_found)?;
+        self.parents.borrow_mut().insert(block, located.parent);
+        self.check_writable(located.document)?;
+        Ok(located)
+    }
+
+    /// A block that is known to stand somewhere.
+    pub(crate) fn block(&self, block: BlockId) -> Result<BlockRecord> {
+        self.tree.block(block)?.ok_or_else(|| Error::corrupted(format_args!("block {block} has a place but no data")))
+    }
+
+    fn check_writable(&self, document: DocumentId) -> Result<()> {
+        if self.writable.borrow().contains(&document) {
+            return Ok(());
+        }
+        let missing = || Error::corrupted(format_args!("document {document} has blocks but no record"));
+        if self.tree.document(document)?.ok_or_else(missing)?.location == Location::Trash {
+            return Err(Error::rule("the document is in the trash: restore it to change its blocks"));
+        }
+        self.writable.borrow_mut().insert(document);
+        Ok(())
+    }
+
+    fn parent(&self, block: BlockId) -> Result<Option<BlockId>> {
+        if let Some(known) = self.parents.borrow().get(&block) {
+            return Ok(*known);
+        }
+        let located = self.tree.locate(block)?;
+        let parent = located.ok_or_else(|| Error::corrupted(format_args!("the parent {block} has no place")))?.parent;
+        self.parents.borrow_mut().insert(block, parent);
+        Ok(parent)
+    }
+
+    /// `block`, its parent, and so on up to the root.
+    pub(crate) fn lineage(&self, block: BlockId) -> Result<Vec<BlockId>> {
+        let mut lineage = vec![block];
+        let mut next = self.parent(block)?;
+        while let Some(parent) = next {
+            if lineage.len() > MOST_LEVELS {
+                return Err(Error::corrupted(format_args!("the parents of block {block} go round")));
+            }
+            lineage.push(parent);
+            next = self.parent(parent)?;
+        }
+        Ok(lineage)
+    }
+}
+
+/// Refuses more than `maximum` entries of the request's list `path`.
+pub(crate) fn check_count(what: &str, maximum: usize, found: usize, path: &str) -> Result<()> {
+    if found > maximum { Err(Error::limit(what, maximum, found).at(path)) } else { Ok(()) }
+}
+
+/// The IDs of one request, each of which may be named once.
+#[derive(Default)]
+pub(crate) struct Named(HashSet<BlockId>);
+
+impl Named {
+    pub(crate) fn add(&mut self, id: BlockId) -> Result<()> {
+        if self.0.insert(id) { Ok(()) } else { Err(Error::validation(format!("block {id} is named twice"))) }
+    }
+
+    pub(crate) fn contains(&self, id: BlockId) -> bool {
+        self.0.contains(&id)
+    }
+}

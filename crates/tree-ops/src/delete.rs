@@ -1,0 +1,96 @@
+//! Blocks are taken out, with all below them.
+
+use std::collections::{HashMap, HashSet};
+
+use leafbase_model::{BlockId, Edit, Error, Forest, Result, Slot};
+
+use crate::batch::{Batch, Named, check_count};
+use crate::{Context, Located, ReadTree};
+
+/// What a deletion does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Deleted {
+    /// What to write; siblings that stand side by side go in one edit.
+    pub edits: Vec<Edit>,
+    /// The IDs asked for, in the order of the request.
+    pub ids: Vec<BlockId>,
+}
+
+impl Deleted {
+    /// Every block that goes: those asked for, and all below them.
+    pub fn forests(&self) -> impl Iterator<Item = &Forest> {
+        self.edits.iter().filter_map(|edit| match edit {
+            Edit::Remove { forest, .. } => Some(forest),
+            _ => None,
+        })
+    }
+}
+
+/// Deletes blocks with all below them. A block may be named together with one that it stands below: it goes once.
+///
+/// # Errors
+/// At `blockIds[n]`: [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::Validation`] for a block named
+/// twice, and [`leafbase_model::ErrorKind::RuleViolation`] for a document's root or a document in the trash.
+pub fn delete<T: ReadTree + ?Sized>(tree: &T, context: &Context<'_>, ids: Vec<BlockId>) -> Result<Deleted> {
+    check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
+    let batch = Batch::new(tree);
+    let (mut named, mut places) = (Named::default(), Vec::with_capacity(ids.len()));
+    for (index, id) in ids.iter().enumerate() {
+        let at = |error: Error| error.at(format_args!("blockIds[{index}]"));
+        named.add(*id).map_err(at)?;
+        places.push((*id, locate(&batch, *id).map_err(at)?));
+    }
+    let (mut runs, mut known) = (Runs::default(), HashMap::new());
+    for (id, slot) in &places {
+        let covered = match known.get(&slot.parent) {
+            Some(covered) => *covered,
+            None => batch.lineage(slot.parent)?.iter().any(|above| named.contains(*above)),
+        };
+        known.insert(slot.parent, covered);
+        if !covered {
+            runs.add(*id, Slot { after: tree.previous_sibling(*id)?, ..*slot });
+        }
+    }
+    Ok(Deleted { edits: runs.edits(tree)?, ids })
+}
+
+/// Where a block that may be deleted stands; which sibling it follows is not looked up yet.
+fn locate<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, id: BlockId) -> Result<Slot> {
+    let Located { document, parent } = batch.locate(id)?;
+    let refused = || Error::rule("the root of a document is not deleted as a block: delete the document");
+    Ok(Slot { document, parent: parent.ok_or_else(refused)?, after: None })
+}
+
+/// Blocks that go, put together to runs of siblings.
+#[derive(Default)]
+struct Runs {
+    slots: Vec<(BlockId, Slot)>,
+    /// The block of the request that follows each sibling.
+    followers: HashMap<BlockId, BlockId>,
+    going: HashSet<BlockId>,
+}
+
+impl Runs {
+    fn add(&mut self, id: BlockId, slot: Slot) {
+        self.slots.push((id, slot));
+        self.going.insert(id);
+        if let Some(before) = slot.after {
+            self.followers.insert(before, id);
+        }
+    }
+
+    /// One edit for each run, in the order of the request. What a run follows stays, so no edit changes the slot of another.
+    fn edits<T: ReadTree + ?Sized>(&self, tree: &T) -> Result<Vec<Edit>> {
+        let is_first = |slot: &Slot| slot.after.is_none_or(|before| !self.going.contains(&before));
+        let mut edits = Vec::new();
+        for (first, slot) in self.slots.iter().filter(|(_, slot)| is_first(slot)) {
+            let (mut forest, mut next) = (Forest::default(), Some(*first));
+            while let Some(id) = next {
+                forest.0.append(&mut tree.subtree(id, None)?.0);
+                next = self.followers.get(&id).copied();
+            }
+            edits.push(Edit::Remove { slot: *slot, forest });
+        }
+        Ok(edits)
+    }
+}

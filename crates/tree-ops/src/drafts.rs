@@ -1,0 +1,114 @@
+//! Drafts become blocks: each is checked, given an ID, and a text with content is made as a page.
+
+use std::vec::IntoIter;
+
+use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, Error, Forest, Node, Result};
+
+use crate::Context;
+use crate::batch::check_count;
+use crate::place::{check_nesting, check_parent};
+use crate::update::check_data;
+
+/// Drafts on their way to be blocks, in reading order, on a stack of our own.
+pub(crate) struct Drafts {
+    /// What the request calls the list of top drafts; none if there is one top draft that the paths begin below.
+    list: Option<&'static str>,
+    levels: Vec<Level>,
+}
+
+struct Level {
+    /// How many were taken from `rest`.
+    taken: usize,
+    rest: IntoIter<BlockDraft>,
+}
+
+impl Level {
+    fn new(drafts: Vec<BlockDraft>) -> Self {
+        Self { taken: 0, rest: drafts.into_iter() }
+    }
+}
+
+impl Drafts {
+    /// The drafts of the request's list of this name.
+    pub(crate) fn listed(list: &'static str, drafts: Vec<BlockDraft>) -> Self {
+        Self { list: Some(list), levels: vec![Level::new(drafts)] }
+    }
+
+    /// One draft, the root of a document.
+    pub(crate) fn root(draft: BlockDraft) -> Self {
+        Self { list: None, levels: vec![Level::new(vec![draft])] }
+    }
+
+    /// The blocks that the drafts give, the top ones at `depth` of their document.
+    pub(crate) fn grow(mut self, context: &Context<'_>, depth: usize) -> Result<Forest> {
+        let count = self.levels.iter().flat_map(|level| level.rest.as_slice()).flat_map(BlockDraft::walk).count();
+        check_count("blocks in one request", context.limits.blocks_per_request, count, self.list.unwrap_or_default())?;
+        let mut nodes = Vec::with_capacity(count);
+        while let Some((below, data, has_content)) = self.next() {
+            let block = new_data(context, depth + below, data, has_content);
+            let block = context.born(block.map_err(|error| error.at(self.path()))?);
+            nodes.push(Node { depth: u16::try_from(below).unwrap_or(u16::MAX), block });
+        }
+        Ok(Forest(nodes))
+    }
+
+    /// The next draft in reading order: how far below the top, what it says, and whether it has content.
+    fn next(&mut self) -> Option<(usize, BlockData, bool)> {
+        loop {
+            let below = self.levels.len().checked_sub(1)?;
+            let level = self.levels.last_mut()?;
+            let Some(draft) = level.rest.next() else {
+                self.levels.pop();
+                continue;
+            };
+            level.taken += 1;
+            let has_content = !draft.content.is_empty();
+            // Pushed even if empty, so that the path of the draft just taken is always that of all levels but the last.
+            self.levels.push(Level::new(draft.content));
+            return Some((below, draft.data, has_content));
+        }
+    }
+
+    /// The path of the draft taken last.
+    fn path(&self) -> String {
+        let above = self.levels.len().saturating_sub(1);
+        let lists = std::iter::once(self.list).chain(std::iter::repeat(Some("content")));
+        let steps = self
+            .levels
+            .iter()
+            .take(above)
+            .zip(lists)
+            .filter_map(|(level, list)| list.map(|list| format!("{list}[{}]", level.taken.saturating_sub(1))));
+        steps.collect::<Vec<_>>().join(".")
+    }
+}
+
+impl Drop for Drafts {
+    /// What an error left over may be nested deeper than the call stack allows.
+    fn drop(&mut self) {
+        while let Some(level) = self.levels.pop() {
+            let contents = level.rest.map(|draft| draft.content).filter(|content| !content.is_empty());
+            self.levels.extend(contents.map(Level::new));
+        }
+    }
+}
+
+fn new_data(context: &Context<'_>, depth: usize, mut data: BlockData, has_content: bool) -> Result<BlockData> {
+    check_nesting(context.limits, depth)?;
+    match data.block_type() {
+        BlockType::CollectionItem => {
+            return Err(Error::rule("a block of type collectionItem is made by the item operations").at("type"));
+        }
+        BlockType::Collection => {
+            return Err(Error::rule("a block of type collection is made by its own operation").at("type"));
+        }
+        block_type if has_content => check_parent(block_type).map_err(|error| error.at("content"))?,
+        _ => {}
+    }
+    if let (true, BlockKind::Text(look)) = (has_content, &data.kind) {
+        data.kind = BlockKind::Page(*look);
+    }
+    data.task = data.task.map(|task| task.stamped(context.stamp.at));
+    check_data(&data, context.limits)?;
+    Ok(data)
+}

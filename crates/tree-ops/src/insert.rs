@@ -1,0 +1,52 @@
+//! Blocks are put in.
+
+use leafbase_model::{BlockDraft, BlockId, Edit, Forest, Result};
+
+use crate::batch::Batch;
+use crate::drafts::Drafts;
+use crate::place::Spot;
+use crate::{Context, Place, ReadTree};
+
+/// What an insertion does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Inserted {
+    /// What to write: a text becomes a page where it must, then the blocks are put in.
+    pub edits: Vec<Edit>,
+    /// The new blocks that stand at the place itself, in order.
+    pub top: Vec<BlockId>,
+}
+
+impl Inserted {
+    /// The new blocks, with all below them.
+    pub fn forest(&self) -> Option<&Forest> {
+        self.edits.iter().find_map(|edit| match edit {
+            Edit::Insert { forest, .. } => Some(forest),
+            _ => None,
+        })
+    }
+}
+
+/// Inserts `drafts` at `place`, in their order. Without drafts the place is checked and nothing happens.
+///
+/// # Errors
+/// Those of [`crate::open_place`]; below `blocks`, those of [`leafbase_model::BlockData::check`],
+/// [`leafbase_model::ErrorKind::RuleViolation`] for content of a type that cannot have any, for a collection and for an item,
+/// and [`leafbase_model::ErrorKind::LimitExceeded`] for a draft that would stand too deep or for too many.
+pub fn insert<T: ReadTree + ?Sized>(
+    tree: &T,
+    context: &Context<'_>,
+    drafts: Vec<BlockDraft>,
+    place: Place,
+) -> Result<Inserted> {
+    let drafts = Drafts::listed("blocks", drafts);
+    let batch = Batch::new(tree);
+    let spot = Spot::find(&batch, place)?;
+    let forest = drafts.grow(context, spot.depth())?;
+    if forest.0.is_empty() {
+        return Ok(Inserted::default());
+    }
+    let top = forest.0.iter().filter(|node| node.depth == 0).map(|node| node.block.id).collect();
+    let insertion = Edit::Insert { slot: spot.slot(spot.after(&batch)?), forest };
+    let edits = spot.receive(context)?.into_iter().chain([insertion]).collect();
+    Ok(Inserted { edits, top })
+}

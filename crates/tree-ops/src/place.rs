@@ -1,0 +1,124 @@
+//! Where blocks go: a place becomes a slot among the children of a parent that may have them.
+
+use leafbase_model::{
+    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edge, Edit, Error, Limits, Result, Side, Slot,
+};
+
+use crate::batch::Batch;
+use crate::update::revise;
+use crate::{Context, Place, ReadTree};
+
+/// A place made ready to receive blocks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// What must be done before: a text becomes a page.
+    pub edits: Vec<Edit>,
+    /// Where the blocks go.
+    pub slot: Slot,
+    /// How deep they will stand: 1 for the children of a root.
+    pub depth: usize,
+}
+
+/// Makes a place ready for blocks that have `levels` levels, themselves included: 1 for blocks without children.
+///
+/// # Errors
+/// [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::InvalidPosition`] next to a root,
+/// [`leafbase_model::ErrorKind::RuleViolation`] if the parent may not have children or its document is in the trash, and
+/// [`leafbase_model::ErrorKind::LimitExceeded`] if the blocks would stand too deep: each at `position.pageId` or
+/// `position.siblingId`.
+pub fn open_place<T: ReadTree + ?Sized>(
+    tree: &T,
+    context: &Context<'_>,
+    place: Place,
+    levels: usize,
+) -> Result<Opened> {
+    let batch = Batch::new(tree);
+    let spot = Spot::find(&batch, place)?;
+    let deepest = (spot.depth() + levels).saturating_sub(1);
+    check_nesting(context.limits, deepest).map_err(|error| error.at(place.path()))?;
+    let after = spot.after(&batch)?;
+    Ok(Opened { slot: spot.slot(after), depth: spot.depth(), edits: spot.receive(context)?.into_iter().collect() })
+}
+
+pub(crate) fn check_nesting(limits: &Limits, deepest: usize) -> Result<()> {
+    if deepest > limits.page_nesting {
+        return Err(Error::limit("pages within pages", limits.page_nesting, deepest));
+    }
+    Ok(())
+}
+
+/// A place that may receive blocks.
+pub(crate) struct Spot {
+    pub(crate) place: Place,
+    pub(crate) document: DocumentId,
+    parent: BlockRecord,
+    /// The parent, its parent, and so on up to the root.
+    pub(crate) lineage: Vec<BlockId>,
+}
+
+impl Spot {
+    /// Looks `place` up.
+    pub(crate) fn find<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, place: Place) -> Result<Self> {
+        Self::look_up(batch, place).map_err(|error| error.at(place.path()))
+    }
+
+    fn look_up<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, place: Place) -> Result<Self> {
+        let located = batch.locate(place.block())?;
+        let parent = match place {
+            Place::Within(_, page) => page,
+            Place::Beside(..) => located.parent.ok_or_else(beside_a_root)?,
+        };
+        let parent = batch.block(parent)?;
+        check_parent(parent.data.block_type())?;
+        let lineage = batch.lineage(parent.id)?;
+        Ok(Self { place, document: located.document, parent, lineage })
+    }
+
+    /// How deep blocks put here stand: 1 for the children of a root.
+    pub(crate) fn depth(&self) -> usize {
+        self.lineage.len()
+    }
+
+    pub(crate) fn parent(&self) -> BlockId {
+        self.parent.id
+    }
+
+    pub(crate) fn slot(&self, after: Option<BlockId>) -> Slot {
+        Slot { document: self.document, parent: self.parent.id, after }
+    }
+
+    /// The sibling that blocks put here follow.
+    pub(crate) fn after<T: ReadTree + ?Sized>(&self, batch: &Batch<'_, T>) -> Result<Option<BlockId>> {
+        match self.place {
+            Place::Within(Edge::Start, _) => Ok(None),
+            Place::Within(Edge::End, page) => batch.tree.last_child(self.document, page),
+            Place::Beside(Side::Before, sibling) => batch.tree.previous_sibling(sibling),
+            Place::Beside(Side::After, sibling) => Ok(Some(sibling)),
+        }
+    }
+
+    /// What must be done before blocks are put here: a text that receives children becomes a page.
+    pub(crate) fn receive(self, context: &Context<'_>) -> Result<Option<Edit>> {
+        let BlockKind::Text(look) = self.parent.data.kind else { return Ok(None) };
+        let mut data = self.parent.data.clone();
+        data.kind = BlockKind::Page(look);
+        // The path names the position: the request has no field for the title.
+        let at_place = |error: Error| Error::new(error.kind(), error.message()).at(self.place.path());
+        data.check(context.limits).map_err(at_place)?;
+        Ok(revise(self.document, self.parent, data, context.stamp))
+    }
+}
+
+pub(crate) fn check_parent(block_type: BlockType) -> Result<()> {
+    if block_type.may_be_parent() {
+        return Ok(());
+    }
+    if block_type == BlockType::Collection {
+        return Err(Error::rule("a block of type collection takes items only, through the item operations"));
+    }
+    Err(Error::rule(format!("a block of type {block_type} cannot have children")))
+}
+
+fn beside_a_root() -> Error {
+    Error::position("the root of a document has no siblings")
+}

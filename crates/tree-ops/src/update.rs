@@ -1,0 +1,169 @@
+//! Blocks say something else; only the fields given change.
+
+use leafbase_model::{
+    BlockData, BlockId, BlockPatch, BlockRecord, BlockType, DocumentId, Edit, Error, ErrorKind, Forest, Limits, Node,
+    Result, Slot, Stamp, TaskInfo,
+};
+
+use crate::batch::{Batch, Named, check_count};
+use crate::{Context, Located, ReadTree};
+
+/// What an update does.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Updated {
+    /// What to write. A block that already says what is asked has no edit.
+    pub edits: Vec<Edit>,
+    /// The blocks of the request as they then are, in its order, each followed by those that its text was split into.
+    pub blocks: Vec<BlockRecord>,
+}
+
+/// Changes blocks. `ready` is given what a block is to say whenever its text or its type changes, and makes it ready for the
+/// store; all but the first of what it returns become new blocks right after. Hosts without markdown pass `&|data| Ok(vec![data])`.
+///
+/// # Errors
+/// Below `blocks`: [`ErrorKind::NotFound`], [`ErrorKind::Validation`] for a block named twice or a field that its type does
+/// not have, [`ErrorKind::Conflict`] if it has another `rev` than the patch expects, [`ErrorKind::RuleViolation`] for a change of
+/// type that is not allowed or a document in the trash, and those of `ready` and [`BlockData::check`].
+pub fn update<T: ReadTree + ?Sized>(
+    tree: &T,
+    context: &Context<'_>,
+    patches: Vec<BlockPatch>,
+    ready: &dyn Fn(BlockData) -> Result<Vec<BlockData>>,
+) -> Result<Updated> {
+    check_count("blocks in one request", context.limits.blocks_per_request, patches.len(), "blocks")?;
+    let batch = Batch::new(tree);
+    let (mut named, mut updated) = (Named::default(), Updated::default());
+    for (index, patch) in patches.into_iter().enumerate() {
+        let at = |error: Error| error.at(format_args!("blocks[{index}]"));
+        let (located, before) = find(&batch, &mut named, &patch).map_err(at)?;
+        let mut parts = changed(&batch, context, located, &before, patch, ready).map_err(at)?.into_iter();
+        let data = parts.next().unwrap_or_else(|| before.data.clone());
+        let rest: Vec<_> = parts.map(|data| context.born(data)).collect();
+        match revise(located.document, before.clone(), data, context.stamp) {
+            Some(edit) => {
+                updated.blocks.extend(outcome(&edit).cloned());
+                updated.edits.push(edit);
+            }
+            None => updated.blocks.push(before.clone()),
+        }
+        updated.add_after(located, before.id, rest).map_err(at)?;
+    }
+    Ok(updated)
+}
+
+impl Updated {
+    fn add_after(&mut self, located: Located, block: BlockId, added: Vec<BlockRecord>) -> Result<()> {
+        if added.is_empty() {
+            return Ok(());
+        }
+        let Some(parent) = located.parent else {
+            return Err(Error::rule("the title of a document is one paragraph").at("markdown"));
+        };
+        self.blocks.extend(added.iter().cloned());
+        let forest = Forest(added.into_iter().map(|block| Node { depth: 0, block }).collect());
+        self.edits.push(Edit::Insert { slot: Slot { document: located.document, parent, after: Some(block) }, forest });
+        Ok(())
+    }
+}
+
+/// The edit after which `before` says `data`; none if it does already.
+pub fn revise(document: DocumentId, before: BlockRecord, data: BlockData, stamp: &Stamp) -> Option<Edit> {
+    if before.data == data {
+        return None;
+    }
+    let (id, rev, created) = (before.id, before.rev.saturating_add(1), before.created.clone());
+    let after = Box::new(BlockRecord { id, rev, created, modified: stamp.clone(), data });
+    Some(Edit::Update { document, before: Box::new(before), after })
+}
+
+fn outcome(edit: &Edit) -> Option<&BlockRecord> {
+    match edit {
+        Edit::Update { after, .. } => Some(after),
+        _ => None,
+    }
+}
+
+fn find<T: ReadTree + ?Sized>(
+    batch: &Batch<'_, T>,
+    named: &mut Named,
+    patch: &BlockPatch,
+) -> Result<(Located, BlockRecord)> {
+    let mut look_up = || {
+        named.add(patch.id)?;
+        let located = batch.locate(patch.id)?;
+        Ok((located, batch.block(patch.id)?))
+    };
+    let (located, before) = look_up().map_err(|error: Error| error.at("id"))?;
+    match patch.rev {
+        Some(expected) if expected != before.rev => {
+            let message = format!("expected rev {expected}, but the block has rev {}", before.rev);
+            Err(Error::new(ErrorKind::Conflict, message).at("rev"))
+        }
+        _ => Ok((located, before)),
+    }
+}
+
+/// What the block then says, and after it what the blocks say that its text was split into.
+fn changed<T: ReadTree + ?Sized>(
+    batch: &Batch<'_, T>,
+    context: &Context<'_>,
+    located: Located,
+    before: &BlockRecord,
+    patch: BlockPatch,
+    ready: &dyn Fn(BlockData) -> Result<Vec<BlockData>>,
+) -> Result<Vec<BlockData>> {
+    let mut data = before.data.clone();
+    patch.fields.apply(&mut data)?;
+    check_type(batch, located, before, data.block_type())?;
+    let same_text = data.markdown == before.data.markdown && data.block_type() == before.data.block_type();
+    let mut parts = if same_text { vec![data] } else { ready(data)? };
+    if parts.len() > 1 && before.data.block_type() == BlockType::CollectionItem {
+        return Err(Error::rule("the title of an item is one paragraph").at("markdown"));
+    }
+    for (place, data) in parts.iter_mut().enumerate() {
+        let former = if place == 0 { before.data.task } else { None };
+        data.task = data.task.map(|task| carried(former, task).stamped(context.stamp.at));
+        check_data(data, context.limits)?;
+    }
+    Ok(parts)
+}
+
+/// A page that has children, or is a document's root, stays a page.
+fn check_type<T: ReadTree + ?Sized>(
+    batch: &Batch<'_, T>,
+    located: Located,
+    before: &BlockRecord,
+    wanted: BlockType,
+) -> Result<()> {
+    if (before.data.block_type(), wanted) != (BlockType::Page, BlockType::Text) {
+        return Ok(());
+    }
+    if located.parent.is_none() {
+        return Err(Error::rule("the root of a document stays of type page, it cannot become text").at("type"));
+    }
+    if batch.tree.first_children(located.document, before.id, 1)?.is_empty() {
+        return Ok(());
+    }
+    Err(Error::rule("a block of type page that has children cannot become one of type text").at("type"))
+}
+
+/// A task whose state stays keeps the stamps that the request does not give.
+fn carried(former: Option<TaskInfo>, task: TaskInfo) -> TaskInfo {
+    match former {
+        Some(former) if former.state == task.state => TaskInfo {
+            completed_at: task.completed_at.or(former.completed_at),
+            canceled_at: task.canceled_at.or(former.canceled_at),
+            ..task
+        },
+        _ => task,
+    }
+}
+
+/// What holds for every block, and that only types whose text is their own have one in the store.
+pub(crate) fn check_data(data: &BlockData, limits: &Limits) -> Result<()> {
+    if !data.block_type().has_own_markdown() && !data.markdown.is_empty() {
+        let message = format!("the text of a block of type {} is made from its other fields", data.block_type());
+        return Err(Error::validation(message).at("markdown"));
+    }
+    data.check(limits)
+}
