@@ -102,8 +102,8 @@ impl fmt::Debug for RedbStore {
 }
 
 impl RedbStore {
-    /// Opens the file at `path`, which [`create_store_file`] made, and keeps `lock` until it is closed. A file that
-    /// does not open stays as it was; that is what it costs to recover twice after a crash.
+    /// Opens the file at `path`, which [`create_store_file`] made, and keeps `lock` until it is closed. Opening is
+    /// rehearsed, so that a file that does not open stays as it was; after a crash that means to recover twice.
     pub(crate) fn open_file(path: &Path, options: &OpenOptions, lock: Option<File>) -> Result<Self> {
         let path = path.to_owned();
         let source = if options.read_only { Source::ReadOnlyFile(path) } else { Source::File(path) };
