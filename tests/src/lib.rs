@@ -1,1 +1,6 @@
-//! Integration tests of Leafbase.
+//! Integration tests of Leafbase, a module for each capability under `tests/`.
+
+/// The code in README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

@@ -141,7 +141,7 @@ impl SpaceBuilder {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let meta = self.meta(&stem)?;
         let options = self.options.clone();
-        let store = directory::create(path, &options, &mut |store| SpaceStore::initialize(store, &meta))?;
+        let store = directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
         self.opened(Arc::new(store))
     }
 

@@ -29,6 +29,18 @@ const NEWEST_VERSION: u8 = 3;
 /// # Errors
 /// [`ErrorKind::Validation`] if something is at `path` already; what the operating system reports.
 pub fn create(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
+    create_with(path, options, |_| Ok(()))
+}
+
+/// The same, with what `fill` writes in it: no crash leaves a directory at `path` without all of that, and no error does.
+///
+/// # Errors
+/// As [`create`], and what `fill` returned.
+pub fn create_with(
+    path: impl AsRef<Path>,
+    options: &OpenOptions,
+    fill: impl FnOnce(&RedbStore) -> Result<()>,
+) -> Result<RedbStore> {
     let path = path.as_ref();
     let (parent, name) = split(path)?;
     if fs::symlink_metadata(path).is_ok() {
@@ -36,6 +48,9 @@ pub fn create(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore
     }
     let making = Making(unused_sibling(&parent, &name)?);
     create_store_file(&making.0.join(STORE_FILE), options)?;
+    let store = RedbStore::open_file(&making.0.join(STORE_FILE), options, None)?;
+    fill(&store)?;
+    store.close()?;
     sync(&making.0.join(STORE_FILE))?;
     File::create(making.0.join(LOCK_FILE)).map_err(|error| cannot_create(path, error))?;
     sync(&making.0)?;
