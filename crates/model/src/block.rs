@@ -72,12 +72,14 @@ impl BlockData {
         if self.indentation > Limits::INDENTATION {
             return Err(indentation_out_of_range(u64::from(self.indentation)).at("indentationLevel"));
         }
-        if self.task.is_some() != (self.list_style == ListStyle::Task) {
-            return Err(Error::validation("is only for blocks whose listStyle is task").at("taskInfo"));
+        match (&self.task, self.list_style == ListStyle::Task) {
+            (Some(_), false) => return Err(Error::validation(TASK_INFO_WITHOUT_TASK).at("taskInfo")),
+            (None, true) => return Err(Error::validation("is missing, though listStyle is task").at("taskInfo")),
+            _ => {}
         }
         let longest = if self.kind == BlockKind::Table { limits.block_raw } else { limits.block_text };
         bytes_at_most("bytes of a block's text", longest, &self.markdown).map_err(|error| error.at("markdown"))?;
-        if matches!(self.kind, BlockKind::Page(_) | BlockKind::CollectionItem { .. }) {
+        if matches!(self.kind, BlockKind::Page(_) | BlockKind::CollectionItem { .. } | BlockKind::Collection) {
             let characters = self.markdown.chars().count();
             if characters > limits.title {
                 return Err(Error::limit("characters of a title", limits.title, characters).at("markdown"));
@@ -106,7 +108,11 @@ impl BlockData {
             BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => attribute("url", url),
             BlockKind::Code { raw_code, language_tag, .. } => {
                 bytes_at_most("bytes of raw code", limits.block_raw, raw_code).map_err(|error| error.at("rawCode"))?;
-                attribute("languageTag", language_tag)
+                attribute("languageTag", language_tag)?;
+                if language_tag.contains(['\n', '\r']) {
+                    return Err(Error::validation("is one line").at("languageTag"));
+                }
+                Ok(())
             }
             BlockKind::RichUrl { url, title, description, .. } => {
                 attribute("url", url)?;
@@ -117,6 +123,8 @@ impl BlockData {
         }
     }
 }
+
+pub(crate) const TASK_INFO_WITHOUT_TASK: &str = "is only for blocks whose listStyle is task";
 
 pub(crate) fn indentation_out_of_range(found: impl std::fmt::Display) -> Error {
     Error::validation(format!("expected an indentation level from 0 to {}, got {found}", Limits::INDENTATION))

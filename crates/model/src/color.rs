@@ -16,6 +16,15 @@ const DARK_PAPER: Color = Color([0x1e, 0x1e, 0x1e]);
 const CONTRAST: f64 = 4.5;
 
 /// An sRGB colour, written `#rrggbb`.
+///
+/// ```
+/// use leafbase_model::Color;
+/// let yellow: Color = "#FFEE00".parse()?;
+/// assert_eq!(yellow.to_string(), "#ffee00");
+/// assert!(yellow.light().contrast("#ffffff".parse()?) >= 4.5, "darkened to be read on white");
+/// assert_eq!(yellow.dark(), yellow, "bright enough on dark paper");
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Color([u8; 3]);
 
@@ -158,5 +167,33 @@ impl FromStr for Color {
         let number = u32::from_str_radix(digits, 16).map_err(|_| wrong())?;
         let [_, r, g, b] = number.to_be_bytes();
         Ok(Self([r, g, b]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palette::{IntoColor, Oklab, Srgb};
+
+    use super::Color;
+
+    #[test]
+    fn the_numbers_agree_with_another_implementation() {
+        for number in (0..1 << 24).step_by(4_099) {
+            let [_, r, g, b] = u32::to_be_bytes(number);
+            let color = Color([r, g, b]);
+            let expected: Oklab<f64> = Srgb::new(r, g, b).into_format::<f64>().into_linear().into_color();
+            let [lightness, a, b] = color.oklab();
+            for (ours, theirs) in [(lightness, expected.l), (a, expected.a), (b, expected.b)] {
+                assert!((ours - theirs).abs() < 1e-4, "{color}: {ours}, {theirs}");
+            }
+            assert_eq!(Color::from_oklab(color.oklab()), color);
+        }
+    }
+
+    #[test]
+    fn a_colour_beyond_the_screen_is_shown_with_less_chroma() {
+        for (lab, shown) in [([1.0, 0.4, 0.4], [255; 3]), ([0.0, 0.4, 0.4], [0; 3]), ([2.0, 0.0, 0.0], [255; 3])] {
+            assert_eq!(Color::from_oklab(lab), Color(shown));
+        }
     }
 }

@@ -8,7 +8,19 @@ use crate::{BlockData, BlockKind, BlockType, Error, Fields, Result};
 
 /// A block to be made, with its children. It has no ID: the engine mints one.
 ///
-/// As JSON it is a block without `id`: `{"type": "page", "title": "Packing", "content": [{"type": "text", "markdown": "socks"}]}`.
+/// As JSON it is a block without `id`:
+///
+/// ```
+/// use leafbase_model::{BlockData, BlockDraft};
+/// let json = r#"{"type": "page", "title": "Packing", "content": [{"type": "text", "markdown": "socks"}]}"#;
+/// let draft: BlockDraft = serde_json::from_str(json)?;
+/// let socks = BlockDraft::new(BlockData::text("socks"));
+/// assert_eq!(draft, BlockDraft::new(BlockData::page("Packing")).with_content(vec![socks]));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// Drafts read by [`crate::json::from_str`] nest no deeper than the page limit. Those built by hand may, but beware: cloning,
+/// comparing, printing and dropping one recurse through it, so that one of many thousand levels overflows the stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockDraft {
     /// What it says.

@@ -1,10 +1,12 @@
 //! The fields that a request may give for a block, before it is known whether they make a new one or change one.
 
+use crate::block::TASK_INFO_WITHOUT_TASK;
 use crate::block_json::Indentation;
-use crate::json::Object;
+use crate::json::{Object, quoted};
 use crate::{
-    BlockData, BlockKind, BlockLayout, BlockType, CardLayout, CodeLanguage, Color, Decorations, Error, Font, LineStyle,
-    ListStyle, MediaSize, MediaWidth, Result, TaskInfo, TaskState, TextAlignment, TextStyle,
+    BlockData, BlockKind, BlockLayout, BlockType, CardLayout, CodeLanguage, Color, Day, DayRef, Decorations, Error,
+    Font, LineStyle, ListStyle, MediaSize, MediaWidth, Result, TaskInfo, TaskPatch, TaskState, TextAlignment,
+    TextStyle,
 };
 
 /// Each field of the specification, given or not. Which of them a block may have depends on its type: [`Fields::apply`] refuses the others.
@@ -20,8 +22,10 @@ pub struct Fields {
     pub list_style: Option<ListStyle>,
     /// `color`; `null` clears it.
     pub color: Option<Option<Color>>,
-    /// `taskInfo`.
+    /// The task as a whole, with all that it holds.
     pub task: Option<TaskInfo>,
+    /// `taskInfo`: what it gives changes, the rest of the task stays. It comes after `task`.
+    pub task_patch: Option<TaskPatch>,
     /// `decorations`.
     pub decorations: Option<Decorations>,
     /// `textStyle`.
@@ -62,13 +66,17 @@ pub struct Fields {
 
 impl Fields {
     pub(crate) fn take(object: &mut Object) -> Result<Self> {
+        if object.take("properties").is_some() {
+            return Err(Error::validation("are given with the operations on collection items").at("properties"));
+        }
         Ok(Self {
             block_type: object.optional("type")?,
             markdown: object.optional("markdown")?,
             indentation: object.optional::<Indentation>("indentationLevel")?.map(|level| level.0),
             list_style: object.optional("listStyle")?,
             color: object.nullable("color")?,
-            task: object.optional("taskInfo")?,
+            task: None,
+            task_patch: object.optional("taskInfo")?,
             decorations: object.optional("decorations")?,
             text_style: object.optional("textStyle")?,
             text_alignment: object.optional("textAlignment")?,
@@ -95,8 +103,30 @@ impl Fields {
         *self == Self::default()
     }
 
+    /// Gives `taskInfo`'s days that are named relative to the present (`tomorrow`) as the dates that `resolve` finds.
+    ///
+    /// # Errors
+    /// Those of `resolve`, with the field's path.
+    pub fn resolve_days(&mut self, resolve: impl FnMut(DayRef) -> Result<Day>) -> Result<()> {
+        match &mut self.task_patch {
+            Some(task) => task.resolve_days(resolve).map_err(|error| error.at("taskInfo")),
+            None => Ok(()),
+        }
+    }
+
     /// Puts the given fields onto `data`, whose type decides which ones it may have. A list style that is no longer `task`
-    /// drops the task, one that becomes `task` begins an open one.
+    /// drops the task, one that becomes `task` begins an open one. A language clears the tag of the former one. If it fails,
+    /// `data` may have some of the fields and not the others: keep it only on success.
+    ///
+    /// ```
+    /// use leafbase_model::{BlockData, Fields, ListStyle};
+    /// let mut data = BlockData::text("milk");
+    /// Fields { list_style: Some(ListStyle::Task), ..Fields::default() }.apply(&mut data)?;
+    /// assert!(data.task.is_some());
+    /// let error = Fields { url: Some("https://example.org".into()), ..Fields::default() }.apply(&mut data).unwrap_err();
+    /// assert_eq!(error.to_string(), "url: a block of type text has no such field");
+    /// # Ok::<(), leafbase_model::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] with the field's name as path if `data`'s type does not have it, and
@@ -121,17 +151,28 @@ impl Fields {
             let open = TaskInfo::of_state(TaskState::Todo);
             data.task = (style == ListStyle::Task).then(|| data.task.unwrap_or(open));
         }
-        if let Some(task) = rest.task.take() {
-            if data.list_style != ListStyle::Task {
-                return Err(Error::validation("is only for blocks whose listStyle is task").at("taskInfo"));
-            }
-            data.task = Some(task);
-        }
-        rest.apply_to_kind(&mut data.kind);
+        rest.apply_to_task(data).map_err(|error| error.at("taskInfo"))?;
+        rest.apply_to_kind(&mut data.kind)?;
         rest.refuse_remaining(data.block_type())
     }
 
-    fn apply_to_kind(&mut self, kind: &mut BlockKind) {
+    fn apply_to_task(&mut self, data: &mut BlockData) -> Result<()> {
+        let (whole, patch) = (self.task.take(), self.task_patch.take());
+        if whole.is_none() && patch.is_none() {
+            return Ok(());
+        }
+        if data.list_style != ListStyle::Task {
+            return Err(Error::validation(TASK_INFO_WITHOUT_TASK));
+        }
+        let mut task = whole.or(data.task).unwrap_or_default();
+        if let Some(patch) = patch {
+            patch.apply(&mut task)?;
+        }
+        data.task = Some(task);
+        Ok(())
+    }
+
+    fn apply_to_kind(&mut self, kind: &mut BlockKind) -> Result<()> {
         match kind {
             BlockKind::Text(look) | BlockKind::Page(look) => {
                 set(&mut look.style, self.text_style.take());
@@ -154,13 +195,13 @@ impl Fields {
             BlockKind::Code { raw_code, language, language_tag } => {
                 set(raw_code, self.raw_code.take());
                 if let Some(new) = self.language.take() {
-                    // The tag names the old language: it goes with it, unless a new one is given.
-                    if new != *language {
-                        language_tag.clear();
-                    }
+                    // The tag named the old language: it goes, unless a new one is given.
                     *language = new;
+                    language_tag.clear();
                 }
-                set(language_tag, self.language_tag.take());
+                if let Some(tag) = self.language_tag.take() {
+                    *language_tag = tag_of(*language, tag)?;
+                }
             }
             BlockKind::RichUrl { url, title, description, layout } => {
                 set(url, self.url.take());
@@ -171,6 +212,7 @@ impl Fields {
             BlockKind::Line { style } => set(style, self.line_style.take()),
             BlockKind::CollectionItem { .. } | BlockKind::Table | BlockKind::Collection => {}
         }
+        Ok(())
     }
 
     fn refuse_remaining(&self, block_type: BlockType) -> Result<()> {
@@ -200,6 +242,20 @@ impl Fields {
             }
         }
     }
+}
+
+/// The tag as a block of this language keeps it: none where it is just the language's name. One that means another language
+/// would make the block that other language as soon as it is written as markdown and read back.
+fn tag_of(language: CodeLanguage, tag: String) -> Result<String> {
+    if tag.is_empty() || tag == language.as_str() {
+        return Ok(String::new());
+    }
+    let meant = CodeLanguage::of_tag(&tag);
+    if meant == language {
+        return Ok(tag);
+    }
+    let message = format!("{} means language {meant}, but the block's language is {language}", quoted(&tag));
+    Err(Error::validation(message).at("languageTag"))
 }
 
 fn set<T>(place: &mut T, value: Option<T>) {

@@ -35,8 +35,9 @@ pub fn from_str<T: FromJson>(text: &str, limits: &Limits) -> Result<T> {
     }
     // Two levels for each page (its object, its list of blocks), and a few for what stands around and inside blocks.
     let deepest = limits.page_nesting.saturating_mul(2).saturating_add(16);
-    if nesting(text) > deepest {
-        return Err(Error::limit("nesting of JSON", deepest, nesting(text)));
+    let nested = nesting(text);
+    if nested > deepest {
+        return Err(Error::limit("nesting of JSON", deepest, nested));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.disable_recursion_limit();
@@ -221,9 +222,9 @@ macro_rules! from_id {
 }
 from_id!(AssetId, BlockId, CommentId, DocumentId, FolderId, SpaceId);
 
-/// An enum whose values have a name on the wire.
+/// An enum whose values have a name on the wire, and maybe others that are read, too: `Boolean = "boolean" | "checkbox"`.
 macro_rules! wire_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal),* $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal $(| $alias:literal)*),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $($(#[$value_doc])* $value),* }
@@ -248,7 +249,11 @@ macro_rules! wire_enum {
             type Err = $crate::Error;
 
             fn from_str(text: &str) -> $crate::Result<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == text).ok_or_else(|| {
+                let read = match text {
+                    $($text $(| $alias)* => Some(Self::$value),)*
+                    _ => None,
+                };
+                read.ok_or_else(|| {
                     let known: Vec<_> = Self::ALL.iter().map(|value| value.as_str()).collect();
                     let got = $crate::json::quoted(text);
                     $crate::Error::validation(format!("unknown value {got}, expected one of {}", known.join(", ")))

@@ -86,3 +86,97 @@ wire_enum! {
         Other = "other",
     }
 }
+
+/// Tags of a fence that mean a language beside the language's own name.
+const ALIASES: &[(&str, CodeLanguage)] = &[
+    ("c++", CodeLanguage::Cpp),
+    ("cc", CodeLanguage::Cpp),
+    ("cxx", CodeLanguage::Cpp),
+    ("hpp", CodeLanguage::Cpp),
+    ("c#", CodeLanguage::Cs),
+    ("csharp", CodeLanguage::Cs),
+    ("docker", CodeLanguage::Dockerfile),
+    ("golang", CodeLanguage::Go),
+    ("hs", CodeLanguage::Haskell),
+    ("htm", CodeLanguage::Html),
+    ("cjs", CodeLanguage::Javascript),
+    ("js", CodeLanguage::Javascript),
+    ("jsx", CodeLanguage::Javascript),
+    ("mjs", CodeLanguage::Javascript),
+    ("json5", CodeLanguage::Json),
+    ("jsonc", CodeLanguage::Json),
+    ("jl", CodeLanguage::Julia),
+    ("kt", CodeLanguage::Kotlin),
+    ("kts", CodeLanguage::Kotlin),
+    ("md", CodeLanguage::Markdown),
+    ("objc", CodeLanguage::Objectivec),
+    ("objective-c", CodeLanguage::Objectivec),
+    ("pl", CodeLanguage::Perl),
+    ("plain", CodeLanguage::Plaintext),
+    ("text", CodeLanguage::Plaintext),
+    ("txt", CodeLanguage::Plaintext),
+    ("py", CodeLanguage::Python),
+    ("python3", CodeLanguage::Python),
+    ("rb", CodeLanguage::Ruby),
+    ("rs", CodeLanguage::Rust),
+    ("console", CodeLanguage::Shell),
+    ("sh", CodeLanguage::Shell),
+    ("zsh", CodeLanguage::Shell),
+    ("ts", CodeLanguage::Typescript),
+    ("tsx", CodeLanguage::Typescript),
+    ("vb", CodeLanguage::Vbnet),
+    ("vb.net", CodeLanguage::Vbnet),
+    ("yml", CodeLanguage::Yaml),
+];
+
+impl CodeLanguage {
+    /// The language that a fence's info string means: that of its first word, in any case; [`Self::Other`] for one that is
+    /// not known, [`Self::Plaintext`] for none.
+    ///
+    /// ```
+    /// use leafbase_model::CodeLanguage;
+    /// assert_eq!(CodeLanguage::of_tag("Rust,ignore"), CodeLanguage::Rust);
+    /// assert_eq!(CodeLanguage::of_tag("js {1,3}"), CodeLanguage::Javascript);
+    /// assert_eq!(CodeLanguage::of_tag("brainfuck"), CodeLanguage::Other);
+    /// assert_eq!(CodeLanguage::of_tag(""), CodeLanguage::Plaintext);
+    /// ```
+    pub fn of_tag(tag: &str) -> Self {
+        let ends_word = |letter: char| letter.is_whitespace() || matches!(letter, ',' | '{' | ':');
+        let word = tag.trim().split(ends_word).next().unwrap_or_default().to_lowercase();
+        let named = || Self::ALL.iter().copied().find(|language| language.as_str() == word);
+        let alias = || ALIASES.iter().find(|(alias, _)| *alias == word).map(|(_, language)| *language);
+        if tag.trim().is_empty() { Self::Plaintext } else { named().or_else(alias).unwrap_or(Self::Other) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_language_is_known_by_its_name_and_each_alias_is_new() {
+        for language in CodeLanguage::ALL {
+            assert_eq!(CodeLanguage::of_tag(language.as_str()), *language);
+        }
+        for (alias, language) in ALIASES {
+            assert!(alias.parse::<CodeLanguage>().is_err(), "{alias} is a name already");
+            assert_eq!(CodeLanguage::of_tag(alias), *language);
+        }
+    }
+
+    #[test]
+    fn only_the_first_word_counts() {
+        for (tag, language) in [
+            ("RUST", CodeLanguage::Rust),
+            ("  py  ", CodeLanguage::Python),
+            ("python:main.py", CodeLanguage::Python),
+            ("{.python}", CodeLanguage::Other),
+            ("c", CodeLanguage::Other),
+            ("math", CodeLanguage::Other),
+            ("ini rust", CodeLanguage::Other),
+            ("   ", CodeLanguage::Plaintext),
+        ] {
+            assert_eq!(CodeLanguage::of_tag(tag), language, "{tag}");
+        }
+    }
+}

@@ -2,6 +2,44 @@
 //!
 //! Nothing here does I/O or reads the clock. What JSON looks like is decided here and nowhere else: reading is
 //! strict and names the path of what is wrong (`blocks[3].listStyle`), writing leaves defaults out.
+//!
+//! | What | Types |
+//! |---|---|
+//! | who | [`BlockId`], [`DocumentId`], .. : 16 bytes, one type for each kind of thing, written as ULIDs |
+//! | when | [`Timestamp`], [`Day`], [`DayRef`] (a day as a request names it: `today`) |
+//! | what a block says | [`BlockData`]: the common fields, and a [`BlockKind`] for each of the 13 types |
+//! | a block in a reply | [`Block`]: data, `rev`, [`Metadata`], [`Content`] |
+//! | a block in a request | [`BlockDraft`] to be made, [`BlockPatch`] to be changed; both read [`Fields`] |
+//! | where | [`Position`] in a request, [`Slot`] in the tree |
+//! | collections | [`Schema`], [`Property`], [`PropertyType`], [`PropertyValue`] |
+//! | a write | [`Edit`]s, each with what it replaces; a [`Change`] is a row of the change log |
+//! | a failure | [`Error`]: a stable [`ErrorKind`], a sentence, a path into the request |
+//! | how much | [`Limits`] |
+//!
+//! Requests are plain types that serde reads, so that a host passes JSON straight through:
+//!
+//! ```
+//! use leafbase_model::{BlockType, InsertBlocks, InsertSource};
+//! let request: InsertBlocks = serde_json::from_str(
+//!     r##"{"blocks": [{"type": "text", "markdown": "Packing", "textStyle": "h2", "color": "#0060c0"}],
+//!          "position": {"position": "end", "pageId": "01KASZ4ZJG0000000000000001"}}"##,
+//! )?;
+//! let InsertSource::Blocks(blocks) = request.source else { panic!("blocks were given") };
+//! assert_eq!(blocks[0].data.block_type(), BlockType::Text);
+//!
+//! // What does not fit is refused by name.
+//! let error = serde_json::from_str::<InsertBlocks>(
+//!     r#"{"blocks": [{"type": "text"}, {"type": "text", "textStyle": "h7"}], "position": {}}"#,
+//! );
+//! assert_eq!(
+//!     error.unwrap_err().to_string(),
+//!     r#"blocks[1].textStyle: unknown value "h7", expected one of card, page, h1, h2, h3, h4, caption, body"#,
+//! );
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! [`json::from_str`] does the same with the nesting and the length bounded by [`Limits`], and with the path apart from the
+//! message.
 
 mod error;
 mod limits;
@@ -12,6 +50,7 @@ mod time;
 
 mod language;
 mod properties;
+mod schema;
 mod styles;
 mod task;
 
@@ -54,9 +93,13 @@ pub use patch::BlockPatch;
 pub use position::{Edge, Position, Side, Target};
 pub use properties::{Properties, PropertyValue};
 pub use requests::{DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, Items, MoveBlocks, UpdateBlocks};
+pub use schema::{
+    ContentProperty, ContentPropertyDraft, Property, PropertyDraft, PropertyKind, PropertyType, Schema, SchemaDraft,
+    SelectOption,
+};
 pub use styles::{
     BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, TextAlignment, TextLook,
     TextStyle,
 };
-pub use task::{TaskInfo, TaskState};
+pub use task::{TaskInfo, TaskPatch, TaskState};
 pub use time::{Clock, Day, DayRef, Timestamp};

@@ -22,6 +22,10 @@ pub struct Limits {
     pub title: usize,
     /// Bytes of a URL, a file name, a description or an author's name.
     pub attribute: usize,
+    /// Properties in a schema: bounds the work of checking one item.
+    pub schema_properties: usize,
+    /// Options in a select.
+    pub select_options: usize,
 }
 
 impl Limits {
@@ -41,6 +45,8 @@ impl Default for Limits {
             blocks_per_fetch: 200_000,
             title: 1_000,
             attribute: 8 << 10,
+            schema_properties: 200,
+            select_options: 1_000,
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::{Author, CommentId, Result, Stamp, Timestamp};
 pub struct Comment {
     /// Its ID.
     pub id: CommentId,
-    /// Who made it.
+    /// Who made it; left out of the JSON if nobody in particular.
+    #[serde(skip_serializing_if = "Author::is_nobody")]
     pub author: Author,
     /// What it says.
     pub content: String,

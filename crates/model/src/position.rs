@@ -43,7 +43,18 @@ pub enum Target {
 ///
 /// As JSON: `{"position": "end", "pageId": ".."}`, `{"position": "start", "date": "today"}` or
 /// `{"position": "before", "siblingId": ".."}`, with exactly one target. Without one, on a full-space connection, today's
-/// daily note is meant.
+/// daily note is meant. A `position` that is left out beside a target is `end`.
+///
+/// ```
+/// use leafbase_model::{BlockId, Position};
+/// let page: BlockId = "01KASZ4ZJG0000000000000001".parse()?;
+/// let json = r#"{"position":"start","pageId":"01KASZ4ZJG0000000000000001"}"#;
+/// assert_eq!(serde_json::from_str::<Position>(json)?, Position::start_of(page));
+/// assert_eq!(serde_json::to_string(&Position::start_of(page))?, json);
+/// let error = serde_json::from_str::<Position>(r#"{"position":"before"}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "before and after need a siblingId");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Position {
     /// First or last among the children of a target.

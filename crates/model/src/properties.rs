@@ -77,7 +77,10 @@ impl Serialize for PropertyValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(text) => serializer.serialize_str(text),
-            Self::Number(number) => serializer.serialize_f64(*number),
+            Self::Number(number) => match whole(*number) {
+                Some(number) => serializer.serialize_i64(number),
+                None => serializer.serialize_f64(*number),
+            },
             Self::Boolean(value) => serializer.serialize_bool(*value),
             Self::Date(day) => day.serialize(serializer),
             Self::Options(options) => options.serialize(serializer),
@@ -89,6 +92,17 @@ impl Serialize for PropertyValue {
             }
         }
     }
+}
+
+/// The number without a fraction that reads back as the same one: `3`, not `3.0`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "the result is compared with the number"
+)]
+fn whole(number: f64) -> Option<i64> {
+    let whole = number as i64;
+    (whole.abs() < 1 << 53 && (whole as f64).to_bits() == number.to_bits()).then_some(whole)
 }
 
 impl FromJson for PropertyValue {

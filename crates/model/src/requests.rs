@@ -82,6 +82,14 @@ pub enum InsertSource {
 }
 
 /// Puts new blocks at a position. As JSON: `blocks` or `markdown`, and `position`.
+///
+/// ```
+/// use leafbase_model::{DayRef, InsertBlocks, Position};
+/// let body = r#"{"markdown": "- [ ] passport", "position": {"position": "end", "date": "tomorrow"}}"#;
+/// let request: InsertBlocks = serde_json::from_str(body)?;
+/// assert_eq!(request, InsertBlocks::markdown("- [ ] passport", Position::end_of_day(DayRef::Tomorrow)));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct InsertBlocks {
     /// What.

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::json::{FromJson, wire_enum};
+use crate::json::{FromJson, quoted, wire_enum};
 use crate::{Error, Result};
 
 wire_enum! {
@@ -175,7 +175,7 @@ impl FromJson for Decorations {
                 "callout" => &mut read.callout,
                 "quote" => &mut read.quote,
                 other => {
-                    let message = format!("unknown value {other:?}, expected one of callout, quote");
+                    let message = format!("unknown value {}, expected one of callout, quote", quoted(other));
                     return Err(Error::validation(message).at(format_args!("[{index}]")));
                 }
             };

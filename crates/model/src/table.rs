@@ -1,29 +1,69 @@
 //! The cells of a table that is kept as GFM.
 
-/// The cells of a GFM table as inline markdown, the header row first; the row of dashes is left out.
+/// The cells as inline markdown, the header row first; the row of dashes is left out. Every row has as many cells as the
+/// header: GFM fills up short ones and ignores what is too much.
 pub(crate) fn rows(markdown: &str) -> Vec<Vec<String>> {
-    let rows = markdown.lines().enumerate().filter(|(number, _)| *number != 1);
-    rows.map(|(_, line)| cells(line)).collect()
+    let lines = markdown.lines().enumerate().filter(|(number, _)| *number != 1);
+    let mut found: Vec<Vec<String>> = lines.map(|(_, line)| cells(line)).collect();
+    let columns = found.first().map_or(0, Vec::len);
+    for row in &mut found {
+        row.resize(columns, String::new());
+    }
+    found
 }
 
 fn cells(line: &str) -> Vec<String> {
     let line = line.trim();
     let line = line.strip_prefix('|').unwrap_or(line);
-    let (mut found, mut cell, mut escaped) = (Vec::new(), String::new(), false);
+    let (mut found, mut cell, mut after_backslash) = (Vec::new(), String::new(), false);
     for letter in line.chars() {
         match letter {
-            // GFM: a pipe within a cell is escaped, whatever stands around it.
-            '|' if escaped => {
+            // A pipe after a backslash belongs to the cell, even within code, and the backslash is only the table's. Of two
+            // backslashes one is left, which escapes the pipe for the inline markdown.
+            '|' if after_backslash => {
                 cell.pop();
                 cell.push('|');
             }
             '|' => found.push(std::mem::take(&mut cell).trim().to_owned()),
             other => cell.push(other),
         }
-        escaped = letter == '\\' && !escaped;
+        after_backslash = letter == '\\';
     }
     if !cell.trim().is_empty() {
         found.push(cell.trim().to_owned());
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rows;
+
+    #[test]
+    fn cells_are_told_apart() {
+        for (line, cells) in [
+            ("| a | b |", &["a", "b"][..]),
+            ("a | b", &["a", "b"]),
+            ("|a|b", &["a", "b"]),
+            ("  | a | b |  ", &["a", "b"]),
+            ("| a | |", &["a", ""]),
+            ("| | b |", &["", "b"]),
+            (r"| a \| b | c |", &["a | b", "c"]),
+            (r"| a \\| b | c |", &[r"a \| b", "c"]),
+            (r"| `a \| b` | c |", &["`a | b`", "c"]),
+            (r"| \\ | c |", &[r"\\", "c"]),
+            (r"| \*a\* | ü |", &[r"\*a\*", "ü"]),
+            (r"| \|", &["|"]),
+            ("", &[]),
+        ] {
+            assert_eq!(super::cells(line), cells, "{line}");
+        }
+    }
+
+    #[test]
+    fn rows_are_as_long_as_the_header() {
+        let read = rows("| a | b |\r\n| --- | :-: |\r\n| 1 |\r\n| 1 | 2 | 3 |\r\n");
+        assert_eq!(read, [["a", "b"], ["1", ""], ["1", "2"]]);
+        assert_eq!(rows(""), Vec::<Vec<String>>::new());
+    }
 }

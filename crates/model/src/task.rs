@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::json::{FromJson, Object, deserialize_through_json, wire_enum};
-use crate::{Day, Result, Timestamp};
+use crate::{Day, DayRef, Error, Result, Timestamp};
 
 wire_enum! {
     /// How far a task is.
@@ -85,4 +85,72 @@ impl FromJson for TaskInfo {
     }
 }
 
-deserialize_through_json!(TaskInfo);
+/// A change to a task, as the `taskInfo` of a request: what is given changes, `null` clears, the rest stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskPatch {
+    /// `state`.
+    pub state: Option<TaskState>,
+    /// `scheduleDate`.
+    pub schedule_date: Option<Option<DayRef>>,
+    /// `deadlineDate`.
+    pub deadline_date: Option<Option<DayRef>>,
+    /// `completedAt`.
+    pub completed_at: Option<Option<Timestamp>>,
+    /// `canceledAt`.
+    pub canceled_at: Option<Option<Timestamp>>,
+}
+
+impl TaskPatch {
+    /// Gives the days that are named relative to the present as the dates that `resolve` finds.
+    ///
+    /// # Errors
+    /// Those of `resolve`, with the field's name as path.
+    pub fn resolve_days(&mut self, mut resolve: impl FnMut(DayRef) -> Result<Day>) -> Result<()> {
+        let days = [("scheduleDate", &mut self.schedule_date), ("deadlineDate", &mut self.deadline_date)];
+        for (name, day) in days {
+            if let Some(Some(day)) = day {
+                *day = DayRef::Date(resolve(*day).map_err(|error| error.at(name))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts what is given onto `task`.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Validation`] with the field's name as path for a day that is still relative to the present.
+    pub fn apply(self, task: &mut TaskInfo) -> Result<()> {
+        let date = |name: &str, day: Option<DayRef>| match day {
+            None => Ok(None),
+            Some(DayRef::Date(day)) => Ok(Some(day)),
+            Some(day) => Err(Error::validation(format!("expected a day YYYY-MM-DD, got \"{day}\"")).at(name)),
+        };
+        task.state = self.state.unwrap_or(task.state);
+        if let Some(day) = self.schedule_date {
+            task.schedule_date = date("scheduleDate", day)?;
+        }
+        if let Some(day) = self.deadline_date {
+            task.deadline_date = date("deadlineDate", day)?;
+        }
+        task.completed_at = self.completed_at.unwrap_or(task.completed_at);
+        task.canceled_at = self.canceled_at.unwrap_or(task.canceled_at);
+        Ok(())
+    }
+}
+
+impl FromJson for TaskPatch {
+    fn from_json(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let read = Self {
+            state: object.optional("state")?,
+            schedule_date: object.nullable("scheduleDate")?,
+            deadline_date: object.nullable("deadlineDate")?,
+            completed_at: object.nullable("completedAt")?,
+            canceled_at: object.nullable("canceledAt")?,
+        };
+        object.finish()?;
+        Ok(read)
+    }
+}
+
+deserialize_through_json!(TaskInfo, TaskPatch);

@@ -58,20 +58,24 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = Error;
 
-    /// Reads `YYYY-MM-DDTHH:MM:SS[.fff]Z`; other offsets than UTC are not read.
+    /// Reads `YYYY-MM-DDTHH:MM:SS[.fff]` with `Z` or `+00:00` at its end: other offsets than UTC are not read, what is finer
+    /// than a millisecond is cut off.
     fn from_str(text: &str) -> Result<Self> {
-        read_timestamp(text).ok_or_else(|| Error::validation("expected an instant like 2026-03-01T09:30:00.000Z"))
+        read_timestamp(text).ok_or_else(|| {
+            let got = crate::json::quoted(text);
+            Error::validation(format!("expected an instant like 2026-03-01T09:30:00.000Z, got {got}"))
+        })
     }
 }
 
 fn read_timestamp(text: &str) -> Option<Timestamp> {
     let (day, time) = text.split_once(['T', 't'])?;
     let day: Day = day.parse().ok()?;
-    let time = time.strip_suffix(['Z', 'z'])?;
-    let (clock, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let time = time.strip_suffix(['Z', 'z']).or_else(|| time.strip_suffix("+00:00"))?;
+    let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let mut parts = clock.split(':');
     let (hour, minute, second) = (two(parts.next()?)?, two(parts.next()?)?, two(parts.next()?)?);
-    if parts.next().is_some() || hour > 23 || minute > 59 || second > 59 || fraction.len() > 9 {
+    if parts.next().is_some() || hour > 23 || minute > 59 || second > 59 || fraction.is_empty() {
         return None;
     }
     let mut millis = 0;
@@ -104,12 +108,23 @@ impl<'de> Deserialize<'de> for Timestamp {
             let text = String::deserialize(deserializer)?;
             text.parse().map_err(serde::de::Error::custom)
         } else {
-            i64::deserialize(deserializer).map(Self)
+            let millis = i64::deserialize(deserializer)?;
+            let read = Self::from_millis(millis);
+            if read.0 == millis { Ok(read) } else { Err(serde::de::Error::custom("an instant beyond the calendar")) }
         }
     }
 }
 
 /// A day of the calendar, from 0000-01-01 to 9999-12-31. Written `YYYY-MM-DD`.
+///
+/// ```
+/// use leafbase_model::Day;
+/// let day: Day = "2026-02-28".parse()?;
+/// let next = Day::from_epoch_days(day.epoch_days() + 1);
+/// assert_eq!(next.to_string(), "2026-03-01");
+/// assert_eq!("2026-02-29".parse::<Day>().unwrap_err().message(), "the calendar has no day 2026-02-29");
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::struct_field_names, reason = "a day of the month is a day, too")]
 pub struct Day {
@@ -261,7 +276,10 @@ impl FromStr for DayRef {
             "today" => Ok(Self::Today),
             "tomorrow" => Ok(Self::Tomorrow),
             "yesterday" => Ok(Self::Yesterday),
-            date => date.parse().map(Self::Date),
+            date => date.parse().map(Self::Date).map_err(|error: Error| {
+                let relative = "or today, tomorrow, yesterday";
+                Error::validation(format!("{} ({relative})", error.message()))
+            }),
         }
     }
 }

@@ -1,0 +1,180 @@
+//! The JSON of blocks: all fields, no fields, metadata, children.
+
+use leafbase_model::{
+    Block, BlockData, BlockKind, BlockType, CodeLanguage, Comment, CommentId, Content, Document, DocumentId,
+    DocumentRecord, FolderId, FolderRecord, Items, Limits, Location, Metadata, Stamp,
+};
+
+use crate::support::{anna, block, day, full, instant};
+
+#[test]
+fn every_type_with_every_field_set() {
+    let blocks: Vec<_> = BlockType::ALL.iter().map(|block_type| block(full(*block_type))).collect();
+    insta::assert_json_snapshot!(blocks);
+}
+
+#[test]
+fn every_type_with_every_field_at_its_default() {
+    let blocks: Vec<_> =
+        BlockType::ALL.iter().map(|block_type| block(BlockData::new(BlockKind::empty(*block_type)))).collect();
+    insta::assert_json_snapshot!(blocks);
+}
+
+#[test]
+fn children_metadata_and_a_cut() {
+    let stamp = |at| Stamp { at: instant(at), by: anna() };
+    let comment = |author| Comment {
+        id: CommentId::from_bytes([1; 16]),
+        author,
+        content: "Why?".into(),
+        created_at: instant("2026-03-03T00:00:00.000Z"),
+    };
+    let empty = Block { content: Content::Blocks(Vec::new()), ..block(BlockData::page("Empty")) };
+    let cut = Block { content: Content::Preview("socks, shirts".into()), ..block(BlockData::page("Packing")) };
+    let whole = Block {
+        metadata: Some(Metadata {
+            created: stamp("2026-03-01T09:30:00.000Z"),
+            modified: stamp("2026-03-02T09:30:00.123Z"),
+            comments: vec![comment(anna()), comment(leafbase_model::Author::NOBODY)],
+        }),
+        content: Content::Blocks(vec![empty, cut]),
+        ..block(BlockData::page("Trip"))
+    };
+    let nobody = Block {
+        metadata: Some(Metadata { created: Stamp::default(), modified: Stamp::default(), comments: Vec::new() }),
+        ..block(BlockData::text("by nobody"))
+    };
+    assert_eq!(
+        whole.walk().map(|(depth, block)| (depth, block.data.markdown.as_str())).collect::<Vec<_>>(),
+        [(0, "Trip"), (1, "Empty"), (1, "Packing"),]
+    );
+    insta::assert_json_snapshot!([whole, nobody]);
+}
+
+#[test]
+fn documents_and_folders() {
+    let document = |location, with_times| Document {
+        record: DocumentRecord {
+            id: DocumentId::from_bytes([2; 16]),
+            location,
+            day: (location == Location::DailyNotes).then(|| day("2026-03-01")),
+            created_at: instant("2026-03-01T09:30:00.000Z"),
+            modified_at: instant("2026-03-02T09:30:00.000Z"),
+        },
+        title: "Trip".into(),
+        with_times,
+        clickable_link: with_times.then(|| "leafbase://open?id=1".into()),
+    };
+    let folder = FolderId::from_bytes([3; 16]);
+    insta::assert_json_snapshot!(Items(vec![
+        document(Location::Unsorted, false),
+        document(Location::Templates, true),
+        document(Location::DailyNotes, false),
+        document(Location::Folder(folder), false),
+        document(Location::Trash, false),
+    ]));
+    insta::assert_json_snapshot!(
+        "folders",
+        [
+            FolderRecord { id: folder, name: "Travel".into(), parent: None },
+            FolderRecord { id: FolderId::from_bytes([4; 16]), name: "Lisbon".into(), parent: Some(folder) },
+        ]
+    );
+}
+
+/// The data, what is changed of it, and the error's code and text.
+#[test]
+fn what_holds_for_every_block_is_checked() {
+    type Change = fn(&mut BlockData);
+    let cases: [(BlockType, Change, &str); 12] = [
+        (
+            BlockType::Text,
+            |data| data.indentation = 6,
+            "indentationLevel: expected an indentation level from 0 to 5, got 6",
+        ),
+        (BlockType::Text, |data| data.task = None, "taskInfo: is missing, though listStyle is task"),
+        (
+            BlockType::Line,
+            |data| data.list_style = leafbase_model::ListStyle::Bullet,
+            "taskInfo: is only for blocks whose listStyle is task",
+        ),
+        (
+            BlockType::Text,
+            |data| {
+                let BlockKind::Text(look) = &mut data.kind else { panic!() };
+                look.card_layout = leafbase_model::CardLayout::Square;
+            },
+            "cardLayout: a text block cannot have the card layout square; pages can",
+        ),
+        (
+            BlockType::Text,
+            |data| data.markdown = "x".repeat((256 << 10) + 1),
+            "markdown: bytes of a block's text: at most 262144, got 262145",
+        ),
+        (
+            BlockType::Table,
+            |data| data.markdown = "x".repeat((1 << 20) + 1),
+            "markdown: bytes of a block's text: at most 1048576, got 1048577",
+        ),
+        (
+            BlockType::Page,
+            |data| data.markdown = "ä".repeat(1_001),
+            "markdown: characters of a title: at most 1000, got 1001",
+        ),
+        (
+            BlockType::Collection,
+            |data| data.markdown = "ä".repeat(1_001),
+            "markdown: characters of a title: at most 1000, got 1001",
+        ),
+        (
+            BlockType::Image,
+            |data| {
+                let BlockKind::Image { alt_text, .. } = &mut data.kind else { panic!() };
+                *alt_text = "x".repeat(8_193);
+            },
+            "altText: bytes of altText: at most 8192, got 8193",
+        ),
+        (
+            BlockType::File,
+            |data| {
+                let BlockKind::File { file_name, .. } = &mut data.kind else { panic!() };
+                *file_name = "x".repeat(8_193);
+            },
+            "fileName: bytes of fileName: at most 8192, got 8193",
+        ),
+        (
+            BlockType::Code,
+            |data| {
+                let BlockKind::Code { language_tag, .. } = &mut data.kind else { panic!() };
+                *language_tag = "rust\nfn".into();
+            },
+            "languageTag: is one line",
+        ),
+        (
+            BlockType::RichUrl,
+            |data| {
+                let BlockKind::RichUrl { description, .. } = &mut data.kind else { panic!() };
+                *description = "x".repeat(8_193);
+            },
+            "description: bytes of description: at most 8192, got 8193",
+        ),
+    ];
+    for (block_type, change, expected) in cases {
+        let mut data = full(block_type);
+        data.check(&Limits::default()).unwrap();
+        change(&mut data);
+        assert_eq!(data.check(&Limits::default()).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn types_say_what_they_may() {
+    use BlockType::{Collection, CollectionItem, Page, Table, Text};
+    for block_type in BlockType::ALL {
+        assert_eq!(BlockKind::empty(*block_type).block_type(), *block_type);
+        assert_eq!(block_type.may_be_parent(), matches!(block_type, Text | Page | CollectionItem));
+        let own = matches!(block_type, Text | Page | CollectionItem | Table | Collection);
+        assert_eq!(block_type.has_own_markdown(), own);
+    }
+    assert_eq!((BlockType::ALL.len(), CodeLanguage::ALL.len()), (13, 39));
+}

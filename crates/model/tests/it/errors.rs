@@ -1,0 +1,82 @@
+//! The error: its paths, its JSON, its codes.
+
+use std::error::Error as _;
+
+use leafbase_model::{Error, ErrorKind};
+
+const KINDS: [ErrorKind; 17] = [
+    ErrorKind::NotFound,
+    ErrorKind::Validation,
+    ErrorKind::InvalidPosition,
+    ErrorKind::InvalidMarkdown,
+    ErrorKind::InvalidPattern,
+    ErrorKind::RuleViolation,
+    ErrorKind::SchemaMismatch,
+    ErrorKind::Conflict,
+    ErrorKind::LimitExceeded,
+    ErrorKind::ReadOnly,
+    ErrorKind::Corrupted,
+    ErrorKind::NotASpace,
+    ErrorKind::AlreadyOpen,
+    ErrorKind::NewerFormat,
+    ErrorKind::NoSpace,
+    ErrorKind::Storage,
+    ErrorKind::Canceled,
+];
+
+#[test]
+fn an_error_is_small_and_travels() {
+    fn travels<T: Send + Sync + 'static>() {}
+    travels::<Error>();
+    assert_eq!(size_of::<Error>(), 8);
+    assert_eq!(size_of::<leafbase_model::Result<()>>(), 8);
+}
+
+#[test]
+fn as_json() {
+    insta::assert_json_snapshot!([
+        Error::not_found(),
+        Error::validation("expected a day YYYY-MM-DD, got \"soon\"").at("scheduleDate").at("taskInfo").at("blocks[3]"),
+        Error::rule("a block of type line cannot have children"),
+        Error::limit("characters of a title", 1_000, 1_001).at("markdown"),
+        Error::corrupted("block 1").with_source(std::io::Error::other("hidden from the other side")),
+    ]);
+}
+
+#[test]
+fn codes_are_stable() {
+    let codes: Vec<_> = KINDS.iter().map(|kind| kind.code()).collect();
+    insta::assert_json_snapshot!(codes);
+    for kind in KINDS {
+        let retryable = matches!(kind, ErrorKind::AlreadyOpen | ErrorKind::NoSpace | ErrorKind::Storage);
+        assert_eq!(Error::new(kind, "x").is_retryable(), retryable, "{kind:?}");
+    }
+}
+
+#[test]
+fn paths_are_put_together() {
+    for (steps, path) in [
+        (&[][..], ""),
+        (&["color"], "color"),
+        (&["color", "[3]", "blocks"], "blocks[3].color"),
+        (&["color", "blocks[3]"], "blocks[3].color"),
+        (&["[3]", "blocks"], "blocks[3]"),
+        (&["", "color", "", "[0]"], "[0].color"),
+        (&["[1]", "[0]"], "[0][1]"),
+    ] {
+        let error = steps.iter().fold(Error::validation("x"), Error::at);
+        assert_eq!(error.path(), path);
+        assert_eq!(error.details().len(), usize::from(!path.is_empty()));
+    }
+}
+
+#[test]
+fn the_source_is_kept_and_equality_is_what_a_caller_sees() {
+    let plain = Error::new(ErrorKind::Storage, "no");
+    let caused = Error::new(ErrorKind::Storage, "no").with_source(std::io::Error::other("cable"));
+    assert_eq!(plain, caused);
+    assert_ne!(plain, Error::new(ErrorKind::Storage, "no").at("blocks"));
+    assert_eq!(caused.source().unwrap().to_string(), "cable");
+    assert!(plain.source().is_none());
+    assert_eq!(format!("{caused:?} {plain}"), "Error(STORAGE: no; cable) no");
+}

@@ -1,0 +1,19 @@
+//! Tests of the model through its public face: a module for each noun.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "what fails here is a failed test")]
+
+mod api;
+mod blocks;
+mod colors;
+mod depth;
+mod drafts;
+mod edits;
+mod errors;
+mod ids;
+mod patches;
+mod positions;
+mod requests;
+mod schemas;
+mod strictness;
+mod support;
+mod time;

@@ -1,0 +1,135 @@
+//! Schemas as JSON.
+
+use leafbase_model::{
+    Color, ContentProperty, Property, PropertyKind, PropertyType, PropertyValue, Schema, SchemaDraft, SelectOption,
+};
+
+use crate::support::id;
+
+fn schema() -> Schema {
+    let option =
+        |name: &str, color: Option<[u8; 3]>| SelectOption { name: name.into(), color: color.map(Color::from_rgb) };
+    let options = vec![option("open", Some([0, 0x60, 0xc0])), option("shut", None)];
+    let relation = |inverse_key: Option<&str>| PropertyKind::Relation {
+        target: id(7),
+        inverse_key: inverse_key.map(str::to_owned),
+    };
+    let kinds = [
+        PropertyKind::Text,
+        PropertyKind::Number,
+        PropertyKind::Boolean,
+        PropertyKind::Date,
+        PropertyKind::Url,
+        PropertyKind::Email,
+        PropertyKind::Phone,
+        PropertyKind::SingleSelect(options.clone()),
+        PropertyKind::MultiSelect(options),
+        relation(Some("books")),
+        relation(None),
+        PropertyKind::MultiSelect(vec![]),
+    ];
+    let properties = kinds.into_iter().enumerate().map(|(number, kind)| Property {
+        key: format!("key_{number}"),
+        name: format!("Key {number}"),
+        kind,
+    });
+    Schema {
+        key: "books".into(),
+        name: "Books".into(),
+        content: ContentProperty { key: "title".into(), name: "Title".into() },
+        properties: properties.collect(),
+    }
+}
+
+#[test]
+fn a_schema_is_read_as_it_was_written() {
+    insta::assert_json_snapshot!(schema());
+    let text = serde_json::to_string(&schema()).unwrap();
+    assert_eq!(serde_json::from_str::<SchemaDraft>(&text).unwrap(), SchemaDraft::from(schema()));
+    assert_eq!(schema().property("key_3").map(|property| property.kind.property_type()), Some(PropertyType::Date));
+    assert_eq!(schema().property("key"), None);
+}
+
+#[test]
+fn types_have_other_names_on_input() {
+    for (text, property_type) in [
+        ("checkbox", PropertyType::Boolean),
+        ("select", PropertyType::SingleSelect),
+        ("link", PropertyType::Url),
+        ("multiSelect", PropertyType::MultiSelect),
+    ] {
+        assert_eq!(text.parse::<PropertyType>().unwrap(), property_type);
+        assert_ne!(property_type.as_str(), "");
+    }
+    for property_type in PropertyType::ALL {
+        assert_eq!(property_type.as_str().parse::<PropertyType>().unwrap(), *property_type);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    for (text, message) in [
+        ("{}", "name: is missing"),
+        (r#"{"name":"B"}"#, "properties: is missing"),
+        (r#"{"name":"B","properties":[],"id":1}"#, "id: unknown field"),
+        (r#"{"name":"B","properties":[{"name":"a"}]}"#, "properties[0].type: is missing"),
+        (r#"{"name":"B","properties":[{"type":"text"}]}"#, "properties[0].name: is missing"),
+        (
+            r#"{"name":"B","properties":[{"name":"a","type":"money"}]}"#,
+            r#"properties[0].type: unknown value "money", expected one of text, number, boolean, date, url, email, phone, singleSelect, multiSelect, relation"#,
+        ),
+        (
+            r#"{"name":"B","properties":[{"name":"a","type":"select","options":[{"name":"x"},{"colour":"x"}]}]}"#,
+            "properties[0].options[1].name: is missing",
+        ),
+        (
+            r#"{"name":"B","properties":[{"name":"a","type":"select","options":["x"]}]}"#,
+            r#"properties[0].options[0]: expected an object, got "x""#,
+        ),
+        (
+            r#"{"name":"B","properties":[{"name":"a","type":"number","options":[]}]}"#,
+            "properties[0].options: a property of type number has no such field",
+        ),
+        (
+            r#"{"name":"B","properties":[{"name":"a","type":"text","inverseKey":"b"}]}"#,
+            "properties[0].inverseKey: a property of type text has no such field",
+        ),
+        (
+            r#"{"name":"B","properties":[{"name":"a","type":"relation"}]}"#,
+            "properties[0].targetCollectionId: is missing",
+        ),
+        (
+            r#"{"name":"B","properties":[],"contentPropDetails":{"name":"T","type":"text"}}"#,
+            "contentPropDetails.type: unknown field",
+        ),
+    ] {
+        assert_eq!(serde_json::from_str::<SchemaDraft>(text).unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn values_without_a_schema() {
+    use leafbase_model::json::FromJson;
+    for (value, read) in [
+        (serde_json::json!("x"), PropertyValue::Text("x".into())),
+        (serde_json::json!(1), PropertyValue::Number(1.0)),
+        (serde_json::json!(-0.5), PropertyValue::Number(-0.5)),
+        (serde_json::json!(-0.0), PropertyValue::Number(-0.0)),
+        (serde_json::json!(1e300), PropertyValue::Number(1e300)),
+        (serde_json::json!(9_007_199_254_740_991_i64), PropertyValue::Number(9_007_199_254_740_991.0)),
+        (serde_json::json!(true), PropertyValue::Boolean(true)),
+        (serde_json::json!(["a"]), PropertyValue::Options(vec!["a".into()])),
+        (serde_json::json!({"relations": [{"blockId": id(1)}]}), PropertyValue::Relations(vec![id(1)])),
+    ] {
+        assert_eq!(PropertyValue::from_json(value.clone()).unwrap(), read);
+        assert_eq!(serde_json::to_value(&read).unwrap(), value);
+    }
+    for (value, message) in [
+        (serde_json::json!(null), "expected a property value, got null"),
+        (serde_json::json!([1]), "[0]: expected a string, got 1"),
+        (serde_json::json!({"relation": []}), "relations: is missing"),
+        (serde_json::json!({"relations": [{"id": 1}]}), "relations[0].blockId: is missing"),
+    ] {
+        assert_eq!(PropertyValue::from_json(value).unwrap_err().to_string(), message);
+    }
+}

@@ -1,0 +1,170 @@
+//! Reading is strict: each fault is refused with its path, in the error's own field and in the message of plain serde.
+
+use leafbase_model::{ErrorKind, InsertBlocks, Limits, json};
+
+/// A block, the fault's path below it, and the message.
+const FAULTS: [(&str, &str, &str); 31] = [
+    ("{}", ".type", "is missing"),
+    ("7", "", "expected an object, got 7"),
+    (r#"{"type":"text","id":"x"}"#, ".id", "unknown field"),
+    (r#"{"type":"text","colour":"red"}"#, ".colour", "unknown field"),
+    (r#"{"type":"text","text_style":"h1"}"#, ".text_style", "unknown field"),
+    (r#"{"type":"text","metadata":{}}"#, ".metadata", "unknown field"),
+    (
+        r#"{"type":"heading"}"#,
+        ".type",
+        r#"unknown value "heading", expected one of text, page, collectionItem, image, video, file, drawing, whiteboard, table, collection, code, richUrl, line"#,
+    ),
+    (
+        r#"{"type":"Text"}"#,
+        ".type",
+        r#"unknown value "Text", expected one of text, page, collectionItem, image, video, file, drawing, whiteboard, table, collection, code, richUrl, line"#,
+    ),
+    (r#"{"type":1}"#, ".type", "expected a string, got 1"),
+    (r#"{"type":"text","markdown":["a"]}"#, ".markdown", "expected a string, got an array"),
+    (
+        r#"{"type":"text","indentationLevel":6}"#,
+        ".indentationLevel",
+        "expected an indentation level from 0 to 5, got 6",
+    ),
+    (
+        r#"{"type":"text","indentationLevel":-1}"#,
+        ".indentationLevel",
+        "expected an indentation level from 0 to 5, got -1",
+    ),
+    (
+        r#"{"type":"text","indentationLevel":1.5}"#,
+        ".indentationLevel",
+        "expected an indentation level from 0 to 5, got 1.5",
+    ),
+    (
+        r#"{"type":"text","indentationLevel":1e30}"#,
+        ".indentationLevel",
+        "expected an indentation level from 0 to 5, got 1e+30",
+    ),
+    (
+        r#"{"type":"text","indentationLevel":"1"}"#,
+        ".indentationLevel",
+        r#"expected an indentation level from 0 to 5, got "1""#,
+    ),
+    (
+        r#"{"type":"text","listStyle":"dotted"}"#,
+        ".listStyle",
+        r#"unknown value "dotted", expected one of none, bullet, numbered, toggle, task"#,
+    ),
+    (r#"{"type":"text","listStyle":null}"#, ".listStyle", "expected a string, got null"),
+    (r##"{"type":"text","color":"#GGG"}"##, ".color", r##"expected a colour #rrggbb, got "#GGG""##),
+    (r#"{"type":"text","color":{"light":1}}"#, ".color", "expected a colour #rrggbb, got an object"),
+    (r##"{"type":"text","colorDark":"#000000"}"##, ".colorDark", "unknown field"),
+    (r#"{"type":"text","taskInfo":{"state":"done"}}"#, ".taskInfo", "is only for blocks whose listStyle is task"),
+    (
+        r#"{"type":"text","listStyle":"task","taskInfo":{"state":"open"}}"#,
+        ".taskInfo.state",
+        r#"unknown value "open", expected one of todo, done, canceled"#,
+    ),
+    (r#"{"type":"text","listStyle":"task","taskInfo":{"due":1}}"#, ".taskInfo.due", "unknown field"),
+    (
+        r#"{"type":"text","listStyle":"task","taskInfo":{"scheduleDate":"2026-02-29"}}"#,
+        ".taskInfo.scheduleDate",
+        "the calendar has no day 2026-02-29 (or today, tomorrow, yesterday)",
+    ),
+    (
+        r#"{"type":"text","listStyle":"task","taskInfo":{"completedAt":"2026-02-28"}}"#,
+        ".taskInfo.completedAt",
+        r#"expected an instant like 2026-03-01T09:30:00.000Z, got "2026-02-28""#,
+    ),
+    (
+        r#"{"type":"text","decorations":["quote","box"]}"#,
+        ".decorations[1]",
+        r#"unknown value "box", expected one of callout, quote"#,
+    ),
+    (r#"{"type":"text","decorations":"quote"}"#, ".decorations", r#"expected an array, got "quote""#),
+    (r#"{"type":"text","url":"https://example.org"}"#, ".url", "a block of type text has no such field"),
+    (r#"{"type":"text","content":{}}"#, ".content", "expected an array, got an object"),
+    (
+        r#"{"type":"page","content":[{"type":"line","layout":"card"}]}"#,
+        ".content[0].layout",
+        "a block of type line has no such field",
+    ),
+    (
+        r##"{"type":"page","content":[{"type":"text"},{"type":"line"},{"type":"text","color":"#12345"}]}"##,
+        ".content[2].color",
+        r##"expected a colour #rrggbb, got "#12345""##,
+    ),
+];
+
+#[test]
+fn each_fault_is_named_with_its_path() {
+    for place in [0, 3] {
+        for (block, below, message) in FAULTS {
+            let good = r#"{"type":"text"},"#.repeat(place);
+            let text = format!(r#"{{"blocks":[{good}{block}],"position":{{}}}}"#);
+            let error = json::from_str::<InsertBlocks>(&text, &Limits::default()).unwrap_err();
+            let path = format!("blocks[{place}]{below}");
+            assert_eq!((error.kind(), error.path(), error.message()), (ErrorKind::Validation, path.as_str(), message));
+            let plain = serde_json::from_str::<InsertBlocks>(&text).unwrap_err();
+            assert_eq!(plain.to_string(), format!("{path}: {message}"));
+        }
+    }
+}
+
+#[test]
+fn children_of_what_has_none_break_a_rule() {
+    for (block_type, allowed) in leafbase_model::BlockType::ALL.iter().map(|kind| (kind, kind.may_be_parent())) {
+        let text = format!(r#"{{"blocks":[{{"type":"{block_type}","content":[{{"type":"text"}}]}}]}}"#);
+        let read = json::from_str::<InsertBlocks>(&text, &Limits::default());
+        if allowed {
+            read.unwrap();
+        } else {
+            let error = read.unwrap_err();
+            assert_eq!((error.kind(), error.path()), (ErrorKind::RuleViolation, "blocks[0].content"));
+            assert_eq!(error.message(), format!("a block of type {block_type} cannot have children"));
+        }
+        let empty = format!(r#"{{"blocks":[{{"type":"{block_type}","content":[]}}]}}"#);
+        json::from_str::<InsertBlocks>(&empty, &Limits::default()).unwrap();
+    }
+}
+
+#[test]
+fn long_values_are_cut_in_messages() {
+    let text = format!(r#"{{"blocks":[{{"type":"{}"}}]}}"#, "é".repeat(10_000));
+    let message = serde_json::from_str::<InsertBlocks>(&text).unwrap_err().to_string();
+    assert!(message.len() < 400, "{message}");
+}
+
+#[test]
+fn every_value_of_the_specification_is_read() {
+    for (field, block_type, values) in [
+        ("textStyle", "text", "card page h1 h2 h3 h4 caption body"),
+        ("textAlignment", "text", "left center right justify"),
+        ("font", "text", "system serif rounded mono"),
+        ("cardLayout", "page", "small square regular large"),
+        ("listStyle", "text", "none bullet numbered toggle task"),
+        ("size", "image", "fit fill"),
+        ("width", "video", "auto fullWidth"),
+        ("blockLayout", "file", "small regular card"),
+        ("layout", "richUrl", "small regular card"),
+        ("lineStyle", "line", "strong regular light extraLight pageBreak"),
+        (
+            "language",
+            "code",
+            "ada bash cpp cs css dart dockerfile matlab go groovy haskell html java javascript json julia kotlin lua \
+             markdown mermaid objectivec perl php prolog plaintext python r ruby rust scala shell sql swift typescript \
+             vbnet xml yaml math_formula other",
+        ),
+    ] {
+        let mut written_out = 0;
+        for value in values.split_whitespace() {
+            let text = format!(r#"{{"type":"{block_type}","{field}":"{value}"}}"#);
+            let draft: leafbase_model::BlockDraft = serde_json::from_str(&text).unwrap();
+            let written = serde_json::to_value(&draft).unwrap();
+            if let Some(found) = written.get(field) {
+                assert_eq!(found, value);
+                written_out += 1;
+            } else {
+                assert_eq!(draft, leafbase_model::BlockDraft::from(draft.data.block_type()), "{text}");
+            }
+        }
+        assert_eq!(written_out + 1, values.split_whitespace().count(), "one value of {field} is the default");
+    }
+}
