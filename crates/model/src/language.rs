@@ -89,9 +89,10 @@ wire_enum! {
 
 /// Tags of a fence that mean a language beside the language's own name.
 const ALIASES: &[(&str, CodeLanguage)] = &[
+    ("c", CodeLanguage::Cpp),
     ("c++", CodeLanguage::Cpp),
-    ("cc", CodeLanguage::Cpp),
     ("cxx", CodeLanguage::Cpp),
+    ("h", CodeLanguage::Cpp),
     ("hpp", CodeLanguage::Cpp),
     ("c#", CodeLanguage::Cs),
     ("csharp", CodeLanguage::Cs),
@@ -99,16 +100,16 @@ const ALIASES: &[(&str, CodeLanguage)] = &[
     ("golang", CodeLanguage::Go),
     ("hs", CodeLanguage::Haskell),
     ("htm", CodeLanguage::Html),
-    ("cjs", CodeLanguage::Javascript),
     ("js", CodeLanguage::Javascript),
     ("jsx", CodeLanguage::Javascript),
     ("mjs", CodeLanguage::Javascript),
+    ("node", CodeLanguage::Javascript),
     ("json5", CodeLanguage::Json),
     ("jsonc", CodeLanguage::Json),
     ("jl", CodeLanguage::Julia),
     ("kt", CodeLanguage::Kotlin),
-    ("kts", CodeLanguage::Kotlin),
     ("md", CodeLanguage::Markdown),
+    ("math", CodeLanguage::MathFormula),
     ("objc", CodeLanguage::Objectivec),
     ("objective-c", CodeLanguage::Objectivec),
     ("pl", CodeLanguage::Perl),
@@ -125,7 +126,6 @@ const ALIASES: &[(&str, CodeLanguage)] = &[
     ("ts", CodeLanguage::Typescript),
     ("tsx", CodeLanguage::Typescript),
     ("vb", CodeLanguage::Vbnet),
-    ("vb.net", CodeLanguage::Vbnet),
     ("yml", CodeLanguage::Yaml),
 ];
 
@@ -141,11 +141,14 @@ impl CodeLanguage {
     /// assert_eq!(CodeLanguage::of_tag(""), CodeLanguage::Plaintext);
     /// ```
     pub fn of_tag(tag: &str) -> Self {
-        let ends_word = |letter: char| letter.is_whitespace() || matches!(letter, ',' | '{' | ':');
-        let word = tag.trim().split(ends_word).next().unwrap_or_default().to_lowercase();
-        let named = || Self::ALL.iter().copied().find(|language| language.as_str() == word);
+        if tag.is_empty() {
+            return Self::Plaintext;
+        }
+        let ends_word = |letter: char| matches!(letter, ' ' | '\t' | ',' | '{' | ':' | ';');
+        let word = tag.split(ends_word).next().unwrap_or_default().to_ascii_lowercase();
+        let named = Self::ALL.iter().copied().find(|language| language.as_str() == word);
         let alias = || ALIASES.iter().find(|(alias, _)| *alias == word).map(|(_, language)| *language);
-        if tag.trim().is_empty() { Self::Plaintext } else { named().or_else(alias).unwrap_or(Self::Other) }
+        named.or_else(alias).unwrap_or(Self::Other)
     }
 }
 
@@ -168,13 +171,15 @@ mod tests {
     fn only_the_first_word_counts() {
         for (tag, language) in [
             ("RUST", CodeLanguage::Rust),
-            ("  py  ", CodeLanguage::Python),
+            ("Py  ", CodeLanguage::Python),
+            (" py", CodeLanguage::Other),
             ("python:main.py", CodeLanguage::Python),
             ("{.python}", CodeLanguage::Other),
-            ("c", CodeLanguage::Other),
-            ("math", CodeLanguage::Other),
+            ("rust;ignore", CodeLanguage::Rust),
+            ("C", CodeLanguage::Cpp),
+            ("math", CodeLanguage::MathFormula),
             ("ini rust", CodeLanguage::Other),
-            ("   ", CodeLanguage::Plaintext),
+            ("   ", CodeLanguage::Other),
         ] {
             assert_eq!(CodeLanguage::of_tag(tag), language, "{tag}");
         }
