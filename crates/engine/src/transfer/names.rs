@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::transfer::urls;
+
 /// Bytes of a name without its extension: file systems allow 255 in all, and a temporary name adds some.
 const LONGEST: usize = 200;
 
@@ -55,10 +57,9 @@ fn escape(title: &str) -> String {
             ' ' => at == last,
             _ => letter.is_ascii_control() || (at == 0 && reserved),
         };
-        if unsafe_here {
-            name.push_str(&format!("%{:02X}", u32::from(letter)));
-        } else {
-            name.push(letter);
+        match u8::try_from(letter) {
+            Ok(byte) if unsafe_here => name.extend(urls::percent(byte)),
+            _ => name.push(letter),
         }
     }
     name
@@ -82,8 +83,9 @@ fn with_suffix(title: &str, suffix: &str) -> String {
             return name;
         };
         // An escape takes three bytes of name for one of title: so many bytes can go at once.
-        let least = kept.len().saturating_sub((name.len() - LONGEST) / 3);
-        kept = kept.get(..kept.floor_char_boundary(least.min(last))).unwrap_or_default();
+        let shorter = kept.len().saturating_sub((name.len() - LONGEST) / 3);
+        let end = kept.char_indices().rev().map(|(at, _)| at).find(|at| *at <= shorter.min(last));
+        kept = kept.get(..end.unwrap_or(0)).unwrap_or_default();
     }
 }
 

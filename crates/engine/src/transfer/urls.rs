@@ -57,12 +57,16 @@ pub(super) fn encode(text: &str) -> String {
             encoded.push(letter);
         } else {
             let mut buffer = [0; 4];
-            for byte in letter.encode_utf8(&mut buffer).bytes() {
-                encoded.push_str(&format!("%{byte:02X}"));
-            }
+            encoded.extend(letter.encode_utf8(&mut buffer).bytes().flat_map(percent));
         }
     }
     encoded
+}
+
+/// A byte as `%XX`.
+pub(super) fn percent(byte: u8) -> [char; 3] {
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0').to_ascii_uppercase();
+    ['%', digit(byte >> 4), digit(byte & 15)]
 }
 
 /// The directory of a file; empty at the top.

@@ -1,0 +1,38 @@
+//! Import and export: folders of markdown files become documents, and a space becomes such a folder again.
+//!
+//! What decides (names, front matter, links, anchors) reads and writes nothing; `source` and `folder_writer` are the only files
+//! here that touch a file system. An export that is imported and exported again is the same to the byte.
+
+mod report;
+
+mod front_matter;
+mod names;
+mod titles;
+mod urls;
+mod wiki;
+
+mod anchors;
+mod rewriting;
+mod targets;
+
+mod source;
+
+mod notes;
+mod plan;
+mod reading;
+
+mod incoming;
+mod settling;
+
+mod import;
+
+mod layout;
+mod outgoing;
+mod readback;
+
+mod folder_writer;
+
+mod export;
+
+pub use report::{Adaptation, AdaptationKind, ExportOptions, ExportReport, ImportOptions, ImportReport, Skipped};
+pub use source::{ImportSource, MemorySource, SourceEntry};

@@ -1,0 +1,241 @@
+//! A folder of markdown files becomes folders and documents.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use leafbase_model::{BlockData, BlockDraft, BlockId, Edit, Error, Forest, IdSource, Result, Stamp, Timestamp};
+use leafbase_tree_ops::{self as ops, Context};
+
+use crate::connection::Connection;
+use crate::sight::Full;
+use crate::space::Progress;
+use crate::transfer::incoming::{Anchored, Incoming, Loose};
+use crate::transfer::notes::Notes;
+use crate::transfer::plan::{Plan, Step};
+use crate::transfer::reading::{self, Text};
+use crate::transfer::report::{AdaptationKind, ImportOptions, ImportReport, Skipped};
+use crate::transfer::settling;
+use crate::transfer::source::{FolderSource, ImportSource};
+use crate::transfer::targets::FileIndex;
+
+/// Blocks that are written in one transaction, and a last document's more: it bounds memory, and a commit is worth it.
+const BATCH: usize = 2_000;
+
+impl Connection<Full> {
+    /// Imports the markdown files below the directory `path`: directories become folders, files become documents in them.
+    ///
+    /// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki links and relative links to
+    /// files of the folder become links to blocks. The report tells what had to be adapted and what was left out; hidden files,
+    /// symbolic links and what is not markdown are. Memory stays bounded by the largest file.
+    ///
+    /// `progress` is told the number of files done, and may break off: the report says so, and what was imported stays, whole.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] if there is no such directory, or no such folder in the space; what the operating system or
+    /// the store reports. What was imported before stays.
+    pub fn import_folder(
+        &self,
+        path: impl AsRef<Path>,
+        options: &ImportOptions,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<ImportReport> {
+        self.import_from(&mut FolderSource::new(path.as_ref()), options, progress)
+    }
+
+    /// Imports markdown files from elsewhere: [`crate::MemorySource`], or a source of the host's own.
+    ///
+    /// # Errors
+    /// As [`Self::import_folder`], and what the source reports.
+    pub fn import_from(
+        &self,
+        source: &mut dyn ImportSource,
+        options: &ImportOptions,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<ImportReport> {
+        if let Some(folder) = options.folder
+            && self.read(|_, snapshot| snapshot.reader().folder(folder))?.is_none()
+        {
+            return Err(Error::not_found().at("folder"));
+        }
+        let now = self.space.now();
+        let plan = Plan::of(source, options.folder, &mut || self.space.ids().mint(now))?;
+        let mut import = Import::new(self, &plan, now);
+        import.run(source, progress)?;
+        import.finish()
+    }
+}
+
+/// An import under way.
+struct Import<'a> {
+    connection: &'a Connection<Full>,
+    plan: &'a Plan,
+    stamp: Stamp,
+    anchored: Anchored,
+    /// Links to look at again, with their block and the file that it is of.
+    loose: Vec<(BlockId, FileIndex, Loose)>,
+    /// Whether each file was imported.
+    made: Vec<bool>,
+    batch: Batch,
+    report: ImportReport,
+}
+
+/// What is not written yet.
+#[derive(Default)]
+struct Batch {
+    edits: Vec<Edit>,
+    blocks: usize,
+    documents: u64,
+    folders: u64,
+}
+
+impl<'a> Import<'a> {
+    fn new(connection: &'a Connection<Full>, plan: &'a Plan, now: Timestamp) -> Self {
+        let report = ImportReport { skipped: plan.skipped.clone(), ..ImportReport::default() };
+        let (made, stamp) = (vec![false; plan.files.len()], Stamp { at: now, by: connection.author().clone() });
+        let (anchored, loose, batch) = (Anchored::default(), Vec::new(), Batch::default());
+        Self { connection, plan, stamp, anchored, loose, made, batch, report }
+    }
+
+    fn run(
+        &mut self,
+        source: &mut dyn ImportSource,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let total = u64::try_from(self.plan.files.len()).ok();
+        let mut done = 0;
+        for step in &self.plan.steps {
+            match step {
+                Step::Folder(folder) => {
+                    self.batch.edits.push(Edit::CreateFolder(folder.clone()));
+                    self.batch.folders += 1;
+                }
+                Step::File(index) => {
+                    if let Err(reason) = self.file(source, *index) {
+                        let path = self.plan.files.get(*index).map(|file| file.path.clone()).unwrap_or_default();
+                        self.report.skipped.push(Skipped { path, reason: reason.to_string() });
+                    }
+                    done += 1;
+                }
+            }
+            if self.batch.blocks >= BATCH {
+                self.write()?;
+            }
+            if progress(Progress::new(done, total)).is_break() {
+                self.report.canceled = true;
+                break;
+            }
+        }
+        self.write()
+    }
+
+    /// Reads a file and puts its document into the batch. An error is why the file is skipped.
+    fn file(&mut self, source: &mut dyn ImportSource, index: FileIndex) -> Result<()> {
+        let Some(file) = self.plan.files.get(index) else { return Ok(()) };
+        let limits = self.connection.limits();
+        let bytes = source.read(&file.path, limits.markdown)?;
+        if bytes.len() > limits.markdown {
+            return Err(Error::limit("bytes of a file", limits.markdown, "more"));
+        }
+        let text = Text::of(bytes).ok_or_else(|| Error::validation("it is not UTF-8"))?;
+        let mut notes = Notes::new(&file.path, &text.text);
+        for (kind, message) in &text.adapted {
+            notes.add_at(*kind, None, *message);
+        }
+        let mut blocks = reading::blocks(&text.text, limits, &mut notes);
+        let (loose, links) = self.rewrite_links(index, &mut blocks, &mut notes);
+        let (forest, edits, links, loose) = match self.document(index, blocks) {
+            Ok((forest, edits)) => (forest, edits, links, loose),
+            Err(error) => {
+                notes.add_at(AdaptationKind::KeptAsCode, None, format!("the file is kept as code: {error}"));
+                let (forest, edits) = self.document(index, reading::as_code(&text.text))?;
+                (forest, edits, 0, Vec::new())
+            }
+        };
+        self.report.links += links;
+        self.report.adaptations.append(&mut notes.adaptations);
+        let block_at = |place: usize| forest.get(place).copied().unwrap_or_default();
+        self.loose.extend(loose.into_iter().map(|loose| (block_at(loose.place), index, loose)));
+        self.batch.blocks += forest.len();
+        self.batch.documents += 1;
+        self.report.blocks += u64::try_from(forest.len().saturating_sub(1)).unwrap_or(0);
+        self.batch.edits.extend(edits);
+        if let Some(made) = self.made.get_mut(index) {
+            *made = true;
+        }
+        Ok(())
+    }
+
+    fn rewrite_links(
+        &mut self,
+        index: FileIndex,
+        blocks: &mut [BlockDraft],
+        notes: &mut Notes<'_>,
+    ) -> (Vec<Loose>, u64) {
+        let (ids, at, made) = (self.connection.space.ids(), self.stamp.at, &self.made);
+        let mut incoming = Incoming {
+            plan: self.plan,
+            from: index,
+            is_gone: &|file| file < index && !made.get(file).copied().unwrap_or(false),
+            anchored: &mut self.anchored,
+            mint: &mut || ids.mint(at),
+            notes,
+            loose: Vec::new(),
+            resolved: 0,
+        };
+        // The root comes first.
+        incoming.rewrite(blocks, 1);
+        (incoming.loose, incoming.resolved)
+    }
+
+    /// The edits that make the document of a file, and its blocks in reading order.
+    fn document(&self, index: FileIndex, blocks: Vec<BlockDraft>) -> Result<(Vec<BlockId>, Vec<Edit>)> {
+        let file = self.plan.files.get(index).ok_or_else(Error::not_found)?;
+        let ids = RootFirst { root: Mutex::new(Some(file.id.root().to_bytes())), rest: self.connection.space.ids() };
+        // A file is no request: what bounds it is its length.
+        let mut limits = self.connection.limits().clone();
+        limits.blocks_per_request = usize::MAX;
+        let context = Context { limits: &limits, stamp: &self.stamp, ids: &ids };
+        let page = BlockDraft::new(BlockData::page(reading::title(&file.path))).with_content(blocks);
+        let created = ops::create_document(&context, page, file.location, None)?;
+        let forest = created.edits.iter().flat_map(|edit| match edit {
+            Edit::CreateDocument { forest: Forest(nodes), .. } => nodes.as_slice(),
+            _ => &[],
+        });
+        Ok((forest.map(|node| node.block.id).collect(), created.edits))
+    }
+
+    fn write(&mut self) -> Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        if batch.edits.is_empty() {
+            return Ok(());
+        }
+        self.connection.write(|writing| writing.apply(batch.edits.clone()))?;
+        self.report.documents += batch.documents;
+        self.report.folders += batch.folders;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<ImportReport> {
+        let made = |file: FileIndex| self.made.get(file).copied().unwrap_or(false);
+        let mut more = settling::settle(self.connection, self.plan, &self.anchored, &made, &self.loose)?;
+        self.report.adaptations.append(&mut more);
+        // Stable: what is remarked on one file stays in the order of its lines.
+        self.report.adaptations.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
+        self.report.skipped.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(self.report)
+    }
+}
+
+/// Gives the root of a document the ID that was minted for it, and the rest new ones.
+struct RootFirst<'a> {
+    root: Mutex<Option<[u8; 16]>>,
+    rest: &'a dyn IdSource,
+}
+
+impl IdSource for RootFirst<'_> {
+    fn mint(&self, now: Timestamp) -> [u8; 16] {
+        let root = self.root.lock().unwrap_or_else(PoisonError::into_inner).take();
+        root.unwrap_or_else(|| self.rest.mint(now))
+    }
+}

@@ -1,0 +1,228 @@
+//! Links of imported files become links to blocks.
+
+use std::collections::HashMap;
+
+use leafbase_markdown as markdown;
+use leafbase_model::{BlockData, BlockDraft, BlockId, BlockKind, TextStyle};
+
+use crate::transfer::notes::Notes;
+use crate::transfer::plan::Plan;
+use crate::transfer::report::AdaptationKind;
+use crate::transfer::rewriting::{block_url, rewrite_urls};
+use crate::transfer::targets::{FileIndex, Found};
+use crate::transfer::wiki::{self, WikiLink};
+use crate::transfer::{titles, urls};
+
+/// Links to headings and blocks, which get their IDs when all files are read.
+#[derive(Debug, Default)]
+pub(super) struct Anchored {
+    /// The ID that stands in for an anchor of a file until then.
+    stand_ins: HashMap<(FileIndex, String), BlockId>,
+}
+
+impl Anchored {
+    fn stand_in(&mut self, file: FileIndex, anchor: &str, mint: &mut dyn FnMut() -> [u8; 16]) -> BlockId {
+        let id = self.stand_ins.entry((file, anchor.to_owned()));
+        *id.or_insert_with(|| BlockId::from_bytes(mint()))
+    }
+
+    /// What each ID stands in for, file by file.
+    pub(super) fn by_file(&self) -> HashMap<FileIndex, Vec<(&str, BlockId)>> {
+        let mut files: HashMap<FileIndex, Vec<(&str, BlockId)>> = HashMap::new();
+        for ((file, anchor), id) in &self.stand_ins {
+            files.entry(*file).or_default().push((anchor, *id));
+        }
+        files
+    }
+}
+
+/// A link that has to be looked at again when all files are read.
+#[derive(Clone, Debug)]
+pub(super) struct Loose {
+    /// Its block, by its place in the file's reading order.
+    pub(super) place: usize,
+    /// The line that it stands on.
+    pub(super) line: Option<usize>,
+    /// The file that it leads to.
+    pub(super) file: FileIndex,
+    /// What its URL names for now.
+    pub(super) id: BlockId,
+    /// The anchor, if it has one.
+    pub(super) anchor: Option<String>,
+}
+
+/// The links of one file on their way to be links to blocks.
+pub(super) struct Incoming<'a, 't> {
+    pub(super) plan: &'a Plan,
+    pub(super) from: FileIndex,
+    /// Whether an earlier file was skipped after all.
+    pub(super) is_gone: &'a dyn Fn(FileIndex) -> bool,
+    pub(super) anchored: &'a mut Anchored,
+    pub(super) mint: &'a mut dyn FnMut() -> [u8; 16],
+    pub(super) notes: &'a mut Notes<'t>,
+    pub(super) loose: Vec<Loose>,
+    pub(super) resolved: u64,
+}
+
+impl Incoming<'_, '_> {
+    /// Rewrites the links of `drafts` and all below them. `first` is the place of the first one.
+    pub(super) fn rewrite(&mut self, drafts: &mut [BlockDraft], first: usize) {
+        let mut waiting: Vec<&mut BlockDraft> = drafts.iter_mut().rev().collect();
+        let mut place = first;
+        while let Some(draft) = waiting.pop() {
+            self.rewrite_block(&mut draft.data, place);
+            waiting.extend(draft.content.iter_mut().rev());
+            place += 1;
+        }
+    }
+
+    fn rewrite_block(&mut self, data: &mut BlockData, place: usize) {
+        if let BlockKind::Image { url, .. } | BlockKind::Video { url, .. } | BlockKind::File { url, .. } = &data.kind {
+            if urls::relative_reference(url).is_some() {
+                let message = format!("{url} is not taken in; the path is kept");
+                self.notes.add(AdaptationKind::Attachment, url, message);
+            }
+            return;
+        }
+        let mut changed = rewrite_urls(data, &mut |url| self.relative(url, place));
+        if data.block_type().has_own_markdown() && data.markdown.contains("[[") {
+            changed |= self.rewrite_wiki_links(data, place);
+        }
+        if changed {
+            reread(data);
+        }
+    }
+
+    /// The new URL of a relative link.
+    fn relative(&mut self, url: &str, place: usize) -> Option<String> {
+        let reference = urls::relative_reference(url)?;
+        let file = if reference.path.is_empty() {
+            Some(self.from)
+        } else {
+            let own = self.plan.files.get(self.from).map_or("", |file| file.path.as_str());
+            let path = urls::join(urls::directory(own), &reference.path);
+            path.and_then(|path| self.plan.targets.at_path(&path)).filter(|file| !(self.is_gone)(*file))
+        };
+        let Some(file) = file else {
+            let message = format!("{url} leads to no markdown file of the folder; the link is kept");
+            self.notes.add(AdaptationKind::UnresolvedPath, url, message);
+            return None;
+        };
+        self.link_to(file, reference.anchor.as_deref(), place, url)
+    }
+
+    fn rewrite_wiki_links(&mut self, data: &mut BlockData, place: usize) -> bool {
+        let text = std::mem::take(&mut data.markdown);
+        let mut ordinary = Vec::new();
+        markdown::links(&text, &mut |link| ordinary.push(link.range.clone()));
+        let (mut rewritten, mut at, mut changed) = (String::new(), 0, false);
+        for link in wiki::scan(&text) {
+            let within = |range: &std::ops::Range<usize>| range.start < link.range.end && link.range.start < range.end;
+            if ordinary.iter().any(within) {
+                continue;
+            }
+            let written = text.get(link.range.clone()).unwrap_or_default();
+            let Some(new) = self.wiki_link(&link, written, place) else { continue };
+            rewritten.push_str(text.get(at..link.range.start).unwrap_or_default());
+            rewritten.push_str(&new);
+            at = link.range.end;
+            changed = true;
+        }
+        rewritten.push_str(text.get(at..).unwrap_or_default());
+        data.markdown = rewritten;
+        changed
+    }
+
+    /// A wiki link as an ordinary one.
+    fn wiki_link(&mut self, link: &WikiLink<'_>, written: &str, place: usize) -> Option<String> {
+        if link.embed {
+            self.notes.add(AdaptationKind::Embed, written, format!("{written} stays text"));
+            return None;
+        }
+        let Some(file) = self.named_file(link, written).filter(|file| !(self.is_gone)(*file)) else {
+            let message = format!("{written} leads to no file and stays text");
+            self.notes.add(AdaptationKind::UnresolvedLink, written, message);
+            return None;
+        };
+        let url = self.link_to(file, link.anchor, place, written)?;
+        Some(format!("[{}]({url})", label(link)))
+    }
+
+    fn named_file(&mut self, link: &WikiLink<'_>, written: &str) -> Option<FileIndex> {
+        if link.target.is_empty() {
+            return Some(self.from);
+        }
+        let (file, all) = match self.plan.targets.by_name(self.from, link.target) {
+            Found::Nothing => return None,
+            Found::One(file) => return Some(file),
+            Found::OneOf(file, all) => (file, all),
+        };
+        let path = |index: &FileIndex| self.plan.files.get(*index).map_or("", |file| file.path.as_str());
+        let all: Vec<_> = all.iter().map(path).collect();
+        let message = format!("{written} leads to {}; it could be any of {}", path(&file), all.join(", "));
+        self.notes.add(AdaptationKind::AmbiguousLink, written, message);
+        Some(file)
+    }
+
+    fn link_to(&mut self, file: FileIndex, anchor: Option<&str>, place: usize, written: &str) -> Option<String> {
+        let document = self.plan.files.get(file)?.id.root();
+        let id = match anchor {
+            Some(anchor) => self.anchored.stand_in(file, anchor, self.mint),
+            None => document,
+        };
+        if anchor.is_some() || file > self.from {
+            let line = anchor.and_then(|_| self.notes.line_of(written));
+            let anchor = anchor.map(ToOwned::to_owned);
+            self.loose.push(Loose { place, line, file, id, anchor });
+        }
+        self.resolved += 1;
+        Some(block_url(id))
+    }
+}
+
+/// What the parser would make of a block whose links have changed: a link alone in a paragraph is a block of its own.
+fn reread(data: &mut BlockData) {
+    if !data.block_type().has_own_markdown() {
+        return;
+    }
+    markdown::canonical(data);
+    let is_paragraph = matches!(&data.kind, BlockKind::Text(look) if look.style == TextStyle::Body);
+    if is_paragraph && data.markdown.starts_with('[') && data.markdown.ends_with(')') {
+        let read = markdown::parse(&markdown::render_block(data), &markdown::ParseOptions::default());
+        let mut blocks = read.map(|parsed| parsed.blocks).unwrap_or_default();
+        if let (Some(block), true) = (blocks.pop(), blocks.is_empty())
+            && matches!(block.data.kind, BlockKind::RichUrl { .. })
+        {
+            data.kind = block.data.kind;
+            data.markdown = block.data.markdown;
+        }
+    }
+}
+
+/// The words of a wiki link, as inline markdown.
+fn label(link: &WikiLink<'_>) -> String {
+    match (link.alias, link.anchor) {
+        (Some(alias), _) if can_be_label(alias) => alias.to_owned(),
+        (Some(alias), _) => titles::literal(alias),
+        (None, None) => titles::literal(link.target),
+        (None, Some(anchor)) if link.target.is_empty() => titles::literal(anchor),
+        (None, Some(anchor)) => titles::literal(&format!("{}#{anchor}", link.target)),
+    }
+}
+
+/// Whether markdown reads `text` between brackets as a link's words.
+fn can_be_label(text: &str) -> bool {
+    let mut open = 0_usize;
+    let mut escaped = false;
+    for letter in text.chars() {
+        match letter {
+            _ if escaped => {}
+            '[' => open += 1,
+            ']' if open == 0 => return false,
+            ']' => open -= 1,
+            _ => {}
+        }
+        escaped = letter == '\\' && !escaped;
+    }
+    open == 0 && !escaped && !text.contains("](")
+}

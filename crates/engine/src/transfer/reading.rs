@@ -1,0 +1,104 @@
+//! One file becomes the draft of one document.
+
+use leafbase_markdown as markdown;
+use leafbase_model::{BlockData, BlockDraft, BlockKind, CodeLanguage, Limits};
+
+use crate::transfer::front_matter;
+use crate::transfer::names;
+use crate::transfer::notes::Notes;
+use crate::transfer::report::AdaptationKind;
+use crate::transfer::targets::without_extension;
+use crate::transfer::titles;
+
+/// The text of a file as it is read: without a byte order mark, and with `\n` as the only line end.
+#[derive(Debug)]
+pub(super) struct Text {
+    pub(super) text: String,
+    /// What was left off or changed.
+    pub(super) adapted: Vec<(AdaptationKind, &'static str)>,
+}
+
+impl Text {
+    /// The text of these bytes; nothing if they are not UTF-8.
+    pub(super) fn of(bytes: Vec<u8>) -> Option<Self> {
+        let mut text = String::from_utf8(bytes).ok()?;
+        let mut adapted = Vec::new();
+        if text.starts_with('\u{feff}') {
+            text.remove(0);
+            adapted.push((AdaptationKind::ByteOrderMark, "the byte order mark is left off"));
+        }
+        if text.contains('\r') {
+            text = text.replace("\r\n", "\n").replace('\r', "\n");
+            adapted.push((AdaptationKind::LineEnds, "carriage returns at line ends are left off"));
+        }
+        Some(Self { text, adapted })
+    }
+}
+
+/// The title of the document that the file at `path` becomes.
+pub(super) fn title(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    titles::literal(&names::decode(without_extension(name)))
+}
+
+/// The blocks of a file. What the parser refuses is kept as code.
+pub(super) fn blocks(text: &str, limits: &Limits, notes: &mut Notes<'_>) -> Vec<BlockDraft> {
+    let split = front_matter::split(text);
+    let options = markdown::ParseOptions {
+        limits: limits.clone(),
+        empty_first_item: markdown::EmptyFirstItem::Drop,
+        ..markdown::ParseOptions::default()
+    };
+    let parsed = match markdown::parse(split.body, &options) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            notes.add_at(AdaptationKind::KeptAsCode, None, format!("the file is kept as code: {error}"));
+            return as_code(text);
+        }
+    };
+    let mut blocks = Vec::with_capacity(parsed.blocks.len() + 1);
+    if let Some(front) = split.front {
+        blocks.push(BlockDraft::new(code(front, CodeLanguage::Yaml, front_matter::TAG)));
+        // Between the lines there was one empty line, or none: the block says the same for both.
+        if front.is_empty() && split.lines_before > 2 {
+            notes.add_at(AdaptationKind::FrontMatter, Some(1), "the front matter is empty: its empty line is left off");
+        }
+    }
+    blocks.extend(parsed.blocks);
+    for adaptation in parsed.adaptations {
+        let line = adaptation.line + split.lines_before;
+        notes.add_at(AdaptationKind::Markdown, Some(line), adaptation.message);
+    }
+    blocks
+}
+
+/// A file, word for word, as one block of code.
+pub(super) fn as_code(text: &str) -> Vec<BlockDraft> {
+    vec![BlockDraft::new(code(text.trim_end_matches('\n'), CodeLanguage::Markdown, ""))]
+}
+
+fn code(raw_code: &str, language: CodeLanguage, tag: &str) -> BlockData {
+    let (raw_code, language_tag) = (raw_code.to_owned(), tag.to_owned());
+    BlockData::new(BlockKind::Code { raw_code, language, language_tag })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_become_plain_text() {
+        let text = Text::of(b"\xef\xbb\xbfa\r\nb\rc\n".to_vec()).expect("is UTF-8");
+        assert_eq!(text.text, "a\nb\nc\n");
+        assert_eq!(text.adapted.len(), 2);
+        assert!(Text::of(b"\xff".to_vec()).is_none());
+        assert!(Text::of(b"plain\n".to_vec()).expect("is UTF-8").adapted.is_empty());
+    }
+
+    #[test]
+    fn titles_are_the_names() {
+        assert_eq!(title("x/a%2Fb c.md"), "a/b c");
+        assert_eq!(title("New%3F.markdown"), "New?");
+        assert_eq!(titles::words(&title("a_b*c*.md")), "a_b*c*");
+    }
+}

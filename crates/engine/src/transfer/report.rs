@@ -1,0 +1,166 @@
+//! What an import or an export is asked to do, and what it tells afterwards.
+
+use serde::Serialize;
+
+use leafbase_model::FolderId;
+
+/// How a folder of markdown files is imported.
+#[derive(Clone, Debug, Default)]
+pub struct ImportOptions {
+    pub(super) folder: Option<FolderId>,
+}
+
+impl ImportOptions {
+    /// Every option at its default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The folder of the space that everything goes into. Default: none, so that files at the top are unsorted, and directories at the
+    /// top are folders at the top.
+    pub fn into_folder(mut self, folder: FolderId) -> Self {
+        self.folder = Some(folder);
+        self
+    }
+}
+
+/// How a space is exported.
+#[derive(Clone, Debug, Default)]
+pub struct ExportOptions {
+    pub(super) into_existing: bool,
+}
+
+impl ExportOptions {
+    /// Every option at its default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether the directory may hold something already: files of the same names are replaced, others stay. Default: no.
+    pub fn into_existing(mut self, into_existing: bool) -> Self {
+        self.into_existing = into_existing;
+        self
+    }
+}
+
+/// What sort of adaptation was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum AdaptationKind {
+    /// Markdown that the dialect writes otherwise, or has no block for.
+    Markdown,
+    /// A file, or a document, that could not be read as markdown and is kept as code, word for word.
+    KeptAsCode,
+    /// A byte order mark was left off.
+    ByteOrderMark,
+    /// Line ends other than `\n` became `\n`.
+    LineEnds,
+    /// Front matter that says nothing lost an empty line.
+    FrontMatter,
+    /// A wiki link that leads to no file stays text.
+    UnresolvedLink,
+    /// A wiki link whose name several files have; one was taken.
+    AmbiguousLink,
+    /// A link to a heading or a block that does not exist leads to the document.
+    MissingAnchor,
+    /// `![[..]]` stays text.
+    Embed,
+    /// A relative link to something that is no markdown file here stays as it is.
+    UnresolvedPath,
+    /// A picture or another file that a document shows from a relative path is not taken in; the path stays.
+    Attachment,
+    /// A title that a file's name can only hold in part, or plain.
+    Title,
+    /// Documents of a built-in location are written as those of a folder.
+    Location,
+    /// A document that is read back with a difference.
+    ReadsBackDifferently,
+}
+
+impl AdaptationKind {
+    /// The kind in a few words, for a summary.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown written another way",
+            Self::KeptAsCode => "kept as code, word for word",
+            Self::ByteOrderMark => "byte order mark left off",
+            Self::LineEnds => "line ends made \\n",
+            Self::FrontMatter => "empty front matter",
+            Self::UnresolvedLink => "wiki link to no file, kept as text",
+            Self::AmbiguousLink => "wiki link to one of several files",
+            Self::MissingAnchor => "link to a missing heading leads to its document",
+            Self::Embed => "embed, kept as text",
+            Self::UnresolvedPath => "relative link to no markdown file, kept",
+            Self::Attachment => "attachment not taken in, its path kept",
+            Self::Title => "title not whole in the file's name",
+            Self::Location => "built-in location written as a folder",
+            Self::ReadsBackDifferently => "reads back with a difference",
+        }
+    }
+}
+
+/// Something that is not as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Adaptation {
+    /// The file, from the top of the folder.
+    pub path: String,
+    /// The line, from 1, where one can be named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// What sort of adaptation.
+    pub kind: AdaptationKind,
+    /// What was done, in a sentence.
+    pub message: String,
+}
+
+/// Something that was left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// The file or directory from the top of the folder, or the document's title.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What an import did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ImportReport {
+    /// Documents made, one for each file.
+    pub documents: u64,
+    /// Blocks made, the documents' roots not counted.
+    pub blocks: u64,
+    /// Folders made, one for each directory.
+    pub folders: u64,
+    /// Wiki links and relative links that became links to blocks.
+    pub links: u64,
+    /// What is not as it was, file by file in the order of paths.
+    pub adaptations: Vec<Adaptation>,
+    /// What was not imported.
+    pub skipped: Vec<Skipped>,
+    /// Whether the callback broke the import off. What the counts say was imported stays.
+    pub canceled: bool,
+}
+
+/// What an export did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ExportReport {
+    /// Files written, one for each document.
+    pub documents: u64,
+    /// Blocks written, the documents' roots not counted.
+    pub blocks: u64,
+    /// Directories made.
+    pub folders: u64,
+    /// Bytes written.
+    pub bytes: u64,
+    /// What is not as it was, by document.
+    pub adaptations: Vec<Adaptation>,
+    /// What was not exported.
+    pub skipped: Vec<Skipped>,
+    /// Whether the callback broke the export off. The files that were written stay, each of them whole.
+    pub canceled: bool,
+}
