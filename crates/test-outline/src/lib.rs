@@ -1,1 +1,44 @@
-//! A text language for block trees and a naive model, for tests.
+//! A text language for block trees, a naive model to compare with, and random operations: for tests and fuzz only.
+//!
+//! An outline has a line for each block, two spaces for each level:
+//!
+//! ```
+//! use leafbase_test_outline::{NaiveSpace, Outline};
+//! let text = r#"
+//! page "Trip"
+//!   page "Packing" style=card card=small #p
+//!     text "socks" list=task task=done
+//!   code code="let x = 1;" lang=rust
+//! "#;
+//! let outline = Outline::parse(text).unwrap();
+//! assert_eq!(Outline::print(&outline), text.trim_start());
+//! let (space, labels) = NaiveSpace::from_outline(text).unwrap();
+//! assert_eq!(space.outline(&labels), text.trim_start());
+//! ```
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "what tests rely on says by a panic that it was used wrongly"
+)]
+
+mod attributes;
+mod outline;
+mod properties;
+mod words;
+
+mod naive;
+mod naive_apply;
+mod naive_read;
+mod naive_rules;
+
+mod ops;
+mod sources;
+
+pub use attributes::{Change, change, fields};
+pub use naive::{NaiveBlock, NaiveDocument, NaiveSpace};
+pub use ops::{Numbers, Request, small_limits};
+pub use outline::{Labels, Outline, ParseError};
+pub use sources::{FixedClock, SequentialIds, stamp};

@@ -1,0 +1,53 @@
+//! IDs and time that are the same in every run.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use leafbase_model::{Author, Clock, IdSource, Stamp, Timestamp};
+
+/// IDs that count up within a series. Two sources of the same series give the same IDs.
+#[derive(Debug)]
+pub struct SequentialIds {
+    series: u64,
+    given: AtomicU64,
+}
+
+impl SequentialIds {
+    /// The IDs of a series; series 0 is what outlines are given.
+    pub const fn new(series: u64) -> Self {
+        Self { series, given: AtomicU64::new(0) }
+    }
+}
+
+impl IdSource for SequentialIds {
+    fn mint(&self, _: Timestamp) -> [u8; 16] {
+        let number = self.given.fetch_add(1, Ordering::Relaxed) + 1;
+        (u128::from(self.series) << 64 | u128::from(number)).to_be_bytes()
+    }
+}
+
+/// A clock that stands still until it is set.
+#[derive(Debug, Default)]
+pub struct FixedClock(AtomicU64);
+
+impl FixedClock {
+    /// A clock that shows so many milliseconds since 1970.
+    pub const fn at(millis: u64) -> Self {
+        Self(AtomicU64::new(millis))
+    }
+
+    /// Moves it on.
+    pub fn advance(&self, millis: u64) {
+        self.0.fetch_add(millis, Ordering::Relaxed);
+    }
+}
+
+impl Clock for FixedClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(i64::try_from(self.0.load(Ordering::Relaxed)).unwrap_or(i64::MAX))
+    }
+}
+
+/// A stamp so many seconds after 2026-01-01T00:00:00Z, by nobody.
+pub fn stamp(seconds: u32) -> Stamp {
+    Stamp { at: Timestamp::from_millis(1_767_225_600_000 + i64::from(seconds) * 1_000), by: Author::NOBODY }
+}
