@@ -7,10 +7,20 @@ pub mod kv;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 
+mod keyspaces;
+mod msgpack;
+mod order_key;
+mod records;
+mod run;
+
+mod check;
 mod edges;
 mod reader;
 mod space_store;
+mod transaction;
 
+pub use check::{CheckReport, Law, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget};
 pub use reader::{Cursor, DocumentPage, Listing, Reader, Standing};
-pub use space_store::{SpaceMeta, SpaceSnapshot, SpaceStore, SpaceTransaction, Stats, Written};
+pub use space_store::{SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};
+pub use transaction::SpaceTransaction;

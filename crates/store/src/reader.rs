@@ -1,15 +1,26 @@
 //! Reads of one state of a space: a snapshot's, or an open write's.
 
 use std::fmt;
+use std::ops::ControlFlow;
 
-use leafbase_model::{
-    BlockId, BlockRecord, Change, Day, DocumentId, DocumentRecord, Error, ErrorKind, FolderId, FolderRecord, Forest,
-    Location, Result, Timestamp,
-};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Result};
 
-use crate::edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeTarget};
-use crate::kv::Read;
+use crate::edges::{EdgeExtractor, EdgeTarget};
+use crate::keyspaces;
+use crate::kv::{KeyRange, Read};
+use crate::records::block::{self, Authors};
+use crate::records::place::{self, Place};
+use crate::records::{self, document, meta};
+use crate::run::RunView;
 use crate::space_store::SpaceMeta;
+
+mod folders;
+pub(crate) mod links;
+mod listings;
+pub(crate) mod log;
+pub(crate) mod trees;
+
+pub use listings::{Cursor, DocumentPage, Listing};
 
 /// Where a block stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,61 +29,6 @@ pub struct Standing {
     pub document: DocumentId,
     /// The block it is a child of; none for a document's root.
     pub parent: Option<BlockId>,
-}
-
-/// Which documents a listing gives, and by what they are sorted. Bounds are inclusive; none is no bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Listing {
-    /// All, by ID.
-    All,
-    /// Those kept in one place, by ID.
-    At(Location),
-    /// By the last change.
-    Modified {
-        /// The earliest.
-        from: Option<Timestamp>,
-        /// The latest.
-        to: Option<Timestamp>,
-    },
-    /// By the making.
-    Created {
-        /// The earliest.
-        from: Option<Timestamp>,
-        /// The latest.
-        to: Option<Timestamp>,
-    },
-    /// Daily notes by their day.
-    Days {
-        /// The first.
-        from: Option<Day>,
-        /// The last.
-        to: Option<Day>,
-    },
-}
-
-/// Where a listing goes on. Opaque; it stays good when documents come and go meanwhile.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Cursor(pub(crate) Vec<u8>);
-
-impl Cursor {
-    /// Its bytes, to be handed out.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    /// A cursor that was handed out. A listing refuses one that is not its own.
-    pub fn from_bytes(bytes: &[u8]) -> Self {
-        Self(bytes.to_owned())
-    }
-}
-
-/// A part of a listing.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DocumentPage {
-    /// The documents, in the order of the listing.
-    pub documents: Vec<DocumentRecord>,
-    /// Where it goes on; none if this was all.
-    pub next: Option<Cursor>,
 }
 
 /// Reads of one consistent state. Cheap to copy.
@@ -88,150 +44,122 @@ impl fmt::Debug for Reader<'_> {
     }
 }
 
-fn not_yet<T>() -> Result<T> {
-    Err(Error::new(ErrorKind::Storage, "not built yet"))
+/// What `read` makes of the value of `key`, if it is there.
+pub(crate) fn get<T>(source: &dyn Read, key: &[u8], mut read: impl FnMut(&[u8]) -> Result<T>) -> Result<Option<T>> {
+    let mut found = None;
+    source.get(key, &mut |value| {
+        found = Some(read(value)?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The place of `block`, if it exists.
+pub(crate) fn place_of(source: &dyn Read, block: BlockId) -> Result<Option<Place>> {
+    let key = keyspaces::place(block);
+    get(source, &key, |value| records::read(&key, value, place::read))
+}
+
+/// The record of `document`, if it exists.
+pub(crate) fn document_record(source: &dyn Read, id: DocumentId) -> Result<Option<DocumentRecord>> {
+    let key = keyspaces::document(id);
+    get(source, &key, |value| records::read(&key, value, |unpack| document::read(id, unpack)))
+}
+
+/// Hands the run that holds `block` to `visit`, with its key and the block's index in it: the one that the place names, or
+/// one to its right.
+pub(crate) fn find_in_runs(
+    source: &dyn Read,
+    place: &Place,
+    block: BlockId,
+    visit: &mut dyn FnMut(&[u8], RunView<'_>, usize) -> Result<()>,
+) -> Result<()> {
+    let hint = place.run_key();
+    let mut found = false;
+    source.get(&hint, &mut |value| {
+        let run = RunView::read(&hint, value)?;
+        if let Some(index) = run.position(block) {
+            found = true;
+            visit(&hint, run, index)?;
+        }
+        Ok(())
+    })?;
+    if found {
+        return Ok(());
+    }
+    let end = keyspaces::end_of(keyspaces::parent_runs(place.document, place.parent));
+    source.scan(KeyRange::half_open(&hint, &end), &mut |key, value| {
+        let run = RunView::read(key, value)?;
+        let Some(index) = run.position(block) else { return Ok(ControlFlow::Continue(())) };
+        found = true;
+        visit(key, run, index)?;
+        Ok(ControlFlow::Break(()))
+    })?;
+    if found { Ok(()) } else { Err(records::damaged(&keyspaces::place(block))) }
 }
 
 impl Reader<'_> {
     /// Where `block` stands, if it exists.
     ///
     /// # Errors
-    /// What the store reports; [`ErrorKind::Corrupted`].
-    pub fn locate(&self, _block: BlockId) -> Result<Option<Standing>> {
-        not_yet()
+    /// What the store reports; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
+    pub fn locate(&self, block: BlockId) -> Result<Option<Standing>> {
+        let place = place_of(self.read, block)?;
+        Ok(place
+            .map(|Place { document, parent, .. }| Standing { document, parent: (!parent.is_nil()).then_some(parent) }))
     }
 
     /// The block itself, if it exists.
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn block(&self, _block: BlockId) -> Result<Option<BlockRecord>> {
-        not_yet()
+    pub fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
+        match place_of(self.read, block)? {
+            Some(place) => self.block_at(&place, block).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn block_at(&self, place: &Place, block: BlockId) -> Result<BlockRecord> {
+        let mut record = None;
+        find_in_runs(self.read, place, block, &mut |key, run, index| {
+            let decoded = block::decode(block, run.block(index), &mut Authors::default());
+            record = Some(decoded.map_err(|fault| records::fault(key, fault))?);
+            Ok(())
+        })?;
+        record.ok_or_else(|| records::damaged(&keyspaces::place(block)))
     }
 
     /// The document's record, if it exists.
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn document(&self, _document: DocumentId) -> Result<Option<DocumentRecord>> {
-        not_yet()
-    }
-
-    /// The last child of `parent`, a block of `document`.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn last_child(&self, _document: DocumentId, _parent: BlockId) -> Result<Option<BlockId>> {
-        not_yet()
-    }
-
-    /// The sibling right before `block`; none if it is the first, a root, or does not exist.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn previous_sibling(&self, _block: BlockId) -> Result<Option<BlockId>> {
-        not_yet()
-    }
-
-    /// The first children of `parent`, at most `limit`.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn first_children(&self, _document: DocumentId, _parent: BlockId, _limit: usize) -> Result<Vec<BlockRecord>> {
-        not_yet()
-    }
-
-    /// The IDs of all children of `parent`, in order. No block is decoded.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn children(&self, _document: DocumentId, _parent: BlockId) -> Result<Vec<BlockId>> {
-        not_yet()
-    }
-
-    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if it does not exist.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn subtree(&self, _block: BlockId, _max_depth: Option<usize>) -> Result<Forest> {
-        not_yet()
-    }
-
-    /// At most `limit` documents of `listing` after `cursor`, last ones first if `descending`.
-    ///
-    /// # Errors
-    /// As [`Self::locate`]; [`ErrorKind::Validation`] if the cursor is not of this listing.
-    pub fn documents(
-        &self,
-        _listing: Listing,
-        _descending: bool,
-        _cursor: Option<&Cursor>,
-        _limit: usize,
-    ) -> Result<DocumentPage> {
-        not_yet()
-    }
-
-    /// The folder, if it exists.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn folder(&self, _folder: FolderId) -> Result<Option<FolderRecord>> {
-        not_yet()
-    }
-
-    /// The folders in `parent`, or at the top, by ID.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn folders_in(&self, _parent: Option<FolderId>) -> Result<Vec<FolderRecord>> {
-        not_yet()
-    }
-
-    /// All folders, by ID.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn folders(&self) -> Result<Vec<FolderRecord>> {
-        not_yet()
-    }
-
-    /// At most `limit` blocks that point to `target`, by kind and ID, after `after`.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn edges_to(&self, _target: EdgeEnd, _after: Option<BackLink>, _limit: usize) -> Result<Vec<BackLink>> {
-        not_yet()
+    pub fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
+        document_record(self.read, document)
     }
 
     /// What `block` points to, sorted, each once; empty if it does not exist.
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn edges_from(&self, _block: BlockId) -> Result<Vec<EdgeTarget>> {
-        not_yet()
-    }
-
-    /// At most `limit` rows of the change log after the one numbered `sequence`.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn changes_after(&self, _sequence: u64, _limit: usize) -> Result<Vec<Change>> {
-        not_yet()
-    }
-
-    /// The number of the last row of the change log; 0 if there is none.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn last_sequence(&self) -> Result<u64> {
-        not_yet()
+    pub fn edges_from(&self, block: BlockId) -> Result<Vec<EdgeTarget>> {
+        Ok(self.block(block)?.map(|block| links::targets(self.extractor, &block.data)).unwrap_or_default())
     }
 
     /// What the space says of itself.
     ///
     /// # Errors
-    /// As [`Self::locate`]; [`ErrorKind::NotASpace`]; [`ErrorKind::NewerFormat`].
+    /// As [`Self::locate`]; [`ErrorKind::NotASpace`] if the store holds no space; [`ErrorKind::NewerFormat`] if a later
+    /// version wrote it.
     pub fn meta(&self) -> Result<SpaceMeta> {
-        not_yet()
+        let no_space = || Error::new(ErrorKind::NotASpace, "the store holds no space");
+        let format = keyspaces::meta(meta::FORMAT);
+        let minimum = get(self.read, &format, |value| records::read_prefix(&format, value, meta::read_minimum_reader))?;
+        if minimum.ok_or_else(no_space)? > meta::FORMAT_VERSION {
+            return Err(Error::new(ErrorKind::NewerFormat, "the space was written by a later version of Leafbase"));
+        }
+        let space = keyspaces::meta(meta::SPACE);
+        get(self.read, &space, |value| records::read(&space, value, meta::read_space))?
+            .ok_or_else(|| records::damaged(&space))
     }
 }

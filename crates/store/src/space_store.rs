@@ -1,13 +1,18 @@
 //! A space over any ordered key-value store: making, opening, snapshots and the one way to write.
 
+use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 use std::sync::Arc;
 
-use leafbase_model::{Change, Edit, Error, ErrorKind, Result, SpaceId, Stamp};
+use leafbase_model::{Change, Error, ErrorKind, Result, SpaceId, Stamp};
 
+use crate::check::{self, CheckReport};
 use crate::edges::EdgeExtractor;
-use crate::kv::{Snapshot, Store, WriteOptions};
+use crate::keyspaces;
+use crate::kv::{KeyRange, Snapshot, Store, Transaction, WriteOptions};
 use crate::reader::Reader;
+use crate::records::{self, meta};
+use crate::transaction::SpaceTransaction;
 
 /// What a space says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,30 +75,11 @@ pub struct Stats {
     pub sequence: u64,
 }
 
-/// An open write: reads its own writes.
-#[derive(Debug)]
-pub struct SpaceTransaction<'a> {
-    extractor: EdgeExtractor,
-    reader: Reader<'a>,
-}
+const ALL_KEYS: KeyRange<'static> = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
 
-impl SpaceTransaction<'_> {
-    /// Reads of the state as the edits applied so far left it.
-    ///
-    /// # Errors
-    /// What the store reports.
-    pub fn reader(&mut self) -> Result<Reader<'_>> {
-        Ok(Reader { read: self.reader.read, extractor: self.extractor })
-    }
-
-    /// Applies `edits` in order.
-    ///
-    /// # Errors
-    /// [`ErrorKind::NotFound`] if an edit names what is not there, [`ErrorKind::Conflict`] if it does not describe what is
-    /// there: after an error the write cannot go on.
-    pub fn apply(&mut self, _edits: Vec<Edit>) -> Result<()> {
-        not_yet()
-    }
+fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
+    let key = keyspaces::meta(meta::SPACE);
+    rows.put(&key, &records::seal(&key, |out| meta::put_space(out, meta)))
 }
 
 fn not_yet<T>() -> Result<T> {
@@ -105,8 +91,29 @@ impl SpaceStore {
     ///
     /// # Errors
     /// [`ErrorKind::Validation`] if the store holds something; what the store reports.
-    pub fn create(_store: Arc<dyn Store>, _extractor: EdgeExtractor, _meta: &SpaceMeta) -> Result<Self> {
-        not_yet()
+    pub fn create(store: Arc<dyn Store>, extractor: EdgeExtractor, meta: &SpaceMeta) -> Result<Self> {
+        Self::initialize(&*store, meta)?;
+        Ok(Self { store, extractor })
+    }
+
+    /// Writes into `store`, which is empty, what makes it a space.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn initialize(store: &dyn Store, meta: &SpaceMeta) -> Result<()> {
+        store.write(WriteOptions::default(), &mut |rows| {
+            let mut is_empty = true;
+            rows.scan(ALL_KEYS, &mut |_, _| {
+                is_empty = false;
+                Ok(ControlFlow::Break(()))
+            })?;
+            if !is_empty {
+                return Err(Error::validation("the store holds something already"));
+            }
+            let key = keyspaces::meta(meta::FORMAT);
+            rows.put(&key, &records::seal(&key, meta::put_format))?;
+            put_meta(rows, meta)
+        })
     }
 
     /// Opens the space in `store`. Nothing is written.
@@ -114,7 +121,9 @@ impl SpaceStore {
     /// # Errors
     /// [`ErrorKind::NotASpace`] if it holds none; [`ErrorKind::NewerFormat`] if a later version wrote it.
     pub fn open(store: Arc<dyn Store>, extractor: EdgeExtractor) -> Result<Self> {
-        Ok(Self { store, extractor })
+        let space = Self { store, extractor };
+        space.snapshot()?.reader().meta()?;
+        Ok(space)
     }
 
     /// The state as of the last write that returned.
@@ -132,19 +141,38 @@ impl SpaceStore {
     /// What `decide` returned, or what the store reports: nothing of the write is visible then.
     pub fn write<T>(
         &self,
-        _options: WriteOptions,
-        _stamp: &Stamp,
-        _decide: impl FnMut(&mut SpaceTransaction<'_>) -> Result<T>,
+        options: WriteOptions,
+        stamp: &Stamp,
+        mut decide: impl FnMut(&mut SpaceTransaction<'_>) -> Result<T>,
     ) -> Result<Written<T>> {
-        not_yet()
+        let mut written = None;
+        self.store.write(options, &mut |rows| {
+            let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp);
+            let value = decide(&mut transaction)?;
+            written = Some(Written { value, change: transaction.finish()? });
+            Ok(())
+        })?;
+        written.ok_or_else(|| Error::new(ErrorKind::Storage, "the store did not run the write"))
     }
 
     /// Sets what the space says of itself, but its ID. This is no row of the change log.
     ///
     /// # Errors
     /// What the store reports.
-    pub fn set_meta(&self, _options: WriteOptions, _name: &str, _zone: &str) -> Result<()> {
-        not_yet()
+    pub fn set_meta(&self, options: WriteOptions, name: &str, zone: &str) -> Result<()> {
+        self.store.write(options, &mut |rows| {
+            let id = Reader { read: &*rows, extractor: self.extractor }.meta()?.id;
+            put_meta(rows, &SpaceMeta { id, name: name.to_owned(), zone: zone.to_owned() })
+        })
+    }
+
+    /// Reads everything once and verifies every law. `progress` is told how many rows are read.
+    ///
+    /// # Errors
+    /// What the store reports when it is asked for a snapshot; what is damaged is in the report.
+    pub fn check(&self, progress: &mut dyn FnMut(u64)) -> Result<CheckReport> {
+        let is_whole = self.store.verify()?;
+        Ok(check::check(&*self.store.snapshot()?, self.extractor, is_whole, progress))
     }
 
     /// Copies the space, as it is now, into the new directory `path`. `progress` is told how many records are copied.

@@ -1,0 +1,237 @@
+//! The check of a whole space: every record is read once and every law of the keyspaces is verified.
+//!
+//! It needs memory for the IDs of all blocks (about 100 bytes each), for the records of all documents and folders, and 16
+//! bytes for each edge. What it finds is told by law and record, and one thing that is damaged doesn't end it.
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use leafbase_model::{Error, Result};
+
+use crate::edges::EdgeExtractor;
+use crate::keyspaces::{self, Keyspace, Row};
+use crate::kv::{KeyRange, Read};
+use crate::records::{self, meta};
+
+mod blocks;
+mod documents;
+mod folders;
+mod log;
+mod places;
+
+/// So many problems are listed; the others are counted.
+const LISTED: usize = 1_000;
+/// Progress is told after so many rows.
+const STEP: u64 = 1_024;
+
+/// What must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Law {
+    /// The storage engine finds its own structures whole.
+    Engine,
+    /// Each row is in a known keyspace, its key is one of that keyspace, its checksum holds and its record can be read.
+    Record,
+    /// No run is empty, and none of several blocks is over its size.
+    Run,
+    /// Each block is in one place.
+    OnePlace,
+    /// Each document has one block at its top, which has the document's ID.
+    Root,
+    /// The parent of each block exists, in the same document.
+    Parent,
+    /// Blocks have children only if their type may.
+    ParentType,
+    /// The parents of each block lead to the root.
+    Reach,
+    /// Each block has its place, and each place its block.
+    Place,
+    /// Each document has its root, and each root its document.
+    Document,
+    /// Each document is in the indexes as its record says, and nothing else is.
+    DocumentIndex,
+    /// Folders are in folders that exist, and none is in itself.
+    Folder,
+    /// The index of what is in a folder agrees with the folders.
+    FolderIndex,
+    /// Each document that is kept in a folder is kept in one that exists.
+    DocumentFolder,
+    /// Edges are what the contents of the blocks say.
+    Edge,
+    /// The change log has no gap.
+    ChangeLog,
+}
+
+impl fmt::Display for Law {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Engine => "the storage engine is whole",
+            Self::Record => "records can be read",
+            Self::Run => "runs are neither empty nor too large",
+            Self::OnePlace => "a block is in one place",
+            Self::Root => "a document has one root",
+            Self::Parent => "a block's parent is in its document",
+            Self::ParentType => "a parent is of a type that may have children",
+            Self::Reach => "a block can be reached from its root",
+            Self::Place => "places agree with blocks",
+            Self::Document => "documents agree with roots",
+            Self::DocumentIndex => "indexes agree with documents",
+            Self::Folder => "folders form trees",
+            Self::FolderIndex => "the index of folders agrees with them",
+            Self::DocumentFolder => "the folder of a document exists",
+            Self::Edge => "edges agree with contents",
+            Self::ChangeLog => "the change log has no gap",
+        })
+    }
+}
+
+/// Something that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The law that is broken.
+    pub law: Law,
+    /// The record: its keyspace, and its key or what it names.
+    pub record: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.record, self.message, self.law)
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// What does not hold; at most 1,000 are listed.
+    pub problems: Vec<Problem>,
+    /// How many more there are.
+    pub unlisted: u64,
+    /// Rows read.
+    pub rows: u64,
+    /// Documents among them.
+    pub documents: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Folders.
+    pub folders: u64,
+    /// Edges.
+    pub edges: u64,
+    /// Rows of the change log.
+    pub changes: u64,
+}
+
+impl CheckReport {
+    /// Whether every law holds.
+    pub fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+/// A check under way.
+struct Check<'a> {
+    source: &'a dyn Read,
+    extractor: EdgeExtractor,
+    progress: &'a mut dyn FnMut(u64),
+    report: CheckReport,
+}
+
+/// Checks the state that `source` shows; the engine's own structures are the caller's.
+pub(crate) fn check(
+    source: &dyn Read,
+    extractor: EdgeExtractor,
+    engine_is_whole: bool,
+    progress: &mut dyn FnMut(u64),
+) -> CheckReport {
+    let mut check = Check { source, extractor, progress, report: CheckReport::default() };
+    if !engine_is_whole {
+        check.found(Law::Engine, "the store", "its own check failed");
+    }
+    check.meta();
+    check.nothing_elsewhere();
+    let blocks = check.blocks();
+    check.places(&blocks);
+    let documents = check.documents(&blocks);
+    let folders = check.folders();
+    check.document_folders(&documents, &folders);
+    check.edges(blocks.edges);
+    check.changes();
+    (check.progress)(check.report.rows);
+    check.report
+}
+
+impl Check<'_> {
+    fn found(&mut self, law: Law, record: impl fmt::Display, message: impl fmt::Display) {
+        if self.report.problems.len() < LISTED {
+            let (record, message) = (record.to_string(), message.to_string());
+            self.report.problems.push(Problem { law, record, message });
+        } else {
+            self.report.unlisted += 1;
+        }
+    }
+
+    fn unreadable(&mut self, key: &[u8], error: &Error) {
+        self.found(Law::Record, Row(key), error.message());
+    }
+
+    /// Hands each row of `keyspace` to `visit`; an error of it is a record that cannot be read.
+    fn rows(&mut self, keyspace: Keyspace, visit: &mut dyn FnMut(&mut Self, &[u8], &[u8]) -> Result<()>) {
+        let start = [keyspace.tag];
+        let source = self.source;
+        let scanned = source.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+            self.report.rows += 1;
+            if self.report.rows.is_multiple_of(STEP) {
+                (self.progress)(self.report.rows);
+            }
+            if let Err(error) = visit(self, key, value) {
+                self.unreadable(key, &error);
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        if let Err(error) = scanned {
+            self.found(Law::Record, keyspace.name, error.message());
+        }
+    }
+
+    /// Whether `key` is there with a record of an index; what is not in order is told under `law`.
+    fn expect_index_row(&mut self, law: Law, key: &[u8]) {
+        match self.source.get(key, &mut |_| Ok(())) {
+            Ok(true) => {}
+            Ok(false) => self.found(law, Row(key), "is missing"),
+            Err(error) => self.unreadable(key, &error),
+        }
+    }
+
+    fn meta(&mut self) {
+        self.rows(
+            keyspaces::META,
+            &mut |_, key, value| match key.get(1..).and_then(|name| str::from_utf8(name).ok()) {
+                Some(meta::FORMAT) => records::read_prefix(key, value, meta::read_minimum_reader).map(|_| ()),
+                Some(meta::SPACE) => records::read(key, value, meta::read_space).map(|_| ()),
+                _ => Err(records::damaged(key)),
+            },
+        );
+        for name in [meta::FORMAT, meta::SPACE] {
+            self.expect_index_row(Law::Record, &keyspaces::meta(name));
+        }
+    }
+
+    /// Nothing may be outside of the keyspaces in use.
+    fn nothing_elsewhere(&mut self) {
+        let used = |tag| keyspaces::IN_USE.iter().any(|keyspace| keyspace.tag == tag);
+        for tag in (0..=u8::MAX).filter(|tag| !used(*tag)) {
+            let (start, end) = ([tag], tag.checked_add(1).map_or(vec![tag; 1_025], |next| vec![next]));
+            let source = self.source;
+            let scanned = source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
+                self.found(Law::Record, Row(key), "no row may be here");
+                Ok(ControlFlow::Continue(()))
+            });
+            if let Err(error) = scanned {
+                self.unreadable(&start, &error);
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Checks of runs, blocks and their trees.
+
+use std::collections::{HashMap, HashSet};
+
+use leafbase_model::{BlockId, DocumentId, Result};
+
+use super::{Check, Law};
+use crate::keyspaces::{self, BLOCKS};
+use crate::order_key;
+use crate::reader::links;
+use crate::records;
+use crate::records::block::{self, Authors};
+use crate::run::{MAX_BYTES, RunView};
+
+/// What the later checks need to know of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    /// The index of its run.
+    run: u32,
+    may_be_parent: bool,
+}
+
+/// What the runs hold.
+#[derive(Default)]
+pub(super) struct Blocks {
+    pub(super) known: HashMap<BlockId, Known>,
+    /// The keys of all runs.
+    runs: Vec<Vec<u8>>,
+    /// A hash of the key of each edge that the contents say.
+    pub(super) edges: HashSet<u128>,
+}
+
+impl Blocks {
+    /// Document, parent and order key of the run that holds `block`.
+    pub(super) fn run_of(&self, block: BlockId) -> Option<(DocumentId, BlockId, &[u8])> {
+        let known = self.known.get(&block)?;
+        keyspaces::read_run(self.runs.get(usize::try_from(known.run).ok()?)?)
+    }
+}
+
+/// A hash that no two edges share but by an unlikely chance.
+pub(super) fn edge_hash(key: &[u8]) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(key)
+}
+
+impl Check<'_> {
+    pub(super) fn blocks(&mut self) -> Blocks {
+        let mut blocks = Blocks::default();
+        self.rows(BLOCKS, &mut |check, key, value| check.run(&mut blocks, key, value));
+        self.report.blocks = blocks.known.len() as u64;
+        self.parents(&blocks);
+        self.reach(&blocks);
+        blocks
+    }
+
+    fn run(&mut self, blocks: &mut Blocks, key: &[u8], value: &[u8]) -> Result<()> {
+        let (_, _, order) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+        if !order_key::is_valid(order) {
+            return Err(records::damaged(key));
+        }
+        let run = RunView::read(key, value)?;
+        if run.ids().len() > 1 && value.len() > MAX_BYTES {
+            self.found(Law::Run, keyspaces::Row(key), "it is too large");
+        }
+        let number = u32::try_from(blocks.runs.len()).unwrap_or(u32::MAX);
+        blocks.runs.push(key.to_owned());
+        let mut authors = Authors::default();
+        for (id, record) in run.entries() {
+            let block = match block::decode(id, record, &mut authors) {
+                Ok(block) => block,
+                Err(fault) => {
+                    self.unreadable(key, &records::fault(key, fault));
+                    continue;
+                }
+            };
+            let known = Known { run: number, may_be_parent: block.data.block_type().may_be_parent() };
+            if blocks.known.insert(id, known).is_some() {
+                self.found(Law::OnePlace, format_args!("block {id}"), "it is in two places");
+            }
+            for target in links::targets(self.extractor, &block.data) {
+                let edge = keyspaces::edge(target.to, target.kind, id);
+                self.expect_index_row(Law::Edge, &edge);
+                blocks.edges.insert(edge_hash(&edge));
+            }
+        }
+        Ok(())
+    }
+
+    /// The parent of each run exists in its document and may have children; the root is the one block at the top.
+    fn parents(&mut self, blocks: &Blocks) {
+        let mut tops: HashMap<DocumentId, usize> = HashMap::new();
+        for key in &blocks.runs {
+            let Some((document, parent, _)) = keyspaces::read_run(key) else { continue };
+            let row = keyspaces::Row(key);
+            if parent.is_nil() {
+                *tops.entry(document).or_default() += 1;
+                continue;
+            }
+            tops.entry(document).or_default();
+            match blocks.known.get(&parent).zip(blocks.run_of(parent)) {
+                None => self.found(Law::Parent, row, "the parent does not exist"),
+                Some((_, (elsewhere, ..))) if elsewhere != document => {
+                    self.found(Law::Parent, row, "the parent is in another document");
+                }
+                Some((known, _)) if !known.may_be_parent => {
+                    self.found(Law::ParentType, row, "the parent is of a type without children");
+                }
+                Some(_) => {}
+            }
+        }
+        let is_top = |block: &BlockId| blocks.run_of(*block).is_some_and(|(_, parent, _)| parent.is_nil());
+        for block in blocks.known.keys().copied().filter(is_top) {
+            if blocks.run_of(block).is_some_and(|(document, ..)| document.root() != block) {
+                self.found(Law::Root, format_args!("block {block}"), "it is at the top, but not the root");
+            }
+        }
+        for (document, tops) in tops {
+            let has_root = blocks.known.get(&document.root()).is_some_and(|_| is_top(&document.root()));
+            if tops != 1 || !has_root {
+                self.found(
+                    Law::Root,
+                    format_args!("document {document}"),
+                    "it has no root, or more than one run of them",
+                );
+            }
+        }
+    }
+
+    /// Parents lead to the top from everywhere. Each block is walked through once.
+    fn reach(&mut self, blocks: &Blocks) {
+        let mut reached: HashSet<BlockId> = HashSet::with_capacity(blocks.known.len());
+        for start in blocks.known.keys() {
+            let (mut at, mut path) = (*start, Vec::new());
+            while !at.is_nil() && reached.insert(at) {
+                path.push(at);
+                // A parent that does not exist was told already.
+                at = blocks.run_of(at).map_or(BlockId::NIL, |(_, parent, _)| parent);
+            }
+            if path.contains(&at) {
+                self.found(Law::Reach, format_args!("block {at}"), "it is below itself");
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Checks of documents and their indexes.
+
+use std::collections::{BTreeMap, HashSet};
+
+use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
+
+use super::blocks::Blocks;
+use super::{Check, Law};
+use crate::keyspaces::{
+    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, Row,
+};
+use crate::records::{self, document};
+use crate::transaction::index_keys;
+
+impl Check<'_> {
+    pub(super) fn documents(&mut self, blocks: &Blocks) -> BTreeMap<DocumentId, DocumentRecord> {
+        let mut documents = BTreeMap::new();
+        // Also those that cannot be read: their roots are not without a document.
+        let mut named = HashSet::new();
+        self.rows(DOCUMENTS, &mut |check, key, value| {
+            let id = keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?;
+            check.report.documents += 1;
+            named.insert(id);
+            if blocks.run_of(id.root()).is_none_or(|(_, parent, _)| !parent.is_nil()) {
+                check.found(Law::Document, Row(key), "its root does not exist");
+            }
+            documents.insert(id, records::read(key, value, |unpack| document::read(id, unpack))?);
+            Ok(())
+        });
+        let roots =
+            blocks.known.keys().filter(|block| blocks.run_of(**block).is_some_and(|(_, parent, _)| parent.is_nil()));
+        for root in roots.filter(|root| !named.contains(&DocumentId::of_root(**root))) {
+            self.found(Law::Document, format_args!("block {root}"), "it is the root of no document");
+        }
+        self.document_indexes(&documents);
+        documents
+    }
+
+    fn document_indexes(&mut self, documents: &BTreeMap<DocumentId, DocumentRecord>) {
+        for keyspace in [DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY] {
+            self.rows(keyspace, &mut |check, key, value| {
+                let id = keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?;
+                if !documents.get(&id).is_some_and(|record| index_keys(record).iter().any(|expected| expected == key)) {
+                    check.found(Law::DocumentIndex, Row(key), "the document's record does not say so");
+                }
+                records::read_empty(key, value)
+            });
+        }
+        for key in documents.values().flat_map(index_keys) {
+            self.expect_index_row(Law::DocumentIndex, &key);
+        }
+    }
+
+    pub(super) fn document_folders(
+        &mut self,
+        documents: &BTreeMap<DocumentId, DocumentRecord>,
+        folders: &HashSet<FolderId>,
+    ) {
+        for record in documents.values() {
+            if let Location::Folder(folder) = record.location
+                && !folders.contains(&folder)
+            {
+                self.found(Law::DocumentFolder, format_args!("document {}", record.id), "its folder does not exist");
+            }
+        }
+    }
+}

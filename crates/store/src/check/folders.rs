@@ -1,0 +1,54 @@
+//! Checks of folders.
+
+use std::collections::{BTreeMap, HashSet};
+
+use leafbase_model::FolderId;
+
+use super::{Check, Law};
+use crate::keyspaces::{self, FOLDER_CHILDREN, FOLDERS, Row};
+use crate::records::{self, folder};
+
+impl Check<'_> {
+    /// Gives the IDs of all folders.
+    pub(super) fn folders(&mut self) -> HashSet<FolderId> {
+        let mut parents: BTreeMap<FolderId, Option<FolderId>> = BTreeMap::new();
+        let mut named = HashSet::new();
+        self.rows(FOLDERS, &mut |check, key, value| {
+            let id = keyspaces::read_folder(key).ok_or_else(|| records::damaged(key))?;
+            check.report.folders += 1;
+            named.insert(id);
+            let record = records::read(key, value, |unpack| folder::read(id, unpack))?;
+            parents.insert(id, record.parent);
+            Ok(())
+        });
+        for (id, parent) in &parents {
+            if parent.is_some_and(|parent| !named.contains(&parent)) {
+                self.found(Law::Folder, format_args!("folder {id}"), "the folder it is in does not exist");
+            }
+            self.expect_index_row(Law::FolderIndex, &keyspaces::folder_child(*parent, *id));
+        }
+        self.folder_circles(&parents);
+        self.rows(FOLDER_CHILDREN, &mut |check, key, value| {
+            let (parent, id) = keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
+            if parents.get(&id) != Some(&parent) {
+                check.found(Law::FolderIndex, Row(key), "the folder's record does not say so");
+            }
+            records::read_empty(key, value)
+        });
+        named
+    }
+
+    fn folder_circles(&mut self, parents: &BTreeMap<FolderId, Option<FolderId>>) {
+        let mut reached = HashSet::new();
+        for start in parents.keys() {
+            let (mut at, mut path) = (Some(*start), Vec::new());
+            while let Some(id) = at.filter(|id| reached.insert(*id)) {
+                path.push(id);
+                at = parents.get(&id).copied().flatten();
+            }
+            if let Some(id) = at.filter(|id| path.contains(id)) {
+                self.found(Law::Folder, format_args!("folder {id}"), "it is in itself");
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Checks of the change log.
+
+use super::{Check, Law};
+use crate::keyspaces::{self, CHANGES, Row};
+use crate::reader::log::Parts;
+use crate::records;
+
+impl Check<'_> {
+    pub(super) fn changes(&mut self) {
+        let (mut parts, mut last) = (Parts::default(), 0);
+        self.rows(CHANGES, &mut |check, key, value| {
+            let (sequence, part) = keyspaces::read_change_part(key).ok_or_else(|| records::damaged(key))?;
+            if part == 0 {
+                check.unfinished(&std::mem::take(&mut parts));
+                if sequence != last + 1 {
+                    check.found(Law::ChangeLog, Row(key), format_args!("it does not follow {last}"));
+                }
+                last = sequence;
+                check.report.changes += 1;
+            }
+            parts.take(key, value).map(|_| ())
+        });
+        self.unfinished(&parts);
+    }
+
+    fn unfinished(&mut self, parts: &Parts) {
+        if let Some(sequence) = parts.unfinished() {
+            let key = keyspaces::change_part(sequence, 0);
+            self.found(Law::ChangeLog, Row(&key), "it lacks parts");
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Every keyspace with its law, and the keys in it: the disk at a glance.
+//!
+//! A key is a tag byte and its parts, each of which sorts as bytes: IDs are 16 bytes big-endian, instants 8 and days 4 with
+//! the sign turned, numbers big-endian. Keys stay under 1 KiB. A row of an index has no body: its checksum still tells
+//! whether it stands where it was written.
+
+use std::fmt;
+
+use leafbase_model::{BlockId, Day, DocumentId, FolderId, Location, Timestamp};
+
+use crate::edges::{EdgeEnd, EdgeKind};
+
+/// A part of the key space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Keyspace {
+    /// The first byte of its keys. Never used for anything else again.
+    pub(crate) tag: u8,
+    /// What messages call it.
+    pub(crate) name: &'static str,
+}
+
+/// Name to record. Law: a space has `format` and `space`, and no other name.
+pub(crate) const META: Keyspace = Keyspace { tag: 0x01, name: "meta" };
+/// (document, parent, order key) to a run of consecutive children of the parent; the root is the only child of
+/// [`BlockId::NIL`]. Law: no run is empty, the parent is a block of the document of a type that may have children, and each
+/// block is in one run of one document.
+pub(crate) const BLOCKS: Keyspace = Keyspace { tag: 0x10, name: "blocks" };
+/// Block to document, parent and order key. Law: there is one for each block and no other; document and parent are exact,
+/// the order key is that of the block's run or a lower one (entries of runs move only to higher keys).
+pub(crate) const PLACES: Keyspace = Keyspace { tag: 0x11, name: "places" };
+/// Document to its record. Law: its root block exists, and each root has one.
+pub(crate) const DOCUMENTS: Keyspace = Keyspace { tag: 0x20, name: "documents" };
+/// (location, document). Law: as the document's record says, and no other.
+pub(crate) const DOCUMENTS_BY_LOCATION: Keyspace = Keyspace { tag: 0x21, name: "documents by location" };
+/// (last change, document). Law: as the document's record says, and no other.
+pub(crate) const DOCUMENTS_BY_MODIFIED: Keyspace = Keyspace { tag: 0x22, name: "documents by modified" };
+/// (making, document). Law: as the document's record says, and no other.
+pub(crate) const DOCUMENTS_BY_CREATED: Keyspace = Keyspace { tag: 0x23, name: "documents by created" };
+/// (day, document). Law: as the document's record says, and no other.
+pub(crate) const DOCUMENTS_BY_DAY: Keyspace = Keyspace { tag: 0x24, name: "documents by day" };
+/// Folder to its record. Law: its parent exists, and no folder is in itself.
+pub(crate) const FOLDERS: Keyspace = Keyspace { tag: 0x30, name: "folders" };
+/// (parent or [`FolderId::NIL`], folder). Law: as the folder's record says, and no other.
+pub(crate) const FOLDER_CHILDREN: Keyspace = Keyspace { tag: 0x31, name: "folder children" };
+/// (target, kind, source block). Law: as the source's content says, and no other; the target need not exist.
+pub(crate) const EDGES: Keyspace = Keyspace { tag: 0x40, name: "edges" };
+/// Reserved: (state class, day, block).
+pub(crate) const TASKS: Keyspace = Keyspace { tag: 0x50, name: "tasks" };
+/// Reserved: (block, comment) to its record.
+pub(crate) const COMMENTS: Keyspace = Keyspace { tag: 0x60, name: "comments" };
+/// Reserved: asset to its record.
+pub(crate) const ASSETS: Keyspace = Keyspace { tag: 0x61, name: "assets" };
+/// Reserved: (asset, number) to bytes.
+pub(crate) const ASSET_CHUNKS: Keyspace = Keyspace { tag: 0x62, name: "asset chunks" };
+/// Reserved: collection to its schema.
+pub(crate) const SCHEMAS: Keyspace = Keyspace { tag: 0x70, name: "schemas" };
+/// (sequence, part) to a part of a change. Law: sequences follow each other without a gap, and so do parts from 0.
+pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
+
+/// All of them, in the order of their keys.
+pub(crate) const ALL: [Keyspace; 17] = [
+    META,
+    BLOCKS,
+    PLACES,
+    DOCUMENTS,
+    DOCUMENTS_BY_LOCATION,
+    DOCUMENTS_BY_MODIFIED,
+    DOCUMENTS_BY_CREATED,
+    DOCUMENTS_BY_DAY,
+    FOLDERS,
+    FOLDER_CHILDREN,
+    EDGES,
+    TASKS,
+    COMMENTS,
+    ASSETS,
+    ASSET_CHUNKS,
+    SCHEMAS,
+    CHANGES,
+];
+
+/// Those that hold rows; the others are reserved.
+pub(crate) const IN_USE: [Keyspace; 12] = [
+    META,
+    BLOCKS,
+    PLACES,
+    DOCUMENTS,
+    DOCUMENTS_BY_LOCATION,
+    DOCUMENTS_BY_MODIFIED,
+    DOCUMENTS_BY_CREATED,
+    DOCUMENTS_BY_DAY,
+    FOLDERS,
+    FOLDER_CHILDREN,
+    EDGES,
+    CHANGES,
+];
+
+/// The keyspace of `key`.
+pub(crate) fn of(key: &[u8]) -> Keyspace {
+    let tag = key.first().copied().unwrap_or(0xff);
+    ALL.into_iter().find(|keyspace| keyspace.tag == tag).unwrap_or(Keyspace { tag: 0xff, name: "unknown" })
+}
+
+/// Names a row in messages.
+pub(crate) struct Row<'a>(pub(crate) &'a [u8]);
+
+impl fmt::Display for Row<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", of(self.0).name)?;
+        self.0.iter().skip(1).try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The first key after all that begin with `prefix`; tags are below 255, so there is one.
+pub(crate) fn end_of<const N: usize>(mut prefix: [u8; N]) -> [u8; N] {
+    for byte in prefix.iter_mut().rev() {
+        let (next, carry) = byte.overflowing_add(1);
+        *byte = next;
+        if !carry {
+            break;
+        }
+    }
+    prefix
+}
+
+/// The same for a prefix of any length.
+pub(crate) fn end_of_slice(prefix: &[u8]) -> Vec<u8> {
+    let mut end = prefix.to_vec();
+    while let Some(last) = end.pop() {
+        if let Some(next) = last.checked_add(1) {
+            end.push(next);
+            break;
+        }
+    }
+    end
+}
+
+/// The tag and `parts`, which are `N - 1` bytes together.
+fn joined<const N: usize>(keyspace: Keyspace, parts: &[&[u8]]) -> [u8; N] {
+    let mut key = [0; N];
+    let mut bytes = std::iter::once(&keyspace.tag).chain(parts.iter().copied().flatten());
+    key.fill_with(|| bytes.next().copied().unwrap_or_default());
+    key
+}
+
+fn with_id(keyspace: Keyspace, id: &[u8; 16]) -> [u8; 17] {
+    let mut key = [keyspace.tag; 17];
+    if let Some(rest) = key.last_chunk_mut::<16>() {
+        *rest = *id;
+    }
+    key
+}
+
+/// The 16 bytes of `key` from `start` on.
+fn id_at(key: &[u8], start: usize) -> Option<[u8; 16]> {
+    key.get(start..)?.first_chunk().copied()
+}
+
+pub(crate) fn meta(name: &str) -> Vec<u8> {
+    let mut key = vec![META.tag];
+    key.extend_from_slice(name.as_bytes());
+    key
+}
+
+/// All runs of a document.
+pub(crate) fn document_runs(document: DocumentId) -> [u8; 17] {
+    with_id(BLOCKS, document.as_bytes())
+}
+
+/// All runs of one parent.
+pub(crate) fn parent_runs(document: DocumentId, parent: BlockId) -> [u8; 33] {
+    let mut key = [BLOCKS.tag; 33];
+    if let Some((head, tail)) = key.split_last_chunk_mut::<16>() {
+        *tail = *parent.as_bytes();
+        if let Some(middle) = head.last_chunk_mut::<16>() {
+            *middle = *document.as_bytes();
+        }
+    }
+    key
+}
+
+pub(crate) fn run(document: DocumentId, parent: BlockId, order: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(33 + order.len());
+    key.extend_from_slice(&parent_runs(document, parent));
+    key.extend_from_slice(order);
+    key
+}
+
+/// Document, parent and order key.
+pub(crate) fn read_run(key: &[u8]) -> Option<(DocumentId, BlockId, &[u8])> {
+    let document = DocumentId::from_bytes(id_at(key, 1)?);
+    Some((document, BlockId::from_bytes(id_at(key, 17)?), key.get(33..)?))
+}
+
+pub(crate) fn place(block: BlockId) -> [u8; 17] {
+    with_id(PLACES, block.as_bytes())
+}
+
+pub(crate) fn read_place(key: &[u8]) -> Option<BlockId> {
+    (key.len() == 17).then(|| id_at(key, 1).map(BlockId::from_bytes))?
+}
+
+pub(crate) fn document(document: DocumentId) -> [u8; 17] {
+    with_id(DOCUMENTS, document.as_bytes())
+}
+
+/// The document that a key of the documents or of one of their indexes ends with.
+pub(crate) fn read_document(key: &[u8]) -> Option<DocumentId> {
+    let length = match of(key) {
+        DOCUMENTS => 17,
+        DOCUMENTS_BY_LOCATION => 34,
+        DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_CREATED => 25,
+        DOCUMENTS_BY_DAY => 21,
+        _ => return None,
+    };
+    (key.len() == length).then(|| key.last_chunk::<16>().copied().map(DocumentId::from_bytes))?
+}
+
+pub(crate) fn location(location: Location) -> [u8; 18] {
+    let (class, folder) = match location {
+        Location::Unsorted => (0, FolderId::NIL),
+        Location::Templates => (1, FolderId::NIL),
+        Location::DailyNotes => (2, FolderId::NIL),
+        Location::Folder(folder) => (3, folder),
+        Location::Trash => (4, FolderId::NIL),
+    };
+    joined(DOCUMENTS_BY_LOCATION, &[&[class], folder.as_bytes()])
+}
+
+pub(crate) fn by_location(at: Location, document: DocumentId) -> [u8; 34] {
+    let at = location(at);
+    joined(DOCUMENTS_BY_LOCATION, &[at.get(1..).unwrap_or_default(), document.as_bytes()])
+}
+
+/// An instant so that it sorts as bytes.
+pub(crate) fn time_bytes(time: Timestamp) -> [u8; 8] {
+    let mut bytes = time.as_millis().to_be_bytes();
+    let [sign, ..] = &mut bytes;
+    *sign ^= 0x80;
+    bytes
+}
+
+/// A day so that it sorts as bytes.
+pub(crate) fn day_bytes(day: Day) -> [u8; 4] {
+    let mut bytes = i32::try_from(day.epoch_days()).unwrap_or_default().to_be_bytes();
+    let [sign, ..] = &mut bytes;
+    *sign ^= 0x80;
+    bytes
+}
+
+/// `keyspace` is by modified or by created.
+pub(crate) fn by_time(keyspace: Keyspace, time: Timestamp, document: DocumentId) -> [u8; 25] {
+    joined(keyspace, &[&time_bytes(time), document.as_bytes()])
+}
+
+pub(crate) fn by_day(day: Day, document: DocumentId) -> [u8; 21] {
+    joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), document.as_bytes()])
+}
+
+pub(crate) fn folder(folder: FolderId) -> [u8; 17] {
+    with_id(FOLDERS, folder.as_bytes())
+}
+
+pub(crate) fn read_folder(key: &[u8]) -> Option<FolderId> {
+    (key.len() == 17).then(|| id_at(key, 1).map(FolderId::from_bytes))?
+}
+
+pub(crate) fn folders_in(parent: Option<FolderId>) -> [u8; 17] {
+    with_id(FOLDER_CHILDREN, parent.unwrap_or_default().as_bytes())
+}
+
+pub(crate) fn folder_child(parent: Option<FolderId>, folder: FolderId) -> [u8; 33] {
+    joined(FOLDER_CHILDREN, &[parent.unwrap_or_default().as_bytes(), folder.as_bytes()])
+}
+
+/// The parent, none at the top, and the folder.
+pub(crate) fn read_folder_child(key: &[u8]) -> Option<(Option<FolderId>, FolderId)> {
+    let parent = FolderId::from_bytes(id_at(key, 1)?);
+    let folder = FolderId::from_bytes(id_at(key, 17)?);
+    (key.len() == 33).then_some(((!parent.is_nil()).then_some(parent), folder))
+}
+
+const KINDS: [(EdgeKind, u8); 3] = [(EdgeKind::Link, 0), (EdgeKind::Relation, 1), (EdgeKind::Embed, 2)];
+
+const fn kind_code(kind: EdgeKind) -> u8 {
+    match kind {
+        EdgeKind::Link => 0,
+        EdgeKind::Relation => 1,
+        EdgeKind::Embed => 2,
+    }
+}
+
+/// All edges to `target`.
+pub(crate) fn edges_to(target: EdgeEnd) -> Vec<u8> {
+    let mut key = vec![EDGES.tag];
+    match target {
+        EdgeEnd::Block(block) => {
+            key.push(0);
+            key.extend_from_slice(block.as_bytes());
+        }
+        EdgeEnd::Day(day) => {
+            key.push(1);
+            key.extend_from_slice(&day_bytes(day));
+        }
+    }
+    key
+}
+
+pub(crate) fn edge(target: EdgeEnd, kind: EdgeKind, source: BlockId) -> Vec<u8> {
+    let mut key = edges_to(target);
+    key.push(kind_code(kind));
+    key.extend_from_slice(source.as_bytes());
+    key
+}
+
+/// Kind and source, which an edge's key ends with.
+pub(crate) fn read_edge(key: &[u8]) -> Option<(EdgeKind, BlockId)> {
+    let (head, source) = key.split_last_chunk::<16>()?;
+    let length = if head.get(1) == Some(&0) { 19 } else { 7 };
+    let code = head.last().filter(|_| head.len() == length)?;
+    let (kind, _) = KINDS.into_iter().find(|(_, known)| known == code)?;
+    Some((kind, BlockId::from_bytes(*source)))
+}
+
+pub(crate) fn change_part(sequence: u64, part: u32) -> [u8; 13] {
+    joined(CHANGES, &[&sequence.to_be_bytes(), &part.to_be_bytes()])
+}
+
+/// Sequence and part.
+pub(crate) fn read_change_part(key: &[u8]) -> Option<(u64, u32)> {
+    let (sequence, part) = key.get(1..)?.split_first_chunk::<8>()?;
+    Some((u64::from_be_bytes(*sequence), u32::from_be_bytes(part.try_into().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_unique_and_ascend() {
+        assert!(ALL.windows(2).all(|pair| pair[0].tag < pair[1].tag));
+    }
+
+    #[test]
+    fn keys_read_back() {
+        let (document, block) = (DocumentId::from_bytes([7; 16]), BlockId::from_bytes([9; 16]));
+        let key = run(document, block, &[1, 2, 3, 4]);
+        assert_eq!(read_run(&key), Some((document, block, &[1, 2, 3, 4][..])));
+        assert_eq!(read_place(&place(block)), Some(block));
+        assert_eq!(read_document(&super::document(document)), Some(document));
+        let folder = FolderId::from_bytes([3; 16]);
+        assert_eq!(read_document(&by_location(Location::Folder(folder), document)), Some(document));
+        assert_eq!(read_document(&by_day(Day::from_epoch_days(-5), document)), Some(document));
+        assert_eq!(read_folder_child(&folder_child(None, folder)), Some((None, folder)));
+        for end in [EdgeEnd::Block(block), EdgeEnd::Day(Day::from_epoch_days(9))] {
+            assert_eq!(read_edge(&edge(end, EdgeKind::Embed, block)), Some((EdgeKind::Embed, block)));
+        }
+        assert_eq!(read_change_part(&change_part(258, 3)), Some((258, 3)));
+    }
+
+    #[test]
+    fn times_and_days_sort_as_bytes() {
+        let times = [i64::MIN, -1, 0, 1, 1_700_000_000_000].map(Timestamp::from_millis);
+        assert!(times.windows(2).all(|pair| time_bytes(pair[0]) < time_bytes(pair[1])));
+        let days = [-700_000, -1, 0, 1, 20_000].map(Day::from_epoch_days);
+        assert!(days.windows(2).all(|pair| day_bytes(pair[0]) < day_bytes(pair[1])));
+    }
+
+    #[test]
+    fn the_end_of_a_prefix_carries() {
+        assert_eq!(end_of([1, 2, 0xff, 0xff]), [1, 3, 0, 0]);
+    }
+}

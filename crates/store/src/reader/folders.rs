@@ -1,0 +1,54 @@
+//! Reads of folders.
+
+use std::ops::ControlFlow;
+
+use leafbase_model::{FolderId, FolderRecord, Result};
+
+use super::{Reader, get};
+use crate::keyspaces::{self, FOLDERS};
+use crate::kv::KeyRange;
+use crate::records::{self, folder};
+
+impl Reader<'_> {
+    /// The folder, if it exists.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
+        let key = keyspaces::folder(folder);
+        get(self.read, &key, |value| records::read(&key, value, |unpack| folder::read(folder, unpack)))
+    }
+
+    /// The folders in `parent`, or at the top, by ID.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn folders_in(&self, parent: Option<FolderId>) -> Result<Vec<FolderRecord>> {
+        let prefix = keyspaces::folders_in(parent);
+        let mut folders = Vec::new();
+        self.read.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, _| {
+            let (_, folder) = keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
+            folders.push(folder);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let records = folders.into_iter().map(|folder| {
+            self.folder(folder)?.ok_or_else(|| records::damaged(&keyspaces::folder_child(parent, folder)))
+        });
+        records.collect()
+    }
+
+    /// All folders, by ID.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn folders(&self) -> Result<Vec<FolderRecord>> {
+        let prefix = [FOLDERS.tag];
+        let mut folders = Vec::new();
+        self.read.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, value| {
+            let id = keyspaces::read_folder(key).ok_or_else(|| records::damaged(key))?;
+            folders.push(records::read(key, value, |unpack| folder::read(id, unpack))?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(folders)
+    }
+}

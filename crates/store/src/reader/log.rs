@@ -1,0 +1,92 @@
+//! Reads of the change log.
+
+use std::ops::ControlFlow;
+
+use leafbase_model::{Change, Result};
+
+use super::Reader;
+use crate::keyspaces::{self, CHANGES};
+use crate::kv::{KeyRange, Read};
+use crate::records::{self, change};
+
+/// A change whose parts are being read.
+#[derive(Default)]
+pub(crate) struct Parts {
+    /// The sequence and the number of parts of the change begun.
+    begun: Option<(u64, u32)>,
+    read: u32,
+    bytes: Vec<u8>,
+}
+
+impl Parts {
+    /// Takes the next part; gives the change if it was the last one.
+    pub(crate) fn take(&mut self, key: &[u8], value: &[u8]) -> Result<Option<Change>> {
+        let damaged = || records::damaged(key);
+        let (sequence, part) = keyspaces::read_change_part(key).ok_or_else(damaged)?;
+        let (count, bytes) = records::body(key, value)?.split_first_chunk::<4>().ok_or_else(damaged)?;
+        let count = u32::from_be_bytes(*count);
+        let begun = self.begun.unwrap_or((sequence, count));
+        if begun != (sequence, count) || part != self.read || part >= count {
+            return Err(damaged());
+        }
+        self.begun = Some(begun);
+        self.read += 1;
+        self.bytes.extend_from_slice(bytes);
+        if self.read < count {
+            return Ok(None);
+        }
+        let change = change::decode(sequence, &self.bytes).map_err(|fault| records::fault(key, fault))?;
+        *self = Self::default();
+        Ok(Some(change))
+    }
+
+    /// The change that lacks parts, if any.
+    pub(crate) fn unfinished(&self) -> Option<u64> {
+        self.begun.map(|(sequence, _)| sequence)
+    }
+}
+
+/// The number of the last change; 0 if there is none.
+pub(crate) fn last_sequence(source: &dyn Read) -> Result<u64> {
+    let prefix = [CHANGES.tag];
+    let mut last = 0;
+    source.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)).reversed(), &mut |key, _| {
+        (last, _) = keyspaces::read_change_part(key).ok_or_else(|| records::damaged(key))?;
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(last)
+}
+
+impl Reader<'_> {
+    /// At most `limit` rows of the change log after the one numbered `sequence`.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn changes_after(&self, sequence: u64, limit: usize) -> Result<Vec<Change>> {
+        let mut changes = Vec::new();
+        let Some(first) = sequence.checked_add(1).filter(|_| limit > 0) else { return Ok(changes) };
+        let (lower, upper) = (keyspaces::change_part(first, 0), keyspaces::end_of([CHANGES.tag]));
+        let (mut parts, mut expected) = (Parts::default(), first);
+        self.read.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
+            let Some(change) = parts.take(key, value)? else { return Ok(ControlFlow::Continue(())) };
+            if change.sequence != expected {
+                return Err(records::damaged(&keyspaces::change_part(expected, 0)));
+            }
+            expected += 1;
+            changes.push(change);
+            Ok(if changes.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        match parts.unfinished() {
+            Some(sequence) => Err(records::damaged(&keyspaces::change_part(sequence, 0))),
+            None => Ok(changes),
+        }
+    }
+
+    /// The number of the last row of the change log; 0 if there is none.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn last_sequence(&self) -> Result<u64> {
+        last_sequence(self.read)
+    }
+}

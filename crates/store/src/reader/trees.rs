@@ -1,0 +1,226 @@
+//! Reads of block trees, by ranges of runs and without recursion.
+
+use std::collections::HashSet;
+use std::ops::{ControlFlow, Range};
+
+use leafbase_model::{BlockId, BlockRecord, DocumentId, Forest, Node, Result};
+
+use super::{Reader, find_in_runs, place_of};
+use crate::keyspaces;
+use crate::kv::{KeyRange, Read};
+use crate::records::block::{self, Authors};
+use crate::records::{self, place::Place};
+use crate::run::RunView;
+
+/// So many runs of other parents are passed by before the next parent is sought anew.
+const PASSED_BY: usize = 8;
+
+/// Hands each run of each of `parents`, which are sorted, to `visit`, by parent and order. Parents without children cost
+/// nothing where their IDs lie between those of others: the scan leaps over them.
+pub(crate) fn runs_of(
+    source: &dyn Read,
+    document: DocumentId,
+    parents: &[BlockId],
+    visit: &mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>,
+) -> Result<()> {
+    let Some(last) = parents.last() else { return Ok(()) };
+    let end = keyspaces::end_of(keyspaces::parent_runs(document, *last));
+    let mut wanted = parents.iter().copied().peekable();
+    while let Some(first) = wanted.peek() {
+        let start = keyspaces::parent_runs(document, *first);
+        let (mut passed_by, mut leaps) = (0, false);
+        source.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
+            let (_, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+            while wanted.next_if(|wanted| *wanted < parent).is_some() {}
+            match wanted.peek() {
+                None => return Ok(ControlFlow::Break(())),
+                Some(next) if *next == parent => visit(parent, key, value)?,
+                Some(_) => passed_by += 1,
+            }
+            leaps = passed_by == PASSED_BY;
+            Ok(if leaps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        if !leaps {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Blocks as they lie in the store: by parent, each parent's in order.
+#[derive(Default)]
+struct Gathered {
+    blocks: Vec<Option<BlockRecord>>,
+    children: Vec<(BlockId, Range<usize>)>,
+    authors: Authors,
+}
+
+impl Gathered {
+    fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()> {
+        let start = self.blocks.len();
+        for (id, record) in RunView::read(key, value)?.entries() {
+            let block = block::decode(id, record, &mut self.authors).map_err(|fault| records::fault(key, fault))?;
+            self.blocks.push(Some(block));
+        }
+        let end = self.blocks.len();
+        match self.children.last_mut() {
+            Some((last, range)) if *last == parent => range.end = end,
+            _ => self.children.push((parent, start..end)),
+        }
+        Ok(())
+    }
+
+    fn children_of(&self, parent: BlockId) -> Range<usize> {
+        let found = self.children.binary_search_by(|(id, _)| id.cmp(&parent)).ok();
+        found.and_then(|index| self.children.get(index)).map_or(0..0, |(_, range)| range.clone())
+    }
+
+    /// Takes the blocks below `top` in reading order.
+    fn into_forest(mut self, top: BlockRecord) -> Result<Forest> {
+        self.children.sort_unstable_by_key(|(parent, _)| *parent);
+        let mut nodes = Vec::with_capacity(self.blocks.len() + 1);
+        let mut path = vec![self.children_of(top.id)];
+        nodes.push(Node { depth: 0, block: top });
+        while let Some(children) = path.last_mut() {
+            let Some(index) = children.next() else {
+                path.pop();
+                continue;
+            };
+            // A block that was taken already would be a parent of its own.
+            let Some(block) = self.blocks.get_mut(index).and_then(Option::take) else { continue };
+            let depth = u16::try_from(path.len()).map_err(|_| records::damaged(&keyspaces::place(block.id)))?;
+            if block.data.block_type().may_be_parent() {
+                path.push(self.children_of(block.id));
+            }
+            nodes.push(Node { depth, block });
+        }
+        Ok(Forest(nodes))
+    }
+}
+
+impl Reader<'_> {
+    /// The last child of `parent`, a block of `document`.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>> {
+        let start = keyspaces::parent_runs(document, parent);
+        let end = keyspaces::end_of(start);
+        let mut last = None;
+        self.read.scan(KeyRange::half_open(&start, &end).reversed(), &mut |key, value| {
+            last = RunView::read(key, value)?.ids().next_back();
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(last)
+    }
+
+    /// The sibling right before `block`; none if it is the first, a root, or does not exist.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
+        let Some(place) = place_of(self.read, block)? else { return Ok(None) };
+        let (mut before, mut first_of) = (None, None);
+        find_in_runs(self.read, &place, block, &mut |key, run, index| {
+            match index.checked_sub(1) {
+                Some(index) => before = run.ids().nth(index),
+                None => first_of = Some(key.to_owned()),
+            }
+            Ok(())
+        })?;
+        let Some(key) = first_of else { return Ok(before) };
+        let start = keyspaces::parent_runs(place.document, place.parent);
+        self.read.scan(KeyRange::half_open(&start, &key).reversed(), &mut |key, value| {
+            before = RunView::read(key, value)?.ids().next_back();
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(before)
+    }
+
+    /// The first children of `parent`, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn first_children(&self, document: DocumentId, parent: BlockId, limit: usize) -> Result<Vec<BlockRecord>> {
+        let start = keyspaces::parent_runs(document, parent);
+        let (mut children, mut authors) = (Vec::new(), Authors::default());
+        if limit == 0 {
+            return Ok(children);
+        }
+        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+            for (id, record) in RunView::read(key, value)?.entries().take(limit - children.len()) {
+                let child = block::decode(id, record, &mut authors).map_err(|fault| records::fault(key, fault))?;
+                children.push(child);
+            }
+            Ok(if children.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        Ok(children)
+    }
+
+    /// The IDs of all children of `parent`, in order. No block is decoded.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn children(&self, document: DocumentId, parent: BlockId) -> Result<Vec<BlockId>> {
+        let start = keyspaces::parent_runs(document, parent);
+        let mut children = Vec::new();
+        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+            children.extend(RunView::read(key, value)?.ids());
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(children)
+    }
+
+    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if it does not exist.
+    ///
+    /// A whole document is one range; otherwise each level is, as far as IDs made together lie together.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+        let Some(place) = place_of(self.read, block)? else { return Ok(Forest::default()) };
+        if place.parent.is_nil() && max_depth.is_none() {
+            return self.whole(&place, block);
+        }
+        let top = self.block_at(&place, block)?;
+        let mut gathered = Gathered::default();
+        self.gather(place.document, &top, max_depth.unwrap_or(usize::MAX), &mut gathered)?;
+        gathered.into_forest(top)
+    }
+
+    fn whole(&self, place: &Place, root: BlockId) -> Result<Forest> {
+        let start = keyspaces::document_runs(place.document);
+        let mut gathered = Gathered::default();
+        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+            let (_, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+            gathered.add(parent, key, value)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        // The root is the only child of the lowest ID there is.
+        let top = gathered.blocks.first_mut().and_then(Option::take).filter(|top| top.id == root);
+        gathered.into_forest(top.ok_or_else(|| records::damaged(&keyspaces::place(root)))?)
+    }
+
+    fn gather(&self, document: DocumentId, top: &BlockRecord, levels: usize, gathered: &mut Gathered) -> Result<()> {
+        let mut parents = vec![top.id];
+        let mut visited = HashSet::new();
+        for _ in 0..levels {
+            if parents.is_empty() {
+                break;
+            }
+            let level = gathered.blocks.len();
+            let mut current = None;
+            runs_of(self.read, document, &parents, &mut |parent, key, value| {
+                if current.replace(parent) != Some(parent) && !visited.insert(parent) {
+                    // It stands below itself.
+                    return Err(records::damaged(key));
+                }
+                gathered.add(parent, key, value)
+            })?;
+            let found = gathered.blocks.iter().skip(level).flatten();
+            parents = found.filter(|block| block.data.block_type().may_be_parent()).map(|block| block.id).collect();
+            parents.sort_unstable();
+        }
+        Ok(())
+    }
+}

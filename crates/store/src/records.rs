@@ -1,0 +1,106 @@
+//! What a record is on disk: a version byte, MessagePack in array form, and a checksum over key and value.
+//!
+//! redb verifies no checksum when it reads, so each record carries its own. The key goes into it, so that a row that stands
+//! where another one belongs is noticed. Every version of every record ends in this checksum: a version that is not known is
+//! told from damage by it.
+
+use leafbase_model::{Error, ErrorKind, Result};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use crate::keyspaces::{self, Row};
+use crate::msgpack::{Fault, Unpack, Unpacked};
+
+pub(crate) mod block;
+pub(crate) mod change;
+pub(crate) mod codes;
+pub(crate) mod document;
+pub(crate) mod folder;
+pub(crate) mod meta;
+pub(crate) mod place;
+
+/// The version of all records so far.
+const VERSION: u8 = 1;
+pub(crate) const CHECKSUM_BYTES: usize = 8;
+/// The version byte and the checksum.
+pub(crate) const FRAME_BYTES: usize = 1 + CHECKSUM_BYTES;
+
+fn checksum(key: &[u8], value: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    xxh3_64_with_seed(value, xxh3_64(key)).to_be_bytes()
+}
+
+/// The record under `key` whose body `write` appends, made in `value`.
+pub(crate) fn seal_into(key: &[u8], value: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    value.clear();
+    value.push(VERSION);
+    write(value);
+    let checksum = checksum(key, value);
+    value.extend_from_slice(&checksum);
+}
+
+/// The record under `key` whose body `write` appends.
+pub(crate) fn seal(key: &[u8], write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut value = Vec::with_capacity(96);
+    seal_into(key, &mut value, write);
+    value
+}
+
+/// The record of an index row, whose key says all.
+pub(crate) fn seal_empty(key: &[u8]) -> Vec<u8> {
+    seal(key, |_| ())
+}
+
+/// The body of the record under `key`, of whatever version, if its checksum holds.
+fn checked<'v>(key: &[u8], value: &'v [u8]) -> Result<(&'v [u8], u8)> {
+    let sealed = value.split_last_chunk::<CHECKSUM_BYTES>().filter(|(rest, sum)| **sum == checksum(key, rest));
+    let (version, body) = sealed.and_then(|(rest, _)| rest.split_first()).ok_or_else(|| fault(key, Fault::Damaged))?;
+    Ok((body, *version))
+}
+
+/// The body of the record under `key`.
+pub(crate) fn body<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
+    match checked(key, value)? {
+        (body, VERSION) => Ok(body),
+        _ => Err(fault(key, Fault::Newer)),
+    }
+}
+
+/// Reads the beginning of the body of the record under `key`, whatever follows it and whatever its version.
+pub(crate) fn read_prefix<'v, T>(
+    key: &[u8],
+    value: &'v [u8],
+    read: impl FnOnce(&mut Unpack<'v>) -> Unpacked<T>,
+) -> Result<T> {
+    let (rest, _) = checked(key, value)?;
+    read(&mut Unpack::new(rest)).map_err(|found| fault(key, found))
+}
+
+/// Reads the whole body of the record under `key` by `read`.
+pub(crate) fn read<'v, T>(key: &[u8], value: &'v [u8], read: impl FnOnce(&mut Unpack<'v>) -> Unpacked<T>) -> Result<T> {
+    let mut unpack = Unpack::new(body(key, value)?);
+    let record = read(&mut unpack).map_err(|found| fault(key, found))?;
+    unpack.finish().map_err(|found| fault(key, found))?;
+    Ok(record)
+}
+
+/// The record of an index row, which must have no body.
+pub(crate) fn read_empty(key: &[u8], value: &[u8]) -> Result<()> {
+    read(key, value, |_| Ok(()))
+}
+
+/// The error for the row under `key`.
+#[cold]
+pub(crate) fn fault(key: &[u8], found: Fault) -> Error {
+    match found {
+        Fault::Damaged => Error::corrupted(Row(key)),
+        Fault::Newer => {
+            let name = keyspaces::of(key).name;
+            Error::new(ErrorKind::NewerFormat, format!("a record of {name} was written by a later version of Leafbase"))
+        }
+    }
+}
+
+/// A key that does not read, or a row that is missing though another one says it is there.
+#[cold]
+pub(crate) fn damaged(key: &[u8]) -> Error {
+    fault(key, Fault::Damaged)
+}

@@ -1,0 +1,263 @@
+//! Change-log records: who, when, which documents, and the edits with what they replaced.
+//!
+//! Blocks stand in them as the same bytes as in their runs: each is encoded once.
+
+use leafbase_model::{
+    Author, BlockId, BlockRecord, Change, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Node, Slot,
+    Stamp,
+};
+
+use super::block::{self, Authors};
+use super::{document, folder};
+use crate::msgpack::{Fault, Unpack, Unpacked, put_array, put_bin, put_int, put_nil, put_str, put_uint, time};
+
+const INSERT: u64 = 1;
+const REMOVE: u64 = 2;
+const UPDATE: u64 = 3;
+const MOVE: u64 = 4;
+const CREATE_DOCUMENT: u64 = 5;
+const ERASE_DOCUMENT: u64 = 6;
+const UPDATE_DOCUMENT: u64 = 7;
+const CREATE_FOLDER: u64 = 8;
+const REMOVE_FOLDER: u64 = 9;
+const UPDATE_FOLDER: u64 = 10;
+
+/// The blocks of a forest as bytes, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Encoded {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Encoded {
+    pub(crate) fn of(forest: &Forest) -> Self {
+        let mut encoded = Self { bytes: Vec::with_capacity(128 * forest.0.len()), ends: Vec::new() };
+        for node in &forest.0 {
+            block::put(&mut encoded.bytes, &node.block);
+            encoded.ends.push(encoded.bytes.len());
+        }
+        encoded
+    }
+
+    /// The record of the block at `index`.
+    pub(crate) fn block(&self, index: usize) -> &[u8] {
+        let end = self.ends.get(index).copied().unwrap_or_default();
+        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        self.bytes.get(start..end).unwrap_or_default()
+    }
+}
+
+/// The edits of a write as its record will hold them.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    bytes: Vec<u8>,
+    edits: usize,
+}
+
+impl Log {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.edits == 0
+    }
+
+    /// The body of the record.
+    pub(crate) fn body(&self, stamp: &Stamp, documents: &[DocumentId]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.bytes.len() + 64 + 18 * documents.len());
+        put_array(&mut out, 4);
+        put_int(&mut out, stamp.at.as_millis());
+        put_str(&mut out, stamp.by.as_str());
+        put_array(&mut out, documents.len());
+        documents.iter().for_each(|document| put_bin(&mut out, document.as_bytes()));
+        put_array(&mut out, self.edits);
+        out.extend_from_slice(&self.bytes);
+        out
+    }
+
+    fn begin(&mut self, edit: u64, fields: usize) -> &mut Vec<u8> {
+        self.edits += 1;
+        put_array(&mut self.bytes, 1 + fields);
+        put_uint(&mut self.bytes, edit);
+        &mut self.bytes
+    }
+
+    pub(crate) fn insert(&mut self, slot: &Slot, forest: &Forest, encoded: &Encoded) {
+        let out = self.begin(INSERT, 2);
+        put_slot(out, slot);
+        put_forest(out, forest, encoded);
+    }
+
+    pub(crate) fn remove(&mut self, slot: &Slot, forest: &Forest, encoded: &Encoded) {
+        let out = self.begin(REMOVE, 2);
+        put_slot(out, slot);
+        put_forest(out, forest, encoded);
+    }
+
+    pub(crate) fn update(&mut self, document: DocumentId, block: BlockId, before: &[u8], after: &[u8]) {
+        let out = self.begin(UPDATE, 4);
+        put_bin(out, document.as_bytes());
+        put_bin(out, block.as_bytes());
+        put_bin(out, before);
+        put_bin(out, after);
+    }
+
+    pub(crate) fn relocate(&mut self, block: BlockId, from: &Slot, to: &Slot) {
+        let out = self.begin(MOVE, 3);
+        put_bin(out, block.as_bytes());
+        put_slot(out, from);
+        put_slot(out, to);
+    }
+
+    pub(crate) fn create_document(&mut self, record: &DocumentRecord, forest: &Forest, encoded: &Encoded) {
+        let out = self.begin(CREATE_DOCUMENT, 3);
+        put_document(out, record);
+        put_forest(out, forest, encoded);
+    }
+
+    pub(crate) fn erase_document(&mut self, record: &DocumentRecord, forest: &Forest, encoded: &Encoded) {
+        let out = self.begin(ERASE_DOCUMENT, 3);
+        put_document(out, record);
+        put_forest(out, forest, encoded);
+    }
+
+    pub(crate) fn update_document(&mut self, before: &DocumentRecord, after: &DocumentRecord) {
+        let out = self.begin(UPDATE_DOCUMENT, 4);
+        put_document(out, before);
+        put_document(out, after);
+    }
+
+    pub(crate) fn create_folder(&mut self, record: &FolderRecord) {
+        put_folder(self.begin(CREATE_FOLDER, 2), record);
+    }
+
+    pub(crate) fn remove_folder(&mut self, record: &FolderRecord) {
+        put_folder(self.begin(REMOVE_FOLDER, 2), record);
+    }
+
+    pub(crate) fn update_folder(&mut self, before: &FolderRecord, after: &FolderRecord) {
+        let out = self.begin(UPDATE_FOLDER, 4);
+        put_folder(out, before);
+        put_folder(out, after);
+    }
+}
+
+fn put_slot(out: &mut Vec<u8>, slot: &Slot) {
+    put_array(out, 3);
+    put_bin(out, slot.document.as_bytes());
+    put_bin(out, slot.parent.as_bytes());
+    match slot.after {
+        Some(after) => put_bin(out, after.as_bytes()),
+        None => put_nil(out),
+    }
+}
+
+fn put_forest(out: &mut Vec<u8>, forest: &Forest, encoded: &Encoded) {
+    put_array(out, 3 * forest.0.len());
+    for (index, node) in forest.0.iter().enumerate() {
+        put_uint(out, u64::from(node.depth));
+        put_bin(out, node.block.id.as_bytes());
+        put_bin(out, encoded.block(index));
+    }
+}
+
+fn put_document(out: &mut Vec<u8>, record: &DocumentRecord) {
+    put_bin(out, record.id.as_bytes());
+    document::put(out, record);
+}
+
+fn put_folder(out: &mut Vec<u8>, record: &FolderRecord) {
+    put_bin(out, record.id.as_bytes());
+    folder::put(out, record);
+}
+
+/// Reads the body of the change numbered `sequence`, which is all of `bytes`.
+pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Unpacked<Change> {
+    let mut unpack = Unpack::new(bytes);
+    let mut authors = Authors::default();
+    let mut fields = unpack.fields()?;
+    let at = fields.required(time)?;
+    let by = Author::new(fields.required(Unpack::str)?);
+    let documents = fields.required(|unpack| {
+        (0..unpack.array()?).map(|_| unpack.id().map(DocumentId::from_bytes)).collect::<Unpacked<_>>()
+    })?;
+    let edits = fields
+        .required(|unpack| (0..unpack.array()?).map(|_| read_edit(unpack, &mut authors)).collect::<Unpacked<_>>())?;
+    fields.end()?;
+    unpack.finish()?;
+    Ok(Change { sequence, stamp: Stamp { at, by }, documents, edits })
+}
+
+fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
+    let fields = unpack.array()?.checked_sub(1).ok_or(Fault::Damaged)?;
+    let kind = unpack.uint()?;
+    let expected = match kind {
+        CREATE_FOLDER | REMOVE_FOLDER | INSERT | REMOVE => 2,
+        MOVE | CREATE_DOCUMENT | ERASE_DOCUMENT => 3,
+        UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER => 4,
+        _ => return Err(Fault::Newer),
+    };
+    if fields != expected {
+        return Err(if fields > expected { Fault::Newer } else { Fault::Damaged });
+    }
+    Ok(match kind {
+        INSERT => Edit::Insert { slot: read_slot(unpack)?, forest: read_forest(unpack, authors)? },
+        REMOVE => Edit::Remove { slot: read_slot(unpack)?, forest: read_forest(unpack, authors)? },
+        UPDATE => {
+            let document = DocumentId::from_bytes(unpack.id()?);
+            let block = BlockId::from_bytes(unpack.id()?);
+            let before = Box::new(read_block(block, unpack, authors)?);
+            Edit::Update { document, before, after: Box::new(read_block(block, unpack, authors)?) }
+        }
+        MOVE => {
+            Edit::Move { block: BlockId::from_bytes(unpack.id()?), from: read_slot(unpack)?, to: read_slot(unpack)? }
+        }
+        CREATE_DOCUMENT => {
+            Edit::CreateDocument { record: read_document(unpack)?, forest: read_forest(unpack, authors)? }
+        }
+        ERASE_DOCUMENT => Edit::EraseDocument { record: read_document(unpack)?, forest: read_forest(unpack, authors)? },
+        UPDATE_DOCUMENT => Edit::UpdateDocument { before: read_document(unpack)?, after: read_document(unpack)? },
+        CREATE_FOLDER => Edit::CreateFolder(read_folder(unpack)?),
+        REMOVE_FOLDER => Edit::RemoveFolder(read_folder(unpack)?),
+        _ => Edit::UpdateFolder { before: read_folder(unpack)?, after: read_folder(unpack)? },
+    })
+}
+
+fn read_slot(unpack: &mut Unpack<'_>) -> Unpacked<Slot> {
+    let mut fields = unpack.fields()?;
+    let slot = Slot {
+        document: DocumentId::from_bytes(fields.required(Unpack::id)?),
+        parent: BlockId::from_bytes(fields.required(Unpack::id)?),
+        after: fields.next(Unpack::id)?.map(BlockId::from_bytes),
+    };
+    fields.end()?;
+    Ok(slot)
+}
+
+fn read_forest(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Forest> {
+    let values = unpack.array()?;
+    if !values.is_multiple_of(3) {
+        return Err(Fault::Damaged);
+    }
+    let mut nodes: Vec<Node> = Vec::new();
+    for _ in 0..values / 3 {
+        let depth = u16::try_from(unpack.uint()?).map_err(|_| Fault::Damaged)?;
+        if nodes.last().map_or(0, |before| before.depth.saturating_add(1)) < depth {
+            return Err(Fault::Damaged);
+        }
+        let id = BlockId::from_bytes(unpack.id()?);
+        nodes.push(Node { depth, block: read_block(id, unpack, authors)? });
+    }
+    Ok(Forest(nodes))
+}
+
+fn read_block(id: BlockId, unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<BlockRecord> {
+    block::decode(id, unpack.bin()?, authors)
+}
+
+fn read_document(unpack: &mut Unpack<'_>) -> Unpacked<DocumentRecord> {
+    let id = DocumentId::from_bytes(unpack.id()?);
+    document::read(id, unpack)
+}
+
+fn read_folder(unpack: &mut Unpack<'_>) -> Unpacked<FolderRecord> {
+    let id = FolderId::from_bytes(unpack.id()?);
+    folder::read(id, unpack)
+}

@@ -1,0 +1,176 @@
+//! The one way to write: edits are applied in order, and every row that follows from them is kept in step.
+//!
+//! Rows are staged, so that one touched by many edits is written once, and written in the order of their keys. The reader
+//! of a write is given after what is staged was written.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use leafbase_model::{BlockData, BlockId, Change, Edit, Error, ErrorKind, Result, Stamp};
+
+use crate::edges::EdgeExtractor;
+use crate::keyspaces;
+use crate::kv::Transaction;
+use crate::reader::{Reader, links, log};
+use crate::records;
+use crate::records::change::Log;
+
+mod blocks;
+mod documents;
+mod folders;
+mod forests;
+mod places;
+mod runs;
+
+use documents::Documents;
+pub(crate) use documents::index_keys;
+use places::Places;
+use runs::Runs;
+
+/// The most bytes of a change in one row: with its frame it fills 16 pages.
+const PART_BYTES: usize = 65_400;
+
+/// An open write: reads its own writes.
+pub struct SpaceTransaction<'a> {
+    rows: &'a mut dyn Transaction,
+    extractor: EdgeExtractor,
+    stamp: &'a Stamp,
+    runs: Runs,
+    places: Places,
+    documents: Documents,
+    /// Edges to put, or to delete.
+    edges: BTreeMap<Vec<u8>, bool>,
+    log: Log,
+    edits: Vec<Edit>,
+    failed: bool,
+}
+
+impl fmt::Debug for SpaceTransaction<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpaceTransaction").field("edits", &self.edits.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> SpaceTransaction<'a> {
+    pub(crate) fn new(rows: &'a mut dyn Transaction, extractor: EdgeExtractor, stamp: &'a Stamp) -> Self {
+        Self {
+            rows,
+            extractor,
+            stamp,
+            runs: Runs::default(),
+            places: Places::default(),
+            documents: Documents::default(),
+            edges: BTreeMap::new(),
+            log: Log::default(),
+            edits: Vec::new(),
+            failed: false,
+        }
+    }
+
+    /// Reads of the state as the edits applied so far left it.
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn reader(&mut self) -> Result<Reader<'_>> {
+        self.flush()?;
+        Ok(Reader { read: &*self.rows, extractor: self.extractor })
+    }
+
+    /// Applies `edits` in order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if an edit names what is not there, [`ErrorKind::Conflict`] if it does not describe what is
+    /// there, [`ErrorKind::Validation`] if it is none that can be applied. After an error the write cannot be committed.
+    pub fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
+        for edit in edits {
+            // The log holds all or nothing of an edit, and so must the rows.
+            if let Err(error) = self.apply_one(&edit) {
+                self.failed = true;
+                return Err(error);
+            }
+            self.edits.push(edit);
+        }
+        Ok(())
+    }
+
+    fn apply_one(&mut self, edit: &Edit) -> Result<()> {
+        match edit {
+            Edit::Insert { slot, forest } => self.insert(slot, forest),
+            Edit::Remove { slot, forest } => self.remove(slot, forest),
+            Edit::Update { document, before, after } => self.update(*document, before, after),
+            Edit::Move { block, from, to } => self.relocate(*block, from, to),
+            Edit::CreateDocument { record, forest } => self.create_document(record, forest),
+            Edit::EraseDocument { record, forest } => self.erase_document(record, forest),
+            Edit::UpdateDocument { before, after } => self.update_document(before, after),
+            Edit::CreateFolder(folder) => self.create_folder(folder),
+            Edit::RemoveFolder(folder) => self.remove_folder(folder),
+            Edit::UpdateFolder { before, after } => self.update_folder(before, after),
+        }
+    }
+
+    /// Writes what is staged, in the order of the keyspaces.
+    fn flush(&mut self) -> Result<()> {
+        if self.failed {
+            return Err(Error::new(ErrorKind::Conflict, "an edit of this write failed: it cannot go on"));
+        }
+        self.runs.flush(self.rows, &mut self.places)?;
+        self.places.flush(self.rows)?;
+        self.documents.flush(self.rows)?;
+        for (key, is_there) in std::mem::take(&mut self.edges) {
+            if is_there {
+                self.rows.put(&key, &records::seal_empty(&key))?;
+            } else {
+                self.rows.delete(&key)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all that is left to write, and the row of the change log.
+    pub(crate) fn finish(mut self) -> Result<Option<Change>> {
+        self.flush()?;
+        if self.log.is_empty() {
+            return Ok(None);
+        }
+        let sequence = log::last_sequence(&*self.rows)? + 1;
+        let documents = self.documents.touched();
+        let body = self.log.body(self.stamp, &documents);
+        self.put_change(sequence, &body)?;
+        Ok(Some(Change { sequence, stamp: self.stamp.clone(), documents, edits: self.edits }))
+    }
+
+    fn put_change(&mut self, sequence: u64, body: &[u8]) -> Result<()> {
+        let too_large = || Error::limit("parts of a change", u32::MAX, body.len().div_ceil(PART_BYTES));
+        let count = u32::try_from(body.len().div_ceil(PART_BYTES)).map_err(|_| too_large())?;
+        for (part, bytes) in (0..count).zip(body.chunks(PART_BYTES)) {
+            let key = keyspaces::change_part(sequence, part);
+            let value = records::seal(&key, |out| {
+                out.extend_from_slice(&count.to_be_bytes());
+                out.extend_from_slice(bytes);
+            });
+            self.rows.put(&key, &value)?;
+        }
+        Ok(())
+    }
+
+    /// Stages the edges of a block that says `after` where it said `before`.
+    fn link(&mut self, source: BlockId, before: Option<&BlockData>, after: Option<&BlockData>) {
+        let targets =
+            |data: Option<&BlockData>| data.map(|data| links::targets(self.extractor, data)).unwrap_or_default();
+        for (targets, is_there) in [(targets(before), false), (targets(after), true)] {
+            for target in targets {
+                self.edges.insert(keyspaces::edge(target.to, target.kind, source), is_there);
+            }
+        }
+    }
+}
+
+/// An edit names what is not there.
+fn missing(what: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("{what} does not exist"))
+}
+
+/// An edit does not describe what is there.
+fn conflict(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Conflict, message)
+}

@@ -1,0 +1,137 @@
+//! Documents: their records, and the indexes that follow from them.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use leafbase_model::{DocumentId, DocumentRecord, Forest, Result, Timestamp};
+
+use super::{SpaceTransaction, conflict, missing};
+use crate::keyspaces::{self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED};
+use crate::kv::{Read, Transaction};
+use crate::reader::document_record;
+use crate::records;
+use crate::records::change::Encoded;
+use crate::records::document;
+
+/// A document as it is in the store, and as it is to be.
+#[derive(Debug)]
+struct Staged {
+    stored: Option<DocumentRecord>,
+    now: Option<DocumentRecord>,
+}
+
+/// The documents that a write touched.
+#[derive(Debug, Default)]
+pub(super) struct Documents {
+    staged: BTreeMap<DocumentId, Staged>,
+}
+
+impl Documents {
+    /// All that were touched, sorted.
+    pub(super) fn touched(&self) -> Vec<DocumentId> {
+        self.staged.keys().copied().collect()
+    }
+
+    fn staged(&mut self, source: &dyn Read, id: DocumentId) -> Result<&mut Staged> {
+        Ok(match self.staged.entry(id) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let stored = document_record(source, id)?;
+                entry.insert(Staged { now: stored.clone(), stored })
+            }
+        })
+    }
+
+    /// Something of the document changes: it must exist. Its last change never goes back.
+    pub(super) fn touch(&mut self, source: &dyn Read, id: DocumentId, at: Timestamp) -> Result<()> {
+        let staged = self.staged(source, id)?;
+        let record = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
+        record.modified_at = record.modified_at.max(at);
+        Ok(())
+    }
+
+    pub(super) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {
+        for (id, staged) in &mut self.staged {
+            if staged.stored == staged.now {
+                continue;
+            }
+            let key = keyspaces::document(*id);
+            match &staged.now {
+                Some(record) => rows.put(&key, &records::seal(&key, |out| document::put(out, record)))?,
+                None => rows.delete(&key)?,
+            }
+            let before = staged.stored.as_ref().map(index_keys).unwrap_or_default();
+            let after = staged.now.as_ref().map(index_keys).unwrap_or_default();
+            for key in before.iter().filter(|key| !after.contains(key)) {
+                rows.delete(key)?;
+            }
+            for key in after.iter().filter(|key| !before.contains(key)) {
+                rows.put(key, &records::seal_empty(key))?;
+            }
+            staged.stored.clone_from(&staged.now);
+        }
+        Ok(())
+    }
+}
+
+/// The row of each index that follows from `record`.
+pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
+    let mut keys = vec![
+        keyspaces::by_location(record.location, record.id).to_vec(),
+        keyspaces::by_time(DOCUMENTS_BY_MODIFIED, record.modified_at, record.id).to_vec(),
+        keyspaces::by_time(DOCUMENTS_BY_CREATED, record.created_at, record.id).to_vec(),
+    ];
+    keys.extend(record.day.map(|day| keyspaces::by_day(day, record.id).to_vec()));
+    keys
+}
+
+impl SpaceTransaction<'_> {
+    pub(super) fn touch(&mut self, document: DocumentId) -> Result<()> {
+        self.documents.touch(&*self.rows, document, self.stamp.at)
+    }
+
+    /// The new document keeps the times it comes with: they may be those of one that was erased.
+    pub(super) fn create_document(&mut self, record: &DocumentRecord, forest: &Forest) -> Result<()> {
+        let staged = self.documents.staged(&*self.rows, record.id)?;
+        if staged.now.is_some() {
+            return Err(conflict("the document exists already"));
+        }
+        staged.now = Some(record.clone());
+        let encoded = Encoded::of(forest);
+        self.plant_document(record.id, forest, &encoded)?;
+        self.log.create_document(record, forest, &encoded);
+        Ok(())
+    }
+
+    pub(super) fn erase_document(&mut self, record: &DocumentRecord, forest: &Forest) -> Result<()> {
+        let staged = self.documents.staged(&*self.rows, record.id)?;
+        let stored = staged.now.take().ok_or_else(|| missing("the document"))?;
+        check_same(&stored, record)?;
+        let encoded = Encoded::of(forest);
+        self.uproot_document(record.id, forest, &encoded)?;
+        self.log.erase_document(&stored, forest, &encoded);
+        Ok(())
+    }
+
+    pub(super) fn update_document(&mut self, before: &DocumentRecord, after: &DocumentRecord) -> Result<()> {
+        if before.id != after.id {
+            return Err(conflict("a document cannot become another one"));
+        }
+        let staged = self.documents.staged(&*self.rows, before.id)?;
+        let stored = staged.now.as_ref().ok_or_else(|| missing("the document"))?;
+        check_same(stored, before)?;
+        let modified_at = stored.modified_at.max(self.stamp.at);
+        staged.now = Some(DocumentRecord { modified_at, ..after.clone() });
+        self.log.update_document(before, after);
+        Ok(())
+    }
+}
+
+/// The time of the last change is left out: each write sets it.
+fn check_same(stored: &DocumentRecord, told: &DocumentRecord) -> Result<()> {
+    if *stored == (DocumentRecord { modified_at: stored.modified_at, ..told.clone() }) {
+        Ok(())
+    } else {
+        Err(conflict("the document has changed"))
+    }
+}

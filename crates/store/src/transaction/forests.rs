@@ -1,0 +1,173 @@
+//! Forests go in and out whole: all blocks of a parent are laid, or taken, at once.
+
+use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Forest, Result};
+
+use super::runs::{Entry, Siblings};
+use super::{SpaceTransaction, conflict};
+use crate::records::block::{self, Authors};
+use crate::records::change::Encoded;
+
+/// The blocks of a forest by the parent they are under.
+pub(super) struct Families {
+    /// Indexes of the top blocks.
+    pub(super) tops: Vec<usize>,
+    /// Indexes of each block's children.
+    pub(super) children: Vec<Vec<usize>>,
+}
+
+impl Families {
+    /// Fails if a block is deeper than one below the block before it.
+    pub(super) fn of(forest: &Forest) -> Result<Self> {
+        let mut families = Self { tops: Vec::new(), children: vec![Vec::new(); forest.0.len()] };
+        let mut path: Vec<usize> = Vec::new();
+        for (index, node) in forest.0.iter().enumerate() {
+            let depth = usize::from(node.depth);
+            if depth > path.len() {
+                return Err(Error::validation("a block of the forest has no parent in it"));
+            }
+            path.truncate(depth);
+            match path.last().and_then(|parent| families.children.get_mut(*parent)) {
+                Some(children) => children.push(index),
+                None => families.tops.push(index),
+            }
+            path.push(index);
+        }
+        Ok(families)
+    }
+}
+
+/// The blocks at `indexes` with their records.
+pub(super) fn entries<'e>(forest: &Forest, encoded: &'e Encoded, indexes: &[usize]) -> Vec<Entry<'e>> {
+    let blocks = indexes.iter().filter_map(|index| forest.0.get(*index).map(|node| (node.block.id, *index)));
+    blocks.map(|(id, index)| (id, encoded.block(index))).collect()
+}
+
+impl SpaceTransaction<'_> {
+    pub(super) fn plant_document(&mut self, document: DocumentId, forest: &Forest, encoded: &Encoded) -> Result<()> {
+        let families = Families::of(forest)?;
+        check_root(document, forest, &families)?;
+        self.check_new(forest)?;
+        let tops = entries(forest, encoded, &families.tops);
+        let siblings = Siblings { document, parent: BlockId::NIL };
+        self.runs.lay(&mut self.places, siblings, None, None, &tops)?;
+        self.plant_below(document, forest, encoded, &families)
+    }
+
+    /// None of the blocks may exist, or be twice in the forest: a block in two places is what must never be.
+    pub(super) fn check_new(&mut self, forest: &Forest) -> Result<()> {
+        for node in &forest.0 {
+            if node.block.id.is_nil() || self.places.get(&*self.rows, node.block.id)?.is_some() {
+                return Err(conflict("a block to insert exists already"));
+            }
+        }
+        let mut ids: Vec<BlockId> = forest.0.iter().map(|node| node.block.id).collect();
+        ids.sort_unstable();
+        if ids.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
+            return Err(conflict("a block to insert is there twice"));
+        }
+        Ok(())
+    }
+
+    /// Lays the children of each block of the forest, which are new and so have no runs yet, and the edges of all.
+    pub(super) fn plant_below(
+        &mut self,
+        document: DocumentId,
+        forest: &Forest,
+        encoded: &Encoded,
+        families: &Families,
+    ) -> Result<()> {
+        for (node, children) in forest.0.iter().zip(&families.children) {
+            if !children.is_empty() {
+                let siblings = Siblings { document, parent: node.block.id };
+                self.runs.lay(&mut self.places, siblings, None, None, &entries(forest, encoded, children))?;
+            }
+            self.link(node.block.id, None, Some(&node.block.data));
+        }
+        Ok(())
+    }
+
+    pub(super) fn uproot_document(&mut self, document: DocumentId, forest: &Forest, encoded: &Encoded) -> Result<()> {
+        let families = Families::of(forest)?;
+        check_root(document, forest, &families)?;
+        let mut expected = vec![(BlockId::NIL, families.tops.clone())];
+        expected.extend(below(forest, &families));
+        self.take_runs(document, forest, encoded, expected)?;
+        self.forget(forest);
+        Ok(())
+    }
+
+    /// Takes all that is below the blocks of the forest, which must be complete.
+    pub(super) fn uproot_below(
+        &mut self,
+        document: DocumentId,
+        forest: &Forest,
+        encoded: &Encoded,
+        families: &Families,
+    ) -> Result<()> {
+        self.take_runs(document, forest, encoded, below(forest, families))
+    }
+
+    fn take_runs(
+        &mut self,
+        document: DocumentId,
+        forest: &Forest,
+        encoded: &Encoded,
+        mut expected: Vec<(BlockId, Vec<usize>)>,
+    ) -> Result<()> {
+        if expected.is_empty() {
+            return Ok(());
+        }
+        expected.sort_unstable();
+        let parents: Vec<BlockId> = expected.iter().map(|(parent, _)| *parent).collect();
+        let mut indexes = expected.into_iter().flat_map(|(_, children)| children);
+        for key in self.runs.of_parents(&*self.rows, document, &parents)? {
+            let run = self.runs.run(&key)?;
+            for (position, id) in run.ids().iter().enumerate() {
+                let index =
+                    indexes.next().filter(|index| forest.0.get(*index).is_some_and(|node| node.block.id == *id));
+                let index = index.ok_or_else(incomplete)?;
+                if let Some(node) = forest.0.get(index) {
+                    check_same(run.block(position), encoded.block(index), &node.block)?;
+                }
+            }
+            self.runs.remove_run(&key)?;
+        }
+        if indexes.next().is_some() { Err(incomplete()) } else { Ok(()) }
+    }
+
+    /// Removes places and edges of blocks that go.
+    pub(super) fn forget(&mut self, forest: &Forest) {
+        for node in &forest.0 {
+            self.places.remove(node.block.id);
+            self.link(node.block.id, Some(&node.block.data), None);
+        }
+    }
+}
+
+/// Each block that may have children, with those it has in the forest.
+fn below(forest: &Forest, families: &Families) -> Vec<(BlockId, Vec<usize>)> {
+    let with_children = forest.0.iter().zip(&families.children);
+    with_children
+        .filter(|(node, children)| !children.is_empty() || node.block.data.block_type().may_be_parent())
+        .map(|(node, children)| (node.block.id, children.clone()))
+        .collect()
+}
+
+fn incomplete() -> Error {
+    conflict("the blocks to remove are not those that are there")
+}
+
+fn check_root(document: DocumentId, forest: &Forest, families: &Families) -> Result<()> {
+    let is_root = |index: &usize| forest.0.get(*index).is_some_and(|node| node.block.id == document.root());
+    match families.tops.as_slice() {
+        [top] if is_root(top) => Ok(()),
+        _ => Err(Error::validation("a document has one root, which has its ID")),
+    }
+}
+
+/// `stored` must say what `told` says, whose record is `encoded`: mostly the same bytes, unless an earlier version wrote it.
+pub(super) fn check_same(stored: &[u8], encoded: &[u8], told: &BlockRecord) -> Result<()> {
+    let is_same =
+        stored == encoded || block::decode(told.id, stored, &mut Authors::default()).is_ok_and(|block| block == *told);
+    if is_same { Ok(()) } else { Err(conflict("a block has changed")) }
+}

@@ -1,0 +1,427 @@
+//! Staged runs: a write reads each run it touches once, splices it, and writes it once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Bound, ControlFlow};
+
+use leafbase_model::{BlockId, DocumentId, Error, Result};
+
+use super::places::Places;
+use crate::keyspaces;
+use crate::kv::{KeyRange, Read, Transaction};
+use crate::order_key;
+use crate::reader::{get, trees};
+use crate::records;
+use crate::records::place::Place;
+use crate::run::{self, Run};
+
+/// A block to put in, with its record.
+pub(super) type Entry<'e> = (BlockId, &'e [u8]);
+
+/// The children of one block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Siblings {
+    pub(super) document: DocumentId,
+    pub(super) parent: BlockId,
+}
+
+impl Siblings {
+    fn key(self, order: &[u8]) -> Vec<u8> {
+        keyspaces::run(self.document, self.parent, order)
+    }
+
+    fn place(self, order: &[u8]) -> Place {
+        Place { document: self.document, parent: self.parent, order: order.to_owned() }
+    }
+
+    fn of_key(key: &[u8]) -> Result<Self> {
+        let (document, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+        Ok(Self { document, parent })
+    }
+}
+
+fn order_of(key: &[u8]) -> &[u8] {
+    keyspaces::read_run(key).map_or(&[], |(_, _, order)| order)
+}
+
+/// A run as the write has it. An empty one is to be deleted, or was.
+#[derive(Debug)]
+struct Staged {
+    run: Run,
+    dirty: bool,
+}
+
+/// The runs that a write has read, changed or made, by key.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    staged: BTreeMap<Vec<u8>, Staged>,
+    /// Runs that fell below the size at which they are joined with a neighbour.
+    shrunk: BTreeSet<Vec<u8>>,
+}
+
+/// Where a block is: the key of its run, and its index in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) key: Vec<u8>,
+    pub(super) index: usize,
+}
+
+impl Runs {
+    fn load(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<&Run>> {
+        if !self.staged.contains_key(key) {
+            let Some(run) = get(source, key, |value| Run::read(key, value))? else { return Ok(None) };
+            self.staged.insert(key.to_owned(), Staged { run, dirty: false });
+        }
+        Ok(self.staged.get(key).map(|staged| &staged.run).filter(|run| !run.is_empty()))
+    }
+
+    /// The run under `key`, which was loaded.
+    pub(super) fn run(&self, key: &[u8]) -> Result<&Run> {
+        self.staged.get(key).map(|staged| &staged.run).ok_or_else(|| records::damaged(key))
+    }
+
+    fn change(&mut self, key: &[u8]) -> Result<&mut Run> {
+        let staged = self.staged.get_mut(key).ok_or_else(|| records::damaged(key))?;
+        staged.dirty = true;
+        Ok(&mut staged.run)
+    }
+
+    fn stage(&mut self, key: Vec<u8>, run: Run) {
+        self.staged.insert(key, Staged { run, dirty: true });
+    }
+
+    /// The first run of `range` by staged and stored keys, or the last one if it is reversed; loaded.
+    fn nearest(&mut self, source: &dyn Read, range: KeyRange<'_>) -> Result<Option<Vec<u8>>> {
+        if range.is_empty() {
+            return Ok(None);
+        }
+        let mut stored: Option<Vec<u8>> = None;
+        source.scan(range, &mut |key, _| {
+            if self.staged.get(key).is_some_and(|staged| staged.run.is_empty()) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            stored = Some(key.to_owned());
+            Ok(ControlFlow::Break(()))
+        })?;
+        let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
+        let mut staged = self.staged.range::<[u8], _>(bounds).filter(|(_, staged)| !staged.run.is_empty());
+        let staged = if range.reverse { staged.next_back() } else { staged.next() }.map(|(key, _)| key.clone());
+        let nearest = match (stored, staged) {
+            (Some(stored), Some(staged)) => Some(if range.reverse { stored.max(staged) } else { stored.min(staged) }),
+            (stored, staged) => stored.or(staged),
+        };
+        if let Some(key) = &nearest {
+            self.load(source, key)?;
+        }
+        Ok(nearest)
+    }
+
+    /// The run right after `key`, of the same parent.
+    fn next(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let Siblings { document, parent } = Siblings::of_key(key)?;
+        let end = keyspaces::end_of(keyspaces::parent_runs(document, parent));
+        self.nearest(source, KeyRange { lower: Bound::Excluded(key), ..KeyRange::half_open(key, &end) })
+    }
+
+    /// The run right before `key`, of the same parent.
+    fn previous(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let Siblings { document, parent } = Siblings::of_key(key)?;
+        let start = keyspaces::parent_runs(document, parent);
+        self.nearest(source, KeyRange::half_open(&start, key).reversed())
+    }
+
+    fn first(&mut self, source: &dyn Read, siblings: Siblings) -> Result<Option<Vec<u8>>> {
+        let start = keyspaces::parent_runs(siblings.document, siblings.parent);
+        self.nearest(source, KeyRange::half_open(&start, &keyspaces::end_of(start)))
+    }
+
+    /// Finds `block`, which `place` is the place of. A hint that led astray is mended.
+    pub(super) fn find(
+        &mut self,
+        source: &dyn Read,
+        places: &mut Places,
+        place: &Place,
+        block: BlockId,
+    ) -> Result<Spot> {
+        let mut key = place.run_key();
+        if let Some(index) = self.load(source, &key)?.and_then(|run| run.position(block)) {
+            return Ok(Spot { key, index });
+        }
+        while let Some(next) = self.next(source, &key)? {
+            if let Some(index) = self.run(&next)?.position(block) {
+                places.set(block, Place { order: order_of(&next).to_owned(), ..place.clone() });
+                return Ok(Spot { key: next, index });
+            }
+            key = next;
+        }
+        Err(records::damaged(&keyspaces::place(block)))
+    }
+
+    /// The sibling right before the block at `spot`.
+    pub(super) fn before(&mut self, source: &dyn Read, spot: &Spot) -> Result<Option<BlockId>> {
+        if let Some(index) = spot.index.checked_sub(1) {
+            return Ok(self.run(&spot.key)?.ids().get(index).copied());
+        }
+        match self.previous(source, &spot.key)? {
+            Some(key) => Ok(self.run(&key)?.ids().last().copied()),
+            None => Ok(None),
+        }
+    }
+
+    /// Puts `entries` right after the block at `after`, or before all siblings.
+    pub(super) fn insert(
+        &mut self,
+        source: &dyn Read,
+        places: &mut Places,
+        siblings: Siblings,
+        after: Option<Spot>,
+        entries: &[Entry<'_>],
+    ) -> Result<()> {
+        let (key, index) = match after {
+            Some(Spot { key, index }) => (key, index + 1),
+            None => match self.first(source, siblings)? {
+                Some(key) => (key, 0),
+                None => return self.lay(places, siblings, None, None, entries),
+            },
+        };
+        let run = self.run(&key)?;
+        if fitting(run, entries) == entries.len() {
+            return self.splice(places, siblings, &key, index, entries);
+        }
+        if index == 0 {
+            return self.lay(places, siblings, None, Some(order_of(&key)), entries);
+        }
+        if index < run.ids().len() {
+            self.splice(places, siblings, &key, index, entries)?;
+            return self.split(source, places, &key);
+        }
+        self.insert_at_end(source, places, siblings, &key, entries)
+    }
+
+    /// Puts `entries` after the last block of a run that has no room for all of them.
+    fn insert_at_end(
+        &mut self,
+        source: &dyn Read,
+        places: &mut Places,
+        siblings: Siblings,
+        key: &[u8],
+        entries: &[Entry<'_>],
+    ) -> Result<()> {
+        let next = self.next(source, key)?;
+        if let Some(next) = &next
+            && fitting(self.run(next)?, entries) == entries.len()
+        {
+            return self.splice(places, siblings, next, 0, entries);
+        }
+        let run = self.run(key)?;
+        let end = run.ids().len();
+        let (filling, rest) = entries.split_at_checked(fitting(run, entries)).unwrap_or((&[], entries));
+        if !filling.is_empty() {
+            self.splice(places, siblings, key, end, filling)?;
+        }
+        self.lay(places, siblings, Some(order_of(key)), next.as_deref().map(order_of), rest)
+    }
+
+    fn splice(
+        &mut self,
+        places: &mut Places,
+        siblings: Siblings,
+        key: &[u8],
+        index: usize,
+        entries: &[Entry<'_>],
+    ) -> Result<()> {
+        self.change(key)?.insert(index, entries);
+        entries.iter().for_each(|(block, _)| places.set(*block, siblings.place(order_of(key))));
+        Ok(())
+    }
+
+    /// Makes runs of `entries` between two order keys.
+    pub(super) fn lay(
+        &mut self,
+        places: &mut Places,
+        siblings: Siblings,
+        lower: Option<&[u8]>,
+        upper: Option<&[u8]>,
+        entries: &[Entry<'_>],
+    ) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let mut made = vec![Run::default()];
+        for (block, record) in entries {
+            match made.last_mut() {
+                Some(last) if last.has_room_for(record.len()) => last.push(*block, record),
+                _ => {
+                    let mut run = Run::default();
+                    run.push(*block, record);
+                    made.push(run);
+                }
+            }
+        }
+        for (order, run) in order_keys(lower, upper, made.len())?.into_iter().zip(made) {
+            run.ids().iter().for_each(|block| places.set(*block, siblings.place(&order)));
+            self.stage(siblings.key(&order), run);
+        }
+        Ok(())
+    }
+
+    /// Cuts an overfull run; what does not stay goes to the right.
+    fn split(&mut self, source: &dyn Read, places: &mut Places, key: &[u8]) -> Result<()> {
+        if !self.run(key)?.is_over_full() {
+            return Ok(());
+        }
+        let siblings = Siblings::of_key(key)?;
+        let next = self.next(source, key)?;
+        let pieces = self.change(key)?.cut();
+        let orders = order_keys(Some(order_of(key)), next.as_deref().map(order_of), pieces.len())?;
+        for (order, run) in orders.into_iter().zip(pieces) {
+            run.ids().iter().for_each(|block| places.moved(*block, &order));
+            self.stage(siblings.key(&order), run);
+        }
+        Ok(())
+    }
+
+    /// Puts another record at `spot`.
+    pub(super) fn replace(&mut self, source: &dyn Read, places: &mut Places, spot: &Spot, record: &[u8]) -> Result<()> {
+        self.shrinking(&spot.key, |run| run.replace(spot.index, record))?;
+        self.split(source, places, &spot.key)
+    }
+
+    /// Takes out the block at `spot`. Its place is the caller's.
+    pub(super) fn remove(&mut self, spot: &Spot) -> Result<()> {
+        self.shrinking(&spot.key, |run| run.remove(spot.index))
+    }
+
+    fn shrinking(&mut self, key: &[u8], change: impl FnOnce(&mut Run)) -> Result<()> {
+        let run = self.change(key)?;
+        let was_large = run.bytes() >= run::SMALL_BYTES;
+        change(run);
+        if was_large && run.bytes() < run::SMALL_BYTES {
+            self.shrunk.insert(key.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Takes out a whole run, which was loaded.
+    pub(super) fn remove_run(&mut self, key: &[u8]) -> Result<()> {
+        *self.change(key)? = Run::default();
+        Ok(())
+    }
+
+    /// Takes a run, which was loaded, out of the store and out of memory's staging.
+    pub(super) fn take(&mut self, key: &[u8]) -> Result<Run> {
+        Ok(std::mem::take(self.change(key)?))
+    }
+
+    /// Writes a run under a new key at once, so that what moves need not all be in memory.
+    pub(super) fn put(&mut self, rows: &mut dyn Transaction, key: Vec<u8>, run: &Run) -> Result<()> {
+        let mut value = Vec::with_capacity(run.bytes());
+        run.seal_into(&key, &mut value);
+        rows.put(&key, &value)?;
+        self.staged.remove(&key);
+        Ok(())
+    }
+
+    /// The keys of all runs of `parents`, which are sorted, by parent and order; all of them loaded.
+    pub(super) fn of_parents(
+        &mut self,
+        source: &dyn Read,
+        document: DocumentId,
+        parents: &[BlockId],
+    ) -> Result<Vec<Vec<u8>>> {
+        let mut keys = Vec::new();
+        trees::runs_of(source, document, parents, &mut |_, key, value| {
+            if !self.staged.contains_key(key) {
+                let run = Run::read(key, value)?;
+                self.staged.insert(key.to_owned(), Staged { run, dirty: false });
+            }
+            Ok(())
+        })?;
+        for parent in parents {
+            let start = keyspaces::parent_runs(document, *parent);
+            let end = keyspaces::end_of(start);
+            let staged = self.staged.range::<[u8], _>((Bound::Included(&start[..]), Bound::Excluded(&end[..])));
+            keys.extend(staged.filter(|(_, staged)| !staged.run.is_empty()).map(|(key, _)| key.clone()));
+        }
+        Ok(keys)
+    }
+
+    /// Joins a run that shrank with its right neighbour, or with its left one: entries go to the right, so that hints hold.
+    fn join(&mut self, source: &dyn Read, places: &mut Places, key: &[u8]) -> Result<()> {
+        let bytes = self.run(key)?.bytes();
+        if self.run(key)?.is_empty() || bytes >= run::SMALL_BYTES {
+            return Ok(());
+        }
+        let room = run::MAX_BYTES * 3 / 4;
+        if let Some(next) = self.next(source, key)?
+            && bytes + self.run(&next)?.bytes() <= room
+        {
+            return self.join_into(places, key, &next);
+        }
+        if let Some(previous) = self.previous(source, key)?
+            && bytes + self.run(&previous)?.bytes() <= room
+        {
+            return self.join_into(places, &previous, key);
+        }
+        Ok(())
+    }
+
+    fn join_into(&mut self, places: &mut Places, left: &[u8], right: &[u8]) -> Result<()> {
+        let mut joined = std::mem::take(self.change(left)?);
+        joined.ids().iter().for_each(|block| places.moved(*block, order_of(right)));
+        let run = self.change(right)?;
+        joined.append(run);
+        *run = joined;
+        Ok(())
+    }
+
+    /// Writes what changed.
+    pub(super) fn flush(&mut self, rows: &mut dyn Transaction, places: &mut Places) -> Result<()> {
+        for key in std::mem::take(&mut self.shrunk) {
+            self.join(&*rows, places, &key)?;
+        }
+        let mut value = Vec::with_capacity(run::MAX_BYTES);
+        for (key, staged) in &mut self.staged {
+            if !std::mem::take(&mut staged.dirty) {
+                continue;
+            }
+            if staged.run.is_empty() {
+                rows.delete(key)?;
+            } else {
+                staged.run.seal_into(key, &mut value);
+                rows.put(key, &value)?;
+            }
+        }
+        self.staged.retain(|_, staged| !staged.run.is_empty());
+        Ok(())
+    }
+}
+
+/// How many of the first entries fit into `run`.
+fn fitting(run: &Run, entries: &[Entry<'_>]) -> usize {
+    let mut sum = 0;
+    let fits = |(_, record): &&Entry<'_>| {
+        sum += record.len() + run::ENTRY_BYTES;
+        run.bytes() + sum <= run::MAX_BYTES
+    };
+    entries.iter().take_while(fits).count()
+}
+
+/// `count` ascending order keys between two.
+fn order_keys(lower: Option<&[u8]>, upper: Option<&[u8]>, count: usize) -> Result<Vec<Vec<u8>>> {
+    let mut keys: Vec<Vec<u8>> = Vec::with_capacity(count);
+    // Before all others they are made from the right, so that each is an integer.
+    let descending = lower.is_none();
+    for _ in 0..count {
+        let made = keys.last().map(Vec::as_slice);
+        let key = if descending {
+            order_key::between(lower, made.or(upper))
+        } else {
+            order_key::between(made.or(lower), upper)
+        };
+        keys.push(key.ok_or_else(|| Error::limit("bytes of an order key", order_key::MAX_BYTES, "more"))?);
+    }
+    if descending {
+        keys.reverse();
+    }
+    Ok(keys)
+}
