@@ -103,10 +103,17 @@ fn relink<T: ReadTree + ?Sized>(
     while let Some(sibling) = after.filter(|sibling| going.contains(sibling)) {
         after = row.slot(sibling).and_then(|slot| slot.after);
     }
-    let mut edits = Vec::new();
+    let (mut edits, mut gone) = (Vec::new(), HashSet::new());
     for (id, _) in slots {
         let to = spot.slot(after);
-        edits.extend(row.put(*id, to).map(|from| Edit::Move { block: *id, from, to }));
+        if let Some(mut from) = row.put(*id, to) {
+            // A block above it that went before has taken it along to the other document.
+            if from.document != to.document && batch.lineage(from.parent)?.iter().any(|above| gone.contains(above)) {
+                from.document = to.document;
+            }
+            edits.push(Edit::Move { block: *id, from, to });
+        }
+        gone.insert(*id);
         after = Some(*id);
     }
     Ok(edits)

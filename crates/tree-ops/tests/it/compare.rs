@@ -1,0 +1,128 @@
+//! One request done twice: by the operations and their edits, and by the naive space itself.
+
+use leafbase_model::{Block, BlockData, BlockId, BlockRecord, DocumentId, Edit, Position, Result, Target};
+use leafbase_test_outline::{NaiveSpace, Request, SequentialIds, stamp};
+use leafbase_tree_ops::{self as ops, Context, Place};
+
+use crate::tree::{Lie, Tree};
+
+#[derive(Debug, PartialEq)]
+pub(crate) enum Reply {
+    Ids(Vec<BlockId>),
+    Records(Vec<BlockRecord>),
+    Block(Box<Block>),
+    Document(DocumentId),
+    Nothing,
+}
+
+pub(crate) fn plain(data: &BlockData) -> String {
+    data.markdown.clone()
+}
+
+pub(crate) fn place(position: Position) -> Place {
+    match position {
+        Position::Within(edge, Target::Page(page)) => Place::Within(edge, page),
+        Position::Within(..) => panic!("days are looked up before"),
+        Position::Beside(side, sibling) => Place::Beside(side, sibling),
+    }
+}
+
+/// What the operations give, on a tree that may lie.
+fn decided(tree: &Tree<'_>, space: &NaiveSpace, request: &Request, step: u32) -> Result<(Vec<Edit>, Reply)> {
+    let (stamp, ids) = (stamp(step), SequentialIds::new(u64::from(step)));
+    let context = Context { limits: &space.limits, stamp: &stamp, ids: &ids };
+    Ok(match request.clone() {
+        Request::CreateDocument { root, location } => {
+            let created = ops::create_document(&context, root, location, None)?;
+            (created.edits, Reply::Document(created.record.id))
+        }
+        Request::Insert { drafts, position } => {
+            let inserted = ops::insert(tree, &context, drafts, place(position))?;
+            (inserted.edits, Reply::Ids(inserted.top))
+        }
+        Request::Update(patches) => {
+            let updated = ops::update(tree, &context, patches, &|data| Ok(vec![data]))?;
+            (updated.edits, Reply::Records(updated.blocks))
+        }
+        Request::Delete(ids) => {
+            let deleted = ops::delete(tree, &context, ids)?;
+            (deleted.edits, Reply::Ids(deleted.ids))
+        }
+        Request::Move { ids, position } => {
+            let moved = ops::move_blocks(tree, &context, ids, place(position))?;
+            (moved.edits, Reply::Ids(moved.ids))
+        }
+        Request::Fetch { block, max_depth, metadata } => {
+            (Vec::new(), Reply::Block(Box::new(ops::fetch(tree, block, max_depth, metadata, &plain)?)))
+        }
+        Request::Relocate { document, location } => {
+            let before = space.document(document).map(|found| found.record.clone());
+            let changed = before.filter(|before| before.location != location);
+            let edit = changed.map(|before| Edit::UpdateDocument {
+                after: leafbase_model::DocumentRecord { location, ..before.clone() },
+                before,
+            });
+            (edit.into_iter().collect(), Reply::Nothing)
+        }
+    })
+}
+
+/// What the naive space does.
+fn done(space: &mut NaiveSpace, request: &Request, step: u32) -> Result<Reply> {
+    let (stamp, ids) = (stamp(step), SequentialIds::new(u64::from(step)));
+    Ok(match request {
+        Request::CreateDocument { root, location } => {
+            Reply::Document(space.create_document((&stamp, &ids), root, *location, None)?)
+        }
+        Request::Insert { drafts, position } => Reply::Ids(space.insert((&stamp, &ids), drafts, *position)?),
+        Request::Update(patches) => Reply::Records(space.update(&stamp, patches)?),
+        Request::Delete(ids) => Reply::Ids(space.delete(ids)?),
+        Request::Move { ids, position } => Reply::Ids(space.move_blocks(&stamp, ids, *position)?),
+        Request::Fetch { block, max_depth, metadata } => {
+            Reply::Block(Box::new(space.fetch(*block, *max_depth, *metadata, &plain)?))
+        }
+        Request::Relocate { document, location } => {
+            space.set_location(*document, *location);
+            Reply::Nothing
+        }
+    })
+}
+
+/// Does `request` both ways, and leaves `space` as it then is.
+///
+/// # Errors
+/// How the two differ, or which edit is wrong, in words.
+pub(crate) fn step(
+    space: &mut NaiveSpace,
+    request: &Request,
+    number: u32,
+    lie: Option<Lie>,
+) -> Result<Result<Reply>, String> {
+    let before = space.clone();
+    let tree = Tree::new(&before, lie);
+    let (found, expected) = (decided(&tree, &before, request, number), done(space, request, number));
+    match (found, expected) {
+        (Ok((edits, found)), Ok(expected)) => {
+            check(found == expected, || format!("replied {found:?}\ninstead of {expected:?}"))?;
+            let mut applied = before.clone();
+            applied.apply_all(&edits).map_err(|error| format!("{error} in {edits:#?}"))?;
+            check(applied == *space, || format!("the edits give other trees: {edits:#?}"))?;
+            let inverse: Vec<_> = edits.iter().rev().map(Edit::inverse).collect();
+            applied.apply_all(&inverse).map_err(|error| format!("undone, {error} in {inverse:#?}"))?;
+            check(applied == before, || format!("what is undone is not as before: {edits:#?}"))?;
+            Ok(Ok(found))
+        }
+        (Err(found), Err(expected)) => {
+            check(before == *space, || "the naive space changed in spite of an error".to_owned())?;
+            let same = (found.kind(), found.path()) == (expected.kind(), expected.path());
+            check(same, || format!("refused with {found:?}\ninstead of {expected:?}"))?;
+            Ok(Err(found))
+        }
+        (Ok((_, found)), Err(expected)) => Err(format!("replied {found:?}\ninstead of refusing with {expected:?}")),
+        (Err(found), Ok(expected)) => Err(format!("refused with {found:?}\ninstead of replying {expected:?}")),
+    }
+}
+
+fn check(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
