@@ -84,7 +84,7 @@ macro_rules! deserialize_through_json {
 pub(crate) use deserialize_through_json;
 
 /// `text` in quotes for a message, cut short if long.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut shown: String = text.chars().take(40).collect();
     if shown.len() < text.len() {
         shown.push('…');
@@ -93,7 +93,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// What `value` is, for a message that says what came.
-pub(crate) fn describe(value: &Value) -> String {
+pub fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(value) => value.to_string(),

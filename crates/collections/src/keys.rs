@@ -1,0 +1,119 @@
+//! Keys of properties, made from names.
+
+use std::collections::BTreeSet;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// The key that a name makes: lower-case, white space to `_`, letters and digits of any script kept, with `_` and `-`; anything
+/// else is left out. A name of which nothing is left makes `property`.
+///
+/// ```
+/// assert_eq!(leafbase_collections::key_of("Due date"), "due_date");
+/// assert_eq!(leafbase_collections::key_of("Größe (cm)"), "größe_cm");
+/// ```
+pub fn key_of(name: &str) -> String {
+    // Composed, so that a name makes the same key however it was typed.
+    let lower: String = name.to_lowercase().nfc().collect();
+    let words = lower.split_whitespace().map(|word| word.chars().filter(|letter| is_kept(*letter)).collect());
+    let words: Vec<String> = words.filter(|word: &String| !word.is_empty()).collect();
+    if words.is_empty() { "property".to_owned() } else { words.join("_") }
+}
+
+/// Whether this can be a key: whether it is one that a name could make.
+pub fn is_key(key: &str) -> bool {
+    !key.is_empty() && key_of(key) == key
+}
+
+/// Marks are kept, too: without its vowel signs a word of Hindi or Thai is another word.
+fn is_kept(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '-') || is_combining_mark(letter)
+}
+
+/// Keys that are given out, each once: a second `name` becomes `name_2`, a third `name_3`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keys {
+    taken: BTreeSet<String>,
+}
+
+impl Keys {
+    /// Takes this very key. Whether it was free.
+    pub fn take(&mut self, key: &str) -> bool {
+        self.taken.insert(key.to_owned())
+    }
+
+    /// A free key for a property of this name.
+    pub fn give(&mut self, name: &str) -> String {
+        let wanted = key_of(name);
+        // One of so many candidates is free: fewer keys are taken.
+        let numbered = (2..=self.taken.len() + 2).map(|number| format!("{wanted}_{number}"));
+        let free = std::iter::once(wanted.clone()).chain(numbered).find(|key| !self.taken.contains(key));
+        let key = free.unwrap_or(wanted);
+        self.taken.insert(key.clone());
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_make_keys() {
+        for (name, key) in [
+            ("Status", "status"),
+            ("Due date", "due_date"),
+            ("  Due \t\n date  ", "due_date"),
+            ("due_date", "due_date"),
+            ("Follow-up", "follow-up"),
+            ("Price ($)", "price"),
+            ("a / b", "a_b"),
+            ("E-Mail: work", "e-mail_work"),
+            ("C++", "c"),
+            ("2nd", "2nd"),
+            ("Größe", "größe"),
+            ("ÀÉÎ", "àéî"),
+            ("ΟΔΟΣ", "οδος"),
+            ("Дата начала", "дата_начала"),
+            ("締め切り 日", "締め切り_日"),
+            ("마감일", "마감일"),
+            ("สถานะ ที่", "สถานะ_ที่"),
+            ("स्थिति", "स्थिति"),
+            ("موعد نهائي", "موعد_نهائي"),
+            ("e\u{301}te\u{301}", "\u{e9}t\u{e9}"),
+            ("\u{a0}no\u{a0}break\u{3000}", "no_break"),
+            ("", "property"),
+            ("🎉", "property"),
+            ("🎉 Party", "party"),
+            ("...", "property"),
+            ("zero\u{200b}width", "zerowidth"),
+            ("_", "_"),
+        ] {
+            assert_eq!(key_of(name), key, "{name:?}");
+            assert!(is_key(key), "{key:?} can be a key");
+        }
+    }
+
+    #[test]
+    fn what_no_name_makes_is_no_key() {
+        for wrong in ["", "Status", "due date", " status", "a.b", "a/b", "\"", "🎉", "a\u{0}", "e\u{301}"] {
+            assert!(!is_key(wrong), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn each_key_is_given_once() {
+        let mut keys = Keys::default();
+        assert!(keys.take("name_3"));
+        assert!(!keys.take("name_3"));
+        let given: Vec<_> = ["Name", "name", "NAME", "name 2", "Name", "?", "!"].map(|name| keys.give(name)).into();
+        assert_eq!(given, ["name", "name_2", "name_4", "name_2_2", "name_5", "property", "property_2"]);
+    }
+
+    #[test]
+    fn hundreds_of_one_name() {
+        let mut keys = Keys::default();
+        let given: BTreeSet<_> = (0..300).map(|_| keys.give("x")).collect();
+        assert_eq!((given.len(), given.contains("x"), given.contains("x_300")), (300, true, true));
+    }
+}

@@ -1,0 +1,224 @@
+//! Schemas: a request's becomes one that can be kept.
+
+use std::collections::BTreeSet;
+
+use leafbase_model::json::quoted;
+use leafbase_model::{
+    ContentProperty, ContentPropertyDraft, Error, Limits, Property, PropertyDraft, Result, Schema, SchemaDraft,
+    SelectOption,
+};
+
+use crate::keys::{Keys, is_key, key_of};
+
+/// An item has these fields itself, so that its title cannot stand under them.
+const FIELDS_OF_ITEMS: [&str; 3] = ["id", "properties", "content"];
+
+/// Gives every property a key and checks the whole. Keys in the request stay as they are; the others are made from the names, so
+/// that a schema sent again without keys gets the same ones. Columns are told apart by their keys alone: whoever renames one
+/// gives its key.
+///
+/// # Errors
+/// [`leafbase_model::ErrorKind::Validation`] for a key that cannot be one or is there twice, a blank name, an option that is
+/// there twice; [`leafbase_model::ErrorKind::LimitExceeded`]; each with its path, such as `properties[2].options[0].name`.
+pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
+    let SchemaDraft { key, name, content, properties } = draft;
+    check_name(&name, limits).map_err(|error| error.at("name"))?;
+    at_most("properties in a schema", limits.schema_properties, properties.len())
+        .map_err(|error| error.at("properties"))?;
+    let key = match key {
+        Some(key) => check_key(&key, limits).map(|()| key).map_err(|error| error.at("key"))?,
+        None => key_of(&name),
+    };
+    let mut keys = Keys::default();
+    let content = content.unwrap_or_else(|| ContentPropertyDraft { key: None, name: "Title".into() });
+    let under = |error: Error| error.at("contentPropDetails");
+    check_name(&content.name, limits).map_err(|error| under(error.at("name")))?;
+    if let Some(key) = &content.key {
+        let free = if FIELDS_OF_ITEMS.contains(&key.as_str()) {
+            Err(Error::validation("is a field of items"))
+        } else {
+            Ok(())
+        };
+        free.and_then(|()| take(&mut keys, key, limits)).map_err(|error| under(error.at("key")))?;
+    }
+    for (index, property) in properties.iter().enumerate() {
+        check_property(property, &mut keys, limits).map_err(|error| error.at(format_args!("properties[{index}]")))?;
+    }
+    let content_key = content.key.unwrap_or_else(|| content_key(&content.name, &mut keys));
+    let content = ContentProperty { key: content_key, name: content.name };
+    let properties = properties.into_iter().map(|PropertyDraft { key, name, kind }| {
+        let key = key.unwrap_or_else(|| keys.give(&name));
+        Property { key, name, kind }
+    });
+    Ok(Schema { key, name, content, properties: properties.collect() })
+}
+
+fn content_key(name: &str, keys: &mut Keys) -> String {
+    let mut reserved = keys.clone();
+    for field in FIELDS_OF_ITEMS {
+        reserved.take(field);
+    }
+    let key = reserved.give(name);
+    keys.take(&key);
+    key
+}
+
+fn check_property(property: &PropertyDraft, keys: &mut Keys, limits: &Limits) -> Result<()> {
+    if let Some(key) = &property.key {
+        take(keys, key, limits).map_err(|error| error.at("key"))?;
+    }
+    check_name(&property.name, limits).map_err(|error| error.at("name"))?;
+    check_options(property.kind.options(), limits).map_err(|error| error.at("options"))
+}
+
+fn check_options(options: &[SelectOption], limits: &Limits) -> Result<()> {
+    at_most("options in a select", limits.select_options, options.len())?;
+    let mut names = BTreeSet::new();
+    for (index, SelectOption { name, .. }) in options.iter().enumerate() {
+        let at = |error: Error| error.at(format_args!("[{index}].name"));
+        check_name(name, limits).map_err(at)?;
+        if !names.insert(name.as_str()) {
+            return Err(at(Error::validation(format!("{} is an option already", quoted(name)))));
+        }
+    }
+    Ok(())
+}
+
+fn take(keys: &mut Keys, key: &str, limits: &Limits) -> Result<()> {
+    check_key(key, limits)?;
+    if keys.take(key) { Ok(()) } else { Err(Error::validation(format!("{} is a key already", quoted(key)))) }
+}
+
+fn check_key(key: &str, limits: &Limits) -> Result<()> {
+    at_most("characters of a property key", limits.title, key.chars().count())?;
+    if is_key(key) {
+        return Ok(());
+    }
+    let message = format!("expected a key like {}, got {}", quoted(&key_of(key)), quoted(key));
+    Err(Error::validation(message))
+}
+
+fn check_name(name: &str, limits: &Limits) -> Result<()> {
+    if name.trim().is_empty() {
+        return Err(Error::validation("is blank"));
+    }
+    at_most("characters of a name", limits.title, name.chars().count())
+}
+
+fn at_most(limit: &str, maximum: usize, found: usize) -> Result<()> {
+    if found > maximum { Err(Error::limit(limit, maximum, found)) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The schema's keys: its own, the content's, the properties'.
+    fn keys(json: &str) -> std::result::Result<String, String> {
+        let draft: SchemaDraft = serde_json::from_str(json).unwrap();
+        let schema = complete(draft, &Limits::default()).map_err(|error| error.to_string())?;
+        let properties: Vec<_> = schema.properties.iter().map(|property| property.key.as_str()).collect();
+        Ok(format!("{} {}: {}", schema.key, schema.content.key, properties.join(" ")))
+    }
+
+    #[test]
+    fn keys_are_given_where_none_is() {
+        for (json, expected) in [
+            (r#"{"name":"My books","properties":[]}"#, "my_books title: "),
+            (
+                r#"{"name":"Books","properties":[{"name":"Status","type":"text"},{"name":"status","type":"text"}]}"#,
+                "books title: status status_2",
+            ),
+            // A column that was renamed keeps its key, and a new one of the old name gets another.
+            (
+                r#"{"name":"Books","properties":[{"name":"Status","type":"text"},
+                    {"key":"status","name":"Old status","type":"text"}]}"#,
+                "books title: status_2 status",
+            ),
+            (
+                r#"{"key":"b","name":"Books","contentPropDetails":{"key":"name","name":"Title"},
+                    "properties":[{"name":"Name","type":"text"},{"name":"Title","type":"text"}]}"#,
+                "b name: name_2 title",
+            ),
+            (r#"{"name":"Books","properties":[{"key":"title","name":"Title","type":"text"}]}"#, "books title_2: title"),
+            (
+                r#"{"name":"Books","contentPropDetails":{"name":"Content"},"properties":[{"name":"ID","type":"text"}]}"#,
+                "books content_2: id",
+            ),
+        ] {
+            assert_eq!(keys(json).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_schema_that_was_completed_stays_as_it_is() {
+        let json = r#"{"name":"Books","properties":[{"name":"A","type":"text"},{"name":"a","type":"select","options":[{"name":"x"}]}]}"#;
+        let schema = complete(serde_json::from_str(json).unwrap(), &Limits::default()).unwrap();
+        assert_eq!(complete(schema.clone().into(), &Limits::default()).unwrap(), schema);
+        assert_eq!(complete(serde_json::from_str(json).unwrap(), &Limits::default()).unwrap(), schema);
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let long = "x".repeat(1_001);
+        for (json, message) in [
+            (r#"{"name":" ","properties":[]}"#.to_owned(), "name: is blank"),
+            (format!(r#"{{"name":"{long}","properties":[]}}"#), "name: characters of a name: at most 1000, got 1001"),
+            (
+                r#"{"name":"B","key":"My Key","properties":[]}"#.into(),
+                r#"key: expected a key like "my_key", got "My Key""#,
+            ),
+            (
+                r#"{"name":"B","contentPropDetails":{"key":"id","name":"ID"},"properties":[]}"#.into(),
+                "contentPropDetails.key: is a field of items",
+            ),
+            (
+                r#"{"name":"B","contentPropDetails":{"name":""},"properties":[]}"#.into(),
+                "contentPropDetails.name: is blank",
+            ),
+            (
+                r#"{"name":"B","properties":[{"key":"a","name":"A","type":"text"},{"key":"a","name":"B","type":"text"}]}"#
+                    .into(),
+                r#"properties[1].key: "a" is a key already"#,
+            ),
+            (
+                r#"{"name":"B","contentPropDetails":{"key":"a","name":"A"},"properties":[{"key":"a","name":"A","type":"text"}]}"#
+                    .into(),
+                r#"properties[0].key: "a" is a key already"#,
+            ),
+            (
+                r#"{"name":"B","properties":[{"key":"","name":"A","type":"text"}]}"#.into(),
+                r#"properties[0].key: expected a key like "property", got """#,
+            ),
+            (
+                format!(r#"{{"name":"B","properties":[{{"key":"{long}","name":"A","type":"text"}}]}}"#),
+                "properties[0].key: characters of a property key: at most 1000, got 1001",
+            ),
+            (r#"{"name":"B","properties":[{"name":"","type":"text"}]}"#.into(), "properties[0].name: is blank"),
+            (
+                r#"{"name":"B","properties":[{"name":"A","type":"select","options":[{"name":"x"},{"name":"x"}]}]}"#.into(),
+                r#"properties[0].options[1].name: "x" is an option already"#,
+            ),
+            (
+                r#"{"name":"B","properties":[{"name":"A","type":"select","options":[{"name":""}]}]}"#.into(),
+                "properties[0].options[0].name: is blank",
+            ),
+        ] {
+            assert_eq!(keys(&json).unwrap_err(), message);
+        }
+    }
+
+    #[test]
+    fn there_are_not_too_many_of_anything() {
+        let many = |count: usize, entry: &str| vec![entry; count].join(",");
+        let properties =
+            |count| format!(r#"{{"name":"B","properties":[{}]}}"#, many(count, r#"{"name":"A","type":"text"}"#));
+        keys(&properties(200)).unwrap();
+        let message = "properties: properties in a schema: at most 200, got 201";
+        assert_eq!(keys(&properties(201)).unwrap_err(), message);
+        let options: String = many(1_001, r#"{"name":"x"}"#);
+        let json = format!(r#"{{"name":"B","properties":[{{"name":"A","type":"select","options":[{options}]}}]}}"#);
+        let message = "properties[0].options: options in a select: at most 1000, got 1001";
+        assert_eq!(keys(&json).unwrap_err(), message);
+    }
+}

@@ -1,0 +1,386 @@
+//! Values of properties: read by the property's type, or refused with what was expected and what came.
+
+use leafbase_model::json::{describe, quoted};
+use leafbase_model::{
+    BlockId, Day, DayRef, Error, ErrorKind, Limits, Property, PropertyKind, PropertyValue, Result, Schema,
+};
+use serde_json::Value;
+
+/// An error names so many options at most.
+const OPTIONS_NAMED: usize = 12;
+
+/// Reads values of items. Each of its errors is a [`ErrorKind::SchemaMismatch`] or [`ErrorKind::LimitExceeded`].
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'a> {
+    /// The day that `today` means.
+    pub today: Day,
+    /// How long texts may be.
+    pub limits: &'a Limits,
+    /// Whether a select takes an option that its property does not have yet; [`new_options`] tells which they are.
+    pub new_options: bool,
+}
+
+impl Values<'_> {
+    /// Reads one value; none if it clears the property: `null`, and an empty set of options or relations.
+    ///
+    /// # Errors
+    /// If the property does not take it.
+    pub fn read(&self, property: &Property, value: &Value) -> Result<Option<PropertyValue>> {
+        if value.is_null() {
+            return Ok(None);
+        }
+        let read = match &property.kind {
+            PropertyKind::Text => PropertyValue::Text(text("text", self.limits.block_text, value)?),
+            PropertyKind::Url => PropertyValue::Text(text("a URL", self.limits.attribute, value)?),
+            PropertyKind::Email => PropertyValue::Text(text("an e-mail address", self.limits.attribute, value)?),
+            PropertyKind::Phone => PropertyValue::Text(text("a phone number", self.limits.attribute, value)?),
+            PropertyKind::Number => PropertyValue::Number(number(value)?),
+            PropertyKind::Boolean => {
+                PropertyValue::Boolean(value.as_bool().ok_or_else(|| wrong("true or false", value))?)
+            }
+            PropertyKind::Date => PropertyValue::Date(self.day(value)?),
+            PropertyKind::SingleSelect(_) => PropertyValue::Text(self.option(property, value)?),
+            PropertyKind::MultiSelect(_) => PropertyValue::Options(self.options(property, value)?),
+            PropertyKind::Relation { .. } => PropertyValue::Relations(self.relations(value)?),
+        };
+        let is_empty = match &read {
+            PropertyValue::Options(options) => options.is_empty(),
+            PropertyValue::Relations(items) => items.is_empty(),
+            _ => false,
+        };
+        Ok((!is_empty).then_some(read))
+    }
+
+    /// Reads the `properties` of an item: what each key given is to become, in the order of the schema.
+    ///
+    /// # Errors
+    /// If the schema has no such property, or the property does not take the value; with the key as path.
+    pub fn read_all(&self, schema: &Schema, properties: &Value) -> Result<Vec<(String, Option<PropertyValue>)>> {
+        let Value::Object(fields) = properties else { return Err(wrong("an object", properties)) };
+        if let Some(unknown) = fields.keys().find(|key| schema.property(key).is_none()) {
+            return Err(mismatch("the collection has no such property").at(unknown));
+        }
+        let given = schema.properties.iter().filter_map(|property| Some((property, fields.get(&property.key)?)));
+        given
+            .map(|(property, value)| {
+                let read = self.read(property, value).map_err(|error| error.at(&property.key))?;
+                Ok((property.key.clone(), read))
+            })
+            .collect()
+    }
+
+    fn day(&self, value: &Value) -> Result<Day> {
+        let text = value.as_str().ok_or_else(|| wrong("a day YYYY-MM-DD", value))?;
+        let shifted = |days| Ok(Day::from_epoch_days(self.today.epoch_days() + days));
+        match text.parse() {
+            Ok(DayRef::Yesterday) => shifted(-1),
+            Ok(DayRef::Today) => shifted(0),
+            Ok(DayRef::Tomorrow) => shifted(1),
+            Ok(DayRef::Date(day)) => Ok(day),
+            Err(_) => text.parse().map_err(|error: Error| mismatch(error.message())),
+        }
+    }
+
+    fn option(&self, property: &Property, value: &Value) -> Result<String> {
+        let name = text("the name of an option", self.limits.title, value)?;
+        let known = property.kind.options();
+        if known.iter().any(|option| option.name == name) || (self.new_options && !name.trim().is_empty()) {
+            return Ok(name);
+        }
+        let mut names: Vec<_> = known.iter().take(OPTIONS_NAMED).map(|option| quoted(&option.name)).collect();
+        if known.len() > OPTIONS_NAMED {
+            names.push(format!("{} more", known.len() - OPTIONS_NAMED));
+        }
+        let expected = match names.as_slice() {
+            [] => "nothing, for there are no options".to_owned(),
+            names => format!("one of {}", names.join(", ")),
+        };
+        Err(mismatch(format!("expected {expected}, got {}", quoted(&name))))
+    }
+
+    fn options(&self, property: &Property, value: &Value) -> Result<Vec<String>> {
+        let Value::Array(values) = value else { return Err(wrong("an array of names of options", value)) };
+        check_count("options of a value", self.limits.select_options, values.len())?;
+        let mut found = Vec::new();
+        for (index, value) in values.iter().enumerate() {
+            let name = self.option(property, value).map_err(|error| error.at(format_args!("[{index}]")))?;
+            if !found.contains(&name) {
+                found.push(name);
+            }
+        }
+        Ok(found)
+    }
+
+    /// `{"relations": [{"blockId": id}]}`, an array of IDs, or one ID.
+    fn relations(&self, value: &Value) -> Result<Vec<BlockId>> {
+        let ids: Vec<BlockId> = match value {
+            Value::String(_) => vec![item_id(value)?],
+            Value::Array(ids) => each(ids, item_id)?,
+            Value::Object(fields) => match (fields.get("relations"), fields.keys().find(|key| *key != "relations")) {
+                (_, Some(unknown)) => return Err(mismatch("unknown field").at(unknown)),
+                (Some(Value::Array(related)), None) => {
+                    each(related, related_id).map_err(|error| error.at("relations"))?
+                }
+                (Some(other), None) => return Err(wrong("an array", other).at("relations")),
+                (None, None) => return Err(mismatch("is missing").at("relations")),
+            },
+            other => return Err(wrong("relations like {\"relations\": [{\"blockId\": \"..\"}]}", other)),
+        };
+        check_count("relations of a value", self.limits.blocks_per_request, ids.len())?;
+        let mut seen = std::collections::BTreeSet::new();
+        Ok(ids.into_iter().filter(|id| seen.insert(*id)).collect())
+    }
+}
+
+/// The options in `value` that `property` does not have yet, in their order.
+pub fn new_options<'v>(property: &Property, value: &'v PropertyValue) -> Vec<&'v str> {
+    let chosen: Vec<&str> = match (&property.kind, value) {
+        (PropertyKind::SingleSelect(_), PropertyValue::Text(name)) => vec![name],
+        (PropertyKind::MultiSelect(_), PropertyValue::Options(names)) => names.iter().map(String::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let known = property.kind.options();
+    chosen.into_iter().filter(|name| known.iter().all(|option| option.name != *name)).collect()
+}
+
+fn text(expected: &str, longest: usize, value: &Value) -> Result<String> {
+    let text = value.as_str().ok_or_else(|| wrong(expected, value))?;
+    check_count("bytes of a property value", longest, text.len())?;
+    Ok(text.to_owned())
+}
+
+fn check_count(limit: &str, maximum: usize, found: usize) -> Result<()> {
+    if found > maximum { Err(Error::limit(limit, maximum, found)) } else { Ok(()) }
+}
+
+/// A number that the store can hold as it is: a whole one beyond 2^53 might come out as its neighbour.
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "compared with what came")]
+fn number(value: &Value) -> Result<f64> {
+    let number = value.as_f64().ok_or_else(|| wrong("a number", value))?;
+    let exact = match (value.as_i64(), value.as_u64()) {
+        (Some(whole), _) => i128::from(whole) == whole as f64 as i128,
+        (_, Some(whole)) => i128::from(whole) == whole as f64 as i128,
+        _ => number.is_finite(),
+    };
+    if exact { Ok(number) } else { Err(wrong("a number that fits 64 bits of floating point", value)) }
+}
+
+fn each(values: &[Value], read: fn(&Value) -> Result<BlockId>) -> Result<Vec<BlockId>> {
+    let at = |(index, value)| read(value).map_err(|error| error.at(format_args!("[{index}]")));
+    values.iter().enumerate().map(at).collect()
+}
+
+fn related_id(value: &Value) -> Result<BlockId> {
+    let Value::Object(fields) = value else { return Err(wrong("an object", value)) };
+    if let Some(unknown) = fields.keys().find(|key| *key != "blockId") {
+        return Err(mismatch("unknown field").at(unknown));
+    }
+    let id = fields.get("blockId").ok_or_else(|| mismatch("is missing").at("blockId"))?;
+    item_id(id).map_err(|error| error.at("blockId"))
+}
+
+/// A malformed ID is one that nothing bears: it is not found, like any other unknown ID.
+fn item_id(value: &Value) -> Result<BlockId> {
+    let text = value.as_str().ok_or_else(|| wrong("an ID", value))?;
+    Ok(text.parse().unwrap_or(BlockId::NIL))
+}
+
+fn wrong(expected: &str, value: &Value) -> Error {
+    mismatch(format!("expected {expected}, got {}", describe(value)))
+}
+
+fn mismatch(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::SchemaMismatch, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use leafbase_model::{ContentProperty, SelectOption};
+    use serde_json::json;
+
+    use super::*;
+
+    const SELECT: [&str; 2] = ["open", "shut"];
+
+    fn options() -> Vec<SelectOption> {
+        SELECT.map(SelectOption::new).into()
+    }
+
+    fn relation() -> PropertyKind {
+        PropertyKind::Relation { target: BlockId::NIL, inverse_key: None }
+    }
+
+    fn property(kind: PropertyKind) -> Property {
+        Property { key: "key".into(), name: "Key".into(), kind }
+    }
+
+    fn id(number: u8) -> BlockId {
+        let mut bytes = [0; 16];
+        bytes[15] = number;
+        BlockId::from_bytes(bytes)
+    }
+
+    fn read_with(kind: PropertyKind, value: &Value, new_options: bool) -> Result<Option<PropertyValue>> {
+        let today = "2026-03-01".parse().unwrap();
+        Values { today, limits: &Limits::default(), new_options }.read(&property(kind), value)
+    }
+
+    #[test]
+    fn values_that_fit() {
+        use PropertyValue::{Boolean, Date, Number, Options, Relations, Text};
+        let day = |text: &str| Date(text.parse().unwrap());
+        let text = |text: &str| Text(text.into());
+        let two = json!({"relations": [{"blockId": id(1)}, {"blockId": id(2)}]});
+        for (kind, value, expected) in [
+            (PropertyKind::Text, json!(""), text("")),
+            (PropertyKind::Text, json!("two\nlines"), text("two\nlines")),
+            (PropertyKind::Url, json!("https://example.org"), text("https://example.org")),
+            (PropertyKind::Email, json!("anna@example.org"), text("anna@example.org")),
+            (PropertyKind::Phone, json!("+351 21 000"), text("+351 21 000")),
+            (PropertyKind::Number, json!(3), Number(3.0)),
+            (PropertyKind::Number, json!(-0.25), Number(-0.25)),
+            (PropertyKind::Number, json!(1_u64 << 60), Number(1.152_921_504_606_847e18)),
+            (PropertyKind::Boolean, json!(false), Boolean(false)),
+            (PropertyKind::Date, json!("2028-02-29"), day("2028-02-29")),
+            (PropertyKind::Date, json!("today"), day("2026-03-01")),
+            (PropertyKind::Date, json!("tomorrow"), day("2026-03-02")),
+            (PropertyKind::Date, json!("yesterday"), day("2026-02-28")),
+            (PropertyKind::SingleSelect(options()), json!("open"), text("open")),
+            (
+                PropertyKind::MultiSelect(options()),
+                json!(["shut", "open", "shut"]),
+                Options(vec!["shut".into(), "open".into()]),
+            ),
+            (relation(), two, Relations(vec![id(1), id(2)])),
+            (relation(), json!([id(2), id(1), id(2)]), Relations(vec![id(2), id(1)])),
+            (relation(), json!(id(1)), Relations(vec![id(1)])),
+            (relation(), json!(["no ID"]), Relations(vec![BlockId::NIL])),
+        ] {
+            assert_eq!(read_with(kind.clone(), &value, false).unwrap(), Some(expected), "{kind:?} {value}");
+            assert_eq!(read_with(kind, &Value::Null, false).unwrap(), None);
+        }
+        for empty in [json!([]), json!({"relations": []})] {
+            assert_eq!(read_with(relation(), &empty, false).unwrap(), None);
+        }
+        assert_eq!(read_with(PropertyKind::MultiSelect(options()), &json!([]), false).unwrap(), None);
+    }
+
+    #[test]
+    fn values_that_do_not_fit() {
+        let select = || PropertyKind::SingleSelect(options());
+        let many = (0..20).map(|number| SelectOption::new(format!("option {number}"))).collect();
+        for (kind, value, message) in [
+            (PropertyKind::Text, json!(1), "expected text, got 1"),
+            (PropertyKind::Url, json!(true), "expected a URL, got true"),
+            (PropertyKind::Email, json!([]), "expected an e-mail address, got an array"),
+            (PropertyKind::Phone, json!(351), "expected a phone number, got 351"),
+            (PropertyKind::Number, json!("3"), r#"expected a number, got "3""#),
+            (
+                PropertyKind::Number,
+                json!(9_007_199_254_740_993_u64),
+                "expected a number that fits 64 bits of floating point, got 9007199254740993",
+            ),
+            (
+                PropertyKind::Number,
+                json!(u64::MAX),
+                "expected a number that fits 64 bits of floating point, got 18446744073709551615",
+            ),
+            (PropertyKind::Boolean, json!("yes"), r#"expected true or false, got "yes""#),
+            (PropertyKind::Boolean, json!(0), "expected true or false, got 0"),
+            (PropertyKind::Date, json!("soon"), r#"expected a day YYYY-MM-DD, got "soon""#),
+            (PropertyKind::Date, json!("2026-02-29"), "the calendar has no day 2026-02-29"),
+            (PropertyKind::Date, json!(20_260_301), "expected a day YYYY-MM-DD, got 20260301"),
+            (select(), json!("Open"), r#"expected one of "open", "shut", got "Open""#),
+            (select(), json!(["open"]), "expected the name of an option, got an array"),
+            (
+                PropertyKind::SingleSelect(many),
+                json!(""),
+                r#"expected one of "option 0", "option 1", "option 2", "option 3", "option 4", "option 5", "option 6", "option 7", "option 8", "option 9", "option 10", "option 11", 8 more, got """#,
+            ),
+            (PropertyKind::SingleSelect(vec![]), json!("x"), r#"expected nothing, for there are no options, got "x""#),
+            (
+                PropertyKind::MultiSelect(options()),
+                json!("open"),
+                r#"expected an array of names of options, got "open""#,
+            ),
+            (PropertyKind::MultiSelect(options()), json!(["open", 1]), "[1]: expected the name of an option, got 1"),
+            (
+                PropertyKind::MultiSelect(options()),
+                json!(["gone"]),
+                r#"[0]: expected one of "open", "shut", got "gone""#,
+            ),
+            (relation(), json!(7), r#"expected relations like {"relations": [{"blockId": ".."}]}, got 7"#),
+            (relation(), json!({}), "relations: is missing"),
+            (
+                relation(),
+                json!({"relations": id(1)}),
+                r#"relations: expected an array, got "00000000000000000000000001""#,
+            ),
+            (relation(), json!({"relations": [], "more": 1}), "more: unknown field"),
+            (
+                relation(),
+                json!({"relations": [id(1)]}),
+                r#"relations[0]: expected an object, got "00000000000000000000000001""#,
+            ),
+            (relation(), json!({"relations": [{}]}), "relations[0].blockId: is missing"),
+            (relation(), json!({"relations": [{"blockId": 1}]}), "relations[0].blockId: expected an ID, got 1"),
+            (relation(), json!([{"blockId": id(1)}]), "[0]: expected an ID, got an object"),
+        ] {
+            let error = read_with(kind, &value, false).unwrap_err();
+            assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::SchemaMismatch, message), "{value}");
+        }
+    }
+
+    #[test]
+    fn texts_are_not_too_long() {
+        for (kind, longest) in [(PropertyKind::Text, 256 << 10), (PropertyKind::Url, 8 << 10)] {
+            read_with(kind.clone(), &json!("x".repeat(longest)), false).unwrap();
+            let error = read_with(kind, &json!("x".repeat(longest + 1)), false).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+        }
+    }
+
+    #[test]
+    fn new_options_are_taken_only_when_allowed_and_told() {
+        let value = json!(["open", "ajar", "gone"]);
+        let kind = || PropertyKind::MultiSelect(options());
+        assert!(read_with(kind(), &value, false).is_err());
+        let read = read_with(kind(), &value, true).unwrap().unwrap();
+        assert_eq!(new_options(&property(kind()), &read), ["ajar", "gone"]);
+        let read = read_with(PropertyKind::SingleSelect(options()), &json!("ajar"), true).unwrap().unwrap();
+        assert_eq!(new_options(&property(PropertyKind::SingleSelect(options())), &read), ["ajar"]);
+        assert!(read_with(PropertyKind::SingleSelect(options()), &json!(" "), true).is_err());
+        assert_eq!(new_options(&property(PropertyKind::Text), &PropertyValue::Text("x".into())), [""; 0]);
+    }
+
+    #[test]
+    fn the_properties_of_an_item() {
+        let column = |key: &str, kind| Property { key: key.into(), name: key.into(), kind };
+        let schema = Schema {
+            key: "books".into(),
+            name: "Books".into(),
+            content: ContentProperty { key: "title".into(), name: "Title".into() },
+            properties: vec![
+                column("read", PropertyKind::Boolean),
+                column("due", PropertyKind::Date),
+                column("a", PropertyKind::Text),
+            ],
+        };
+        let read = |value| {
+            let today = "2026-03-01".parse().unwrap();
+            Values { today, limits: &Limits::default(), new_options: false }.read_all(&schema, &value)
+        };
+        assert_eq!(
+            read(json!({"a": null, "read": true})).unwrap(),
+            [("read".to_owned(), Some(PropertyValue::Boolean(true))), ("a".to_owned(), None),]
+        );
+        for (value, message) in [
+            (json!([]), "expected an object, got an array"),
+            (json!({"Read": true}), "Read: the collection has no such property"),
+            (json!({"read": "x", "due": "x"}), r#"read: expected true or false, got "x""#),
+            (json!({"due": "soon"}), r#"due: expected a day YYYY-MM-DD, got "soon""#),
+        ] {
+            assert_eq!(read(value).unwrap_err().to_string(), message);
+        }
+    }
+}
