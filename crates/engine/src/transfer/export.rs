@@ -87,11 +87,9 @@ fn text(
         let (path, kind) = (document.path.clone(), AdaptationKind::ReadsBackDifferently);
         adaptations.push(Adaptation { path, line: None, kind, message });
     }
-    match front {
-        Some(front) if rendered.is_empty() => front,
-        Some(front) => format!("{front}\n{rendered}"),
-        None => rendered,
-    }
+    let end = if rendered.is_empty() { "" } else { "\n" };
+    let between = if front.is_some() { end } else { "" };
+    format!("{}{between}{rendered}{end}", front.unwrap_or_default())
 }
 
 /// The block as front matter, if it is that and can be written so.

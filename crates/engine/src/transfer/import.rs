@@ -102,7 +102,7 @@ impl<'a> Import<'a> {
         source: &mut dyn ImportSource,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<()> {
-        let total = u64::try_from(self.plan.files.len()).ok();
+        let total = u64::try_from(self.plan.files.len()).unwrap_or(u64::MAX);
         let mut done = 0;
         for step in &self.plan.steps {
             match step {
@@ -121,8 +121,8 @@ impl<'a> Import<'a> {
             if self.batch.blocks >= BATCH {
                 self.write()?;
             }
-            if progress(Progress::new(done, total)).is_break() {
-                self.report.canceled = true;
+            if progress(Progress::new(done, Some(total))).is_break() {
+                self.report.canceled = done < total;
                 break;
             }
         }

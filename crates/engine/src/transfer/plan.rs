@@ -112,11 +112,11 @@ mod tests {
             [number; 16]
         });
         let plan = plan.expect("a plan");
-        let steps: Vec<String> = plan.steps.iter().map(|step| match step {
+        let steps = plan.steps.iter().map(|step| match step {
             Step::Folder(folder) => folder.name.clone(),
             Step::File(index) => plan.files[*index].path.clone(),
         });
-        assert_eq!(steps, ["b", "c", "a.md", "b/c/x.md", "b/y.md"]);
+        assert_eq!(steps.collect::<Vec<_>>(), ["b", "c", "a.md", "b/c/x.md", "b/y.md"]);
         let skipped: Vec<_> = plan.skipped.iter().map(|entry| (entry.path.as_str(), entry.reason.as_str())).collect();
         assert_eq!(
             skipped,

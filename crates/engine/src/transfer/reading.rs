@@ -44,11 +44,9 @@ pub(super) fn title(path: &str) -> String {
 /// The blocks of a file. What the parser refuses is kept as code.
 pub(super) fn blocks(text: &str, limits: &Limits, notes: &mut Notes<'_>) -> Vec<BlockDraft> {
     let split = front_matter::split(text);
-    let options = markdown::ParseOptions {
-        limits: limits.clone(),
-        empty_first_item: markdown::EmptyFirstItem::Drop,
-        ..markdown::ParseOptions::default()
-    };
+    let options = markdown::ParseOptions::default()
+        .with_limits(limits.clone())
+        .with_empty_first_item(markdown::EmptyFirstItem::Drop);
     let parsed = match markdown::parse(split.body, &options) {
         Ok(parsed) => parsed,
         Err(error) => {
@@ -67,9 +65,20 @@ pub(super) fn blocks(text: &str, limits: &Limits, notes: &mut Notes<'_>) -> Vec<
     blocks.extend(parsed.blocks);
     for adaptation in parsed.adaptations {
         let line = adaptation.line + split.lines_before;
-        notes.add_at(AdaptationKind::Markdown, Some(line), adaptation.message);
+        notes.add_at(kind(adaptation.kind), Some(line), adaptation.kind.to_string());
     }
     blocks
+}
+
+fn kind(kind: markdown::AdaptationKind) -> AdaptationKind {
+    match kind {
+        markdown::AdaptationKind::EmptyFirstItem => AdaptationKind::EmptyFirstItem,
+        markdown::AdaptationKind::HeadingLevel(_) => AdaptationKind::HeadingLevel,
+        markdown::AdaptationKind::Indentation => AdaptationKind::Indentation,
+        markdown::AdaptationKind::TaskMark(_) => AdaptationKind::TaskMark,
+        markdown::AdaptationKind::Unclosed(_) | markdown::AdaptationKind::Attribute(_) => AdaptationKind::Tag,
+        _ => AdaptationKind::Markdown,
+    }
 }
 
 /// A file, word for word, as one block of code.

@@ -48,7 +48,17 @@ impl ExportOptions {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum AdaptationKind {
-    /// Markdown that the dialect writes otherwise, or has no block for.
+    /// An empty first item of a list was left out.
+    EmptyFirstItem,
+    /// A heading of level 5 or 6 became one of level 4.
+    HeadingLevel,
+    /// A list nested deeper than blocks can be stays at the deepest level.
+    Indentation,
+    /// A mark in brackets that is no state of a task stayed text.
+    TaskMark,
+    /// A tag of the dialect was not closed, or had an unknown attribute.
+    Tag,
+    /// Other markdown that blocks do not keep as it was.
     Markdown,
     /// A file, or a document, that could not be read as markdown and is kept as code, word for word.
     KeptAsCode,
@@ -82,6 +92,11 @@ impl AdaptationKind {
     /// The kind in a few words, for a summary.
     pub const fn summary(self) -> &'static str {
         match self {
+            Self::EmptyFirstItem => "empty first item of a list, left out",
+            Self::HeadingLevel => "heading of level 5 or 6, now of level 4",
+            Self::Indentation => "list nested deeper than five levels, kept at the fifth",
+            Self::TaskMark => "mark that is no task state, kept as text",
+            Self::Tag => "tag not closed, or with an unknown attribute",
             Self::Markdown => "markdown written another way",
             Self::KeptAsCode => "kept as code, word for word",
             Self::ByteOrderMark => "byte order mark left off",

@@ -98,7 +98,10 @@ fn link(text: &str, at: usize) -> Option<WikiLink<'_>> {
 mod tests {
     use super::*;
 
-    fn parts(text: &str) -> Vec<(&str, bool, &str, Option<&str>, Option<&str>)> {
+    /// A link as written, whether it embeds, its target, anchor and alias.
+    type Parts<'a> = (&'a str, bool, &'a str, Option<&'a str>, Option<&'a str>);
+
+    fn parts(text: &str) -> Vec<Parts<'_>> {
         let whole = |link: &WikiLink<'_>| text.get(link.range.clone()).expect("a range of the text");
         scan(text).iter().map(|link| (whole(link), link.embed, link.target, link.anchor, link.alias)).collect()
     }

@@ -1,0 +1,409 @@
+//! Folders of markdown files go in and come out again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use leafbase::{
+    AdaptationKind, Block, BlockData, BlockDraft, BlockKind, CodeLanguage, Connection, ErrorKind, ExportOptions, Fetch,
+    FolderId, ImportOptions, ImportReport, Location, MemorySource, Position, Progress, Space,
+};
+
+fn on(_: Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// A space in memory with these files in it.
+fn imported<const N: usize>(files: [(&str, &str); N]) -> (Connection, ImportReport) {
+    let notes = Space::in_memory().expect("a space").connect();
+    let report = notes.import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on);
+    (notes, report.expect("imported"))
+}
+
+/// Everything below a directory; directories end with a slash.
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn files_below(top: &Path) -> Files {
+    let (mut files, mut waiting) = (Files::new(), vec![PathBuf::new()]);
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(top.join(&directory)).expect("a directory") {
+            let path = directory.join(entry.expect("an entry").file_name());
+            let name = path.to_str().expect("UTF-8").to_owned();
+            if top.join(&path).is_dir() {
+                files.insert(format!("{name}/"), Vec::new());
+                waiting.push(path);
+            } else {
+                files.insert(name, fs::read(top.join(&path)).expect("a file"));
+            }
+        }
+    }
+    files
+}
+
+fn exported(notes: &Connection) -> Files {
+    let directory = tempfile::tempdir().expect("a directory");
+    notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+    files_below(directory.path())
+}
+
+fn file(files: &Files, path: &str) -> String {
+    let bytes = files.get(path).unwrap_or_else(|| panic!("no {path} among {:?}", files.keys()));
+    String::from_utf8(bytes.clone()).expect("UTF-8")
+}
+
+/// What a space of these files exports, after making sure that another round changes nothing.
+fn round<const N: usize>(given: [(&str, &str); N]) -> (Files, ImportReport) {
+    let (notes, report) = imported(given);
+    let files = exported(&notes);
+    same_again(&files);
+    (files, report)
+}
+
+/// Imports the files of an export and exports them again: the same, to the byte.
+fn same_again(files: &Files) {
+    let directory = tempfile::tempdir().expect("a directory");
+    write_below(directory.path(), files);
+    let notes = Space::in_memory().expect("a space").connect();
+    notes.import_folder(directory.path(), &ImportOptions::new(), &mut on).expect("imported");
+    assert_same(files, &exported(&notes));
+}
+
+fn write_below(top: &Path, files: &Files) {
+    for (path, bytes) in files {
+        if path.ends_with('/') {
+            fs::create_dir_all(top.join(path)).expect("a directory");
+        } else {
+            fs::create_dir_all(top.join(path).parent().expect("a parent")).expect("a directory");
+            fs::write(top.join(path), bytes).expect("written");
+        }
+    }
+}
+
+fn assert_same(one: &Files, other: &Files) {
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>(), "the same paths");
+    let differing: Vec<_> = one.keys().filter(|path| one[*path] != other[*path]).collect();
+    if let Some(path) = differing.first() {
+        let (one, other) = (file(one, path), file(other, path));
+        let lines = one.lines().zip(other.lines()).enumerate().find(|(_, (one, other))| one != other);
+        panic!("{} files differ: {differing:?}\nthe first in {lines:?}", differing.len());
+    }
+}
+
+fn kinds(report: &ImportReport) -> Vec<(AdaptationKind, Option<usize>)> {
+    report.adaptations.iter().map(|adaptation| (adaptation.kind, adaptation.line)).collect()
+}
+
+fn blocks(notes: &Connection, title: &str) -> Vec<Block> {
+    let documents = notes.documents().expect("documents").0;
+    let document = documents.iter().find(|document| document.title == title).expect("a document of this title");
+    notes.fetch(Fetch::new(document.id())).expect("blocks").children().to_vec()
+}
+
+#[test]
+fn the_sample_notes_come_out_and_in_unchanged() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/engine/examples/tour");
+    let report = notes.import_folder(sample, &ImportOptions::new(), &mut on).expect("imported");
+    assert_eq!((report.documents, report.folders, report.canceled), (12, 3, false));
+    assert_eq!(report.skipped, []);
+    let files = exported(&notes);
+    same_again(&files);
+    assert_eq!(files.len(), 15);
+    let text = |path: &str| file(&files, path);
+    assert!(text("Start here.md").contains("[Trip to Lisbon](Lisbon/Trip%20to%20Lisbon.md)"));
+    assert!(text("Start here.md").contains("[feeding the starter](Kitchen/Sourdough%20starter.md#feeding)"));
+    assert!(text("Start here.md").contains("[[Porto]]"));
+    assert!(text("Lisbon/Trip to Lisbon.md").starts_with("---\ntags: [travel, spring]\nwith: Ana\n---\n\n# Trip"));
+    assert!(text("Lisbon/Day plan.md").contains("[the tram](Tram%2028.md)"));
+    assert!(text("Kitchen/豆腐汤.md").contains("[水的分量](Measures.md#water)"));
+}
+
+#[test]
+fn every_kind_of_link_leads_to_its_block() {
+    let (notes, report) = imported([
+        (
+            "a/From.md",
+            "See [[To]], [[To|an alias]], [[To#Part Two]], [[b/To]], [[#Own]] and [rel](../b/To.md#part-two).\n\n# Own\n",
+        ),
+        ("b/To.md", "# Part One\n\n# Part Two\n\ntext ^named\n"),
+        ("c/Named.md", "[[to#^named]] and [x](../b/To.md#^1), `[[To]]`, \\[[To]], [[From]].\n"),
+    ]);
+    assert_eq!(kinds(&report), []);
+    assert_eq!(report.links, 9);
+    let to = blocks(&notes, "To");
+    let from = blocks(&notes, "From");
+    let document = |title: &str| {
+        let documents = notes.documents().expect("documents").0;
+        documents.iter().find(|document| document.title == title).expect("a document").id()
+    };
+    let (to_id, part_one, part_two, named, own) = (document("To"), to[0].id, to[1].id, to[2].id, from[1].id);
+    assert_eq!(
+        from[0].data.markdown,
+        format!(
+            "See [To](block://{to_id}), [an alias](block://{to_id}), [To#Part Two](block://{part_two}), \
+             [b/To](block://{to_id}), [Own](block://{own}) and [rel](block://{part_two})."
+        )
+    );
+    assert_eq!(
+        blocks(&notes, "Named")[0].data.markdown,
+        format!(
+            "[to#^named](block://{named}) and [x](block://{part_one}), `[[To]]`, \\[[To]], [From](block://{}).",
+            document("From")
+        )
+    );
+    let files = exported(&notes);
+    same_again(&files);
+    assert_eq!(
+        file(&files, "a/From.md"),
+        "See [To](../b/To.md), [an alias](../b/To.md), [To#Part Two](../b/To.md#part-two), [b/To](../b/To.md), \
+         [Own](#own) and [rel](../b/To.md#part-two).\n\n# Own\n"
+    );
+    assert_eq!(
+        file(&files, "c/Named.md"),
+        "[to#^named](../b/To.md#^3) and [x](../b/To.md#part-one), `[[To]]`, \\[[To]], [From](../a/From.md).\n"
+    );
+}
+
+#[test]
+fn links_alone_in_a_paragraph_and_in_tables_are_links_too() {
+    let (files, report) = round([
+        ("A.md", "[[B]]\n\n[to b](B.md)\n\n| x | y |\n| --- | --- |\n| [[B\\|alias]] | [[B]] |\n\n- [[B]]\n"),
+        ("B.md", "b\n"),
+    ]);
+    assert_eq!((kinds(&report), report.links), (vec![], 5));
+    assert_eq!(
+        file(&files, "A.md"),
+        "[B](B.md)\n\n[to b](B.md)\n\n| x | y |\n| --- | --- |\n| [alias](B.md) | [B](B.md) |\n\n- [B](B.md)\n"
+    );
+    let (notes, _) = imported([("A.md", "[[B]]\n"), ("B.md", "b\n")]);
+    let parsed = leafbase_markdown::parse(
+        &notes.fetch_markdown(Fetch::new(blocks(&notes, "A")[0].id)).expect("markdown"),
+        &leafbase_markdown::ParseOptions::default(),
+    );
+    assert_eq!(parsed.expect("parsed").blocks[0].data.kind, blocks(&notes, "A")[0].data.kind);
+}
+
+#[test]
+fn what_leads_nowhere_stays_and_is_told() {
+    use AdaptationKind as Kind;
+    let text =
+        "---\na: 1\n---\n\n[[Nowhere]] and ![[B]]\n\n[gone](gone.md) [B](B.md#gone) [[B#Gone]]\n\n![](pic.png)\n";
+    let (files, report) = round([("A.md", text), ("B.md", "b\n")]);
+    let expected = vec![
+        (Kind::UnresolvedLink, Some(5)),
+        (Kind::Embed, Some(5)),
+        (Kind::UnresolvedPath, Some(7)),
+        (Kind::MissingAnchor, Some(7)),
+        (Kind::MissingAnchor, Some(7)),
+        (Kind::Attachment, Some(9)),
+    ];
+    let mut found = kinds(&report);
+    found.sort_by_key(|(kind, line)| (*line, *kind));
+    let mut sorted = expected;
+    sorted.sort_by_key(|(kind, line)| (*line, *kind));
+    assert_eq!(found, sorted);
+    assert_eq!(
+        file(&files, "A.md"),
+        "---\na: 1\n---\n\n[[Nowhere]] and ![[B]]\n\n[gone](gone.md) [B](B.md) [B#Gone](B.md)\n\n![](pic.png)\n"
+    );
+}
+
+#[test]
+fn of_several_files_of_a_name_the_nearest_is_meant_and_that_is_told() {
+    let (files, report) =
+        round([("a/N.md", "a\n"), ("b/N.md", "b\n"), ("b/From.md", "see [[N]]\n"), ("From.md", "see [[n]]\n")]);
+    assert_eq!(file(&files, "b/From.md"), "see [N](N.md)\n");
+    assert_eq!(file(&files, "From.md"), "see [n](a/N.md)\n");
+    let ambiguous = (AdaptationKind::AmbiguousLink, Some(1));
+    assert_eq!(kinds(&report), [ambiguous, ambiguous]);
+    assert!(report.adaptations[0].message.contains("a/N.md, b/N.md"), "{:?}", report.adaptations);
+}
+
+#[test]
+fn front_matter_is_the_first_block_and_keeps_its_bytes() {
+    let front = "---\ntitle:  \"x: y\"   \nlist:\n- 1\n\n# a comment\n---\n";
+    let text = format!("{front}\nBody\n");
+    let empty = "---\n---\n";
+    let (notes, report) =
+        imported([("A.md", text.as_str()), ("Empty.md", empty), ("Only.md", "---\n\nNo front matter\n\n---\n")]);
+    let first = &blocks(&notes, "A")[0].data;
+    let BlockKind::Code { language, language_tag, .. } = &first.kind else { panic!("{first:?}") };
+    assert_eq!((*language, language_tag.as_str()), (CodeLanguage::Yaml, "yaml frontmatter"));
+    assert!(report.adaptations.iter().all(|adaptation| adaptation.kind == AdaptationKind::Markdown));
+    let files = exported(&notes);
+    same_again(&files);
+    assert_eq!(file(&files, "A.md"), text);
+    assert_eq!(file(&files, "Empty.md"), empty);
+    assert_eq!(file(&files, "Only.md"), "*****\n\nNo front matter\n\n*****\n");
+}
+
+#[test]
+fn bytes_that_are_no_plain_text_are_told() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let files: [(&str, &[u8]); 6] = [
+        ("Bom.md", b"\xef\xbb\xbfone\r\n\r\ntwo\r\n"),
+        ("Latin.md", b"caf\xe9"),
+        ("pic.png", b"\x89PNG"),
+        (".obsidian/x.md", b"x"),
+        ("To latin.md", b"[[Latin]] and [[Latin#x|y]] and [[Zed]]\n"),
+        ("Zed.md", b"\n"),
+    ];
+    let report =
+        notes.import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on).expect("imported");
+    assert_eq!((report.documents, report.folders), (3, 0));
+    let skipped: Vec<_> = report.skipped.iter().map(|entry| (entry.path.as_str(), entry.reason.as_str())).collect();
+    assert_eq!(skipped, [(".obsidian/x.md", "hidden"), ("Latin.md", "it is not UTF-8"), ("pic.png", "not markdown")]);
+    use AdaptationKind as Kind;
+    let unresolved = (Kind::UnresolvedLink, Some(1));
+    assert_eq!(kinds(&report), [(Kind::ByteOrderMark, None), (Kind::LineEnds, None), unresolved, unresolved]);
+    assert_eq!(file(&exported(&notes), "Bom.md"), "one\n\ntwo\n");
+}
+
+#[test]
+fn any_title_makes_a_file_and_comes_back() {
+    let notes = Space::in_memory().expect("a space").connect();
+    for title in ["a/b", "..", "CON", "x", "X", "x", "ends.", r"star\*", "", "100%25", "**bold**"] {
+        notes.create_document(title).expect("made");
+    }
+    let deep = notes.create_folder("a:b", None).expect("made");
+    notes.create_folder("empty", Some(deep.id)).expect("made");
+    let page = BlockDraft::new(BlockData::page("in it"));
+    notes.create_document_of(page, Location::Folder(deep.id)).expect("made");
+    let files = exported(&notes);
+    let paths: Vec<_> = files.keys().map(String::as_str).collect();
+    let expected = [
+        "%2E%2E.md",
+        "%43ON.md",
+        "100%2525.md",
+        "Untitled.md",
+        "X.md",
+        "a%2Fb.md",
+        "a%3Ab/",
+        "a%3Ab/empty/",
+        "a%3Ab/in it.md",
+        "bold.md",
+        "ends%2E.md",
+        "star%2A.md",
+        "x 2.md",
+        "x 3.md",
+    ];
+    assert_eq!(paths, expected);
+    same_again(&files);
+}
+
+#[test]
+fn links_to_names_that_are_escaped_hold() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let target = notes.create_document("50% (a/b)").expect("made");
+    let from = notes.create_document("from").expect("made");
+    notes
+        .insert_markdown(&format!("see [it](block://{})", target.id()), Position::end_of(from.id()))
+        .expect("inserted");
+    let files = exported(&notes);
+    assert_eq!(file(&files, "from.md"), "see [it](50%25%20%28a%252Fb%29.md)\n");
+    same_again(&files);
+}
+
+#[test]
+fn a_canceled_import_leaves_whole_documents_and_no_dangling_links() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let mut source =
+        MemorySource::from_iter([("A.md", "[[B]] [[C#x]]\n\n[[C]]\n"), ("B.md", "b\n"), ("C.md", "# x\n")]);
+    let stop =
+        &mut |progress: Progress| if progress.done == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let report = notes.import_from(&mut source, &ImportOptions::new(), stop).expect("imported");
+    assert!(report.canceled);
+    assert_eq!(report.documents, 2);
+    let files = exported(&notes);
+    assert_eq!(file(&files, "A.md"), "[B](B.md) [C#x](C.md#x)\n\n[C](C.md)\n");
+    assert!(notes.space().check(&mut on).expect("checked").problems.is_empty());
+}
+
+#[test]
+fn a_canceled_export_says_so() {
+    let (notes, _) = imported([("A.md", "a\n"), ("B.md", "b\n")]);
+    let directory = tempfile::tempdir().expect("a directory");
+    let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut |_| ControlFlow::Break(()));
+    let report = report.expect("exported");
+    assert_eq!((report.canceled, report.documents), (true, 1));
+    assert_eq!(files_below(directory.path()).len(), 1);
+}
+
+#[test]
+fn an_export_goes_only_where_it_may() {
+    let (notes, _) = imported([("a/A.md", "a\n"), ("B.md", "b\n")]);
+    let directory = tempfile::tempdir().expect("a directory");
+    fs::write(directory.path().join("mine.txt"), "mine").expect("written");
+    let refused = notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect_err("it is not empty");
+    assert_eq!(refused.kind(), ErrorKind::Validation);
+    let into_existing = ExportOptions::new().into_existing(true);
+    for _ in 0..2 {
+        notes.export_folder(directory.path(), &into_existing, &mut on).expect("exported");
+    }
+    let files = files_below(directory.path());
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["B.md", "a/", "a/A.md", "mine.txt"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn symbolic_links_are_followed_neither_in_nor_out() {
+    let (outside, directory) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    std::os::unix::fs::symlink(outside.path(), directory.path().join("a")).expect("linked");
+    let (notes, _) = imported([("a/A.md", "a\n")]);
+    let into_existing = ExportOptions::new().into_existing(true);
+    notes.export_folder(directory.path(), &into_existing, &mut on).expect_err("the directory is a link");
+    assert_eq!(files_below(outside.path()).len(), 0);
+    fs::write(outside.path().join("B.md"), "b\n").expect("written");
+    let report = notes.import_folder(directory.path(), &ImportOptions::new(), &mut on).expect("imported");
+    assert_eq!((report.documents, report.skipped[0].reason.as_str()), (0, "a symbolic link"));
+}
+
+#[test]
+fn an_import_can_go_into_a_folder() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let folder = notes.create_folder("Archive", None).expect("made").id;
+    let mut source = MemorySource::from_iter([("A.md", "a\n"), ("sub/B.md", "b\n")]);
+    notes.import_from(&mut source, &ImportOptions::new().into_folder(folder), &mut on).expect("imported");
+    let files = exported(&notes);
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["Archive/", "Archive/A.md", "Archive/sub/", "Archive/sub/B.md"]);
+    let nowhere = ImportOptions::new().into_folder(FolderId::NIL);
+    let error = notes.import_from(&mut source, &nowhere, &mut on).expect_err("no such folder");
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_missing_directory_is_not_found() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let error = notes.import_folder("/no/such/directory", &ImportOptions::new(), &mut on).expect_err("not there");
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn links_to_blocks_of_nested_pages_come_back() {
+    let (files, report) = round([
+        ("A.md", "<page>\n<pageTitle>P</pageTitle>\n<content>\n\nfirst\n\n## Deep\n\n</content>\n</page>\n\nlast\n"),
+        ("B.md", "[x](A.md#^1) [y](A.md#^2) [z](A.md#deep) [w](A.md#^4)\n"),
+    ]);
+    assert_eq!(kinds(&report), []);
+    assert_eq!(file(&files, "B.md"), "[x](A.md#^1) [y](A.md#^2) [z](A.md#deep) [w](A.md#^4)\n");
+}
+
+/// The corpus stands beside the project in its development checkouts, and is no part of it.
+#[test]
+fn a_corpus_of_real_notes_comes_out_and_in_unchanged() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    if !corpus.is_dir() {
+        eprintln!("skipped: there is no corpus at {}", corpus.display());
+        return;
+    }
+    let markdown = files_below(&corpus).keys().filter(|path| path.ends_with(".md")).count();
+    let directory = tempfile::tempdir().expect("a directory");
+    let space = Space::create(directory.path().join("corpus.leafbase")).expect("a space");
+    let notes = space.connect();
+    let report = notes.import_folder(&corpus, &ImportOptions::new(), &mut on).expect("imported");
+    assert_eq!(report.documents, u64::try_from(markdown).expect("a count"));
+    assert!(report.skipped.iter().all(|skipped| skipped.reason == "not markdown"), "{:?}", report.skipped);
+    assert_eq!(space.check(&mut on).expect("checked").problems.len(), 0);
+    same_again(&exported(&notes));
+}
