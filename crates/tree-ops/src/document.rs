@@ -1,7 +1,7 @@
 //! Documents are made.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, BlockType, Day, DocumentId, DocumentRecord, Edit, Error, Location, Result,
+    BlockData, BlockDraft, BlockKind, Day, DocumentId, DocumentRecord, Edit, Error, Location, Result,
 };
 
 use crate::Context;
@@ -53,6 +53,5 @@ pub fn create_document(
     let root = forest.0.first().ok_or_else(|| Error::validation("a document needs a root"))?.block.clone();
     let (created_at, modified_at) = (context.stamp.at, context.stamp.at);
     let record = DocumentRecord { id: DocumentId::of_root(root.id), location, day, created_at, modified_at };
-    debug_assert_eq!(root.data.block_type(), BlockType::Page, "a root is a page");
     Ok(Created { edits: vec![Edit::CreateDocument { record: record.clone(), forest }], record, root: root.data })
 }

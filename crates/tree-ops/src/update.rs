@@ -120,9 +120,8 @@ fn changed<T: ReadTree + ?Sized>(
     if parts.len() > 1 && before.data.block_type() == BlockType::CollectionItem {
         return Err(Error::rule("the title of an item is one paragraph").at("markdown"));
     }
-    for (place, data) in parts.iter_mut().enumerate() {
-        let former = if place == 0 { before.data.task } else { None };
-        data.task = data.task.map(|task| carried(former, task).stamped(context.stamp.at));
+    for data in &mut parts {
+        data.task = data.task.map(|task| carried(before.data.task, task).stamped(context.stamp.at));
         check_data(data, context.limits)?;
     }
     Ok(parts)
@@ -147,15 +146,13 @@ fn check_type<T: ReadTree + ?Sized>(
     Err(Error::rule("a block of type page that has children cannot become one of type text").at("type"))
 }
 
-/// A task whose state stays keeps the stamps that the request does not give.
+/// A task keeps the stamps that the request does not give; [`TaskInfo::stamped`] drops those that a change of state ends.
 fn carried(former: Option<TaskInfo>, task: TaskInfo) -> TaskInfo {
-    match former {
-        Some(former) if former.state == task.state => TaskInfo {
-            completed_at: task.completed_at.or(former.completed_at),
-            canceled_at: task.canceled_at.or(former.canceled_at),
-            ..task
-        },
-        _ => task,
+    let former = former.unwrap_or_default();
+    TaskInfo {
+        completed_at: task.completed_at.or(former.completed_at),
+        canceled_at: task.canceled_at.or(former.canceled_at),
+        ..task
     }
 }
 

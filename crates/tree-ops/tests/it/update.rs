@@ -148,6 +148,33 @@ fn further_paragraphs_become_blocks_right_after() {
 }
 
 #[test]
+fn a_done_task_that_is_split_was_done_when_it_was() {
+    let before = "page #t\n  text \"a\" task=done completed=2020-01-01T00:00:00.000Z #a";
+    let mut space = Space::new(before);
+    let updated = split(&space, vec![BlockPatch::new(space.id("a"), fields("\"1\\n\\n2\""))]).unwrap();
+    space.naive.apply_all(&updated.edits).unwrap();
+    let stamps: Vec<_> = updated.blocks.iter().map(|block| block.data.task.unwrap().completed_at.unwrap()).collect();
+    assert_eq!(stamps, ["2020-01-01T00:00:00.000Z".parse().unwrap(); 2]);
+}
+
+#[test]
+fn what_a_block_says_is_made_ready_when_its_text_or_its_type_changes() {
+    let space = Space::new("page #t\n  text \"a\" #a");
+    let calls = |changes: &str| {
+        let (stamp, ids, seen) = (stamp(1), SequentialIds::new(1), std::cell::Cell::new(0));
+        let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };
+        let ready = |data| {
+            seen.set(seen.get() + 1);
+            Ok(vec![data])
+        };
+        let patches = vec![BlockPatch::new(space.id("a"), fields(changes))];
+        update(&Tree::new(&space.naive, None), &context, patches, &ready).unwrap();
+        seen.get()
+    };
+    assert_eq!([calls("indent=1"), calls("\"a\""), calls("\"b\""), calls("type=page")], [0, 0, 1, 1]);
+}
+
+#[test]
 fn a_title_that_has_no_room_beside_it_stays_one_paragraph() {
     let space = Space::new("page \"T\" #t\n  collection \"B\"\n    collectionItem \"One\" #i");
     for label in ["t", "i"] {
