@@ -1,0 +1,133 @@
+//! A place in one line, counted in bytes and in columns: tabs reach to the next multiple of four, and a container may take part of one.
+
+/// The width of a tab (CommonMark 0.31, "Tabs").
+const TAB: usize = 4;
+
+/// Walks along one line, which holds no line break.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'t> {
+    rest: &'t str,
+    offset: usize,
+    column: usize,
+    /// Columns left of a tab that is already taken.
+    spare: usize,
+}
+
+impl<'t> Cursor<'t> {
+    pub(crate) const fn new(line: &'t str) -> Self {
+        Self { rest: line, offset: 0, column: 0, spare: 0 }
+    }
+
+    /// What is left of the line, without the columns left of a tab.
+    pub(crate) const fn rest(&self) -> &'t str {
+        self.rest
+    }
+
+    /// Bytes from the start of the line.
+    pub(crate) const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Columns left of a tab that is already taken: they stand as spaces before [`Self::rest`].
+    pub(crate) const fn spare(&self) -> usize {
+        self.spare
+    }
+
+    /// Columns of white space ahead.
+    pub(crate) fn indent(&self) -> usize {
+        let mut column = self.column;
+        for byte in self.rest.bytes() {
+            match byte {
+                b' ' => column += 1,
+                b'\t' => column += TAB - column % TAB,
+                _ => break,
+            }
+        }
+        self.spare + column - self.column
+    }
+
+    /// Whether only white space is left.
+    pub(crate) fn is_blank(&self) -> bool {
+        is_blank(self.rest)
+    }
+
+    /// Skips `bytes` of the line that are no white space.
+    pub(crate) fn skip(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or_default();
+        self.offset += bytes;
+        self.column += bytes;
+        self.spare = 0;
+    }
+
+    /// Skips at most `columns` of white space.
+    pub(crate) fn skip_columns(&mut self, columns: usize) {
+        let mut left = columns;
+        let taken = left.min(self.spare);
+        self.spare -= taken;
+        left -= taken;
+        let mut skipped = 0;
+        for byte in self.rest.bytes() {
+            if left == 0 {
+                break;
+            }
+            match byte {
+                b' ' => {
+                    self.column += 1;
+                    left -= 1;
+                }
+                b'\t' => {
+                    let width = TAB - self.column % TAB;
+                    self.column += width;
+                    self.spare = width.saturating_sub(left);
+                    left = left.saturating_sub(width);
+                }
+                _ => break,
+            }
+            skipped += 1;
+        }
+        self.rest = self.rest.get(skipped..).unwrap_or_default();
+        self.offset += skipped;
+    }
+
+    /// Skips all white space ahead.
+    pub(crate) fn skip_indent(&mut self) {
+        match self.rest.as_bytes().first() {
+            Some(b' ' | b'\t') => self.skip_columns(usize::MAX),
+            _ => self.spare = 0,
+        }
+    }
+
+    /// Appends the white space ahead as spaces, and skips it: what is kept of a line's start does not depend on the columns
+    /// that it stood at.
+    pub(crate) fn take_indent(&mut self, into: &mut String) {
+        for _ in 0..self.indent() {
+            into.push(' ');
+        }
+        self.skip_indent();
+    }
+}
+
+/// White space within a line, as CommonMark counts it.
+pub(crate) const fn is_space(letter: char) -> bool {
+    matches!(letter, ' ' | '\t')
+}
+
+/// Whether `line` holds nothing but white space.
+pub(crate) fn is_blank(line: &str) -> bool {
+    line.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
+}
+
+/// Without white space at both ends.
+pub(crate) fn trim(text: &str) -> &str {
+    text.trim_matches(|letter| matches!(letter, ' ' | '\t' | '\n'))
+}
+
+/// Without white space at its end.
+pub(crate) fn trim_end(text: &str) -> &str {
+    text.trim_end_matches(|letter| matches!(letter, ' ' | '\t' | '\n'))
+}
+
+/// Without white space at its start.
+pub(crate) fn trim_start(text: &str) -> &str {
+    text.trim_start_matches(|letter| matches!(letter, ' ' | '\t' | '\n'))
+}

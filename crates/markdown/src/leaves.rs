@@ -1,0 +1,318 @@
+//! Leaves: paragraphs, code and tables, from their first line to the block they make.
+
+use leafbase_model::{BlockData, BlockKind, CodeLanguage, Error, Result, TextLook, TextStyle};
+
+use crate::canonical::{self, NOTHING, Place};
+use crate::cursor::{Cursor, trim_end};
+use crate::reader::{Reader, Step};
+use crate::sole::sole;
+use crate::starts::{self, Raw};
+
+/// The innermost open block, which holds text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Leaf {
+    None,
+    Paragraph(Paragraph),
+    /// Code between fences.
+    Code {
+        mark: u8,
+        length: usize,
+        /// Columns that the opening fence is set in.
+        inset: usize,
+        info: String,
+        /// Whether a line is there already.
+        begun: bool,
+    },
+    /// Code that is set in.
+    Indented,
+    Table,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Paragraph {
+    /// Whether raw HTML is being read, where no line begins anything.
+    pub(crate) raw: Option<Raw>,
+    /// Whether raw HTML was read: an underline makes no heading of it.
+    pub(crate) html: bool,
+    /// Whether a formula is being read.
+    pub(crate) formula: bool,
+    /// Whether a line came in that would read otherwise where the paragraph is written: it is brought into canonical form.
+    pub(crate) unsettled: bool,
+    /// Where in the buffer the last line begins.
+    pub(crate) last_line: usize,
+}
+
+impl<'t> Reader<'t, '_> {
+    /// Gives the line to the leaf where that decides alone; otherwise closes what the line ends.
+    pub(crate) fn continue_leaf(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+        match &mut self.leaf {
+            Leaf::Code { .. } if self.matched == self.stack.len() && !self.short => return self.code_line(cursor),
+            Leaf::Indented if self.matched == self.stack.len() && !self.short => {
+                if cursor.is_blank() || cursor.indent() >= 4 {
+                    cursor.skip_columns(4);
+                    self.buffer.push('\n');
+                    self.push_rest(cursor);
+                    return Ok(Step::Done);
+                }
+                self.close_leaf()?;
+            }
+            Leaf::Code { .. } | Leaf::Indented => self.close_unmatched()?,
+            _ => {}
+        }
+        if cursor.is_blank() {
+            return self.blank_line();
+        }
+        match self.leaf {
+            Leaf::Paragraph(paragraph) if paragraph.raw.is_some() || paragraph.formula => {
+                if !self.all_matched() {
+                    self.close_unmatched()?;
+                    return Ok(Step::Again);
+                }
+                self.add_line(cursor, paragraph)
+            }
+            _ => Ok(Step::Again),
+        }
+    }
+
+    fn blank_line(&mut self) -> Result<Step> {
+        match self.leaf {
+            Leaf::Paragraph(_) | Leaf::Table => self.close_leaf()?,
+            _ => {}
+        }
+        if self.matched < self.stack.len() || self.short {
+            self.close_unmatched()?;
+        }
+        Ok(Step::Done)
+    }
+
+    fn code_line(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+        let Leaf::Code { mark, length, inset, begun, .. } = &mut self.leaf else { return Ok(Step::Again) };
+        if cursor.indent() < 4 {
+            let mut ahead = *cursor;
+            ahead.skip_indent();
+            let closing = starts::fence(ahead.rest());
+            if closing.is_some_and(|fence| fence.mark == *mark && fence.length >= *length && fence.info.is_empty()) {
+                self.close_leaf()?;
+                return Ok(Step::Done);
+            }
+        }
+        cursor.skip_columns(*inset);
+        if std::mem::replace(begun, true) {
+            self.buffer.push('\n');
+        }
+        self.push_rest(cursor);
+        Ok(Step::Done)
+    }
+
+    fn push_rest(&mut self, cursor: &Cursor<'t>) {
+        for _ in 0..cursor.spare() {
+            self.buffer.push(' ');
+        }
+        self.buffer.push_str(cursor.rest());
+    }
+
+    /// Begins a leaf whose text comes in with [`Self::push_rest`] or [`Self::add_line`].
+    pub(crate) fn begin_leaf(&mut self, leaf: Leaf, offset: usize) {
+        self.leaf = leaf;
+        self.leaf_at = self.place(offset);
+        self.buffer.clear();
+    }
+
+    /// Code that is set in begins.
+    pub(crate) fn begin_indented(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+        self.close_unmatched()?;
+        cursor.skip_columns(4);
+        self.begin_leaf(Leaf::Indented, cursor.offset());
+        self.push_rest(cursor);
+        Ok(Step::Done)
+    }
+
+    /// The line is text: of the open paragraph or table, or of a new paragraph.
+    pub(crate) fn text_line(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+        match self.leaf {
+            Leaf::Paragraph(mut paragraph) => {
+                let raw = if cursor.indent() < 4 { starts::html(after_indent(*cursor), true) } else { None };
+                if self.all_matched() || raw.is_none() {
+                    paragraph.unsettled |= !self.all_matched();
+                    paragraph.raw = raw;
+                    return self.add_line(cursor, paragraph);
+                }
+            }
+            Leaf::Table if self.all_matched() => {
+                cursor.skip_indent();
+                let (text, closer) = self.segment(cursor)?;
+                self.buffer.push('\n');
+                self.buffer.push_str(trim_end(text));
+                return self.finish_segment(cursor, closer);
+            }
+            _ => {}
+        }
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        cursor.skip_indent();
+        let rest = cursor.rest();
+        self.begin_leaf(Leaf::None, cursor.offset());
+        let raw = starts::html(rest, false);
+        self.add_line(cursor, Paragraph { raw, formula: starts::opens_formula(rest), ..Paragraph::default() })
+    }
+
+    /// Adds the line to the paragraph, which may be new.
+    fn add_line(&mut self, cursor: &mut Cursor<'t>, mut paragraph: Paragraph) -> Result<Step> {
+        paragraph.last_line = self.buffer.len();
+        if !self.buffer.is_empty() {
+            self.buffer.push('\n');
+            paragraph.last_line += 1;
+            cursor.take_indent(&mut self.buffer);
+        }
+        let (text, closer) = self.segment(cursor)?;
+        self.buffer.push_str(text);
+        if paragraph.raw.is_some_and(|raw| raw.ends_in(text)) {
+            paragraph.raw = None;
+            paragraph.html = true;
+        }
+        self.leaf = Leaf::Paragraph(paragraph);
+        if paragraph.formula && starts::ends_formula(text, paragraph.last_line == 0) {
+            self.close_leaf()?;
+        }
+        self.finish_segment(cursor, closer)
+    }
+
+    /// Makes a block of the leaf.
+    pub(crate) fn close_leaf(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.leaf, Leaf::None) {
+            Leaf::None => Ok(()),
+            Leaf::Paragraph(paragraph) => self.close_paragraph(paragraph),
+            Leaf::Table => {
+                let data = BlockData { markdown: self.taken_table(), ..BlockData::new(BlockKind::Table) };
+                self.check_length("bytes of a table", data.markdown.len(), self.options.limits.block_raw)?;
+                self.emit(data);
+                Ok(())
+            }
+            Leaf::Code { info, .. } => {
+                let (language, tag) = crate::code::language(&info);
+                self.emit_code(language, tag.to_owned())
+            }
+            Leaf::Indented => {
+                let end = trim_end_lines(&self.buffer);
+                self.buffer.truncate(end);
+                self.emit_code(CodeLanguage::Plaintext, String::new())
+            }
+        }
+    }
+
+    fn taken_table(&self) -> String {
+        if self.has_tags { crate::table::canonical(&self.buffer).into_owned() } else { self.buffer.clone() }
+    }
+
+    fn check_length(&self, what: &str, length: usize, longest: usize) -> Result<()> {
+        if length <= longest {
+            return Ok(());
+        }
+        let (line, column) = self.leaf_at;
+        Err(Error::limit(&format!("line {line}, column {column}: {what}"), longest, length))
+    }
+
+    fn emit_code(&mut self, language: CodeLanguage, language_tag: String) -> Result<()> {
+        self.check_length("bytes of raw code", self.buffer.len(), self.options.limits.block_raw)?;
+        let raw_code = self.buffer.clone();
+        self.emit(BlockData::new(BlockKind::Code { raw_code, language, language_tag }));
+        Ok(())
+    }
+
+    fn close_paragraph(&mut self, paragraph: Paragraph) -> Result<()> {
+        self.buffer.truncate(trim_end(&self.buffer).len());
+        if paragraph.formula {
+            if let Some(code) = formula_of(&self.buffer) {
+                self.buffer = code.to_owned();
+                return self.emit_code(CodeLanguage::MathFormula, String::new());
+            }
+        }
+        let look = self.look();
+        let list = self.list_style();
+        let mut data = BlockData::new(BlockKind::Text(look));
+        if look.style == TextStyle::Body
+            && let Some(kind) = sole(&self.buffer).and_then(|sole| sole.block(list != leafbase_model::ListStyle::None))
+        {
+            data.kind = kind;
+        } else if self.buffer != NOTHING {
+            let place = Place { list, style: look.style };
+            data.markdown = self.own_text(place, paragraph.unsettled || paragraph.formula);
+        }
+        self.check_length("bytes of a block's text", data.markdown.len(), self.options.limits.block_text)?;
+        self.emit(data);
+        Ok(())
+    }
+
+    /// The text of the buffer, canonical.
+    fn own_text(&self, place: Place, unsettled: bool) -> String {
+        if unsettled || self.has_tags { canonical::text(&self.buffer, place).into_owned() } else { self.buffer.clone() }
+    }
+
+    /// Front matter stays text.
+    pub(crate) fn front_text(&mut self, text: &str) -> Result<()> {
+        let place = Place { list: leafbase_model::ListStyle::None, style: TextStyle::Body };
+        let markdown = canonical::text(text, place);
+        self.check_length("bytes of a block's text", markdown.len(), self.options.limits.block_text)?;
+        if !markdown.is_empty() {
+            self.emit(BlockData::text(markdown));
+        }
+        Ok(())
+    }
+
+    /// A heading of `text`; the levels below the fourth become the fourth.
+    pub(crate) fn emit_heading(&mut self, level: usize, text: &str) -> Result<()> {
+        let style = match level {
+            1 => TextStyle::H1,
+            2 => TextStyle::H2,
+            3 => TextStyle::H3,
+            _ => TextStyle::H4,
+        };
+        let mut data = BlockData::new(BlockKind::Text(TextLook { style, ..TextLook::default() }));
+        let place = Place { list: self.list_style(), style };
+        data.markdown = canonical::text(text, place).into_owned();
+        self.check_length("bytes of a block's text", data.markdown.len(), self.options.limits.block_text)?;
+        self.emit(data);
+        Ok(())
+    }
+
+    /// The last line of the open paragraph becomes the head of a table; the lines before it stay a paragraph.
+    pub(crate) fn begin_table(&mut self, rule: &str) -> Result<()> {
+        let Leaf::Paragraph(paragraph) = self.leaf else { return Ok(()) };
+        let head = crate::cursor::trim(self.buffer.get(paragraph.last_line..).unwrap_or_default()).to_owned();
+        if paragraph.last_line > 0 {
+            self.buffer.truncate(paragraph.last_line - 1);
+            self.close_leaf()?;
+        }
+        self.leaf = Leaf::Table;
+        self.buffer.clear();
+        self.buffer.push_str(&head);
+        self.buffer.push('\n');
+        self.buffer.push_str(trim_end(rule));
+        Ok(())
+    }
+}
+
+fn after_indent<'t>(mut cursor: Cursor<'t>) -> &'t str {
+    cursor.skip_indent();
+    cursor.rest()
+}
+
+/// The text of a formula with its signs.
+fn formula_of(text: &str) -> Option<&str> {
+    let end = starts::formula(text).filter(|end| *end == text.len())?;
+    let inner = text.get(2..end - 2)?;
+    let inner = inner.strip_prefix('\n').unwrap_or_else(|| crate::cursor::trim_start(inner));
+    Some(inner.strip_suffix('\n').unwrap_or_else(|| trim_end(inner)))
+}
+
+/// The length of `text` without blank lines at its end.
+fn trim_end_lines(text: &str) -> usize {
+    let mut end = text.len();
+    while let Some(shorter) = text.get(..end).and_then(|text| text.rfind('\n')) {
+        if !crate::cursor::is_blank(text.get(shorter + 1..end).unwrap_or_default()) {
+            break;
+        }
+        end = shorter;
+    }
+    end
+}

@@ -1,0 +1,271 @@
+//! The links of inline markdown: where they lead, where that is written, and writing it anew.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use leafbase_model::{BlockId, Day};
+
+use crate::destination::{self, unescape};
+use crate::{starts, tags};
+
+/// A link, a picture, an autolink or a link definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link<'t> {
+    /// Where it leads, escapes resolved.
+    pub destination: Cow<'t, str>,
+    /// Where the destination is written, in bytes; pointed brackets stand outside.
+    pub range: Range<usize>,
+    /// What it leads to.
+    pub target: LinkTarget,
+    /// How it is written.
+    pub form: LinkForm,
+}
+
+/// What a link leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LinkTarget {
+    /// A block, `block://<ID>`; [`BlockId::NIL`] where the ID is malformed.
+    Block(BlockId),
+    /// A day, `date://<YYYY-MM-DD>`; none where that is no day.
+    Day(Option<Day>),
+    /// Something else.
+    Other,
+}
+
+impl LinkTarget {
+    /// What a destination leads to: schemes in either case, percent-encoding resolved.
+    pub fn of(destination: &str) -> Self {
+        target(destination)
+    }
+}
+
+/// How a link is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LinkForm {
+    /// `[text](destination)`.
+    Inline,
+    /// `![text](destination)`.
+    Embedded,
+    /// `<destination>`.
+    Autolink,
+    /// `[label]: destination`, for links `[text][label]` of the same text.
+    Definition,
+}
+
+/// Visits every link of `inline`, in order. What stands in a code span or in an HTML tag is no link.
+///
+/// ```
+/// let mut found = Vec::new();
+/// leafbase_markdown::links("see [it](a.md) and <https://b.example>", &mut |link| found.push(link.destination.into_owned()));
+/// assert_eq!(found, ["a.md", "https://b.example"]);
+/// ```
+pub fn links<'t>(inline: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
+    if memchr::memchr2(b']', b'<', inline.as_bytes()).is_none() {
+        return;
+    }
+    for cell in crate::table::cells(inline) {
+        let start = cell.start;
+        Scan::new(inline.get(cell).unwrap_or_default(), start).run(visit);
+    }
+}
+
+/// Writes `inline` with other destinations: those that `replace` gives. Every other byte stays.
+///
+/// ```
+/// use leafbase_markdown::rewrite_links;
+///
+/// let moved = rewrite_links("[it](a.md) `[it](a.md)`", &mut |link| (link.destination == "a.md").then(|| "b c.md".to_owned()));
+/// assert_eq!(moved, "[it](<b c.md>) `[it](a.md)`");
+/// ```
+pub fn rewrite_links<'t>(inline: &'t str, replace: &mut dyn FnMut(&Link<'t>) -> Option<String>) -> Cow<'t, str> {
+    let mut written = String::new();
+    let mut from = 0;
+    let in_table = crate::table::is_table_text(inline);
+    links(inline, &mut |link| {
+        let Some(destination) = replace(&link) else { return };
+        let pointed = link.form != LinkForm::Autolink && inline.get(..link.range.start).is_some_and(is_pointed);
+        let (start, end) =
+            if pointed { (link.range.start - 1, link.range.end + 1) } else { (link.range.start, link.range.end) };
+        written.push_str(inline.get(from..start).unwrap_or_default());
+        let destination = if in_table { destination.replace('|', "%7C") } else { destination };
+        match link.form {
+            LinkForm::Autolink => write_autolink(&mut written, &destination),
+            _ => destination::write(&mut written, &destination),
+        }
+        from = end;
+    });
+    if from == 0 {
+        return Cow::Borrowed(inline);
+    }
+    written.push_str(inline.get(from..).unwrap_or_default());
+    Cow::Owned(written)
+}
+
+/// Whether a pointed bracket opens right before a destination that is not an autolink.
+fn is_pointed(before: &str) -> bool {
+    before.ends_with('<')
+}
+
+fn write_autolink(out: &mut String, destination: &str) {
+    for letter in destination.chars() {
+        match letter {
+            '<' => out.push_str("%3C"),
+            '>' => out.push_str("%3E"),
+            ' ' => out.push_str("%20"),
+            letter if letter.is_ascii_control() => {}
+            letter => out.push(letter),
+        }
+    }
+}
+
+/// What `destination` leads to: schemes in either case, percent-encoding resolved.
+fn target(destination: &str) -> LinkTarget {
+    let decoded = if destination.contains('%') { percent_decoded(destination) } else { Cow::Borrowed(destination) };
+    let scheme = decoded.split_once(':').map(|(scheme, rest)| (scheme.trim_ascii(), rest));
+    let Some((scheme, rest)) = scheme else { return LinkTarget::Other };
+    let rest = rest.trim_start_matches('/');
+    let name = rest.split(['/', '?', '#']).next().unwrap_or_default().trim_ascii();
+    if scheme.eq_ignore_ascii_case("block") {
+        LinkTarget::Block(name.parse().unwrap_or(BlockId::NIL))
+    } else if scheme.eq_ignore_ascii_case("date") {
+        LinkTarget::Day(name.parse().ok())
+    } else {
+        LinkTarget::Other
+    }
+}
+
+fn percent_decoded(text: &str) -> Cow<'_, str> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let code = tail.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = tail.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// An opening bracket that waits for its closing one.
+struct Open {
+    at: usize,
+    embedded: bool,
+}
+
+struct Scan<'t> {
+    text: &'t str,
+    /// Bytes before the text in what the caller gave.
+    before: usize,
+    open: Vec<Open>,
+    /// Brackets below this one can begin no link: one ends within them already.
+    spent: usize,
+    no_comment: bool,
+}
+
+impl<'t> Scan<'t> {
+    fn new(text: &'t str, before: usize) -> Self {
+        Self { text, before, open: Vec::new(), spent: 0, no_comment: false }
+    }
+
+    fn run(mut self, visit: &mut dyn FnMut(Link<'t>)) {
+        let bytes = self.text.as_bytes();
+        let mut at = 0;
+        while let Some(found) = bytes.get(at..).and_then(next_special) {
+            at += found;
+            at = match bytes.get(at) {
+                Some(b'\\') => at + 2,
+                Some(b'`') => tags::behind_code(bytes, at),
+                Some(b'[') => {
+                    let embedded = at > 0 && bytes.get(at - 1) == Some(&b'!') && !is_escaped(bytes, at - 1);
+                    self.open.push(Open { at, embedded });
+                    at + 1
+                }
+                Some(b']') => self.close(at, visit),
+                _ => self.pointed(at, visit),
+            };
+        }
+    }
+
+    fn close(&mut self, at: usize, visit: &mut dyn FnMut(Link<'t>)) -> usize {
+        let Some(open) = self.open.pop() else { return at + 1 };
+        let spent = self.open.len() < self.spent && !open.embedded;
+        self.spent = self.spent.min(self.open.len());
+        let after = self.text.get(at + 1..).unwrap_or_default();
+        if !spent && let Some(target) = destination::in_parentheses(after) {
+            if !open.embedded {
+                self.spent = self.open.len();
+            }
+            let form = if open.embedded { LinkForm::Embedded } else { LinkForm::Inline };
+            self.found(target.destination, at + 1 + target.start, form, visit);
+            return at + 1 + target.length;
+        }
+        if let Some(after) = after.strip_prefix(':').filter(|_| self.begins_line(open.at)) {
+            let space = after.len() - crate::cursor::trim_start(after).len();
+            let target = after.get(space..).and_then(|after| destination::target(after, space));
+            if let Some(target) = target.filter(|target| !target.destination.is_empty()) {
+                self.found(target.destination, at + 2 + target.start, LinkForm::Definition, visit);
+                return at + 2 + target.length;
+            }
+        }
+        at + 1
+    }
+
+    fn begins_line(&self, at: usize) -> bool {
+        let before = self.text.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        crate::cursor::is_blank(line)
+    }
+
+    /// An autolink, or an HTML tag, which is passed over.
+    fn pointed(&mut self, at: usize, visit: &mut dyn FnMut(Link<'t>)) -> usize {
+        let rest = self.text.get(at..).unwrap_or_default();
+        if let Some(length) = autolink_length(rest) {
+            let destination = rest.get(1..length - 1).unwrap_or_default();
+            self.found(destination, at + 1, LinkForm::Autolink, visit);
+            return at + length;
+        }
+        if rest.starts_with("<!--") {
+            let end = if self.no_comment { None } else { rest.get(4..).and_then(|rest| rest.find("-->")) };
+            self.no_comment = end.is_none();
+            return end.map_or(at + 1, |end| at + 4 + end + 3);
+        }
+        at + starts::tag_length(rest).unwrap_or(1)
+    }
+
+    fn found(&self, written: &'t str, start: usize, form: LinkForm, visit: &mut dyn FnMut(Link<'t>)) {
+        let destination = if form == LinkForm::Autolink { Cow::Borrowed(written) } else { unescape(written) };
+        let target = target(&destination);
+        let start = self.before + start;
+        visit(Link { destination, range: start..start + written.len(), target, form });
+    }
+}
+
+fn next_special(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| matches!(byte, b'\\' | b'`' | b'<' | b'[' | b']'))
+}
+
+fn is_escaped(bytes: &[u8], at: usize) -> bool {
+    let before = bytes.get(..at).unwrap_or_default();
+    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
+/// The bytes of the autolink that `rest` begins with.
+fn autolink_length(rest: &str) -> Option<usize> {
+    let inner = rest.strip_prefix('<')?;
+    let scheme =
+        inner.bytes().take(33).take_while(|byte| byte.is_ascii_alphanumeric() || b"+.-".contains(byte)).count();
+    let letter = inner.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
+    if !letter || !(2..=32).contains(&scheme) || inner.as_bytes().get(scheme) != Some(&b':') {
+        return None;
+    }
+    let end = inner.bytes().position(|byte| byte <= b' ' || matches!(byte, b'<' | b'>' | 0x7f))?;
+    (inner.as_bytes().get(end) == Some(&b'>')).then_some(end + 2)
+}

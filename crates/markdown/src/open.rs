@@ -1,0 +1,242 @@
+//! What the rest of a line opens: containers, headings, code, separators, tags; text is what is left.
+
+use leafbase_model::{BlockData, BlockKind, LineStyle, ListStyle, Result};
+
+use crate::containers::{Container, DEEPEST, Item, Part, Quote};
+use crate::cursor::Cursor;
+use crate::leaves::Leaf;
+use crate::parse::AdaptationKind;
+use crate::reader::{Reader, Step, is_quote_mark, take_quote_mark};
+use crate::starts::{self, Marker};
+use crate::{lists, tags};
+
+impl<'t> Reader<'t, '_> {
+    /// Opens what the rest of the line begins with, or takes it as text.
+    pub(crate) fn open(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+        if let Some(Container::Page(page)) = self.stack.last()
+            && page.part != Part::Content
+        {
+            self.close_unmatched()?;
+            if let Some(step) = self.page_part(cursor)? {
+                return Ok(step);
+            }
+        }
+        if cursor.indent() >= 4 {
+            return match self.leaf {
+                Leaf::None if !self.after_mark => self.begin_indented(cursor),
+                Leaf::Table if !self.all_matched() => self.begin_indented(cursor),
+                _ => self.text_line(cursor),
+            };
+        }
+        let mut ahead = *cursor;
+        ahead.skip_indent();
+        let step = match ahead.rest().as_bytes().first() {
+            Some(b'>') if !self.after_mark => self.open_quote(cursor)?,
+            Some(b'#') => self.open_heading(&mut ahead, cursor)?,
+            Some(b'`' | b'~') => self.open_code(&ahead, cursor.indent())?,
+            Some(b'<') => self.open_tag(&ahead, cursor)?,
+            Some(b'*' | b'-' | b'_' | b'+' | b'=' | b'|' | b':' | b'0'..=b'9') => self.open_mark(&ahead, cursor)?,
+            _ => None,
+        };
+        match step {
+            Some(step) => Ok(step),
+            None => self.text_line(cursor),
+        }
+    }
+
+    fn open_quote(&mut self, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        let mut depth = 0;
+        while is_quote_mark(cursor) {
+            take_quote_mark(cursor);
+            depth += 1;
+        }
+        let flattened = self.depth() >= DEEPEST && self.is_quoted();
+        match self.stack.last_mut() {
+            Some(Container::Quote(quote)) => {
+                quote.depth += depth;
+                quote.seen = quote.depth;
+            }
+            _ if flattened => {}
+            _ => self.push(Container::Quote(Quote { depth, seen: depth }))?,
+        }
+        Ok(Some(if cursor.is_blank() { Step::Done } else { Step::Again }))
+    }
+
+    fn open_heading(&mut self, ahead: &mut Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+        let Some((level, before)) = starts::heading(ahead.rest()) else { return Ok(None) };
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        self.leaf_at = self.place(ahead.offset());
+        if level > 4 {
+            self.adapt(self.leaf_at, AdaptationKind::HeadingLevel(u8::try_from(level).unwrap_or(6)));
+        }
+        ahead.skip(before);
+        let (text, closer) = self.segment(ahead)?;
+        self.emit_heading(level, starts::heading_text(text))?;
+        *cursor = *ahead;
+        self.finish_segment(cursor, closer).map(Some)
+    }
+
+    fn open_code(&mut self, ahead: &Cursor<'t>, inset: usize) -> Result<Option<Step>> {
+        let Some(fence) = starts::fence(ahead.rest()) else { return Ok(None) };
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        let (mark, length, info) = (fence.mark, fence.length, fence.info.to_owned());
+        self.begin_leaf(Leaf::Code { mark, length, inset, info, begun: false }, ahead.offset());
+        Ok(Some(Step::Done))
+    }
+
+    fn open_tag(&mut self, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+        if !self.has_tags {
+            return Ok(None);
+        }
+        let Some(tag) = tags::tag(ahead.rest()) else { return Ok(None) };
+        if !tag.closing {
+            return self.open_element(tag, ahead, cursor);
+        }
+        match self.segment(ahead)? {
+            ("", closer @ Some(_)) => {
+                *cursor = *ahead;
+                self.finish_segment(cursor, closer).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Underlines, rules of tables, separators, list items.
+    fn open_mark(&mut self, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+        let rest = ahead.rest();
+        if let Leaf::Paragraph(paragraph) = self.leaf
+            && self.all_matched()
+        {
+            let head = || starts::columns(self.buffer.get(paragraph.last_line..).unwrap_or_default());
+            if starts::table_rule(rest).is_some_and(|columns| columns == head()) {
+                self.begin_table(rest)?;
+                return Ok(Some(Step::Done));
+            }
+            if let Some(level) = starts::underline(rest).filter(|_| !paragraph.html) {
+                self.underlined(level)?;
+                return Ok(Some(Step::Done));
+            }
+        }
+        if let Some(style) = self.separator(rest) {
+            return self.open_separator(style, ahead, cursor).map(Some);
+        }
+        match starts::marker(rest) {
+            Some(marker) if !self.after_mark && self.may_begin_item(marker) => {
+                self.open_item(marker, ahead, cursor).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn may_begin_item(&self, marker: Marker) -> bool {
+        marker.interrupts || !matches!(self.leaf, Leaf::Paragraph(_) | Leaf::Table) || !self.all_matched()
+    }
+
+    /// A line of many markers is looked at from each of them: where one search failed, the later ones fail too.
+    fn separator(&mut self, rest: &'t str) -> Option<LineStyle> {
+        let (mark, left) = (*rest.as_bytes().first()?, rest.len());
+        if self.no_separator.0 == mark && left > self.no_separator.1 {
+            return None;
+        }
+        let style = starts::separator(rest);
+        if style.is_none() {
+            self.no_separator = (mark, left - starts::marks(rest));
+        }
+        style
+    }
+
+    fn open_separator(&mut self, style: LineStyle, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Step> {
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        self.leaf_at = self.place(ahead.offset());
+        self.emit(BlockData::new(BlockKind::Line { style }));
+        cursor.skip(cursor.rest().len());
+        Ok(Step::Done)
+    }
+
+    /// The open paragraph was a heading: its lines become one.
+    fn underlined(&mut self, level: usize) -> Result<()> {
+        self.leaf = Leaf::None;
+        let text = std::mem::take(&mut self.buffer);
+        self.emit_heading(level, &text)?;
+        self.buffer = text;
+        Ok(())
+    }
+
+    fn open_item(&mut self, marker: Marker, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Step> {
+        let indent = cursor.indent();
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        let at = self.place(ahead.offset());
+        *cursor = *ahead;
+        cursor.skip(marker.width);
+        let begins_blank = cursor.is_blank();
+        let padding = match cursor.indent() {
+            columns @ 1..=4 if !begins_blank => columns,
+            _ => 1,
+        };
+        cursor.skip_columns(padding);
+        let content = (indent + marker.width + padding).saturating_sub(self.shift);
+        let style = lists::style(marker);
+        let lenient = if style == ListStyle::Numbered { (indent + 2).min(content) } else { content };
+        self.shift = 0;
+        let first = self.after_item != Some((self.stack.len(), marker.sign));
+        let level = self.level() + 1;
+        self.claim();
+        let item = Item {
+            content,
+            lenient,
+            level,
+            style,
+            sign: marker.sign,
+            task: None,
+            claimed: false,
+            begins_blank,
+            first,
+            at,
+        };
+        self.push_item(item)?;
+        self.read_task_mark(cursor);
+        Ok(if cursor.is_blank() { Step::Done } else { Step::Again })
+    }
+
+    /// Below the deepest level an item takes the place of the one around it.
+    fn push_item(&mut self, mut item: Item) -> Result<()> {
+        if self.depth() >= DEEPEST
+            && let Some(Container::Item(around)) = self.stack.last()
+        {
+            item.content += around.content;
+            item.lenient += around.content;
+            item.level = around.level;
+            self.pop()?;
+        }
+        self.push(Container::Item(item))
+    }
+
+    fn read_task_mark(&mut self, cursor: &mut Cursor<'t>) {
+        let Some(Container::Item(item)) = self.stack.last_mut() else { return };
+        let place = cursor.offset();
+        match lists::task_mark(cursor.rest()) {
+            Some((state, length)) if cursor.indent() == 0 => {
+                item.style = ListStyle::Task;
+                item.task = Some(state);
+                cursor.skip(length);
+                cursor.skip_indent();
+                self.after_mark = true;
+                if cursor.is_blank() {
+                    self.leaf_at = self.place(place);
+                    self.emit(BlockData::text(""));
+                }
+            }
+            _ => {
+                if let Some(mark) = lists::unknown_mark(cursor.rest()) {
+                    self.adapt(self.place(place), AdaptationKind::TaskMark(mark));
+                }
+            }
+        }
+    }
+}

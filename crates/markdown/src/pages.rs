@@ -1,0 +1,196 @@
+//! The tags of the dialect while a document is read: pages and cards with title and content, callouts, captions.
+
+use leafbase_model::{BlockData, BlockDraft, BlockKind, CardLayout, Error, Result, TextLook, TextStyle};
+
+use crate::canonical::canonical_inline;
+use crate::containers::{Container, DEEPEST, Page, Part, Wrapper};
+use crate::cursor::{Cursor, trim};
+use crate::parse::AdaptationKind;
+use crate::reader::{Reader, Step};
+use crate::tags::{Element, Tag};
+
+impl<'t> Reader<'t, '_> {
+    /// Opens the element of `tag` where it is one here; otherwise the tag stays text.
+    pub(crate) fn open_element(
+        &mut self,
+        tag: Tag<'t>,
+        ahead: &Cursor<'t>,
+        cursor: &mut Cursor<'t>,
+    ) -> Result<Option<Step>> {
+        let at = self.place(ahead.offset());
+        let behind = self.line_start + ahead.offset() + tag.length;
+        let [page, card, callout, caption] = self.last_close;
+        let last = match tag.element {
+            Element::Page => page,
+            Element::Card => card,
+            Element::Callout => callout,
+            Element::Caption => caption,
+            Element::Title | Element::Content => None,
+        };
+        let named = matches!(tag.element, Element::Page | Element::Card);
+        let titled = named && self.text.get(behind..).is_some_and(begins_title);
+        if last.is_none_or(|last| last < behind) || (!titled && self.depth() >= DEEPEST) {
+            return Ok(None);
+        }
+        self.close_unmatched()?;
+        self.close_leaf()?;
+        let look = self.look_of(&tag, at);
+        if titled {
+            self.open_page(tag.element, look, at)?;
+        } else {
+            self.open_wrapper(tag.element, (tag.element != Element::Callout).then_some(look), at)?;
+        }
+        *cursor = *ahead;
+        cursor.skip(tag.length);
+        Ok(Some(if cursor.is_blank() { Step::Done } else { Step::Again }))
+    }
+
+    fn look_of(&mut self, tag: &Tag<'t>, at: (usize, usize)) -> TextLook {
+        let implied = match tag.element {
+            Element::Card => TextStyle::Card,
+            Element::Caption => TextStyle::Caption,
+            _ => TextStyle::Body,
+        };
+        let style = tag.style().unwrap_or(implied);
+        let card_layout = tag.card_layout().unwrap_or_default();
+        if let Some(name) = tag.unread() {
+            self.adapt(at, AdaptationKind::Attribute(name));
+        }
+        TextLook { style, card_layout, ..TextLook::default() }
+    }
+
+    fn open_page(&mut self, element: Element, look: TextLook, at: (usize, usize)) -> Result<()> {
+        let most = self.options.limits.page_nesting;
+        if self.out.len() > most {
+            let (line, column) = at;
+            return Err(Error::limit(
+                &format!("line {line}, column {column}: pages within pages"),
+                most,
+                self.out.len(),
+            ));
+        }
+        let mut data = BlockData::new(BlockKind::Page(look));
+        self.leaf_at = at;
+        self.dress(&mut data);
+        let draft = BlockDraft::new(data);
+        self.push(Container::Page(Box::new(Page { element, part: Part::BeforeTitle, inset: None, draft, at })))
+    }
+
+    fn open_wrapper(&mut self, element: Element, look: Option<TextLook>, at: (usize, usize)) -> Result<()> {
+        // A page or a card without a title is a text that looks like one.
+        let look = look.map(|look| match (element, look) {
+            (Element::Page, TextLook { style: TextStyle::Body, .. }) => TextLook { style: TextStyle::Page, ..look },
+            (_, TextLook { card_layout: CardLayout::Small | CardLayout::Square, .. }) => {
+                TextLook { card_layout: CardLayout::Regular, ..look }
+            }
+            _ => look,
+        });
+        match self.stack.last_mut() {
+            Some(Container::Wrapper(around)) if around.element == element && around.look == look => around.depth += 1,
+            _ => self.push(Container::Wrapper(Wrapper { element, depth: 1, look, at }))?,
+        }
+        Ok(())
+    }
+
+    /// The place in the stack of what a closing tag closes, if it closes anything. A tag behind a quote mark closes nothing
+    /// that the quote stands in, and nothing closes a page but its own tags.
+    pub(crate) fn closes(&self, element: Element) -> Option<usize> {
+        for (place, open) in self.stack.iter().enumerate().rev() {
+            match open {
+                Container::Quote(_) if place < self.matched => return None,
+                Container::Wrapper(wrapper) if wrapper.element == element => return Some(place),
+                Container::Page(page) => {
+                    let content = element == Element::Content && page.part == Part::Content;
+                    let title = element == Element::Title && page.part == Part::Title;
+                    return (content || title || element == page.element).then_some(place);
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Closes what a closing tag of `element` closes.
+    pub(crate) fn close_element(&mut self, element: Element) -> Result<()> {
+        let Some(place) = self.closes(element) else { return Ok(()) };
+        self.close_to(place + 1)?;
+        match self.stack.last_mut() {
+            Some(Container::Wrapper(wrapper)) => {
+                wrapper.depth -= 1;
+                if wrapper.depth == 0 {
+                    self.pop()?;
+                }
+            }
+            Some(Container::Page(page)) => match element {
+                Element::Title => page.part = Part::BeforeContent,
+                Element::Content => page.part = Part::AfterContent,
+                _ => {
+                    page.part = Part::AfterContent;
+                    self.pop()?;
+                }
+            },
+            _ => {}
+        }
+        self.matched = self.stack.len();
+        Ok(())
+    }
+
+    /// The rest of the line within a page, before its content or behind it. None if it is content after all.
+    pub(crate) fn page_part(&mut self, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+        cursor.skip_indent();
+        let opened = crate::tags::tag(cursor.rest()).filter(|tag| !tag.closing).map(|tag| (tag.element, tag.length));
+        let Some(Container::Page(page)) = self.stack.last_mut() else { return Ok(None) };
+        match (page.part, opened) {
+            (Part::BeforeTitle, Some((Element::Title, length))) => {
+                page.part = Part::Title;
+                cursor.skip(length);
+            }
+            (Part::BeforeContent, Some((Element::Content, length))) => {
+                page.part = Part::Content;
+                cursor.skip(length);
+                if !cursor.is_blank() {
+                    page.inset = Some(0);
+                }
+            }
+            (Part::Title, _) => return self.title_line(cursor).map(Some),
+            _ => {
+                if let ("", closer @ Some(_)) = self.segment(cursor)? {
+                    return self.finish_segment(cursor, closer).map(Some);
+                }
+                if let Some(Container::Page(page)) = self.stack.last_mut() {
+                    page.part = Part::Content;
+                }
+                return Ok(None);
+            }
+        }
+        Ok(Some(if cursor.is_blank() { Step::Done } else { Step::Again }))
+    }
+
+    fn title_line(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
+        let (text, closer) = self.segment(cursor)?;
+        let text = trim(text);
+        if let Some(Container::Page(page)) = self.stack.last_mut() {
+            let title = &mut page.draft.data.markdown;
+            if !title.is_empty() && !text.is_empty() {
+                title.push(' ');
+            }
+            title.push_str(text);
+        }
+        self.finish_segment(cursor, closer)
+    }
+
+    pub(crate) fn close_page(&mut self, mut page: Page) {
+        if page.part != Part::AfterContent {
+            self.unclosed(page.element, page.at);
+        }
+        page.draft.content = self.out.pop().unwrap_or_default();
+        page.draft.data.markdown = canonical_inline(&page.draft.data.markdown).into_owned();
+        self.add(page.draft);
+    }
+}
+
+/// Whether a title opens next; list indentation and quote marks may stand before it.
+fn begins_title(text: &str) -> bool {
+    let rest = text.trim_start_matches([' ', '\t', '\n', '>']);
+    crate::tags::tag(rest).is_some_and(|tag| tag.element == Element::Title && !tag.closing)
+}

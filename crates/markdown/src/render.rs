@@ -1,0 +1,234 @@
+//! Blocks to markdown.
+//!
+//! The form is CommonMark wherever CommonMark has one: a reader that knows nothing of the dialect shows lists, quotes, code
+//! and tables as they are. What markdown cannot say is left out: colour, alignment, font, sizes and layouts (but the card
+//! layout of pages and cards), dates of tasks, and the indentation of what is in no list beyond the list before it.
+
+use leafbase_model::{
+    Block, BlockData, BlockDraft, BlockId, BlockKind, CardLayout, Content, Decorations, Limits, ListStyle, TextLook,
+    TextStyle,
+};
+
+use crate::canonical::NOTHING;
+use crate::layout::Layout;
+
+/// A block with its children, as rendering reads it: drafts and fetched blocks alike.
+pub trait Rendered: Sized {
+    /// What it says.
+    fn data(&self) -> &BlockData;
+
+    /// Its children, in order.
+    fn children(&self) -> &[Self];
+
+    /// Its ID, where it has one: the items of a collection are rendered as links.
+    fn id(&self) -> Option<BlockId> {
+        None
+    }
+
+    /// Whether there are children that are not at hand: then the page is rendered without content.
+    fn is_cut(&self) -> bool {
+        false
+    }
+}
+
+impl Rendered for BlockDraft {
+    fn data(&self) -> &BlockData {
+        &self.data
+    }
+
+    fn children(&self) -> &[Self] {
+        &self.content
+    }
+}
+
+impl Rendered for Block {
+    fn data(&self) -> &BlockData {
+        &self.data
+    }
+
+    fn children(&self) -> &[Self] {
+        Self::children(self)
+    }
+
+    fn id(&self) -> Option<BlockId> {
+        Some(self.id)
+    }
+
+    fn is_cut(&self) -> bool {
+        matches!(self.content, Content::Preview(_))
+    }
+}
+
+/// Writes blocks as markdown, without a line break at the end. Pages are written with their content, in tags.
+///
+/// ```
+/// use leafbase_markdown::{ParseOptions, parse, render};
+///
+/// let parsed = parse("* one\n* two\n    * three", &ParseOptions::default())?;
+/// assert_eq!(render(&parsed.blocks), "- one\n- two\n  - three");
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
+pub fn render<B: Rendered>(blocks: &[B]) -> String {
+    let mut writer = Writer { out: String::new(), layout: Layout::default(), frames: Vec::new() };
+    writer.run(blocks);
+    writer.out
+}
+
+/// One page, or one list of blocks, that is being written.
+struct Frame<'b, B> {
+    left: std::slice::Iter<'b, B>,
+    layout: Layout,
+    element: &'static str,
+}
+
+struct Writer<'b, B> {
+    out: String,
+    layout: Layout,
+    /// The pages around, outermost first. No recursion: the depth is the data's.
+    frames: Vec<Frame<'b, B>>,
+}
+
+impl<'b, B: Rendered> Writer<'b, B> {
+    fn run(&mut self, blocks: &'b [B]) {
+        let mut left = blocks.iter();
+        loop {
+            let Some(block) = left.next() else {
+                self.layout.close(&mut self.out);
+                let Some(frame) = self.frames.pop() else { return };
+                self.end_page(&frame);
+                (left, self.layout) = (frame.left, frame.layout);
+                self.layout.end_inner(&mut self.out);
+                continue;
+            };
+            let next = left.as_slice().first().map(|next| next.data().decorations);
+            if let Some(element) = self.block(block, next) {
+                let inner = self.layout.inner();
+                let layout = std::mem::replace(&mut self.layout, inner);
+                self.frames.push(Frame {
+                    left: std::mem::replace(&mut left, block.children().iter()),
+                    layout,
+                    element,
+                });
+            }
+        }
+    }
+
+    /// Writes a block; of a page what stands before its content, and then names its element.
+    fn block(&mut self, block: &B, next: Option<Decorations>) -> Option<&'static str> {
+        let data = block.data();
+        let element = match &data.kind {
+            BlockKind::Page(_) | BlockKind::CollectionItem { .. } => Some("page"),
+            BlockKind::Text(_) if !block.children().is_empty() => Some("page"),
+            _ => None,
+        };
+        let compact = element.is_none() && is_line(data);
+        self.layout.begin(&mut self.out, data, compact && next != Some(data.decorations));
+        if let Some(element) = element {
+            self.page_head(data, element);
+            if !block.is_cut() {
+                return Some(element);
+            }
+            self.line_break();
+            self.out.push_str("</page>");
+        } else if data.kind == BlockKind::Collection && !block.children().is_empty() {
+            self.collection(block);
+        } else {
+            crate::single::write(&mut self.out, data, self.layout.prefix());
+        }
+        self.layout.end_inner(&mut self.out);
+        None
+    }
+
+    fn line_break(&mut self) {
+        self.out.push('\n');
+        self.out.push_str(self.layout.prefix());
+    }
+
+    fn page_head(&mut self, data: &BlockData, element: &str) {
+        self.out.push('<');
+        self.out.push_str(element);
+        if let Some(look) = data.look() {
+            write_look(&mut self.out, look, TextStyle::Body);
+        }
+        self.out.push('>');
+        self.line_break();
+        self.out.push_str("<pageTitle>");
+        self.out.push_str(&data.markdown);
+        if ends_escaping(&data.markdown) {
+            self.line_break();
+        }
+        self.out.push_str("</pageTitle>");
+    }
+
+    fn end_page(&mut self, frame: &Frame<'b, B>) {
+        let prefix = frame.layout.prefix();
+        if self.layout.is_empty() {
+            self.out.push('\n');
+            self.out.push_str(prefix);
+            self.out.push_str("<content>");
+        } else {
+            self.out.push('\n');
+            self.out.push_str(prefix.trim_end_matches(' '));
+        }
+        self.out.push('\n');
+        self.out.push_str(prefix);
+        self.out.push_str("</content>\n");
+        self.out.push_str(prefix);
+        self.out.push_str("</");
+        self.out.push_str(frame.element);
+        self.out.push('>');
+    }
+
+    /// A table with a link to each item: its name, and one column.
+    fn collection(&mut self, block: &B) {
+        let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+        let rows = block.children().iter().map(|item| {
+            let title = cell(&item.data().markdown);
+            item.id().map_or_else(|| title.clone(), |id| format!("[{title}](block://{id})"))
+        });
+        for (number, row) in std::iter::once(cell(&block.data().markdown)).chain(rows).enumerate() {
+            if number > 0 {
+                self.line_break();
+            }
+            if number == 1 {
+                self.out.push_str("| --- |");
+                self.line_break();
+            }
+            self.out.push_str("| ");
+            self.out.push_str(&row);
+            self.out.push_str(" |");
+        }
+    }
+}
+
+/// Whether a block is one text that fits between the tags of a callout in one line.
+fn is_line(data: &BlockData) -> bool {
+    matches!(data.kind, BlockKind::Text(_)) && data.list_style == ListStyle::None && !ends_escaping(&data.markdown)
+}
+
+/// Whether a text ends with a backslash that would escape what follows.
+pub(crate) fn ends_escaping(text: &str) -> bool {
+    text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+}
+
+/// Appends the attributes of a page's look; `implied` is the style that needs no saying.
+pub(crate) fn write_look(out: &mut String, look: &TextLook, implied: TextStyle) {
+    if look.style != implied {
+        out.push_str(" textStyle=\"");
+        out.push_str(look.style.as_str());
+        out.push('"');
+    }
+    if look.card_layout != CardLayout::Regular {
+        out.push_str(" cardLayout=\"");
+        out.push_str(look.card_layout.as_str());
+        out.push('"');
+    }
+}
+
+/// What an empty text is written as.
+pub(crate) const fn shown(markdown: &str) -> &str {
+    if markdown.is_empty() { NOTHING } else { markdown }
+}
+
+/// The deepest level of a list, and one more for what stands in its items.
+pub(crate) const LEVELS: usize = Limits::INDENTATION as usize + 1;

@@ -1,0 +1,102 @@
+//! Tables: GFM, kept as it is written.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::canonical::escape_tags;
+use crate::cursor::{is_blank, trim};
+use crate::{starts, tags};
+
+/// The canonical form of a table's markdown. What is no table becomes one of a single column.
+pub(crate) fn canonical(markdown: &str) -> Cow<'_, str> {
+    let unified = if markdown.contains('\r') {
+        Cow::Owned(markdown.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(markdown)
+    };
+    let rows: Vec<&str> = unified.split('\n').filter(|line| !is_blank(line)).map(trim).collect();
+    let mut written = String::with_capacity(markdown.len() + 8);
+    if is_table(&rows) {
+        for (number, row) in rows.iter().enumerate() {
+            if number > 0 {
+                written.push('\n');
+            }
+            if number != 1 && begins_something(row) {
+                written.push_str("| ");
+            }
+            written.push_str(&escape_tags(row));
+        }
+    } else {
+        write_column(&mut written, &rows);
+    }
+    if written == markdown { Cow::Borrowed(markdown) } else { Cow::Owned(written) }
+}
+
+fn is_table(rows: &[&str]) -> bool {
+    let rule = rows.get(1).and_then(|row| starts::table_rule(row));
+    rule.is_some() && rows.first().map(|row| starts::columns(row)) == rule
+}
+
+fn write_column(written: &mut String, rows: &[&str]) {
+    let head = rows.first().copied().unwrap_or_default();
+    for (number, row) in std::iter::once(&head).chain(rows.iter().skip(1)).enumerate() {
+        match number {
+            0 => {}
+            1 => written.push_str("\n| --- |\n"),
+            _ => written.push('\n'),
+        }
+        written.push_str("| ");
+        written.push_str(&escape_tags(&row.replace('\\', "\\\\").replace('|', "\\|")));
+        written.push_str(" |");
+    }
+    if rows.len() < 2 {
+        written.push_str("\n| --- |");
+    }
+}
+
+/// Whether a row, without a pipe before it, would begin another block.
+fn begins_something(row: &str) -> bool {
+    starts::interrupts(row)
+        || starts::marker(row).is_some()
+        || starts::html(row, false).is_some()
+        || tags::tag(row).is_some_and(|tag| !tag.closing)
+        || row.starts_with("$$")
+        || crate::lists::task_mark(row).is_some()
+}
+
+/// Whether `text` is that of a table.
+pub(crate) fn is_table_text(text: &str) -> bool {
+    let mut lines = text.split('\n');
+    match (lines.next(), lines.next()) {
+        (Some(head), Some(rule)) => starts::table_rule(trim(rule)).is_some_and(|count| count == starts::columns(head)),
+        _ => false,
+    }
+}
+
+/// The stretches of `text` that inline markup never crosses: the cells of a table, or all of it.
+pub(crate) fn cells(text: &str) -> Vec<Range<usize>> {
+    if !is_table_text(text) {
+        return vec![0..text.len()];
+    }
+    let (mut found, mut start, mut escaped, mut line) = (Vec::new(), 0, false, 0);
+    for (at, byte) in text.bytes().enumerate() {
+        let divides = byte == b'\n' || (byte == b'|' && !escaped);
+        escaped = byte == b'\\' && !escaped;
+        if !divides {
+            continue;
+        }
+        if line != 1 {
+            push_cell(&mut found, text, start..at);
+        }
+        start = at + 1;
+        line += usize::from(byte == b'\n');
+    }
+    push_cell(&mut found, text, start..text.len());
+    found
+}
+
+fn push_cell(found: &mut Vec<Range<usize>>, text: &str, cell: Range<usize>) {
+    if !is_blank(text.get(cell.clone()).unwrap_or_default()) {
+        found.push(cell);
+    }
+}

@@ -1,0 +1,201 @@
+//! The tags that make structure: pages, cards, callouts and captions; and the colours of highlights.
+
+use std::str::FromStr;
+
+use leafbase_model::{CardLayout, Color, TextStyle};
+
+use crate::cursor::trim_start;
+
+/// An element of the dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Element {
+    Page,
+    Card,
+    Title,
+    Content,
+    Callout,
+    Caption,
+}
+
+impl Element {
+    const ALL: [(&'static str, Self); 6] = [
+        ("page", Self::Page),
+        ("card", Self::Card),
+        ("pageTitle", Self::Title),
+        ("content", Self::Content),
+        ("callout", Self::Callout),
+        ("caption", Self::Caption),
+    ];
+
+    /// Its name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Card => "card",
+            Self::Title => "pageTitle",
+            Self::Content => "content",
+            Self::Callout => "callout",
+            Self::Caption => "caption",
+        }
+    }
+}
+
+/// A tag of the dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tag<'t> {
+    pub(crate) element: Element,
+    pub(crate) closing: bool,
+    /// Bytes of it.
+    pub(crate) length: usize,
+    attributes: &'t str,
+}
+
+/// The tag that `rest` begins with.
+pub(crate) fn tag(rest: &str) -> Option<Tag<'_>> {
+    let tail = rest.strip_prefix('<')?;
+    let (closing, tail) = match tail.strip_prefix('/') {
+        Some(tail) => (true, tail),
+        None => (false, tail),
+    };
+    let letters = tail.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let (name, after) = tail.split_at_checked(letters)?;
+    let (_, element) = Element::ALL.iter().find(|(known, _)| *known == name)?;
+    let inner = match after.as_bytes().first()? {
+        b'>' => 0,
+        b' ' | b'\t' => tag_end(after)?,
+        _ => return None,
+    };
+    let attributes = after.get(..inner)?;
+    let length = rest.len() - after.len() + inner + 1;
+    (!closing || trim_start(attributes).is_empty()).then_some(Tag { element: *element, closing, length, attributes })
+}
+
+/// Where the `>` of a tag stands, quotes passed over. No line break, no `<`: a tag is written in one line.
+fn tag_end(after: &str) -> Option<usize> {
+    let mut quote = None;
+    for (at, byte) in after.bytes().enumerate() {
+        match (byte, quote) {
+            (b'\n', _) | (b'<', None) => return None,
+            (b'>', None) => return Some(at),
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (byte, Some(open)) if byte == open => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+impl<'t> Tag<'t> {
+    fn attribute(&self, name: &str) -> Option<&'t str> {
+        attribute(self.attributes, name)
+    }
+
+    /// The style that it asks for.
+    pub(crate) fn style(&self) -> Option<TextStyle> {
+        self.attribute("textStyle").and_then(|value| TextStyle::from_str(value).ok())
+    }
+
+    /// The card layout that it asks for.
+    pub(crate) fn card_layout(&self) -> Option<CardLayout> {
+        self.attribute("cardLayout").and_then(|value| CardLayout::from_str(value).ok())
+    }
+}
+
+impl Tag<'_> {
+    /// The name of an attribute whose value is unknown.
+    pub(crate) fn unread(&self) -> Option<&'static str> {
+        let style = self.attribute("textStyle").is_some() && self.style().is_none();
+        let layout = self.attribute("cardLayout").is_some() && self.card_layout().is_none();
+        style.then_some("textStyle").or(layout.then_some("cardLayout"))
+    }
+}
+
+/// The value of the attribute `name`, in either quotes or bare.
+fn attribute<'t>(attributes: &'t str, name: &str) -> Option<&'t str> {
+    let mut rest = trim_start(attributes);
+    while !rest.is_empty() {
+        let length = rest.find(['=', ' ', '\t']).unwrap_or(rest.len());
+        let (found, after) = rest.split_at_checked(length)?;
+        let Some(value) = trim_start(after).strip_prefix('=').map(trim_start) else {
+            // No value: on to the next, at least one letter further.
+            rest = trim_start(after);
+            continue;
+        };
+        let (value, behind) = match value.as_bytes().first() {
+            Some(quote @ (b'"' | b'\'')) => value.get(1..)?.split_once(char::from(*quote))?,
+            _ => value.split_at_checked(value.find([' ', '\t']).unwrap_or(value.len()))?,
+        };
+        if found == name {
+            return Some(value);
+        }
+        rest = trim_start(behind);
+    }
+    None
+}
+
+/// The longest run of backticks that opens a code span where tags are looked for. The bound keeps the search for closing
+/// runs linear: each length fails at most once in a line.
+const LONGEST_RUN: usize = 32;
+
+/// Visits each `<` of `line` that stands neither behind a backslash nor in a code span, until `visit` says stop.
+pub(crate) fn each_bracket(line: &str, mut visit: impl FnMut(usize) -> bool) {
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr3(b'<', b'`', b'\\', rest)) {
+        at += found;
+        match bytes.get(at) {
+            Some(b'\\') => at += 2,
+            Some(b'`') => at = behind_code(bytes, at),
+            _ => {
+                if !visit(at) {
+                    return;
+                }
+                at += 1;
+            }
+        }
+    }
+}
+
+/// The place behind the code span that opens at `at`, or behind its backticks if it never closes.
+pub(crate) fn behind_code(bytes: &[u8], at: usize) -> usize {
+    let run = run_of_backticks(bytes, at);
+    let open_end = at + run;
+    if run > LONGEST_RUN {
+        return open_end;
+    }
+    let mut from = open_end;
+    while let Some(found) = bytes.get(from..).and_then(|rest| memchr::memchr(b'`', rest)) {
+        let close = from + found;
+        let length = run_of_backticks(bytes, close);
+        from = close + length;
+        if length == run {
+            return from;
+        }
+    }
+    open_end
+}
+
+fn run_of_backticks(bytes: &[u8], at: usize) -> usize {
+    bytes.get(at..).map_or(0, |rest| rest.iter().take_while(|byte| **byte == b'`').count())
+}
+
+/// The length of the highlight tag that `rest` begins with, and whether its colour is one of the dialect.
+pub(crate) fn highlight(rest: &str) -> Option<(usize, bool)> {
+    let after = rest.strip_prefix("<highlight")?;
+    let inner = match after.as_bytes().first()? {
+        b'>' => 0,
+        b' ' | b'\t' => tag_end(after)?,
+        _ => return None,
+    };
+    let color = attribute(after.get(..inner)?, "color");
+    Some((rest.len() - after.len() + inner + 1, color.is_none_or(is_highlight_color)))
+}
+
+fn is_highlight_color(color: &str) -> bool {
+    const PLAIN: [&str; 9] = ["yellow", "green", "mint", "cyan", "blue", "purple", "pink", "red", "gray"];
+    const GRADIENTS: [&str; 5] = ["blue", "purple", "red", "yellow", "brown"];
+    match color.strip_prefix("gradient-") {
+        Some(gradient) => GRADIENTS.contains(&gradient),
+        None => color.is_empty() || PLAIN.contains(&color) || Color::from_str(color).is_ok(),
+    }
+}
