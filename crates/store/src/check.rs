@@ -6,12 +6,13 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use leafbase_model::{Error, Result};
+use leafbase_model::{Error, ErrorKind, Result};
 
 use crate::edges::EdgeExtractor;
 use crate::keyspaces::{self, Keyspace, Row};
 use crate::kv::{KeyRange, Read};
 use crate::records::{self, meta};
+use crate::space_store::Progress;
 
 mod blocks;
 mod documents;
@@ -135,7 +136,8 @@ impl CheckReport {
 struct Check<'a> {
     source: &'a dyn Read,
     extractor: EdgeExtractor,
-    progress: &'a mut dyn FnMut(u64),
+    progress: Progress<'a>,
+    broken_off: bool,
     report: CheckReport,
 }
 
@@ -144,9 +146,9 @@ pub(crate) fn check(
     source: &dyn Read,
     extractor: EdgeExtractor,
     engine_is_whole: bool,
-    progress: &mut dyn FnMut(u64),
-) -> CheckReport {
-    let mut check = Check { source, extractor, progress, report: CheckReport::default() };
+    progress: Progress<'_>,
+) -> Result<CheckReport> {
+    let mut check = Check { source, extractor, progress, broken_off: false, report: CheckReport::default() };
     if !engine_is_whole {
         check.found(Law::Engine, "the store", "its own check failed");
     }
@@ -159,8 +161,11 @@ pub(crate) fn check(
     check.document_folders(&documents, &folders);
     check.edges(blocks.edges);
     check.changes();
-    (check.progress)(check.report.rows);
-    check.report
+    check.tell();
+    if check.broken_off {
+        return Err(Error::new(ErrorKind::Canceled, "the check was broken off"));
+    }
+    Ok(check.report)
 }
 
 impl Check<'_> {
@@ -171,6 +176,10 @@ impl Check<'_> {
         } else {
             self.report.unlisted += 1;
         }
+    }
+
+    fn tell(&mut self) {
+        self.broken_off = self.broken_off || (self.progress)(self.report.rows).is_break();
     }
 
     fn unreadable(&mut self, key: &[u8], error: &Error) {
@@ -184,7 +193,10 @@ impl Check<'_> {
         let scanned = source.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
             self.report.rows += 1;
             if self.report.rows.is_multiple_of(STEP) {
-                (self.progress)(self.report.rows);
+                self.tell();
+            }
+            if self.broken_off {
+                return Ok(ControlFlow::Break(()));
             }
             if let Err(error) = visit(self, key, value) {
                 self.unreadable(key, &error);

@@ -13,6 +13,7 @@ mod order_key;
 mod records;
 mod run;
 
+mod backup;
 mod check;
 mod edges;
 mod reader;
@@ -22,5 +23,5 @@ mod transaction;
 pub use check::{CheckReport, Law, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget};
 pub use reader::{Cursor, DocumentPage, Listing, Reader, Standing};
-pub use space_store::{SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};
+pub use space_store::{Progress, SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};
 pub use transaction::SpaceTransaction;

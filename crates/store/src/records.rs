@@ -56,6 +56,11 @@ fn checked<'v>(key: &[u8], value: &'v [u8]) -> Result<(&'v [u8], u8)> {
     Ok((body, *version))
 }
 
+/// Whether the checksum of the record under `key` holds, whatever is in it.
+pub(crate) fn check(key: &[u8], value: &[u8]) -> Result<()> {
+    checked(key, value).map(|_| ())
+}
+
 /// The body of the record under `key`.
 pub(crate) fn body<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
     match checked(key, value)? {

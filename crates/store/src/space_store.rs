@@ -6,13 +6,17 @@ use std::sync::Arc;
 
 use leafbase_model::{Change, Error, ErrorKind, Result, SpaceId, Stamp};
 
+use crate::backup;
 use crate::check::{self, CheckReport};
 use crate::edges::EdgeExtractor;
-use crate::keyspaces;
+use crate::keyspaces::{self, DOCUMENTS, FOLDERS, Keyspace, PLACES};
 use crate::kv::{KeyRange, Snapshot, Store, Transaction, WriteOptions};
-use crate::reader::Reader;
+use crate::reader::{Reader, log};
 use crate::records::{self, meta};
 use crate::transaction::SpaceTransaction;
+
+/// What is told of work under way: how many rows are done. It may break the work off.
+pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 /// What a space says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,10 +84,6 @@ const ALL_KEYS: KeyRange<'static> = KeyRange { lower: Bound::Unbounded, upper: B
 fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
     let key = keyspaces::meta(meta::SPACE);
     rows.put(&key, &records::seal(&key, |out| meta::put_space(out, meta)))
-}
-
-fn not_yet<T>() -> Result<T> {
-    Err(Error::new(ErrorKind::Storage, "not built yet"))
 }
 
 impl SpaceStore {
@@ -166,21 +166,23 @@ impl SpaceStore {
         })
     }
 
-    /// Reads everything once and verifies every law. `progress` is told how many rows are read.
+    /// Reads everything once and verifies every law. `progress` is told how many rows are read, and may break off.
     ///
     /// # Errors
-    /// What the store reports when it is asked for a snapshot; what is damaged is in the report.
-    pub fn check(&self, progress: &mut dyn FnMut(u64)) -> Result<CheckReport> {
+    /// What the store reports when it is asked for a snapshot; [`ErrorKind::Canceled`]. What is damaged is in the report.
+    pub fn check(&self, progress: Progress<'_>) -> Result<CheckReport> {
         let is_whole = self.store.verify()?;
-        Ok(check::check(&*self.store.snapshot()?, self.extractor, is_whole, progress))
+        check::check(&*self.store.snapshot()?, self.extractor, is_whole, progress)
     }
 
-    /// Copies the space, as it is now, into the new directory `path`. `progress` is told how many records are copied.
+    /// Copies the space, as it is now, into the new directory `path`, while others go on reading and writing. `progress` is
+    /// told how many rows are copied, and may break off. Whatever goes wrong, nothing is left at `path` then.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if something is at `path`; what the store or the operating system reports.
-    pub fn backup_to(&self, _path: impl AsRef<Path>, _progress: &mut dyn FnMut(u64)) -> Result<()> {
-        not_yet()
+    /// [`ErrorKind::Validation`] if something is at `path`; [`ErrorKind::Corrupted`] if a row is damaged;
+    /// [`ErrorKind::Canceled`]; what the store or the operating system reports.
+    pub fn backup_to(&self, path: impl AsRef<Path>, progress: Progress<'_>) -> Result<()> {
+        backup::backup(&*self.store.snapshot()?, path.as_ref(), progress)
     }
 
     /// How large it is. Counts by walking the keys.
@@ -188,7 +190,22 @@ impl SpaceStore {
     /// # Errors
     /// What the store reports.
     pub fn stats(&self) -> Result<Stats> {
-        not_yet()
+        let snapshot = self.store.snapshot()?;
+        let count = |keyspace: Keyspace| {
+            let (start, mut count) = ([keyspace.tag], 0);
+            snapshot.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |_, _| {
+                count += 1;
+                Ok(ControlFlow::Continue(()))
+            })?;
+            Ok::<_, Error>(count)
+        };
+        Ok(Stats {
+            documents: count(DOCUMENTS)?,
+            blocks: count(PLACES)?,
+            folders: count(FOLDERS)?,
+            bytes: self.store.bytes()?,
+            sequence: log::last_sequence(&*snapshot)?,
+        })
     }
 
     /// Gives unused space back to the file system.

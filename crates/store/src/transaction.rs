@@ -89,6 +89,8 @@ impl<'a> SpaceTransaction<'a> {
                 return Err(error);
             }
             self.edits.push(edit);
+            // At once, so that a write of very many edits doesn't run out of room between two keys.
+            self.runs.shorten(&*self.rows, &mut self.places)?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Random edits against a naive model, on every store: reads agree, laws hold, and inverse edits bring back what was.
 
+use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -50,7 +51,7 @@ fn play(space: &SpaceStore, naive: &mut Naive, maker: &mut Maker, numbers: &[[u3
 
 fn agrees(space: &SpaceStore, naive: &Naive) {
     naive.agrees_with(space.snapshot().unwrap().reader());
-    let report = space.check(&mut |_| ()).unwrap();
+    let report = space.check(&mut |_| ControlFlow::Continue(())).unwrap();
     assert!(report.problems.is_empty(), "{report:#?}");
 }
 

@@ -14,6 +14,9 @@ use crate::records;
 use crate::records::place::Place;
 use crate::run::{self, Run};
 
+/// Once an order key is longer, all runs of its parent get new ones. Keys made in a row get nowhere near it.
+const LONG_ORDER: usize = 64;
+
 /// A block to put in, with its record.
 pub(super) type Entry<'e> = (BlockId, &'e [u8]);
 
@@ -56,6 +59,8 @@ pub(super) struct Runs {
     staged: BTreeMap<Vec<u8>, Staged>,
     /// Runs that fell below the size at which they are joined with a neighbour.
     shrunk: BTreeSet<Vec<u8>>,
+    /// Parents whose runs have got an order key that is too long.
+    long: BTreeSet<Vec<u8>>,
 }
 
 /// Where a block is: the key of its run, and its index in it.
@@ -86,6 +91,9 @@ impl Runs {
     }
 
     fn stage(&mut self, key: Vec<u8>, run: Run) {
+        if order_of(&key).len() > LONG_ORDER {
+            self.long.insert(key.clone());
+        }
         self.staged.insert(key, Staged { run, dirty: true });
     }
 
@@ -371,6 +379,26 @@ impl Runs {
         let run = self.change(right)?;
         joined.append(run);
         *run = joined;
+        Ok(())
+    }
+
+    /// Gives short order keys to the runs of parents that have a long one. Every place under such a parent is written: it is
+    /// the price of keys that stay short, and it takes hundreds of runs cut on either side in turn to come to it.
+    pub(super) fn shorten(&mut self, source: &dyn Read, places: &mut Places) -> Result<()> {
+        for key in std::mem::take(&mut self.long) {
+            let siblings = Siblings::of_key(&key)?;
+            let keys = self.of_parents(source, siblings.document, &[siblings.parent])?;
+            if !keys.iter().any(|key| order_of(key).len() > LONG_ORDER) {
+                continue;
+            }
+            let runs = keys.iter().map(|key| self.take(key)).collect::<Result<Vec<_>>>()?;
+            let first = order_key::first();
+            let orders = std::iter::once(first.clone()).chain(order_keys(Some(&first), None, runs.len())?);
+            for (order, run) in orders.zip(runs) {
+                run.ids().iter().for_each(|block| places.set(*block, siblings.place(&order)));
+                self.stage(siblings.key(&order), run);
+            }
+        }
         Ok(())
     }
 
