@@ -1,8 +1,7 @@
 //! Documents: making, listing, finding.
 
-use leafbase_markdown as markdown;
 use leafbase_model::{
-    BlockData, BlockDraft, Day, Document, DocumentId, DocumentRecord, Error, Items, Location, Result,
+    BlockData, BlockDraft, BlockId, Day, Document, DocumentId, DocumentRecord, Error, Items, Location, Result,
 };
 use leafbase_store::{Listing, Reader};
 use leafbase_tree_ops as ops;
@@ -80,6 +79,14 @@ impl<S: Sight> Connection<S> {
             shown(tree, record, true)
         })
     }
+
+    /// The document that `block` belongs to. One look-up.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`].
+    pub fn document_of(&self, block: impl Into<BlockId>) -> Result<DocumentId> {
+        self.read(|tree, _| Ok(tree.locate(block.into())?.ok_or_else(Error::not_found)?.document))
+    }
 }
 
 fn shown(tree: &impl ReadTree, record: DocumentRecord, with_times: bool) -> Result<Document> {
@@ -105,8 +112,7 @@ pub(crate) fn daily_note<S: Sight>(writing: &mut Writing<'_, '_, S>, day: Day) -
     if let Some(note) = find_daily_note(writing.transaction.reader()?, day)? {
         return Ok(note.id);
     }
-    let title = markdown::escape(&crate::days::long_form(day)).into_owned();
-    let page = BlockDraft::new(BlockData::page(title));
+    let page = BlockDraft::new(BlockData::page(crate::days::long_form(day)));
     Ok(create(writing, page, Location::DailyNotes, Some(day))?.id)
 }
 

@@ -26,9 +26,10 @@ pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
 
 fn tell_target(target: &LinkTarget, tell: &mut dyn FnMut(EdgeTarget)) {
     let to = match target {
-        LinkTarget::Block(block) => EdgeEnd::Block(*block),
-        LinkTarget::Day(day) => EdgeEnd::Day(*day),
-        LinkTarget::Other => return,
+        // A malformed ID leads nowhere.
+        LinkTarget::Block(block) if !block.is_nil() => EdgeEnd::Block(*block),
+        LinkTarget::Day(Some(day)) => EdgeEnd::Day(*day),
+        _ => return,
     };
     tell(EdgeTarget { to, kind: EdgeKind::Link });
 }

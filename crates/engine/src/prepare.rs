@@ -51,7 +51,7 @@ pub(crate) fn markdown(text: &str, limits: &Limits) -> Result<Vec<BlockDraft>> {
     if text.len() > limits.markdown {
         return Err(Error::limit("bytes of markdown in one request", limits.markdown, text.len()).at("markdown"));
     }
-    let options = markdown::ParseOptions { limits: limits.clone(), ..markdown::ParseOptions::default() };
+    let options = markdown::ParseOptions::default().with_limits(limits.clone());
     Ok(markdown::parse(text, &options)?.blocks)
 }
 
