@@ -94,14 +94,13 @@ impl Reader<'_, '_> {
         }
     }
 
-    pub(crate) fn push(&mut self, container: Container) -> Result<()> {
+    pub(crate) fn push(&mut self, container: Container) {
         if let Container::Page(_) = container {
             self.out.push(Vec::new());
         }
         self.stack.push(container);
         self.matched = self.stack.len();
         self.after_item = None;
-        Ok(())
     }
 
     /// Closes the innermost container. Its leaf is closed already.

@@ -1,6 +1,6 @@
 //! A place in one line, counted in bytes and in columns: tabs reach to the next multiple of four, and a container may take part of one.
 
-/// The width of a tab (CommonMark 0.31, "Tabs").
+/// The width of a tab (`CommonMark` 0.31, "Tabs").
 const TAB: usize = 4;
 
 /// Walks along one line, which holds no line break.
@@ -107,7 +107,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// White space within a line, as CommonMark counts it.
+/// White space within a line, as `CommonMark` counts it.
 pub(crate) const fn is_space(letter: char) -> bool {
     matches!(letter, ' ' | '\t')
 }
@@ -119,15 +119,15 @@ pub(crate) fn is_blank(line: &str) -> bool {
 
 /// Without white space at both ends.
 pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(|letter| matches!(letter, ' ' | '\t' | '\n'))
+    text.trim_matches([' ', '\t', '\n'])
 }
 
 /// Without white space at its end.
 pub(crate) fn trim_end(text: &str) -> &str {
-    text.trim_end_matches(|letter| matches!(letter, ' ' | '\t' | '\n'))
+    text.trim_end_matches([' ', '\t', '\n'])
 }
 
 /// Without white space at its start.
 pub(crate) fn trim_start(text: &str) -> &str {
-    text.trim_start_matches(|letter| matches!(letter, ' ' | '\t' | '\n'))
+    text.trim_start_matches([' ', '\t', '\n'])
 }

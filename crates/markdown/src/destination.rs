@@ -1,4 +1,4 @@
-//! The parts of a link: its destination and its title, read as CommonMark reads them and written so that they read back.
+//! The parts of a link: its destination and its title, read as `CommonMark` reads them and written so that they read back.
 
 use std::borrow::Cow;
 
@@ -241,6 +241,20 @@ pub(crate) fn write_label(out: &mut String, text: &str) {
         out.push(letter);
         before = Some(letter);
     }
+}
+
+/// Inline markdown that shows `text` as it is: what would be markup in it is escaped.
+///
+/// ```
+/// assert_eq!(leafbase_markdown::escape("2 * 3 [sic]"), "2 \\* 3 \\[sic\\]");
+/// ```
+pub fn escape(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|byte| matches!(byte, b'\\' | b'*' | b'`' | b'[' | b']' | b'<' | b'&' | b'~' | b'_')) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    write_label(&mut escaped, text);
+    Cow::Owned(escaped)
 }
 
 /// The plain text of a link's words; none if they hold markup, which a plain text could not keep.

@@ -221,11 +221,11 @@ impl<'t> Reader<'t, '_> {
 
     fn close_paragraph(&mut self, paragraph: Paragraph) -> Result<()> {
         self.buffer.truncate(trim_end(&self.buffer).len());
-        if paragraph.formula {
-            if let Some(code) = formula_of(&self.buffer) {
-                self.buffer = code.to_owned();
-                return self.emit_code(CodeLanguage::MathFormula, String::new());
-            }
+        if paragraph.formula
+            && let Some(code) = formula_of(&self.buffer)
+        {
+            self.buffer = code.to_owned();
+            return self.emit_code(CodeLanguage::MathFormula, String::new());
         }
         let look = self.look();
         let list = self.list_style();
@@ -292,7 +292,7 @@ impl<'t> Reader<'t, '_> {
     }
 }
 
-fn after_indent<'t>(mut cursor: Cursor<'t>) -> &'t str {
+fn after_indent(mut cursor: Cursor<'_>) -> &str {
     cursor.skip_indent();
     cursor.rest()
 }

@@ -29,6 +29,7 @@ mod links;
 mod plain;
 
 pub use canonical::{canonical, canonical_inline};
+pub use destination::escape;
 pub use links::{Link, LinkForm, LinkTarget, links, rewrite_links};
 pub use parse::{Adaptation, AdaptationKind, EmptyFirstItem, ParseOptions, Parsed, parse};
 pub use plain::plain_text;

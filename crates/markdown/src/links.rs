@@ -39,6 +39,23 @@ impl LinkTarget {
     }
 }
 
+impl LinkTarget {
+    /// What `destination` leads to, escapes resolved: schemes are read in either case, and percent-encoding is resolved.
+    pub fn of(destination: &str) -> Self {
+        let decoded = if destination.contains('%') { percent_decoded(destination) } else { Cow::Borrowed(destination) };
+        let Some((scheme, rest)) = decoded.split_once(':') else { return Self::Other };
+        let (scheme, rest) = (scheme.trim_ascii(), rest.trim_start_matches('/'));
+        let name = rest.split(['/', '?', '#']).next().unwrap_or_default().trim_ascii();
+        if scheme.eq_ignore_ascii_case("block") {
+            Self::Block(name.parse().unwrap_or(BlockId::NIL))
+        } else if scheme.eq_ignore_ascii_case("date") {
+            Self::Day(name.parse().ok())
+        } else {
+            Self::Other
+        }
+    }
+}
+
 /// How a link is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -119,36 +136,17 @@ fn write_autolink(out: &mut String, destination: &str) {
     }
 }
 
-/// What `destination` leads to: schemes in either case, percent-encoding resolved.
-fn target(destination: &str) -> LinkTarget {
-    let decoded = if destination.contains('%') { percent_decoded(destination) } else { Cow::Borrowed(destination) };
-    let scheme = decoded.split_once(':').map(|(scheme, rest)| (scheme.trim_ascii(), rest));
-    let Some((scheme, rest)) = scheme else { return LinkTarget::Other };
-    let rest = rest.trim_start_matches('/');
-    let name = rest.split(['/', '?', '#']).next().unwrap_or_default().trim_ascii();
-    if scheme.eq_ignore_ascii_case("block") {
-        LinkTarget::Block(name.parse().unwrap_or(BlockId::NIL))
-    } else if scheme.eq_ignore_ascii_case("date") {
-        LinkTarget::Day(name.parse().ok())
-    } else {
-        LinkTarget::Other
-    }
-}
-
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, tail)) = rest.split_first() {
         let code = tail.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = tail.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
+        if let Some(byte) = code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            bytes.push(byte);
+            rest = tail.get(2..).unwrap_or_default();
+        } else {
+            bytes.push(*first);
+            rest = tail;
         }
     }
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
@@ -242,7 +240,7 @@ impl<'t> Scan<'t> {
 
     fn found(&self, written: &'t str, start: usize, form: LinkForm, visit: &mut dyn FnMut(Link<'t>)) {
         let destination = if form == LinkForm::Autolink { Cow::Borrowed(written) } else { unescape(written) };
-        let target = target(&destination);
+        let target = LinkTarget::of(&destination);
         let start = self.before + start;
         visit(Link { destination, range: start..start + written.len(), target, form });
     }

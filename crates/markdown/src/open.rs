@@ -59,7 +59,7 @@ impl<'t> Reader<'t, '_> {
                 quote.seen = quote.depth;
             }
             _ if flattened => {}
-            _ => self.push(Container::Quote(Quote { depth, seen: depth }))?,
+            _ => self.push(Container::Quote(Quote { depth, seen: depth })),
         }
         Ok(Some(if cursor.is_blank() { Step::Done } else { Step::Again }))
     }
@@ -214,7 +214,8 @@ impl<'t> Reader<'t, '_> {
             item.level = around.level;
             self.pop()?;
         }
-        self.push(Container::Item(item))
+        self.push(Container::Item(item));
+        Ok(())
     }
 
     fn read_task_mark(&mut self, cursor: &mut Cursor<'t>) {

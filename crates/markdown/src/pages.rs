@@ -38,7 +38,7 @@ impl<'t> Reader<'t, '_> {
         if titled {
             self.open_page(tag.element, look, at)?;
         } else {
-            self.open_wrapper(tag.element, (tag.element != Element::Callout).then_some(look), at)?;
+            self.open_wrapper(tag.element, (tag.element != Element::Callout).then_some(look), at);
         }
         *cursor = *ahead;
         cursor.skip(tag.length);
@@ -73,10 +73,11 @@ impl<'t> Reader<'t, '_> {
         self.leaf_at = at;
         self.dress(&mut data);
         let draft = BlockDraft::new(data);
-        self.push(Container::Page(Box::new(Page { element, part: Part::BeforeTitle, inset: None, draft, at })))
+        self.push(Container::Page(Box::new(Page { element, part: Part::BeforeTitle, inset: None, draft, at })));
+        Ok(())
     }
 
-    fn open_wrapper(&mut self, element: Element, look: Option<TextLook>, at: (usize, usize)) -> Result<()> {
+    fn open_wrapper(&mut self, element: Element, look: Option<TextLook>, at: (usize, usize)) {
         // A page or a card without a title is a text that looks like one.
         let look = look.map(|look| match (element, look) {
             (Element::Page, TextLook { style: TextStyle::Body, .. }) => TextLook { style: TextStyle::Page, ..look },
@@ -87,9 +88,8 @@ impl<'t> Reader<'t, '_> {
         });
         match self.stack.last_mut() {
             Some(Container::Wrapper(around)) if around.element == element && around.look == look => around.depth += 1,
-            _ => self.push(Container::Wrapper(Wrapper { element, depth: 1, look, at }))?,
+            _ => self.push(Container::Wrapper(Wrapper { element, depth: 1, look, at })),
         }
-        Ok(())
     }
 
     /// The place in the stack of what a closing tag closes, if it closes anything. A tag behind a quote mark closes nothing

@@ -1,6 +1,6 @@
 //! The reader: takes line after line, keeps what is open, and makes blocks of what is closed.
 //!
-//! It follows CommonMark's own method for block structure (containers that each line continues or closes, then what the
+//! It follows `CommonMark`'s own method for block structure (containers that each line continues or closes, then what the
 //! line begins, then text), without reading inline markdown at all: that is kept as it is written. Its state is a flat
 //! stack, never recursion, and the work for one line is bounded by its length and [`DEEPEST`](crate::containers::DEEPEST).
 
@@ -29,6 +29,7 @@ pub(crate) enum Step {
     Done,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the present line or the text")]
 pub(crate) struct Reader<'t, 'o> {
     pub(crate) options: &'o ParseOptions,
     /// All of the text, for looking ahead.

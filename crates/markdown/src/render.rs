@@ -1,6 +1,6 @@
 //! Blocks to markdown.
 //!
-//! The form is CommonMark wherever CommonMark has one: a reader that knows nothing of the dialect shows lists, quotes, code
+//! The form is that of `CommonMark` wherever it has one: a reader that knows nothing of the dialect shows lists, quotes, code
 //! and tables as they are. What markdown cannot say is left out: colour, alignment, font, sizes and layouts (but the card
 //! layout of pages and cards), dates of tasks, and the indentation of what is in no list beyond the list before it.
 
@@ -148,7 +148,7 @@ impl<'b, B: Rendered> Writer<'b, B> {
         self.out.push('<');
         self.out.push_str(element);
         if let Some(look) = data.look() {
-            write_look(&mut self.out, look, TextStyle::Body);
+            write_look(&mut self.out, *look, TextStyle::Body);
         }
         self.out.push('>');
         self.line_break();
@@ -212,7 +212,7 @@ pub(crate) fn ends_escaping(text: &str) -> bool {
 }
 
 /// Appends the attributes of a page's look; `implied` is the style that needs no saying.
-pub(crate) fn write_look(out: &mut String, look: &TextLook, implied: TextStyle) {
+pub(crate) fn write_look(out: &mut String, look: TextLook, implied: TextStyle) {
     if look.style != implied {
         out.push_str(" textStyle=\"");
         out.push_str(look.style.as_str());

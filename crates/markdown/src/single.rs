@@ -107,9 +107,9 @@ fn read_link(text: &str, kind: &mut BlockKind) -> Option<()> {
 /// Appends a block without list marker and decorations; each line but the first begins with `prefix`.
 pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
     match &data.kind {
-        BlockKind::Text(look) => write_text(out, data, look, prefix),
+        BlockKind::Text(look) => write_text(out, data, *look, prefix),
         BlockKind::Image { .. } | BlockKind::Video { .. } | BlockKind::File { .. } => {
-            sole::write_media(out, &data.kind)
+            sole::write_media(out, &data.kind);
         }
         BlockKind::Drawing { url } => write_picture(out, "Drawing", url),
         BlockKind::Whiteboard { url } => write_picture(out, "Whiteboard", url),
@@ -141,11 +141,12 @@ fn write_picture(out: &mut String, name: &str, url: &str) {
     out.push(')');
 }
 
-fn write_text(out: &mut String, data: &BlockData, look: &TextLook, prefix: &str) {
+fn write_text(out: &mut String, data: &BlockData, look: TextLook, prefix: &str) {
     let marks = match look.style {
         TextStyle::Body => {
             let empty_task = data.list_style == ListStyle::Task && data.markdown.is_empty();
-            return write_lines(out, if empty_task { "" } else { shown(&data.markdown) }, prefix);
+            write_lines(out, if empty_task { "" } else { shown(&data.markdown) }, prefix);
+            return;
         }
         TextStyle::Caption => return write_tagged(out, data, "caption", None, prefix),
         TextStyle::Card => return write_tagged(out, data, "card", Some((look, TextStyle::Card)), prefix),
@@ -162,7 +163,7 @@ fn write_text(out: &mut String, data: &BlockData, look: &TextLook, prefix: &str)
     }
 }
 
-fn write_tagged(out: &mut String, data: &BlockData, name: &str, look: Option<(&TextLook, TextStyle)>, prefix: &str) {
+fn write_tagged(out: &mut String, data: &BlockData, name: &str, look: Option<(TextLook, TextStyle)>, prefix: &str) {
     out.push('<');
     out.push_str(name);
     if let Some((look, implied)) = look {

@@ -179,7 +179,7 @@ fn starts_with(text: &str, name: &str) -> bool {
     text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
-/// The HTML elements that stand as blocks (CommonMark 0.31, "HTML blocks", condition 6).
+/// The HTML elements that stand as blocks (`CommonMark` 0.31, "HTML blocks", condition 6).
 const BLOCK_ELEMENTS: [&str; 62] = [
     "address",
     "article",
@@ -323,16 +323,13 @@ fn attribute(text: &str) -> Option<&str> {
     let behind = text.get(name..)?;
     let Some(value) = trim_start(behind).strip_prefix('=') else { return Some(behind) };
     let value = trim_start(value);
-    match value.as_bytes().first()? {
-        quote @ (b'"' | b'\'') => {
-            let inner = value.get(1..)?;
-            inner.get(inner.bytes().position(|byte| byte == *quote)? + 1..)
-        }
-        _ => {
-            let length = value.bytes().take_while(|byte| !b" \t\n\"'=<>`".contains(byte)).count();
-            value.get(length..).filter(|_| length > 0)
-        }
+    let first = *value.as_bytes().first()?;
+    if matches!(first, b'"' | b'\'') {
+        let inner = value.get(1..)?;
+        return inner.get(memchr::memchr(first, inner.as_bytes())? + 1..);
     }
+    let length = value.bytes().take_while(|byte| !b" \t\n\"'=<>`".contains(byte)).count();
+    value.get(length..).filter(|_| length > 0)
 }
 
 /// Whether a line that stands in a paragraph ends it by what it begins. Underlines, table rules and tags are not meant.

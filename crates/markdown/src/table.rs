@@ -76,7 +76,7 @@ pub(crate) fn is_table_text(text: &str) -> bool {
 /// The stretches of `text` that inline markup never crosses: the cells of a table, or all of it.
 pub(crate) fn cells(text: &str) -> Vec<Range<usize>> {
     if !is_table_text(text) {
-        return vec![0..text.len()];
+        return std::iter::once(0..text.len()).collect();
     }
     let (mut found, mut start, mut escaped, mut line) = (Vec::new(), 0, false, 0);
     for (at, byte) in text.bytes().enumerate() {
