@@ -33,13 +33,6 @@ pub enum LinkTarget {
 }
 
 impl LinkTarget {
-    /// What a destination leads to: schemes in either case, percent-encoding resolved.
-    pub fn of(destination: &str) -> Self {
-        target(destination)
-    }
-}
-
-impl LinkTarget {
     /// What `destination` leads to, escapes resolved: schemes are read in either case, and percent-encoding is resolved.
     pub fn of(destination: &str) -> Self {
         let decoded = if destination.contains('%') { percent_decoded(destination) } else { Cow::Borrowed(destination) };
