@@ -20,6 +20,8 @@ mod changes;
 mod documents;
 mod folders;
 
+mod transfer;
+
 pub use changes::Changes;
 pub use clock::SystemClock;
 pub use connection::Connection;
@@ -29,3 +31,7 @@ pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{CheckReport, Problem, SpaceMeta, Stats};
 pub use sight::{Full, Sight};
 pub use space::{Progress, Space, SpaceBuilder};
+pub use transfer::{
+    Adaptation, AdaptationKind, ExportOptions, ExportReport, ImportOptions, ImportReport, ImportSource, MemorySource,
+    Skipped, SourceEntry,
+};

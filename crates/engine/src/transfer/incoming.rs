@@ -8,7 +8,7 @@ use leafbase_model::{BlockData, BlockDraft, BlockId, BlockKind, TextStyle};
 use crate::transfer::notes::Notes;
 use crate::transfer::plan::Plan;
 use crate::transfer::report::AdaptationKind;
-use crate::transfer::rewriting::{block_url, rewrite_urls};
+use crate::transfer::rewriting::{Url, block_url, rewrite_urls};
 use crate::transfer::targets::{FileIndex, Found};
 use crate::transfer::wiki::{self, WikiLink};
 use crate::transfer::{titles, urls};
@@ -79,8 +79,7 @@ impl Incoming<'_, '_> {
     fn rewrite_block(&mut self, data: &mut BlockData, place: usize) {
         if let BlockKind::Image { url, .. } | BlockKind::Video { url, .. } | BlockKind::File { url, .. } = &data.kind {
             if urls::relative_reference(url).is_some() {
-                let message = format!("{url} is not taken in; the path is kept");
-                self.notes.add(AdaptationKind::Attachment, url, message);
+                self.attachment(url);
             }
             return;
         }
@@ -93,9 +92,17 @@ impl Incoming<'_, '_> {
         }
     }
 
+    fn attachment(&mut self, url: &str) {
+        self.notes.add(AdaptationKind::Attachment, url, format!("{url} is not taken in; the path is kept"));
+    }
+
     /// The new URL of a relative link.
-    fn relative(&mut self, url: &str, place: usize) -> Option<String> {
+    fn relative(&mut self, Url { url, embedded }: Url<'_>, place: usize) -> Option<String> {
         let reference = urls::relative_reference(url)?;
+        if embedded {
+            self.attachment(url);
+            return None;
+        }
         let file = if reference.path.is_empty() {
             Some(self.from)
         } else {
@@ -113,24 +120,28 @@ impl Incoming<'_, '_> {
 
     fn rewrite_wiki_links(&mut self, data: &mut BlockData, place: usize) -> bool {
         let text = std::mem::take(&mut data.markdown);
-        let mut ordinary = Vec::new();
-        markdown::links(&text, &mut |link| ordinary.push(link.range.clone()));
-        let (mut rewritten, mut at, mut changed) = (String::new(), 0, false);
+        let (loose, resolved) = (self.loose.len(), self.resolved);
+        let (mut rewritten, mut at, mut changed) = (String::new(), 0, 0);
         for link in wiki::scan(&text) {
-            let within = |range: &std::ops::Range<usize>| range.start < link.range.end && link.range.start < range.end;
-            if ordinary.iter().any(within) {
-                continue;
-            }
             let written = text.get(link.range.clone()).unwrap_or_default();
             let Some(new) = self.wiki_link(&link, written, place) else { continue };
             rewritten.push_str(text.get(at..link.range.start).unwrap_or_default());
             rewritten.push_str(&new);
             at = link.range.end;
-            changed = true;
+            changed += 1;
         }
         rewritten.push_str(text.get(at..).unwrap_or_default());
+        // There are no links within the words of a link: one more there would be one less around it.
+        if count_links(&rewritten) != count_links(&text) + changed {
+            let message = "a wiki link within another link stays text";
+            self.notes.add_at(AdaptationKind::UnresolvedLink, None, message);
+            self.loose.truncate(loose);
+            self.resolved = resolved;
+            data.markdown = text;
+            return false;
+        }
         data.markdown = rewritten;
-        changed
+        changed > 0
     }
 
     /// A wiki link as an ordinary one.
@@ -197,6 +208,12 @@ fn reread(data: &mut BlockData) {
             data.markdown = block.data.markdown;
         }
     }
+}
+
+fn count_links(text: &str) -> usize {
+    let mut count = 0;
+    markdown::links(text, &mut |_| count += 1);
+    count
 }
 
 /// The words of a wiki link, as inline markdown.

@@ -53,7 +53,7 @@ impl<'a> Outgoing<'a> {
 
     /// Rewrites the links of a block of the file `from`. What is not exported stays a link to a block.
     pub(super) fn rewrite(&self, from: usize, data: &mut BlockData) {
-        rewrite_urls(data, &mut |url| self.relative(from, linked_block(url)?));
+        rewrite_urls(data, &mut |link| self.relative(from, linked_block(link.url)?));
     }
 
     fn relative(&self, from: usize, block: BlockId) -> Option<String> {

@@ -1,21 +1,33 @@
 //! The URLs of a block, one by one.
 
+use std::borrow::Cow;
+
 use leafbase_markdown as markdown;
 use leafbase_model::{BlockData, BlockId, BlockKind};
 
+/// Where a link leads, as written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Url<'a> {
+    pub(super) url: &'a str,
+    /// Whether what it leads to is shown in place.
+    pub(super) embedded: bool,
+}
+
 /// Gives each URL that `data` links to, to `change`, which may give another one for it. Tells whether any changed.
-pub(super) fn rewrite_urls(data: &mut BlockData, change: &mut dyn FnMut(&str) -> Option<String>) -> bool {
+pub(super) fn rewrite_urls(data: &mut BlockData, change: &mut dyn FnMut(Url<'_>) -> Option<String>) -> bool {
     if let BlockKind::RichUrl { url, .. } = &mut data.kind {
-        let new = change(url);
+        let new = change(Url { url, embedded: false });
         let changed = new.is_some();
         *url = new.unwrap_or_else(|| std::mem::take(url));
         return changed;
     }
-    // What has no bracket and no scheme has no link: most texts.
-    if !data.block_type().has_own_markdown() || !data.markdown.contains(['[', ':']) {
+    if !data.block_type().has_own_markdown() {
         return false;
     }
-    let rewritten = markdown::rewrite_links(&data.markdown, change).into_owned();
+    let rewritten = markdown::rewrite_links(&data.markdown, &mut |link| {
+        change(Url { url: &link.destination, embedded: link.form == markdown::LinkForm::Embedded })
+    });
+    let Cow::Owned(rewritten) = rewritten else { return false };
     let changed = rewritten != data.markdown;
     data.markdown = rewritten;
     changed

@@ -104,7 +104,7 @@ fn write(connection: &Connection<Full>, changes: &[(BlockId, HashMap<BlockId, St
                 // Someone else may have deleted it meanwhile.
                 let (Some(before), Some(located)) = (tree.block(*block)?, tree.locate(*block)?) else { continue };
                 let mut after = before.clone();
-                if rewrite_urls(&mut after.data, &mut |url| urls.get(&linked_block(url)?).cloned()) {
+                if rewrite_urls(&mut after.data, &mut |link| urls.get(&linked_block(link.url)?).cloned()) {
                     after.rev += 1;
                     after.modified = context.stamp.clone();
                     edits.push(Edit::Update { document: located.document, before: before.into(), after: after.into() });
