@@ -132,6 +132,9 @@ impl CheckReport {
     }
 }
 
+/// What is done with each row of a keyspace.
+type VisitRow<'f, C> = &'f mut dyn FnMut(&mut C, &[u8], &[u8]) -> Result<()>;
+
 /// A check under way.
 struct Check<'a> {
     source: &'a dyn Read,
@@ -159,7 +162,7 @@ pub(crate) fn check(
     let documents = check.documents(&blocks);
     let folders = check.folders();
     check.document_folders(&documents, &folders);
-    check.edges(blocks.edges);
+    check.edges(&blocks.edges);
     check.changes();
     check.tell();
     if check.broken_off {
@@ -187,7 +190,7 @@ impl Check<'_> {
     }
 
     /// Hands each row of `keyspace` to `visit`; an error of it is a record that cannot be read.
-    fn rows(&mut self, keyspace: Keyspace, visit: &mut dyn FnMut(&mut Self, &[u8], &[u8]) -> Result<()>) {
+    fn rows(&mut self, keyspace: Keyspace, visit: VisitRow<'_, Self>) {
         let start = [keyspace.tag];
         let source = self.source;
         let scanned = source.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {

@@ -5,6 +5,8 @@
 pub mod directory;
 pub mod kv;
 #[cfg(feature = "testkit")]
+pub mod rows;
+#[cfg(feature = "testkit")]
 pub mod testkit;
 
 mod keyspaces;

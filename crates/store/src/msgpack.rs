@@ -1,4 +1,4 @@
-//! MessagePack, as far as records use it: written to a buffer, read from borrowed bytes.
+//! `MessagePack`, as far as records use it: written to a buffer, read from borrowed bytes.
 //!
 //! Reading borrows, allocates nothing, follows no length that the bytes do not hold, and never recurses. A field at its
 //! default is written as nil, and left out at the end of its array: so an array that grew by a field still reads the

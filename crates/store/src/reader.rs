@@ -66,14 +66,12 @@ pub(crate) fn document_record(source: &dyn Read, id: DocumentId) -> Result<Optio
     get(source, &key, |value| records::read(&key, value, |unpack| document::read(id, unpack)))
 }
 
+/// Gets the key of a run, the run, and the index of the block that was sought.
+type VisitFound<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize) -> Result<()>;
+
 /// Hands the run that holds `block` to `visit`, with its key and the block's index in it: the one that the place names, or
 /// one to its right.
-pub(crate) fn find_in_runs(
-    source: &dyn Read,
-    place: &Place,
-    block: BlockId,
-    visit: &mut dyn FnMut(&[u8], RunView<'_>, usize) -> Result<()>,
-) -> Result<()> {
+pub(crate) fn find_in_runs(source: &dyn Read, place: &Place, block: BlockId, visit: VisitFound<'_>) -> Result<()> {
     let hint = place.run_key();
     let mut found = false;
     source.get(&hint, &mut |value| {

@@ -1,4 +1,4 @@
-//! What a record is on disk: a version byte, MessagePack in array form, and a checksum over key and value.
+//! What a record is on disk: a version byte, `MessagePack` in array form, and a checksum over key and value.
 //!
 //! redb verifies no checksum when it reads, so each record carries its own. The key goes into it, so that a row that stands
 //! where another one belongs is noticed. Every version of every record ends in this checksum: a version that is not known is

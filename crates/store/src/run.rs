@@ -146,7 +146,9 @@ impl Run {
     pub(crate) fn insert(&mut self, index: usize, entries: &[(BlockId, &[u8])]) {
         let index = index.min(self.ids.len());
         if index == self.ids.len() {
-            entries.iter().for_each(|(id, record)| self.push(*id, record));
+            for (id, record) in entries {
+                self.push(*id, record);
+            }
             return;
         }
         let start = self.start(index);
@@ -232,12 +234,14 @@ impl Run {
         records::seal_into(key, value, |out| {
             out.reserve(self.bytes());
             out.extend_from_slice(&u16::try_from(self.ids.len()).unwrap_or(u16::MAX).to_be_bytes());
-            self.ids.iter().for_each(|id| out.extend_from_slice(id.as_bytes()));
+            for id in &self.ids {
+                out.extend_from_slice(id.as_bytes());
+            }
             // Runs of several blocks are never over 64 KiB.
             let but_last = self.ends.split_last().map_or(&[][..], |(_, ends)| ends);
-            but_last
-                .iter()
-                .for_each(|end| out.extend_from_slice(&u16::try_from(*end).unwrap_or(u16::MAX).to_be_bytes()));
+            for end in but_last {
+                out.extend_from_slice(&u16::try_from(*end).unwrap_or(u16::MAX).to_be_bytes());
+            }
             out.extend_from_slice(&self.blocks);
         });
     }

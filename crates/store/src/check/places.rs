@@ -34,8 +34,8 @@ impl Check<'_> {
     }
 
     /// The contents have been asked for their edges already; now the edges are.
-    pub(super) fn edges(&mut self, said: HashSet<u128>) {
-        self.rows(EDGES, &mut |check, key, value| edge(check, &said, key, value));
+    pub(super) fn edges(&mut self, said: &HashSet<u128>) {
+        self.rows(EDGES, &mut |check, key, value| edge(check, said, key, value));
     }
 }
 

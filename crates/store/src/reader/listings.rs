@@ -67,6 +67,9 @@ pub struct DocumentPage {
     pub next: Option<Cursor>,
 }
 
+/// A key, and the document it names.
+type IndexRow = (Vec<u8>, DocumentId);
+
 /// The first key of a listing, and the one after its last.
 fn bounds(listing: Listing) -> (Vec<u8>, Vec<u8>) {
     match listing {
@@ -125,7 +128,7 @@ impl Reader<'_> {
     }
 
     /// The first keys of `range` with the documents they name, and whether more follow.
-    fn keys(&self, range: KeyRange<'_>, limit: usize) -> Result<(Vec<(Vec<u8>, DocumentId)>, bool)> {
+    fn keys(&self, range: KeyRange<'_>, limit: usize) -> Result<(Vec<IndexRow>, bool)> {
         let mut keys = Vec::new();
         let mut goes_on = false;
         self.read.scan(range, &mut |key, _| {
@@ -140,7 +143,7 @@ impl Reader<'_> {
         Ok((keys, goes_on))
     }
 
-    fn records(&self, keys: &[(Vec<u8>, DocumentId)]) -> Result<Vec<DocumentRecord>> {
+    fn records(&self, keys: &[IndexRow]) -> Result<Vec<DocumentRecord>> {
         let rows: Vec<[u8; 17]> = keys.iter().map(|(_, document)| keyspaces::document(*document)).collect();
         let rows: Vec<&[u8]> = rows.iter().map(<[u8; 17]>::as_slice).collect();
         let mut documents = Vec::with_capacity(keys.len());

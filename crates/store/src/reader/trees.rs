@@ -15,14 +15,12 @@ use crate::run::RunView;
 /// So many runs of other parents are passed by before the next parent is sought anew.
 const PASSED_BY: usize = 8;
 
+/// Gets a parent, and key and value of a run of its children.
+type VisitRun<'f> = &'f mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>;
+
 /// Hands each run of each of `parents`, which are sorted, to `visit`, by parent and order. Parents without children cost
 /// nothing where their IDs lie between those of others: the scan leaps over them.
-pub(crate) fn runs_of(
-    source: &dyn Read,
-    document: DocumentId,
-    parents: &[BlockId],
-    visit: &mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>,
-) -> Result<()> {
+pub(crate) fn runs_of(source: &dyn Read, document: DocumentId, parents: &[BlockId], visit: VisitRun<'_>) -> Result<()> {
     let Some(last) = parents.last() else { return Ok(()) };
     let end = keyspaces::end_of(keyspaces::parent_runs(document, *last));
     let mut wanted = parents.iter().copied().peekable();

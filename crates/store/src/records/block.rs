@@ -96,7 +96,7 @@ fn put_properties(out: &mut Vec<u8>, properties: &Properties) {
     }
 }
 
-/// A value that MessagePack does not tell by itself is an array that begins with one of these.
+/// A value that `MessagePack` does not tell by itself is an array that begins with one of these.
 const DAY: u64 = 1;
 const OPTIONS: u64 = 2;
 const RELATIONS: u64 = 3;
@@ -114,12 +114,16 @@ fn put_property(out: &mut Vec<u8>, value: &PropertyValue) {
         PropertyValue::Options(options) => {
             put_array(out, 1 + options.len());
             put_uint(out, OPTIONS);
-            options.iter().for_each(|option| put_str(out, option));
+            for option in options {
+                put_str(out, option);
+            }
         }
         PropertyValue::Relations(items) => {
             put_array(out, 1 + items.len());
             put_uint(out, RELATIONS);
-            items.iter().for_each(|item| put_bin(out, item.as_bytes()));
+            for item in items {
+                put_bin(out, item.as_bytes());
+            }
         }
     }
 }

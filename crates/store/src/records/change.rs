@@ -66,7 +66,9 @@ impl Log {
         put_int(&mut out, stamp.at.as_millis());
         put_str(&mut out, stamp.by.as_str());
         put_array(&mut out, documents.len());
-        documents.iter().for_each(|document| put_bin(&mut out, document.as_bytes()));
+        for document in documents {
+            put_bin(&mut out, document.as_bytes());
+        }
         put_array(&mut out, self.edits);
         out.extend_from_slice(&self.bytes);
         out

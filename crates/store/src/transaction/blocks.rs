@@ -32,13 +32,13 @@ impl SpaceTransaction<'_> {
         self.touch(slot.document)?;
         let encoded = Encoded::of(forest);
         for (id, record) in entries(forest, &encoded, &families.tops) {
-            let spot = self.spot_at(slot, id)?;
-            if self.runs.run(&spot.key)?.block(spot.index) != record
+            let found = self.spot_at(slot, id)?;
+            if self.runs.run(&found.key)?.block(found.index) != record
                 && let Some(node) = forest.0.iter().find(|node| node.block.id == id)
             {
-                check_same(self.runs.run(&spot.key)?.block(spot.index), record, &node.block)?;
+                check_same(self.runs.run(&found.key)?.block(found.index), record, &node.block)?;
             }
-            self.runs.remove(&spot)?;
+            self.runs.remove(&found)?;
         }
         self.uproot_below(slot.document, forest, &encoded, &families)?;
         self.forget(forest);
@@ -105,7 +105,7 @@ impl SpaceTransaction<'_> {
                     self.places.set(*id, Place { document: to, parent, order: order.to_owned() });
                 }
                 children.extend_from_slice(run.ids());
-                self.runs.put(&mut *self.rows, keyspaces::run(to, parent, order), &run)?;
+                self.runs.put(&mut *self.rows, &keyspaces::run(to, parent, order), &run)?;
             }
             children.sort_unstable();
             parents = children;
@@ -125,10 +125,10 @@ impl SpaceTransaction<'_> {
     fn spot_at(&mut self, slot: &Slot, block: BlockId) -> Result<Spot> {
         let place = self.place(block)?;
         check_among(slot, &place)?;
-        let spot = self.find(&place, block)?;
+        let found = self.find(&place, block)?;
         let source: &dyn Read = &*self.rows;
-        if self.runs.before(source, &spot)? == slot.after {
-            Ok(spot)
+        if self.runs.before(source, &found)? == slot.after {
+            Ok(found)
         } else {
             Err(conflict("the block stands elsewhere among its siblings"))
         }

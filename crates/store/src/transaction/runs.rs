@@ -238,7 +238,9 @@ impl Runs {
         entries: &[Entry<'_>],
     ) -> Result<()> {
         self.change(key)?.insert(index, entries);
-        entries.iter().for_each(|(block, _)| places.set(*block, siblings.place(order_of(key))));
+        for (block, _) in entries {
+            places.set(*block, siblings.place(order_of(key)));
+        }
         Ok(())
     }
 
@@ -266,7 +268,9 @@ impl Runs {
             }
         }
         for (order, run) in order_keys(lower, upper, made.len())?.into_iter().zip(made) {
-            run.ids().iter().for_each(|block| places.set(*block, siblings.place(&order)));
+            for block in run.ids() {
+                places.set(*block, siblings.place(&order));
+            }
             self.stage(siblings.key(&order), run);
         }
         Ok(())
@@ -282,7 +286,9 @@ impl Runs {
         let pieces = self.change(key)?.cut();
         let orders = order_keys(Some(order_of(key)), next.as_deref().map(order_of), pieces.len())?;
         for (order, run) in orders.into_iter().zip(pieces) {
-            run.ids().iter().for_each(|block| places.moved(*block, &order));
+            for block in run.ids() {
+                places.moved(*block, &order);
+            }
             self.stage(siblings.key(&order), run);
         }
         Ok(())
@@ -321,11 +327,11 @@ impl Runs {
     }
 
     /// Writes a run under a new key at once, so that what moves need not all be in memory.
-    pub(super) fn put(&mut self, rows: &mut dyn Transaction, key: Vec<u8>, run: &Run) -> Result<()> {
+    pub(super) fn put(&mut self, rows: &mut dyn Transaction, key: &[u8], run: &Run) -> Result<()> {
         let mut value = Vec::with_capacity(run.bytes());
-        run.seal_into(&key, &mut value);
-        rows.put(&key, &value)?;
-        self.staged.remove(&key);
+        run.seal_into(key, &mut value);
+        rows.put(key, &value)?;
+        self.staged.remove(key);
         Ok(())
     }
 
@@ -375,7 +381,9 @@ impl Runs {
 
     fn join_into(&mut self, places: &mut Places, left: &[u8], right: &[u8]) -> Result<()> {
         let mut joined = std::mem::take(self.change(left)?);
-        joined.ids().iter().for_each(|block| places.moved(*block, order_of(right)));
+        for block in joined.ids() {
+            places.moved(*block, order_of(right));
+        }
         let run = self.change(right)?;
         joined.append(run);
         *run = joined;
@@ -395,7 +403,9 @@ impl Runs {
             let first = order_key::first();
             let orders = std::iter::once(first.clone()).chain(order_keys(Some(&first), None, runs.len())?);
             for (order, run) in orders.zip(runs) {
-                run.ids().iter().for_each(|block| places.set(*block, siblings.place(&order)));
+                for block in run.ids() {
+                    places.set(*block, siblings.place(&order));
+                }
                 self.stage(siblings.key(&order), run);
             }
         }

@@ -1,12 +1,15 @@
 //! A space as plain maps: what the store must agree with after every edit.
+#![expect(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use leafbase_model::{
     BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Node,
-    Slot, Stamp, Timestamp,
+    Slot, SpaceId, Stamp, Timestamp,
 };
-use leafbase_store::{BackLink, EdgeEnd, EdgeKind, EdgeTarget, Listing, Reader};
+use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
+use leafbase_store::{BackLink, EdgeEnd, EdgeKind, EdgeTarget, Listing, Reader, SpaceMeta, SpaceStore};
 
 /// Finds links in texts: a word `b:` and a block's ID, or `d:` and a day.
 pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
@@ -347,4 +350,47 @@ impl Maker {
 
 fn pick<T: Copy>(all: &[T], number: u32) -> Option<T> {
     all.get(usize::try_from(number).unwrap() % all.len().max(1)).copied()
+}
+
+pub fn relaxed() -> WriteOptions {
+    WriteOptions::durability(Durability::Relaxed)
+}
+
+pub fn meta() -> SpaceMeta {
+    SpaceMeta { id: SpaceId::from_bytes([5; 16]), name: "Space".to_owned(), zone: "Europe/Berlin".to_owned() }
+}
+
+/// An empty space in memory, and the store that it is in.
+pub fn memory_space() -> (Arc<dyn Store>, SpaceStore) {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let space = SpaceStore::create(Arc::clone(&store), extract, &meta()).unwrap();
+    (store, space)
+}
+
+/// Applies edits made of `numbers`, in writes of some, to the model and the space.
+pub fn play(space: &SpaceStore, naive: &mut Naive, maker: &mut Maker, numbers: &[[u32; 4]], now: &mut i64) {
+    for group in numbers.chunks(3) {
+        *now += 1;
+        let before = naive.clone();
+        let mut edits = vec![];
+        for numbers in group {
+            if let Some(edit) = maker.edit(naive, *numbers) {
+                naive.apply(&edit);
+                edits.push(edit);
+            }
+        }
+        let in_two_turns = group[0][3].is_multiple_of(2);
+        let written = space.write(relaxed(), &stamp(*now), |transaction| {
+            let mut edits = edits.clone();
+            if in_two_turns {
+                let rest = edits.split_off(edits.len() / 2);
+                transaction.apply(edits)?;
+                transaction.reader()?.last_sequence()?;
+                edits = rest;
+            }
+            transaction.apply(edits)
+        });
+        let change = written.unwrap_or_else(|error| panic!("{error} {edits:?} {before:?}")).change;
+        assert_eq!(change.map(|change| change.edits).unwrap_or_default(), edits);
+    }
 }

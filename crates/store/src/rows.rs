@@ -1,0 +1,78 @@
+//! Rows by hand: for tests that break a law, and for fuzzing what reads them.
+
+use leafbase_model::{Error, Result};
+
+use crate::keyspaces::{
+    self, BLOCKS, CHANGES, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
+    DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS, META, PLACES,
+};
+use crate::reader::log::Parts;
+use crate::records::block::{self, Authors};
+use crate::records::{self, document, folder, meta, place};
+use crate::run::RunView;
+
+/// The record under `key` with this body: its checksum holds, whatever the body is.
+pub fn seal(key: &[u8], body: &[u8]) -> Vec<u8> {
+    records::seal(key, |out| out.extend_from_slice(body))
+}
+
+/// The body of the record under `key`.
+///
+/// # Errors
+/// [`leafbase_model::ErrorKind::Corrupted`] if its checksum does not hold.
+pub fn body(key: &[u8], value: &[u8]) -> Result<Vec<u8>> {
+    records::body(key, value).map(<[u8]>::to_vec)
+}
+
+/// Reads the row as what its keyspace holds, to the last byte.
+///
+/// # Errors
+/// [`leafbase_model::ErrorKind::Corrupted`] or [`leafbase_model::ErrorKind::NewerFormat`]; nothing else, and no panic,
+/// whatever the bytes are.
+pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
+    let damaged = || records::damaged(key);
+    match keyspaces::of(key) {
+        META => match key.get(1..) {
+            Some(name) if name == meta::FORMAT.as_bytes() => {
+                records::read_prefix(key, value, meta::read_minimum_reader).map(drop)
+            }
+            _ => records::read(key, value, meta::read_space).map(drop),
+        },
+        BLOCKS => read_run(key, value),
+        PLACES => {
+            keyspaces::read_place(key).ok_or_else(damaged)?;
+            records::read(key, value, place::read).map(drop)
+        }
+        DOCUMENTS => {
+            let id = keyspaces::read_document(key).ok_or_else(damaged)?;
+            records::read(key, value, |unpack| document::read(id, unpack)).map(drop)
+        }
+        DOCUMENTS_BY_LOCATION | DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_CREATED | DOCUMENTS_BY_DAY => {
+            keyspaces::read_document(key).ok_or_else(damaged)?;
+            records::read_empty(key, value)
+        }
+        FOLDERS => {
+            let id = keyspaces::read_folder(key).ok_or_else(damaged)?;
+            records::read(key, value, |unpack| folder::read(id, unpack)).map(drop)
+        }
+        FOLDER_CHILDREN => {
+            keyspaces::read_folder_child(key).ok_or_else(damaged)?;
+            records::read_empty(key, value)
+        }
+        EDGES => {
+            keyspaces::read_edge(key).ok_or_else(damaged)?;
+            records::read_empty(key, value)
+        }
+        CHANGES => Parts::default().take(key, value).map(drop),
+        _ => Err(Error::corrupted(keyspaces::Row(key))),
+    }
+}
+
+fn read_run(key: &[u8], value: &[u8]) -> Result<()> {
+    keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+    let mut authors = Authors::default();
+    for (id, record) in RunView::read(key, value)?.entries() {
+        block::decode(id, record, &mut authors).map_err(|fault| records::fault(key, fault))?;
+    }
+    Ok(())
+}

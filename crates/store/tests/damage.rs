@@ -1,0 +1,404 @@
+//! Each law, broken by hand: the check names it. And damage of any kind is an error, never a panic, and stays where it is.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord,
+    Forest, LineStyle, Location, Node, Result, Timestamp,
+};
+use leafbase_store::kv::{KeyRange, Snapshot, Store, Transaction, WriteOptions};
+use leafbase_store::{CheckReport, Law, Listing, SpaceStore, rows};
+use proptest::prelude::*;
+
+mod naive;
+
+use naive::{extract, memory_space, relaxed, stamp};
+
+type Row = (Vec<u8>, Vec<u8>);
+
+const BLOCKS: u8 = 0x10;
+const PLACES: u8 = 0x11;
+const DOCUMENTS: u8 = 0x20;
+const BY_MODIFIED: u8 = 0x22;
+const FOLDERS: u8 = 0x30;
+const FOLDER_CHILDREN: u8 = 0x31;
+const EDGES: u8 = 0x40;
+const CHANGES: u8 = 0x80;
+
+fn id(number: u8) -> BlockId {
+    BlockId::from_bytes([number; 16])
+}
+
+fn node(depth: u16, number: u8, data: BlockData) -> Node {
+    Node { depth, block: BlockRecord { id: id(number), rev: 1, created: stamp(1), modified: stamp(1), data } }
+}
+
+/// A document of root 1, text 2, page 3 with page 4 in it, which holds text 5, and line 6; another one of root 7 with text 8;
+/// folder 2 in folder 1, which holds the first document.
+fn space() -> (Arc<dyn Store>, SpaceStore) {
+    let (store, space) = memory_space();
+    let folder = |number| FolderId::from_bytes([number; 16]);
+    let record = |number, location| DocumentRecord {
+        id: DocumentId::of_root(id(number)),
+        location,
+        day: None,
+        created_at: Timestamp::from_millis(1),
+        modified_at: Timestamp::from_millis(1),
+    };
+    let line = BlockData::new(BlockKind::Line { style: LineStyle::Light });
+    let first = Forest(vec![
+        node(0, 1, BlockData::page("One")),
+        node(1, 2, BlockData::text(format!("see b:{}", id(7)))),
+        node(1, 3, BlockData::page("Three")),
+        node(2, 4, BlockData::page("Four")),
+        node(3, 5, BlockData::text("five")),
+        node(1, 6, line),
+    ]);
+    let second = Forest(vec![node(0, 7, BlockData::page("Seven")), node(1, 8, BlockData::text("eight"))]);
+    let writes = [
+        vec![Edit::CreateFolder(FolderRecord { id: folder(1), name: "A".to_owned(), parent: None })],
+        vec![Edit::CreateFolder(FolderRecord { id: folder(2), name: "B".to_owned(), parent: Some(folder(1)) })],
+        vec![Edit::CreateDocument { record: record(1, Location::Folder(folder(1))), forest: first }],
+        vec![Edit::CreateDocument { record: record(7, Location::Unsorted), forest: second }],
+    ];
+    for edits in writes {
+        space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone())).unwrap();
+    }
+    (store, space)
+}
+
+fn dump(store: &dyn Store) -> Vec<Row> {
+    let mut all = vec![];
+    let range = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+    let visit = &mut |key: &[u8], value: &[u8]| {
+        all.push((key.to_vec(), value.to_vec()));
+        Ok(ControlFlow::Continue(()))
+    };
+    store.snapshot().unwrap().scan(range, visit).unwrap();
+    all
+}
+
+fn key(tag: u8, ids: &[u8], rest: &[u8]) -> Vec<u8> {
+    let ids = ids.iter().flat_map(|number| [*number; 16]);
+    std::iter::once(tag).chain(ids).chain(rest.iter().copied()).collect()
+}
+
+const FIRST: [u8; 4] = [0x80, 0, 0, 0];
+
+/// The rows of `store` whose keys begin so.
+fn find(store: &dyn Store, prefix: &[u8]) -> Vec<Row> {
+    dump(store).into_iter().filter(|(key, _)| key.starts_with(prefix)).collect()
+}
+
+fn put(store: &dyn Store, key: &[u8], value: &[u8]) {
+    store.write(WriteOptions::default(), &mut |rows| rows.put(key, value)).unwrap();
+}
+
+fn delete(store: &dyn Store, key: &[u8]) {
+    store.write(WriteOptions::default(), &mut |rows| rows.delete(key)).unwrap();
+}
+
+/// Puts the body of the row under `from` under `to`, sealed for it.
+fn copy(store: &dyn Store, from: &[u8], to: &[u8]) {
+    let (key, value) = find(store, from).remove(0);
+    put(store, to, &rows::seal(to, &rows::body(&key, &value).unwrap()));
+}
+
+fn rekey(store: &dyn Store, from: &[u8], to: &[u8]) {
+    copy(store, from, to);
+    delete(store, from);
+}
+
+fn check(space: &SpaceStore) -> CheckReport {
+    space.check(&mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// Breaks a law, and sees that the check tells so.
+fn breaks(law: Law, damage: impl Fn(&dyn Store)) {
+    let (store, space) = space();
+    assert!(check(&space).is_clean());
+    damage(&*store);
+    let report = check(&space);
+    assert!(report.problems.iter().any(|problem| problem.law == law), "{law:?} is not among {report:#?}");
+}
+
+#[test]
+fn broken_records_are_named() {
+    breaks(Law::Record, |store| put(store, &[0x90, 1], b"?"));
+    breaks(Law::Record, |store| put(store, &[0xff; 30], b"?"));
+    breaks(Law::Record, |store| put(store, &key(0x50, &[1], &[]), b"?"));
+    breaks(Law::Record, |store| put(store, &key(PLACES, &[1], &[0]), b"?"));
+    breaks(Law::Record, |store| delete(store, b"\x01space"));
+    breaks(Law::Record, |store| {
+        let [first, second] = [2, 3].map(|number| find(store, &key(PLACES, &[number], &[])).remove(0));
+        put(store, &first.0, &second.1);
+        put(store, &second.0, &first.1);
+    });
+    let (store, _) = space();
+    for (key, value) in dump(&*store) {
+        let (store, space) = space();
+        let mut flipped = value.clone();
+        flipped[value.len() / 2] ^= 4;
+        put(&*store, &key, &flipped);
+        let report = check(&space);
+        assert!(report.problems.iter().any(|problem| problem.law == Law::Record), "{key:02x?} {report:#?}");
+    }
+}
+
+#[test]
+fn broken_runs_are_named() {
+    breaks(Law::Record, |store| {
+        let run = key(BLOCKS, &[1, 9], &FIRST);
+        put(store, &run, &rows::seal(&run, &[0, 0]));
+    });
+    breaks(Law::Run, |store| {
+        let run = key(BLOCKS, &[7, 7], &FIRST);
+        let text = "x".repeat(5_000);
+        // Two texts with a type, a revision, a time, an author and a text of 5,000 bytes.
+        let mut block = vec![0x95, 0, 1, 1, 0xc0, 0xda, 0x13, 0x88];
+        block.extend_from_slice(text.as_bytes());
+        let end = u16::try_from(block.len()).unwrap().to_be_bytes();
+        let ids = [[8; 16], [9; 16]].concat();
+        let body = [&[0, 2], &*ids, &end, &block, &block].concat();
+        put(store, &run, &rows::seal(&run, &body));
+    });
+}
+
+#[test]
+fn broken_trees_are_named() {
+    breaks(Law::OnePlace, |store| copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x90, 0, 0, 0])));
+    breaks(Law::Root, |store| delete(store, &key(BLOCKS, &[1, 0], &FIRST)));
+    breaks(Law::Root, |store| copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 0], &[0x90, 0, 0, 0])));
+    breaks(Law::Parent, |store| rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 9], &FIRST)));
+    breaks(Law::Parent, |store| rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[7, 4], &FIRST)));
+    breaks(Law::ParentType, |store| rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 6], &FIRST)));
+    breaks(Law::Reach, |store| rekey(store, &key(BLOCKS, &[1, 3], &FIRST), &key(BLOCKS, &[1, 4], &FIRST)));
+}
+
+#[test]
+fn broken_places_are_named() {
+    breaks(Law::Place, |store| delete(store, &key(PLACES, &[5], &[])));
+    breaks(Law::Place, |store| copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[9], &[])));
+    breaks(Law::Place, |store| copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[2], &[])));
+    breaks(Law::Place, |store| rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x70, 0, 0, 0])));
+}
+
+#[test]
+fn broken_documents_are_named() {
+    breaks(Law::Document, |store| delete(store, &key(DOCUMENTS, &[7], &[])));
+    breaks(Law::Document, |store| copy(store, &key(DOCUMENTS, &[7], &[]), &key(DOCUMENTS, &[9], &[])));
+    for tag in 0x21..=0x23 {
+        breaks(Law::DocumentIndex, |store| {
+            let row = find(store, &[tag]).remove(0);
+            delete(store, &row.0);
+        });
+    }
+    breaks(Law::DocumentIndex, |store| {
+        let mut row = find(store, &[BY_MODIFIED]).remove(0);
+        row.0[8] ^= 1;
+        put(store, &row.0, &rows::seal(&row.0, &[]));
+    });
+    breaks(Law::DocumentFolder, |store| {
+        delete(store, &key(FOLDERS, &[1], &[]));
+        delete(store, &key(FOLDER_CHILDREN, &[0, 1], &[]));
+    });
+}
+
+#[test]
+fn broken_folders_are_named() {
+    breaks(Law::Folder, |store| delete(store, &key(FOLDERS, &[1], &[])));
+    breaks(Law::Folder, |store| copy(store, &key(FOLDERS, &[2], &[]), &key(FOLDERS, &[1], &[])));
+    breaks(Law::FolderIndex, |store| delete(store, &key(FOLDER_CHILDREN, &[1, 2], &[])));
+    breaks(Law::FolderIndex, |store| {
+        copy(store, &key(FOLDER_CHILDREN, &[1, 2], &[]), &key(FOLDER_CHILDREN, &[2, 1], &[]))
+    });
+}
+
+#[test]
+fn broken_edges_are_named() {
+    breaks(Law::Edge, |store| delete(store, &find(store, &[EDGES]).remove(0).0));
+    breaks(Law::Edge, |store| copy(store, &[EDGES], &key(EDGES, &[], &[&[0][..], &[3; 16], &[0], &[2; 16]].concat())));
+}
+
+#[test]
+fn gaps_of_the_log_are_named() {
+    let change = |sequence: u8, part: u8| key(CHANGES, &[], &[0, 0, 0, 0, 0, 0, 0, sequence, 0, 0, 0, part]);
+    breaks(Law::ChangeLog, |store| delete(store, &change(1, 0)));
+    breaks(Law::ChangeLog, |store| delete(store, &change(2, 0)));
+    breaks(Law::ChangeLog, |store| {
+        // The first one of two parts.
+        let (key, value) = find(store, &change(4, 0)).remove(0);
+        let mut body = rows::body(&key, &value).unwrap();
+        body[3] = 2;
+        put(store, &key, &rows::seal(&key, &body));
+    });
+}
+
+#[derive(Debug)]
+struct Unsound(Arc<dyn Store>);
+
+impl Store for Unsound {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        self.0.snapshot()
+    }
+    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+        self.0.write(options, f)
+    }
+    fn flush(&self) -> Result<()> {
+        self.0.flush()
+    }
+    fn compact(&self) -> Result<()> {
+        self.0.compact()
+    }
+    fn verify(&self) -> Result<bool> {
+        Ok(false)
+    }
+    fn bytes(&self) -> Result<u64> {
+        self.0.bytes()
+    }
+}
+
+#[test]
+fn an_engine_that_is_not_whole_is_named() {
+    let (store, _) = space();
+    let space = SpaceStore::open(Arc::new(Unsound(store)), extract).unwrap();
+    assert_eq!(check(&space).problems[0].law, Law::Engine);
+}
+
+#[test]
+fn damage_stays_where_it_is() {
+    let (store, space) = space();
+    let (run, mut value) = find(&*store, &key(BLOCKS, &[1, 4], &FIRST)).remove(0);
+    value[30] ^= 1;
+    put(&*store, &run, &value);
+    let snapshot = space.snapshot().unwrap();
+    let reader = snapshot.reader();
+    let error = reader.subtree(id(1), None).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupted);
+    assert!(error.message().contains("blocks 0101"), "{error}");
+    assert_eq!(reader.block(id(5)).unwrap_err().kind(), ErrorKind::Corrupted);
+    assert_eq!(reader.subtree(id(7), None).unwrap().0.len(), 2);
+    assert_eq!(reader.subtree(id(1), Some(1)).unwrap().0.len(), 4);
+    assert_eq!(reader.documents(Listing::All, false, None, 9).unwrap().documents.len(), 2);
+    // A write that needs it fails and changes nothing; others go on.
+    let erase = space.write(relaxed(), &stamp(9), |open| {
+        let forest = Forest(vec![node(0, 1, BlockData::page("One"))]);
+        let record = open.reader()?.document(DocumentId::of_root(id(1)))?.unwrap();
+        open.apply(vec![Edit::EraseDocument { record, forest }])
+    });
+    assert!(erase.is_err());
+    assert_eq!(check(&space).problems.iter().filter(|problem| problem.law == Law::Record).count(), 1);
+}
+
+#[test]
+fn other_stores_and_later_versions_are_refused_and_left_alone() {
+    let open = |store: &Arc<dyn Store>| SpaceStore::open(Arc::clone(store), extract).unwrap_err().kind();
+    let empty: Arc<dyn Store> = Arc::new(leafbase_store::kv::MemoryStore::new());
+    assert_eq!(open(&empty), ErrorKind::NotASpace);
+    let (store, _) = space();
+    let format = b"\x01format";
+    put(&*store, format, &rows::seal(format, &[0x93, 9, 2, 7]));
+    let before = dump(&*store);
+    assert_eq!(open(&store), ErrorKind::NewerFormat);
+    assert!(SpaceStore::create(Arc::clone(&store), extract, &naive::meta()).is_err());
+    assert_eq!(dump(&*store), before);
+    // A later version that this one may read.
+    put(&*store, format, &rows::seal(format, &[0x93, 9, 1, 7]));
+    assert!(SpaceStore::open(store, extract).is_ok());
+}
+
+#[test]
+fn a_record_of_a_later_version_is_told_from_damage() {
+    let (store, space) = space();
+    let document = key(DOCUMENTS, &[7], &[]);
+    let (_, value) = find(&*store, &document).remove(0);
+    let mut body = rows::body(&document, &value).unwrap();
+    assert_eq!(body[0], 0x92, "two fields, the others are at their defaults");
+    body[0] = 0x96;
+    body.extend_from_slice(&[0xc0, 0xc0, 0xc0, 7]);
+    put(&*store, &document, &rows::seal(&document, &body));
+    let error = space.snapshot().unwrap().reader().document(DocumentId::of_root(id(7))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NewerFormat);
+    assert!(check(&space).problems.iter().any(|problem| problem.law == Law::Record));
+}
+
+fn all_rows() -> Vec<Row> {
+    let (store, _) = space();
+    dump(&*store)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Whatever the bytes are: an error of two kinds, or a record.
+    #[test]
+    fn no_bytes_make_reading_panic(
+        tag in prop::sample::select(vec![1_u8, 0x10, 0x11, 0x20, 0x21, 0x22, 0x24, 0x30, 0x31, 0x40, 0x80]),
+        rest in prop::collection::vec(any::<u8>(), 0..40),
+        body in prop::collection::vec(any::<u8>(), 0..200),
+        sealed in any::<bool>(),
+    ) {
+        let key: Vec<u8> = std::iter::once(tag).chain(rest).collect();
+        let value = if sealed { rows::seal(&key, &body) } else { body };
+        if let Err(error) = rows::read(&key, &value) {
+            prop_assert!(matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat));
+        }
+    }
+
+    /// Real records with some bytes changed behind a checksum that holds.
+    #[test]
+    fn no_changed_bytes_make_reading_panic(
+        row in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        cut in any::<prop::sample::Index>(),
+        is_cut in any::<bool>(),
+        in_a_space in prop::bool::weighted(0.2),
+    ) {
+        let all = all_rows();
+        let (key, value) = row.get(&all);
+        let mut body = rows::body(key, value).unwrap();
+        prop_assert!(rows::read(key, value).is_ok());
+        for (at, byte) in changes {
+            if !body.is_empty() {
+                let at = at.index(body.len());
+                body[at] = byte;
+            }
+        }
+        if is_cut {
+            body.truncate(cut.index(body.len() + 1));
+        }
+        let value = rows::seal(key, &body);
+        if let Err(error) = rows::read(key, &value) {
+            prop_assert!(matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat));
+        }
+        if in_a_space {
+            let (store, space) = space();
+            put(&*store, key, &value);
+            let _ = check(&space);
+            let snapshot = space.snapshot().unwrap();
+            for number in 0..9 {
+                let _ = snapshot.reader().subtree(id(number), None);
+                let _ = snapshot.reader().subtree(id(number), Some(9));
+                let _ = snapshot.reader().previous_sibling(id(number));
+            }
+            let _ = snapshot.reader().changes_after(0, 9);
+        }
+    }
+
+    /// Without a new checksum every change of a byte is noticed.
+    #[test]
+    fn every_flipped_bit_is_noticed(row in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), bit in 0..8_u32) {
+        let all = all_rows();
+        let (key, value) = row.get(&all);
+        let mut flipped = value.clone();
+        flipped[at.index(value.len())] ^= 1_u8 << bit;
+        prop_assert_eq!(rows::read(key, &flipped).unwrap_err().kind(), ErrorKind::Corrupted);
+        let other = row.index(all.len() - 1);
+        let (elsewhere, _) = &all[(other + 1) % all.len()];
+        if elsewhere != key {
+            prop_assert!(rows::read(elsewhere, value).is_err());
+        }
+    }
+}
