@@ -1,6 +1,7 @@
 //! What the benches share: the generated workload, block order keys, an expert's `SQLite`, and the board that
 //! keeps interleaved rounds and prints medians.
 
+pub mod cold;
 pub mod measure;
 pub mod order;
 pub mod sqlite;

@@ -1,0 +1,444 @@
+//! Leafbase, through its public interface, beside an expert's `SQLite` that does the same work, and beside floors.
+//!
+//! `cargo bench -p benches --bench peers` prints the tables and writes `peers.json` into the target directory.
+//! PEERS_ROUNDS, PEERS_DOCUMENTS, PEERS_LARGE and PEERS_CHECKS change its size, PEERS_CORPUS names a directory of
+//! markdown, PEERS_ONLY keeps the operations whose name has that text.
+
+#[path = "peers/adjacency.rs"]
+mod adjacency;
+#[path = "peers/app.rs"]
+mod app;
+#[path = "peers/check.rs"]
+mod check;
+#[path = "peers/clustered.rs"]
+mod clustered;
+#[path = "peers/floor.rs"]
+mod floor;
+#[path = "peers/leaf.rs"]
+mod leaf;
+#[path = "peers/markdown.rs"]
+mod markdown;
+#[path = "peers/report.rs"]
+mod report;
+#[path = "peers/space.rs"]
+mod space;
+#[path = "peers/sqlite.rs"]
+mod sqlite;
+
+use app::{Document, Edit, File, Mode, Open, Peer, Ready};
+use benches::cold;
+use benches::measure::{median, setting, shown, sync_probe, timed};
+use benches::workload::{Generator, Id};
+use floor::Floor;
+use markdown::Texts;
+use report::{Column, Report};
+use space::{Space, Work};
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const PEERS: [(&str, Column, Open); 5] = [
+    ("Leafbase", Column::Leafbase, leaf::open),
+    ("SQLite adjacency", Column::Peer, adjacency::shared),
+    ("SQLite clustered", Column::Clustered, clustered::shared),
+    ("SQLite adjacency, exclusive", Column::AdjacencyExclusive, adjacency::exclusive),
+    ("SQLite clustered, exclusive", Column::ClusteredExclusive, clustered::exclusive),
+];
+/// Writes that a relaxed figure is the mean of.
+const BATCH: usize = 256;
+/// Updates between two flushes in the row that counts the flush, too.
+const SUSTAINED: usize = 2_000;
+
+struct Bench {
+    root: tempfile::TempDir,
+    report: Report,
+    space: Space,
+    make: Generator,
+    durable: Vec<Box<dyn Peer>>,
+    relaxed: Vec<Box<dyn Peer>>,
+    floor: Floor,
+    round: usize,
+    only: String,
+}
+
+fn main() {
+    let rounds = setting("PEERS_ROUNDS", 7);
+    let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let three = &PEERS.map(|(name, _, open)| (name, open))[..3];
+    check::check(three, root.path(), setting("PEERS_CHECKS", 250));
+    println!("All peers give the same trees after the same edits, before and after they are opened anew.");
+
+    let mut make = Generator::new(7);
+    let space = Space::new(&mut make, setting("PEERS_DOCUMENTS", 1000), setting("PEERS_LARGE", 10_000));
+    let corpus = std::env::var_os("PEERS_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"), PathBuf::from);
+    let files = markdown::corpus(&corpus, &mut make);
+    let mut texts = vec![Texts::generated(&space.all())];
+    if !files.is_empty() {
+        texts.push(Texts::of_corpus(&files));
+    }
+
+    let mut bench = Bench::new(root, space, make);
+    let mut probes = Vec::new();
+    for round in 0..rounds {
+        bench.round = round;
+        bench.reads();
+        probes.push(sync_probe(bench.root.path()).expect("probe"));
+        bench.durable_edits();
+        bench.relaxed_edits();
+        bench.reads_over_writes();
+        bench.agree();
+        bench.imports();
+        if round % 2 == 0 && !files.is_empty() {
+            bench.corpus_imports(&files);
+        }
+        bench.openings();
+        if bench.wants("markdown") {
+            texts.iter().for_each(|texts| texts.measure(round, &mut bench.report));
+        }
+        eprintln!("round {} of {rounds}", round + 1);
+    }
+
+    let (blocks, bytes) = markdown::size(&files);
+    println!(
+        "\n{} blocks generated; corpus: {} files, {bytes} bytes, {blocks} blocks",
+        bench.space.blocks(),
+        files.len()
+    );
+    let probes: Vec<String> = probes.into_iter().map(shown).collect();
+    println!("{rounds} rounds; to append 200 bytes and sync them took {}\n", probes.join(", "));
+    println!("{}\n{}", bench.report.table(), bench.report.exclusive_table());
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
+    bench.report.save(&target.join("peers.json")).expect("peers.json");
+}
+
+fn directory(root: &Path, name: &str) -> PathBuf {
+    let path = root.join(name.replace([' ', ','], "-"));
+    std::fs::create_dir_all(&path).expect("a directory");
+    path
+}
+
+/// A space with these documents, made and closed.
+fn build(open: Open, path: &Path, mode: Mode, documents: &Edit, now: i64) {
+    let mut peer = open(path, mode);
+    let ready = peer.ready(documents);
+    peer.apply(documents, ready, now);
+    peer.flush();
+}
+
+impl Bench {
+    fn new(root: tempfile::TempDir, space: Space, mut make: Generator) -> Self {
+        let all = Edit::Import(space.all());
+        let now = make.now() as i64;
+        let (mut durable, mut relaxed) = (Vec::new(), Vec::new());
+        for (name, _, open) in PEERS {
+            let path = directory(root.path(), name);
+            build(open, &path, Mode::Relaxed, &all, now);
+            for copied in ["cold", "relaxed"] {
+                cold::copy(&path, &directory(root.path(), &format!("{name} {copied}"))).expect("a copy");
+            }
+            durable.push(open(&path, Mode::Durable));
+            relaxed.push(open(&directory(root.path(), &format!("{name} relaxed")), Mode::Relaxed));
+        }
+        drop(floor::load(&directory(root.path(), "floor cold"), &floor::all_rows(&space.all(), 1)));
+        let floor = Floor::new(&directory(root.path(), "floor"), &space.all());
+        let only = std::env::var("PEERS_ONLY").unwrap_or_default();
+        Self { root, report: Report::default(), space, make, durable, relaxed, floor, round: 0, only }
+    }
+
+    fn wants(&self, op: &str) -> bool {
+        op.contains(&self.only) || self.only.contains(op)
+    }
+
+    /// Peers in an order that turns with the round.
+    fn turn(&self) -> Vec<usize> {
+        (0..PEERS.len()).map(|at| (at + self.round) % PEERS.len()).collect()
+    }
+
+    fn peers(&mut self, mode: Mode) -> &mut Vec<Box<dyn Peer>> {
+        if mode == Mode::Durable { &mut self.durable } else { &mut self.relaxed }
+    }
+
+    /// A round's sample is the median of its calls.
+    fn read(
+        &mut self,
+        op: &str,
+        mode: Mode,
+        targets: &[Id],
+        run: impl Fn(&mut dyn Peer, Id),
+        floor: impl Fn(&Floor, Id),
+    ) {
+        if !self.wants(op) {
+            return;
+        }
+        let typical =
+            |samples: Vec<Duration>| median(samples.into_iter().map(|took| took.as_secs_f64() * 1e9).collect());
+        for at in self.turn() {
+            let peer = self.peers(mode)[at].as_mut();
+            run(peer, targets[0]);
+            let samples = targets.iter().map(|target| timed(|| run(peer, *target)).0).collect();
+            self.report.record_nanos(op, PEERS[at].1, typical(samples));
+        }
+        let samples = targets.iter().map(|target| timed(|| floor(&self.floor, *target)).0).collect();
+        self.report.record_nanos(op, Column::Floor, typical(samples));
+    }
+
+    fn reads(&mut self) {
+        let fetch = |peer: &mut dyn Peer, id| drop(black_box(peer.fetch(id)));
+        let fetch_floor = |floor: &Floor, id| drop(black_box(floor.fetch(id)));
+        let some =
+            |make: &mut Generator, from: &[Document]| -> Vec<Id> { (0..150).map(|_| make.rng.pick(from).id).collect() };
+        let flat = some(&mut self.make, &self.space.flat);
+        self.read("fetch 100 blocks", Mode::Durable, &flat, fetch, fetch_floor);
+        let pages = some(&mut self.make, &self.space.pages);
+        self.read("fetch 100 blocks over 5 pages", Mode::Durable, &pages, fetch, fetch_floor);
+        let large = [self.space.large.id; 7];
+        self.read("fetch 10,000 blocks", Mode::Durable, &large, fetch, fetch_floor);
+        let ids: Vec<Id> = (0..1000).map(|_| self.space.text(&mut self.make)).collect();
+        let block = |peer: &mut dyn Peer, id| drop(black_box(peer.block(id)));
+        self.read("block by ID", Mode::Durable, &ids, block, |floor, id| drop(black_box(floor.block(id))));
+        self.read(
+            "block to document",
+            Mode::Durable,
+            &ids,
+            |peer, id| {
+                black_box(peer.document_of(id));
+            },
+            |floor, id| {
+                black_box(floor.document_of(id));
+            },
+        );
+    }
+
+    /// Reads while relaxed writes wait to be written to the file.
+    fn reads_over_writes(&mut self) {
+        let (small, block) = ("fetch 100 blocks over 500 relaxed updates", "block by ID over 500 relaxed updates");
+        if !self.wants(small) && !self.wants(block) {
+            return;
+        }
+        let updates = self.space.updates(&mut self.make, 500);
+        self.settle(Mode::Relaxed);
+        self.apply(Mode::Relaxed, &updates.edits);
+        let flat: Vec<Id> = (0..150).map(|_| self.make.rng.pick(&self.space.flat).id).collect();
+        self.read(
+            small,
+            Mode::Relaxed,
+            &flat,
+            |peer, id| drop(black_box(peer.fetch(id))),
+            |floor, id| drop(black_box(floor.fetch(id))),
+        );
+        let ids: Vec<Id> = (0..1000).map(|_| self.space.text(&mut self.make)).collect();
+        self.read(
+            block,
+            Mode::Relaxed,
+            &ids,
+            |peer, id| drop(black_box(peer.block(id))),
+            |floor, id| drop(black_box(floor.block(id))),
+        );
+    }
+
+    fn settle(&mut self, mode: Mode) {
+        self.peers(mode).iter_mut().for_each(|peer| peer.flush());
+    }
+
+    /// Instants that no edit had before.
+    fn instants(&mut self, count: usize) -> i64 {
+        let first = self.make.now();
+        for _ in 1..count {
+            self.make.now();
+        }
+        first as i64
+    }
+
+    /// Edits that are not measured.
+    fn apply(&mut self, mode: Mode, edits: &[Edit]) {
+        let first = self.instants(edits.len());
+        for peer in self.peers(mode) {
+            for (edit, now) in edits.iter().zip(first..) {
+                let ready = peer.ready(edit);
+                peer.apply(edit, ready, now);
+            }
+        }
+    }
+
+    /// Each call its own sample: the round's is their median.
+    fn durable(&mut self, op: &str, work: &Work) {
+        if !self.wants(op) {
+            return;
+        }
+        self.apply(Mode::Durable, &work.before);
+        let first = self.instants(work.edits.len());
+        for at in self.turn() {
+            let peer = &mut self.durable[at];
+            let mut samples = Vec::with_capacity(work.edits.len());
+            for (edit, now) in work.edits.iter().zip(first..) {
+                let ready = peer.ready(edit);
+                samples.push(timed(|| peer.apply(edit, ready, now)).0.as_secs_f64() * 1e9);
+            }
+            self.report.record_nanos(op, PEERS[at].1, median(samples));
+        }
+        let floor = &mut self.floor;
+        let took = work.weights.iter().map(|edit| timed(|| floor.write(true, &[*edit])).0.as_secs_f64() * 1e9);
+        self.report.record_nanos(op, Column::Floor, median(took.collect()));
+        self.floor.renew();
+        self.apply(Mode::Durable, &work.after);
+    }
+
+    /// The mean of a batch, which begins with nothing waiting; with what comes after each write, and at the end.
+    fn relaxed(&mut self, op: &str, work: &Work, each: impl Fn(&mut dyn Peer, &Edit), end: impl Fn(&mut dyn Peer)) {
+        if !self.wants(op) {
+            return;
+        }
+        self.apply(Mode::Relaxed, &work.before);
+        self.settle(Mode::Relaxed);
+        let first = self.instants(work.edits.len());
+        let count = work.edits.len() as f64;
+        for at in self.turn() {
+            let peer = self.relaxed[at].as_mut();
+            let ready: Vec<Ready> = work.edits.iter().map(|edit| peer.ready(edit)).collect();
+            let (took, ()) = timed(|| {
+                for ((edit, ready), now) in work.edits.iter().zip(ready).zip(first..) {
+                    peer.apply(edit, ready, now);
+                    each(peer, edit);
+                }
+                end(peer);
+            });
+            self.report.record_nanos(op, PEERS[at].1, took.as_secs_f64() * 1e9 / count);
+        }
+        let (took, ()) = timed(|| self.floor.write(false, &work.weights));
+        self.report.record_nanos(op, Column::Floor, took.as_secs_f64() * 1e9 / count);
+        self.floor.renew();
+        self.apply(Mode::Relaxed, &work.after);
+    }
+
+    fn durable_edits(&mut self) {
+        for (op, work) in self.space.work(&mut self.make, 24) {
+            self.durable(&format!("durable {op}"), &work);
+        }
+    }
+
+    fn relaxed_edits(&mut self) {
+        let nothing = |_: &mut dyn Peer, _: &Edit| ();
+        for (op, work) in self.space.work(&mut self.make, BATCH) {
+            self.relaxed(&format!("relaxed {op}"), &work, nothing, |_| ());
+        }
+        let updates = self.space.updates(&mut self.make, BATCH);
+        let read_back = |peer: &mut dyn Peer, edit: &Edit| {
+            if let Edit::Update(id, _) = edit {
+                drop(black_box(peer.block(*id)));
+            }
+        };
+        self.relaxed("relaxed update, then read it back", &updates, read_back, |_| ());
+        let updates = self.space.updates(&mut self.make, SUSTAINED);
+        self.relaxed("2,000 relaxed updates and a flush, each", &updates, nothing, |peer| peer.flush());
+    }
+
+    /// After the round's edits all still hold the same.
+    fn agree(&mut self) {
+        for document in self.space.sample() {
+            for mode in [Mode::Durable, Mode::Relaxed] {
+                let trees: Vec<_> =
+                    self.peers(mode).iter_mut().map(|peer| check::normal(peer.fetch(document).tree())).collect();
+                for tree in &trees[1..] {
+                    assert!(tree == &trees[0], "peers differ: {}", check::difference(&trees[0], tree));
+                }
+            }
+        }
+    }
+
+    /// Into a new space; safe from a loss of power at the end.
+    fn import(&mut self, op: &str, edit: &Edit) -> Vec<(tempfile::TempDir, Box<dyn Peer>)> {
+        let now = self.make.now() as i64;
+        let mut made = Vec::new();
+        for at in self.turn() {
+            let directory = tempfile::tempdir_in(self.root.path()).expect("a directory");
+            let (_, column, open) = PEERS[at];
+            // Leafbase's calls share commits until a flush, `SQLite` does everything in one transaction.
+            let mode = if column == Column::Leafbase { Mode::Relaxed } else { Mode::Durable };
+            let mut peer = open(directory.path(), mode);
+            let ready = peer.ready(edit);
+            let (took, ()) = timed(|| {
+                peer.apply(edit, ready, now);
+                peer.flush();
+            });
+            self.report.record(op, column, took);
+            made.push((directory, peer));
+        }
+        made
+    }
+
+    fn imports(&mut self) {
+        let op = "import of the generated space";
+        if !self.wants(op) {
+            return;
+        }
+        drop(self.import(op, &Edit::Import(self.space.all())));
+        self.import_floor(op, &self.space.all());
+    }
+
+    fn import_floor(&mut self, op: &str, documents: &[Document]) {
+        let directory = tempfile::tempdir_in(self.root.path()).expect("a directory");
+        let rows = floor::all_rows(documents, 1);
+        let (took, database) = timed(|| floor::load(directory.path(), &rows));
+        drop(database);
+        self.report.record(op, Column::Floor, took);
+    }
+
+    fn corpus_imports(&mut self, files: &[File]) {
+        let op = "import of the corpus, from markdown";
+        if self.wants(op) {
+            let made = self.import(op, &Edit::ImportMarkdown(files.to_vec()));
+            if self.round == 0 {
+                self.compare(files, made);
+            }
+            let now = self.make.now() as i64;
+            let documents: Vec<Document> = files.iter().map(|file| markdown::document(file, now)).collect();
+            self.import_floor(op, &documents);
+        }
+    }
+
+    fn compare(&self, files: &[File], mut made: Vec<(tempfile::TempDir, Box<dyn Peer>)>) {
+        for file in files {
+            let trees: Vec<_> = made.iter_mut().map(|(_, peer)| check::normal(peer.fetch(file.id).tree())).collect();
+            for tree in &trees[1..] {
+                let title = &file.title;
+                assert!(tree == &trees[0], "peers differ in {title}: {}", check::difference(&trees[0], tree));
+            }
+        }
+    }
+
+    fn openings(&mut self) {
+        let fetched = |open: Open, path: &Path, id: Id| {
+            let mut peer = open(path, Mode::Cold);
+            let tree = black_box(peer.fetch(id));
+            (peer, tree)
+        };
+        for (op, evicted) in [("cold open and first fetch", true), ("open and first fetch, file in memory", false)] {
+            if !self.wants(op) {
+                continue;
+            }
+            let ids: Vec<Id> = (0..5).map(|_| self.make.rng.pick(&self.space.flat).id).collect();
+            for at in self.turn() {
+                let (name, column, open) = PEERS[at];
+                let path = directory(self.root.path(), &format!("{name} cold"));
+                let mut samples = Vec::new();
+                for id in &ids {
+                    if evicted {
+                        cold::evict(&path).expect("evict");
+                    }
+                    samples.push(timed(|| fetched(open, &path, *id)).0.as_secs_f64() * 1e9);
+                }
+                self.report.record_nanos(op, column, median(samples));
+            }
+            let path = directory(self.root.path(), "floor cold");
+            let mut samples = Vec::new();
+            for id in &ids {
+                if evicted {
+                    cold::evict(&path).expect("evict");
+                }
+                samples.push(timed(|| drop(black_box(floor::cold(&path, *id)))).0.as_secs_f64() * 1e9);
+            }
+            self.report.record_nanos(op, Column::Floor, median(samples));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Samples by operation and peer, the table of ratios, and the same as JSON.
+
+use benches::measure::{median, shown};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    Leafbase,
+    /// The better `SQLite` is the peer; where there is one peer alone, it is in the first of these.
+    Peer,
+    Clustered,
+    AdjacencyExclusive,
+    ClusteredExclusive,
+    Floor,
+}
+
+const COLUMNS: usize = 6;
+
+/// The most that Leafbase may take, as a share of the peer's time.
+const BARS: [(&str, f64); 18] = [
+    ("fetch 100 blocks", 0.75),
+    ("fetch 10,000 blocks", 0.75),
+    ("block by ID", 0.75),
+    ("block to document", 0.4),
+    ("cold open and first fetch", 1.0),
+    ("relaxed insert at the start", 1.0),
+    ("relaxed insert in the middle", 1.0),
+    ("relaxed insert at the end", 1.0),
+    ("relaxed insert in the middle of 10,000", 1.0),
+    ("relaxed update", 1.0),
+    ("relaxed delete of 50", 1.0),
+    ("durable delete of 50", 1.0),
+    ("import of the generated space", 0.7),
+    ("markdown parse, corpus", 2.5),
+    ("markdown parse, generated", 2.5),
+    ("markdown render, corpus (to parse)", 1.0),
+    ("markdown render, generated (to parse)", 1.0),
+    ("fetch 100 blocks over 5 pages", 0.75),
+];
+
+#[derive(Debug, Default)]
+pub struct Report {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    op: String,
+    /// Nanoseconds, a sample a round.
+    cells: [Vec<f64>; COLUMNS],
+}
+
+impl Report {
+    pub fn record(&mut self, op: &str, column: Column, took: Duration) {
+        self.record_nanos(op, column, took.as_secs_f64() * 1e9);
+    }
+
+    pub fn record_nanos(&mut self, op: &str, column: Column, nanos: f64) {
+        let at = self.rows.iter().position(|row| row.op == op).unwrap_or_else(|| {
+            self.rows.push(Row { op: op.to_owned(), cells: Default::default() });
+            self.rows.len() - 1
+        });
+        self.rows[at].cells[column as usize].push(nanos);
+    }
+
+    /// Who is measured against: the main table.
+    pub fn table(&self) -> String {
+        let mut out = String::from(
+            "| operation | Leafbase | SQLite adjacency | SQLite clustered | floor | ratio [rounds] | bar | |\n\
+             |---|---:|---:|---:|---:|---:|---:|---|\n",
+        );
+        for row in &self.rows {
+            let Some(ratio) = row.ratio(&[Column::Peer, Column::Clustered]) else { continue };
+            let bar = BARS.iter().find(|(op, _)| *op == row.op).map(|(_, bar)| *bar);
+            let verdict = bar.map_or("", |bar| if ratio.median <= bar { "ok" } else { "MISSED" });
+            let _ = write!(out, "| {} ", row.op);
+            for column in [Column::Leafbase, Column::Peer, Column::Clustered, Column::Floor] {
+                let _ = write!(out, "| {} ", shown(row.median(column) / 1e3));
+            }
+            let bar = bar.map_or(String::new(), |bar| bar.to_string());
+            let _ = writeln!(out, "| {ratio} | {bar} | {verdict} |");
+        }
+        out
+    }
+
+    /// Beside a `SQLite` that owns its file.
+    pub fn exclusive_table(&self) -> String {
+        let mut out = String::from(
+            "| SQLite owns its file | Leafbase | SQLite adjacency | SQLite clustered | ratio [rounds] |\n\
+             |---|---:|---:|---:|---:|\n",
+        );
+        for row in &self.rows {
+            let columns = [Column::AdjacencyExclusive, Column::ClusteredExclusive];
+            let Some(ratio) = row.ratio(&columns) else { continue };
+            let _ = write!(out, "| {} | {} ", row.op, shown(row.median(Column::Leafbase) / 1e3));
+            for column in columns {
+                let _ = write!(out, "| {} ", shown(row.median(column) / 1e3));
+            }
+            let _ = writeln!(out, "| {ratio} |");
+        }
+        out
+    }
+
+    /// Writes one object an operation.
+    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+        let rows = self.rows.iter().filter_map(|row| {
+            let peers = [Column::Peer, Column::Clustered];
+            let ratio = row.ratio(&peers)?;
+            let rounded = |nanos: f64| if nanos.is_finite() { Some(nanos.round()) } else { None };
+            Some(serde_json::json!({
+                "op": row.op,
+                "leafbase_ns": rounded(row.median(Column::Leafbase)),
+                "peer_ns": rounded(row.median(row.better(&peers))),
+                "floor_ns": rounded(row.median(Column::Floor)),
+                "ratio": (ratio.median * 1e3).round() / 1e3,
+            }))
+        });
+        let rows: Vec<String> = rows.map(|row| format!("  {row}")).collect();
+        std::fs::write(path, format!("[\n{}\n]\n", rows.join(",\n")))
+    }
+}
+
+impl Row {
+    fn median(&self, column: Column) -> f64 {
+        median(self.cells[column as usize].clone())
+    }
+
+    fn better(&self, columns: &[Column]) -> Column {
+        let at = |column: &Column| {
+            let median = self.median(*column);
+            if median.is_nan() { f64::INFINITY } else { median }
+        };
+        columns.iter().copied().min_by(|a, b| at(a).total_cmp(&at(b))).unwrap_or(Column::Peer)
+    }
+
+    /// Leafbase's time over the better column's, round by round.
+    fn ratio(&self, columns: &[Column]) -> Option<Ratio> {
+        let peer = &self.cells[self.better(columns) as usize];
+        let pairs = self.cells[Column::Leafbase as usize].iter().zip(peer);
+        let ratios: Vec<f64> = pairs.map(|(leafbase, peer)| leafbase / peer).collect();
+        let low = ratios.iter().copied().reduce(f64::min)?;
+        let high = ratios.iter().copied().reduce(f64::max)?;
+        Some(Ratio { median: median(ratios), low, high })
+    }
+}
+
+struct Ratio {
+    median: f64,
+    low: f64,
+    high: f64,
+}
+
+impl std::fmt::Display for Ratio {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.2} [{:.2}..{:.2}]", self.median, self.low, self.high)
+    }
+}

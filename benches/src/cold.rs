@@ -1,0 +1,36 @@
+//! Files that the operating system no longer keeps in memory.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Syncs every file below `directory` and asks the system to forget its pages; where it cannot be asked, they stay.
+pub fn evict(directory: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            evict(&path)?;
+        } else {
+            let file = File::open(path)?;
+            file.sync_all()?;
+            #[cfg(target_os = "linux")]
+            rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies `from` with all below it to the new directory `to`.
+pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let path = entry?.path();
+        let Some(name) = path.file_name() else { continue };
+        if path.is_dir() {
+            copy(&path, &to.join(name))?;
+        } else {
+            std::fs::copy(&path, to.join(name))?;
+        }
+    }
+    Ok(())
+}
