@@ -22,7 +22,8 @@ impl<S: Sight> Connection<S> {
                 FetchFrom::Block(block) => block,
                 FetchFrom::Day(day) => {
                     let day = self.resolve_day(day, &snapshot.reader().meta()?.zone)?;
-                    let note = documents::find_daily_note(snapshot.reader(), day)?.filter(|note| self.sight.admits(note));
+                    let note =
+                        documents::find_daily_note(snapshot.reader(), day)?.filter(|note| self.sight.admits(note));
                     note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
                 }
             };
@@ -57,7 +58,7 @@ impl<S: Sight> Connection<S> {
     /// The path names the first bad entry, and nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let drafts = match request.source {
-            InsertSource::Blocks(blocks) => prepare::drafts(blocks, self.limits())?,
+            InsertSource::Blocks(blocks) => prepare::drafts(blocks)?,
             InsertSource::Markdown(text) => prepare::markdown(&text, self.limits())?,
         };
         self.insert(drafts, request.position)
@@ -74,7 +75,8 @@ impl<S: Sight> Connection<S> {
     fn insert(&self, drafts: Vec<BlockDraft>, position: Position) -> Result<Items<Block>> {
         let (mut inserted, _) = self.write(|writing| {
             let place = self.place(writing, position)?;
-            let inserted = writing.decide(|tree, context| ops::insert(tree, context, drafts.clone(), place))?;
+            let mut inserted = writing.decide(|tree, context| ops::insert(tree, context, drafts.clone(), place))?;
+            prepare::titles(&mut inserted.edits);
             let blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
             writing.apply(inserted.edits)?;
             Ok(blocks)
@@ -91,7 +93,8 @@ impl<S: Sight> Connection<S> {
     /// [`crate::ErrorKind::RuleViolation`]. The path names the first bad entry, and nothing is changed.
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
         let (updated, _) = self.write(|writing| {
-            let patches = request.blocks.clone();
+            let mut patches = request.blocks.clone();
+            self.resolve_days(writing, &mut patches)?;
             let updated = writing.decide(|tree, context| ops::update(tree, context, patches, &prepare::data))?;
             writing.apply(updated.edits)?;
             Ok(updated.blocks)
@@ -131,7 +134,8 @@ impl<S: Sight> Connection<S> {
         self.write(|writing| {
             let place = self.place(writing, request.position)?;
             let ids = request.block_ids.clone();
-            let moved = writing.decide(|tree, context| ops::move_blocks(tree, context, ids, place))?;
+            let mut moved = writing.decide(|tree, context| ops::move_blocks(tree, context, ids, place))?;
+            prepare::titles(&mut moved.edits);
             writing.apply(moved.edits)
         })?;
         Ok(Items(request.block_ids))
@@ -154,6 +158,19 @@ impl<S: Sight> Connection<S> {
         let zone = writing.transaction.reader()?.meta()?.zone;
         let day = self.resolve_day(day, &zone)?;
         Ok(Place::Within(edge, documents::daily_note(writing, day)?.root()))
+    }
+
+    /// Puts dates for the days that patches name relative to the present.
+    fn resolve_days(&self, writing: &mut Writing<'_, '_, S>, patches: &mut [BlockPatch]) -> Result<()> {
+        for (index, patch) in patches.iter_mut().enumerate() {
+            if patch.fields.task_patch.is_none() {
+                continue;
+            }
+            let zone = writing.transaction.reader()?.meta()?.zone;
+            let resolved = patch.resolve_days(|day| self.resolve_day(day, &zone));
+            resolved.map_err(|error| error.at(format_args!("blocks[{index}]")))?;
+        }
+        Ok(())
     }
 
     fn resolve_day(&self, day: DayRef, zone: &str) -> Result<leafbase_model::Day> {

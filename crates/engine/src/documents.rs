@@ -29,10 +29,10 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::RuleViolation`] if `page` is no page, or the location is the trash or the daily notes;
     /// [`crate::ErrorKind::NotFound`] if the folder does not exist; and as for insertion.
     pub fn create_document_of(&self, page: BlockDraft, location: Location) -> Result<Document> {
-        if matches!(location, Location::Trash | Location::DailyNotes) {
-            return Err(Error::rule("a document cannot be created in the trash or among the daily notes").at("destination"));
+        if location == Location::DailyNotes {
+            return Err(Error::rule("a daily note is made by the first write to its day").at("destination"));
         }
-        let page = prepare::document(page, self.limits())?;
+        let page = prepare::document(page)?;
         let (record, _) = self.write(|writing| {
             if let Location::Folder(folder) = location
                 && writing.transaction.reader()?.folder(folder)?.is_none()

@@ -17,7 +17,7 @@ pub struct Updated {
     pub blocks: Vec<BlockRecord>,
 }
 
-/// Changes blocks. `ready` is given what a block is to say whenever its text or its type changes, and makes it ready for the
+/// Changes blocks. `ready` is given what a block is to say whenever anything of it changes, and makes it ready for the
 /// store; all but the first of what it returns become new blocks right after. Hosts without markdown pass `&|data| Ok(vec![data])`.
 ///
 /// # Errors
@@ -115,8 +115,7 @@ fn changed<T: ReadTree + ?Sized>(
     let mut data = before.data.clone();
     patch.fields.apply(&mut data)?;
     check_type(batch, located, before, data.block_type())?;
-    let same_text = data.markdown == before.data.markdown && data.block_type() == before.data.block_type();
-    let mut parts = if same_text { vec![data] } else { ready(data)? };
+    let mut parts = if data == before.data { vec![data] } else { ready(data)? };
     if parts.len() > 1 && before.data.block_type() == BlockType::CollectionItem {
         return Err(Error::rule("the title of an item is one paragraph").at("markdown"));
     }
