@@ -272,7 +272,9 @@ mod tests {
 
     fn run(records: &[(u8, usize)]) -> Run {
         let mut run = Run::default();
-        records.iter().for_each(|(number, size)| run.push(id(*number), &vec![*number; *size]));
+        for (number, size) in records {
+            run.push(id(*number), &vec![*number; *size]);
+        }
         run
     }
 

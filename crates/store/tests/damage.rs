@@ -212,7 +212,7 @@ fn broken_folders_are_named() {
     breaks(Law::Folder, |store| copy(store, &key(FOLDERS, &[2], &[]), &key(FOLDERS, &[1], &[])));
     breaks(Law::FolderIndex, |store| delete(store, &key(FOLDER_CHILDREN, &[1, 2], &[])));
     breaks(Law::FolderIndex, |store| {
-        copy(store, &key(FOLDER_CHILDREN, &[1, 2], &[]), &key(FOLDER_CHILDREN, &[2, 1], &[]))
+        copy(store, &key(FOLDER_CHILDREN, &[1, 2], &[]), &key(FOLDER_CHILDREN, &[2, 1], &[]));
     });
 }
 

@@ -294,3 +294,6 @@ fn read_property(unpack: &mut Unpack<'_>) -> Unpacked<PropertyValue> {
         _ => Err(Fault::Newer),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
 //! A space as plain maps: what the store must agree with after every edit.
-#![expect(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(dead_code, unreachable_pub, clippy::panic, reason = "each test uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -221,9 +221,9 @@ impl Maker {
         match seed % 5 {
             0 => {
                 let target = pick(&naive.blocks.keys().copied().collect::<Vec<_>>(), seed).unwrap_or_default();
-                text += &format!(" b:{target} b:{target}");
+                text = format!("{text} b:{target} b:{target}");
             }
-            1 => text += &format!(" d:2026-03-{:02}", seed % 28 + 1),
+            1 => text = format!("{text} d:2026-03-{:02}", seed % 28 + 1),
             _ => {}
         }
         let data = match seed % 7 {

@@ -1,0 +1,218 @@
+//! Blocks of every kind read back, and the bytes of a version stay what they were.
+
+use leafbase_model::{
+    BlockLayout, CardLayout, CodeLanguage, Font, LineStyle, MediaSize, MediaWidth, TaskState, TextAlignment, TextStyle,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+
+fn texts() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), ".{0,40}", "[a-z]{250,300}", "[a-z]{65530,65540}"]
+}
+
+fn times() -> impl Strategy<Value = Timestamp> {
+    prop_oneof![
+        Just(Timestamp::MIN),
+        Just(Timestamp::MAX),
+        Just(Timestamp::default()),
+        any::<i64>().prop_map(Timestamp::from_millis),
+        (0..2_000_000_000_000_i64).prop_map(Timestamp::from_millis),
+    ]
+}
+
+fn days() -> impl Strategy<Value = Day> {
+    (-800_000..3_000_000_i64).prop_map(Day::from_epoch_days)
+}
+
+fn stamps() -> impl Strategy<Value = Stamp> {
+    (times(), select(vec!["", "Ada", "Grace Hopper"])).prop_map(|(at, by)| Stamp { at, by: Author::new(by) })
+}
+
+fn properties() -> impl Strategy<Value = Properties> {
+    let ids = prop::collection::vec(any::<[u8; 16]>().prop_map(BlockId::from_bytes), 0..20);
+    let value = prop_oneof![
+        texts().prop_map(PropertyValue::Text),
+        prop_oneof![Just(0.0), Just(-0.0), Just(f64::MAX), any::<i32>().prop_map(f64::from)]
+            .prop_map(PropertyValue::Number),
+        any::<bool>().prop_map(PropertyValue::Boolean),
+        days().prop_map(PropertyValue::Date),
+        prop::collection::vec(".{0,9}", 0..20).prop_map(PropertyValue::Options),
+        ids.prop_map(PropertyValue::Relations),
+    ];
+    prop::collection::vec((".{0,9}", value), 0..12).prop_map(|values| values.into_iter().collect())
+}
+
+fn looks() -> impl Strategy<Value = TextLook> {
+    let parts = (select(TextStyle::ALL), select(TextAlignment::ALL), select(Font::ALL), select(CardLayout::ALL));
+    parts.prop_map(|(style, alignment, font, card_layout)| TextLook { style, alignment, font, card_layout })
+}
+
+fn kinds() -> impl Strategy<Value = BlockKind> {
+    let media = || (texts(), texts(), select(MediaSize::ALL), select(MediaWidth::ALL));
+    prop_oneof![
+        looks().prop_map(BlockKind::Text),
+        looks().prop_map(BlockKind::Page),
+        properties().prop_map(|properties| BlockKind::CollectionItem { properties }),
+        media().prop_map(|(url, alt_text, size, width)| BlockKind::Image { url, alt_text, size, width }),
+        media().prop_map(|(url, alt_text, size, width)| BlockKind::Video { url, alt_text, size, width }),
+        (texts(), texts(), select(BlockLayout::ALL)).prop_map(|(url, file_name, layout)| BlockKind::File {
+            url,
+            file_name,
+            layout
+        }),
+        texts().prop_map(|url| BlockKind::Drawing { url }),
+        texts().prop_map(|url| BlockKind::Whiteboard { url }),
+        Just(BlockKind::Table),
+        Just(BlockKind::Collection),
+        (texts(), select(CodeLanguage::ALL), texts()).prop_map(|(raw_code, language, language_tag)| BlockKind::Code {
+            raw_code,
+            language,
+            language_tag
+        }),
+        (texts(), texts(), texts(), select(BlockLayout::ALL))
+            .prop_map(|(url, title, description, layout)| BlockKind::RichUrl { url, title, description, layout }),
+        select(LineStyle::ALL).prop_map(|style| BlockKind::Line { style }),
+    ]
+}
+
+fn tasks() -> impl Strategy<Value = TaskInfo> {
+    let day = || prop::option::of(days());
+    let time = || prop::option::of(times());
+    (select(TaskState::ALL), day(), day(), time(), time()).prop_map(
+        |(state, schedule_date, deadline_date, completed_at, canceled_at)| TaskInfo {
+            state,
+            schedule_date,
+            deadline_date,
+            completed_at,
+            canceled_at,
+        },
+    )
+}
+
+fn datas() -> impl Strategy<Value = BlockData> {
+    let color = prop::option::of(any::<[u8; 3]>().prop_map(Color::from_rgb));
+    let decorations = any::<[bool; 2]>().prop_map(|[callout, quote]| Decorations { callout, quote });
+    (kinds(), texts(), 0..6_u8, select(ListStyle::ALL), color, prop::option::of(tasks()), decorations).prop_map(
+        |(kind, markdown, indentation, list_style, color, task, decorations)| BlockData {
+            kind,
+            markdown,
+            indentation,
+            list_style,
+            color,
+            task,
+            decorations,
+        },
+    )
+}
+
+fn blocks() -> impl Strategy<Value = BlockRecord> {
+    (any::<[u8; 16]>(), any::<u64>(), stamps(), stamps(), datas()).prop_map(|(id, rev, created, modified, data)| {
+        BlockRecord { id: BlockId::from_bytes(id), rev, created, modified, data }
+    })
+}
+
+fn encode(block: &BlockRecord) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put(&mut bytes, block);
+    bytes
+}
+
+proptest! {
+    #[test]
+    fn every_block_reads_back(block in blocks()) {
+        let bytes = encode(&block);
+        prop_assert_eq!(decode(block.id, &bytes, &mut Authors::default()), Ok(block));
+        // Another reader of the format takes it for one array.
+        let mut rest = bytes.as_slice();
+        let read: Result<serde::de::IgnoredAny, _> = rmp_serde::from_read(&mut rest);
+        prop_assert!(read.is_ok() && rest.is_empty());
+    }
+
+    #[test]
+    fn trailing_and_missing_bytes_are_noticed(block in blocks(), cut in any::<prop::sample::Index>()) {
+        let mut bytes = encode(&block);
+        let cut = cut.index(bytes.len());
+        prop_assert!(decode(block.id, &bytes[..cut], &mut Authors::default()).is_err());
+        bytes.push(0xc0);
+        prop_assert_eq!(decode(block.id, &bytes, &mut Authors::default()), Err(Fault::Damaged));
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// These bytes are on disks: they must read the same for ever, whatever is written from now on.
+#[test]
+fn the_bytes_of_version_1() {
+    let ada = Stamp { at: Timestamp::from_millis(1_700_000_000_000), by: Author::new("Ada") };
+    let plain = BlockRecord {
+        id: BlockId::NIL,
+        rev: 1,
+        created: ada.clone(),
+        modified: ada.clone(),
+        data: BlockData::text("Hello"),
+    };
+    let task = BlockRecord {
+        rev: 300,
+        modified: Stamp { at: Timestamp::from_millis(1_700_000_000_500), by: Author::new("Bo") },
+        data: BlockData {
+            kind: BlockKind::Text(TextLook { style: TextStyle::H2, font: Font::Mono, ..TextLook::default() }),
+            indentation: 2,
+            list_style: ListStyle::Task,
+            color: Some(Color::from_rgb([1, 2, 3])),
+            task: Some(TaskInfo {
+                state: TaskState::Done,
+                schedule_date: Some(Day::from_epoch_days(20_000)),
+                completed_at: Some(Timestamp::from_millis(-1)),
+                ..TaskInfo::default()
+            }),
+            decorations: Decorations { callout: false, quote: true },
+            ..BlockData::text("Pay")
+        },
+        ..plain.clone()
+    };
+    let properties = [
+        ("date", PropertyValue::Date(Day::from_epoch_days(-1))),
+        ("done", PropertyValue::Boolean(true)),
+        ("price", PropertyValue::Number(1.5)),
+        ("rel", PropertyValue::Relations(vec![BlockId::from_bytes([7; 16])])),
+        ("tags", PropertyValue::Options(vec!["a".to_owned()])),
+        ("text", PropertyValue::Text("x".to_owned())),
+    ];
+    let properties = properties.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let item = BlockRecord { data: BlockData::new(BlockKind::CollectionItem { properties }), ..plain.clone() };
+    let known = [
+        (plain, "95 c0 01 cf0000018bcfe56800 a3416461 a548656c6c6f"),
+        (
+            task,
+            "9d c0 cd012c cf0000018bcfe56800 a3416461 a3506179 cd01f4 a2426f 02 04 9304c003 ce00010203 9401cd4e20c0ff 02",
+        ),
+        (
+            item,
+            "9a 02 01 cf0000018bcfe56800 a3416461 c0 c0 c0 c0 c0 919c a464617465 9201ff a4646f6e65 c3 a57072696365 \
+             cb3ff8000000000000 a372656c 9203c41007070707070707070707070707070707 a474616773 9202a161 a474657874 a178",
+        ),
+    ];
+    for (block, bytes) in known {
+        assert_eq!(hex(&encode(&block)), bytes.replace(' ', ""));
+        assert_eq!(decode(block.id, &encode(&block), &mut Authors::default()), Ok(block));
+    }
+}
+
+#[test]
+fn a_shorter_array_of_an_earlier_writer_reads_with_defaults() {
+    let block = decode(BlockId::NIL, &[0x92, 12, 7], &mut Authors::default()).unwrap();
+    assert_eq!((block.rev, block.data), (7, BlockData::new(BlockKind::empty(BlockType::Line))));
+}
+
+#[test]
+fn a_longer_array_and_an_unknown_number_are_of_a_later_writer() {
+    let mut longer = vec![0x9e, 0];
+    longer.extend_from_slice(&[0xc0; 13]);
+    assert_eq!(decode(BlockId::NIL, &longer, &mut Authors::default()), Err(Fault::Newer));
+    assert_eq!(decode(BlockId::NIL, &[0x91, 77], &mut Authors::default()), Err(Fault::Newer));
+}

@@ -1,0 +1,179 @@
+//! Listings give what their index says, in order, in pages of any size and in both directions.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+
+use leafbase_model::{
+    BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest,
+    Location, Timestamp,
+};
+use leafbase_store::{BackLink, Cursor, EdgeEnd, EdgeKind, Listing, SpaceStore};
+
+mod naive;
+
+use naive::{memory_space, relaxed, stamp};
+
+fn time(number: u8) -> Timestamp {
+    Timestamp::from_millis(i64::from(number) * 1_000 - 20_000)
+}
+
+/// Documents 1 to 40, of which each fourth is a daily note, and others in folder 1, in the trash, or unsorted.
+fn space() -> SpaceStore {
+    let (_, space) = memory_space();
+    let folder = FolderId::from_bytes([1; 16]);
+    let mut edits = vec![Edit::CreateFolder(FolderRecord { id: folder, name: "A".to_owned(), parent: None })];
+    for number in 1..=40_u8 {
+        let (location, day) = match number % 4 {
+            0 => (Location::DailyNotes, Some(Day::from_epoch_days(i64::from(number) - 20))),
+            1 => (Location::Folder(folder), None),
+            2 => (Location::Trash, None),
+            _ => (Location::Unsorted, None),
+        };
+        let id = BlockId::from_bytes([number; 16]);
+        let record = DocumentRecord {
+            id: DocumentId::of_root(id),
+            location,
+            day,
+            created_at: time(number),
+            // The order of the changes is the other way round.
+            modified_at: time(41 - number),
+        };
+        let root = BlockRecord {
+            id,
+            rev: 1,
+            created: stamp(1),
+            modified: stamp(1),
+            data: BlockData::page(if number % 3 == 0 { "d:2026-03-01" } else { "Title" }),
+        };
+        edits.push(Edit::CreateDocument { record, forest: Forest::one(root) });
+    }
+    space.write(relaxed(), &stamp(1), |open| open.apply(edits.clone())).unwrap();
+    space
+}
+
+fn ids(space: &SpaceStore, listing: Listing, descending: bool, page: usize) -> Vec<u8> {
+    let (mut found, mut cursor): (Vec<u8>, Option<Cursor>) = (vec![], None);
+    loop {
+        let snapshot = space.snapshot().unwrap();
+        let part = snapshot.reader().documents(listing, descending, cursor.as_ref(), page).unwrap();
+        assert!(part.documents.len() <= page);
+        found.extend(part.documents.iter().map(|document| document.id.to_bytes()[0]));
+        let Some(next) = part.next else { return found };
+        assert_eq!(part.documents.len(), page);
+        cursor = Some(Cursor::from_bytes(next.as_bytes()));
+    }
+}
+
+#[test]
+fn listings_are_ranges_in_both_directions_and_any_pages() {
+    let space = space();
+    let all: Vec<u8> = (1..=40).collect();
+    let some = |keep: fn(u8) -> bool| all.iter().copied().filter(|number| keep(*number)).collect::<Vec<_>>();
+    let day = |number: i64| Some(Day::from_epoch_days(number - 20));
+    let folder = Location::Folder(FolderId::from_bytes([1; 16]));
+    let cases: Vec<(Listing, Vec<u8>)> = vec![
+        (Listing::All, all.clone()),
+        (Listing::At(Location::Unsorted), some(|number| number % 4 == 3)),
+        (Listing::At(Location::DailyNotes), some(|number| number % 4 == 0)),
+        (Listing::At(folder), some(|number| number % 4 == 1)),
+        (Listing::At(Location::Trash), some(|number| number % 4 == 2)),
+        (Listing::At(Location::Templates), vec![]),
+        (Listing::At(Location::Folder(FolderId::from_bytes([2; 16]))), vec![]),
+        (Listing::Created { from: None, to: None }, all.clone()),
+        (Listing::Created { from: Some(time(5)), to: Some(time(25)) }, (5..=25).collect()),
+        (Listing::Created { from: Some(time(39)), to: None }, vec![39, 40]),
+        (Listing::Created { from: Some(time(9)), to: Some(time(8)) }, vec![]),
+        (Listing::Modified { from: None, to: Some(time(3)) }, vec![40, 39, 38]),
+        (Listing::Days { from: None, to: None }, some(|number| number % 4 == 0)),
+        (Listing::Days { from: day(9), to: day(20) }, vec![12, 16, 20]),
+    ];
+    for (listing, expected) in cases {
+        for page in [1, 2, 3, 7, 100] {
+            assert_eq!(ids(&space, listing, false, page), expected, "{listing:?} {page}");
+            let backwards: Vec<u8> = expected.iter().rev().copied().collect();
+            assert_eq!(ids(&space, listing, true, page), backwards, "{listing:?} {page}");
+        }
+    }
+    let snapshot = space.snapshot().unwrap();
+    let foreign = snapshot.reader().documents(Listing::All, false, None, 1).unwrap().next;
+    let refused = snapshot.reader().documents(Listing::Days { from: None, to: None }, false, foreign.as_ref(), 1);
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Validation);
+}
+
+#[test]
+fn a_write_moves_its_documents_in_the_index() {
+    let space = space();
+    let id = DocumentId::of_root(BlockId::from_bytes([30; 16]));
+    let written = space.write(relaxed(), &stamp(90_000), |open| {
+        let before = open.reader()?.document(id)?.unwrap();
+        let after = DocumentRecord { location: Location::Unsorted, ..before.clone() };
+        open.apply(vec![Edit::UpdateDocument { before, after }])
+    });
+    let change = written.unwrap().change.unwrap();
+    assert_eq!((change.sequence, change.documents), (2, vec![id]));
+    assert_eq!(ids(&space, Listing::Modified { from: None, to: None }, true, 1)[0], 30);
+    assert!(!ids(&space, Listing::At(Location::Trash), false, 9).contains(&30));
+    let read = space.snapshot().unwrap().reader().document(id).unwrap().unwrap();
+    assert_eq!(read.modified_at, Timestamp::from_millis(90_000));
+    // A clock that goes back doesn't take the time of the last change with it.
+    space
+        .write(relaxed(), &stamp(80_000), |open| {
+            open.apply(vec![Edit::UpdateDocument { before: read.clone(), after: read.clone() }])
+        })
+        .unwrap();
+    let read = space.snapshot().unwrap().reader().document(id).unwrap().unwrap();
+    assert_eq!(read.modified_at, Timestamp::from_millis(90_000));
+}
+
+#[test]
+fn back_links_come_in_pages() {
+    let space = space();
+    let snapshot = space.snapshot().unwrap();
+    let day = EdgeEnd::Day("2026-03-01".parse().unwrap());
+    let all = snapshot.reader().edges_to(day, None, 100).unwrap();
+    assert_eq!(all.len(), 13);
+    let (mut paged, mut after): (Vec<BackLink>, _) = (vec![], None);
+    while let [.., last] = *snapshot.reader().edges_to(day, after, 4).unwrap() {
+        paged.extend(snapshot.reader().edges_to(day, after, 4).unwrap());
+        after = Some(last);
+    }
+    assert_eq!(paged, all);
+    assert!(all.iter().all(|link| link.kind == EdgeKind::Embed));
+}
+
+#[test]
+fn a_write_that_fails_or_does_nothing_leaves_no_trace() {
+    let space = space();
+    let nothing = space.write(relaxed(), &stamp(5), |_| Ok(7)).unwrap();
+    assert_eq!((nothing.value, nothing.change), (7, None));
+    let id = DocumentId::of_root(BlockId::from_bytes([30; 16]));
+    let missing = Edit::Update {
+        document: id,
+        before: Box::new(BlockRecord {
+            id: BlockId::from_bytes([99; 16]),
+            rev: 1,
+            created: stamp(1),
+            modified: stamp(1),
+            data: BlockData::text("a"),
+        }),
+        after: Box::new(BlockRecord {
+            id: BlockId::from_bytes([99; 16]),
+            rev: 2,
+            created: stamp(1),
+            modified: stamp(1),
+            data: BlockData::text("b"),
+        }),
+    };
+    // Whoever swallows the error of an edit cannot commit the others.
+    let swallowed = space.write(relaxed(), &stamp(5), |open| {
+        let before = open.reader()?.document(id)?.unwrap();
+        let after = DocumentRecord { location: Location::Templates, ..before.clone() };
+        open.apply(vec![Edit::UpdateDocument { before, after }])?;
+        assert_eq!(open.apply(vec![missing.clone()]).unwrap_err().kind(), ErrorKind::NotFound);
+        Ok(())
+    });
+    assert_eq!(swallowed.unwrap_err().kind(), ErrorKind::Conflict);
+    let snapshot = space.snapshot().unwrap();
+    assert_eq!(snapshot.reader().last_sequence().unwrap(), 1);
+    assert_eq!(snapshot.reader().document(id).unwrap().unwrap().location, Location::Trash);
+    assert_eq!(snapshot.reader().changes_after(1, 9).unwrap(), []);
+    assert_eq!(snapshot.reader().changes_after(u64::MAX, 9).unwrap(), []);
+}
