@@ -14,8 +14,9 @@ use crate::records;
 use crate::records::place::Place;
 use crate::run::{self, Run};
 
-/// Once an order key is longer, all runs of its parent get new ones. Keys made in a row get nowhere near it.
-const LONG_ORDER: usize = 64;
+mod upkeep;
+
+use upkeep::LONG_ORDER;
 
 /// A block to put in, with its record.
 pub(super) type Entry<'e> = (BlockId, &'e [u8]);
@@ -357,80 +358,6 @@ impl Runs {
             keys.extend(staged.filter(|(_, staged)| !staged.run.is_empty()).map(|(key, _)| key.clone()));
         }
         Ok(keys)
-    }
-
-    /// Joins a run that shrank with its right neighbour, or with its left one: entries go to the right, so that hints hold.
-    fn join(&mut self, source: &dyn Read, places: &mut Places, key: &[u8]) -> Result<()> {
-        let bytes = self.run(key)?.bytes();
-        if self.run(key)?.is_empty() || bytes >= run::SMALL_BYTES {
-            return Ok(());
-        }
-        let room = run::MAX_BYTES * 3 / 4;
-        if let Some(next) = self.next(source, key)?
-            && bytes + self.run(&next)?.bytes() <= room
-        {
-            return self.join_into(places, key, &next);
-        }
-        if let Some(previous) = self.previous(source, key)?
-            && bytes + self.run(&previous)?.bytes() <= room
-        {
-            return self.join_into(places, &previous, key);
-        }
-        Ok(())
-    }
-
-    fn join_into(&mut self, places: &mut Places, left: &[u8], right: &[u8]) -> Result<()> {
-        let mut joined = std::mem::take(self.change(left)?);
-        for block in joined.ids() {
-            places.moved(*block, order_of(right));
-        }
-        let run = self.change(right)?;
-        joined.append(run);
-        *run = joined;
-        Ok(())
-    }
-
-    /// Gives short order keys to the runs of parents that have a long one. Every place under such a parent is written: it is
-    /// the price of keys that stay short, and it takes hundreds of runs cut on either side in turn to come to it.
-    pub(super) fn shorten(&mut self, source: &dyn Read, places: &mut Places) -> Result<()> {
-        for key in std::mem::take(&mut self.long) {
-            let siblings = Siblings::of_key(&key)?;
-            let keys = self.of_parents(source, siblings.document, &[siblings.parent])?;
-            if !keys.iter().any(|key| order_of(key).len() > LONG_ORDER) {
-                continue;
-            }
-            let runs = keys.iter().map(|key| self.take(key)).collect::<Result<Vec<_>>>()?;
-            let first = order_key::first();
-            let orders = std::iter::once(first.clone()).chain(order_keys(Some(&first), None, runs.len())?);
-            for (order, run) in orders.zip(runs) {
-                for block in run.ids() {
-                    places.set(*block, siblings.place(&order));
-                }
-                self.stage(siblings.key(&order), run);
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes what changed.
-    pub(super) fn flush(&mut self, rows: &mut dyn Transaction, places: &mut Places) -> Result<()> {
-        for key in std::mem::take(&mut self.shrunk) {
-            self.join(&*rows, places, &key)?;
-        }
-        let mut value = Vec::with_capacity(run::MAX_BYTES);
-        for (key, staged) in &mut self.staged {
-            if !std::mem::take(&mut staged.dirty) {
-                continue;
-            }
-            if staged.run.is_empty() {
-                rows.delete(key)?;
-            } else {
-                staged.run.seal_into(key, &mut value);
-                rows.put(key, &value)?;
-            }
-        }
-        self.staged.retain(|_, staged| !staged.run.is_empty());
-        Ok(())
     }
 }
 
