@@ -2,7 +2,7 @@
 
 use leafbase_model::{BlockData, BlockDraft, BlockKind, Limits, ListStyle, Result, TaskInfo, TextLook, TextStyle};
 
-use crate::containers::{Container, Item};
+use crate::containers::{Container, Holds, Item};
 use crate::parse::{AdaptationKind, EmptyFirstItem, invalid};
 use crate::reader::Reader;
 use crate::tags::Element;
@@ -28,7 +28,7 @@ impl Reader<'_, '_> {
     fn waiting(&self) -> Option<&Item> {
         let inner = self.stack.iter().rev().find(|open| matches!(open, Container::Item(_) | Container::Page(_)))?;
         match inner {
-            Container::Item(item) if !item.claimed => Some(item),
+            Container::Item(item) if item.holds == Holds::Nothing => Some(item),
             _ => None,
         }
     }
@@ -38,11 +38,31 @@ impl Reader<'_, '_> {
         self.waiting().map_or(ListStyle::None, |item| item.style)
     }
 
-    /// The list item around has its content.
+    /// The list items around hold a block.
     pub(crate) fn claim(&mut self) {
-        let inner = self.stack.iter_mut().rev().find(|open| matches!(open, Container::Item(_) | Container::Page(_)));
-        if let Some(Container::Item(item)) = inner {
-            item.claimed = true;
+        for open in self.stack.iter_mut().rev() {
+            match open {
+                Container::Item(item) if item.holds == Holds::Block => return,
+                Container::Item(item) => item.holds = Holds::Block,
+                Container::Page(_) => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// The list item around holds a list.
+    pub(crate) fn hold_list(&mut self) {
+        if let Some(item) = self.inner_item().filter(|item| item.holds == Holds::Nothing) {
+            item.holds = Holds::List;
+        }
+    }
+
+    /// The list item around, if it stands in the page that is read.
+    pub(crate) fn inner_item(&mut self) -> Option<&mut Item> {
+        let inner = self.stack.iter_mut().rev().find(|open| matches!(open, Container::Item(_) | Container::Page(_)))?;
+        match inner {
+            Container::Item(item) => Some(item),
+            _ => None,
         }
     }
 
@@ -109,7 +129,7 @@ impl Reader<'_, '_> {
         match self.stack.pop() {
             Some(Container::Item(item)) => {
                 after = Some((self.stack.len(), item.sign));
-                if !item.claimed {
+                if item.holds == Holds::Nothing {
                     self.empty_item(item)?;
                 }
             }
@@ -133,6 +153,10 @@ impl Reader<'_, '_> {
             EmptyFirstItem::Refuse => Err(invalid(item.at, "the first item of a list is empty")),
             EmptyFirstItem::Drop => {
                 self.adapt(item.at, AdaptationKind::EmptyFirstItem);
+                // An item that held nothing but the one left out holds nothing.
+                if let Some(around) = self.inner_item().filter(|around| around.holds == Holds::List) {
+                    around.holds = Holds::Nothing;
+                }
                 Ok(())
             }
         }

@@ -7,7 +7,7 @@ use leafbase_model::{BlockData, BlockKind, ListStyle, TextStyle};
 use crate::cursor::{is_blank, trim, trim_end, trim_start};
 use crate::sole::sole;
 use crate::starts::{self, Raw};
-use crate::tags;
+use crate::tags::{self, Element};
 
 /// What stands for a text that is empty, where something must stand: a comment, which no reader of markdown shows.
 pub(crate) const NOTHING: &str = "<!-- -->";
@@ -22,6 +22,16 @@ pub(crate) struct Place {
 impl Place {
     fn is_heading(self) -> bool {
         matches!(self.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4)
+    }
+
+    /// Whether the tag that `rest` begins with would open something. A title does where a page or a card is open.
+    fn opens(self, rest: &str) -> bool {
+        let titled = matches!(self.style, TextStyle::Card | TextStyle::Page);
+        tags::tag(rest).is_some_and(|tag| match tag.element {
+            Element::Content => false,
+            Element::Title => titled && !tag.closing,
+            _ => !tag.closing,
+        })
     }
 }
 
@@ -46,8 +56,9 @@ pub fn canonical(data: &mut BlockData) {
         BlockKind::Table => crate::table::canonical(&data.markdown),
         kind => return canonical_fields(kind),
     };
-    if let Cow::Owned(changed) = changed {
-        data.markdown = changed;
+    // What is borrowed is part of the text: of the same length, it is all of it.
+    if matches!(changed, Cow::Owned(_)) || changed.len() < data.markdown.len() {
+        data.markdown = changed.into_owned();
     }
 }
 
@@ -170,7 +181,7 @@ fn escape_lines(text: &str, place: Place) -> String {
         let indent = if first { 0 } else { push_indent(&mut out, line) };
         if raw.is_none() && indent < 4 {
             let above = out.get(last_line..start).unwrap_or_default();
-            let escaped = if first { at_start(rest, text, place) } else { within(rest, above, html) };
+            let escaped = if first { at_start(rest, text, place) } else { within(rest, above, html, place) };
             match escaped {
                 Some(Escape::Run) => push_escaped_run(&mut out, rest),
                 Some(Escape::Behind(bytes)) => {
@@ -217,7 +228,7 @@ fn at_start(rest: &str, text: &str, place: Place) -> Option<Escape> {
         b'#' => starts::heading(rest).map(|_| Escape::Behind(0)),
         b'`' | b'~' => starts::fence(rest).map(|_| Escape::Run),
         b'$' => starts::formula(text).map(|_| Escape::Run),
-        b'<' => tags::tag(rest).filter(|tag| !tag.closing).map(|_| Escape::Behind(0)),
+        b'<' => place.opens(rest).then_some(Escape::Behind(0)),
         b'[' if place.list != ListStyle::None && !task => crate::lists::task_mark(rest).map(|_| Escape::Behind(0)),
         _ => separator_or_marker(rest, !task),
     }
@@ -231,14 +242,14 @@ fn separator_or_marker(rest: &str, list: bool) -> Option<Escape> {
 }
 
 /// What a line that stands in a paragraph, below the line `above`, would begin.
-fn within(rest: &str, above: &str, html: bool) -> Option<Escape> {
+fn within(rest: &str, above: &str, html: bool, place: Place) -> Option<Escape> {
     if starts::table_rule(rest).is_some_and(|count| count == starts::columns(above)) {
         return Some(Escape::Behind(0));
     }
     match rest.as_bytes().first()? {
         b'=' | b'-' if !html && starts::underline(rest).is_some() => Some(Escape::Behind(0)),
         b'`' | b'~' => starts::fence(rest).map(|_| Escape::Run),
-        b'<' => tags::tag(rest).filter(|tag| !tag.closing).map(|_| Escape::Behind(0)),
+        b'<' => place.opens(rest).then_some(Escape::Behind(0)),
         _ if !starts::interrupts(rest) => None,
         b'0'..=b'9' => Some(Escape::Behind(1)),
         _ => Some(Escape::Behind(0)),

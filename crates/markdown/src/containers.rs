@@ -36,14 +36,24 @@ pub(crate) struct Item {
     pub(crate) style: ListStyle,
     pub(crate) sign: u8,
     pub(crate) task: Option<TaskState>,
-    /// Whether something stands in it: what comes first takes the list style.
-    pub(crate) claimed: bool,
+    /// What stands in it: what comes first takes the list style.
+    pub(crate) holds: Holds,
     /// Whether its first line holds only the marker.
     pub(crate) begins_blank: bool,
     /// Whether it is the first of its list.
     pub(crate) first: bool,
     /// Line and column of its marker.
     pub(crate) at: (usize, usize),
+}
+
+/// What stands in a list item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    Nothing,
+    /// A list, whose items may still turn out to be empty.
+    List,
+    /// A block.
+    Block,
 }
 
 /// A tag around paragraphs.

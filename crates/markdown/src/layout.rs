@@ -1,10 +1,11 @@
 //! Where a block stands in the markdown that is written: what separates it from the one before, its prefix on each line,
 //! its list marker, and the quotes and callouts around it.
 //!
-//! Decorations shared by neighbours are opened once, around all of them, and lists stand within. A block that differs from
-//! its neighbours, but stands in a list with them, has its decoration within its list item instead.
+//! A run of neighbours with the same decorations has them opened once around all of it, lists and all: `> - x`. Where such a
+//! run stands within a list item that began before it, or that goes on after it, each block has them on its own instead,
+//! within its item: `- > x`. So the levels of lists never depend on decorations.
 
-use leafbase_model::{BlockData, BlockKind, Decorations, ListStyle, TaskState};
+use leafbase_model::{BlockData, BlockKind, BlockType, Decorations, ListStyle, TaskState, TextStyle};
 
 use crate::render::LEVELS;
 
@@ -18,6 +19,17 @@ enum Previous {
     Block,
 }
 
+/// Neighbours with the same decorations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    /// How many blocks are left behind the last of it.
+    pub(crate) ends: usize,
+    /// Whether it is one block that is no list item.
+    pub(crate) alone: bool,
+    /// Whether what follows stands in a list item of it.
+    pub(crate) goes_on: bool,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
     prefix: String,
@@ -25,6 +37,10 @@ pub(crate) struct Layout {
     base: usize,
     /// Whether this is the content of a page, which opens before the first block.
     in_page: bool,
+    /// How many blocks are left behind the present run, if there is one.
+    run_ends: Option<usize>,
+    /// Whether each block of the run has its decorations on its own.
+    apart: bool,
     /// What is open around the present run of blocks.
     outer: Decorations,
     /// Whether the present block has a callout of its own, and whether that is in one line with it.
@@ -54,45 +70,42 @@ impl Layout {
         Self { prefix: self.prefix.clone(), base: self.prefix.len(), in_page: true, ..Self::default() }
     }
 
-    /// Begins a block; `alone` if it is one line of text and the next block is decorated otherwise.
-    pub(crate) fn begin(&mut self, out: &mut String, data: &BlockData, alone: bool) {
+    /// Begins a block, behind which `left` are left; `run` looks ahead for the run that the block begins.
+    pub(crate) fn begin(&mut self, out: &mut String, data: &BlockData, left: usize, run: impl FnOnce() -> Run) {
         let is_item = data.list_style != ListStyle::None;
         let level = usize::from(data.indentation).min(LEVELS - 1);
-        let mut own = Decorations::default();
-        if data.decorations == self.outer {
-            self.separate(out, is_item.then_some(level), data);
-        } else if self.can_nest(data, level) {
-            own.quote = data.decorations.quote && !self.outer.quote;
-            own.callout = data.decorations.callout && !self.outer.callout;
+        let wanted = data.decorations;
+        if wanted.is_empty() {
+            self.run_ends = None;
+        } else if self.run_ends.is_none_or(|ends| left < ends) {
+            let run = run();
+            self.run_ends = Some(run.ends);
+            self.apart = run.alone || run.goes_on || level.min(self.depth) > 0;
+            if !self.apart {
+                self.depth = 0;
+            }
+        }
+        let (outer, own) = match self.apart && self.run_ends.is_some() {
+            true => (Decorations::default(), wanted),
+            false => (wanted, Decorations::default()),
+        };
+        // A run that ends and one of the same decorations that begins are parted as blocks of one run are.
+        if outer == self.outer {
             self.separate(out, is_item.then_some(level), data);
         } else {
-            own.callout = data.decorations.callout && alone;
-            self.reopen(out, Decorations { callout: data.decorations.callout && !alone, ..data.decorations });
+            self.reopen(out, outer);
         }
-        self.mark(out, data, level);
-        if own.quote {
-            out.push_str("> ");
-            self.prefix.push_str("> ");
-        }
+        self.mark(out, data, level, own.quote);
         if own.callout {
-            let in_line = alone || is_text(data);
+            let in_line = is_text(data);
             out.push_str("<callout>");
             if !in_line {
-                self.next_line(out);
+                self.blank_line(out);
             }
             self.own_callout = Some(in_line);
         }
         let tight = is_item && !swallows_lines(data);
         self.previous = if tight { Previous::Item(level) } else { Previous::Block };
-    }
-
-    /// Whether the block can be decorated within its list item, rather than around it: all that is open around applies to it.
-    /// A task's mark stands before its text, so that a quote must stand around both.
-    fn can_nest(&self, data: &BlockData, level: usize) -> bool {
-        let wanted = data.decorations;
-        let applies = (wanted.quote || !self.outer.quote) && (wanted.callout || !self.outer.callout);
-        let task_in_quote = data.list_style == ListStyle::Task && wanted.quote && !self.outer.quote;
-        applies && (1..=self.depth).contains(&level) && !task_in_quote
     }
 
     /// Begins a line for the next block: right below a list item where it is one too, otherwise behind a blank line.
@@ -113,12 +126,12 @@ impl Layout {
     fn reopen(&mut self, out: &mut String, wanted: Decorations) {
         self.close(out);
         self.outer = Decorations::default();
-        self.depth = 0;
         self.set_prefix(0);
         match self.previous {
             Previous::Nothing => self.begin_content(out),
             _ => self.begin_line(out),
         }
+        self.depth = 0;
         self.outer = wanted;
         self.set_prefix(0);
         if wanted.callout {
@@ -152,9 +165,7 @@ impl Layout {
     pub(crate) fn close(&mut self, out: &mut String) {
         self.set_prefix(0);
         if self.outer.callout {
-            out.push('\n');
-            out.push_str(self.prefix.trim_end_matches(' '));
-            self.next_line(out);
+            self.blank_line(out);
             out.push_str("</callout>");
             self.outer.callout = false;
         }
@@ -164,7 +175,7 @@ impl Layout {
     pub(crate) fn end_inner(&mut self, out: &mut String) {
         if let Some(in_line) = self.own_callout.take() {
             if !in_line {
-                self.next_line(out);
+                self.blank_line(out);
             }
             out.push_str("</callout>");
         }
@@ -173,6 +184,12 @@ impl Layout {
     fn next_line(&self, out: &mut String) {
         out.push('\n');
         out.push_str(&self.prefix);
+    }
+
+    fn blank_line(&self, out: &mut String) {
+        out.push('\n');
+        out.push_str(self.prefix.trim_end_matches(' '));
+        self.next_line(out);
     }
 
     /// The prefix of what stands in the first `levels` list levels.
@@ -185,37 +202,42 @@ impl Layout {
         self.prefix.push_str(SPACES.get(..columns).unwrap_or(SPACES));
     }
 
-    /// Writes what stands before the first line, marker included, and sets the prefix of the others.
-    fn mark(&mut self, out: &mut String, data: &BlockData, level: usize) {
-        let marker = match data.list_style {
-            ListStyle::None => {
-                self.depth = self.depth.min(level);
-                self.set_prefix(self.depth);
-                self.indent(out);
-                return;
-            }
-            ListStyle::Bullet => "- ",
-            ListStyle::Numbered => "1. ",
-            ListStyle::Toggle => "+ ",
-            ListStyle::Task => match data.task.map(|task| task.state).unwrap_or_default() {
-                TaskState::Todo => "- [ ] ",
-                TaskState::Done => "- [x] ",
-                TaskState::Canceled => "- [-] ",
-            },
-        };
+    /// Writes what stands before the first line, marker and a quote of the block's own included, and sets the prefix of the
+    /// other lines.
+    fn mark(&mut self, out: &mut String, data: &BlockData, level: usize, quote: bool) {
         let open = self.depth.min(level);
         self.set_prefix(open);
         self.indent(out);
-        // Levels that no item stands for: a list that begins with a list.
-        out.push_str(DASHES.get(..2 * (level - open)).unwrap_or_default());
-        let empty_task = data.list_style == ListStyle::Task && is_text(data) && data.markdown.is_empty();
-        out.push_str(if empty_task { marker.trim_end() } else { marker });
-        let width = if data.list_style == ListStyle::Numbered { 3 } else { 2 };
-        for (place, columns) in self.levels.iter_mut().enumerate().skip(open) {
-            *columns = if place == level { width } else { 2 };
+        self.depth = open;
+        if data.list_style != ListStyle::None {
+            // Levels that no item stands for: a list that begins with a list.
+            out.push_str(DASHES.get(..2 * (level - open)).unwrap_or_default());
+            let (marker, width) = match data.list_style {
+                ListStyle::Numbered => ("1. ", 3),
+                ListStyle::Toggle => ("+ ", 2),
+                _ => ("- ", 2),
+            };
+            out.push_str(marker);
+            for (place, columns) in self.levels.iter_mut().enumerate().skip(open) {
+                *columns = if place == level { width } else { 2 };
+            }
+            self.depth = level + 1;
+            self.set_prefix(self.depth);
         }
-        self.depth = level + 1;
-        self.set_prefix(self.depth);
+        if quote {
+            out.push_str("> ");
+            self.prefix.push_str("> ");
+        }
+        if let Some(task) = data.task.filter(|_| data.list_style == ListStyle::Task) {
+            out.push_str(match task.state {
+                TaskState::Todo => "[ ]",
+                TaskState::Done => "[x]",
+                TaskState::Canceled => "[-]",
+            });
+            if !is_empty_task(data) {
+                out.push(' ');
+            }
+        }
     }
 
     /// The part of the prefix that lists set in; the rest is there already.
@@ -224,8 +246,21 @@ impl Layout {
     }
 }
 
+/// A task without a word: its mark is all of it.
+pub(crate) fn is_empty_task(data: &BlockData) -> bool {
+    let body = data.look().is_some_and(|look| look.style == TextStyle::Body);
+    data.list_style == ListStyle::Task
+        && body
+        && data.block_type() == BlockType::Text
+        && data.markdown.is_empty()
+        && !data.decorations.callout
+}
+
+/// Whether a block is one text that fits between tags in one line. A heading without a word needs the line's end.
 fn is_text(data: &BlockData) -> bool {
-    matches!(data.kind, BlockKind::Text(_)) && !crate::render::ends_escaping(&data.markdown)
+    let BlockKind::Text(look) = data.kind else { return false };
+    let heading = matches!(look.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4);
+    !(heading && data.markdown.is_empty()) && !crate::render::ends_escaping(&data.markdown)
 }
 
 /// Whether lines right below a text could be taken for more of it, whatever they begin with.

@@ -138,7 +138,7 @@ impl<'t> Reader<'t, '_> {
                     return self.add_line(cursor, paragraph);
                 }
             }
-            Leaf::Table if self.all_matched() => {
+            Leaf::Table if self.all_matched() && starts::html(after_indent(*cursor), true).is_none() => {
                 cursor.skip_indent();
                 let (text, closer) = self.segment(cursor)?;
                 self.buffer.push('\n');
@@ -183,7 +183,8 @@ impl<'t> Reader<'t, '_> {
             Leaf::None => Ok(()),
             Leaf::Paragraph(paragraph) => self.close_paragraph(paragraph),
             Leaf::Table => {
-                let data = BlockData { markdown: self.taken_table(), ..BlockData::new(BlockKind::Table) };
+                let markdown = crate::table::canonical(&self.buffer).into_owned();
+                let data = BlockData { markdown, ..BlockData::new(BlockKind::Table) };
                 self.check_length("bytes of a table", data.markdown.len(), self.options.limits.block_raw)?;
                 self.emit(data);
                 Ok(())
@@ -198,10 +199,6 @@ impl<'t> Reader<'t, '_> {
                 self.emit_code(CodeLanguage::Plaintext, String::new())
             }
         }
-    }
-
-    fn taken_table(&self) -> String {
-        if self.has_tags { crate::table::canonical(&self.buffer).into_owned() } else { self.buffer.clone() }
     }
 
     fn check_length(&self, what: &str, length: usize, longest: usize) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use leafbase_model::{BlockData, BlockKind, LineStyle, ListStyle, Result};
 
-use crate::containers::{Container, DEEPEST, Item, Part, Quote};
+use crate::containers::{Container, DEEPEST, Holds, Item, Part, Quote};
 use crate::cursor::Cursor;
 use crate::leaves::Leaf;
 use crate::parse::AdaptationKind;
@@ -34,6 +34,7 @@ impl<'t> Reader<'t, '_> {
             Some(b'>') if !self.after_mark => self.open_quote(cursor)?,
             Some(b'#') => self.open_heading(&mut ahead, cursor)?,
             Some(b'`' | b'~') => self.open_code(&ahead, cursor.indent())?,
+            Some(b'[') if self.leaf == Leaf::None => self.open_task(&ahead, cursor),
             Some(b'<') => self.open_tag(&ahead, cursor)?,
             Some(b'*' | b'-' | b'_' | b'+' | b'=' | b'|' | b':' | b'0'..=b'9') => self.open_mark(&ahead, cursor)?,
             _ => None,
@@ -186,7 +187,7 @@ impl<'t> Reader<'t, '_> {
         self.shift = 0;
         let first = self.after_item != Some((self.stack.len(), marker.sign));
         let level = self.level() + 1;
-        self.claim();
+        self.hold_list();
         let item = Item {
             content,
             lenient,
@@ -194,13 +195,12 @@ impl<'t> Reader<'t, '_> {
             style,
             sign: marker.sign,
             task: None,
-            claimed: false,
+            holds: Holds::Nothing,
             begins_blank,
             first,
             at,
         };
         self.push_item(item)?;
-        self.read_task_mark(cursor);
         Ok(if cursor.is_blank() { Step::Done } else { Step::Again })
     }
 
@@ -218,26 +218,32 @@ impl<'t> Reader<'t, '_> {
         Ok(())
     }
 
-    fn read_task_mark(&mut self, cursor: &mut Cursor<'t>) {
-        let Some(Container::Item(item)) = self.stack.last_mut() else { return };
-        let place = cursor.offset();
-        match lists::task_mark(cursor.rest()) {
-            Some((state, length)) if cursor.indent() == 0 => {
-                item.style = ListStyle::Task;
-                item.task = Some(state);
-                cursor.skip(length);
-                cursor.skip_indent();
-                self.after_mark = true;
-                if cursor.is_blank() {
-                    self.leaf_at = self.place(place);
-                    self.emit(BlockData::text(""));
-                }
-            }
-            _ => {
-                if let Some(mark) = lists::unknown_mark(cursor.rest()) {
-                    self.adapt(self.place(place), AdaptationKind::TaskMark(mark));
-                }
-            }
+    /// A task mark, where the first block of a list item begins.
+    fn open_task(&mut self, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Option<Step> {
+        if !self.all_matched()
+            || !matches!(self.list_style(), ListStyle::Bullet | ListStyle::Numbered | ListStyle::Toggle)
+        {
+            return None;
         }
+        let at = self.place(ahead.offset());
+        let Some((state, length)) = lists::task_mark(ahead.rest()) else {
+            if let Some(mark) = lists::unknown_mark(ahead.rest()) {
+                self.adapt(at, AdaptationKind::TaskMark(mark));
+            }
+            return None;
+        };
+        let item = self.inner_item()?;
+        item.style = ListStyle::Task;
+        item.task = Some(state);
+        self.after_mark = true;
+        *cursor = *ahead;
+        cursor.skip(length);
+        cursor.skip_indent();
+        if !cursor.is_blank() {
+            return Some(Step::Again);
+        }
+        self.leaf_at = at;
+        self.emit(BlockData::text(""));
+        Some(Step::Done)
     }
 }

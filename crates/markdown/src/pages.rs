@@ -189,8 +189,11 @@ impl<'t> Reader<'t, '_> {
     }
 }
 
-/// Whether a title opens next; list indentation and quote marks may stand before it.
+/// Whether a title opens next; in another line, list indentation and quote marks may stand before it.
 fn begins_title(text: &str) -> bool {
-    let rest = text.trim_start_matches([' ', '\t', '\n', '>']);
+    let mut rest = text.trim_start_matches([' ', '\t']);
+    if rest.starts_with('\n') {
+        rest = rest.trim_start_matches([' ', '\t', '\n', '>']);
+    }
     crate::tags::tag(rest).is_some_and(|tag| tag.element == Element::Title && !tag.closing)
 }

@@ -6,7 +6,7 @@
 
 use leafbase_model::{BlockDraft, Result};
 
-use crate::containers::{Container, Part};
+use crate::containers::{Container, Holds, Part};
 use crate::cursor::{Cursor, trim_end};
 use crate::leaves::Leaf;
 use crate::parse::{Adaptation, AdaptationKind, ParseOptions, Parsed, invalid};
@@ -165,7 +165,7 @@ impl<'t, 'o> Reader<'t, 'o> {
                     self.short |= quote.seen < quote.depth;
                 }
                 Container::Item(item) if blank || cursor.is_blank() => {
-                    if item.begins_blank && !item.claimed {
+                    if item.begins_blank && item.holds == Holds::Nothing {
                         return;
                     }
                     cursor.skip_columns(item.content);

@@ -5,12 +5,11 @@
 //! layout of pages and cards), dates of tasks, and the indentation of what is in no list beyond the list before it.
 
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockId, BlockKind, CardLayout, Content, Decorations, Limits, ListStyle, TextLook,
-    TextStyle,
+    Block, BlockData, BlockDraft, BlockId, BlockKind, CardLayout, Content, Limits, ListStyle, TextLook, TextStyle,
 };
 
 use crate::canonical::NOTHING;
-use crate::layout::Layout;
+use crate::layout::{Layout, Run};
 
 /// A block with its children, as rendering reads it: drafts and fetched blocks alike.
 pub trait Rendered: Sized {
@@ -71,6 +70,10 @@ impl Rendered for Block {
 pub fn render<B: Rendered>(blocks: &[B]) -> String {
     let mut writer = Writer { out: String::new(), layout: Layout::default(), frames: Vec::new() };
     writer.run(blocks);
+    // The first one would be taken for the signature of the encoding.
+    if writer.out.starts_with('\u{feff}') {
+        writer.out.insert(0, '\u{feff}');
+    }
     writer.out
 }
 
@@ -100,8 +103,7 @@ impl<'b, B: Rendered> Writer<'b, B> {
                 self.layout.end_inner(&mut self.out);
                 continue;
             };
-            let next = left.as_slice().first().map(|next| next.data().decorations);
-            if let Some(element) = self.block(block, next) {
+            if let Some(element) = self.block(block, left.as_slice()) {
                 let inner = self.layout.inner();
                 let layout = std::mem::replace(&mut self.layout, inner);
                 self.frames.push(Frame {
@@ -114,15 +116,14 @@ impl<'b, B: Rendered> Writer<'b, B> {
     }
 
     /// Writes a block; of a page what stands before its content, and then names its element.
-    fn block(&mut self, block: &B, next: Option<Decorations>) -> Option<&'static str> {
+    fn block(&mut self, block: &B, left: &[B]) -> Option<&'static str> {
         let data = block.data();
         let element = match &data.kind {
             BlockKind::Page(_) | BlockKind::CollectionItem { .. } => Some("page"),
             BlockKind::Text(_) if !block.children().is_empty() => Some("page"),
             _ => None,
         };
-        let compact = element.is_none() && is_line(data);
-        self.layout.begin(&mut self.out, data, compact && next != Some(data.decorations));
+        self.layout.begin(&mut self.out, data, left.len(), || run(data, left));
         if let Some(element) = element {
             self.page_head(data, element);
             if !block.is_cut() {
@@ -201,9 +202,15 @@ impl<'b, B: Rendered> Writer<'b, B> {
     }
 }
 
-/// Whether a block is one text that fits between the tags of a callout in one line.
-fn is_line(data: &BlockData) -> bool {
-    matches!(data.kind, BlockKind::Text(_)) && data.list_style == ListStyle::None && !ends_escaping(&data.markdown)
+/// The run that begins with the block `first`, which `left` follow.
+fn run<B: Rendered>(first: &BlockData, left: &[B]) -> Run {
+    let more = left.iter().take_while(|block| block.data().decorations == first.decorations).count();
+    let next = left.get(more).map(Rendered::data);
+    Run {
+        ends: left.len() - more,
+        alone: more == 0 && first.list_style == ListStyle::None,
+        goes_on: next.is_some_and(|next| next.list_style == ListStyle::None && next.indentation > 0),
+    }
 }
 
 /// Whether a text ends with a backslash that would escape what follows.

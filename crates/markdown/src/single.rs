@@ -1,11 +1,12 @@
 //! One block alone as markdown, and back: the `markdown` field of pictures, files, links, code and separators.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, BlockType, CodeLanguage, LineStyle, ListStyle, Result, TextLook, TextStyle,
+    BlockData, BlockDraft, BlockKind, BlockType, CodeLanguage, LineStyle, Result, TextLook, TextStyle,
 };
 
 use crate::code;
 use crate::cursor::{is_blank, trim};
+use crate::layout::is_empty_task;
 use crate::parse::{ParseOptions, invalid, parse};
 use crate::render::{ends_escaping, shown, write_look};
 use crate::sole::{self, sole};
@@ -144,8 +145,7 @@ fn write_picture(out: &mut String, name: &str, url: &str) {
 fn write_text(out: &mut String, data: &BlockData, look: TextLook, prefix: &str) {
     let marks = match look.style {
         TextStyle::Body => {
-            let empty_task = data.list_style == ListStyle::Task && data.markdown.is_empty();
-            write_lines(out, if empty_task { "" } else { shown(&data.markdown) }, prefix);
+            write_lines(out, if is_empty_task(data) { "" } else { shown(&data.markdown) }, prefix);
             return;
         }
         TextStyle::Caption => return write_tagged(out, data, "caption", None, prefix),

@@ -21,7 +21,7 @@ pub(crate) fn canonical(markdown: &str) -> Cow<'_, str> {
             if number > 0 {
                 written.push('\n');
             }
-            if number != 1 && begins_something(row) {
+            if number != 1 && begins_something(row, number == 0) {
                 written.push_str("| ");
             }
             written.push_str(&escape_tags(row));
@@ -55,13 +55,11 @@ fn write_column(written: &mut String, rows: &[&str]) {
 }
 
 /// Whether a row, without a pipe before it, would begin another block.
-fn begins_something(row: &str) -> bool {
-    starts::interrupts(row)
-        || starts::marker(row).is_some()
-        || starts::html(row, false).is_some()
-        || tags::tag(row).is_some_and(|tag| !tag.closing)
-        || row.starts_with("$$")
-        || crate::lists::task_mark(row).is_some()
+fn begins_something(row: &str, first: bool) -> bool {
+    let opens = tags::tag(row).is_some_and(|tag| !tag.closing);
+    let at_start =
+        || starts::marker(row).is_some() || starts::opens_formula(row) || crate::lists::task_mark(row).is_some();
+    opens || starts::interrupts(row) || starts::html(row, !first).is_some() || (first && at_start())
 }
 
 /// Whether `text` is that of a table.

@@ -1,0 +1,29 @@
+//! Texts from outside: one for each case of the standard, and real files where they are at hand.
+
+use std::path::{Path, PathBuf};
+
+/// Inputs for each section of the standard, written for these tests: in the data file they are divided by lines of `%%%`.
+pub(crate) fn sections() -> impl Iterator<Item = String> {
+    include_str!("../data/sections.txt").split("\n%%%\n").map(|input| input.replace('→', "\t").replace('␍', "\r"))
+}
+
+/// The markdown files below the folder that `LEAFBASE_CORPUS` names; none if it names none.
+pub(crate) fn files() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let Some(folder) = std::env::var_os("LEAFBASE_CORPUS") else { return found };
+    collect(Path::new(&folder), &mut found);
+    found.sort();
+    found
+}
+
+fn collect(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            let text = std::fs::read(&path).unwrap();
+            found.push((path, String::from_utf8_lossy(&text).into_owned()));
+        }
+    }
+}

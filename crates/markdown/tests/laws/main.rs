@@ -1,0 +1,13 @@
+//! The laws of the dialect, over generated blocks and texts, over inputs for each section of the standard, and over real files
+//! where they are at hand. Each law also runs on a deliberately broken dialect, which must fail it.
+
+mod dialect;
+mod generate;
+mod inputs;
+
+mod bounds;
+mod controls;
+mod forging;
+mod round_trip;
+mod stable;
+mod words;

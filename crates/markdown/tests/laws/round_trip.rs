@@ -1,0 +1,86 @@
+//! First law: canonical blocks, written and read again, are the same blocks.
+
+use leafbase_model::{BlockData, BlockDraft, ListStyle};
+use proptest::prelude::*;
+
+use crate::dialect::{Dialect, REAL};
+use crate::generate;
+
+/// The blocks in canonical form.
+pub(crate) fn canonical(dialect: Dialect, blocks: Vec<BlockDraft>) -> Vec<BlockDraft> {
+    let one = |mut draft: BlockDraft| {
+        (dialect.canonical)(&mut draft.data);
+        draft.content = canonical(dialect, draft.content);
+        draft
+    };
+    blocks.into_iter().map(one).collect()
+}
+
+/// Sets the indentation of what is in no list to what markdown can say: one level more than the list item before, or than
+/// what follows that.
+fn expressible(blocks: &mut [BlockDraft]) {
+    let mut depth = 0;
+    for block in blocks {
+        let data = &mut block.data;
+        if data.list_style == ListStyle::None {
+            data.indentation = data.indentation.min(depth);
+            depth = data.indentation;
+        } else {
+            depth = data.indentation + 1;
+        }
+        expressible(&mut block.content);
+    }
+}
+
+pub(crate) fn holds(dialect: Dialect, blocks: Vec<BlockDraft>) -> Result<(), String> {
+    let mut blocks = canonical(dialect, blocks);
+    let again = canonical(dialect, blocks.clone());
+    if again != blocks {
+        return Err(format!("not idempotent: {}", difference(&blocks, &again)));
+    }
+    expressible(&mut blocks);
+    let text = (dialect.render)(&blocks);
+    let read = (dialect.parse)(&text);
+    if read == blocks { Ok(()) } else { Err(format!("{text}\n===== {}", difference(&blocks, &read))) }
+}
+
+/// Where two lists of blocks differ first.
+pub(crate) fn difference(left: &[BlockDraft], right: &[BlockDraft]) -> String {
+    let flat = |blocks: &[BlockDraft]| -> Vec<String> {
+        let lines = blocks.iter().flat_map(BlockDraft::walk);
+        lines.map(|(depth, block)| format!("{depth} {}", serde_json::to_string(&block.data_alone()).unwrap())).collect()
+    };
+    let (left, right) = (flat(left), flat(right));
+    let place = (0..).find(|at| left.get(*at) != right.get(*at)).unwrap_or(0);
+    format!("block {place}\n  {:?}\n  {:?}", left.get(place), right.get(place))
+}
+
+trait Alone {
+    fn data_alone(&self) -> BlockDraft;
+}
+
+impl Alone for BlockDraft {
+    fn data_alone(&self) -> BlockDraft {
+        BlockDraft::new(self.data.clone())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(3000), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn blocks_come_back(blocks in generate::tree()) {
+        prop_assert_eq!(holds(REAL, blocks), Ok(()));
+    }
+
+    #[test]
+    fn one_block_comes_back(data in generate::block()) {
+        let data = BlockData { indentation: if data.list_style == ListStyle::None { 0 } else { data.indentation }, ..data };
+        prop_assert_eq!(holds(REAL, vec![BlockDraft::new(data)]), Ok(()));
+    }
+}
+
+/// More with `LEAFBASE_CASES` times as many.
+pub(crate) fn cases(usual: u32) -> u32 {
+    usual * std::env::var("LEAFBASE_CASES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
