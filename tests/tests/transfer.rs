@@ -185,6 +185,51 @@ fn links_alone_in_a_paragraph_and_in_tables_are_links_too() {
 }
 
 #[test]
+fn wiki_links_within_other_links_and_in_comments_stay() {
+    let (files, report) = round([
+        ("A.md", "a [words]([[B]]), [see [[B]] here](https://x.example), <!-- [[B]] --> and [[B]]: said\n"),
+        ("B.md", "b\n"),
+    ]);
+    assert_eq!((kinds(&report), report.links), (vec![(AdaptationKind::UnresolvedLink, Some(1))], 2));
+    assert_eq!(
+        file(&files, "A.md"),
+        "a [words](B.md), [see [[B]] here](https://x.example), <!-- [[B]] --> and [B](B.md): said\n"
+    );
+}
+
+#[test]
+fn built_in_locations_are_written_as_directories() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let day = "2026-02-03".parse::<leafbase::Day>().expect("a day");
+    notes.insert_markdown("woke early", Position::end_of_day(day)).expect("inserted");
+    let template = BlockDraft::new(BlockData::page("Letter"));
+    notes.create_document_of(template, Location::Templates).expect("made");
+    notes.create_folder("templates", None).expect("made");
+    let directory = tempfile::tempdir().expect("a directory");
+    let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+    let files = files_below(directory.path());
+    let expected = ["daily notes/", "daily notes/2026-02-03.md", "templates 2/", "templates 2/Letter.md", "templates/"];
+    assert_eq!(files.keys().collect::<Vec<_>>(), expected);
+    let kinds: Vec<_> = report.adaptations.iter().map(|adaptation| adaptation.kind).collect();
+    assert_eq!(kinds, [AdaptationKind::Location, AdaptationKind::Location]);
+    same_again(&files);
+}
+
+#[test]
+fn what_markdown_cannot_say_is_told() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let document = notes.create_document("A").expect("made");
+    let red = r##"{"blocks": [{"type": "text", "markdown": "x", "color": "#ff0000"}], "position": {"pageId": "ID"}}"##;
+    let request = serde_json::from_str(&red.replace("ID", &document.id().to_string())).expect("a request");
+    notes.insert_blocks(request).expect("inserted");
+    let directory = tempfile::tempdir().expect("a directory");
+    let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+    let [adaptation] = report.adaptations.as_slice() else { panic!("{report:?}") };
+    assert_eq!(adaptation.kind, AdaptationKind::ReadsBackDifferently);
+    assert_eq!(adaptation.message, "block 1 (text) reads back with another color");
+}
+
+#[test]
 fn what_leads_nowhere_stays_and_is_told() {
     use AdaptationKind as Kind;
     let text =

@@ -1,8 +1,9 @@
 //! Links of imported files become links to blocks.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use leafbase_markdown as markdown;
+use leafbase_markdown::{self as markdown, LinkForm, LinkTarget};
 use leafbase_model::{BlockData, BlockDraft, BlockId, BlockKind, TextStyle};
 
 use crate::transfer::notes::Notes;
@@ -77,13 +78,14 @@ impl Incoming<'_, '_> {
     }
 
     fn rewrite_block(&mut self, data: &mut BlockData, place: usize) {
+        self.notes.begin_block(&data.markdown);
         if let BlockKind::Image { url, .. } | BlockKind::Video { url, .. } | BlockKind::File { url, .. } = &data.kind {
             if urls::relative_reference(url).is_some() {
                 self.attachment(url);
             }
             return;
         }
-        let mut changed = rewrite_urls(data, &mut |url| self.relative(url, place));
+        let mut changed = rewrite_urls(data, &mut |url| self.destination(url, place));
         if data.block_type().has_own_markdown() && data.markdown.contains("[[") {
             changed |= self.rewrite_wiki_links(data, place);
         }
@@ -96,21 +98,18 @@ impl Incoming<'_, '_> {
         self.notes.add(AdaptationKind::Attachment, url, format!("{url} is not taken in; the path is kept"));
     }
 
-    /// The new URL of a relative link.
-    fn relative(&mut self, Url { url, embedded }: Url<'_>, place: usize) -> Option<String> {
+    /// The new URL of a link that leads to a file, by a relative path or, as some programs write it, by a wiki link.
+    fn destination(&mut self, Url { url, embedded }: Url<'_>, place: usize) -> Option<String> {
+        if let Some(link) = wiki::scan(url).pop().filter(|link| link.range == (0..url.len()) && !link.embed) {
+            let file = self.existing_file(&link, url)?;
+            return self.link_to(file, link.anchor, place, url);
+        }
         let reference = urls::relative_reference(url)?;
         if embedded {
             self.attachment(url);
             return None;
         }
-        let file = if reference.path.is_empty() {
-            Some(self.from)
-        } else {
-            let own = self.plan.files.get(self.from).map_or("", |file| file.path.as_str());
-            let path = urls::join(urls::directory(own), &reference.path);
-            path.and_then(|path| self.plan.targets.at_path(&path)).filter(|file| !(self.is_gone)(*file))
-        };
-        let Some(file) = file else {
+        let Some(file) = self.file_at(&reference.path) else {
             let message = format!("{url} leads to no markdown file of the folder; the link is kept");
             self.notes.add(AdaptationKind::UnresolvedPath, url, message);
             return None;
@@ -118,12 +117,31 @@ impl Incoming<'_, '_> {
         self.link_to(file, reference.anchor.as_deref(), place, url)
     }
 
+    /// The file at a path relative to this one.
+    fn file_at(&self, path: &str) -> Option<FileIndex> {
+        if path.is_empty() {
+            return Some(self.from);
+        }
+        let own = self.plan.files.get(self.from).map_or("", |file| file.path.as_str());
+        let path = urls::join(urls::directory(own), path)?;
+        self.plan.targets.at_path(&path).filter(|file| !(self.is_gone)(*file))
+    }
+
     fn rewrite_wiki_links(&mut self, data: &mut BlockData, place: usize) -> bool {
         let text = std::mem::take(&mut data.markdown);
         let (loose, resolved) = (self.loose.len(), self.resolved);
+        let within = ordinary_links(&text);
         let (mut rewritten, mut at, mut changed) = (String::new(), 0, 0);
         for link in wiki::scan(&text) {
             let written = text.get(link.range.clone()).unwrap_or_default();
+            if within.iter().any(|range| range.start < link.range.end && link.range.start < range.end) {
+                // As a destination of its own it was remarked on before.
+                if !is_destination(&text, &link.range) {
+                    let message = format!("{written} stands within another link and stays text");
+                    self.notes.add(AdaptationKind::UnresolvedLink, written, message);
+                }
+                continue;
+            }
             let Some(new) = self.wiki_link(&link, written, place) else { continue };
             rewritten.push_str(text.get(at..link.range.start).unwrap_or_default());
             rewritten.push_str(&new);
@@ -131,9 +149,9 @@ impl Incoming<'_, '_> {
             changed += 1;
         }
         rewritten.push_str(text.get(at..).unwrap_or_default());
-        // There are no links within the words of a link: one more there would be one less around it.
-        if count_links(&rewritten) != count_links(&text) + changed {
-            let message = "a wiki link within another link stays text";
+        // What stands around the links may keep markdown from reading them as such.
+        if block_links(&rewritten) != block_links(&text) + changed {
+            let message = format!("the wiki links stay text: {}", text.lines().next().unwrap_or_default());
             self.notes.add_at(AdaptationKind::UnresolvedLink, None, message);
             self.loose.truncate(loose);
             self.resolved = resolved;
@@ -150,13 +168,19 @@ impl Incoming<'_, '_> {
             self.notes.add(AdaptationKind::Embed, written, format!("{written} stays text"));
             return None;
         }
-        let Some(file) = self.named_file(link, written).filter(|file| !(self.is_gone)(*file)) else {
-            let message = format!("{written} leads to no file and stays text");
-            self.notes.add(AdaptationKind::UnresolvedLink, written, message);
-            return None;
-        };
+        let file = self.existing_file(link, written)?;
         let url = self.link_to(file, link.anchor, place, written)?;
         Some(format!("[{}]({url})", label(link)))
+    }
+
+    /// The file that a wiki link leads to; a remark if there is none.
+    fn existing_file(&mut self, link: &WikiLink<'_>, written: &str) -> Option<FileIndex> {
+        let file = self.named_file(link, written).filter(|file| !(self.is_gone)(*file));
+        if file.is_none() {
+            let message = format!("{written} leads to no file and stays text");
+            self.notes.add(AdaptationKind::UnresolvedLink, written, message);
+        }
+        file
     }
 
     fn named_file(&mut self, link: &WikiLink<'_>, written: &str) -> Option<FileIndex> {
@@ -210,10 +234,43 @@ fn reread(data: &mut BlockData) {
     }
 }
 
-fn count_links(text: &str) -> usize {
+fn block_links(text: &str) -> usize {
     let mut count = 0;
-    markdown::links(text, &mut |_| count += 1);
+    markdown::links(text, &mut |link| count += usize::from(matches!(link.target, LinkTarget::Block(_))));
     count
+}
+
+/// The bytes of each ordinary link, from its opening bracket to the end of its destination.
+fn ordinary_links(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    markdown::links(text, &mut |link| {
+        let words = matches!(link.form, LinkForm::Inline | LinkForm::Embedded);
+        let start = words.then(|| opening_bracket(text, link.range.start)).flatten();
+        found.push(start.unwrap_or(link.range.start)..link.range.end);
+    });
+    found
+}
+
+fn is_destination(text: &str, range: &Range<usize>) -> bool {
+    let (before, after) = (text.get(..range.start), text.get(range.end..));
+    before.is_some_and(|before| before.ends_with("](")) && after.is_some_and(|after| after.starts_with(')'))
+}
+
+/// Where the words of the link begin whose destination begins at `destination`.
+fn opening_bracket(text: &str, destination: usize) -> Option<usize> {
+    let before = text.get(..destination)?;
+    let mut closed = 0_usize;
+    for (at, letter) in before.get(..before.rfind("](")? + 1)?.char_indices().rev() {
+        let escaped = before.get(..at)?.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
+        match letter {
+            _ if escaped => {}
+            ']' => closed += 1,
+            '[' if closed == 1 => return Some(at),
+            '[' => closed -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The words of a wiki link, as inline markdown.

@@ -17,7 +17,7 @@ pub(super) struct WikiLink<'a> {
     pub(super) alias: Option<&'a str>,
 }
 
-/// The wiki links in `text` in order. Those within code, within a tag's attributes, behind a backslash, or followed by `(` (which makes
+/// The wiki links in `text` in order. Those within code, a comment or a tag's attributes, behind a backslash, or followed by `(` (which makes
 /// them ordinary links) are none.
 pub(super) fn scan(text: &str) -> Vec<WikiLink<'_>> {
     let mut found = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn scan(text: &str) -> Vec<WikiLink<'_>> {
         match rest.as_bytes().first() {
             Some(b'\\') => at += 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
             Some(b'`') => at += code_span(rest),
-            Some(b'<') => at += tag(rest),
+            Some(b'<') => at += comment(rest).unwrap_or_else(|| tag(rest)),
             _ => match link(text, at) {
                 Some(link) => {
                     at = link.range.end;
@@ -55,6 +55,11 @@ fn code_span(text: &str) -> usize {
         }
     }
     opening
+}
+
+fn comment(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix("<!--")?;
+    Some(inner.find("-->")? + "<!---->".len())
 }
 
 /// The bytes of the tag with attributes at the start of `text`, or 1 if there is none.
@@ -132,6 +137,7 @@ mod tests {
             "[[a\nb]]",
             "[[open",
             r#"<a href="[[N]]">"#,
+            "<!-- [[N]] -->",
         ] {
             assert_eq!(parts(text), [], "{text}");
         }
