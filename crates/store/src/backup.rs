@@ -41,6 +41,9 @@ impl Batch {
 fn copy(source: &dyn Read, target: &dyn Store, progress: Progress<'_>) -> Result<()> {
     let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
     let (mut batch, mut done) = (Batch::default(), 0_u64);
+    if progress(done).is_break() {
+        return Err(broken_off());
+    }
     source.scan(all, &mut |key, value| {
         records::check(key, value)?;
         batch.take(key, value);
@@ -48,7 +51,7 @@ fn copy(source: &dyn Read, target: &dyn Store, progress: Progress<'_>) -> Result
         if batch.bytes >= BATCH_BYTES {
             batch.write(target)?;
             if progress(done).is_break() {
-                return Err(Error::new(ErrorKind::Canceled, "the backup was broken off: nothing is left of it"));
+                return Err(broken_off());
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -57,4 +60,8 @@ fn copy(source: &dyn Read, target: &dyn Store, progress: Progress<'_>) -> Result
     // It is whole: to break off now would come too late.
     let _ = progress(done);
     Ok(())
+}
+
+fn broken_off() -> Error {
+    Error::new(ErrorKind::Canceled, "the backup was broken off: nothing is left of it")
 }
