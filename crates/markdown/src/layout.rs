@@ -85,10 +85,8 @@ impl Layout {
                 self.depth = 0;
             }
         }
-        let (outer, own) = match self.apart && self.run_ends.is_some() {
-            true => (Decorations::default(), wanted),
-            false => (wanted, Decorations::default()),
-        };
+        let apart = self.apart && self.run_ends.is_some();
+        let (outer, own) = if apart { (Decorations::default(), wanted) } else { (wanted, Decorations::default()) };
         // A run that ends and one of the same decorations that begins are parted as blocks of one run are.
         if outer == self.outer {
             self.separate(out, is_item.then_some(level), data);
@@ -260,7 +258,7 @@ pub(crate) fn is_empty_task(data: &BlockData) -> bool {
 fn is_text(data: &BlockData) -> bool {
     let BlockKind::Text(look) = data.kind else { return false };
     let heading = matches!(look.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4);
-    !(heading && data.markdown.is_empty()) && !crate::render::ends_escaping(&data.markdown)
+    (!heading || !data.markdown.is_empty()) && !crate::render::ends_escaping(&data.markdown)
 }
 
 /// Whether lines right below a text could be taken for more of it, whatever they begin with.

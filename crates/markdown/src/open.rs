@@ -23,7 +23,7 @@ impl<'t> Reader<'t, '_> {
         }
         if cursor.indent() >= 4 {
             return match self.leaf {
-                Leaf::None if !self.after_mark => self.begin_indented(cursor),
+                Leaf::None if !self.after_mark() => self.begin_indented(cursor),
                 Leaf::Table if !self.all_matched() => self.begin_indented(cursor),
                 _ => self.text_line(cursor),
             };
@@ -31,10 +31,10 @@ impl<'t> Reader<'t, '_> {
         let mut ahead = *cursor;
         ahead.skip_indent();
         let step = match ahead.rest().as_bytes().first() {
-            Some(b'>') if !self.after_mark => self.open_quote(cursor)?,
+            Some(b'>') if !self.after_mark() => self.open_quote(cursor)?,
             Some(b'#') => self.open_heading(&mut ahead, cursor)?,
             Some(b'`' | b'~') => self.open_code(&ahead, cursor.indent())?,
-            Some(b'[') if self.leaf == Leaf::None => self.open_task(&ahead, cursor),
+            Some(b'[') if self.leaf == Leaf::None => self.open_task(&ahead, cursor)?,
             Some(b'<') => self.open_tag(&ahead, cursor)?,
             Some(b'*' | b'-' | b'_' | b'+' | b'=' | b'|' | b':' | b'0'..=b'9') => self.open_mark(&ahead, cursor)?,
             _ => None,
@@ -126,11 +126,16 @@ impl<'t> Reader<'t, '_> {
             return self.open_separator(style, ahead, cursor).map(Some);
         }
         match starts::marker(rest) {
-            Some(marker) if !self.after_mark && self.may_begin_item(marker) => {
+            Some(marker) if !self.after_mark() && self.may_begin_item(marker) => {
                 self.open_item(marker, ahead, cursor).map(Some)
             }
             _ => Ok(None),
         }
+    }
+
+    /// Whether a task mark stands before, and nothing of its text yet: that is a paragraph, and neither list nor quote.
+    fn after_mark(&self) -> bool {
+        self.leaf == Leaf::None && self.all_matched() && self.list_style() == ListStyle::Task
     }
 
     fn may_begin_item(&self, marker: Marker) -> bool {
@@ -219,31 +224,30 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// A task mark, where the first block of a list item begins.
-    fn open_task(&mut self, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Option<Step> {
-        if !self.all_matched()
-            || !matches!(self.list_style(), ListStyle::Bullet | ListStyle::Numbered | ListStyle::Toggle)
-        {
-            return None;
+    fn open_task(&mut self, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+        let (known, unknown) = (lists::task_mark(ahead.rest()), lists::unknown_mark(ahead.rest()));
+        if known.is_none() && unknown.is_none() {
+            return Ok(None);
+        }
+        self.close_unmatched()?;
+        if !matches!(self.list_style(), ListStyle::Bullet | ListStyle::Numbered | ListStyle::Toggle) {
+            return Ok(None);
         }
         let at = self.place(ahead.offset());
-        let Some((state, length)) = lists::task_mark(ahead.rest()) else {
-            if let Some(mark) = lists::unknown_mark(ahead.rest()) {
-                self.adapt(at, AdaptationKind::TaskMark(mark));
-            }
-            return None;
-        };
-        let item = self.inner_item()?;
+        if let Some(mark) = unknown {
+            self.adapt(at, AdaptationKind::TaskMark(mark));
+        }
+        let (Some((state, length)), Some(item)) = (known, self.inner_item()) else { return Ok(None) };
         item.style = ListStyle::Task;
         item.task = Some(state);
-        self.after_mark = true;
         *cursor = *ahead;
         cursor.skip(length);
         cursor.skip_indent();
         if !cursor.is_blank() {
-            return Some(Step::Again);
+            return Ok(Some(Step::Again));
         }
         self.leaf_at = at;
         self.emit(BlockData::text(""));
-        Some(Step::Done)
+        Ok(Some(Step::Done))
     }
 }

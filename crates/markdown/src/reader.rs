@@ -29,7 +29,6 @@ pub(crate) enum Step {
     Done,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the present line or the text")]
 pub(crate) struct Reader<'t, 'o> {
     pub(crate) options: &'o ParseOptions,
     /// All of the text, for looking ahead.
@@ -46,8 +45,6 @@ pub(crate) struct Reader<'t, 'o> {
     pub(crate) short: bool,
     /// Columns between where a list item stands and where the item around it wants it.
     pub(crate) shift: usize,
-    /// Whether a task mark stands before: a paragraph, not a list.
-    pub(crate) after_mark: bool,
     pub(crate) leaf: Leaf,
     /// The text of the leaf.
     pub(crate) buffer: String,
@@ -86,7 +83,6 @@ impl<'t, 'o> Reader<'t, 'o> {
             matched: 0,
             short: false,
             shift: 0,
-            after_mark: false,
             leaf: Leaf::None,
             buffer: String::new(),
             leaf_at: (1, 1),
@@ -124,7 +120,6 @@ impl<'t, 'o> Reader<'t, 'o> {
         self.number += 1;
         self.short = false;
         self.shift = 0;
-        self.after_mark = false;
         self.no_separator = (0, 0);
         self.next_closer = 0;
         self.closers.clear();
@@ -225,7 +220,6 @@ impl<'t, 'o> Reader<'t, 'o> {
         cursor.skip(closer.end - cursor.offset());
         self.matched = self.stack.len();
         self.short = false;
-        self.after_mark = false;
         Ok(if cursor.is_blank() { Step::Done } else { Step::Again })
     }
 
