@@ -187,13 +187,13 @@ fn links_alone_in_a_paragraph_and_in_tables_are_links_too() {
 #[test]
 fn wiki_links_within_other_links_and_in_comments_stay() {
     let (files, report) = round([
-        ("A.md", "a [words]([[B]]), [see [[B]] here](https://x.example), <!-- [[B]] --> and [[B]]: said\n"),
+        ("A.md", "a [words]([[B]]), [see [[B]] here](https://x.example), <!-- [[B]] --> and [[B]]: said\n\n[[B]]: B\n"),
         ("B.md", "b\n"),
     ]);
-    assert_eq!((kinds(&report), report.links), (vec![(AdaptationKind::UnresolvedLink, Some(1))], 2));
+    assert_eq!((kinds(&report), report.links), (vec![(AdaptationKind::UnresolvedLink, Some(1))], 3));
     assert_eq!(
         file(&files, "A.md"),
-        "a [words](B.md), [see [[B]] here](https://x.example), <!-- [[B]] --> and [B](B.md): said\n"
+        "a [words](B.md), [see [[B]] here](https://x.example), <!-- [[B]] --> and [B](B.md): said\n\n[B](B.md): B\n"
     );
 }
 
@@ -432,6 +432,90 @@ fn links_to_blocks_of_nested_pages_come_back() {
     ]);
     assert_eq!(kinds(&report), []);
     assert_eq!(file(&files, "B.md"), "[x](A.md#^1) [y](A.md#^2) [z](A.md#deep) [w](A.md#^4)\n");
+}
+
+#[test]
+fn what_the_parser_refuses_is_kept_as_code() {
+    let text = "# A\n\n<highlight color=\"puce\">x</highlight> ```\n";
+    let (files, report) = round([("A.md", text)]);
+    assert_eq!(kinds(&report), [(AdaptationKind::KeptAsCode, None)]);
+    assert_eq!(file(&files, "A.md"), format!("```markdown\n{text}```\n"));
+}
+
+const NAMES: [&str; 16] =
+    ["A", "b c", "x_y*z*", "50%", "%41", "CON", "é", "笔记", "a.b", "(p)", "[q]", "#h", "a&b", "~x~", "a`b", "A 2"];
+
+/// `N` and `M` stand for names.
+const PIECES: [&str; 44] = [
+    "[[N]]",
+    "[[N|a*b*]]",
+    "[[N#H|x]y]]",
+    "[[N#^2]]",
+    "[[#H]]",
+    "![[N]]",
+    "[x](<N.md>)",
+    "[x](<../M/N.md#h>)",
+    "[x](<M/N.md#h-1>)",
+    "[x]([[N]])",
+    "# H",
+    "# H [[N]]",
+    "### `H`",
+    "text ^2",
+    "`[[N]]` [[M]]",
+    "| a | [[N]] |\n| --- | --- |\n| [[N\\|b]] | `\\|` |",
+    "> [[N]]\n> [x](<N.md>)",
+    "- [[N]]\n  - [[M]] x",
+    "[[N]]: x",
+    "[[N]](y)",
+    "[[[N]]]",
+    "---",
+    "---\na: b\n---",
+    "***",
+    "1. [[N]]",
+    "- [ ] [[N]]",
+    "- [x] [x](<N.md>)",
+    "-\n- [[N]]",
+    "<callout>[[N]]</callout>",
+    "<page>\n<pageTitle>[[N]]</pageTitle>\n<content>\n\n[[M#H]]\n\n</content>\n</page>",
+    "$$\n[[N]]\n$$",
+    "```\n[[N]]\n```",
+    "[N]: <M.md>",
+    "[see][N] and [N]",
+    "<!-- [[N]] -->",
+    "\\[[N]] and ![a](<N.md>)",
+    "**[[N]]** and *[[M|*]]",
+    "hard  \nbreak [[N]]\n[[M]]",
+    "<caption>[[N]]</caption>",
+    "<highlight>[[N]]</highlight>",
+    "[a [[N]] b](<M.md>)",
+    "[[N]] [[M]]",
+    "[[N|![a](b)]]",
+    "![N](<M.md>)",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(96))]
+
+    #[test]
+    fn whatever_is_imported_the_second_export_is_the_first(
+        files in proptest::collection::vec(
+            (0..3_usize, 0..NAMES.len(), 0..NAMES.len(), proptest::collection::vec((0..PIECES.len(), 0..NAMES.len(), 0..NAMES.len()), 0..7)),
+            1..8,
+        ),
+    ) {
+        let source: MemorySource = files.iter().map(|(depth, directory, name, pieces)| {
+            let directory = format!("{}/", NAMES[*directory]).repeat(*depth);
+            let piece = |(piece, name, other): &(usize, usize, usize)| {
+                PIECES[*piece].replace('N', NAMES[*name]).replace('M', NAMES[*other])
+            };
+            let text: Vec<_> = pieces.iter().map(piece).collect();
+            (format!("{directory}{}.md", NAMES[*name]), text.join("\n\n"))
+        }).collect();
+        let notes = Space::in_memory().expect("a space").connect();
+        notes.import_from(&mut source.clone(), &ImportOptions::new(), &mut on).expect("imported");
+        proptest::prop_assert!(notes.space().check(&mut on).expect("checked").is_clean());
+        same_again(&exported(&notes));
+    }
 }
 
 /// The corpus stands beside the project in its development checkouts, and is no part of it.

@@ -83,7 +83,9 @@ fn text(
     let front = blocks.first().and_then(front_matter_of);
     let body = if front.is_some() { blocks.get(1..).unwrap_or_default() } else { blocks };
     let rendered = markdown::render(body);
-    if let Some(message) = readback::difference(&rendered, body) {
+    let becomes_front = front.is_none() && front_matter::split(&rendered).front.is_some();
+    let difference = readback::difference(&rendered, body);
+    if let Some(message) = difference.or(becomes_front.then(|| "it begins as front matter does".to_owned())) {
         let (path, kind) = (document.path.clone(), AdaptationKind::ReadsBackDifferently);
         adaptations.push(Adaptation { path, line: None, kind, message });
     }

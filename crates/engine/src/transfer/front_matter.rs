@@ -8,7 +8,7 @@ pub(super) const TAG: &str = "yaml frontmatter";
 pub(super) struct Split<'a> {
     /// What stands between the `---` lines, without the newline at its end.
     pub(super) front: Option<&'a str>,
-    /// The rest.
+    /// The rest, without the empty line after front matter.
     pub(super) body: &'a str,
     /// The lines before the rest.
     pub(super) lines_before: usize,
@@ -26,12 +26,14 @@ pub(super) fn split(text: &str) -> Split<'_> {
     for (number, line) in inner.split_inclusive('\n').enumerate() {
         if line.trim_end() == "---" {
             let front = inner.get(..end).unwrap_or_default();
-            let body = inner.get(end + line.len()..).unwrap_or_default();
+            let after = inner.get(end + line.len()..).unwrap_or_default();
+            let body = after.strip_prefix('\n').unwrap_or(after);
             if front.starts_with('\n') && !front.trim().is_empty() {
                 return none;
             }
             let front = front.strip_suffix('\n').unwrap_or(front);
-            return Split { front: Some(front), body, lines_before: number + 2 };
+            let lines_before = number + 2 + usize::from(body.len() < after.len());
+            return Split { front: Some(front), body, lines_before };
         }
         end += line.len();
     }
@@ -54,9 +56,10 @@ mod tests {
             let text = join(front).expect("can be written");
             let with_body = format!("{text}\n# Body\n");
             assert_eq!(split(&with_body).front, Some(front));
-            assert_eq!(split(&with_body).body, "\n# Body\n");
+            assert_eq!(split(&with_body).body, "# Body\n");
         }
         assert_eq!(split("---\na: 1\n---\nbody").lines_before, 3);
+        assert_eq!(split("---\na: 1\n---\n\nbody").lines_before, 4);
         assert_eq!(split("---\na: 1\n---").front, Some("a: 1"));
     }
 

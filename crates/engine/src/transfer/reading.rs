@@ -58,7 +58,7 @@ pub(super) fn blocks(text: &str, limits: &Limits, notes: &mut Notes<'_>) -> Vec<
     if let Some(front) = split.front {
         blocks.push(BlockDraft::new(code(front, CodeLanguage::Yaml, front_matter::TAG)));
         // Between the lines there was one empty line, or none: the block says the same for both.
-        if front.is_empty() && split.lines_before > 2 {
+        if front.is_empty() && text.lines().nth(1).is_some_and(|line| line.trim_end() != "---") {
             notes.add_at(AdaptationKind::FrontMatter, Some(1), "the front matter is empty: its empty line is left off");
         }
     }

@@ -25,6 +25,11 @@ pub(super) fn rewrite_urls(data: &mut BlockData, change: &mut dyn FnMut(Url<'_>)
         return false;
     }
     let rewritten = markdown::rewrite_links(&data.markdown, &mut |link| {
+        // `[[Note]]: words` defines nothing.
+        let before = data.markdown.get(..link.range.start).unwrap_or_default();
+        if link.form == markdown::LinkForm::Definition && before.trim_end().ends_with("]]:") {
+            return None;
+        }
         change(Url { url: &link.destination, embedded: link.form == markdown::LinkForm::Embedded })
     });
     let Cow::Owned(rewritten) = rewritten else { return false };
