@@ -242,7 +242,11 @@ impl<'t> Reader<'t, '_> {
 
     /// The text of the buffer, canonical.
     fn own_text(&self, place: Place, unsettled: bool) -> String {
-        if unsettled || self.has_tags { canonical::text(&self.buffer, place).into_owned() } else { self.buffer.clone() }
+        if unsettled || self.present.tags {
+            canonical::text(&self.buffer, place).into_owned()
+        } else {
+            self.buffer.clone()
+        }
     }
 
     /// Front matter stays text.

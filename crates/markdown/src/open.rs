@@ -90,7 +90,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn open_tag(&mut self, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
-        if !self.has_tags {
+        if !self.present.tags {
             return Ok(None);
         }
         let Some(tag) = tags::tag(ahead.rest()) else { return Ok(None) };

@@ -19,14 +19,7 @@ impl<'t> Reader<'t, '_> {
     ) -> Result<Option<Step>> {
         let at = self.place(ahead.offset());
         let behind = self.line_start + ahead.offset() + tag.length;
-        let [page, card, callout, caption] = self.last_close;
-        let last = match tag.element {
-            Element::Page => page,
-            Element::Card => card,
-            Element::Callout => callout,
-            Element::Caption => caption,
-            Element::Title | Element::Content => None,
-        };
+        let last = self.present.last_close(tag.element);
         let named = matches!(tag.element, Element::Page | Element::Card);
         let titled = named && self.text.get(behind..).is_some_and(begins_title);
         if last.is_none_or(|last| last < behind) || (!titled && self.depth() >= DEEPEST) {

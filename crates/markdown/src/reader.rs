@@ -10,7 +10,7 @@ use crate::containers::{Container, Holds, Part};
 use crate::cursor::{Cursor, trim_end};
 use crate::leaves::Leaf;
 use crate::parse::{Adaptation, AdaptationKind, ParseOptions, Parsed, invalid};
-use crate::tags::{self, Element};
+use crate::tags::{self, Element, Present};
 
 /// A closing tag of the present line.
 #[derive(Clone, Copy, Debug)]
@@ -52,11 +52,7 @@ pub(crate) struct Reader<'t, 'o> {
     pub(crate) leaf_at: (usize, usize),
     pub(crate) closers: Vec<Closer>,
     next_closer: usize,
-    /// Whether the text holds tags of the dialect at all.
-    pub(crate) has_tags: bool,
-    has_highlights: bool,
-    /// Where the last closing tag of each element stands.
-    pub(crate) last_close: [Option<usize>; 4],
+    pub(crate) present: Present,
     /// The place of the item closed last, and its sign: one that follows belongs to the same list.
     pub(crate) after_item: Option<(usize, u8)>,
     /// A mark, and the bytes left of the line where it is not all marks: no separator of it begins before.
@@ -68,10 +64,6 @@ pub(crate) struct Reader<'t, 'o> {
 
 impl<'t, 'o> Reader<'t, 'o> {
     pub(crate) fn new(text: &'t str, options: &'o ParseOptions) -> Self {
-        let last = |tag: &str| memchr::memmem::rfind(text.as_bytes(), tag.as_bytes());
-        let last_close = [last("</page>"), last("</card>"), last("</callout>"), last("</caption>")];
-        let other = ["</pageTitle>", "</content>", "<page", "<card", "<callout", "<caption"];
-        let has_tags = last_close.iter().any(Option::is_some) || other.iter().any(|tag| last(tag).is_some());
         Self {
             options,
             text,
@@ -88,9 +80,7 @@ impl<'t, 'o> Reader<'t, 'o> {
             leaf_at: (1, 1),
             closers: Vec::new(),
             next_closer: 0,
-            has_tags,
-            has_highlights: last("<highlight").is_some(),
-            last_close,
+            present: tags::present(text),
             after_item: None,
             no_separator: (0, 0),
             out: vec![Vec::new()],
@@ -123,7 +113,7 @@ impl<'t, 'o> Reader<'t, 'o> {
         self.no_separator = (0, 0);
         self.next_closer = 0;
         self.closers.clear();
-        if self.has_tags && memchr::memchr(b'<', line.as_bytes()).is_some() {
+        if self.present.tags && memchr::memchr(b'<', line.as_bytes()).is_some() {
             self.find_closers();
         }
     }
@@ -196,7 +186,7 @@ impl<'t, 'o> Reader<'t, 'o> {
             Some(closer) => rest.get(..closer.start - cursor.offset()).unwrap_or_default(),
             None => rest,
         };
-        if self.has_highlights {
+        if self.present.highlights {
             self.check_highlights(segment, cursor.offset())?;
         }
         Ok((segment, closer))

@@ -70,6 +70,55 @@ pub(crate) fn tag(rest: &str) -> Option<Tag<'_>> {
     (!closing || trim_start(attributes).is_empty()).then_some(Tag { element: *element, closing, length, attributes })
 }
 
+/// What tags a text holds, seen at once before it is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Present {
+    /// Whether there are tags of the dialect.
+    pub(crate) tags: bool,
+    /// Whether there are highlights.
+    pub(crate) highlights: bool,
+    /// Where the last closing tags of page, card, callout and caption begin.
+    last: [Option<usize>; 4],
+}
+
+impl Present {
+    const fn place(element: Element) -> Option<usize> {
+        match element {
+            Element::Page => Some(0),
+            Element::Card => Some(1),
+            Element::Callout => Some(2),
+            Element::Caption => Some(3),
+            Element::Title | Element::Content => None,
+        }
+    }
+
+    /// Where the last closing tag of an element that begins by itself stands.
+    pub(crate) fn last_close(&self, element: Element) -> Option<usize> {
+        Self::place(element).and_then(|place| self.last.get(place).copied().flatten())
+    }
+}
+
+/// What tags `text` holds.
+pub(crate) fn present(text: &str) -> Present {
+    let mut present = Present::default();
+    for at in memchr::memchr_iter(b'<', text.as_bytes()) {
+        let after = text.as_bytes().get(at + 1..).unwrap_or_default();
+        if !matches!(after, [b'/', b'p' | b'c', ..] | [b'p' | b'c' | b'h', ..]) {
+            continue;
+        }
+        let rest = text.get(at..).unwrap_or_default();
+        present.highlights |= rest.starts_with("<highlight");
+        let Some(tag) = tag(rest) else { continue };
+        present.tags = true;
+        if tag.closing
+            && let Some(last) = Present::place(tag.element).and_then(|place| present.last.get_mut(place))
+        {
+            *last = Some(at);
+        }
+    }
+    present
+}
+
 /// Where the `>` of a tag stands, quotes passed over. No line break, no `<`: a tag is written in one line.
 fn tag_end(after: &str) -> Option<usize> {
     let mut quote = None;
