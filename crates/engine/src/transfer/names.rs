@@ -21,8 +21,16 @@ pub(super) fn is_too_long(title: &str) -> bool {
     escape(title).len() > LONGEST
 }
 
-/// The title that `name`, without extension, stands for.
+/// The title that `name`, without extension, stands for. A name that [`encode`] would not give stands for itself.
 pub(super) fn decode(name: &str) -> String {
+    if !name.contains('%') {
+        return name.to_owned();
+    }
+    let title = unescape(name);
+    if escape(&title) == name { title } else { name.to_owned() }
+}
+
+fn unescape(name: &str) -> String {
     let mut title = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(at) = rest.find('%') {
@@ -141,6 +149,10 @@ mod tests {
         ] {
             assert_eq!(encode(title), name);
             assert_eq!(decode(name), title);
+        }
+        for foreign in ["%41", "a%2fb", "%3F%20x", "a/b"] {
+            assert_eq!(decode(foreign), foreign);
+            assert_eq!(decode(&encode(foreign)), foreign);
         }
     }
 
