@@ -1,9 +1,11 @@
 //! Listings give what their index says, in order, in pages of any size and in both directions.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
 
+use std::ops::ControlFlow;
+
 use leafbase_model::{
     BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest,
-    Location, Timestamp,
+    Location, Node, Slot, Timestamp,
 };
 use leafbase_store::{BackLink, Cursor, EdgeEnd, EdgeKind, Listing, SpaceStore};
 
@@ -176,4 +178,51 @@ fn a_write_that_fails_or_does_nothing_leaves_no_trace() {
     assert_eq!(snapshot.reader().document(id).unwrap().unwrap().location, Location::Trash);
     assert_eq!(snapshot.reader().changes_after(1, 9).unwrap(), []);
     assert_eq!(snapshot.reader().changes_after(u64::MAX, 9).unwrap(), []);
+}
+
+#[test]
+fn moves_that_make_no_tree_are_refused() {
+    let (_, space) = memory_space();
+    let id = |number: u8| BlockId::from_bytes([number; 16]);
+    let node = |depth, number: u8| Node {
+        depth,
+        block: BlockRecord {
+            id: id(number),
+            rev: 1,
+            created: stamp(1),
+            modified: stamp(1),
+            data: BlockData::page("Page"),
+        },
+    };
+    let document = DocumentId::of_root(id(1));
+    let record = DocumentRecord {
+        id: document,
+        location: Location::Unsorted,
+        day: None,
+        created_at: time(1),
+        modified_at: time(1),
+    };
+    let forest = Forest(vec![node(0, 1), node(1, 2), node(2, 3), node(1, 4)]);
+    let twice = Forest(vec![node(0, 9), node(1, 8), node(1, 8)]);
+    let apply = |edit: Edit| space.write(relaxed(), &stamp(2), |open| open.apply(vec![edit.clone()])).map(drop);
+    apply(Edit::CreateDocument { record: record.clone(), forest: forest.clone() }).unwrap();
+    let slot = |parent: u8, after: Option<u8>| Slot { document, parent: id(parent), after: after.map(id) };
+    let refused = |kind: ErrorKind, edit: Edit| assert_eq!(apply(edit.clone()).unwrap_err().kind(), kind, "{edit:?}");
+    let moved = |block: u8, from, to| Edit::Move { block: id(block), from, to };
+    refused(ErrorKind::RuleViolation, moved(2, slot(1, None), slot(3, None)));
+    refused(ErrorKind::RuleViolation, moved(2, slot(1, None), slot(2, Some(3))));
+    refused(ErrorKind::Validation, moved(2, slot(1, None), slot(1, Some(2))));
+    refused(ErrorKind::Validation, moved(1, slot(0, None), slot(2, None)));
+    refused(ErrorKind::Conflict, moved(4, slot(1, None), slot(2, None)));
+    refused(ErrorKind::Conflict, moved(4, slot(1, Some(2)), slot(2, Some(2))));
+    refused(ErrorKind::NotFound, moved(4, slot(1, Some(2)), slot(7, None)));
+    refused(ErrorKind::NotFound, moved(7, slot(1, Some(2)), slot(2, None)));
+    refused(ErrorKind::Conflict, Edit::CreateDocument { record, forest });
+    refused(ErrorKind::Conflict, Edit::Insert { slot: slot(4, None), forest: Forest(vec![node(0, 3)]) });
+    refused(ErrorKind::Conflict, Edit::Insert { slot: slot(4, None), forest: twice });
+    refused(ErrorKind::Validation, Edit::Insert { slot: slot(4, None), forest: Forest(vec![node(1, 7)]) });
+    // A page without what is in it.
+    refused(ErrorKind::Conflict, Edit::Remove { slot: slot(1, None), forest: Forest(vec![node(0, 2)]) });
+    let report = space.check(&mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(report.is_clean() && report.changes == 1, "{report:?}");
 }
