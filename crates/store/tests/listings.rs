@@ -223,6 +223,9 @@ fn moves_that_make_no_tree_are_refused() {
     refused(ErrorKind::Validation, Edit::Insert { slot: slot(4, None), forest: Forest(vec![node(1, 7)]) });
     // A page without what is in it.
     refused(ErrorKind::Conflict, Edit::Remove { slot: slot(1, None), forest: Forest(vec![node(0, 2)]) });
+    // And with one that is not in it.
+    let extra = Forest(vec![node(0, 2), node(1, 3), node(1, 7)]);
+    refused(ErrorKind::Conflict, Edit::Remove { slot: slot(1, None), forest: extra });
     let report = space.check(&mut |_| ControlFlow::Continue(())).unwrap();
     assert!(report.is_clean() && report.changes == 1, "{report:?}");
 }
