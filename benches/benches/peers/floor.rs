@@ -113,10 +113,11 @@ fn reader(database: &Database) -> ReadOnlyTable<&'static [u8], &'static [u8]> {
     database.begin_read().expect("read").open_table(TABLE).expect("table")
 }
 
-/// Opens a file that nothing in memory remembers, and reads a document.
-pub fn cold(directory: &Path, document: Id) -> Vec<Block> {
+/// Opens a file and reads a document. Closing it is no part of that, here as for the others.
+pub fn open(directory: &Path, document: Id) -> (Database, Vec<Block>) {
     let database = create(directory);
-    scan(&reader(&database), document)
+    let blocks = scan(&reader(&database), document);
+    (database, blocks)
 }
 
 fn scan(table: &ReadOnlyTable<&'static [u8], &'static [u8]>, document: Id) -> Vec<Block> {
