@@ -10,25 +10,35 @@ pub(crate) fn drafts(drafts: Vec<BlockDraft>) -> Result<Vec<BlockDraft>> {
     let mut parents = Parents::default();
     let mut waiting = vec![(None, &mut ready)];
     while let Some((parent, list)) = waiting.pop() {
-        let mut have_content = Vec::new();
-        for (index, draft) in std::mem::take(list).into_iter().enumerate() {
-            let mut parts = data(draft.data).map_err(|error| error.at(parents.path(parent, index)))?;
+        let mut split = Vec::new();
+        for (index, draft) in list.iter_mut().enumerate() {
+            let further = in_place(&mut draft.data).map_err(|error| error.at(parents.path(parent, index)))?;
+            if !further.is_empty() {
+                split.push((index, further));
+            }
             if !draft.content.is_empty() {
-                have_content.push((list.len(), index));
-                parts = parts
-                    .into_iter()
-                    .enumerate()
-                    .map(|(at, data)| if at == 0 { with_content(data) } else { data })
-                    .collect();
+                with_content(&mut draft.data);
             }
-            let mut content = draft.content;
-            list.extend(parts.into_iter().map(|data| BlockDraft { data, content: std::mem::take(&mut content) }));
         }
-        let mut have_content = have_content.into_iter().peekable();
-        for (place, draft) in list.iter_mut().enumerate() {
-            if let Some((_, index)) = have_content.next_if(|(at, _)| *at == place) {
-                waiting.push((Some(parents.add(parent, index)), &mut draft.content));
+        // From the end on, so that places still to come stay; children are met under the index that they were given at.
+        let mut shifts = Vec::with_capacity(split.len());
+        for (index, further) in split.into_iter().rev() {
+            shifts.push((index, further.len()));
+            list.splice(index + 1..index + 1, further.into_iter().map(BlockDraft::new));
+        }
+        let (mut given, mut skipped) = (0, 0);
+        for draft in list.iter_mut() {
+            if skipped > 0 {
+                skipped -= 1;
+                continue;
             }
+            if !draft.content.is_empty() {
+                waiting.push((Some(parents.add(parent, given)), &mut draft.content));
+            }
+            if shifts.last().is_some_and(|(index, _)| *index == given) {
+                skipped = shifts.pop().map_or(0, |(_, further)| further);
+            }
+            given += 1;
         }
     }
     Ok(ready)
@@ -57,21 +67,34 @@ impl Parents {
 
 /// Makes one block ready: itself, and the blocks that its further paragraphs become.
 pub(crate) fn data(mut data: BlockData) -> Result<Vec<BlockData>> {
-    if !data.block_type().has_own_markdown() && !data.markdown.is_empty() {
-        markdown::read_block(&mut data)?;
-    }
-    let mut parts = markdown::split_paragraphs(data);
-    parts.iter_mut().for_each(markdown::canonical);
+    let further = in_place(&mut data)?;
+    let mut parts = vec![data];
+    parts.extend(further);
     Ok(parts)
 }
 
+/// Makes one block ready where it is, and gives the blocks that its further paragraphs become: mostly none.
+fn in_place(data: &mut BlockData) -> Result<Vec<BlockData>> {
+    if !data.block_type().has_own_markdown() && !data.markdown.is_empty() {
+        markdown::read_block(data)?;
+    }
+    let mut further = Vec::new();
+    if matches!(data.kind, BlockKind::Text(_)) && data.markdown.contains(['\n', '\r']) {
+        let mut parts = markdown::split_paragraphs(std::mem::replace(data, BlockData::text(""))).into_iter();
+        *data = parts.next().unwrap_or_else(|| BlockData::text(""));
+        further.extend(parts);
+    }
+    markdown::canonical(data);
+    further.iter_mut().for_each(markdown::canonical);
+    Ok(further)
+}
+
 /// A text that has children is a page, and its text a title.
-fn with_content(mut data: BlockData) -> BlockData {
+fn with_content(data: &mut BlockData) {
     if let BlockKind::Text(look) = data.kind {
         data.kind = BlockKind::Page(look);
-        markdown::canonical(&mut data);
+        markdown::canonical(data);
     }
-    data
 }
 
 /// Texts that `edits` make pages, because they receive children, get the form of a title.

@@ -1,18 +1,20 @@
 //! A redb handle: where it comes from, so that it can be had anew after an error, and what is done with it.
 
 use std::fs::{self, File};
+use std::iter::Peekable;
+use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use leafbase_model::{Error, ErrorKind, Result};
 use redb::backends::FileBackend;
-use redb::{Builder, Database, ReadOnlyDatabase, StorageBackend};
+use redb::{Builder, Database, ReadOnlyDatabase, StorageBackend, Table};
 
 use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
 use super::tracked::{Tracked, Unsynced};
-use super::view::Edits;
+use super::view::{Bytes, Edits};
 
 /// redb has a type for each way of opening.
 pub(super) enum Opened {
@@ -138,15 +140,53 @@ fn apply(database: &Database, edits: &Edits, quick_repair: bool) -> Result<(), r
     transaction.set_quick_repair(quick_repair);
     {
         let mut table = transaction.open_table(TABLE)?;
-        for (key, value) in edits {
+        let mut waiting = edits.iter().peekable();
+        // Imports put many new rows between the same two; other writes meet few such places, and soon stop looking for them.
+        let mut misses = if edits.size() < RUN_SOUGHT_FROM { RUN_MISSES } else { 0 };
+        while let Some(&(key, value)) = waiting.peek() {
+            if value.is_some() && misses < RUN_MISSES {
+                let inserted = insert_run(&mut table, &mut waiting)?;
+                misses = if inserted < RUN_WORTH { misses + 1 } else { 0 };
+                if inserted > 0 {
+                    continue;
+                }
+            }
             match value {
                 Some(value) => drop(table.insert(&**key, &**value)?),
                 None => drop(table.remove(&**key)?),
             }
+            waiting.next();
         }
     }
     transaction.commit()?;
     Ok(())
+}
+
+/// Runs of new rows are sought in commits of so many edits.
+const RUN_SOUGHT_FROM: usize = 256;
+/// A run of so many rows was worth the search.
+const RUN_WORTH: usize = 4;
+/// After so many searches in a row that were not, no more are made in this commit.
+const RUN_MISSES: usize = 8;
+
+/// Inserts the next rows as far as they are new and lie between the same two rows of the table: the tree is sought once for
+/// all of them, and its pages are filled one after the other. Gives their number.
+fn insert_run<'e>(
+    table: &mut Table<'_, &'static [u8], &'static [u8]>,
+    edits: &mut Peekable<impl Iterator<Item = (&'e Bytes, &'e Option<Bytes>)>>,
+) -> Result<usize, redb::Error> {
+    let Some((first, _)) = edits.peek() else { return Ok(0) };
+    let mut cursor = table.lower_bound_mut(Bound::Included(&***first))?;
+    let end = cursor.peek_next()?.map(|(key, _)| key.value().to_vec());
+    let is_within = |key: &[u8]| end.as_deref().is_none_or(|end| key < end);
+    let mut inserted = 0;
+    while let Some((key, Some(value))) = edits.next_if(|(key, value)| value.is_some() && is_within(key)) {
+        cursor.insert_before(&**key, &**value)?;
+        inserted += 1;
+    }
+    // What went wrong with rows put together is told only now.
+    cursor.close()?;
+    Ok(inserted)
 }
 
 /// Makes a store: an empty file with the one table.

@@ -55,15 +55,13 @@ impl SpaceTransaction<'_> {
 
     /// None of the blocks may exist, or be twice in the forest: a block in two places is what must never be.
     pub(super) fn check_new(&mut self, forest: &Forest) -> Result<()> {
-        for node in &forest.0 {
-            if node.block.id.is_nil() || self.places.get(&*self.rows, node.block.id)?.is_some() {
-                return Err(conflict("a block to insert exists already"));
-            }
-        }
         let mut ids: Vec<BlockId> = forest.0.iter().map(|node| node.block.id).collect();
         ids.sort_unstable();
         if ids.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
             return Err(conflict("a block to insert is there twice"));
+        }
+        if ids.first().is_some_and(|first| first.is_nil()) || self.places.has_any(&*self.rows, &ids)? {
+            return Err(conflict("a block to insert exists already"));
         }
         Ok(())
     }

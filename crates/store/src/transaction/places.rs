@@ -1,14 +1,18 @@
 //! Staged places.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, Result};
 
 use crate::keyspaces;
-use crate::kv::{Read, Transaction};
+use crate::kv::{KeyRange, Read, Transaction};
 use crate::reader::place_of;
 use crate::records;
 use crate::records::place::{self, Place};
+
+/// For so many blocks, one scan is tried before they are looked up one by one.
+const SCANNED_FROM: usize = 8;
 
 /// The places that a write changed.
 #[derive(Debug, Default)]
@@ -23,6 +27,41 @@ impl Places {
             Some(place) => Ok(place.clone()),
             None => place_of(source, block),
         }
+    }
+
+    /// Whether one of `blocks`, which are sorted, exists.
+    pub(super) fn has_any(&self, source: &dyn Read, blocks: &[BlockId]) -> Result<bool> {
+        let is_staged = |block: &BlockId| matches!(self.staged.get(block), Some(Some(_)));
+        if !self.staged.is_empty() && blocks.iter().any(is_staged) {
+            return Ok(true);
+        }
+        if let (Some(first), Some(last)) = (blocks.first(), blocks.last())
+            && blocks.len() >= SCANNED_FROM
+            && let Some(answer) = self.scan_for(source, *first, *last, blocks)?
+        {
+            return Ok(answer);
+        }
+        for block in blocks {
+            if self.get(source, *block)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// New IDs mostly lie behind all others: one look at the range that they span then answers for all. None if too many
+    /// others lie in it.
+    fn scan_for(&self, source: &dyn Read, first: BlockId, last: BlockId, blocks: &[BlockId]) -> Result<Option<bool>> {
+        let (start, end) = (keyspaces::place(first), keyspaces::end_of(keyspaces::place(last)));
+        let (mut passed_by, mut found) = (0, false);
+        source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
+            let block = keyspaces::read_place(key).ok_or_else(|| records::damaged(key))?;
+            passed_by += 1;
+            // One that this write removes does not exist; only places that were staged are unlike their rows.
+            found = blocks.binary_search(&block).is_ok() && !self.staged.contains_key(&block);
+            Ok(if found || passed_by > blocks.len() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok((found || passed_by <= blocks.len()).then_some(found))
     }
 
     pub(super) fn set(&mut self, block: BlockId, place: Place) {
