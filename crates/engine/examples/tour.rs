@@ -16,8 +16,8 @@ use std::time::Instant;
 use std::{env, fs};
 
 use leafbase::{
-    Adaptation, AdaptationKind, BlockKind, Connection, Document, ExportOptions, Fetch, FolderId, ImportOptions,
-    ImportReport, Location, MemorySource, MoveBlocks, Position, Progress, Space,
+    Adaptation, AdaptationKind, Block, BlockKind, Connection, Document, ExportOptions, Fetch, FolderId, ImportOptions,
+    ImportReport, ListStyle, Location, MemorySource, MoveBlocks, Position, Progress, Space, TextStyle,
 };
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
@@ -209,9 +209,20 @@ fn show_blocks(out: &mut impl Write, notes: &Connection, document: &Document) ->
     let lines = root.walk().map(|(depth, block)| {
         let indentation = "  ".repeat(depth + usize::from(block.data.indentation));
         let words = block.data.markdown.lines().next().unwrap_or_default();
-        format!("{indentation}{}  {}", block.data.block_type(), shortened(words, 60))
+        format!("{indentation}{:<14}{}", kind(block), shortened(words, 60))
     });
     show_lines(out, &lines.collect::<Vec<_>>())
+}
+
+/// A block's type, with the style that makes a text a heading or a task.
+fn kind(block: &Block) -> String {
+    let (block_type, list_style) = (block.data.block_type(), block.data.list_style);
+    match (&block.data.kind, block.data.task) {
+        (_, Some(task)) => format!("{block_type} {}", task.state),
+        (_, None) if list_style != ListStyle::None => format!("{block_type} {list_style}"),
+        (BlockKind::Text(look), None) if look.style != TextStyle::Body => format!("{block_type} {}", look.style),
+        _ => block_type.to_string(),
+    }
 }
 
 fn edit(out: &mut impl Write, notes: &Connection, document: &Document) -> Result<()> {
