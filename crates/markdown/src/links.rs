@@ -210,9 +210,8 @@ impl<'t> Scan<'t> {
     }
 
     fn begins_line(&self, at: usize) -> bool {
-        let before = self.text.get(..at).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        crate::cursor::is_blank(line)
+        let before = self.text.get(..at).unwrap_or_default().trim_end_matches([' ', '\t']);
+        before.is_empty() || before.ends_with('\n')
     }
 
     /// An autolink, or an HTML tag, which is passed over.

@@ -4,6 +4,8 @@
 //! line begins, then text), without reading inline markdown at all: that is kept as it is written. Its state is a flat
 //! stack, never recursion, and the work for one line is bounded by its length and [`DEEPEST`](crate::containers::DEEPEST).
 
+use std::cell::Cell;
+
 use leafbase_model::{BlockDraft, Result};
 
 use crate::containers::{Container, Holds, Part};
@@ -38,6 +40,8 @@ pub(crate) struct Reader<'t, 'o> {
     next_start: usize,
     pub(crate) line: &'t str,
     pub(crate) number: usize,
+    /// A line, a byte of it, and the characters before: the next place is counted from there.
+    counted: Cell<(usize, usize, usize)>,
     pub(crate) stack: Vec<Container>,
     /// How many containers the present line continues, then also those that it opens.
     pub(crate) matched: usize,
@@ -71,6 +75,7 @@ impl<'t, 'o> Reader<'t, 'o> {
             next_start: 0,
             line: "",
             number: 0,
+            counted: Cell::new((0, 0, 0)),
             stack: Vec::new(),
             matched: 0,
             short: false,
@@ -230,7 +235,11 @@ impl<'t, 'o> Reader<'t, 'o> {
 
     /// Line and column of the byte `offset` in the present line.
     pub(crate) fn place(&self, offset: usize) -> (usize, usize) {
-        (self.number, self.line.get(..offset).unwrap_or_default().chars().count() + 1)
+        let (line, from, before) = self.counted.get();
+        let (from, before) = if line == self.number && from <= offset { (from, before) } else { (0, 0) };
+        let column = before + self.line.get(from..offset).unwrap_or_default().chars().count();
+        self.counted.set((self.number, offset, column));
+        (self.number, column + 1)
     }
 
     pub(crate) fn adapt(&mut self, (line, column): (usize, usize), kind: AdaptationKind) {

@@ -99,13 +99,15 @@ fn starts_with(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
 }
 
-/// Whether `url` leads to a place of its own, and not to a block, a day or an asset.
+/// Whether `url` leads to a place of its own, and not to a block, a day or an asset, nor does something.
 fn is_web_address(url: &str) -> bool {
     let Some((scheme, _)) = url.split_once("://") else { return false };
     let named = scheme.len() > 1
         && scheme.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+.-".contains(&byte));
-    let own = ["block", "date", "asset"].iter().any(|known| known.eq_ignore_ascii_case(scheme));
+    let own = ["block", "date", "asset", "javascript", "vbscript", "data"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(scheme));
     named && scheme.len() <= 32 && !own
 }
 

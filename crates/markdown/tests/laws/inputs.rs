@@ -1,10 +1,15 @@
-//! Texts from outside: one for each case of the standard, and real files where they are at hand.
+//! Texts from outside: some for each section of the standard, and real files where they are at hand.
 
 use std::path::{Path, PathBuf};
 
-/// Inputs for each section of the standard, written for these tests: in the data file they are divided by lines of `%%%`.
-pub(crate) fn sections() -> impl Iterator<Item = String> {
-    include_str!("../data/sections.txt").split("\n%%%\n").map(|input| input.replace('→', "\t").replace('␍', "\r"))
+/// Inputs for each section of the standard and of the dialect, written for these tests. In the data file a line `%%%` with
+/// the section's name stands before each; `→` is a tab, `␍` a carriage return.
+pub(crate) fn sections() -> impl Iterator<Item = (&'static str, String)> {
+    let entries = include_str!("../data/sections.txt").split("%%% ").skip(1);
+    entries.map(|entry| {
+        let (section, input) = entry.split_once('\n').unwrap();
+        (section, input.strip_suffix('\n').unwrap().replace('→', "\t").replace('␍', "\r"))
+    })
 }
 
 /// The markdown files below the folder that `LEAFBASE_CORPUS` names; none if it names none.

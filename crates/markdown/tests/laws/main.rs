@@ -10,4 +10,5 @@ mod controls;
 mod forging;
 mod round_trip;
 mod stable;
+mod standard;
 mod words;

@@ -112,8 +112,8 @@ proptest! {
 
 #[test]
 fn each_section_of_the_standard_keeps_its_words() {
-    for input in inputs::sections() {
-        assert_eq!(holds(REAL, &input), Ok(()), "{input}");
+    for (section, input) in inputs::sections() {
+        assert_eq!(holds(REAL, &input), Ok(()), "{section}: {input}");
     }
 }
 

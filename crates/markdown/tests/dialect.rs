@@ -1,0 +1,406 @@
+//! The dialect case by case: what is read from what, and how it is written.
+
+use leafbase_markdown::{
+    AdaptationKind, EmptyFirstItem, ParseOptions, canonical, parse, read_block, render, render_block, split_paragraphs,
+};
+use leafbase_model::{
+    BlockData, BlockDraft, BlockKind, BlockLayout, BlockType, CodeLanguage, ErrorKind, LineStyle, ListStyle, MediaSize,
+    MediaWidth, TaskInfo, TaskState, TextLook, TextStyle,
+};
+
+fn read(text: &str) -> Vec<BlockDraft> {
+    parse(text, &ParseOptions::default()).unwrap().blocks
+}
+
+/// One line for each block: what it is, and what it says.
+fn outline(text: &str) -> Vec<String> {
+    let blocks = read(text);
+    let lines = blocks.iter().flat_map(BlockDraft::walk).map(|(depth, block)| {
+        let data = &block.data;
+        let mut line = "  ".repeat(depth + usize::from(data.indentation));
+        match data.task {
+            Some(task) => line += &format!("{} ", task.state),
+            None if data.list_style != ListStyle::None => line += &format!("{} ", data.list_style),
+            None => {}
+        }
+        match &data.kind {
+            BlockKind::Text(TextLook { style: TextStyle::Body, .. }) => {}
+            BlockKind::Text(look) => line += &format!("{} ", look.style),
+            kind => line += &format!("{} ", kind.block_type()),
+        }
+        if data.decorations.quote {
+            line.push_str("quote ");
+        }
+        if data.decorations.callout {
+            line.push_str("callout ");
+        }
+        let own = data.block_type().has_own_markdown();
+        line + &if own { data.markdown.clone() } else { render_block(data) }
+    });
+    lines.collect()
+}
+
+#[track_caller]
+fn check(text: &str, blocks: &[&str], written: &str) {
+    assert_eq!(outline(text), blocks);
+    assert_eq!(render(&read(text)), written);
+}
+
+#[test]
+fn lists_keep_their_kinds_and_levels() {
+    check(
+        "* a\n* b\n    + c\n\n1) d\n7) e\n   - f\n\n- [X] g\n- [-] h\n- [/] i",
+        &[
+            "bullet a",
+            "bullet b",
+            "  toggle c",
+            "numbered d",
+            "numbered e",
+            "  bullet f",
+            "done g",
+            "canceled h",
+            "bullet [/] i",
+        ],
+        "- a\n- b\n  + c\n1. d\n1. e\n   - f\n- [x] g\n- [-] h\n- [/] i",
+    );
+}
+
+#[test]
+fn below_a_number_two_columns_are_a_level_too() {
+    check(
+        "1. a\n  - b\n    - c\n  - d\n2. e",
+        &["numbered a", "  bullet b", "    bullet c", "  bullet d", "numbered e"],
+        "1. a\n   - b\n     - c\n   - d\n1. e",
+    );
+}
+
+#[test]
+fn what_stands_in_an_item_is_one_level_in() {
+    check(
+        "- a\n\n  b\n\n      c\n\n  > d\n- e",
+        &["bullet a", "  b", "  code ```\nc\n```", "  quote d", "bullet e"],
+        "- a\n\n  b\n\n  ```\n  c\n  ```\n\n  > d\n\n- e",
+    );
+}
+
+#[test]
+fn a_list_that_begins_deeper_begins_with_markers() {
+    let item = |indentation, text: &str| {
+        BlockDraft::new(BlockData { indentation, list_style: ListStyle::Bullet, ..BlockData::text(text) })
+    };
+    let blocks = vec![item(0, "a"), item(3, "b"), item(3, "c"), item(1, "d")];
+    let text = render(&blocks);
+    assert_eq!(text, "- a\n  - - - b\n      - c\n  - d");
+    assert_eq!(read(&text), blocks);
+}
+
+#[test]
+fn deeper_than_five_is_five() {
+    let text: String = (0..8).map(|level| format!("{}- {level}\n", "  ".repeat(level))).collect();
+    let parsed = parse(&text, &ParseOptions::default()).unwrap();
+    let levels: Vec<_> = parsed.blocks.iter().map(|block| block.data.indentation).collect();
+    assert_eq!(levels, [0, 1, 2, 3, 4, 5, 5, 5]);
+    let kinds: Vec<_> = parsed.adaptations.iter().map(|adaptation| (adaptation.line, adaptation.kind)).collect();
+    assert_eq!(kinds, [(7, AdaptationKind::Indentation), (8, AdaptationKind::Indentation)]);
+}
+
+#[test]
+fn quotes_and_callouts_are_decorations() {
+    check(
+        "> a\n> b\n>\n> - c\n\n<callout>d</callout>\n\n<callout>\ne\n\n![f](g.png)\n</callout>\n\n> <callout>h</callout>",
+        &["quote a\nb", "bullet quote c", "callout d", "callout e", "image callout ![f](g.png)", "quote callout h"],
+        "> a\n> b\n>\n> - c\n\n<callout>\n\nd\n\ne\n\n![f](g.png)\n\n</callout>\n\n> <callout>h</callout>",
+    );
+}
+
+#[test]
+fn code_keeps_its_tag() {
+    let code = |text: &str| match read(text).remove(0).data.kind {
+        BlockKind::Code { raw_code, language, language_tag } => (raw_code, language, language_tag),
+        kind => panic!("{kind:?}"),
+    };
+    let expect = |text: &str, raw: &str, language, tag: &str, written: &str| {
+        assert_eq!(code(text), (raw.to_owned(), language, tag.to_owned()));
+        assert_eq!(render(&read(text)), written);
+    };
+    expect("```rust\na\n```", "a", CodeLanguage::Rust, "", "```rust\na\n```");
+    expect("~~~ js\na\n~~~", "a", CodeLanguage::Javascript, "js", "```js\na\n```");
+    expect("```rust,ignore\n```", "", CodeLanguage::Rust, "rust,ignore", "```rust,ignore\n```");
+    expect("```zig\na\n\n```", "a\n", CodeLanguage::Other, "zig", "```zig\na\n\n```");
+    expect("~~~ a`b\nx\n~~~", "x", CodeLanguage::Other, "a`b", "~~~a`b\nx\n~~~");
+    expect("~~~\n```\n~~~", "```", CodeLanguage::Plaintext, "", "````\n```\n````");
+    expect("    a\n\n    b", "a\n\nb", CodeLanguage::Plaintext, "", "```\na\n\nb\n```");
+    expect("$$\na\n- b\n$$", "a\n- b", CodeLanguage::MathFormula, "", "$$\na\n- b\n$$");
+    expect("```math_formula\na\n\nb\n```", "a\n\nb", CodeLanguage::MathFormula, "", "```math_formula\na\n\nb\n```");
+}
+
+#[test]
+fn separators_have_strengths() {
+    let style = |text: &str| match read(text).remove(0).data.kind {
+        BlockKind::Line { style } => style,
+        kind => panic!("{kind:?}"),
+    };
+    for (text, expected) in [
+        ("***", LineStyle::ExtraLight),
+        ("****", LineStyle::Light),
+        ("*****", LineStyle::Regular),
+        ("******", LineStyle::Strong),
+        ("*******", LineStyle::PageBreak),
+        ("---", LineStyle::Regular),
+        ("___", LineStyle::Regular),
+        ("* * *", LineStyle::Regular),
+    ] {
+        assert_eq!(style(text), expected, "{text}");
+        assert_eq!(style(&render(&read(text))), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_link_alone_is_what_it_leads_to() {
+    for (text, expected) in [
+        ("![a](b.png)", BlockType::Image),
+        ("![a](b)", BlockType::Image),
+        ("![a](b.mp4)", BlockType::Video),
+        ("![a](b \"video\")", BlockType::Video),
+        ("![a](asset://7/b.pdf)", BlockType::File),
+        ("[a](asset://7/b.pdf)", BlockType::File),
+        ("[a](b.pdf \"file\")", BlockType::File),
+        ("[a](https://x.example)", BlockType::RichUrl),
+        ("[a](https://x.example \"words\")", BlockType::RichUrl),
+        ("https://x.example", BlockType::RichUrl),
+        ("<https://x.example>", BlockType::RichUrl),
+        ("[a](b.md)", BlockType::Text),
+        ("[a](block://01ARZ3NDEKTSV4RRFFQ69G5FAV)", BlockType::Text),
+        ("[a](invalid:out_of_scope#1)", BlockType::Text),
+        ("[a](javascript://x)", BlockType::Text),
+        ("[a **b**](https://x.example)", BlockType::Text),
+        ("![a](b.png \"a title of its own\")", BlockType::Text),
+        ("- [a](https://x.example)", BlockType::Text),
+        ("- ![a](b.png)", BlockType::Image),
+        ("# https://x.example", BlockType::Text),
+        ("https://x.example.", BlockType::Text),
+        ("a https://x.example", BlockType::Text),
+    ] {
+        let blocks = read(text);
+        assert_eq!(blocks[0].data.block_type(), expected, "{text}");
+        assert_eq!(read(&render(&blocks)), blocks, "{text}");
+    }
+}
+
+#[test]
+fn pages_hold_their_content() {
+    check(
+        "<page textStyle=\"card\" cardLayout=\"large\">\n  <pageTitle>A *b*</pageTitle>\n  <content>\n    c\n    - d\n      - e\n  </content>\n</page>\nf",
+        &["page A *b*", "  c", "  bullet d", "    bullet e", "f"],
+        "<page textStyle=\"card\" cardLayout=\"large\">\n<pageTitle>A *b*</pageTitle>\n<content>\n\nc\n\n- d\n  - e\n\n</content>\n</page>\n\nf",
+    );
+    check(
+        "<page><pageTitle>A</pageTitle><content><page><pageTitle>B</pageTitle><content>c</content></page>d</content></page>e",
+        &["page A", "  page B", "    c", "  d", "e"],
+        "<page>\n<pageTitle>A</pageTitle>\n<content>\n\n<page>\n<pageTitle>B</pageTitle>\n<content>\n\nc\n\n</content>\n</page>\n\nd\n\n</content>\n</page>\n\ne",
+    );
+    check("<card>a</card>\n\n<caption>b</caption>", &["card a", "caption b"], "<card>a</card>\n\n<caption>b</caption>");
+}
+
+#[test]
+fn html_and_definitions_stay_text() {
+    for text in [
+        "<div>\n- a\n</div>",
+        "<!-- a -->",
+        "a <b>c</b>",
+        "[a]: /b \"c\"",
+        "[^1]: note",
+        "[[wiki]]",
+        "a [b][c]\n\n[c]: /d",
+        "key:: value",
+        "<page>",
+        "</unknown>",
+    ] {
+        let blocks = read(text);
+        assert!(blocks.iter().all(|block| block.data.block_type() == BlockType::Text), "{text}");
+        assert_eq!(render(&blocks), if text == "<page>" { "\\<page>" } else { text });
+    }
+    check(
+        "---\ntitle: a\ntags:\n- b\n---\nc",
+        &["\\---\ntitle: a\ntags:\n\\- b\n\\---", "c"],
+        "\\---\ntitle: a\ntags:\n\\- b\n\\---\n\nc",
+    );
+}
+
+#[test]
+fn an_empty_text_is_written_as_a_comment() {
+    let blocks = vec![
+        BlockDraft::new(BlockData::text("")),
+        BlockDraft::new(BlockData { list_style: ListStyle::Bullet, ..BlockData::text("") }),
+        BlockDraft::new(BlockData {
+            list_style: ListStyle::Task,
+            task: Some(TaskInfo::default()),
+            ..BlockData::text("")
+        }),
+    ];
+    assert_eq!(render(&blocks), "<!-- -->\n\n- <!-- -->\n- [ ]");
+    assert_eq!(read(&render(&blocks)), blocks);
+}
+
+#[test]
+fn an_empty_first_item_is_refused_or_left_out() {
+    let error = parse("a\n\n- b\n\n  -\n", &ParseOptions::default()).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::InvalidMarkdown, "line 5, column 3: the first item of a list is empty")
+    );
+    let dropping = ParseOptions::default().with_empty_first_item(EmptyFirstItem::Drop);
+    let parsed = parse("-\n- a\n-\n- b", &dropping).unwrap();
+    let texts: Vec<_> = parsed.blocks.iter().map(|block| block.data.markdown.as_str()).collect();
+    assert_eq!(texts, ["a", "", "b"]);
+    assert_eq!(parsed.adaptations[0].to_string(), "line 1, column 1: the empty first item of a list was left out");
+}
+
+#[test]
+fn a_highlight_has_a_known_colour() {
+    for color in ["blue", "gradient-brown", "#a0B1c2", ""] {
+        assert!(
+            parse(&format!("a <highlight color='{color}'>b</highlight>"), &ParseOptions::default()).is_ok(),
+            "{color}"
+        );
+    }
+    for (text, place) in [
+        ("a\n\n- é <highlight color='nope'>b</highlight>", "line 3, column 5"),
+        ("# <highlight color=\"gradient-green\">", "line 1, column 3"),
+        ("| a |\n|---|\n| <highlight color=x> |", "line 3, column 3"),
+        ("<page><pageTitle><highlight color='#12'></pageTitle></page>", "line 1, column 18"),
+    ] {
+        let error = parse(text, &ParseOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidMarkdown);
+        assert_eq!(error.message(), format!("{place}: a highlight of an unknown colour"));
+    }
+    for text in [
+        "`<highlight color='nope'>`",
+        "\\<highlight color='nope'>",
+        "```\n<highlight color='nope'>\n```",
+        "<highlighter color='nope'>",
+    ] {
+        assert!(parse(text, &ParseOptions::default()).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn what_changes_meaning_is_told() {
+    let text = "##### a\n\n- [/] b\n\n<callout>\nc\n\n> <callout>\n> d\n\n</callout>\n\n<page textStyle='odd'><pageTitle>e</pageTitle></page>";
+    let parsed = parse(text, &ParseOptions::default()).unwrap();
+    let told: Vec<_> = parsed.adaptations.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "line 1, column 1: a heading of level 5 became one of level 4",
+            "line 3, column 3: the mark [/] is no state of a task and stayed text",
+            "line 8, column 3: <callout> is not closed",
+            "line 13, column 1: the value of textStyle is unknown and was left out",
+        ]
+    );
+}
+
+#[test]
+fn canonical_escapes_what_would_be_structure() {
+    let styled = |markdown: &str, list_style, style| {
+        let mut data = BlockData {
+            kind: BlockKind::Text(TextLook { style, ..TextLook::default() }),
+            list_style,
+            ..BlockData::text(markdown)
+        };
+        canonical(&mut data);
+        data.markdown
+    };
+    let body = |markdown: &str| styled(markdown, ListStyle::None, TextStyle::Body);
+    for (given, expected) in [
+        ("  a  ", "a"),
+        ("a\r\n\r\n b", "a\n b"),
+        ("# a", "\\# a"),
+        ("#a", "#a"),
+        ("- a", "\\- a"),
+        ("12. a", "12\\. a"),
+        ("a\n12. b", "a\n12. b"),
+        ("a\n1. b", "a\n1\\. b"),
+        ("> a", "\\> a"),
+        ("```a", "\\`\\`\\`a"),
+        ("***", "\\***"),
+        ("a\n===", "a\n\\==="),
+        ("a\n---", "a\n\\---"),
+        ("a | b\n---|---", "a | b\n\\---|---"),
+        ("$$a$$", "\\$\\$a$$"),
+        ("$$a$$ b", "$$a$$ b"),
+        ("<callout>a</callout>", "\\<callout>a\\</callout>"),
+        ("`</page>` </page>", "`</page>` \\</page>"),
+        ("<b>a</b>", "<b>a</b>"),
+        ("[a](https://x.example)", "[a](https://x.example)<!-- -->"),
+        ("![a](b.png)", "![a](b.png)<!-- -->"),
+        ("<!-- -->", ""),
+        ("<highlight color='nope'>a", "\\<highlight color='nope'>a"),
+        ("[ ] a", "[ ] a"),
+    ] {
+        assert_eq!(body(given), expected, "{given}");
+    }
+    assert_eq!(styled("[ ] a", ListStyle::Bullet, TextStyle::Body), "\\[ ] a");
+    assert_eq!(styled("[a](https://x.example)", ListStyle::Bullet, TextStyle::Body), "[a](https://x.example)");
+    assert_eq!(styled("- a\nb #", ListStyle::None, TextStyle::H2), "- a b \\#");
+}
+
+#[test]
+fn a_block_without_text_is_read_from_its_markdown() {
+    let (size, width) = (MediaSize::Fill, MediaWidth::FullWidth);
+    let mut data = BlockData::new(BlockKind::Image { url: String::new(), alt_text: String::new(), size, width });
+    data.markdown = "![a \\[b\\]](c.png)".to_owned();
+    read_block(&mut data).unwrap();
+    let expected = BlockKind::Image { url: "c.png".to_owned(), alt_text: "a [b]".to_owned(), size, width };
+    assert_eq!((data.kind, data.markdown.as_str()), (expected, ""));
+
+    for (block_type, markdown) in [
+        (BlockType::Code, "```js\na\n```"),
+        (BlockType::Line, "******"),
+        (BlockType::RichUrl, "[a](https://x.example \"b\")"),
+        (BlockType::File, "[a.pdf](asset://7/a.pdf)"),
+        (BlockType::Video, "![a](b.mp4)"),
+        (BlockType::Whiteboard, "![Whiteboard](a.png)"),
+    ] {
+        let mut data = BlockData::new(BlockKind::empty(block_type));
+        data.markdown = markdown.to_owned();
+        read_block(&mut data).unwrap();
+        assert_eq!((data.block_type(), render_block(&data)), (block_type, markdown.to_owned()));
+        let mut wrong = BlockData { markdown: "just text".to_owned(), ..BlockData::new(BlockKind::empty(block_type)) };
+        let error = read_block(&mut wrong).unwrap_err();
+        assert_eq!((error.kind(), error.path()), (ErrorKind::InvalidMarkdown, "markdown"));
+    }
+}
+
+#[test]
+fn links_say_what_markdown_alone_cannot() {
+    let layout = BlockLayout::default();
+    for kind in [
+        BlockKind::RichUrl { url: "https://x.example".into(), title: "a".into(), description: "file".into(), layout },
+        BlockKind::RichUrl {
+            url: "https://x.example/a b".into(),
+            title: "[a*".into(),
+            description: "\"b\"".into(),
+            layout,
+        },
+        BlockKind::File { url: "https://x.example/a".into(), file_name: "a_b.pdf".into(), layout },
+    ] {
+        let blocks = vec![BlockDraft::new(BlockData::new(kind))];
+        assert_eq!(read(&render(&blocks)), blocks);
+    }
+}
+
+#[test]
+fn paragraphs_part() {
+    let task = BlockData {
+        list_style: ListStyle::Task,
+        task: Some(TaskInfo::of_state(TaskState::Done)),
+        indentation: 1,
+        ..BlockData::text("a\nb\n\n c \n \t\n\nd")
+    };
+    let parts = split_paragraphs(task.clone());
+    let below = |text: &str| BlockData { indentation: 2, ..BlockData::text(text) };
+    assert_eq!(parts, [BlockData { markdown: "a\nb".to_owned(), ..task }, below("c"), below("d")]);
+    let page = BlockData::page("a\n\nb");
+    assert_eq!(split_paragraphs(page.clone()), [page]);
+}
