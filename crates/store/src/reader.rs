@@ -8,6 +8,7 @@ use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Error, Er
 use crate::edges::{EdgeExtractor, EdgeTarget};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
+use crate::place_cache::{Epoch, PlaceCache};
 use crate::records::block::{self, Authors};
 use crate::records::place::{self, Place};
 use crate::records::{self, document, meta};
@@ -36,6 +37,8 @@ pub struct Standing {
 pub struct Reader<'a> {
     pub(crate) read: &'a dyn Read,
     pub(crate) extractor: EdgeExtractor,
+    /// What is known of the state that is read, if it was the one committed last when it was taken.
+    pub(crate) known: Option<(&'a PlaceCache, Epoch)>,
 }
 
 impl fmt::Debug for Reader<'_> {
@@ -97,12 +100,25 @@ pub(crate) fn find_in_runs(source: &dyn Read, place: &Place, block: BlockId, vis
 }
 
 impl Reader<'_> {
+    /// The place of `block`, if it exists.
+    pub(crate) fn place(&self, block: BlockId) -> Result<Option<Place>> {
+        let Some((cache, epoch)) = self.known else { return place_of(self.read, block) };
+        if let Some(place) = cache.get(epoch, block) {
+            return Ok(Some(place));
+        }
+        let place = place_of(self.read, block)?;
+        if let Some(place) = &place {
+            cache.add(epoch, block, place);
+        }
+        Ok(place)
+    }
+
     /// Where `block` stands, if it exists.
     ///
     /// # Errors
     /// What the store reports; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
     pub fn locate(&self, block: BlockId) -> Result<Option<Standing>> {
-        let place = place_of(self.read, block)?;
+        let place = self.place(block)?;
         Ok(place
             .map(|Place { document, parent, .. }| Standing { document, parent: (!parent.is_nil()).then_some(parent) }))
     }
@@ -112,7 +128,7 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
-        match place_of(self.read, block)? {
+        match self.place(block)? {
             Some(place) => self.block_at(&place, block).map(Some),
             None => Ok(None),
         }

@@ -11,9 +11,10 @@ use crate::check::{self, CheckReport};
 use crate::edges::EdgeExtractor;
 use crate::keyspaces::{self, DOCUMENTS, FOLDERS, Keyspace, PLACES};
 use crate::kv::{KeyRange, Snapshot, Store, Transaction, WriteOptions};
+use crate::place_cache::{Epoch, PlaceCache};
 use crate::reader::{Reader, log};
 use crate::records::{self, meta};
-use crate::transaction::SpaceTransaction;
+use crate::transaction::{Finished, SpaceTransaction};
 
 /// What is told of work under way: how many rows are done. It may break the work off.
 pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
@@ -34,12 +35,14 @@ pub struct SpaceMeta {
 pub struct SpaceStore {
     store: Arc<dyn Store>,
     extractor: EdgeExtractor,
+    places: Arc<PlaceCache>,
 }
 
 /// A state that stays as it is while others write. Keep it for one call and no longer.
 pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
     extractor: EdgeExtractor,
+    known: Option<(Arc<PlaceCache>, Epoch)>,
 }
 
 impl std::fmt::Debug for SpaceSnapshot {
@@ -51,7 +54,8 @@ impl std::fmt::Debug for SpaceSnapshot {
 impl SpaceSnapshot {
     /// Reads of this state.
     pub fn reader(&self) -> Reader<'_> {
-        Reader { read: &*self.snapshot, extractor: self.extractor }
+        let known = self.known.as_ref().map(|(places, epoch)| (&**places, *epoch));
+        Reader { read: &*self.snapshot, extractor: self.extractor, known }
     }
 }
 
@@ -93,7 +97,7 @@ impl SpaceStore {
     /// [`ErrorKind::Validation`] if the store holds something; what the store reports.
     pub fn create(store: Arc<dyn Store>, extractor: EdgeExtractor, meta: &SpaceMeta) -> Result<Self> {
         Self::initialize(&*store, meta)?;
-        Ok(Self { store, extractor })
+        Ok(Self { store, extractor, places: Arc::default() })
     }
 
     /// Writes into `store`, which is empty, what makes it a space.
@@ -121,7 +125,7 @@ impl SpaceStore {
     /// # Errors
     /// [`ErrorKind::NotASpace`] if it holds none; [`ErrorKind::NewerFormat`] if a later version wrote it.
     pub fn open(store: Arc<dyn Store>, extractor: EdgeExtractor) -> Result<Self> {
-        let space = Self { store, extractor };
+        let space = Self { store, extractor, places: Arc::default() };
         space.snapshot()?.reader().meta()?;
         Ok(space)
     }
@@ -131,7 +135,12 @@ impl SpaceStore {
     /// # Errors
     /// What the store reports.
     pub fn snapshot(&self) -> Result<SpaceSnapshot> {
-        Ok(SpaceSnapshot { snapshot: self.store.snapshot()?, extractor: self.extractor })
+        let before = self.places.epoch();
+        let snapshot = self.store.snapshot()?;
+        // No write committed meanwhile: the places known are those of this state.
+        let epoch = before.filter(|_| before == self.places.epoch());
+        let known = epoch.map(|epoch| (Arc::clone(&self.places), epoch));
+        Ok(SpaceSnapshot { snapshot, extractor: self.extractor, known })
     }
 
     /// Runs `decide` in a write transaction: it reads, and applies edits, in as many turns as it needs. All of them become
@@ -145,13 +154,16 @@ impl SpaceStore {
         stamp: &Stamp,
         mut decide: impl FnMut(&mut SpaceTransaction<'_>) -> Result<T>,
     ) -> Result<Written<T>> {
-        let mut written = None;
+        let (mut written, mut committing) = (None, None);
         self.store.write(options, &mut |rows| {
             let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp);
             let value = decide(&mut transaction)?;
-            written = Some(Written { value, change: transaction.finish()? });
+            let Finished { change, changed } = transaction.finish()?;
+            committing = Some(self.places.begin_commit(&changed));
+            written = Some(Written { value, change });
             Ok(())
         })?;
+        drop(committing);
         written.ok_or_else(|| Error::new(ErrorKind::Storage, "the store did not run the write"))
     }
 
@@ -161,7 +173,7 @@ impl SpaceStore {
     /// What the store reports.
     pub fn set_meta(&self, options: WriteOptions, name: &str, zone: &str) -> Result<()> {
         self.store.write(options, &mut |rows| {
-            let id = Reader { read: &*rows, extractor: self.extractor }.meta()?.id;
+            let id = Reader { read: &*rows, extractor: self.extractor, known: None }.meta()?.id;
             put_meta(rows, &SpaceMeta { id, name: name.to_owned(), zone: zone.to_owned() })
         })
     }

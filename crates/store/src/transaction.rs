@@ -45,6 +45,14 @@ pub struct SpaceTransaction<'a> {
     failed: bool,
 }
 
+/// What a write came to.
+pub(crate) struct Finished {
+    /// The row of the change log; none if nothing was applied.
+    pub(crate) change: Option<Change>,
+    /// The blocks whose places it changed.
+    pub(crate) changed: Vec<BlockId>,
+}
+
 impl fmt::Debug for SpaceTransaction<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SpaceTransaction").field("edits", &self.edits.len()).finish_non_exhaustive()
@@ -73,7 +81,7 @@ impl<'a> SpaceTransaction<'a> {
     /// What the store reports.
     pub fn reader(&mut self) -> Result<Reader<'_>> {
         self.flush()?;
-        Ok(Reader { read: &*self.rows, extractor: self.extractor })
+        Ok(Reader { read: &*self.rows, extractor: self.extractor, known: None })
     }
 
     /// Applies `edits` in order.
@@ -129,16 +137,18 @@ impl<'a> SpaceTransaction<'a> {
     }
 
     /// Writes all that is left to write, and the row of the change log.
-    pub(crate) fn finish(mut self) -> Result<Option<Change>> {
+    pub(crate) fn finish(mut self) -> Result<Finished> {
         self.flush()?;
+        let changed = self.places.take_changed();
         if self.log.is_empty() {
-            return Ok(None);
+            return Ok(Finished { change: None, changed });
         }
         let sequence = log::last_sequence(&*self.rows)? + 1;
         let documents = self.documents.touched();
         let body = self.log.body(self.stamp, &documents);
         self.put_change(sequence, &body)?;
-        Ok(Some(Change { sequence, stamp: self.stamp.clone(), documents, edits: self.edits }))
+        let change = Change { sequence, stamp: self.stamp.clone(), documents, edits: self.edits };
+        Ok(Finished { change: Some(change), changed })
     }
 
     fn put_change(&mut self, sequence: u64, body: &[u8]) -> Result<()> {

@@ -30,6 +30,17 @@ pub fn fetch<T: ReadTree + ?Sized>(
     plain: &dyn Fn(&BlockData) -> String,
 ) -> Result<Block> {
     let missing = || Error::not_found().at("id");
+    if max_depth == Some(0) {
+        let block = tree.block(block)?.ok_or_else(missing)?;
+        let content = match block.data.block_type() {
+            BlockType::Page | BlockType::CollectionItem => {
+                let located = tree.locate(block.id)?.ok_or_else(missing)?;
+                preview(tree, located.document, block.id, plain)?
+            }
+            _ => Content::None,
+        };
+        return Ok(shown(block, metadata, content));
+    }
     let located = tree.locate(block)?.ok_or_else(missing)?;
     let forest = tree.subtree(block, max_depth)?;
     check_depths(&forest)?;

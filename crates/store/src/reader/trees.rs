@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Forest, Node, Result};
 
-use super::{Reader, find_in_runs, place_of};
+use super::{Reader, find_in_runs};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::records::block::{self, Authors};
@@ -117,7 +117,7 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
-        let Some(place) = place_of(self.read, block)? else { return Ok(None) };
+        let Some(place) = self.place(block)? else { return Ok(None) };
         let (mut before, mut first_of) = (None, None);
         find_in_runs(self.read, &place, block, &mut |key, run, index| {
             match index.checked_sub(1) {
@@ -176,7 +176,7 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
-        let Some(place) = place_of(self.read, block)? else { return Ok(Forest::default()) };
+        let Some(place) = self.place(block)? else { return Ok(Forest::default()) };
         if place.parent.is_nil() && max_depth.is_none() {
             return self.whole(&place, block);
         }

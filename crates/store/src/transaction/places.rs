@@ -18,6 +18,8 @@ const SCANNED_FROM: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Places {
     staged: HashMap<BlockId, Option<Place>>,
+    /// The blocks whose rows were written.
+    changed: Vec<BlockId>,
 }
 
 impl Places {
@@ -79,9 +81,15 @@ impl Places {
         }
     }
 
+    /// The blocks whose rows were written since the last call.
+    pub(super) fn take_changed(&mut self) -> Vec<BlockId> {
+        std::mem::take(&mut self.changed)
+    }
+
     pub(super) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {
         let mut staged: Vec<_> = self.staged.drain().collect();
         staged.sort_unstable_by_key(|(block, _)| *block);
+        self.changed.extend(staged.iter().map(|(block, _)| *block));
         let mut value = Vec::with_capacity(64);
         for (block, place) in &staged {
             let key = keyspaces::place(*block);
