@@ -284,6 +284,19 @@ impl RedbStore {
     }
 }
 
+/// Readers may still be at states before the last one: they are waited for, too.
+fn compact_when_unread(database: &mut Database) -> Result<bool, redb::Error> {
+    let started = Instant::now();
+    loop {
+        match database.compact() {
+            Err(redb::CompactionError::TransactionInProgress) if started.elapsed() < READER_PATIENCE => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            compacted => return Ok(compacted?),
+        }
+    }
+}
+
 /// Makes a store's file, closed properly.
 pub(crate) fn create_store_file(path: &Path, options: &OpenOptions) -> Result<()> {
     create_file(path, options.cache_bytes)
@@ -372,7 +385,7 @@ impl Store for RedbStore {
         let mut slot = self.slot();
         self.flush_with(&mut slot)?;
         slot.quick_to_open = false;
-        self.alone(&mut slot, |database| Ok(database.compact()?)).map(|_| ())
+        self.alone(&mut slot, compact_when_unread).map(|_| ())
     }
 
     /// Readers go on meanwhile, and a store that is open for reading only can be verified too.
