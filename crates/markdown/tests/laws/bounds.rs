@@ -104,11 +104,8 @@ fn hostile(size: usize) -> Vec<(&'static str, String)> {
     inputs.push(("items, then blank lines", format!("{}x{}", "- ".repeat(size / 4), "\n".repeat(size / 2))));
     inputs.push(("items, then lines", format!("{}x{}", "- ".repeat(size / 4), "\ny".repeat(size / 4))));
     inputs.push(("quotes, then lines", format!("{}x{}", "> ".repeat(size / 4), "\ny".repeat(size / 4))));
-    inputs.push(("deeper and deeper", (0..1000).map(|level| format!("{}- a\n", "  ".repeat(level % 200))).collect()));
-    inputs.push((
-        "runs of backticks",
-        (1..1000).map(|length| format!("{} ", "`".repeat(length))).collect::<String>() + "<page>",
-    ));
+    inputs.push(("deeper and deeper", (0..1000).map(|level| "  ".repeat(level % 200) + "- a\n").collect()));
+    inputs.push(("runs of backticks", (1..1000).map(|length| "`".repeat(length) + " ").collect::<String>() + "<page>"));
     inputs
 }
 

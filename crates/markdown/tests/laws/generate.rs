@@ -143,24 +143,20 @@ pub(crate) fn text() -> impl Strategy<Value = String> {
 }
 
 /// A document made of such pieces.
-pub(crate) fn document() -> impl Strategy<Value = String> {
+fn document() -> impl Strategy<Value = String> {
+    let prefix = select(&["", "  ", "    ", "      ", "> ", "- ", "1. ", "\t"][..]);
+    let line = (prefix, text()).prop_map(|(prefix, text)| format!("{prefix}{text}\n"));
     prop_oneof![
         6 => vec(select(PIECES), 0..40).prop_map(|pieces| pieces.concat()),
-        2 => vec((select(&["", "  ", "    ", "      ", "> ", "- ", "1. ", "\t"][..]), text()), 0..12)
-            .prop_map(|lines| lines.into_iter().map(|(prefix, line)| format!("{prefix}{line}\n")).collect::<String>()),
+        2 => vec(line, 0..12).prop_map(|lines| lines.concat()),
         1 => any::<String>(),
     ]
 }
 
-/// A document that holds no highlight of an unknown colour, which is refused.
+/// A document without a highlight of an unknown colour, which is refused.
 pub(crate) fn accepted_document() -> impl Strategy<Value = String> {
-    document().prop_map(|text| text.replace("'zzz'", "'red'").replace("<highlight", "<highlight")).prop_filter(
-        "a highlight of an unknown colour is refused",
-        |text| {
-            let options = super::dialect::lenient();
-            leafbase_markdown::parse(text, &options).is_ok()
-        },
-    )
+    let accepted = |text: &String| leafbase_markdown::parse(text, &super::dialect::lenient()).is_ok();
+    document().prop_map(|text| text.replace("'zzz'", "'red'")).prop_filter("is refused", accepted)
 }
 
 pub(crate) fn list_style() -> impl Strategy<Value = ListStyle> {

@@ -47,22 +47,13 @@ pub(crate) fn holds(dialect: Dialect, blocks: Vec<BlockDraft>) -> Result<(), Str
 /// Where two lists of blocks differ first.
 pub(crate) fn difference(left: &[BlockDraft], right: &[BlockDraft]) -> String {
     let flat = |blocks: &[BlockDraft]| -> Vec<String> {
-        let lines = blocks.iter().flat_map(BlockDraft::walk);
-        lines.map(|(depth, block)| format!("{depth} {}", serde_json::to_string(&block.data_alone()).unwrap())).collect()
+        let alone = |block: &BlockDraft| serde_json::to_string(&BlockDraft::new(block.data.clone())).unwrap();
+        let blocks = blocks.iter().flat_map(BlockDraft::walk);
+        blocks.map(|(depth, block)| format!("{depth} {}", alone(block))).collect()
     };
     let (left, right) = (flat(left), flat(right));
-    let place = (0..).find(|at| left.get(*at) != right.get(*at)).unwrap_or(0);
+    let place = left.iter().zip(&right).take_while(|(left, right)| left == right).count();
     format!("block {place}\n  {:?}\n  {:?}", left.get(place), right.get(place))
-}
-
-trait Alone {
-    fn data_alone(&self) -> BlockDraft;
-}
-
-impl Alone for BlockDraft {
-    fn data_alone(&self) -> BlockDraft {
-        BlockDraft::new(self.data.clone())
-    }
 }
 
 proptest! {

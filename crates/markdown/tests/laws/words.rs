@@ -29,15 +29,13 @@ pub(crate) fn holds(dialect: Dialect, text: &str) -> Result<(), String> {
 
 fn push_texts(held: &mut String, block: &BlockDraft) {
     let data = &block.data;
-    let texts: Vec<&str> = match &data.kind {
+    let texts: [&str; 3] = match &data.kind {
         BlockKind::Image { url, alt_text: label, .. }
         | BlockKind::Video { url, alt_text: label, .. }
-        | BlockKind::File { url, file_name: label, .. } => vec![label, url],
-        BlockKind::Code { raw_code, language, language_tag } => {
-            vec![if language_tag.is_empty() { language.as_str() } else { language_tag }, raw_code]
-        }
-        BlockKind::RichUrl { url, title, description, .. } => vec![title, url, description],
-        _ => vec![&data.markdown],
+        | BlockKind::File { url, file_name: label, .. } => [label, url, ""],
+        BlockKind::Code { raw_code, language, language_tag } => [language.as_str(), language_tag, raw_code],
+        BlockKind::RichUrl { url, title, description, .. } => [title, url, description],
+        _ => [&data.markdown, "", ""],
     };
     for text in texts {
         held.push_str(text);
@@ -62,8 +60,7 @@ fn without_markers(line: &str) -> &str {
         rest = rest.trim_start_matches([' ', '\t', '>', '\u{feff}']);
         let digits = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
         let next = match (digits.chars().next(), rest.len() - digits.len()) {
-            (Some('.' | ')'), 1..=9) => &digits[1..],
-            (Some('-' | '+' | '*'), 0) => &digits[1..],
+            (Some('.' | ')'), 1..=9) | (Some('-' | '+' | '*'), 0) => &digits[1..],
             _ => ["[x]", "[X]"].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(rest),
         };
         if next.len() == rest.len() {
