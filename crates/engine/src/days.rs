@@ -32,7 +32,17 @@ fn today(zone: &TimeZone, now: Timestamp) -> Result<Day> {
 pub(crate) fn long_form(day: Day) -> String {
     const DAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
     const MONTHS: [&str; 12] = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
         "December",
     ];
     // 1970-01-01 was a Thursday.
