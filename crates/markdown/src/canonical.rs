@@ -229,6 +229,10 @@ fn at_start(rest: &str, text: &str, place: Place) -> Option<Escape> {
         b'`' | b'~' => starts::fence(rest).map(|_| Escape::Run),
         b'$' => starts::formula(text).map(|_| Escape::Run),
         b'<' => place.opens(rest).then_some(Escape::Behind(0)),
+        // Behind the bullet's own dash the line would be nothing but dashes.
+        b'-' if place.list == ListStyle::Bullet && rest.len() > 1 && starts::marks(rest) == rest.len() => {
+            Some(Escape::Behind(0))
+        }
         b'[' if place.list != ListStyle::None && !task => crate::lists::task_mark(rest).map(|_| Escape::Behind(0)),
         _ => separator_or_marker(rest, !task),
     }

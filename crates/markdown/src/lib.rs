@@ -49,6 +49,7 @@ mod open;
 mod pages;
 
 mod canonical;
+mod highlights;
 mod split;
 
 mod layout;
@@ -60,6 +61,7 @@ mod plain;
 
 pub use canonical::{canonical, canonical_inline};
 pub use destination::escape;
+pub use highlights::check_highlights;
 pub use links::{Link, LinkForm, LinkTarget, links, rewrite_links};
 pub use parse::{Adaptation, AdaptationKind, EmptyFirstItem, ParseOptions, Parsed, parse};
 pub use plain::plain_text;

@@ -12,11 +12,12 @@ pub(crate) fn sections() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// The markdown files below the folder that `LEAFBASE_CORPUS` names; none if it names none.
+/// The markdown files below the folder that `LEAFBASE_CORPUS` names, or of a corpus beside the project; none without.
 pub(crate) fn files() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    let Some(folder) = std::env::var_os("LEAFBASE_CORPUS") else { return found };
-    collect(Path::new(&folder), &mut found);
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpus");
+    let folder = std::env::var_os("LEAFBASE_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    collect(&folder, &mut found);
     found.sort();
     found
 }

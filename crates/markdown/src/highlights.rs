@@ -1,0 +1,37 @@
+//! Whether every highlight in inline markdown has a colour of the dialect.
+
+use leafbase_model::Result;
+
+use crate::parse::invalid;
+use crate::tags;
+
+/// Refuses inline markdown with a highlight of an unknown colour, as [`parse`](crate::parse) does. [`canonical`](crate::canonical)
+/// would escape it.
+///
+/// ```
+/// let error = leafbase_markdown::check_highlights("a <highlight color='puce'>b</highlight>").unwrap_err();
+/// assert_eq!(error.message(), "line 1, column 3: a highlight of an unknown colour");
+/// ```
+///
+/// # Errors
+/// [`leafbase_model::ErrorKind::InvalidMarkdown`] with line and column.
+pub fn check_highlights(inline: &str) -> Result<()> {
+    if memchr::memmem::find(inline.as_bytes(), b"<highlight").is_none() {
+        return Ok(());
+    }
+    for (number, line) in inline.lines().enumerate() {
+        let mut wrong = None;
+        tags::each_bracket(line, |at| {
+            let rest = line.get(at..).unwrap_or_default();
+            if tags::highlight(rest).is_some_and(|(_, known)| !known) {
+                wrong = Some(at);
+            }
+            wrong.is_none()
+        });
+        if let Some(at) = wrong {
+            let column = line.get(..at).unwrap_or_default().chars().count() + 1;
+            return Err(invalid((number + 1, column), "a highlight of an unknown colour"));
+        }
+    }
+    Ok(())
+}
