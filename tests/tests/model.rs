@@ -1,9 +1,10 @@
 //! Random sequences of requests on the engine, on disk and reopened on the way, beside the naive model: equal replies, equal
 //! errors, equal dumps, and every law of the store.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 
 use leafbase::{
     Block, BlockData, BlockDraft, BlockId, BlockKind, Clock, Connection, Content, Durability, Edit, Error, Fetch,
@@ -271,16 +272,35 @@ impl std::fmt::Debug for Tape {
     }
 }
 
+thread_local! {
+    /// Whether this thread looks for a sequence that fails: the panics on the way are no news, the smallest one is printed.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Panics of other threads are told as ever.
+fn quiet_where_asked() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let told = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                told(panic);
+            }
+        }));
+    });
+}
+
 fn sequences(cases: u32, test: impl Fn(&[u32])) {
     let config =
         ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 1_000, ..ProptestConfig::default() };
     let numbers = prop::collection::vec(any::<u32>(), OPERATIONS * 24).prop_map(Tape);
-    std::panic::set_hook(Box::new(|_| {}));
+    quiet_where_asked();
+    QUIET.set(true);
     let outcome = TestRunner::new(config).run(&numbers, |numbers| {
         test(&numbers.0);
         Ok(())
     });
-    let _ = std::panic::take_hook();
+    QUIET.set(false);
     outcome.unwrap();
 }
 

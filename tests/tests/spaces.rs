@@ -48,11 +48,8 @@ fn a_space_is_there_again_after_it_was_closed() {
     let before = dump(&space);
     let other = space.clone();
     space.close().unwrap();
-    assert_eq!(
-        other.connect().documents().unwrap_err().kind(),
-        ErrorKind::Storage,
-        "a closed space answers with an error"
-    );
+    let error = other.connect().documents().unwrap_err();
+    assert_eq!((error.kind(), error.code(), error.is_retryable()), (ErrorKind::Closed, "STORAGE", false));
     let space = Space::open(&path).unwrap();
     assert_eq!(dump(&space), before);
     assert_eq!(space.meta().unwrap().name, "notes");

@@ -2,14 +2,15 @@
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockId, BlockPatch, BlockRecord, Content, DayRef, DeleteBlocks, Error, Fetch,
-    FetchFrom, InsertBlocks, InsertSource, Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
+    Block, BlockData, BlockId, BlockPatch, BlockRecord, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom,
+    InsertBlocks, InsertSource, Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
 };
-use leafbase_tree_ops::{self as ops, Place};
+use leafbase_tree_ops::{self as ops, Place, Texts};
 
 use crate::connection::{Connection, Writing};
+use crate::drafts::Ready;
 use crate::sight::Sight;
-use crate::{days, documents, prepare};
+use crate::{days, documents, prepare, rendered};
 
 impl<S: Sight> Connection<S> {
     /// Reads a block with what is below it. Costs what it returns.
@@ -34,7 +35,8 @@ impl<S: Sight> Connection<S> {
         })
     }
 
-    /// Reads a block with all below it as markdown: a page stands in `<page>` tags, as the dialect writes it.
+    /// Reads a block with all below it as markdown: a page stands in `<page>` tags, as the dialect writes it. A page whose
+    /// children a depth cuts off is shown with its title and no content: markdown has no word for "there is more".
     ///
     /// # Errors
     /// As [`Self::fetch`].
@@ -57,11 +59,11 @@ impl<S: Sight> Connection<S> {
     /// children, or a block is not allowed; [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
     /// The path names the first bad entry, and nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
-        let drafts = match request.source {
-            InsertSource::Blocks(blocks) => prepare::drafts(blocks)?,
+        let ready = match request.source {
+            InsertSource::Blocks(blocks) => prepare::drafts("blocks", blocks, self.limits()),
             InsertSource::Markdown(text) => prepare::markdown(&text, self.limits())?,
         };
-        self.insert(drafts, request.position)
+        self.insert(&ready, request.position)
     }
 
     /// Puts the blocks of this markdown at a position, and gives them back with their IDs.
@@ -69,13 +71,14 @@ impl<S: Sight> Connection<S> {
     /// # Errors
     /// As [`Self::insert_blocks`].
     pub fn insert_markdown(&self, text: &str, position: impl Into<Position>) -> Result<Items<Block>> {
-        self.insert(prepare::markdown(text, self.limits())?, position.into())
+        self.insert(&prepare::markdown(text, self.limits())?, position.into())
     }
 
-    fn insert(&self, drafts: Vec<BlockDraft>, position: Position) -> Result<Items<Block>> {
+    fn insert(&self, ready: &Ready, position: Position) -> Result<Items<Block>> {
         let (mut inserted, _) = self.write(|writing| {
-            let place = self.place(writing, position)?;
-            let mut inserted = writing.decide(|tree, context| ops::insert(tree, context, drafts.clone(), place))?;
+            let Some(place) = self.place(writing, position, ready.is_empty())? else { return Ok(Vec::new()) };
+            let drafts = |depth: usize| ready.at_depth(depth, self.limits());
+            let mut inserted = writing.decide(|tree, context| ops::insert_at(tree, context, place, drafts))?;
             prepare::titles(&mut inserted.edits);
             let blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
             writing.apply(inserted.edits)?;
@@ -95,7 +98,9 @@ impl<S: Sight> Connection<S> {
         let (updated, _) = self.write(|writing| {
             let mut patches = request.blocks.clone();
             self.resolve_days(writing, &mut patches)?;
-            let updated = writing.decide(|tree, context| ops::update(tree, context, patches, &prepare::data))?;
+            let ready = |data: BlockData| prepare::data(data, self.limits());
+            let texts = Texts { settle: &rendered::settle, ready: &ready };
+            let updated = writing.decide(|tree, context| ops::update_texts(tree, context, patches, texts))?;
             writing.apply(updated.edits)?;
             Ok(updated.blocks)
         })?;
@@ -132,7 +137,8 @@ impl<S: Sight> Connection<S> {
     /// may not have children; [`crate::ErrorKind::LimitExceeded`] if pages would nest too deep.
     pub fn move_blocks(&self, request: MoveBlocks) -> Result<Items<BlockId>> {
         self.write(|writing| {
-            let place = self.place(writing, request.position)?;
+            let is_empty = request.block_ids.is_empty();
+            let Some(place) = self.place(writing, request.position, is_empty)? else { return Ok(()) };
             let ids = request.block_ids.clone();
             let mut moved = writing.decide(|tree, context| ops::move_blocks(tree, context, ids, place))?;
             prepare::titles(&mut moved.edits);
@@ -141,14 +147,15 @@ impl<S: Sight> Connection<S> {
         Ok(Items(request.block_ids))
     }
 
-    /// The place that a position means; the daily note of a day is made if there is none.
-    fn place(&self, writing: &mut Writing<'_, '_, S>, position: Position) -> Result<Place> {
+    /// The place that a position means. The daily note of a day is made if there is none; for nothing (`is_empty`) none is made,
+    /// and there is no place.
+    fn place(&self, writing: &mut Writing<'_, '_, S>, position: Position, is_empty: bool) -> Result<Option<Place>> {
         let (edge, target) = match position {
-            Position::Beside(side, sibling) => return Ok(Place::Beside(side, sibling)),
+            Position::Beside(side, sibling) => return Ok(Some(Place::Beside(side, sibling))),
             Position::Within(edge, target) => (edge, target),
         };
         let day = match target {
-            Target::Page(page) => return Ok(Place::Within(edge, page)),
+            Target::Page(page) => return Ok(Some(Place::Within(edge, page))),
             Target::Day(day) => day,
             Target::Unnamed => DayRef::Today,
         };
@@ -157,7 +164,12 @@ impl<S: Sight> Connection<S> {
         }
         let zone = writing.transaction.reader()?.meta()?.zone;
         let day = self.resolve_day(day, &zone)?;
-        Ok(Place::Within(edge, documents::daily_note(writing, day)?.root()))
+        let note = if is_empty {
+            documents::find_daily_note(writing.transaction.reader()?, day)?.map(|note| note.id)
+        } else {
+            Some(documents::daily_note(writing, day)?)
+        };
+        Ok(note.map(|note| Place::Within(edge, note.root())))
     }
 
     /// Puts dates for the days that patches name relative to the present.

@@ -29,10 +29,16 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::RuleViolation`] if `page` is no page, or the location is the trash or the daily notes;
     /// [`crate::ErrorKind::NotFound`] if the folder does not exist; and as for insertion.
     pub fn create_document_of(&self, page: BlockDraft, location: Location) -> Result<Document> {
-        if location == Location::DailyNotes {
-            return Err(Error::rule("a daily note is made by the first write to its day").at("destination"));
+        let checked = if location == Location::DailyNotes {
+            Err(Error::rule("a daily note is made by the first write to its day").at("destination"))
+        } else {
+            ops::check_root(&page.data, location)
+        };
+        if let Err(error) = checked {
+            ops::take_apart(vec![page]);
+            return Err(error);
         }
-        let page = prepare::document(page)?;
+        let page = prepare::document(page, self.limits())?;
         let (record, _) = self.write(|writing| {
             if let Location::Folder(folder) = location
                 && writing.transaction.reader()?.folder(folder)?.is_none()

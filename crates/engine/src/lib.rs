@@ -5,9 +5,11 @@
 
 mod clock;
 mod days;
+mod drafts;
 mod ids;
 mod links;
 mod prepare;
+mod rendered;
 mod sight;
 mod tree;
 

@@ -2,81 +2,94 @@
 //! become several blocks, and text that would read as structure is escaped.
 
 use leafbase_markdown as markdown;
-use leafbase_model::{BlockData, BlockDraft, BlockKind, Edit, Error, Limits, Result};
+use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, Edit, Error, Limits, Result};
+use leafbase_tree_ops as ops;
 
-/// Makes drafts ready, with all below them. Errors name the draft below `blocks`, counted as they were given.
-pub(crate) fn drafts(drafts: Vec<BlockDraft>) -> Result<Vec<BlockDraft>> {
-    let mut ready = drafts;
-    let mut parents = Parents::default();
-    let mut waiting = vec![(None, &mut ready)];
-    while let Some((parent, list)) = waiting.pop() {
-        let mut split = Vec::new();
-        for (index, draft) in list.iter_mut().enumerate() {
-            let further = in_place(&mut draft.data).map_err(|error| error.at(parents.path(parent, index)))?;
-            if !further.is_empty() {
-                split.push((index, further));
-            }
-            if !draft.content.is_empty() {
-                with_content(&mut draft.data);
-            }
-        }
-        // From the end on, so that places still to come stay; children are met under the index that they were given at.
-        let mut shifts = Vec::with_capacity(split.len());
-        for (index, further) in split.into_iter().rev() {
-            shifts.push((index, further.len()));
-            list.splice(index + 1..index + 1, further.into_iter().map(BlockDraft::new));
-        }
-        let (mut given, mut skipped) = (0, 0);
-        for draft in list.iter_mut() {
-            if skipped > 0 {
-                skipped -= 1;
-                continue;
-            }
-            if !draft.content.is_empty() {
-                waiting.push((Some(parents.add(parent, given)), &mut draft.content));
-            }
-            if shifts.last().is_some_and(|(index, _)| *index == given) {
-                skipped = shifts.pop().map_or(0, |(_, further)| further);
-            }
-            given += 1;
-        }
-    }
-    Ok(ready)
+use crate::drafts::{Names, Ready, checked, made_ready};
+use crate::rendered;
+
+/// Makes the drafts of the request's list `list` ready, with all below them. Errors name the drafts as they were given.
+pub(crate) fn drafts(list: &'static str, drafts: Vec<BlockDraft>, limits: &Limits) -> Ready {
+    made_ready(Names::List(list), drafts, limits)
 }
 
-/// Which drafts have content, so that the path of an error is written only when there is one.
-#[derive(Default)]
-struct Parents(Vec<(Option<usize>, usize)>);
-
-impl Parents {
-    fn add(&mut self, parent: Option<usize>, index: usize) -> usize {
-        self.0.push((parent, index));
-        self.0.len() - 1
-    }
-
-    fn path(&self, mut parent: Option<usize>, index: usize) -> String {
-        let mut indices = vec![index];
-        while let Some((above, index)) = parent.and_then(|parent| self.0.get(parent)) {
-            indices.push(*index);
-            parent = *above;
-        }
-        let steps: Vec<_> = indices.iter().rev().map(|index| format!("[{index}]")).collect();
-        format!("blocks{}", steps.join(".content"))
-    }
+/// A page that becomes a document, made ready. Errors name what is wrong from the page on.
+pub(crate) fn document(page: BlockDraft, limits: &Limits) -> Result<BlockDraft> {
+    made_ready(Names::Root, vec![page], limits).into_root(limits)
 }
 
-/// Makes one block ready: itself, and the blocks that its further paragraphs become.
-pub(crate) fn data(mut data: BlockData) -> Result<Vec<BlockData>> {
-    let further = in_place(&mut data)?;
+/// The blocks that a request's markdown gives. The parser gives them ready.
+pub(crate) fn markdown(text: &str, limits: &Limits) -> Result<Ready> {
+    if text.len() > limits.markdown {
+        return Err(Error::limit("bytes of markdown in one request", limits.markdown, text.len()).at("markdown"));
+    }
+    let options = markdown::ParseOptions::default().with_limits(limits.clone());
+    let parsed = markdown::parse(text, &options).map_err(|error| error.at("markdown"))?;
+    Ok(checked("markdown", parsed.blocks, limits))
+}
+
+/// Makes a draft's own data ready where it is, and gives the blocks that its further paragraphs become: mostly none. All of
+/// them are checked, so that an error is that of the draft as it was given. The root of a document is a page and one block.
+pub(crate) fn draft(data: &mut BlockData, has_content: bool, is_root: bool, limits: &Limits) -> Result<Vec<BlockData>> {
+    if is_too_long(data, limits) {
+        ops::check_draft(limits, data, has_content)?;
+    }
+    if is_rendered(data) {
+        check_rendered(data, limits)?;
+        rendered::read(data)?;
+    }
+    let further = settle(data)?;
+    if is_root && !further.is_empty() {
+        return Err(Error::validation("the title of a document is one paragraph").at("markdown"));
+    }
+    if let (true, BlockKind::Text(look)) = (has_content || is_root, &data.kind) {
+        data.kind = BlockKind::Page(*look);
+        markdown::canonical(data);
+    }
+    ops::check_draft(limits, data, has_content)?;
+    further.iter().try_for_each(|data| ops::check_draft(limits, data, false))?;
+    Ok(further)
+}
+
+/// Makes what a changed block says ready: itself, and the blocks that its further paragraphs become. The tree checks them.
+pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData>> {
+    if is_too_long(&data, limits) {
+        data.check(limits)?;
+    }
+    if is_rendered(&data) {
+        check_rendered(&data, limits)?;
+        markdown::read_block(&mut data)?;
+    }
+    let further = settle(&mut data)?;
     let mut parts = vec![data];
     parts.extend(further);
     Ok(parts)
 }
 
-/// Makes one block ready where it is, and gives the blocks that its further paragraphs become: mostly none.
-fn in_place(data: &mut BlockData) -> Result<Vec<BlockData>> {
-    if !data.block_type().has_own_markdown() && !data.markdown.is_empty() {
-        markdown::read_block(data)?;
+/// Whether the text is longer than a block's may be: then it is refused before any work is done on it.
+fn is_too_long(data: &BlockData, limits: &Limits) -> bool {
+    let longest = if data.block_type() == BlockType::Table { limits.block_raw } else { limits.block_text };
+    data.block_type().has_own_markdown() && data.markdown.len() > longest
+}
+
+/// Whether `markdown` stands for other fields.
+fn is_rendered(data: &BlockData) -> bool {
+    !data.block_type().has_own_markdown() && !data.markdown.is_empty()
+}
+
+fn check_rendered(data: &BlockData, limits: &Limits) -> Result<()> {
+    // Markup and escapes take some room around the longest code and the longest URL.
+    let longest = limits.block_raw.max(limits.attribute).saturating_mul(2);
+    if data.markdown.len() > longest {
+        return Err(Error::limit("bytes of a block's markdown", longest, data.markdown.len()).at("markdown"));
+    }
+    Ok(())
+}
+
+/// Divides a text at its blank lines, and brings all of it into the canonical form.
+fn settle(data: &mut BlockData) -> Result<Vec<BlockData>> {
+    if data.block_type().has_own_markdown() {
+        markdown::check_highlights(&data.markdown).map_err(|error| error.at("markdown"))?;
     }
     let mut further = Vec::new();
     if matches!(data.kind, BlockKind::Text(_)) && data.markdown.contains(['\n', '\r']) {
@@ -89,14 +102,6 @@ fn in_place(data: &mut BlockData) -> Result<Vec<BlockData>> {
     Ok(further)
 }
 
-/// A text that has children is a page, and its text a title.
-fn with_content(data: &mut BlockData) {
-    if let BlockKind::Text(look) = data.kind {
-        data.kind = BlockKind::Page(look);
-        markdown::canonical(data);
-    }
-}
-
 /// Texts that `edits` make pages, because they receive children, get the form of a title.
 pub(crate) fn titles(edits: &mut [Edit]) {
     for edit in edits {
@@ -105,24 +110,5 @@ pub(crate) fn titles(edits: &mut [Edit]) {
         {
             markdown::canonical(&mut after.data);
         }
-    }
-}
-
-/// The blocks that a request's markdown gives. The parser gives them ready.
-pub(crate) fn markdown(text: &str, limits: &Limits) -> Result<Vec<BlockDraft>> {
-    if text.len() > limits.markdown {
-        return Err(Error::limit("bytes of markdown in one request", limits.markdown, text.len()).at("markdown"));
-    }
-    let options = markdown::ParseOptions::default().with_limits(limits.clone());
-    Ok(markdown::parse(text, &options)?.blocks)
-}
-
-/// A page that becomes a document, made ready. Errors name what is wrong from the page on.
-pub(crate) fn document(page: BlockDraft) -> Result<BlockDraft> {
-    let content = drafts(page.content)?;
-    let mut parts = data(page.data)?.into_iter();
-    match (parts.next(), parts.next()) {
-        (Some(title), None) => Ok(BlockDraft { data: title, content }),
-        _ => Err(Error::validation("the title of a document is one paragraph").at("markdown")),
     }
 }

@@ -181,6 +181,10 @@ impl SpaceBuilder {
     fn meta(&self, fallback: &str) -> Result<SpaceMeta> {
         crate::days::zone(&self.zone).map_err(|error| error.at("zone"))?;
         let name = if self.name.is_empty() { fallback.to_owned() } else { self.name.clone() };
+        let (longest, found) = (self.limits.title, name.chars().count());
+        if found > longest {
+            return Err(Error::limit("characters of a space's name", longest, found).at("name"));
+        }
         Ok(SpaceMeta { id: SpaceId::from_bytes(self.ids.mint(self.clock.now())), name, zone: self.zone.clone() })
     }
 
@@ -314,7 +318,7 @@ impl Space {
 
     pub(crate) fn store(&self) -> Result<SpaceStore> {
         let open = self.0.store.read().unwrap_or_else(PoisonError::into_inner);
-        open.clone().ok_or_else(|| Error::new(ErrorKind::Storage, "the space is closed"))
+        open.clone().ok_or_else(|| Error::new(ErrorKind::Closed, "the space is closed"))
     }
 
     pub(crate) fn ids(&self) -> &dyn IdSource {
@@ -331,6 +335,10 @@ impl Space {
         by: &Author,
         mut decide: impl FnMut(&mut SpaceTransaction<'_>, &Stamp) -> Result<T>,
     ) -> Result<(T, Option<Change>)> {
+        let (longest, found) = (self.limits().attribute, by.as_str().len());
+        if found > longest {
+            return Err(Error::limit("bytes of an author's name", longest, found).at("author"));
+        }
         let stamp = Stamp { at: self.now(), by: by.clone() };
         let options = WriteOptions::durability(self.0.durability);
         let written = self.store()?.write(options, &stamp, |transaction| decide(transaction, &stamp))?;

@@ -41,6 +41,8 @@ pub enum ErrorKind {
     NewerFormat,
     /// No room is left on the device. What was asked for did not happen.
     NoSpace,
+    /// The caller has closed the space: this handle answers nothing more.
+    Closed,
     /// The operating system reported another error.
     Storage,
     /// The caller's own progress callback asked to stop. What was done so far is stated in the message.
@@ -62,7 +64,9 @@ impl ErrorKind {
             Self::LimitExceeded => "LIMIT_EXCEEDED",
             Self::ReadOnly => "READ_ONLY",
             Self::Corrupted => "CORRUPTED",
-            Self::NotASpace | Self::AlreadyOpen | Self::NewerFormat | Self::NoSpace | Self::Storage => "STORAGE",
+            Self::NotASpace | Self::AlreadyOpen | Self::NewerFormat | Self::NoSpace | Self::Closed | Self::Storage => {
+                "STORAGE"
+            }
             Self::Canceled => "CANCELED",
         }
     }

@@ -36,22 +36,30 @@ pub fn create_document(
     location: Location,
     day: Option<Day>,
 ) -> Result<Created> {
-    match root.data.kind {
-        BlockKind::Text(look) => root.data.kind = BlockKind::Page(look),
-        BlockKind::Page(_) => {}
-        _ => {
-            let message = format!("the root of a document is a page, not a block of type {}", root.data.block_type());
-            drop(Drafts::root(root));
-            return Err(Error::rule(message).at("type"));
-        }
+    if let BlockKind::Text(look) = root.data.kind {
+        root.data.kind = BlockKind::Page(look);
     }
+    let checked = check_root(&root.data, location);
     let drafts = Drafts::root(root);
-    if location == Location::Trash {
-        return Err(Error::rule("a document cannot be made in the trash").at("destination"));
-    }
+    checked?;
     let forest = drafts.grow(context, 0)?;
     let root = forest.0.first().ok_or_else(|| Error::validation("a document needs a root"))?.block.clone();
     let (created_at, modified_at) = (context.stamp.at, context.stamp.at);
     let record = DocumentRecord { id: DocumentId::of_root(root.id), location, day, created_at, modified_at };
     Ok(Created { edits: vec![Edit::CreateDocument { record: record.clone(), forest }], record, root: root.data })
+}
+
+/// Checks that a document with such a root can be made in `location`.
+///
+/// # Errors
+/// [`leafbase_model::ErrorKind::RuleViolation`] if the root is neither page nor text, or `location` is the trash.
+pub fn check_root(root: &BlockData, location: Location) -> Result<()> {
+    if !matches!(root.kind, BlockKind::Text(_) | BlockKind::Page(_)) {
+        let message = format!("the root of a document is a page, not a block of type {}", root.block_type());
+        return Err(Error::rule(message).at("type"));
+    }
+    if location == Location::Trash {
+        return Err(Error::rule("a document cannot be made in the trash").at("destination"));
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::vec::IntoIter;
 
-use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, Error, Forest, Node, Result};
+use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, Error, Forest, Limits, Node, Result};
 
 use crate::Context;
 use crate::batch::check_count;
@@ -95,6 +95,21 @@ impl Drop for Drafts {
 
 fn new_data(context: &Context<'_>, depth: usize, mut data: BlockData, has_content: bool) -> Result<BlockData> {
     check_nesting(context.limits, depth)?;
+    check_draft(context.limits, &data, has_content)?;
+    if let (true, BlockKind::Text(look)) = (has_content, &data.kind) {
+        data.kind = BlockKind::Page(*look);
+    }
+    data.task = data.task.map(|task| task.stamped(context.stamp.at));
+    Ok(data)
+}
+
+/// Checks what a draft says, wherever it is to stand: for callers that change drafts before they insert them, and want an
+/// error to name what they were given.
+///
+/// # Errors
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a collection, an item, and content of a type that cannot have any; those
+/// of [`BlockData::check`]. The path begins below the draft.
+pub fn check_draft(limits: &Limits, data: &BlockData, has_content: bool) -> Result<()> {
     match data.block_type() {
         BlockType::CollectionItem => {
             return Err(Error::rule("a block of type collectionItem is made by the item operations").at("type"));
@@ -105,10 +120,16 @@ fn new_data(context: &Context<'_>, depth: usize, mut data: BlockData, has_conten
         block_type if has_content => check_parent(block_type).map_err(|error| error.at("content"))?,
         _ => {}
     }
-    if let (true, BlockKind::Text(look)) = (has_content, &data.kind) {
-        data.kind = BlockKind::Page(*look);
+    match data.kind {
+        // What is checked is the page that it becomes: only a page's text is a title.
+        BlockKind::Text(look) if has_content => {
+            check_data(&BlockData { kind: BlockKind::Page(look), ..data.clone() }, limits)
+        }
+        _ => check_data(data, limits),
     }
-    data.task = data.task.map(|task| task.stamped(context.stamp.at));
-    check_data(&data, context.limits)?;
-    Ok(data)
+}
+
+/// Takes drafts apart that may be nested deeper than the call stack allows.
+pub fn take_apart(drafts: Vec<BlockDraft>) {
+    drop(Drafts::listed("", drafts));
 }

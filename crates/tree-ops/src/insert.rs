@@ -39,9 +39,32 @@ pub fn insert<T: ReadTree + ?Sized>(
     place: Place,
 ) -> Result<Inserted> {
     let drafts = Drafts::listed("blocks", drafts);
+    insert_listed(tree, context, place, |_| Ok(drafts))
+}
+
+/// As [`insert`], with drafts that `drafts` gives once the place is found and checked. It is told how deep they will stand: 1
+/// for the children of a root.
+///
+/// # Errors
+/// As [`insert`], and those of `drafts`.
+pub fn insert_at<T: ReadTree + ?Sized>(
+    tree: &T,
+    context: &Context<'_>,
+    place: Place,
+    drafts: impl FnOnce(usize) -> Result<Vec<BlockDraft>>,
+) -> Result<Inserted> {
+    insert_listed(tree, context, place, |depth| Ok(Drafts::listed("blocks", drafts(depth)?)))
+}
+
+fn insert_listed<T: ReadTree + ?Sized>(
+    tree: &T,
+    context: &Context<'_>,
+    place: Place,
+    drafts: impl FnOnce(usize) -> Result<Drafts>,
+) -> Result<Inserted> {
     let batch = Batch::new(tree);
     let spot = Spot::find(&batch, place)?;
-    let forest = drafts.grow(context, spot.depth())?;
+    let forest = drafts(spot.depth())?.grow(context, spot.depth())?;
     if forest.0.is_empty() {
         return Ok(Inserted::default());
     }

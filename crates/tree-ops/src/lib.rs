@@ -20,10 +20,11 @@ mod update;
 
 pub use context::{Context, Place};
 pub use delete::{Deleted, delete};
-pub use document::{Created, create_document};
+pub use document::{Created, check_root, create_document};
+pub use drafts::{check_draft, take_apart};
 pub use fetch::{assemble, fetch};
-pub use insert::{Inserted, insert};
+pub use insert::{Inserted, insert, insert_at};
 pub use moves::{Moved, move_blocks};
 pub use place::{Opened, open_place};
 pub use read::{Located, ReadTree};
-pub use update::{Updated, revise, update};
+pub use update::{Texts, Updated, revise, update, update_texts};

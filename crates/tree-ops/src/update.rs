@@ -1,8 +1,8 @@
 //! Blocks say something else; only the fields given change.
 
 use leafbase_model::{
-    BlockData, BlockId, BlockPatch, BlockRecord, BlockType, DocumentId, Edit, Error, ErrorKind, Forest, Limits, Node,
-    Result, Slot, Stamp, TaskInfo,
+    BlockData, BlockId, BlockPatch, BlockRecord, BlockType, DocumentId, Edit, Error, ErrorKind, Fields, Forest, Limits,
+    Node, Result, Slot, Stamp, TaskInfo,
 };
 
 use crate::batch::{Batch, Named, check_count};
@@ -17,26 +17,59 @@ pub struct Updated {
     pub blocks: Vec<BlockRecord>,
 }
 
-/// Changes blocks. `ready` is given what a block is to say whenever anything of it changes, and makes it ready for the
-/// store; all but the first of what it returns become new blocks right after. Hosts without markdown pass `&|data| Ok(vec![data])`.
+/// What a host makes of the texts of an update.
+#[derive(Clone, Copy)]
+pub struct Texts<'a> {
+    /// Given what a block says and the fields of its patch before they are put onto it: it may refuse or take back fields.
+    pub settle: &'a dyn Fn(&BlockData, &mut Fields) -> Result<()>,
+    /// Given what a block is to say whenever anything of it changes, it makes it ready for the store; all but the first of
+    /// what it returns become new blocks right after.
+    pub ready: &'a dyn Fn(BlockData) -> Result<Vec<BlockData>>,
+}
+
+impl std::fmt::Debug for Texts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Texts").finish_non_exhaustive()
+    }
+}
+
+/// Changes blocks. `ready` is that of [`Texts`]; hosts without markdown pass `&|data| Ok(vec![data])`.
 ///
 /// # Errors
 /// Below `blocks`: [`ErrorKind::NotFound`], [`ErrorKind::Validation`] for a block named twice or a field that its type does
 /// not have, [`ErrorKind::Conflict`] if it has another `rev` than the patch expects, [`ErrorKind::RuleViolation`] for a change of
 /// type that is not allowed or a document in the trash, and those of `ready` and [`BlockData::check`].
+/// [`ErrorKind::LimitExceeded`] at `blocks` for too many, those that texts are split into included.
 pub fn update<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     patches: Vec<BlockPatch>,
     ready: &dyn Fn(BlockData) -> Result<Vec<BlockData>>,
 ) -> Result<Updated> {
-    check_count("blocks in one request", context.limits.blocks_per_request, patches.len(), "blocks")?;
+    update_texts(tree, context, patches, Texts { settle: &|_, _| Ok(()), ready })
+}
+
+/// As [`update`], with all that a host makes of the texts.
+///
+/// # Errors
+/// As [`update`], and those of [`Texts::settle`].
+pub fn update_texts<T: ReadTree + ?Sized>(
+    tree: &T,
+    context: &Context<'_>,
+    patches: Vec<BlockPatch>,
+    texts: Texts<'_>,
+) -> Result<Updated> {
+    let mut blocks = patches.len();
+    check_count(BLOCKS, context.limits.blocks_per_request, blocks, "blocks")?;
     let batch = Batch::new(tree);
     let (mut named, mut updated) = (Named::default(), Updated::default());
     for (index, patch) in patches.into_iter().enumerate() {
         let at = |error: Error| error.at(format_args!("blocks[{index}]"));
         let (located, before) = find(&batch, &mut named, &patch).map_err(at)?;
-        let mut parts = changed(&batch, context, located, &before, patch, ready).map_err(at)?.into_iter();
+        let parts = changed(&batch, context, located, &before, patch, texts).map_err(at)?;
+        blocks = blocks.saturating_add(parts.len().saturating_sub(1));
+        check_count(BLOCKS, context.limits.blocks_per_request, blocks, "blocks")?;
+        let mut parts = parts.into_iter();
         let data = parts.next().unwrap_or_else(|| before.data.clone());
         let rest: Vec<_> = parts.map(|data| context.born(data)).collect();
         match revise(located.document, before.clone(), data, context.stamp) {
@@ -50,6 +83,8 @@ pub fn update<T: ReadTree + ?Sized>(
     }
     Ok(updated)
 }
+
+const BLOCKS: &str = "blocks in one request";
 
 impl Updated {
     fn add_after(&mut self, located: Located, block: BlockId, added: Vec<BlockRecord>) -> Result<()> {
@@ -109,13 +144,14 @@ fn changed<T: ReadTree + ?Sized>(
     context: &Context<'_>,
     located: Located,
     before: &BlockRecord,
-    patch: BlockPatch,
-    ready: &dyn Fn(BlockData) -> Result<Vec<BlockData>>,
+    mut patch: BlockPatch,
+    texts: Texts<'_>,
 ) -> Result<Vec<BlockData>> {
+    (texts.settle)(&before.data, &mut patch.fields)?;
     let mut data = before.data.clone();
     patch.fields.apply(&mut data)?;
     check_type(batch, located, before, data.block_type())?;
-    let mut parts = if data == before.data { vec![data] } else { ready(data)? };
+    let mut parts = if data == before.data { vec![data] } else { (texts.ready)(data)? };
     if parts.len() > 1 && before.data.block_type() == BlockType::CollectionItem {
         return Err(Error::rule("the title of an item is one paragraph").at("markdown"));
     }

@@ -1,0 +1,217 @@
+//! Drafts on their way to the tree, in reading order and on a stack of our own: each is made ready under the path that the
+//! request has it at, before paragraphs that become blocks move those behind them.
+
+use std::vec::IntoIter;
+
+use leafbase_model::{BlockData, BlockDraft, Error, Limits, Result};
+use leafbase_tree_ops as ops;
+
+use crate::prepare;
+
+/// However high the host sets the limit: drafts are cloned and dropped by recursion.
+const MOST_LEVELS: usize = 500;
+
+const BLOCKS: &str = "blocks in one request";
+
+/// What a request calls its drafts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Names {
+    /// Entries of the list of this name.
+    List(&'static str),
+    /// One draft, the root of a document: the paths begin below it.
+    Root,
+}
+
+impl Names {
+    const fn list(self) -> Option<&'static str> {
+        match self {
+            Self::List(name) => Some(name),
+            Self::Root => None,
+        }
+    }
+}
+
+/// Drafts made ready, and what is wrong with them: told once their place is found, for a wrong place is told first.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    drafts: Vec<BlockDraft>,
+    /// The number in reading order of the first draft that is wrong, and what is wrong.
+    fault: Option<(usize, Error)>,
+    /// The first draft of each level, by its number in reading order and its path.
+    levels: Vec<(usize, String)>,
+}
+
+impl Ready {
+    fn new() -> Self {
+        Self { drafts: Vec::new(), fault: None, levels: Vec::new() }
+    }
+
+    /// Whether there is nothing to insert, and nothing wrong.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.drafts.is_empty() && self.fault.is_none()
+    }
+
+    /// The drafts, if the top ones may stand at `depth` of their document. A copy: a write may be tried again.
+    pub(crate) fn at_depth(&self, depth: usize, limits: &Limits) -> Result<Vec<BlockDraft>> {
+        self.check_at(depth, limits)?;
+        Ok(self.drafts.clone())
+    }
+
+    /// The one draft that becomes the root of a document.
+    pub(crate) fn into_root(mut self, limits: &Limits) -> Result<BlockDraft> {
+        self.check_at(0, limits)?;
+        self.drafts.pop().ok_or_else(|| Error::validation("a document needs a root"))
+    }
+
+    fn check_at(&self, depth: usize, limits: &Limits) -> Result<()> {
+        let beyond = limits.page_nesting.saturating_add(1);
+        let too_deep = self.levels.get(beyond.saturating_sub(depth));
+        match (too_deep, &self.fault) {
+            (Some((number, path)), fault) if fault.as_ref().is_none_or(|(faulty, _)| number <= faulty) => {
+                Err(too_deep_by(limits.page_nesting, beyond.max(depth)).at(path))
+            }
+            (_, Some((_, error))) => Err(Error::new(error.kind(), error.message()).at(error.path())),
+            (_, None) => Ok(()),
+        }
+    }
+}
+
+fn too_deep_by(most: usize, found: usize) -> Error {
+    Error::limit("pages within pages", most, found)
+}
+
+/// The drafts that the markdown of `field` gave: ready, but not yet checked.
+pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, limits: &Limits) -> Ready {
+    let mut ready = Ready::new();
+    let fault = |number, error: Error| Some((number, Error::new(error.kind(), error.message()).at(field)));
+    let mut number = 0;
+    for (depth, draft) in drafts.iter().flat_map(BlockDraft::walk) {
+        if depth == ready.levels.len() {
+            ready.levels.push((number, field.to_owned()));
+        }
+        if let Err(error) = ops::check_draft(limits, &draft.data, !draft.content.is_empty())
+            && ready.fault.is_none()
+        {
+            ready.fault = fault(number, error);
+        }
+        number += 1;
+    }
+    if number > limits.blocks_per_request {
+        ready.levels.clear();
+        ready.fault = fault(0, Error::limit(BLOCKS, limits.blocks_per_request, number));
+    }
+    ready.drafts = drafts;
+    ready
+}
+
+/// Makes drafts ready, with all below them. What is too deep for any place is refused here, and taken apart.
+pub(crate) fn made_ready(names: Names, drafts: Vec<BlockDraft>, limits: &Limits) -> Ready {
+    let blocks = drafts.iter().flat_map(BlockDraft::walk).count();
+    let mut walk = Walk { names, limits, blocks, number: 0, levels: vec![Level::new(drafts, None)] };
+    let mut ready = Ready::new();
+    if let Err(error) = walk.check_count().and_then(|()| walk.run(&mut ready)) {
+        ready.fault = Some((walk.number.saturating_sub(1), error));
+        walk.levels.drain(..).for_each(|level| ops::take_apart(level.given.collect()));
+    }
+    ready
+}
+
+struct Walk<'l> {
+    names: Names,
+    limits: &'l Limits,
+    /// Those given, and those that texts were split into so far.
+    blocks: usize,
+    /// How many drafts were met.
+    number: usize,
+    levels: Vec<Level>,
+}
+
+/// The children of one draft.
+struct Level {
+    /// How many were met.
+    met: usize,
+    given: IntoIter<BlockDraft>,
+    ready: Vec<BlockDraft>,
+    /// The draft whose children they are, and what its further paragraphs became.
+    parent: Option<(BlockData, Vec<BlockData>)>,
+}
+
+impl Level {
+    fn new(given: Vec<BlockDraft>, parent: Option<(BlockData, Vec<BlockData>)>) -> Self {
+        Self { met: 0, ready: Vec::with_capacity(given.len()), given: given.into_iter(), parent }
+    }
+
+    fn push(&mut self, draft: BlockDraft, further: Vec<BlockData>) {
+        self.ready.push(draft);
+        self.ready.extend(further.into_iter().map(BlockDraft::new));
+    }
+}
+
+impl Walk<'_> {
+    fn run(&mut self, ready: &mut Ready) -> Result<()> {
+        while let Some(level) = self.levels.last_mut() {
+            let Some(draft) = level.given.next() else {
+                ready.drafts = self.close().unwrap_or_default();
+                continue;
+            };
+            level.met += 1;
+            let BlockDraft { mut data, content } = draft;
+            let has_content = !content.is_empty();
+            let further = self.meet(ready, &mut data, has_content);
+            // Before an error is returned: what cannot be kept is on the stack of levels, and taken apart with it.
+            if has_content {
+                self.levels.push(Level::new(content, None));
+            }
+            let further = further?;
+            match self.levels.last_mut() {
+                Some(level) if has_content => level.parent = Some((data, further)),
+                Some(level) => level.push(BlockDraft::new(data), further),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the draft just taken ready, and gives what its further paragraphs become.
+    fn meet(&mut self, ready: &mut Ready, data: &mut BlockData, has_content: bool) -> Result<Vec<BlockData>> {
+        let depth = self.levels.len().saturating_sub(1);
+        if depth == ready.levels.len() {
+            ready.levels.push((self.number, self.path()));
+        }
+        self.number += 1;
+        let most = self.limits.page_nesting.min(MOST_LEVELS);
+        if depth > most {
+            return Err(too_deep_by(most, depth).at(self.path()));
+        }
+        let is_root = depth == 0 && matches!(self.names, Names::Root);
+        let further = prepare::draft(data, has_content, is_root, self.limits).map_err(|error| error.at(self.path()))?;
+        self.blocks = self.blocks.saturating_add(further.len());
+        self.check_count()?;
+        Ok(further)
+    }
+
+    /// Gives finished children to their parent; the top ones are what is ready.
+    fn close(&mut self) -> Option<Vec<BlockDraft>> {
+        let Level { ready, parent, .. } = self.levels.pop()?;
+        let Some((data, further)) = parent else { return Some(ready) };
+        self.levels.last_mut()?.push(BlockDraft { data, content: ready }, further);
+        None
+    }
+
+    fn check_count(&self) -> Result<()> {
+        let most = self.limits.blocks_per_request;
+        if self.blocks > most {
+            return Err(Error::limit(BLOCKS, most, self.blocks).at(self.names.list().unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    /// The path of the draft met last.
+    fn path(&self) -> String {
+        let lists = std::iter::once(self.names.list()).chain(std::iter::repeat(Some("content")));
+        let steps = self.levels.iter().zip(lists);
+        let steps =
+            steps.filter_map(|(level, list)| list.map(|list| format!("{list}[{}]", level.met.saturating_sub(1))));
+        steps.collect::<Vec<_>>().join(".")
+    }
+}
