@@ -11,7 +11,8 @@ use leafbase_model::{Error, ErrorKind, Result};
 use crate::edges::EdgeExtractor;
 use crate::keyspaces::{self, Keyspace, Row};
 use crate::kv::{KeyRange, Read};
-use crate::records::{self, meta};
+use crate::records;
+use crate::records::meta::{self, Totals};
 use crate::space_store::Progress;
 
 mod blocks;
@@ -51,15 +52,17 @@ pub enum Law {
     Document,
     /// Each document is in the indexes as its record says, and nothing else is.
     DocumentIndex,
-    /// Folders are in folders that exist, and none is in itself.
+    /// Folders are in folders that exist, none is in itself, and there are as many as the space says.
     Folder,
     /// The index of what is in a folder agrees with the folders.
     FolderIndex,
     /// Each document that is kept in a folder is kept in one that exists.
     DocumentFolder,
+    /// Each document has as many blocks as its record says.
+    BlockCount,
     /// Edges are what the contents of the blocks say.
     Edge,
-    /// The change log has no gap.
+    /// The change log has no gap and ends where the space says.
     ChangeLog,
 }
 
@@ -82,6 +85,7 @@ impl fmt::Display for Law {
             Self::DocumentFolder => "the folder of a document exists",
             Self::Edge => "edges agree with contents",
             Self::ChangeLog => "the change log has no gap",
+            Self::BlockCount => "a document has all its blocks",
         })
     }
 }
@@ -155,15 +159,15 @@ pub(crate) fn check(
     if !engine_is_whole {
         check.found(Law::Engine, "the store", "its own check failed");
     }
-    check.meta();
+    let totals = check.meta();
     check.nothing_elsewhere();
     let blocks = check.blocks();
     check.places(&blocks);
     let documents = check.documents(&blocks);
-    let folders = check.folders();
+    let folders = check.folders(totals);
     check.document_folders(&documents, &folders);
     check.edges(&blocks.edges);
-    check.changes();
+    check.changes(totals);
     check.tell();
     if check.broken_off {
         return Err(Error::new(ErrorKind::Canceled, "the check was broken off"));
@@ -220,18 +224,22 @@ impl Check<'_> {
         }
     }
 
-    fn meta(&mut self) {
-        self.rows(
-            keyspaces::META,
-            &mut |_, key, value| match key.get(1..).and_then(|name| str::from_utf8(name).ok()) {
-                Some(meta::FORMAT) => records::read_prefix(key, value, meta::read_minimum_reader).map(|_| ()),
-                Some(meta::SPACE) => records::read(key, value, meta::read_space).map(|_| ()),
-                _ => Err(records::damaged(key)),
-            },
-        );
-        for name in [meta::FORMAT, meta::SPACE] {
+    /// Gives the totals, if they can be read.
+    fn meta(&mut self) -> Option<Totals> {
+        let mut totals = None;
+        self.rows(keyspaces::META, &mut |_, key, value| {
+            match key.get(1..).and_then(|name| str::from_utf8(name).ok()) {
+                Some(meta::FORMAT) => drop(records::read_prefix(key, value, meta::read_minimum_reader)?),
+                Some(meta::SPACE) => drop(records::read(key, value, meta::read_space)?),
+                Some(meta::TOTALS) => totals = Some(records::read(key, value, meta::read_totals)?),
+                _ => return Err(records::damaged(key)),
+            }
+            Ok(())
+        });
+        for name in [meta::FORMAT, meta::SPACE, meta::TOTALS] {
             self.expect_index_row(Law::Record, &keyspaces::meta(name));
         }
+        totals
     }
 
     /// Nothing may be outside of the keyspaces in use.

@@ -19,7 +19,7 @@ pub(crate) struct Keyspace {
     pub(crate) name: &'static str,
 }
 
-/// Name to record. Law: a space has `format` and `space`, and no other name.
+/// Name to record. Law: a space has `format`, `space` and `totals`, and no other name; the totals are as the rows say.
 pub(crate) const META: Keyspace = Keyspace { tag: 0x01, name: "meta" };
 /// (document, parent, order key) to a run of consecutive children of the parent; the root is the only child of
 /// [`BlockId::NIL`]. Law: no run is empty, the parent is a block of the document of a type that may have children, and each
@@ -28,7 +28,7 @@ pub(crate) const BLOCKS: Keyspace = Keyspace { tag: 0x10, name: "blocks" };
 /// Block to document, parent and order key. Law: there is one for each block and no other; document and parent are exact,
 /// the order key is that of the block's run or a lower one (entries of runs move only to higher keys).
 pub(crate) const PLACES: Keyspace = Keyspace { tag: 0x11, name: "places" };
-/// Document to its record. Law: its root block exists, and each root has one.
+/// Document to its record. Law: its root block exists, each root has one, and it has as many blocks as the record says.
 pub(crate) const DOCUMENTS: Keyspace = Keyspace { tag: 0x20, name: "documents" };
 /// (location, document). Law: as the document's record says, and no other.
 pub(crate) const DOCUMENTS_BY_LOCATION: Keyspace = Keyspace { tag: 0x21, name: "documents by location" };
@@ -57,28 +57,7 @@ pub(crate) const SCHEMAS: Keyspace = Keyspace { tag: 0x70, name: "schemas" };
 /// (sequence, part) to a part of a change. Law: sequences follow each other without a gap, and so do parts from 0.
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
-/// All of them, in the order of their keys.
-pub(crate) const ALL: [Keyspace; 17] = [
-    META,
-    BLOCKS,
-    PLACES,
-    DOCUMENTS,
-    DOCUMENTS_BY_LOCATION,
-    DOCUMENTS_BY_MODIFIED,
-    DOCUMENTS_BY_CREATED,
-    DOCUMENTS_BY_DAY,
-    FOLDERS,
-    FOLDER_CHILDREN,
-    EDGES,
-    TASKS,
-    COMMENTS,
-    ASSETS,
-    ASSET_CHUNKS,
-    SCHEMAS,
-    CHANGES,
-];
-
-/// Those that hold rows; the others are reserved.
+/// Those that hold rows, in the order of their keys.
 pub(crate) const IN_USE: [Keyspace; 12] = [
     META,
     BLOCKS,
@@ -94,10 +73,14 @@ pub(crate) const IN_USE: [Keyspace; 12] = [
     CHANGES,
 ];
 
+/// Those that later versions will put rows into.
+const RESERVED: [Keyspace; 5] = [TASKS, COMMENTS, ASSETS, ASSET_CHUNKS, SCHEMAS];
+
 /// The keyspace of `key`.
 pub(crate) fn of(key: &[u8]) -> Keyspace {
     let tag = key.first().copied().unwrap_or(0xff);
-    ALL.into_iter().find(|keyspace| keyspace.tag == tag).unwrap_or(Keyspace { tag: 0xff, name: "unknown" })
+    let mut all = IN_USE.into_iter().chain(RESERVED);
+    all.find(|keyspace| keyspace.tag == tag).unwrap_or(Keyspace { tag: 0xff, name: "unknown" })
 }
 
 /// Names a row in messages.
@@ -333,11 +316,15 @@ pub(crate) fn read_change_part(key: &[u8]) -> Option<(u64, u32)> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
     fn tags_are_unique_and_ascend() {
-        assert!(ALL.windows(2).all(|pair| pair[0].tag < pair[1].tag));
+        assert!(IN_USE.windows(2).all(|pair| pair[0].tag < pair[1].tag));
+        let tags: BTreeSet<u8> = IN_USE.iter().chain(&RESERVED).map(|keyspace| keyspace.tag).collect();
+        assert_eq!(tags.len(), IN_USE.len() + RESERVED.len());
     }
 
     #[test]

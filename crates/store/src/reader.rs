@@ -10,6 +10,8 @@ use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::place_cache::{Epoch, PlaceCache};
 use crate::records::block::{self, Authors};
+use crate::records::document::Counted;
+use crate::records::meta::Totals;
 use crate::records::place::{self, Place};
 use crate::records::{self, document, meta};
 use crate::run::RunView;
@@ -63,10 +65,16 @@ pub(crate) fn place_of(source: &dyn Read, block: BlockId) -> Result<Option<Place
     get(source, &key, |value| records::read(&key, value, place::read))
 }
 
-/// The record of `document`, if it exists.
-pub(crate) fn document_record(source: &dyn Read, id: DocumentId) -> Result<Option<DocumentRecord>> {
+/// The record of `document` with the number of its blocks, if it exists.
+pub(crate) fn counted_document(source: &dyn Read, id: DocumentId) -> Result<Option<Counted>> {
     let key = keyspaces::document(id);
-    get(source, &key, |value| records::read(&key, value, |unpack| document::read(id, unpack)))
+    get(source, &key, |value| records::read(&key, value, |unpack| document::read_counted(id, unpack)))
+}
+
+/// What there must be of changes and folders.
+pub(crate) fn totals(source: &dyn Read) -> Result<Totals> {
+    let key = keyspaces::meta(meta::TOTALS);
+    get(source, &key, |value| records::read(&key, value, meta::read_totals))?.ok_or_else(|| records::damaged(&key))
 }
 
 /// Gets the key of a run, the run, and the index of the block that was sought.
@@ -149,7 +157,7 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
-        document_record(self.read, document)
+        Ok(counted_document(self.read, document)?.map(|counted| counted.record))
     }
 
     /// What `block` points to, sorted, each once; empty if it does not exist.

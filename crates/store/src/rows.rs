@@ -36,6 +36,7 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             Some(name) if name == meta::FORMAT.as_bytes() => {
                 records::read_prefix(key, value, meta::read_minimum_reader).map(drop)
             }
+            Some(name) if name == meta::TOTALS.as_bytes() => records::read(key, value, meta::read_totals).map(drop),
             _ => records::read(key, value, meta::read_space).map(drop),
         },
         BLOCKS => read_run(key, value),
@@ -45,7 +46,7 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         }
         DOCUMENTS => {
             let id = keyspaces::read_document(key).ok_or_else(damaged)?;
-            records::read(key, value, |unpack| document::read(id, unpack)).map(drop)
+            records::read(key, value, |unpack| document::read_counted(id, unpack)).map(drop)
         }
         DOCUMENTS_BY_LOCATION | DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_CREATED | DOCUMENTS_BY_DAY => {
             keyspaces::read_document(key).ok_or_else(damaged)?;

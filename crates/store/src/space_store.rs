@@ -12,8 +12,9 @@ use crate::edges::EdgeExtractor;
 use crate::keyspaces::{self, DOCUMENTS, FOLDERS, Keyspace, PLACES};
 use crate::kv::{KeyRange, Snapshot, Store, Transaction, WriteOptions};
 use crate::place_cache::{Epoch, PlaceCache};
-use crate::reader::{Reader, log};
-use crate::records::{self, meta};
+use crate::reader::{self, Reader};
+use crate::records;
+use crate::records::meta::{self, Totals};
 use crate::transaction::{Finished, SpaceTransaction};
 
 /// What is told of work under way: how many rows are done. It may break the work off.
@@ -90,6 +91,12 @@ fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
     rows.put(&key, &records::seal(&key, |out| meta::put_space(out, meta)))
 }
 
+/// Sets what there must be of changes and folders.
+pub(crate) fn put_totals(rows: &mut dyn Transaction, totals: Totals) -> Result<()> {
+    let key = keyspaces::meta(meta::TOTALS);
+    rows.put(&key, &records::seal(&key, |out| meta::put_totals(out, totals)))
+}
+
 impl SpaceStore {
     /// Makes a space in `store`, which is empty.
     ///
@@ -116,6 +123,7 @@ impl SpaceStore {
             }
             let key = keyspaces::meta(meta::FORMAT);
             rows.put(&key, &records::seal(&key, meta::put_format))?;
+            put_totals(rows, Totals::default())?;
             put_meta(rows, meta)
         })
     }
@@ -216,7 +224,7 @@ impl SpaceStore {
             blocks: count(PLACES)?,
             folders: count(FOLDERS)?,
             bytes: self.store.bytes()?,
-            sequence: log::last_sequence(&*snapshot)?,
+            sequence: reader::totals(&*snapshot)?.sequence,
         })
     }
 

@@ -11,9 +11,11 @@ use leafbase_model::{BlockData, BlockId, Change, Edit, Error, ErrorKind, Result,
 use crate::edges::EdgeExtractor;
 use crate::keyspaces;
 use crate::kv::Transaction;
-use crate::reader::{Reader, links, log};
+use crate::reader::{Reader, links, totals};
 use crate::records;
 use crate::records::change::Log;
+use crate::records::meta::Totals;
+use crate::space_store::put_totals;
 
 mod blocks;
 mod documents;
@@ -143,7 +145,9 @@ impl<'a> SpaceTransaction<'a> {
         if self.log.is_empty() {
             return Ok(Finished { change: None, changed });
         }
-        let sequence = log::last_sequence(&*self.rows)? + 1;
+        let totals = totals(&*self.rows)?;
+        let sequence = totals.sequence + 1;
+        put_totals(self.rows, Totals { sequence, ..totals })?;
         let documents = self.documents.touched();
         let body = self.log.body(self.stamp, &documents);
         self.put_change(sequence, &body)?;

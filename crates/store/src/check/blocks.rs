@@ -24,6 +24,8 @@ pub(super) struct Known {
 #[derive(Default)]
 pub(super) struct Blocks {
     pub(super) known: HashMap<BlockId, Known>,
+    /// How many each document has.
+    pub(super) of_documents: HashMap<DocumentId, u64>,
     /// The keys of all runs.
     runs: Vec<Vec<u8>>,
     /// A hash of the key of each edge that the contents say.
@@ -54,7 +56,7 @@ impl Check<'_> {
     }
 
     fn run(&mut self, blocks: &mut Blocks, key: &[u8], value: &[u8]) -> Result<()> {
-        let (_, _, order) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+        let (document, _, order) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
         if !order_key::is_valid(order) {
             return Err(records::damaged(key));
         }
@@ -62,6 +64,7 @@ impl Check<'_> {
         if run.ids().len() > 1 && value.len() > MAX_BYTES {
             self.found(Law::Run, keyspaces::Row(key), "it is too large");
         }
+        *blocks.of_documents.entry(document).or_default() += run.ids().len() as u64;
         let number = u32::try_from(blocks.runs.len()).unwrap_or(u32::MAX);
         blocks.runs.push(key.to_owned());
         let mut authors = Authors::default();

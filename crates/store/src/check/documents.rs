@@ -24,7 +24,13 @@ impl Check<'_> {
             if blocks.run_of(id.root()).is_none_or(|(_, parent, _)| !parent.is_nil()) {
                 check.found(Law::Document, Row(key), "its root does not exist");
             }
-            documents.insert(id, records::read(key, value, |unpack| document::read(id, unpack))?);
+            let counted = records::read(key, value, |unpack| document::read_counted(id, unpack))?;
+            let found = blocks.of_documents.get(&id).copied().unwrap_or_default();
+            if counted.blocks != found {
+                let message = format_args!("{found} of its {} blocks are there", counted.blocks);
+                check.found(Law::BlockCount, Row(key), message);
+            }
+            documents.insert(id, counted.record);
             Ok(())
         });
         let roots =

@@ -6,11 +6,12 @@ use leafbase_model::FolderId;
 
 use super::{Check, Law};
 use crate::keyspaces::{self, FOLDER_CHILDREN, FOLDERS, Row};
+use crate::records::meta::Totals;
 use crate::records::{self, folder};
 
 impl Check<'_> {
     /// Gives the IDs of all folders.
-    pub(super) fn folders(&mut self) -> HashSet<FolderId> {
+    pub(super) fn folders(&mut self, totals: Option<Totals>) -> HashSet<FolderId> {
         let mut parents: BTreeMap<FolderId, Option<FolderId>> = BTreeMap::new();
         let mut named = HashSet::new();
         self.rows(FOLDERS, &mut |check, key, value| {
@@ -21,6 +22,11 @@ impl Check<'_> {
             parents.insert(id, record.parent);
             Ok(())
         });
+        if let Some(expected) = totals.map(|totals| totals.folders)
+            && expected != named.len() as u64
+        {
+            self.found(Law::Folder, FOLDERS.name, format_args!("{} of {expected} are there", named.len()));
+        }
         for (id, parent) in &parents {
             if parent.is_some_and(|parent| !named.contains(&parent)) {
                 self.found(Law::Folder, format_args!("folder {id}"), "the folder it is in does not exist");

@@ -4,9 +4,10 @@ use super::{Check, Law};
 use crate::keyspaces::{self, CHANGES, Row};
 use crate::reader::log::Parts;
 use crate::records;
+use crate::records::meta::Totals;
 
 impl Check<'_> {
-    pub(super) fn changes(&mut self) {
+    pub(super) fn changes(&mut self, totals: Option<Totals>) {
         let (mut parts, mut last) = (Parts::default(), 0);
         self.rows(CHANGES, &mut |check, key, value| {
             let (sequence, part) = keyspaces::read_change_part(key).ok_or_else(|| records::damaged(key))?;
@@ -21,6 +22,12 @@ impl Check<'_> {
             parts.take(key, value).map(|_| ())
         });
         self.unfinished(&parts);
+        if let Some(Totals { sequence, .. }) = totals
+            && sequence != last
+        {
+            let message = format_args!("it ends with change {last}, not with {sequence}");
+            self.found(Law::ChangeLog, CHANGES.name, message);
+        }
     }
 
     fn unfinished(&mut self, parts: &Parts) {

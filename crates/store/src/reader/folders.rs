@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use leafbase_model::{FolderId, FolderRecord, Result};
+use leafbase_model::{Error, FolderId, FolderRecord, Result};
 
-use super::{Reader, get};
+use super::{Reader, get, totals};
 use crate::keyspaces::{self, FOLDERS};
 use crate::kv::KeyRange;
 use crate::records::{self, folder};
@@ -49,6 +49,11 @@ impl Reader<'_> {
             folders.push(records::read(key, value, |unpack| folder::read(id, unpack))?);
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(folders)
+        let expected = totals(self.read)?.folders;
+        if folders.len() as u64 == expected {
+            Ok(folders)
+        } else {
+            Err(Error::corrupted(format_args!("folders: {} of {expected} are there", folders.len())))
+        }
     }
 }

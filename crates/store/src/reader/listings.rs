@@ -150,7 +150,7 @@ impl Reader<'_> {
         self.read.get_many(&rows, &mut |index, value| {
             let (Some((indexed, id)), Some(key)) = (keys.get(index), rows.get(index)) else { return Ok(()) };
             let value = value.ok_or_else(|| records::damaged(indexed))?;
-            documents.push(records::read(key, value, |unpack| document::read(*id, unpack))?);
+            documents.push(records::read(key, value, |unpack| document::read_counted(*id, unpack))?.record);
             Ok(())
         })?;
         Ok(documents)

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{Change, Result};
 
-use super::Reader;
+use super::{Reader, totals};
 use crate::keyspaces::{self, CHANGES};
-use crate::kv::{KeyRange, Read};
+use crate::kv::KeyRange;
 use crate::records::{self, change};
 
 /// A change whose parts are being read.
@@ -46,22 +46,11 @@ impl Parts {
     }
 }
 
-/// The number of the last change; 0 if there is none.
-pub(crate) fn last_sequence(source: &dyn Read) -> Result<u64> {
-    let prefix = [CHANGES.tag];
-    let mut last = 0;
-    source.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)).reversed(), &mut |key, _| {
-        (last, _) = keyspaces::read_change_part(key).ok_or_else(|| records::damaged(key))?;
-        Ok(ControlFlow::Break(()))
-    })?;
-    Ok(last)
-}
-
 impl Reader<'_> {
     /// At most `limit` rows of the change log after the one numbered `sequence`.
     ///
     /// # Errors
-    /// As [`Self::locate`].
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a change is missing.
     pub fn changes_after(&self, sequence: u64, limit: usize) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
         let Some(first) = sequence.checked_add(1).filter(|_| limit > 0) else { return Ok(changes) };
@@ -76,10 +65,8 @@ impl Reader<'_> {
             changes.push(change);
             Ok(if changes.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
-        match parts.unfinished() {
-            Some(sequence) => Err(records::damaged(&keyspaces::change_part(sequence, 0))),
-            None => Ok(changes),
-        }
+        let is_missing = parts.unfinished().is_some() || changes.len() < limit && expected <= self.last_sequence()?;
+        if is_missing { Err(records::damaged(&keyspaces::change_part(expected, 0))) } else { Ok(changes) }
     }
 
     /// The number of the last row of the change log; 0 if there is none.
@@ -87,6 +74,6 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn last_sequence(&self) -> Result<u64> {
-        last_sequence(self.read)
+        Ok(totals(self.read)?.sequence)
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, Forest, Node, Result};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Forest, Node, Result};
 
-use super::{Reader, find_in_runs};
+use super::{Reader, counted_document, find_in_runs};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::records::block::{self, Authors};
@@ -174,7 +174,7 @@ impl Reader<'_> {
     /// A whole document is one range; otherwise each level is, as far as IDs made together lie together.
     ///
     /// # Errors
-    /// As [`Self::locate`].
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a whole document lacks blocks.
     pub fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
         let Some(place) = self.place(block)? else { return Ok(Forest::default()) };
         if place.parent.is_nil() && max_depth.is_none() {
@@ -187,6 +187,8 @@ impl Reader<'_> {
     }
 
     fn whole(&self, place: &Place, root: BlockId) -> Result<Forest> {
+        let counted = counted_document(self.read, place.document)?;
+        let expected = counted.ok_or_else(|| records::damaged(&keyspaces::document(place.document)))?.blocks;
         let start = keyspaces::document_runs(place.document);
         let mut gathered = Gathered::default();
         self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
@@ -196,7 +198,13 @@ impl Reader<'_> {
         })?;
         // The root is the only child of the lowest ID there is.
         let top = gathered.blocks.first_mut().and_then(Option::take).filter(|top| top.id == root);
-        gathered.into_forest(top.ok_or_else(|| records::damaged(&keyspaces::place(root)))?)
+        let forest = gathered.into_forest(top.ok_or_else(|| records::damaged(&keyspaces::place(root)))?)?;
+        if forest.0.len() as u64 == expected {
+            Ok(forest)
+        } else {
+            let (found, document) = (forest.0.len(), place.document);
+            Err(Error::corrupted(format_args!("document {document}: {found} of its {expected} blocks can be reached")))
+        }
     }
 
     fn gather(&self, document: DocumentId, top: &BlockRecord, levels: usize, gathered: &mut Gathered) -> Result<()> {

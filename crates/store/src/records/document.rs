@@ -1,11 +1,30 @@
-//! Document records.
+//! Document records: in the store with the number of blocks, which tells when some of them are missing; in the change log
+//! without it.
 
 use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
 
 use super::block::{put_day, read_day};
 use crate::msgpack::{Fault, Pack, Unpack, Unpacked, put_bin, time};
 
+/// A document as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) record: DocumentRecord,
+    /// How many blocks it has, the root included.
+    pub(crate) blocks: u64,
+}
+
+/// Appends the record for the change log.
 pub(crate) fn put(out: &mut Vec<u8>, record: &DocumentRecord) {
+    put_fields(out, record, 0);
+}
+
+/// Appends the record for the store.
+pub(crate) fn put_counted(out: &mut Vec<u8>, counted: &Counted) {
+    put_fields(out, &counted.record, counted.blocks);
+}
+
+fn put_fields(out: &mut Vec<u8>, record: &DocumentRecord, blocks: u64) {
     let DocumentRecord { id: _, location, day, created_at, modified_at } = record;
     let (class, folder) = match location {
         Location::Unsorted => (0, None),
@@ -15,16 +34,31 @@ pub(crate) fn put(out: &mut Vec<u8>, record: &DocumentRecord) {
         Location::Trash => (4, None),
     };
     let mut pack = Pack::new(out);
-    pack.time(Some(*created_at)).time(Some(*modified_at)).uint(class);
+    pack.time(Some(*created_at)).time(Some(*modified_at)).uint(blocks).uint(class);
     pack.field(folder.is_none(), |out| put_bin(out, folder.unwrap_or_default().as_bytes()));
     put_day(&mut pack, *day);
     pack.end();
 }
 
+/// Reads the record of the change log.
 pub(crate) fn read(id: DocumentId, unpack: &mut Unpack<'_>) -> Unpacked<DocumentRecord> {
+    match read_fields(id, unpack)? {
+        Counted { record, blocks: 0 } => Ok(record),
+        Counted { .. } => Err(Fault::Damaged),
+    }
+}
+
+/// Reads the record of the store, where each document has a root.
+pub(crate) fn read_counted(id: DocumentId, unpack: &mut Unpack<'_>) -> Unpacked<Counted> {
+    let counted = read_fields(id, unpack)?;
+    if counted.blocks > 0 { Ok(counted) } else { Err(Fault::Damaged) }
+}
+
+fn read_fields(id: DocumentId, unpack: &mut Unpack<'_>) -> Unpacked<Counted> {
     let mut fields = unpack.fields()?;
     let created_at = fields.required(time)?;
     let modified_at = fields.required(time)?;
+    let blocks = fields.uint()?;
     let class = fields.uint()?;
     let folder = fields.next(Unpack::id)?.map(FolderId::from_bytes);
     let location = match (class, folder) {
@@ -38,5 +72,5 @@ pub(crate) fn read(id: DocumentId, unpack: &mut Unpack<'_>) -> Unpacked<Document
     };
     let day = fields.next(read_day)?;
     fields.end()?;
-    Ok(DocumentRecord { id, location, day, created_at, modified_at })
+    Ok(Counted { record: DocumentRecord { id, location, day, created_at, modified_at }, blocks })
 }

@@ -23,6 +23,7 @@ impl SpaceTransaction<'_> {
             self.runs.insert(&*self.rows, &mut self.places, siblings(slot), after, &tops)?;
         }
         self.plant_below(slot.document, forest, &encoded, &families)?;
+        self.documents.add_blocks(slot.document, forest.0.len())?;
         self.log.insert(slot, forest, &encoded);
         Ok(())
     }
@@ -42,6 +43,7 @@ impl SpaceTransaction<'_> {
         }
         self.uproot_below(slot.document, forest, &encoded, &families)?;
         self.forget(forest);
+        self.documents.take_blocks(slot.document, forest.0.len())?;
         self.log.remove(slot, forest, &encoded);
         Ok(())
     }
@@ -87,15 +89,18 @@ impl SpaceTransaction<'_> {
         let after = self.spot_after(to)?;
         self.runs.insert(&*self.rows, &mut self.places, siblings(to), after, &[(block, &record)])?;
         if from.document != to.document {
-            self.rekey_below(block, from.document, to.document)?;
+            let moved = 1 + self.rekey_below(block, from.document, to.document)?;
+            self.documents.take_blocks(from.document, moved)?;
+            self.documents.add_blocks(to.document, moved)?;
         }
         self.log.relocate(block, from, to);
         Ok(())
     }
 
-    /// Moves the runs of all descendants to another document, one after the other and without decoding a block.
-    fn rekey_below(&mut self, block: BlockId, from: DocumentId, to: DocumentId) -> Result<()> {
-        let mut parents = vec![block];
+    /// Moves the runs of all descendants to another document, one after the other and without decoding a block. Gives the
+    /// number of the descendants.
+    fn rekey_below(&mut self, block: BlockId, from: DocumentId, to: DocumentId) -> Result<usize> {
+        let (mut parents, mut moved) = (vec![block], 0);
         while !parents.is_empty() {
             let mut children = Vec::new();
             for key in self.runs.of_parents(&*self.rows, from, &parents)? {
@@ -107,10 +112,11 @@ impl SpaceTransaction<'_> {
                 children.extend_from_slice(run.ids());
                 self.runs.put(&mut *self.rows, &keyspaces::run(to, parent, order), &run)?;
             }
+            moved += children.len();
             children.sort_unstable();
             parents = children;
         }
-        Ok(())
+        Ok(moved)
     }
 
     fn place(&self, block: BlockId) -> Result<Place> {

@@ -8,16 +8,16 @@ use leafbase_model::{DocumentId, DocumentRecord, Forest, Result, Timestamp};
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces::{self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED};
 use crate::kv::{Read, Transaction};
-use crate::reader::document_record;
+use crate::reader::counted_document;
 use crate::records;
 use crate::records::change::Encoded;
-use crate::records::document;
+use crate::records::document::{self, Counted};
 
 /// A document as it is in the store, and as it is to be.
 #[derive(Debug)]
 struct Staged {
-    stored: Option<DocumentRecord>,
-    now: Option<DocumentRecord>,
+    stored: Option<Counted>,
+    now: Option<Counted>,
 }
 
 /// The documents that a write touched.
@@ -36,7 +36,7 @@ impl Documents {
         Ok(match self.staged.entry(id) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let stored = document_record(source, id)?;
+                let stored = counted_document(source, id)?;
                 entry.insert(Staged { now: stored.clone(), stored })
             }
         })
@@ -45,8 +45,25 @@ impl Documents {
     /// Something of the document changes: it must exist. Its last change never goes back.
     pub(super) fn touch(&mut self, source: &dyn Read, id: DocumentId, at: Timestamp) -> Result<()> {
         let staged = self.staged(source, id)?;
-        let record = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
+        let Counted { record, .. } = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
         record.modified_at = record.modified_at.max(at);
+        Ok(())
+    }
+
+    /// So many blocks come to a document that was touched.
+    pub(super) fn add_blocks(&mut self, id: DocumentId, added: usize) -> Result<()> {
+        self.count(id, |blocks| blocks.checked_add(added as u64))
+    }
+
+    /// So many blocks leave a document that was touched.
+    pub(super) fn take_blocks(&mut self, id: DocumentId, taken: usize) -> Result<()> {
+        self.count(id, |blocks| blocks.checked_sub(taken as u64).filter(|left| *left > 0))
+    }
+
+    fn count(&mut self, id: DocumentId, change: impl FnOnce(u64) -> Option<u64>) -> Result<()> {
+        let counted = self.staged.get_mut(&id).and_then(|staged| staged.now.as_mut());
+        let counted = counted.ok_or_else(|| missing("the document"))?;
+        counted.blocks = change(counted.blocks).ok_or_else(|| records::damaged(&keyspaces::document(id)))?;
         Ok(())
     }
 
@@ -57,11 +74,13 @@ impl Documents {
             }
             let key = keyspaces::document(*id);
             match &staged.now {
-                Some(record) => rows.put(&key, &records::seal(&key, |out| document::put(out, record)))?,
+                Some(counted) => rows.put(&key, &records::seal(&key, |out| document::put_counted(out, counted)))?,
                 None => rows.delete(&key)?,
             }
-            let before = staged.stored.as_ref().map(index_keys).unwrap_or_default();
-            let after = staged.now.as_ref().map(index_keys).unwrap_or_default();
+            let keys = |counted: &Option<Counted>| {
+                counted.as_ref().map(|counted| index_keys(&counted.record)).unwrap_or_default()
+            };
+            let (before, after) = (keys(&staged.stored), keys(&staged.now));
             for key in before.iter().filter(|key| !after.contains(key)) {
                 rows.delete(key)?;
             }
@@ -96,7 +115,7 @@ impl SpaceTransaction<'_> {
         if staged.now.is_some() {
             return Err(conflict("the document exists already"));
         }
-        staged.now = Some(record.clone());
+        staged.now = Some(Counted { record: record.clone(), blocks: forest.0.len() as u64 });
         let encoded = Encoded::of(forest);
         self.plant_document(record.id, forest, &encoded)?;
         self.log.create_document(record, forest, &encoded);
@@ -106,10 +125,13 @@ impl SpaceTransaction<'_> {
     pub(super) fn erase_document(&mut self, record: &DocumentRecord, forest: &Forest) -> Result<()> {
         let staged = self.documents.staged(&*self.rows, record.id)?;
         let stored = staged.now.take().ok_or_else(|| missing("the document"))?;
-        check_same(&stored, record)?;
+        check_same(&stored.record, record)?;
         let encoded = Encoded::of(forest);
         self.uproot_document(record.id, forest, &encoded)?;
-        self.log.erase_document(&stored, forest, &encoded);
+        if stored.blocks != forest.0.len() as u64 {
+            return Err(records::damaged(&keyspaces::document(record.id)));
+        }
+        self.log.erase_document(&stored.record, forest, &encoded);
         Ok(())
     }
 
@@ -118,10 +140,10 @@ impl SpaceTransaction<'_> {
             return Err(conflict("a document cannot become another one"));
         }
         let staged = self.documents.staged(&*self.rows, before.id)?;
-        let stored = staged.now.as_ref().ok_or_else(|| missing("the document"))?;
-        check_same(stored, before)?;
-        let modified_at = stored.modified_at.max(self.stamp.at);
-        staged.now = Some(DocumentRecord { modified_at, ..after.clone() });
+        let Counted { record, .. } = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
+        check_same(record, before)?;
+        let modified_at = record.modified_at.max(self.stamp.at);
+        *record = DocumentRecord { modified_at, ..after.clone() };
         self.log.update_document(before, after);
         Ok(())
     }

@@ -7,7 +7,10 @@ use leafbase_model::{FolderId, FolderRecord, Location, Result};
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces;
 use crate::kv::KeyRange;
+use crate::reader::totals;
+use crate::records::meta::{self, Totals};
 use crate::records::{self, folder};
+use crate::space_store::put_totals;
 
 impl SpaceTransaction<'_> {
     pub(super) fn create_folder(&mut self, record: &FolderRecord) -> Result<()> {
@@ -16,6 +19,7 @@ impl SpaceTransaction<'_> {
         }
         self.check_parent(record.parent)?;
         self.put_folder(record)?;
+        self.count_folders(|folders| folders.checked_add(1))?;
         self.log.create_folder(record);
         Ok(())
     }
@@ -31,8 +35,15 @@ impl SpaceTransaction<'_> {
         }
         self.rows.delete(&keyspaces::folder(record.id))?;
         self.rows.delete(&keyspaces::folder_child(record.parent, record.id))?;
+        self.count_folders(|folders| folders.checked_sub(1))?;
         self.log.remove_folder(record);
         Ok(())
+    }
+
+    fn count_folders(&mut self, change: impl FnOnce(u64) -> Option<u64>) -> Result<()> {
+        let totals = totals(&*self.rows)?;
+        let folders = change(totals.folders).ok_or_else(|| records::damaged(&keyspaces::meta(meta::TOTALS)))?;
+        put_totals(self.rows, Totals { folders, ..totals })
     }
 
     pub(super) fn update_folder(&mut self, before: &FolderRecord, after: &FolderRecord) -> Result<()> {

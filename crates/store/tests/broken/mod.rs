@@ -1,0 +1,113 @@
+//! A small space, and its rows by hand.
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest,
+    LineStyle, Location, Node, Timestamp,
+};
+use leafbase_store::kv::{KeyRange, Store, WriteOptions};
+use leafbase_store::{CheckReport, SpaceStore, rows};
+
+use crate::naive::{memory_space, relaxed, stamp};
+
+pub type Row = (Vec<u8>, Vec<u8>);
+
+pub const BLOCKS: u8 = 0x10;
+pub const PLACES: u8 = 0x11;
+pub const DOCUMENTS: u8 = 0x20;
+pub const BY_MODIFIED: u8 = 0x22;
+pub const FOLDERS: u8 = 0x30;
+pub const FOLDER_CHILDREN: u8 = 0x31;
+pub const EDGES: u8 = 0x40;
+pub const CHANGES: u8 = 0x80;
+
+pub fn id(number: u8) -> BlockId {
+    BlockId::from_bytes([number; 16])
+}
+
+pub fn node(depth: u16, number: u8, data: BlockData) -> Node {
+    Node { depth, block: BlockRecord { id: id(number), rev: 1, created: stamp(1), modified: stamp(1), data } }
+}
+
+/// A document of root 1, text 2, page 3 with page 4 in it, which holds text 5, and line 6; another one of root 7 with text 8;
+/// folder 2 in folder 1, which holds the first document.
+pub fn space() -> (Arc<dyn Store>, SpaceStore) {
+    let (store, space) = memory_space();
+    let folder = |number| FolderId::from_bytes([number; 16]);
+    let record = |number, location| DocumentRecord {
+        id: DocumentId::of_root(id(number)),
+        location,
+        day: None,
+        created_at: Timestamp::from_millis(1),
+        modified_at: Timestamp::from_millis(1),
+    };
+    let line = BlockData::new(BlockKind::Line { style: LineStyle::Light });
+    let first = Forest(vec![
+        node(0, 1, BlockData::page("One")),
+        node(1, 2, BlockData::text(format!("see b:{}", id(7)))),
+        node(1, 3, BlockData::page("Three")),
+        node(2, 4, BlockData::page("Four")),
+        node(3, 5, BlockData::text("five")),
+        node(1, 6, line),
+    ]);
+    let second = Forest(vec![node(0, 7, BlockData::page("Seven")), node(1, 8, BlockData::text("eight"))]);
+    let writes = [
+        vec![Edit::CreateFolder(FolderRecord { id: folder(1), name: "A".to_owned(), parent: None })],
+        vec![Edit::CreateFolder(FolderRecord { id: folder(2), name: "B".to_owned(), parent: Some(folder(1)) })],
+        vec![Edit::CreateDocument { record: record(1, Location::Folder(folder(1))), forest: first }],
+        vec![Edit::CreateDocument { record: record(7, Location::Unsorted), forest: second }],
+    ];
+    for edits in writes {
+        space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone())).unwrap();
+    }
+    (store, space)
+}
+
+pub fn dump(store: &dyn Store) -> Vec<Row> {
+    let mut all = vec![];
+    let range = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+    let visit = &mut |key: &[u8], value: &[u8]| {
+        all.push((key.to_vec(), value.to_vec()));
+        Ok(ControlFlow::Continue(()))
+    };
+    store.snapshot().unwrap().scan(range, visit).unwrap();
+    all
+}
+
+pub fn key(tag: u8, ids: &[u8], rest: &[u8]) -> Vec<u8> {
+    let ids = ids.iter().flat_map(|number| [*number; 16]);
+    std::iter::once(tag).chain(ids).chain(rest.iter().copied()).collect()
+}
+
+pub const FIRST: [u8; 4] = [0x80, 0, 0, 0];
+
+/// The rows of `store` whose keys begin so.
+pub fn find(store: &dyn Store, prefix: &[u8]) -> Vec<Row> {
+    dump(store).into_iter().filter(|(key, _)| key.starts_with(prefix)).collect()
+}
+
+pub fn put(store: &dyn Store, key: &[u8], value: &[u8]) {
+    store.write(WriteOptions::default(), &mut |rows| rows.put(key, value)).unwrap();
+}
+
+pub fn delete(store: &dyn Store, key: &[u8]) {
+    store.write(WriteOptions::default(), &mut |rows| rows.delete(key)).unwrap();
+}
+
+/// Puts the body of the row under `from` under `to`, sealed for it.
+pub fn copy(store: &dyn Store, from: &[u8], to: &[u8]) {
+    let (key, value) = find(store, from).remove(0);
+    put(store, to, &rows::seal(to, &rows::body(&key, &value).unwrap()));
+}
+
+pub fn rekey(store: &dyn Store, from: &[u8], to: &[u8]) {
+    copy(store, from, to);
+    delete(store, from);
+}
+
+pub fn check(space: &SpaceStore) -> CheckReport {
+    space.check(&mut |_| ControlFlow::Continue(())).unwrap()
+}

@@ -1,0 +1,104 @@
+//! Rows that are gone, as after damage of what the engine finds them by: no read takes what is left for all there is.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+
+use leafbase_model::{BlockData, DocumentId, Edit, Error, ErrorKind, Forest, Result, Slot};
+use leafbase_store::kv::Store;
+use leafbase_store::{Reader, SpaceStore};
+
+mod broken;
+mod naive;
+
+use broken::*;
+use naive::{relaxed, stamp};
+
+/// The small space, whose first document got 200 more blocks in a write of its own.
+fn large() -> (std::sync::Arc<dyn Store>, SpaceStore) {
+    let (store, space) = space();
+    let slot = Slot { document: DocumentId::of_root(id(1)), parent: id(1), after: Some(id(6)) };
+    let text = BlockData::text("the quick brown fox jumps over the lazy dog and runs far away");
+    let forest = Forest((20..220).map(|number| node(0, number, text.clone())).collect());
+    space.write(relaxed(), &stamp(3), |open| open.apply(vec![Edit::Insert { slot, forest: forest.clone() }])).unwrap();
+    (store, space)
+}
+
+fn read<T>(space: &SpaceStore, read: impl FnOnce(Reader<'_>) -> Result<T>) -> Result<T> {
+    read(space.snapshot().unwrap().reader())
+}
+
+fn corrupted<T: std::fmt::Debug>(result: Result<T>) -> Error {
+    let error = result.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
+    error
+}
+
+#[test]
+fn a_document_without_some_of_its_blocks_is_damaged() {
+    let (store, _) = large();
+    let runs = find(&*store, &key(BLOCKS, &[1], &[]));
+    assert!(runs.len() > 5);
+    for (run, _) in &runs {
+        let (store, space) = large();
+        assert_eq!(read(&space, |reader| reader.subtree(id(1), None)).unwrap().0.len(), 206);
+        delete(&*store, run);
+        let error = corrupted(read(&space, |reader| reader.subtree(id(1), None)));
+        if run[17..33] != [0; 16] {
+            assert!(error.message().contains(&DocumentId::of_root(id(1)).to_string()), "{error}");
+        }
+        assert_eq!(read(&space, |reader| reader.subtree(id(7), None)).unwrap().0.len(), 2);
+    }
+    let (store, space) = large();
+    delete(&*store, &key(DOCUMENTS, &[1], &[]));
+    corrupted(read(&space, |reader| reader.subtree(id(1), None)));
+}
+
+#[test]
+fn a_document_without_some_of_its_blocks_is_not_erased() {
+    let (store, space) = large();
+    let mut forest = read(&space, |reader| reader.subtree(id(1), None)).unwrap();
+    delete(&*store, &key(BLOCKS, &[1, 4], &FIRST));
+    forest.0.retain(|node| node.block.id != id(5));
+    let erased = space.write(relaxed(), &stamp(9), |open| {
+        let record = open.reader()?.document(DocumentId::of_root(id(1)))?.unwrap();
+        open.apply(vec![Edit::EraseDocument { record, forest: forest.clone() }])
+    });
+    corrupted(erased);
+}
+
+#[test]
+fn a_log_without_some_of_its_changes_is_damaged() {
+    let (store, _) = large();
+    let rows = find(&*store, &[CHANGES]);
+    assert_eq!(rows.len(), 5);
+    for (number, (row, _)) in rows.iter().enumerate() {
+        let (store, space) = large();
+        assert_eq!(read(&space, |reader| reader.changes_after(0, 9)).unwrap().len(), 5);
+        delete(&*store, row);
+        corrupted(read(&space, |reader| reader.changes_after(0, 9)));
+        assert_eq!(read(&space, |reader| reader.last_sequence()).unwrap(), 5);
+        assert_eq!(read(&space, |reader| reader.changes_after(number as u64 + 1, 9)).unwrap().len(), 4 - number);
+        assert_eq!(read(&space, |reader| reader.changes_after(5, 9)).unwrap(), []);
+    }
+    let (store, space) = large();
+    for (row, _) in &rows {
+        delete(&*store, row);
+    }
+    corrupted(read(&space, |reader| reader.changes_after(0, 9)));
+    // The next change is numbered as if none were missing.
+    let slot = Slot { document: DocumentId::of_root(id(7)), parent: id(7), after: None };
+    let forest = Forest(vec![node(0, 9, BlockData::text("nine"))]);
+    let edit = Edit::Insert { slot, forest };
+    let written = space.write(relaxed(), &stamp(9), |open| open.apply(vec![edit.clone()])).unwrap();
+    assert_eq!(written.change.unwrap().sequence, 6);
+    delete(&*store, b"\x01totals");
+    corrupted(read(&space, |reader| reader.last_sequence()));
+}
+
+#[test]
+fn folders_without_some_of_them_are_damaged() {
+    let (store, space) = large();
+    assert_eq!(read(&space, |reader| reader.folders()).unwrap().len(), 2);
+    delete(&*store, &key(FOLDERS, &[2], &[]));
+    corrupted(read(&space, |reader| reader.folders()));
+    delete(&*store, &key(FOLDERS, &[1], &[]));
+    corrupted(read(&space, |reader| reader.folders()));
+}
