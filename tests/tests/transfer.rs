@@ -366,6 +366,100 @@ fn a_canceled_import_leaves_whole_documents_and_no_dangling_links() {
 }
 
 #[test]
+fn an_import_tells_how_it_settles_links_and_may_be_canceled_then() {
+    let files = [("A.md", "[[B#b]] [[C#c]]\n"), ("B.md", "x\n\n# b\n"), ("C.md", "x\n\n# c\n")];
+    for (last, canceled, expected) in [
+        (7, false, "[B#b](B.md#b) [C#c](C.md#c)\n"),
+        (4, true, "[B#b](B.md#b) [C#c](C.md)\n"),
+        (6, false, "[B#b](B.md#b) [C#c](C.md#c)\n"),
+    ] {
+        let notes = Space::in_memory().expect("a space").connect();
+        let mut told = Vec::new();
+        let mut stop = |progress: Progress| {
+            told.push((progress.done, progress.total));
+            if progress.done == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let report = notes.import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut stop);
+        let report = report.expect("imported");
+        assert_eq!((report.canceled, report.documents), (canceled, 3));
+        let missing = if canceled { vec![(AdaptationKind::MissingAnchor, Some(1))] } else { vec![] };
+        assert_eq!(kinds(&report), missing);
+        let all = [(1, 3), (2, 3), (3, 3), (4, 5), (5, 5), (6, 6)].map(|(done, total)| (done, Some(total)));
+        assert_eq!(told, all[..usize::try_from(last.min(6)).expect("a number")]);
+        assert_eq!(file(&exported(&notes), "A.md"), expected);
+    }
+}
+
+#[test]
+fn names_that_differ_only_in_how_letters_are_composed_stay_two_files() {
+    let notes = Space::in_memory().expect("a space").connect();
+    for title in ["caf\u{e9}", "cafe\u{301}"] {
+        notes.create_document(title).expect("made");
+    }
+    let files = exported(&notes);
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["cafe\u{301}.md", "caf\u{e9} 2.md"]);
+    same_again(&files);
+    let (files, report) = round([("From.md", "[[caf\u{e9}]]\n"), ("cafe\u{301}.md", "x\n")]);
+    assert_eq!((kinds(&report), report.links), (vec![], 1));
+    assert_eq!(file(&files, "From.md"), "[caf\u{e9}](cafe\u{301}.md)\n");
+}
+
+#[test]
+fn a_wiki_link_takes_the_file_of_its_own_case_first() {
+    let (files, report) = round([("From.md", "[[Note]] [[NOTE]]\n"), ("NOTE.MD", "one\n"), ("Note.md", "two\n")]);
+    assert_eq!(report.links, 2);
+    let text = file(&files, "From.md");
+    let name_of = |words: &str| {
+        files
+            .iter()
+            .find(|(_, bytes)| **bytes == format!("{words}\n").into_bytes())
+            .expect("a file")
+            .0
+            .replace(' ', "%20")
+    };
+    assert_eq!(text, format!("[Note]({}) [NOTE]({})\n", name_of("two"), name_of("one")));
+}
+
+#[test]
+fn prose_between_separators_is_no_front_matter() {
+    let (files, report) =
+        round([("A.md", "---\n# Heading text\n\nsome **words** with [[B]]\n\n---\n\nmore\n"), ("B.md", "b\n")]);
+    assert_eq!((kinds(&report), report.links), (vec![], 1));
+    assert_eq!(file(&files, "A.md"), "*****\n\n# Heading text\n\nsome **words** with [B](B.md)\n\n*****\n\nmore\n");
+}
+
+#[test]
+fn links_that_cannot_be_taken_in_are_told() {
+    use AdaptationKind as Kind;
+    let text = "[q](B.md?x=1) ![p](p.png?raw) <a href=\"B.md\">b</a> `<a href=\"B.md\">`\n\n\
+                <img src='p.png'> <a href=\"https://x.example\">x</a>\n";
+    let (files, report) = round([("A.md", text), ("B.md", "b\n")]);
+    let mut found = kinds(&report);
+    found.sort_by_key(|(kind, line)| (*line, *kind));
+    let (path, attachment) = (Kind::UnresolvedPath, Kind::Attachment);
+    assert_eq!(found, [(path, Some(1)), (path, Some(1)), (attachment, Some(1)), (attachment, Some(3))]);
+    assert_eq!(file(&files, "A.md"), text);
+}
+
+#[test]
+fn names_that_lose_white_space_are_told() {
+    let (files, report) =
+        round([(" lead.md", "1\n"), ("new\nline.md", "2\n"), ("plain.md", "3\n"), ("trail .md", "4\n")]);
+    assert_eq!(kinds(&report), [(AdaptationKind::Title, None); 3]);
+    assert_eq!(report.adaptations[1].message, "the title of \"new\\nline\" is \"new line\"");
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["lead.md", "new line.md", "plain.md", "trail.md"]);
+}
+
+#[test]
+fn a_link_too_long_for_a_block_stays_text() {
+    let url = format!("https://x.example/{}", "a".repeat(11_000));
+    let text = format!("# A\n\n<{url}>\n\nend\n");
+    let (files, report) = round([("A.md", text.as_str())]);
+    assert_eq!(kinds(&report), [(AdaptationKind::Markdown, Some(3))]);
+    assert!(file(&files, "A.md").starts_with(&format!("# A\n\n<{url}>")), "{}", &file(&files, "A.md")[..20]);
+}
+
+#[test]
 fn a_canceled_export_says_so() {
     let (notes, _) = imported([("A.md", "a\n"), ("B.md", "b\n")]);
     let directory = tempfile::tempdir().expect("a directory");

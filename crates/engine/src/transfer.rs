@@ -9,6 +9,10 @@ mod front_matter;
 mod names;
 mod titles;
 mod urls;
+
+mod verbatim;
+
+mod html;
 mod wiki;
 
 mod anchors;
@@ -20,6 +24,8 @@ mod source;
 mod notes;
 mod plan;
 mod reading;
+
+mod steps;
 
 mod incoming;
 mod settling;

@@ -22,8 +22,14 @@ impl Connection<Full> {
     /// documents become files named after their titles.
     ///
     /// Links to blocks become relative links, with `#heading` or `#^number` for a block within a document. A first block of code
-    /// with the tag `yaml frontmatter` becomes front matter. Each file is whole or not there at all. What is in the trash is not
-    /// exported. The report tells what was left out, and which documents markdown cannot hold as they are.
+    /// with the tag `yaml frontmatter` becomes front matter. What is in the trash is not exported. The report tells what was left
+    /// out, and which documents markdown cannot hold as they are.
+    ///
+    /// All files are of one state of the space, which others may write meanwhile: the export holds one snapshot until it returns, and
+    /// the space grows by what they replace, until then.
+    ///
+    /// Each file is whole or not there at all, whenever the process ends. When the power is lost, a file that replaces one is the old
+    /// or the new one; a file that was not there before may be lost, or be empty, as long as the operating system has not written it.
     ///
     /// An import of the folder and another export give the same bytes again.
     ///
@@ -40,7 +46,7 @@ impl Connection<Full> {
     ) -> Result<ExportReport> {
         self.read(|tree, snapshot| {
             let layout = Layout::of(snapshot.reader())?;
-            let writer = FolderWriter::new(path.as_ref(), options.into_existing)?;
+            let mut writer = FolderWriter::new(path.as_ref(), options.into_existing)?;
             let outgoing = Outgoing::of(tree, &layout)?;
             let mut report = ExportReport::default();
             for directory in &layout.directories {

@@ -1,11 +1,13 @@
 //! Writes exported files below one directory, each whole or not at all, and nothing outside of it.
 
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use leafbase_model::{Error, Result};
 
+use crate::transfer::names;
 use crate::transfer::source::failed;
 
 /// The name that a file has until it is whole. Hidden, so that what a crash leaves is not imported.
@@ -13,7 +15,13 @@ const UNFINISHED: &str = ".leafbase-unfinished";
 
 /// Where exported files go.
 #[derive(Debug)]
-pub(super) struct FolderWriter(PathBuf);
+pub(super) struct FolderWriter {
+    top: PathBuf,
+    /// Whether a file may be replaced that was there before.
+    into_existing: bool,
+    /// The paths written, as [`names::fold`] has them.
+    written: HashSet<String>,
+}
 
 impl FolderWriter {
     /// Begins in `path`: a directory that is made if it is not there, and is empty unless `into_existing`.
@@ -24,12 +32,12 @@ impl FolderWriter {
             let message = format!("{} is not empty; name a new directory, or allow an existing one", path.display());
             return Err(Error::validation(message));
         }
-        Ok(Self(path.to_owned()))
+        Ok(Self { top: path.to_owned(), into_existing, written: HashSet::new() })
     }
 
     /// Makes the directory `path`, whose parent was made before.
     pub(super) fn directory(&self, path: &str) -> Result<()> {
-        let path = self.0.join(path);
+        let path = self.top.join(path);
         let made = fs::create_dir(&path).or_else(|error| match fs::symlink_metadata(&path) {
             // A symbolic link is none: it could lead outside.
             Ok(there) if there.is_dir() => Ok(()),
@@ -38,12 +46,22 @@ impl FolderWriter {
         made.map_err(|error| failed("make the directory", &path, error))
     }
 
-    /// Writes the file `path`, whose directory was made before.
-    pub(super) fn file(&self, path: &str, text: &str) -> Result<()> {
-        let path = self.0.join(path);
+    /// Writes the file `path`, whose directory was made before. Never replaces a file that was written by [`Self::file`].
+    pub(super) fn file(&mut self, path: &str, text: &str) -> Result<()> {
+        let first = self.written.insert(names::fold(path));
+        let path = self.top.join(path);
+        let replaces = fs::symlink_metadata(&path).is_ok();
+        if replaces && !(first && self.into_existing) {
+            let error = io::Error::new(io::ErrorKind::AlreadyExists, "a file of this name was not there before");
+            return Err(failed("write", &path, error));
+        }
         let unfinished = path.with_file_name(UNFINISHED);
         let written = new_file(&unfinished)
-            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                // What is lost with the power must not be both the old and the new one.
+                if replaces { file.sync_all() } else { Ok(()) }
+            })
             .and_then(|()| fs::rename(&unfinished, &path));
         written.map_err(|error| {
             // The first error is the one to report.
@@ -62,4 +80,24 @@ fn new_file(path: &Path) -> io::Result<File> {
         }
         Err(error)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_not_replaced_and_what_was_there_may_be() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let read = |name: &str| fs::read_to_string(directory.path().join(name)).expect("a file");
+        let mut writer = FolderWriter::new(directory.path(), false).expect("begun");
+        writer.file("a.md", "one").expect("written");
+        let refused = writer.file("a.md", "two").expect_err("it is written");
+        assert_eq!((refused.kind(), read("a.md").as_str()), (leafbase_model::ErrorKind::Storage, "one"));
+        let mut writer = FolderWriter::new(directory.path(), true).expect("begun");
+        writer.file("a.md", "three").expect("written");
+        writer.file("a.md", "four").expect_err("it is written");
+        assert_eq!(read("a.md"), "three");
+        assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1);
+    }
 }

@@ -14,8 +14,7 @@ pub(super) struct Split<'a> {
     pub(super) lines_before: usize,
 }
 
-/// Parts the front matter from `text`, whose newlines are `\n`. A `---` with an empty line below it, and more than empty lines up to the
-/// next one, is a separator and no front matter.
+/// Parts the front matter from `text`, whose newlines are `\n`. Between separators prose may stand as well: see [`is_matter`].
 pub(super) fn split(text: &str) -> Split<'_> {
     let none = Split { front: None, body: text, lines_before: 0 };
     let Some(inner) = text.strip_prefix("---").and_then(|rest| rest.trim_start_matches([' ', '\t']).strip_prefix('\n'))
@@ -28,7 +27,7 @@ pub(super) fn split(text: &str) -> Split<'_> {
             let front = inner.get(..end).unwrap_or_default();
             let after = inner.get(end + line.len()..).unwrap_or_default();
             let body = after.strip_prefix('\n').unwrap_or(after);
-            if front.starts_with('\n') && !front.trim().is_empty() {
+            if !is_matter(front) {
                 return none;
             }
             let front = front.strip_suffix('\n').unwrap_or(front);
@@ -38,6 +37,13 @@ pub(super) fn split(text: &str) -> Split<'_> {
         end += line.len();
     }
     none
+}
+
+/// Whether what stands between two `---` is front matter: it is empty, or its first line that is no comment looks like a key. The markdown
+/// parser decides by the same rule what it leaves unread at the start of a text.
+fn is_matter(front: &str) -> bool {
+    let mut lines = front.lines().map(str::trim_end).filter(|line| !line.starts_with('#'));
+    front.trim().is_empty() || lines.next().is_some_and(|line| line.contains(": ") || line.ends_with(':'))
 }
 
 /// `front` as it stands at the start of a file; nothing if it would not be read back as it is.
@@ -52,7 +58,7 @@ mod tests {
 
     #[test]
     fn front_matter_is_parted_and_joined() {
-        for front in ["title: x", "a: 1\n\nb: 2  ", "", "# only a comment", "not: [yaml"] {
+        for front in ["title: x", "a: 1\n\nb: 2  ", "", "# a comment\na: 1", "list:\n- 1", "not: [yaml"] {
             let text = join(front).expect("can be written");
             let with_body = format!("{text}\n# Body\n");
             assert_eq!(split(&with_body).front, Some(front));
@@ -65,10 +71,23 @@ mod tests {
 
     #[test]
     fn a_separator_is_no_front_matter() {
-        for text in ["---\n\nHello\n\n---\n", "---\nnever closed", "----\na: 1\n---\n", "text\n---\na: 1\n---\n", ""] {
+        let prose = "---\n# Heading text\n\nsome **words** with [[A]]\n\n---\n\nmore";
+        let only_comment = "---\n# only a comment\n---\n";
+        let below = "---\n\na: 1\n---\n";
+        for text in [
+            prose,
+            only_comment,
+            below,
+            "---\n\nHello\n\n---\n",
+            "---\nnever closed",
+            "----\na: 1\n---\n",
+            "text\n---\na: 1\n---\n",
+            "",
+        ] {
             assert_eq!(split(text), Split { front: None, body: text, lines_before: 0 });
         }
         assert_eq!(join("a: 1\n---\nb: 2"), None);
         assert_eq!(join("\na: 1"), None);
+        assert_eq!(join("# Heading\n\nwords"), None);
     }
 }

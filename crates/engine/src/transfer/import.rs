@@ -15,8 +15,9 @@ use crate::transfer::notes::Notes;
 use crate::transfer::plan::{Plan, Step};
 use crate::transfer::reading::{self, Text};
 use crate::transfer::report::{AdaptationKind, ImportOptions, ImportReport, Skipped};
-use crate::transfer::settling;
+use crate::transfer::settling::Settling;
 use crate::transfer::source::{FolderSource, ImportSource};
+use crate::transfer::steps::Steps;
 use crate::transfer::targets::FileIndex;
 
 /// Blocks that are written in one transaction, and a last document's more: it bounds memory, and a commit is worth it.
@@ -29,7 +30,9 @@ impl Connection<Full> {
     /// files of the folder become links to blocks. The report tells what had to be adapted and what was left out; hidden files,
     /// symbolic links and what is not markdown are. Memory stays bounded by the largest file.
     ///
-    /// `progress` is told the number of files done, and may break off: the report says so, and what was imported stays, whole.
+    /// `progress` is told the steps done: one for each file, and when all are read, those that find what links to headings mean, by
+    /// which the total grows. It may break off: the report says so, and what was imported stays, whole; a link to a heading that was
+    /// not looked for leads to the document.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if there is no such directory, or no such folder in the space; what the operating system or
@@ -61,8 +64,9 @@ impl Connection<Full> {
         let now = self.space.now();
         let plan = Plan::of(source, options.folder, &mut || self.space.ids().mint(now))?;
         let mut import = Import::new(self, &plan, now);
-        import.run(source, progress)?;
-        import.finish()
+        let mut steps = Steps::new(progress, plan.files.len());
+        import.run(source, &mut steps)?;
+        import.finish(&mut steps)
     }
 }
 
@@ -97,13 +101,7 @@ impl<'a> Import<'a> {
         Self { connection, plan, stamp, anchored, loose, made, batch, report }
     }
 
-    fn run(
-        &mut self,
-        source: &mut dyn ImportSource,
-        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let total = u64::try_from(self.plan.files.len()).unwrap_or(u64::MAX);
-        let mut done = 0;
+    fn run(&mut self, source: &mut dyn ImportSource, steps: &mut Steps<'_>) -> Result<()> {
         for step in &self.plan.steps {
             match step {
                 Step::Folder(folder) => {
@@ -115,14 +113,15 @@ impl<'a> Import<'a> {
                         let path = self.plan.files.get(*index).map(|file| file.path.clone()).unwrap_or_default();
                         self.report.skipped.push(Skipped { path, reason: reason.to_string() });
                     }
-                    done += 1;
+                    steps.count();
                 }
             }
             if self.batch.blocks >= BATCH {
                 self.write()?;
             }
-            if progress(Progress::new(done, Some(total))).is_break() {
-                self.report.canceled = done < total;
+            steps.tell();
+            if steps.is_broken_off() {
+                self.report.canceled = steps.is_left();
                 break;
             }
         }
@@ -152,6 +151,9 @@ impl<'a> Import<'a> {
                 (forest, edits, 0, Vec::new())
             }
         };
+        if let Some(message) = reading::title_changed(&file.path, &edits) {
+            notes.add_at(AdaptationKind::Title, None, message);
+        }
         self.report.links += links;
         self.report.adaptations.append(&mut notes.adaptations);
         let block_at = |place: usize| forest.get(place).copied().unwrap_or_default();
@@ -216,10 +218,12 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<ImportReport> {
+    fn finish(mut self, steps: &mut Steps<'_>) -> Result<ImportReport> {
         let made = |file: FileIndex| self.made.get(file).copied().unwrap_or(false);
-        let mut more = settling::settle(self.connection, self.plan, &self.anchored, &made, &self.loose)?;
-        self.report.adaptations.append(&mut more);
+        let settling = Settling { connection: self.connection, plan: self.plan, made: &made };
+        let mut settled = settling.settle(&self.anchored, &self.loose, steps)?;
+        self.report.canceled |= settled.canceled;
+        self.report.adaptations.append(&mut settled.remarks);
         // Stable: what is remarked on one file stays in the order of its lines.
         self.report.adaptations.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
         self.report.skipped.sort_by(|one, other| one.path.cmp(&other.path));

@@ -12,7 +12,7 @@ use crate::transfer::report::AdaptationKind;
 use crate::transfer::rewriting::{Url, block_url, rewrite_urls};
 use crate::transfer::targets::{FileIndex, Found};
 use crate::transfer::wiki::{self, WikiLink};
-use crate::transfer::{titles, urls};
+use crate::transfer::{html, titles, urls};
 
 /// Links to headings and blocks, which get their IDs when all files are read.
 #[derive(Debug, Default)]
@@ -80,10 +80,13 @@ impl Incoming<'_, '_> {
     fn rewrite_block(&mut self, data: &mut BlockData, place: usize) {
         self.notes.begin_block(&data.markdown);
         if let BlockKind::Image { url, .. } | BlockKind::Video { url, .. } | BlockKind::File { url, .. } = &data.kind {
-            if urls::relative_reference(url).is_some() {
+            if urls::is_relative(url) {
                 self.attachment(url);
             }
             return;
+        }
+        if data.block_type().has_own_markdown() {
+            self.tell_html(&data.markdown);
         }
         let mut changed = rewrite_urls(data, &mut |url| self.destination(url, place));
         if data.block_type().has_own_markdown() && data.markdown.contains("[[") {
@@ -91,6 +94,19 @@ impl Incoming<'_, '_> {
         }
         if changed {
             reread(data);
+        }
+    }
+
+    /// Links that HTML makes stay as they are.
+    fn tell_html(&mut self, text: &str) {
+        for reference in html::references(text).iter().filter(|reference| urls::is_relative(reference.url)) {
+            let url = reference.url;
+            if reference.embedded {
+                self.attachment(url);
+            } else {
+                let message = format!("{url} is the link of an HTML tag; the link is kept");
+                self.notes.add(AdaptationKind::UnresolvedPath, url, message);
+            }
         }
     }
 
@@ -104,11 +120,18 @@ impl Incoming<'_, '_> {
             let file = self.existing_file(&link, url)?;
             return self.link_to(file, link.anchor, place, url);
         }
-        let reference = urls::relative_reference(url)?;
+        if !urls::is_relative(url) {
+            return None;
+        }
         if embedded {
             self.attachment(url);
             return None;
         }
+        let Some(reference) = urls::relative_reference(url) else {
+            let message = format!("{url} is more than a path; the link is kept");
+            self.notes.add(AdaptationKind::UnresolvedPath, url, message);
+            return None;
+        };
         let Some(file) = self.file_at(&reference.path) else {
             let message = format!("{url} leads to no markdown file of the folder; the link is kept");
             self.notes.add(AdaptationKind::UnresolvedPath, url, message);

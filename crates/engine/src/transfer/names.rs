@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::transfer::urls;
 
 /// Bytes of a name without its extension: file systems allow 255 in all, and a temporary name adds some.
@@ -97,7 +99,24 @@ fn with_suffix(title: &str, suffix: &str) -> String {
     }
 }
 
-/// The names in use within one directory, compared as file systems do that ignore case.
+/// What two names have in common that some file system takes for one: there are those that ignore case, and those that take `é` for
+/// `e` with an accent behind it.
+pub(super) fn fold(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
+    let lower = |letter: char| letter.to_lowercase();
+    // Up between two times down: `ß` and `ss`, `ς` and `σ` are one.
+    let folded = name.nfc().flat_map(lower).flat_map(char::to_uppercase).flat_map(lower);
+    folded.nfc().collect()
+}
+
+/// `name` in the normal form that most keyboards give, in its own case.
+pub(super) fn normal(name: &str) -> String {
+    if name.is_ascii() { name.to_owned() } else { name.nfc().collect() }
+}
+
+/// The names in use within one directory, compared by [`fold`].
 #[derive(Debug, Default)]
 pub(super) struct Names {
     taken: HashSet<String>,
@@ -109,7 +128,7 @@ impl Names {
     /// A name for `title` with `extension` (`.md`, or nothing for a folder) that no one has here: the second `Trip` becomes `Trip 2`.
     pub(super) fn claim(&mut self, title: &str, extension: &str) -> String {
         let first = encode(title) + extension;
-        let key = first.to_lowercase();
+        let key = fold(&first);
         if self.taken.insert(key.clone()) {
             return first;
         }
@@ -117,7 +136,7 @@ impl Names {
         loop {
             let name = with_suffix(title, &format!(" {number}")) + extension;
             number += 1;
-            if self.taken.insert(name.to_lowercase()) {
+            if self.taken.insert(fold(&name)) {
                 self.next.insert(key, number);
                 return name;
             }
@@ -176,5 +195,15 @@ mod tests {
         let mut names = Names::default();
         let claimed = ["Trip", "trip", "Trip", "Trip 2", "CON", "CON"].map(|title| names.claim(title, ".md"));
         assert_eq!(claimed, ["Trip.md", "trip 2.md", "Trip 3.md", "Trip 2 2.md", "%43ON.md", "%43ON 2.md"]);
+    }
+
+    #[test]
+    fn collisions_are_numbered_however_letters_are_composed() {
+        let mut names = Names::default();
+        let claimed = ["\u{e9}", "e\u{301}", "\u{c9}", "Straße", "STRASSE", "ΛΟΓΟΣ", "λογος"]
+            .map(|title| names.claim(title, ".md"));
+        let expected =
+            ["\u{e9}.md", "e\u{301} 2.md", "\u{c9} 3.md", "Straße.md", "STRASSE 2.md", "ΛΟΓΟΣ.md", "λογος 2.md"];
+        assert_eq!(claimed, expected);
     }
 }

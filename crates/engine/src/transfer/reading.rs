@@ -1,7 +1,7 @@
 //! One file becomes the draft of one document.
 
 use leafbase_markdown as markdown;
-use leafbase_model::{BlockData, BlockDraft, BlockKind, CodeLanguage, Limits};
+use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, CodeLanguage, Edit, Limits};
 
 use crate::transfer::front_matter;
 use crate::transfer::names;
@@ -35,10 +35,25 @@ impl Text {
     }
 }
 
-/// The title of the document that the file at `path` becomes.
+/// The title of the document that the file at `path` becomes: inline markdown, in its canonical form.
 pub(super) fn title(path: &str) -> String {
+    markdown::canonical_inline(&titles::literal(&name(path))).into_owned()
+}
+
+/// What the name of a file says.
+fn name(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default();
-    titles::literal(&names::decode(without_extension(name)))
+    names::decode(without_extension(name))
+}
+
+/// What is to be said if the title in `edits`, which make the document of the file at `path`, says something else than its name.
+pub(super) fn title_changed(path: &str, edits: &[Edit]) -> Option<String> {
+    let forest = edits.iter().find_map(|edit| match edit {
+        Edit::CreateDocument { forest, .. } => Some(forest),
+        _ => None,
+    });
+    let (name, title) = (name(path), &forest?.0.first()?.block.data.markdown);
+    (markdown::plain_text(title) != name).then(|| format!("the title of {name:?} is {title:?}"))
 }
 
 /// The blocks of a file. What the parser refuses is kept as code.
@@ -63,11 +78,31 @@ pub(super) fn blocks(text: &str, limits: &Limits, notes: &mut Notes<'_>) -> Vec<
         }
     }
     blocks.extend(parsed.blocks);
+    bound(&mut blocks, limits, notes);
     for adaptation in parsed.adaptations {
         let line = adaptation.line + split.lines_before;
         notes.add_at(kind(adaptation.kind), Some(line), adaptation.kind.to_string());
     }
     blocks
+}
+
+/// A link, a picture or a file that is too long for a block of its own stays text.
+fn bound(blocks: &mut [BlockDraft], limits: &Limits, notes: &mut Notes<'_>) {
+    let mut waiting: Vec<&mut BlockDraft> = blocks.iter_mut().rev().collect();
+    while let Some(BlockDraft { data, content }) = waiting.pop() {
+        waiting.extend(content.iter_mut().rev());
+        if let BlockKind::Image { url, .. }
+        | BlockKind::Video { url, .. }
+        | BlockKind::File { url, .. }
+        | BlockKind::RichUrl { url, .. } = &data.kind
+            && let Err(error) = data.check(limits)
+        {
+            notes.add(AdaptationKind::Markdown, url, format!("a link stays text: {error}"));
+            data.markdown = markdown::render_block(data);
+            data.kind = BlockKind::empty(BlockType::Text);
+            markdown::canonical(data);
+        }
+    }
 }
 
 fn kind(kind: markdown::AdaptationKind) -> AdaptationKind {

@@ -36,7 +36,8 @@ impl ExportOptions {
         Self::default()
     }
 
-    /// Whether the directory may hold something already: files of the same names are replaced, others stay. Default: no.
+    /// Whether the directory may hold something already: files of the same names are replaced, others stay, also those of an earlier
+    /// export whose documents were deleted, moved or renamed since. Default: no.
     pub fn into_existing(mut self, into_existing: bool) -> Self {
         self.into_existing = into_existing;
         self
@@ -72,15 +73,15 @@ pub enum AdaptationKind {
     UnresolvedLink,
     /// A wiki link whose name several files have; one was taken.
     AmbiguousLink,
-    /// A link to a heading or a block that does not exist leads to the document.
+    /// A link to a heading or a block that does not exist, or was not looked for, leads to the document.
     MissingAnchor,
     /// `![[..]]` stays text.
     Embed,
-    /// A relative link to something that is no markdown file here stays as it is.
+    /// A relative link to something that is no markdown file here, with a query, or of an HTML tag stays as it is.
     UnresolvedPath,
     /// A picture or another file that a document shows from a relative path is not taken in; the path stays.
     Attachment,
-    /// A title that a file's name can only hold in part, or plain.
+    /// A title that a file's name can only hold in part, or plain; or a file's name that a title can only hold in part.
     Title,
     /// Documents of a built-in location are written as those of a folder.
     Location,
@@ -108,7 +109,7 @@ impl AdaptationKind {
             Self::Embed => "embed, kept as text",
             Self::UnresolvedPath => "relative link to no markdown file, kept",
             Self::Attachment => "attachment not taken in, its path kept",
-            Self::Title => "title not whole in the file's name",
+            Self::Title => "title and name of the file differ",
             Self::Location => "built-in location written as a folder",
             Self::ReadsBackDifferently => "reads back with a difference",
         }
@@ -155,7 +156,7 @@ pub struct ImportReport {
     pub adaptations: Vec<Adaptation>,
     /// What was not imported.
     pub skipped: Vec<Skipped>,
-    /// Whether the callback broke the import off. What the counts say was imported stays.
+    /// Whether the callback broke the import off, so that not all was done. What the counts say was imported stays.
     pub canceled: bool,
 }
 

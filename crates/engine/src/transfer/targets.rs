@@ -14,7 +14,7 @@ pub(super) enum Found {
     Nothing,
     /// One file.
     One(FileIndex),
-    /// This one of several: in the same directory, else with the shortest path, else the first by path.
+    /// This one of several: written in the same case, else in the same directory, else with the shortest path, else the first by path.
     OneOf(FileIndex, Vec<FileIndex>),
 }
 
@@ -23,10 +23,25 @@ pub(super) enum Found {
 pub(super) struct Targets {
     /// As they are, with extension.
     paths: HashMap<String, FileIndex>,
-    /// By the last part of the name that it stands for, in lower case.
+    /// By the last part of the name that it stands for, folded.
     names: HashMap<String, Vec<FileIndex>>,
-    /// For each file the path that it stands for, in lower case, without extension.
-    keys: Vec<String>,
+    keys: Vec<Key>,
+}
+
+/// The path that a file stands for, without extension.
+#[derive(Debug)]
+struct Key {
+    /// In its own case.
+    exact: String,
+    /// As [`names::fold`] has it.
+    folded: String,
+}
+
+impl Key {
+    fn of(path: &str) -> Self {
+        let exact = names::normal(&path.split('/').map(names::decode).collect::<Vec<_>>().join("/"));
+        Self { folded: names::fold(&exact), exact }
+    }
 }
 
 impl Targets {
@@ -34,9 +49,8 @@ impl Targets {
     pub(super) fn new<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut targets = Self::default();
         for (index, path) in paths.into_iter().enumerate() {
-            let stem = without_extension(path);
-            let key = stem.split('/').map(names::decode).collect::<Vec<_>>().join("/").to_lowercase();
-            targets.names.entry(last_part(&key).to_owned()).or_default().push(index);
+            let key = Key::of(without_extension(path));
+            targets.names.entry(last_part(&key.folded).to_owned()).or_default().push(index);
             targets.paths.insert(path.to_owned(), index);
             targets.keys.push(key);
         }
@@ -49,36 +63,44 @@ impl Targets {
         found.copied()
     }
 
-    /// The file that the wiki link target `name`, in the file `from`, means: a name, or a path's end, in either case.
+    /// The file that the wiki link target `name`, in the file `from`, means: a name, or a path's end, in either case and however its
+    /// letters are composed.
     pub(super) fn by_name(&self, from: FileIndex, name: &str) -> Found {
-        let name = without_extension(name).to_lowercase();
-        let own_directory = self.keys.get(from).map_or("", |key| urls::directory(key));
-        if name.contains('/') {
-            let base = if name.starts_with('.') { own_directory } else { "" };
-            let Some(path) = urls::join(base, &name) else { return Found::Nothing };
-            return self.choose(own_directory, &path, |key| key == path).unwrap_or_else(|| {
-                let ends_so = |key: &str| key.strip_suffix(path.as_str()).is_some_and(|before| before.ends_with('/'));
-                let found = if name.starts_with('.') { None } else { self.choose(own_directory, &path, ends_so) };
-                found.unwrap_or(Found::Nothing)
-            });
+        let name = names::normal(without_extension(name));
+        let own_directory = self.keys.get(from).map_or("", |key| urls::directory(&key.folded));
+        if !name.contains('/') {
+            return self.choose(own_directory, &name, |_, _| true).unwrap_or(Found::Nothing);
         }
-        self.choose(own_directory, &name, |_| true).unwrap_or(Found::Nothing)
+        let near = name.starts_with('.');
+        let base = self.keys.get(from).filter(|_| near).map_or("", |key| urls::directory(&key.exact));
+        let Some(path) = urls::join(base, &name) else { return Found::Nothing };
+        let whole = self.choose(own_directory, &path, |key, path| key == path);
+        let end = || self.choose(own_directory, &path, ends_with).filter(|_| !near);
+        whole.or_else(end).unwrap_or(Found::Nothing)
     }
 
-    fn choose(&self, own_directory: &str, path: &str, fits: impl Fn(&str) -> bool) -> Option<Found> {
-        let same_name = self.names.get(last_part(path))?;
-        let key = |index: &FileIndex| self.keys.get(*index).map_or("", String::as_str);
-        let mut fitting: Vec<FileIndex> = same_name.iter().copied().filter(|index| fits(key(index))).collect();
-        fitting.sort_by_key(|index| {
-            let key = key(index);
-            (urls::directory(key) != own_directory, key.matches('/').count(), key, *index)
+    /// The files of the name that `path` ends with whose folded path `fits` the folded one.
+    fn choose(&self, own_directory: &str, path: &str, fits: impl Fn(&str, &str) -> bool) -> Option<Found> {
+        let folded = names::fold(path);
+        let fitting = self.names.get(last_part(&folded))?.iter();
+        let fitting = fitting.filter_map(|index| Some((*index, self.keys.get(*index)?)));
+        let mut fitting: Vec<_> = fitting.filter(|(_, key)| fits(&key.folded, &folded)).collect();
+        fitting.sort_by_key(|(index, key)| {
+            let exact = key.exact == path || ends_with(&key.exact, path);
+            let elsewhere = urls::directory(&key.folded) != own_directory;
+            (!exact, elsewhere, key.folded.matches('/').count(), &key.folded, *index)
         });
         match fitting.as_slice() {
             [] => None,
-            [one] => Some(Found::One(*one)),
-            [first, ..] => Some(Found::OneOf(*first, fitting)),
+            [(one, _)] => Some(Found::One(*one)),
+            [(first, _), ..] => Some(Found::OneOf(*first, fitting.iter().map(|(index, _)| *index).collect())),
         }
     }
+}
+
+/// Whether the path `end` is what `path` ends with, below some directory.
+fn ends_with(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
 }
 
 fn last_part(path: &str) -> &str {
@@ -128,6 +150,19 @@ mod tests {
         assert_eq!(targets.by_name(4, "./Note"), Found::One(3));
         assert_eq!(targets.by_name(0, "../Note"), Found::Nothing);
         assert_eq!(targets.by_name(0, "./c/Note"), Found::Nothing);
+    }
+
+    #[test]
+    fn the_exact_case_comes_first_and_composition_is_none() {
+        let targets = Targets::new(["NOTE.MD", "Note.md", "a/note.md", "cafe\u{301}.md", "Cafe\u{301}/x.md"]);
+        assert_eq!(targets.by_name(0, "Note"), Found::OneOf(1, vec![1, 0, 2]));
+        assert_eq!(targets.by_name(1, "NOTE"), Found::OneOf(0, vec![0, 1, 2]));
+        assert_eq!(targets.by_name(0, "note"), Found::OneOf(2, vec![2, 0, 1]));
+        assert_eq!(targets.by_name(2, "nOTE"), Found::OneOf(2, vec![2, 0, 1]));
+        assert_eq!(targets.by_name(4, "../Note"), Found::OneOf(1, vec![1, 0]));
+        assert_eq!(targets.by_name(0, "caf\u{e9}"), Found::One(3));
+        assert_eq!(targets.by_name(0, "cafe\u{301}"), Found::One(3));
+        assert_eq!(targets.by_name(0, "caf\u{e9}/X"), Found::One(4));
     }
 
     #[test]

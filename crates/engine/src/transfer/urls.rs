@@ -9,9 +9,14 @@ pub(super) struct Reference {
     pub(super) anchor: Option<String>,
 }
 
-/// What `url` names if it is relative: no scheme, no host, no query, and well encoded.
+/// Whether `url` leads to somewhere from where it stands: no scheme, no host.
+pub(super) fn is_relative(url: &str) -> bool {
+    !(url.is_empty() || url.starts_with("//") || has_scheme(url))
+}
+
+/// What `url` names if it is relative, without a query, and well encoded.
 pub(super) fn relative_reference(url: &str) -> Option<Reference> {
-    if url.is_empty() || url.starts_with("//") || has_scheme(url) {
+    if !is_relative(url) {
         return None;
     }
     let (path, anchor) = match url.split_once('#') {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::transfer::verbatim::Skipping;
+
 /// A wiki link as written.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct WikiLink<'a> {
@@ -20,46 +22,27 @@ pub(super) struct WikiLink<'a> {
 /// The wiki links in `text` in order. Those within code, a comment or a tag's attributes, behind a backslash, or followed by `(` (which makes
 /// them ordinary links) are none.
 pub(super) fn scan(text: &str) -> Vec<WikiLink<'_>> {
-    let mut found = Vec::new();
-    let mut at = 0;
+    let (mut found, mut at, mut skipping) = (Vec::new(), 0, Skipping::new(text));
     while let Some(skip) = text.get(at..).and_then(|rest| rest.find(['\\', '`', '<', '['])) {
         at += skip;
+        if let Some(skipped) = skipping.at(at) {
+            at += skipped;
+            continue;
+        }
         let rest = text.get(at..).unwrap_or_default();
-        match rest.as_bytes().first() {
-            Some(b'\\') => at += 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
-            Some(b'`') => at += code_span(rest),
-            Some(b'<') => at += comment(rest).unwrap_or_else(|| tag(rest)),
-            _ => match link(text, at) {
-                Some(link) => {
-                    at = link.range.end;
-                    found.push(link);
-                }
-                None => at += 1,
-            },
+        if rest.starts_with('<') {
+            at += tag(rest);
+            continue;
+        }
+        match link(text, at) {
+            Some(link) => {
+                at = link.range.end;
+                found.push(link);
+            }
+            None => at += 1,
         }
     }
     found
-}
-
-/// The bytes of the code span at the start of `text`, or of its backticks if none closes it.
-fn code_span(text: &str) -> usize {
-    let run = |text: &str| text.bytes().take_while(|byte| *byte == b'`').count();
-    let opening = run(text);
-    let mut at = opening;
-    while let Some(skip) = text.get(at..).and_then(|rest| rest.find('`')) {
-        at += skip;
-        let length = run(text.get(at..).unwrap_or_default());
-        at += length;
-        if length == opening {
-            return at;
-        }
-    }
-    opening
-}
-
-fn comment(text: &str) -> Option<usize> {
-    let inner = text.strip_prefix("<!--")?;
-    Some(inner.find("-->")? + "<!---->".len())
 }
 
 /// The bytes of the tag with attributes at the start of `text`, or 1 if there is none.
@@ -75,8 +58,10 @@ fn tag(text: &str) -> usize {
 fn link(text: &str, at: usize) -> Option<WikiLink<'_>> {
     let inner_start = at + 2;
     let rest = text.get(at..)?.strip_prefix("[[").filter(|rest| !rest.starts_with('['))?;
-    let length = rest.find("]]")?;
-    let inner = rest.get(..length).filter(|inner| !inner.contains("[[") && !inner.contains('\n'))?;
+    // The next `[[` ends the search, so that no part of a text is searched over and over.
+    let length =
+        rest.as_bytes().windows(2).position(|pair| pair == b"]]" || pair == b"[[" || pair.first() == Some(&b'\n'))?;
+    let inner = rest.get(..length).filter(|_| rest.get(length..).is_some_and(|end| end.starts_with("]]")))?;
     let end = inner_start + length + 2;
     if text.get(end..).is_some_and(|after| after.starts_with('(')) {
         return None;
