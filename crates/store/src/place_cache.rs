@@ -105,6 +105,8 @@ impl Hasher for IdHasher {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use leafbase_model::DocumentId;
 
     use super::*;
@@ -114,7 +116,7 @@ mod tests {
     }
 
     fn place(document: u8) -> Place {
-        Place { document: DocumentId::from_bytes([document; 16]), parent: block(9), order: vec![1] }
+        Place { document: DocumentId::from_bytes([document; 16]), parent: block(9), order: Arc::from([1]) }
     }
 
     #[test]

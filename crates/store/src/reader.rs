@@ -16,11 +16,13 @@ use crate::records::place::{self, Place};
 use crate::records::{self, document, meta};
 use crate::run::RunView;
 use crate::space_store::SpaceMeta;
+use memo::Memo;
 
 mod folders;
 pub(crate) mod links;
 mod listings;
 pub(crate) mod log;
+pub(crate) mod memo;
 pub(crate) mod trees;
 
 pub use listings::{Cursor, DocumentPage, Listing};
@@ -39,8 +41,17 @@ pub struct Standing {
 pub struct Reader<'a> {
     pub(crate) read: &'a dyn Read,
     pub(crate) extractor: EdgeExtractor,
-    /// What is known of the state that is read, if it was the one committed last when it was taken.
-    pub(crate) known: Option<(&'a PlaceCache, Epoch)>,
+    pub(crate) known: Known<'a>,
+}
+
+/// What is known of the state that is read.
+#[derive(Clone, Copy)]
+pub(crate) enum Known<'a> {
+    Nothing,
+    /// It was the one committed last when it was taken.
+    Committed(&'a PlaceCache, Epoch),
+    /// It is an open write's.
+    Write(&'a Memo),
 }
 
 impl fmt::Debug for Reader<'_> {
@@ -80,37 +91,14 @@ pub(crate) fn totals(source: &dyn Read) -> Result<Totals> {
 /// Gets the key of a run, the run, and the index of the block that was sought.
 type VisitFound<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize) -> Result<()>;
 
-/// Hands the run that holds `block` to `visit`, with its key and the block's index in it: the one that the place names, or
-/// one to its right.
-pub(crate) fn find_in_runs(source: &dyn Read, place: &Place, block: BlockId, visit: VisitFound<'_>) -> Result<()> {
-    let hint = place.run_key();
-    let mut found = false;
-    source.get(&hint, &mut |value| {
-        let run = RunView::read(&hint, value)?;
-        if let Some(index) = run.position(block) {
-            found = true;
-            visit(&hint, run, index)?;
-        }
-        Ok(())
-    })?;
-    if found {
-        return Ok(());
-    }
-    let end = keyspaces::end_of(keyspaces::parent_runs(place.document, place.parent));
-    source.scan(KeyRange::half_open(&hint, &end), &mut |key, value| {
-        let run = RunView::read(key, value)?;
-        let Some(index) = run.position(block) else { return Ok(ControlFlow::Continue(())) };
-        found = true;
-        visit(key, run, index)?;
-        Ok(ControlFlow::Break(()))
-    })?;
-    if found { Ok(()) } else { Err(records::damaged(&keyspaces::place(block))) }
-}
-
 impl Reader<'_> {
     /// The place of `block`, if it exists.
     pub(crate) fn place(&self, block: BlockId) -> Result<Option<Place>> {
-        let Some((cache, epoch)) = self.known else { return place_of(self.read, block) };
+        let (cache, epoch) = match self.known {
+            Known::Nothing => return place_of(self.read, block),
+            Known::Write(memo) => return memo.place(self.read, block),
+            Known::Committed(cache, epoch) => (cache, epoch),
+        };
         if let Some(place) = cache.get(epoch, block) {
             return Ok(Some(place));
         }
@@ -119,6 +107,45 @@ impl Reader<'_> {
             cache.add(epoch, block, place);
         }
         Ok(place)
+    }
+
+    fn memo(&self) -> Option<&Memo> {
+        match self.known {
+            Known::Write(memo) => Some(memo),
+            _ => None,
+        }
+    }
+
+    /// Hands the run that holds `block` to `visit`, with its key and the block's index in it: the one that the place names,
+    /// or one to its right.
+    pub(crate) fn find_in_runs(&self, place: &Place, block: BlockId, visit: VisitFound<'_>) -> Result<()> {
+        if let Some(memo) = self.memo()
+            && memo.find(place, block, visit)?
+        {
+            return Ok(());
+        }
+        let hint = place.run_key();
+        let mut found = false;
+        let mut seek = |key: &[u8], value: &[u8]| {
+            let run = RunView::read(key, value)?;
+            let Some(index) = run.position(block) else { return Ok(ControlFlow::Continue(())) };
+            found = true;
+            visit(key, run, index)?;
+            if let Some(memo) = self.memo() {
+                memo.keep_run(key, value);
+            }
+            Ok(ControlFlow::Break(()))
+        };
+        let mut is_done = false;
+        self.read.get(&hint, &mut |value| {
+            is_done = seek(&hint, value)?.is_break();
+            Ok(())
+        })?;
+        if !is_done {
+            let end = keyspaces::end_of(keyspaces::parent_runs(place.document, place.parent));
+            self.read.scan(KeyRange::half_open(&hint, &end), &mut seek)?;
+        }
+        if found { Ok(()) } else { Err(records::damaged(&keyspaces::place(block))) }
     }
 
     /// Where `block` stands, if it exists.
@@ -144,7 +171,7 @@ impl Reader<'_> {
 
     pub(crate) fn block_at(&self, place: &Place, block: BlockId) -> Result<BlockRecord> {
         let mut record = None;
-        find_in_runs(self.read, place, block, &mut |key, run, index| {
+        self.find_in_runs(place, block, &mut |key, run, index| {
             let decoded = block::decode(block, run.block(index), &mut Authors::default());
             record = Some(decoded.map_err(|fault| records::fault(key, fault))?);
             Ok(())

@@ -69,6 +69,11 @@ pub(crate) fn body<'v>(key: &[u8], value: &'v [u8]) -> Result<&'v [u8]> {
     }
 }
 
+/// The body of a record that was read before.
+pub(crate) fn body_again(value: &[u8]) -> Option<&[u8]> {
+    value.get(1..value.len().checked_sub(CHECKSUM_BYTES)?)
+}
+
 /// Reads the beginning of the body of the record under `key`, whatever follows it and whatever its version.
 pub(crate) fn read_prefix<'v, T>(
     key: &[u8],

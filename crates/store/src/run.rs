@@ -30,6 +30,11 @@ impl<'v> RunView<'v> {
         Self::split(records::body(key, value)?).ok_or_else(|| records::fault(key, Fault::Damaged))
     }
 
+    /// Reads a value whose checksum was verified before.
+    pub(crate) fn read_again(value: &'v [u8]) -> Option<Self> {
+        Self::split(records::body_again(value)?)
+    }
+
     fn split(body: &'v [u8]) -> Option<Self> {
         let (count, rest) = body.split_first_chunk::<COUNT_BYTES>()?;
         let count = usize::from(u16::from_be_bytes(*count));

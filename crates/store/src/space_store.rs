@@ -12,7 +12,7 @@ use crate::edges::EdgeExtractor;
 use crate::keyspaces::{self, DOCUMENTS, FOLDERS, Keyspace, PLACES};
 use crate::kv::{KeyRange, Snapshot, Store, Transaction, WriteOptions};
 use crate::place_cache::{Epoch, PlaceCache};
-use crate::reader::{self, Reader};
+use crate::reader::{self, Known, Reader};
 use crate::records;
 use crate::records::meta::{self, Totals};
 use crate::transaction::{Finished, SpaceTransaction};
@@ -55,7 +55,7 @@ impl std::fmt::Debug for SpaceSnapshot {
 impl SpaceSnapshot {
     /// Reads of this state.
     pub fn reader(&self) -> Reader<'_> {
-        let known = self.known.as_ref().map(|(places, epoch)| (&**places, *epoch));
+        let known = self.known.as_ref().map_or(Known::Nothing, |(places, epoch)| Known::Committed(places, *epoch));
         Reader { read: &*self.snapshot, extractor: self.extractor, known }
     }
 }
@@ -181,7 +181,7 @@ impl SpaceStore {
     /// What the store reports.
     pub fn set_meta(&self, options: WriteOptions, name: &str, zone: &str) -> Result<()> {
         self.store.write(options, &mut |rows| {
-            let id = Reader { read: &*rows, extractor: self.extractor, known: None }.meta()?.id;
+            let id = Reader { read: &*rows, extractor: self.extractor, known: Known::Nothing }.meta()?.id;
             put_meta(rows, &SpaceMeta { id, name: name.to_owned(), zone: zone.to_owned() })
         })
     }

@@ -11,7 +11,7 @@ use leafbase_model::{BlockData, BlockId, Change, Edit, Error, ErrorKind, Result,
 use crate::edges::EdgeExtractor;
 use crate::keyspaces;
 use crate::kv::Transaction;
-use crate::reader::{Reader, links, totals};
+use crate::reader::{Known, Reader, links, totals};
 use crate::records;
 use crate::records::change::Log;
 use crate::records::meta::Totals;
@@ -83,7 +83,7 @@ impl<'a> SpaceTransaction<'a> {
     /// What the store reports.
     pub fn reader(&mut self) -> Result<Reader<'_>> {
         self.flush()?;
-        Ok(Reader { read: &*self.rows, extractor: self.extractor, known: None })
+        Ok(Reader { read: &*self.rows, extractor: self.extractor, known: Known::Write(self.places.memo()) })
     }
 
     /// Applies `edits` in order.

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Forest, Node, Result};
 
-use super::{Reader, counted_document, find_in_runs};
+use super::{Reader, counted_document};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::records::block::{self, Authors};
@@ -119,7 +119,7 @@ impl Reader<'_> {
     pub fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
         let Some(place) = self.place(block)? else { return Ok(None) };
         let (mut before, mut first_of) = (None, None);
-        find_in_runs(self.read, &place, block, &mut |key, run, index| {
+        self.find_in_runs(&place, block, &mut |key, run, index| {
             match index.checked_sub(1) {
                 Some(index) => before = run.ids().nth(index),
                 None => first_of = Some(key.to_owned()),
@@ -211,7 +211,12 @@ impl Reader<'_> {
         let mut parents = vec![top.id];
         let mut visited = HashSet::new();
         for _ in 0..levels {
-            if parents.is_empty() {
+            let is_bottom = match (self.memo(), parents.as_slice()) {
+                (_, []) => true,
+                (Some(memo), [only]) => memo.is_childless(self.read, document, *only)?,
+                _ => false,
+            };
+            if is_bottom {
                 break;
             }
             let level = gathered.blocks.len();

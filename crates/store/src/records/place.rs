@@ -1,5 +1,7 @@
 //! Places: which document a block belongs to, whose child it is, and a hint to its run.
 
+use std::sync::Arc;
+
 use leafbase_model::{BlockId, DocumentId};
 
 use crate::msgpack::{Fault, Pack, Unpack, Unpacked, put_bin};
@@ -12,7 +14,7 @@ pub(crate) struct Place {
     /// [`BlockId::NIL`] for a root.
     pub(crate) parent: BlockId,
     /// The order key of the block's run, or a lower one of the same parent.
-    pub(crate) order: Vec<u8>,
+    pub(crate) order: Arc<[u8]>,
 }
 
 impl Place {
@@ -38,7 +40,7 @@ pub(crate) fn read(unpack: &mut Unpack<'_>) -> Unpacked<Place> {
     let order = fields.required(Unpack::bin)?;
     fields.end()?;
     if order_key::is_valid(order) {
-        Ok(Place { document, parent, order: order.to_owned() })
+        Ok(Place { document, parent, order: Arc::from(order) })
     } else {
         Err(Fault::Damaged)
     }

@@ -1,5 +1,7 @@
 //! Blocks: put in, taken out, changed and moved.
 
+use std::sync::Arc;
+
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Forest, Result, Slot};
 
 use super::forests::{Families, check_same, entries};
@@ -106,9 +108,7 @@ impl SpaceTransaction<'_> {
             for key in self.runs.of_parents(&*self.rows, from, &parents)? {
                 let (_, parent, order) = keyspaces::read_run(&key).ok_or_else(|| records::damaged(&key))?;
                 let run = self.runs.take(&key)?;
-                for id in run.ids() {
-                    self.places.set(*id, Place { document: to, parent, order: order.to_owned() });
-                }
+                self.places.set_all(run.ids(), &Place { document: to, parent, order: Arc::from(order) });
                 children.extend_from_slice(run.ids());
                 self.runs.put(&mut *self.rows, &keyspaces::run(to, parent, order), &run)?;
             }

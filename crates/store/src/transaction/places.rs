@@ -1,23 +1,29 @@
 //! Staged places.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use leafbase_model::{BlockId, Result};
 
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read, Transaction};
-use crate::reader::place_of;
+use crate::place_cache::IdHasher;
+use crate::reader::memo::Memo;
 use crate::records;
 use crate::records::place::{self, Place};
 
 /// For so many blocks, one scan is tried before they are looked up one by one.
 const SCANNED_FROM: usize = 8;
+/// So many others are passed by for each of them: a step of a scan costs that much less than a look-up.
+const PASSED_BY: usize = 8;
 
 /// The places that a write changed.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    staged: HashMap<BlockId, Option<Place>>,
+    staged: HashMap<BlockId, Option<Place>, BuildHasherDefault<IdHasher>>,
+    memo: Memo,
     /// The blocks whose rows were written.
     changed: Vec<BlockId>,
 }
@@ -27,7 +33,7 @@ impl Places {
     pub(super) fn get(&self, source: &dyn Read, block: BlockId) -> Result<Option<Place>> {
         match self.staged.get(&block) {
             Some(place) => Ok(place.clone()),
-            None => place_of(source, block),
+            None => self.memo.place(source, block),
         }
     }
 
@@ -56,29 +62,43 @@ impl Places {
     fn scan_for(&self, source: &dyn Read, first: BlockId, last: BlockId, blocks: &[BlockId]) -> Result<Option<bool>> {
         let (start, end) = (keyspaces::place(first), keyspaces::end_of(keyspaces::place(last)));
         let (mut passed_by, mut found) = (0, false);
+        let most = PASSED_BY * blocks.len();
         source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
             let block = keyspaces::read_place(key).ok_or_else(|| records::damaged(key))?;
             passed_by += 1;
             // One that this write removes does not exist; only places that were staged are unlike their rows.
             found = blocks.binary_search(&block).is_ok() && !self.staged.contains_key(&block);
-            Ok(if found || passed_by > blocks.len() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            Ok(if found || passed_by > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
-        Ok((found || passed_by <= blocks.len()).then_some(found))
+        Ok((found || passed_by <= most).then_some(found))
     }
 
     pub(super) fn set(&mut self, block: BlockId, place: Place) {
         self.staged.insert(block, Some(place));
     }
 
+    /// All of `blocks` are in one run.
+    pub(super) fn set_all(&mut self, blocks: &[BlockId], place: &Place) {
+        self.staged.extend(blocks.iter().map(|block| (*block, Some(place.clone()))));
+    }
+
     pub(super) fn remove(&mut self, block: BlockId) {
         self.staged.insert(block, None);
     }
 
-    /// The block is in another run of the same parent. Only a place that is written anyway is told.
-    pub(super) fn moved(&mut self, block: BlockId, order: &[u8]) {
-        if let Some(Some(place)) = self.staged.get_mut(&block) {
-            order.clone_into(&mut place.order);
+    /// The blocks are in another run of the same parent. Only places that are written anyway are told.
+    pub(super) fn moved(&mut self, blocks: &[BlockId], order: &[u8]) {
+        let order: Arc<[u8]> = Arc::from(order);
+        for block in blocks {
+            if let Some(Some(place)) = self.staged.get_mut(block) {
+                place.order = Arc::clone(&order);
+            }
         }
+    }
+
+    /// What was read of the rows, as they are after a flush.
+    pub(super) fn memo(&self) -> &Memo {
+        &self.memo
     }
 
     /// The blocks whose rows were written since the last call.
@@ -91,7 +111,9 @@ impl Places {
         staged.sort_unstable_by_key(|(block, _)| *block);
         self.changed.extend(staged.iter().map(|(block, _)| *block));
         let mut value = Vec::with_capacity(64);
+        self.memo.forget_runs();
         for (block, place) in &staged {
+            self.memo.forget_place(*block);
             let key = keyspaces::place(*block);
             match place {
                 Some(place) => {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
 
 use leafbase_model::{BlockId, DocumentId, Error, Result};
 
@@ -34,7 +35,7 @@ impl Siblings {
     }
 
     fn place(self, order: &[u8]) -> Place {
-        Place { document: self.document, parent: self.parent, order: order.to_owned() }
+        Place { document: self.document, parent: self.parent, order: Arc::from(order) }
     }
 
     fn of_key(key: &[u8]) -> Result<Self> {
@@ -157,7 +158,7 @@ impl Runs {
         }
         while let Some(next) = self.next(source, &key)? {
             if let Some(index) = self.run(&next)?.position(block) {
-                places.set(block, Place { order: order_of(&next).to_owned(), ..place.clone() });
+                places.set(block, Place { order: Arc::from(order_of(&next)), ..place.clone() });
                 return Ok(Spot { key: next, index });
             }
             key = next;
@@ -239,8 +240,9 @@ impl Runs {
         entries: &[Entry<'_>],
     ) -> Result<()> {
         self.change(key)?.insert(index, entries);
+        let place = siblings.place(order_of(key));
         for (block, _) in entries {
-            places.set(*block, siblings.place(order_of(key)));
+            places.set(*block, place.clone());
         }
         Ok(())
     }
@@ -269,12 +271,15 @@ impl Runs {
             }
         }
         for (order, run) in order_keys(lower, upper, made.len())?.into_iter().zip(made) {
-            for block in run.ids() {
-                places.set(*block, siblings.place(&order));
-            }
-            self.stage(siblings.key(&order), run);
+            self.settle(places, siblings, &order, run);
         }
         Ok(())
+    }
+
+    /// Stages a run, and the places of all its blocks.
+    fn settle(&mut self, places: &mut Places, siblings: Siblings, order: &[u8], run: Run) {
+        places.set_all(run.ids(), &siblings.place(order));
+        self.stage(siblings.key(order), run);
     }
 
     /// Cuts an overfull run; what does not stay goes to the right.
@@ -287,9 +292,7 @@ impl Runs {
         let pieces = self.change(key)?.cut();
         let orders = order_keys(Some(order_of(key)), next.as_deref().map(order_of), pieces.len())?;
         for (order, run) in orders.into_iter().zip(pieces) {
-            for block in run.ids() {
-                places.moved(*block, &order);
-            }
+            places.moved(run.ids(), &order);
             self.stage(siblings.key(&order), run);
         }
         Ok(())

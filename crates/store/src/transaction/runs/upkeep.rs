@@ -34,9 +34,7 @@ impl Runs {
 
     fn join_into(&mut self, places: &mut Places, left: &[u8], right: &[u8]) -> Result<()> {
         let mut joined = std::mem::take(self.change(left)?);
-        for block in joined.ids() {
-            places.moved(*block, order_of(right));
-        }
+        places.moved(joined.ids(), order_of(right));
         let run = self.change(right)?;
         joined.append(run);
         *run = joined;
@@ -56,10 +54,7 @@ impl Runs {
             let first = order_key::first();
             let orders = std::iter::once(first.clone()).chain(order_keys(Some(&first), None, runs.len())?);
             for (order, run) in orders.zip(runs) {
-                for block in run.ids() {
-                    places.set(*block, siblings.place(&order));
-                }
-                self.stage(siblings.key(&order), run);
+                self.settle(places, siblings, &order, run);
             }
         }
         Ok(())

@@ -1,0 +1,91 @@
+//! What a write has read: its decisions ask for the same few blocks and their neighbours again and again.
+//!
+//! It holds what the rows say. The write takes out what it changes when it writes it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::ops::ControlFlow;
+
+use leafbase_model::{BlockId, DocumentId, Result};
+
+use super::{VisitFound, place_of};
+use crate::keyspaces;
+use crate::kv::{KeyRange, Read};
+use crate::place_cache::IdHasher;
+use crate::records;
+use crate::records::place::Place;
+use crate::run::RunView;
+
+#[derive(Debug, Default)]
+pub(crate) struct Memo {
+    places: RefCell<HashMap<BlockId, Place, BuildHasherDefault<IdHasher>>>,
+    /// Key and value of the run found last.
+    run: RefCell<Option<(Vec<u8>, Vec<u8>)>>,
+    /// From a key on, and up to another one, there are no runs.
+    bare: RefCell<Option<(Vec<u8>, Vec<u8>)>>,
+}
+
+impl Memo {
+    /// The place of `block`, if it exists.
+    pub(crate) fn place(&self, source: &dyn Read, block: BlockId) -> Result<Option<Place>> {
+        if let Some(place) = self.places.borrow().get(&block) {
+            return Ok(Some(place.clone()));
+        }
+        let place = place_of(source, block)?;
+        if let Some(place) = &place {
+            self.places.borrow_mut().insert(block, place.clone());
+        }
+        Ok(place)
+    }
+
+    /// The row of the place of `block` is written.
+    pub(crate) fn forget_place(&mut self, block: BlockId) {
+        let places = self.places.get_mut();
+        if !places.is_empty() {
+            places.remove(&block);
+        }
+    }
+
+    /// Rows of runs may have been written.
+    pub(crate) fn forget_runs(&mut self) {
+        *self.run.get_mut() = None;
+        *self.bare.get_mut() = None;
+    }
+
+    /// Keeps the run under `key`, whose checksum holds.
+    pub(super) fn keep_run(&self, key: &[u8], value: &[u8]) {
+        *self.run.borrow_mut() = Some((key.to_owned(), value.to_owned()));
+    }
+
+    /// Hands the run kept to `visit`, if `block` is in it; says whether it is.
+    pub(super) fn find(&self, place: &Place, block: BlockId, visit: VisitFound<'_>) -> Result<bool> {
+        let kept = self.run.borrow();
+        let siblings = keyspaces::parent_runs(place.document, place.parent);
+        let Some((key, value)) = kept.as_ref().filter(|(key, _)| key.starts_with(&siblings)) else { return Ok(false) };
+        let Some(run) = RunView::read_again(value) else { return Ok(false) };
+        let Some(index) = run.position(block) else { return Ok(false) };
+        visit(key, run, index)?;
+        Ok(true)
+    }
+
+    /// Whether `block` has no children. The next run of the document tells so of all blocks up to its parent.
+    pub(super) fn is_childless(&self, source: &dyn Read, document: DocumentId, block: BlockId) -> Result<bool> {
+        let start = keyspaces::parent_runs(document, block);
+        let is_within = |(from, to): &(Vec<u8>, Vec<u8>)| **from <= start[..] && **to >= keyspaces::end_of(start)[..];
+        if self.bare.borrow().as_ref().is_some_and(is_within) {
+            return Ok(true);
+        }
+        let mut next = keyspaces::end_of(keyspaces::document_runs(document)).to_vec();
+        source.scan(KeyRange::half_open(&start, &next.clone()), &mut |key, _| {
+            keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+            key.clone_into(&mut next);
+            Ok(ControlFlow::Break(()))
+        })?;
+        let is_childless = !next.starts_with(&start);
+        if is_childless {
+            *self.bare.borrow_mut() = Some((start.to_vec(), next));
+        }
+        Ok(is_childless)
+    }
+}
