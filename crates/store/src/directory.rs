@@ -4,22 +4,23 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_model::{BlockData, Error, ErrorKind, Result};
 
-use crate::kv::{OpenOptions, RedbStore, create_store_file, from_io};
+use crate::edges::EdgeTarget;
+use crate::kv::{OpenOptions, RedbStore, Slot, Verify, create_store_file, from_io};
+use crate::reader::{Known, Reader};
 
 /// The file that holds everything.
 pub const STORE_FILE: &str = "space.redb";
 /// The file whose lock tells that a handle is open. It is empty and stays.
 pub const LOCK_FILE: &str = "lock";
 
-/// What a redb file begins with. A byte of flags follows, of which the lowest bit tells the commit slot in use; each slot
-/// begins with the version of the format.
+/// What a redb file begins with.
 const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
-const COMMIT_SLOTS: [usize; 2] = [64, 192];
-const HEADER_BYTES: usize = 320;
-/// The latest version that the redb this crate is built with reads.
-const NEWEST_VERSION: u8 = 3;
+/// How much the header takes.
+const HEADER_BYTES: u64 = 320;
+/// The version of redb's format that Leafbase writes and reads.
+const FORMAT: u8 = 3;
 
 /// Makes the directory `path` with an empty store in it, and opens it.
 ///
@@ -48,7 +49,7 @@ pub fn create_with(
     }
     let making = Making(unused_sibling(&parent, &name)?);
     create_store_file(&making.0.join(STORE_FILE), options)?;
-    let store = RedbStore::open_file(&making.0.join(STORE_FILE), options, None)?;
+    let store = RedbStore::open_file(&making.0.join(STORE_FILE), options, None, &mut |_| Ok(()))?;
     fill(&store)?;
     store.close()?;
     sync(&making.0.join(STORE_FILE))?;
@@ -63,17 +64,31 @@ pub fn create_with(
     open(path, options)
 }
 
-/// Opens the space in the directory `path`.
+/// Opens the store in the directory `path`.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`] if nothing is there; [`ErrorKind::NotASpace`] if something else is; [`ErrorKind::AlreadyOpen`];
 /// [`ErrorKind::ReadOnly`] if it may be read but not written; [`ErrorKind::NewerFormat`]; [`ErrorKind::Corrupted`].
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
-    let path = path.as_ref();
+    open_with(path.as_ref(), options, &mut |_| Ok(()))
+}
+
+/// The same, if the store holds a space that this version reads. After any error the files are as they were.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_space(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
+    open_with(path.as_ref(), options, &mut |read| {
+        let extractor = |_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {};
+        Reader { read, extractor, known: Known::Nothing }.meta().map(|_| ())
+    })
+}
+
+fn open_with(path: &Path, options: &OpenOptions, verify: Verify<'_>) -> Result<RedbStore> {
     let file = path.join(STORE_FILE);
     check_is_space(path, &file)?;
     let lock = lock(path, options.read_only)?;
-    RedbStore::open_file(&file, options, lock)
+    RedbStore::open_file(&file, options, lock, verify)
 }
 
 fn split(path: &Path) -> Result<(PathBuf, String)> {
@@ -140,23 +155,28 @@ fn check_is_space(path: &Path, file: &Path) -> Result<()> {
 
 /// redb would start a new database in an empty file, and mend what it takes for its own: it gets only files that it made.
 fn check_header(path: &Path, file: &Path) -> Result<()> {
-    let mut header = Vec::with_capacity(HEADER_BYTES);
+    let mut header = Vec::new();
     File::open(file)
-        .and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut header))
+        .and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut header))
         .map_err(|error| cannot_read(path, error))?;
     if !header.starts_with(&MAGIC) {
         return Err(not_a_space(path, "its store is a file of another kind"));
     }
-    let [first, second] = COMMIT_SLOTS;
-    let primary = header.get(MAGIC.len()).map(|flags| if flags & 1 == 0 { first } else { second });
-    match primary.and_then(|slot| header.get(slot)) {
-        None => Err(Error::corrupted(format_args!("the store of {}", path.display()))),
-        Some(&version) if version > NEWEST_VERSION => {
-            let message = format!("{} was written by a later version of Leafbase", path.display());
-            Err(Error::new(ErrorKind::NewerFormat, message))
-        }
-        Some(_) => Ok(()),
+    let damaged = || Error::corrupted(format_args!("the store of {}", path.display()));
+    let [primary, secondary] = Slot::both(&header).ok_or_else(damaged)?;
+    let version = primary.version();
+    if version == FORMAT && secondary.version() == FORMAT {
+        return Ok(());
     }
+    // A version that is not the one expected is believed if it cannot be a byte that was damaged.
+    if version != secondary.version() && (version == FORMAT || !primary.agrees()) {
+        return Err(damaged());
+    }
+    if version > FORMAT {
+        let message = format!("{} was written by a later version of Leafbase", path.display());
+        return Err(Error::new(ErrorKind::NewerFormat, message));
+    }
+    Err(not_a_space(path, "its store has a format that no version of Leafbase wrote"))
 }
 
 /// The lock is on a file of its own: the store's file may be replaced under its name, and a lock on it would not tell.

@@ -10,17 +10,23 @@ use leafbase_model::Result;
 
 mod base;
 mod failure;
+mod gate;
 mod inspect;
 mod memory;
 mod opener;
+mod options;
+mod overlay;
 mod redb_store;
+mod structure;
 mod tracked;
 mod view;
 
 pub(crate) use failure::from_io;
 pub use memory::MemoryStore;
-pub(crate) use redb_store::create_store_file;
-pub use redb_store::{OpenOptions, RedbStore};
+pub use options::OpenOptions;
+pub use redb_store::RedbStore;
+pub(crate) use redb_store::{Verify, create_store_file};
+pub(crate) use structure::Slot;
 
 /// Keys from `lower` to `upper`, in ascending order or in descending.
 #[derive(Clone, Copy, Debug)]

@@ -3,22 +3,27 @@
 use std::fs::{self, File};
 use std::iter::Peekable;
 use std::ops::Bound;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{mem, thread};
 
 use leafbase_model::{Error, ErrorKind, Result};
+#[cfg(feature = "testkit")]
+use redb::ReadableDatabase;
 use redb::backends::FileBackend;
-use redb::{Builder, Database, ReadOnlyDatabase, StorageBackend, Table};
+use redb::{Builder, CursorMut, Database, ReadOnlyDatabase, StorageBackend, Table};
 
 use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
+use super::gate::Gate;
+use super::inspect::check_structure;
 use super::tracked::{Tracked, Unsynced};
 use super::view::{Bytes, Edits};
 
 /// redb has a type for each way of opening.
 pub(super) enum Opened {
-    Writable(Database),
+    Writable(Database, Gate),
     ReadOnly(ReadOnlyDatabase),
 }
 
@@ -58,12 +63,14 @@ impl Opener {
             #[cfg(feature = "testkit")]
             Source::Backend(make) => make(),
         };
-        let database = builder.create_with_backend(Tracked::over(below, &self.unsynced)?)?;
+        let gate = Gate::over(Box::new(Tracked::over(below, &self.unsynced)?))?;
+        let database = builder.create_with_backend(gate.clone())?;
         #[cfg(feature = "testkit")]
-        if matches!(self.source, Source::Backend(_)) {
+        if matches!(self.source, Source::Backend(_)) && !has_table(&database)? {
+            gate.release()?;
             ensure_table(&database)?;
         }
-        Ok(Opened::Writable(database))
+        Ok(Opened::Writable(database, gate))
     }
 
     /// The bytes below redb, for reading.
@@ -92,46 +99,85 @@ impl Opener {
 /// An open store and its health.
 pub(super) struct Handle {
     /// Taken only to be dropped.
-    database: Option<Opened>,
+    opened: Option<Opened>,
     pub(super) health: Arc<Health>,
 }
 
 impl Handle {
+    /// Opens it. Nothing is written but by [`Self::settle`] and by changes.
     pub(super) fn open(opener: &Opener) -> Result<Self> {
+        check_structure(&|| opener.storage())?;
         let health = Arc::new(Health::default());
         let database = health.guard(|| opener.open().map_err(|error| health.report(error)))?;
-        Ok(Self { database: Some(database), health })
+        Ok(Self { opened: Some(database), health })
     }
 
     /// Begins reading what was committed last.
     pub(super) fn base(&self) -> Result<Arc<Base>> {
-        let base = match &self.database {
-            Some(Opened::Writable(database)) => Base::begin(database, &self.health),
+        let base = match &self.opened {
+            Some(Opened::Writable(database, _)) => Base::begin(database, &self.health),
             Some(Opened::ReadOnly(database)) => Base::begin(database, &self.health),
             None => Err(read_only()),
         };
         base.map(Arc::new)
     }
 
+    /// Keeps what redb mended when it opened the store, if anything, so that it need not do so again.
+    pub(super) fn settle(&self) -> Result<()> {
+        match &self.opened {
+            Some(Opened::Writable(_, gate)) if gate.holds_repairs() => self.release(gate),
+            _ => Ok(()),
+        }
+    }
+
+    fn release(&self, gate: &Gate) -> Result<()> {
+        gate.release().map_err(|error| self.health.report(redb::Error::Io(error)))
+    }
+
     /// Writes `edits` in one durable commit. After an error they may all have been written, or none.
     pub(super) fn apply(&self, edits: &Edits, quick_repair: bool) -> Result<()> {
-        let Some(Opened::Writable(database)) = &self.database else { return Err(read_only()) };
+        let Some(Opened::Writable(database, gate)) = &self.opened else { return Err(read_only()) };
+        if gate.is_held() {
+            self.release(gate)?;
+        }
         self.health.guard(|| apply(database, edits, quick_repair).map_err(|error| self.health.report(error)))
     }
 
     /// Lets `work` have the handle to itself.
     pub(super) fn alone<T>(&mut self, work: impl FnOnce(&mut Database) -> Result<T, redb::Error>) -> Result<T> {
-        let Some(Opened::Writable(database)) = &mut self.database else { return Err(read_only()) };
+        if let Some(Opened::Writable(_, gate)) = &self.opened
+            && gate.is_held()
+        {
+            self.release(gate)?;
+        }
+        let Some(Opened::Writable(database, _)) = &mut self.opened else { return Err(read_only()) };
         let health = &self.health;
         health.guard(|| work(database).map_err(|error| health.report(error)))
     }
 }
 
 impl Drop for Handle {
-    /// Closing writes too, and may meet the damage that was the reason for it.
     fn drop(&mut self) {
-        let database = self.database.take();
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
+        let opened = self.opened.take();
+        let is_broken = self.health.is_broken();
+        let _ = catch_unwind(AssertUnwindSafe(|| match opened {
+            Some(Opened::Writable(database, gate)) if is_broken || gate.is_held() => abandon(database, &gate),
+            opened => drop(opened),
+        }));
+    }
+}
+
+/// Closes a database without writing: redb would commit once more, and might meet the damage that was the reason to close.
+fn abandon(mut database: Database, gate: &Gate) {
+    gate.shut();
+    // It syncs first, so it meets the gate; and after an error of the file redb writes nothing any more.
+    let latched = !matches!(database.check_integrity(), Err(redb::DatabaseError::TransactionInProgress));
+    if !latched && cfg!(panic = "unwind") {
+        // Somebody still reads. Nor does redb write while a panic goes on, which says nothing: it is caught at once.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let _dropped_by_it = database;
+            resume_unwind(Box::new(()))
+        }));
     }
 }
 
@@ -176,7 +222,8 @@ fn insert_run<'e>(
     edits: &mut Peekable<impl Iterator<Item = (&'e Bytes, &'e Option<Bytes>)>>,
 ) -> Result<usize, redb::Error> {
     let Some((first, _)) = edits.peek() else { return Ok(0) };
-    let mut cursor = table.lower_bound_mut(Bound::Included(&***first))?;
+    let mut open = OpenCursor(Some(table.lower_bound_mut(Bound::Included(&***first))?));
+    let Some(cursor) = &mut open.0 else { return Ok(0) };
     let end = cursor.peek_next()?.map(|(key, _)| key.value().to_vec());
     let is_within = |key: &[u8]| end.as_deref().is_none_or(|end| key < end);
     let mut inserted = 0;
@@ -185,8 +232,19 @@ fn insert_run<'e>(
         inserted += 1;
     }
     // What went wrong with rows put together is told only now.
-    cursor.close()?;
+    open.0.take().map_or(Ok(()), CursorMut::close)?;
     Ok(inserted)
+}
+
+/// A cursor that a panic doesn't drop: it would go on with the page that redb panicked on, and a second panic ends the process.
+struct OpenCursor<'t>(Option<CursorMut<'t, &'static [u8], &'static [u8]>>);
+
+impl Drop for OpenCursor<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            mem::forget(self.0.take());
+        }
+    }
 }
 
 /// Makes a store: an empty file with the one table.
@@ -199,6 +257,15 @@ pub(super) fn create_file(path: &Path, cache_bytes: usize) -> Result<()> {
         };
         create().map_err(|error| health.report(error))
     })
+}
+
+#[cfg(feature = "testkit")]
+fn has_table(database: &Database) -> Result<bool, redb::Error> {
+    match database.begin_read()?.open_table(TABLE) {
+        Ok(_) => Ok(true),
+        Err(redb::TableError::TableDoesNotExist(_)) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Makes the one table, where it is not there yet.

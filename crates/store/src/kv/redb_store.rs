@@ -19,10 +19,11 @@ use leafbase_model::{Error, ErrorKind, Result};
 use redb::Database;
 
 use super::base::Base;
-use super::inspect::{is_whole, rehearse_opening};
+use super::inspect::is_whole;
 use super::opener::{Handle, Opener, Source, create_file, read_only};
+use super::options::OpenOptions;
 use super::view::{Draft, Edits, View};
-use super::{Durability, Snapshot, Store, Transaction, WriteOptions};
+use super::{Durability, Read, Snapshot, Store, Transaction, WriteOptions};
 
 /// Relaxed writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and what a crash loses.
 const MAX_PENDING_KEYS: usize = 8_192;
@@ -32,38 +33,8 @@ const REOPENINGS: usize = 3;
 /// How long compacting waits for readers to end. No snapshot begins meanwhile.
 const READER_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How a store is opened.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct OpenOptions {
-    /// Bytes of pages kept in memory.
-    pub cache_bytes: usize,
-    /// Whether writes are refused. A store that was not closed properly cannot be opened so: mending it is a write.
-    pub read_only: bool,
-}
-
-impl Default for OpenOptions {
-    fn default() -> Self {
-        Self { cache_bytes: 64 << 20, read_only: false }
-    }
-}
-
-impl OpenOptions {
-    /// The defaults: 64 MiB of cache, reading and writing.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The same options with so many bytes of pages kept in memory.
-    pub fn cache_bytes(self, cache_bytes: usize) -> Self {
-        Self { cache_bytes, ..self }
-    }
-
-    /// The same options for reading only, or not.
-    pub fn read_only(self, read_only: bool) -> Self {
-        Self { read_only, ..self }
-    }
-}
+/// Looks at what a store holds before it is opened for good.
+pub(crate) type Verify<'f> = &'f mut dyn FnMut(&dyn Read) -> Result<()>;
 
 /// A store in one file, through redb.
 pub struct RedbStore {
@@ -102,14 +73,29 @@ impl fmt::Debug for RedbStore {
 }
 
 impl RedbStore {
-    /// Opens the file at `path`, which [`create_store_file`] made, and keeps `lock` until it is closed. Opening is
-    /// rehearsed, so that a file that does not open stays as it was; after a crash that means to recover twice.
-    pub(crate) fn open_file(path: &Path, options: &OpenOptions, lock: Option<File>) -> Result<Self> {
+    /// Opens the file at `path`, which [`create_store_file`] made, if `verify` is content with what it holds, and keeps
+    /// `lock` until it is closed. A file that does not open stays as it was.
+    pub(crate) fn open_file(
+        path: &Path,
+        options: &OpenOptions,
+        lock: Option<File>,
+        verify: Verify<'_>,
+    ) -> Result<Self> {
         let path = path.to_owned();
         let source = if options.read_only { Source::ReadOnlyFile(path) } else { Source::File(path) };
         let opener = Opener::new(source, options.cache_bytes);
-        rehearse_opening(opener.storage()?)?;
-        Self::start(opener, lock)
+        match Self::begin(&opener, verify) {
+            Ok(begun) => Ok(Self::start(opener, begun, lock)),
+            // Damage can make it look like somebody else's, or like one that was not closed.
+            Err(error) => {
+                let looks_unclosed = error.kind() == ErrorKind::Storage && opener.is_read_only();
+                let may_be_damage = error.kind() == ErrorKind::NotASpace || looks_unclosed;
+                if may_be_damage && !is_whole(opener.storage()?)? {
+                    return Err(Error::corrupted("the store's structure").with_source(error));
+                }
+                Err(error)
+            }
+        }
     }
 
     /// A store on what `backend` makes: called again whenever the store is opened anew, it must give the same bytes.
@@ -122,20 +108,29 @@ impl RedbStore {
         options: &OpenOptions,
     ) -> Result<Self> {
         let source = Source::Backend(Box::new(move || Box::new(backend())));
-        Self::start(Opener::new(source, options.cache_bytes), None)
+        let opener = Opener::new(source, options.cache_bytes);
+        let begun = Self::begin(&opener, &mut |_| Ok(()))?;
+        Ok(Self::start(opener, begun, None))
     }
 
-    fn start(opener: Opener, lock: Option<File>) -> Result<Self> {
-        let handle = Handle::open(&opener)?;
-        let published = Published { base: Some(handle.base()?), edits: Edits::default() };
+    fn begin(opener: &Opener, verify: Verify<'_>) -> Result<(Handle, Arc<Base>)> {
+        let handle = Handle::open(opener)?;
+        let base = handle.base()?;
+        verify(&View { base: Arc::clone(&base), edits: Edits::default() })?;
+        handle.settle()?;
+        Ok((handle, base))
+    }
+
+    fn start(opener: Opener, (handle, base): (Handle, Arc<Base>), lock: Option<File>) -> Self {
+        let published = Published { base: Some(base), edits: Edits::default() };
         let slot = Slot { handle: Some(handle), pending_bytes: 0, quick_to_open: true, unresolved: None };
-        Ok(Self {
+        Self {
             read_only: opener.is_read_only(),
             opener,
             published: Mutex::new(published),
             slot: Mutex::new(slot),
             _lock: lock,
-        })
+        }
     }
 
     /// Makes all writes durable and closes the file. Dropping does the same, but has nobody to tell of an error.
@@ -193,10 +188,12 @@ impl RedbStore {
 
     fn reopen(&self, slot: &mut Slot) -> Result<Arc<Base>> {
         // The file is locked by the old handle: it goes first.
+        let old = self.published().base.take();
+        drop(old);
         slot.handle = None;
-        self.published().base = None;
         let handle = Handle::open(&self.opener)?;
         let base = handle.base()?;
+        handle.settle()?;
         slot.handle = Some(handle);
         slot.quick_to_open = false;
         Ok(base)
@@ -243,8 +240,8 @@ impl RedbStore {
             self.publish(slot, base, committed);
             return if committed { Ok(()) } else { Err(error) };
         }
-        slot.handle = None;
         self.published().base = None;
+        slot.handle = None;
         slot.unresolved = Some(edits);
         let message = "the store is unavailable: its file cannot be opened again, and whether this write took place shows \
                        when it can";
