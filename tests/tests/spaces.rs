@@ -6,13 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use leafbase::{
-    BlockData, BlockDraft, Clock, Durability, ErrorKind, Fetch, Location, MoveBlocks, Position, Progress, Space,
-    Timestamp, UpdateBlocks,
+    BlockData, BlockDraft, Clock, Durability, ErrorKind, Fetch, Location, MoveBlocks, Position, Space, Timestamp,
+    UpdateBlocks,
 };
-
-fn go_on(_: Progress) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
 
 fn notes_in(path: &Path) -> Space {
     let space = Space::create(path).unwrap();
@@ -145,11 +141,11 @@ fn a_copy_made_while_others_write_is_one_state() {
                 space.connect().insert_markdown(&format!("line {number}"), document).unwrap();
             }
         });
-        space.backup_to(&copy, &mut go_on).unwrap();
+        space.backup_to(&copy).unwrap();
         writer.join().unwrap();
     });
     let copy = Space::open(&copy).unwrap();
-    assert!(copy.check(&mut go_on).unwrap().is_clean());
+    assert!(copy.check().unwrap().is_clean());
     let lines = |space: &Space| space.connect().content_markdown(document).unwrap();
     assert!(lines(&space).starts_with(lines(&copy).trim_end()), "the copy is a beginning of what was written");
     assert_eq!(copy.meta().unwrap(), space.meta().unwrap());
@@ -160,10 +156,10 @@ fn a_copy_and_a_check_can_be_broken_off() {
     let directory = tempfile::tempdir().unwrap();
     let space = notes_in(&directory.path().join("notes"));
     let copy = directory.path().join("copy");
-    let error = space.backup_to(&copy, &mut |_| ControlFlow::Break(())).unwrap_err();
+    let error = space.backup_with(&copy, &mut |_| ControlFlow::Break(())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Canceled);
     assert!(!copy.exists());
-    assert_eq!(space.check(&mut |_| ControlFlow::Break(())).unwrap_err().kind(), ErrorKind::Canceled);
+    assert_eq!(space.check_with(&mut |_| ControlFlow::Break(())).unwrap_err().kind(), ErrorKind::Canceled);
 }
 
 #[test]
@@ -241,7 +237,7 @@ fn the_feed_tells_every_write_and_what_undoes_it() {
         space.apply(notes.author(), &change.inverse()).unwrap();
     }
     assert_eq!(dump(&space), empty);
-    assert!(space.check(&mut go_on).unwrap().is_clean());
+    assert!(space.check().unwrap().is_clean());
 }
 
 #[test]

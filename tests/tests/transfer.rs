@@ -362,7 +362,7 @@ fn a_canceled_import_leaves_whole_documents_and_no_dangling_links() {
     assert_eq!(report.documents, 2);
     let files = exported(&notes);
     assert_eq!(file(&files, "A.md"), "[B](B.md) [C#x](C.md#x)\n\n[C](C.md)\n");
-    assert!(notes.space().check(&mut on).expect("checked").problems.is_empty());
+    assert!(notes.space().check().expect("checked").problems.is_empty());
 }
 
 #[test]
@@ -607,7 +607,7 @@ proptest::proptest! {
         }).collect();
         let notes = Space::in_memory().expect("a space").connect();
         notes.import_from(&mut source.clone(), &ImportOptions::new(), &mut on).expect("imported");
-        proptest::prop_assert!(notes.space().check(&mut on).expect("checked").is_clean());
+        proptest::prop_assert!(notes.space().check().expect("checked").is_clean());
         same_again(&exported(&notes));
     }
 }
@@ -627,6 +627,6 @@ fn a_corpus_of_real_notes_comes_out_and_in_unchanged() {
     let report = notes.import_folder(&corpus, &ImportOptions::new(), &mut on).expect("imported");
     assert_eq!(report.documents, u64::try_from(markdown).expect("a count"));
     assert!(report.skipped.iter().all(|skipped| skipped.reason == "not markdown"), "{:?}", report.skipped);
-    assert_eq!(space.check(&mut on).expect("checked").problems.len(), 0);
+    assert_eq!(space.check().expect("checked").problems.len(), 0);
     same_again(&exported(&notes));
 }

@@ -109,7 +109,7 @@ fn tour(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     heading(out, "What it took")?;
     writeln!(out, "import: {documents} documents, {blocks} blocks, {milliseconds} ms")?;
     writeln!(out, "store: {} KiB in {}", number(space.stats()?.bytes / 1024), path.display())?;
-    let check = space.check(&mut |_| ControlFlow::Continue(()))?;
+    let check = space.check()?;
     if let Some(problem) = check.problems.first() {
         return Err(format!("check: {} problems; the first: {problem}", check.problems.len()).into());
     }

@@ -95,8 +95,9 @@ impl<S: Sight> Connection<S> {
     /// [`crate::ErrorKind::Validation`] for a field that the block's type does not have;
     /// [`crate::ErrorKind::RuleViolation`]. The path names the first bad entry, and nothing is changed.
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
+        let UpdateBlocks { blocks } = request;
         let (updated, _) = self.write(|writing| {
-            let mut patches = request.blocks.clone();
+            let mut patches = blocks.clone();
             self.resolve_days(writing, &mut patches)?;
             let ready = |data: BlockData| prepare::data(data, self.limits());
             let texts = Texts { settle: &rendered::settle, ready: &ready };

@@ -1,7 +1,8 @@
 //! Documents: making, listing, finding.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, Day, Document, DocumentId, DocumentRecord, Error, Items, Location, Result,
+    BlockData, BlockDraft, BlockId, Day, Document, DocumentId, DocumentRecord, Error, Items, ListDocuments, Location,
+    Result,
 };
 use leafbase_store::{Listing, Reader};
 use leafbase_tree_ops as ops;
@@ -52,11 +53,19 @@ impl Connection<Full> {
 }
 
 impl<S: Sight> Connection<S> {
-    /// Every document that the connection sees, by ID. Costs what it returns.
+    /// Every document that the connection sees, by ID, without metadata. Costs what it returns.
     ///
     /// # Errors
     /// What the store reports.
     pub fn documents(&self) -> Result<Items<Document>> {
+        self.list_documents(ListDocuments::new())
+    }
+
+    /// The documents that the connection sees, by ID, as the request asks for them. Costs what it returns.
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn list_documents(&self, request: ListDocuments) -> Result<Items<Document>> {
         self.read(|tree, snapshot| {
             let reader = snapshot.reader();
             let (mut found, mut cursor) = (Vec::new(), None);
@@ -64,7 +73,7 @@ impl<S: Sight> Connection<S> {
                 let page = reader.documents(Listing::All, false, cursor.as_ref(), PAGE)?;
                 for record in page.documents {
                     if self.sight.admits(&record) {
-                        found.push(shown(tree, record, true)?);
+                        found.push(shown(tree, record, request.metadata)?);
                     }
                 }
                 cursor = page.next;

@@ -1,7 +1,68 @@
-//! Leafbase keeps a space of documents made of blocks: what SQLite is to rows, for the documents of note apps.
+//! Leafbase keeps a space of documents made of blocks: what `SQLite` is to rows, for the documents of note apps.
 //!
-//! A program links to it; there is no server. A [`Space`] is a directory (or lives in memory), a [`Connection`] has one
+//! A program links to it; there is no server. A [`Space`] is a directory, or lives in memory. A [`Connection`] to it has one
 //! method for each operation.
+//!
+//! ```
+//! use leafbase::{BlockPatch, Fetch, Position, Space};
+//! # fn main() -> leafbase::Result<()> {
+//! let space = Space::in_memory()?; // or Space::create(path), Space::open(path)
+//! let notes = space.connect().acting_as("Ada");
+//! let trip = notes.create_document("Trip to Lisbon")?;
+//! let added = notes.insert_markdown("## Packing\n\n- [ ] passport", Position::end_of(trip.id()))?;
+//! notes.update_markdown(added[1].id, "passport, *the new one*")?;
+//! assert_eq!(notes.content_markdown(trip.id())?, "## Packing\n\n- [ ] passport, *the new one*");
+//! assert_eq!(notes.fetch(Fetch::new(trip.id()))?.children().len(), 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Operations
+//!
+//! | To | Use |
+//! |---|---|
+//! | read | [`fetch`](Connection::fetch), [`fetch_markdown`](Connection::fetch_markdown), [`content_markdown`](Connection::content_markdown) |
+//! | write | [`insert_blocks`](Connection::insert_blocks), [`insert_markdown`](Connection::insert_markdown), [`update_blocks`](Connection::update_blocks), [`move_blocks`](Connection::move_blocks), [`delete_blocks`](Connection::delete_blocks) |
+//! | make and find documents | [`create_document`](Connection::create_document), [`documents`](Connection::documents), [`create_folder`](Connection::create_folder), [`folders`](Connection::folders) |
+//! | follow what happens | [`changes_since`](Connection::changes_since) |
+//! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
+//! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`compact`](Space::compact), [`stats`](Space::stats) |
+//!
+//! # Threads
+//!
+//! [`Space`] and [`Connection`] are cheap to clone, and every clone may be used on its own thread. Any number of threads read
+//! while one writes; a second writer waits. A read sees one state from beginning to end. One process at a time has a directory
+//! open.
+//!
+//! Calls block: a read for as long as it takes, a durable write until the disk has it. There is no runtime and no thread of
+//! Leafbase's own. An async host calls from where blocking is allowed, such as `tokio::task::spawn_blocking`, with a clone of
+//! the connection.
+//!
+//! # Errors
+//!
+//! Every operation returns the one [`Error`]: a stable [`ErrorKind`] to match on, a sentence, and the path of what is wrong in
+//! the request (`blocks[3].color`). Every call is one transaction: after an error nothing of it has happened, or the message
+//! says otherwise. [`Error::is_retryable`] tells whether the same call may succeed later. Damage and bad input are errors,
+//! never panics.
+//!
+//! # JSON
+//!
+//! Requests, replies, errors and the change feed are serde types, so that a host that speaks HTTP, MCP or IPC needs no
+//! mapping. Read what comes from outside with [`Space::read_json`]: it holds what it reads to the space's [`Limits`], reads any
+//! nesting that these allow, and its errors have the path apart. `serde_json::from_str` reads the same types, but no more
+//! than 128 levels of JSON, and gives its own error.
+//!
+//! # Durability
+//!
+//! By default a write that has returned survives the loss of power. With [`Durability::Relaxed`] it is seen by everyone at
+//! once, but survives only once a later durable write, [`Space::flush`] or [`Space::close`] has returned; a crash before takes
+//! the last relaxed writes, all after one point, and never half of one.
+//!
+//! # Where to look next
+//!
+//! [`Space::builder`] has the options: durability, [`Limits`], time zone, and the [`Clock`] and [`IdSource`] that a test
+//! replaces. [`Position`] says where blocks go, [`BlockKind`] what they can be, and the example `tour` shows all of it in one
+//! program.
 
 mod clock;
 mod days;

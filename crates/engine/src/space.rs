@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use leafbase_model::json::FromJson;
 use leafbase_model::{Author, Change, Clock, Edit, Error, ErrorKind, IdSource, Limits, Result, SpaceId, Stamp};
 use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptions};
 use leafbase_store::{CheckReport, SpaceMeta, SpaceStore, SpaceTransaction, Stats, directory};
@@ -134,8 +135,10 @@ impl SpaceBuilder {
     /// Makes a space in the new directory `path` and opens it. A crash on the way leaves nothing at `path`.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if something is at `path`, or the zone is unknown; [`ErrorKind::NoSpace`]; what the
-    /// operating system reports.
+    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown, and without a path if something is at `path`;
+    /// [`ErrorKind::LimitExceeded`] at `name` if the name is too long; [`ErrorKind::ReadOnly`] if the directory above may not
+    /// be written; [`ErrorKind::NoSpace`]; [`ErrorKind::Storage`] for what else the operating system reports, such as a
+    /// directory above that does not exist. Nothing is at `path` then that was not there before.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
         let path = path.as_ref();
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -152,7 +155,7 @@ impl SpaceBuilder {
     /// [`ErrorKind::AlreadyOpen`], [`ErrorKind::Corrupted`], [`ErrorKind::NewerFormat`], [`ErrorKind::ReadOnly`],
     /// [`ErrorKind::NoSpace`].
     pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
-        let store = directory::open(path, &self.options)?;
+        let store = directory::open_space(path, &self.options)?;
         self.opened(Arc::new(store))
     }
 
@@ -264,13 +267,21 @@ impl Space {
         store.map_or(Ok(()), |store| store.flush())
     }
 
-    /// Copies the space as it is now into the new directory `path`, while others go on reading and writing. `progress` is
-    /// told how many records are copied, and may break the copy off: nothing is left at `path` then.
+    /// Copies the space as it is now into the new directory `path`, while others go on reading and writing.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if something is at `path`; [`ErrorKind::Canceled`]; what the store or the operating system
-    /// reports.
-    pub fn backup_to(
+    /// [`ErrorKind::Validation`] if something is at `path`; what the store or the operating system reports: nothing is left at
+    /// `path` then.
+    pub fn backup_to(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.backup_with(path, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::backup_to`]. `progress` is told how many records are copied, and may break the copy off: nothing is left at
+    /// `path` then.
+    ///
+    /// # Errors
+    /// As [`Self::backup_to`], and [`ErrorKind::Canceled`].
+    pub fn backup_with(
         &self,
         path: impl AsRef<Path>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -278,12 +289,19 @@ impl Space {
         self.store()?.backup_to(path, &mut |done| progress(Progress::new(done, None)))
     }
 
-    /// Reads everything and verifies every law of the store. The report names each thing that is wrong. `progress` is told
-    /// how many records are verified, and may break off.
+    /// Reads everything and verifies every law of the store. The report names each thing that is wrong.
     ///
     /// # Errors
-    /// What the operating system reports, and [`ErrorKind::Canceled`]. Damage is no error: it is in the report.
-    pub fn check(&self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<CheckReport> {
+    /// What the operating system reports. Damage is no error: it is in the report.
+    pub fn check(&self) -> Result<CheckReport> {
+        self.check_with(&mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::check`]. `progress` is told how many records are verified, and may break off.
+    ///
+    /// # Errors
+    /// As [`Self::check`], and [`ErrorKind::Canceled`].
+    pub fn check_with(&self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<CheckReport> {
         self.store()?.check(&mut |done| progress(Progress::new(done, None)))
     }
 
@@ -301,6 +319,27 @@ impl Space {
     /// What the store reports.
     pub fn stats(&self) -> Result<Stats> {
         self.store()?.stats()
+    }
+
+    /// Reads a request from JSON text within the limits of this space: however long and deep what a stranger sends is, it is
+    /// taken in or refused, and the error has the path of what does not fit.
+    ///
+    /// ```
+    /// use leafbase::{InsertBlocks, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::in_memory()?;
+    /// let body = r#"{"markdown": "- [ ] passport", "position": {"date": "today"}}"#;
+    /// space.connect().insert_blocks(space.read_json::<InsertBlocks>(body)?)?;
+    /// let error = space.read_json::<InsertBlocks>(r#"{"blocks": [{"type": "txt"}]}"#).unwrap_err();
+    /// assert_eq!((error.code(), error.path()), ("VALIDATION", "blocks[0].type"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`leafbase_model::json::from_str`].
+    pub fn read_json<T: FromJson>(&self, text: &str) -> Result<T> {
+        leafbase_model::json::from_str(text, self.limits())
     }
 
     /// The limits of this space's requests.

@@ -53,6 +53,16 @@ impl Document {
     pub const fn id(&self) -> DocumentId {
         self.record.id
     }
+
+    /// When it was made.
+    pub const fn created_at(&self) -> Timestamp {
+        self.record.created_at
+    }
+
+    /// When it, or a block of it, last changed.
+    pub const fn modified_at(&self) -> Timestamp {
+        self.record.modified_at
+    }
 }
 
 impl Serialize for Location {

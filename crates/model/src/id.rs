@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -12,6 +13,12 @@ use crate::{Error, Result, Timestamp};
 pub trait IdSource: Send + Sync {
     /// 16 bytes that no one has been given before, big-endian.
     fn mint(&self, now: Timestamp) -> [u8; 16];
+}
+
+impl<T: IdSource + ?Sized> IdSource for Arc<T> {
+    fn mint(&self, now: Timestamp) -> [u8; 16] {
+        (**self).mint(now)
+    }
 }
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -70,9 +70,11 @@ mod document;
 mod folder;
 
 mod change;
+mod change_json;
 mod edit;
 
 pub mod json;
+mod request_json;
 mod requests;
 
 pub use block::{Block, BlockData, Content};
@@ -92,7 +94,9 @@ pub use metadata::{Comment, Metadata};
 pub use patch::BlockPatch;
 pub use position::{Edge, Position, Side, Target};
 pub use properties::{Properties, PropertyValue};
-pub use requests::{DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, Items, MoveBlocks, UpdateBlocks};
+pub use requests::{
+    DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, Items, ListDocuments, MoveBlocks, UpdateBlocks,
+};
 pub use schema::{
     ContentProperty, ContentPropertyDraft, Property, PropertyDraft, PropertyKind, PropertyType, Schema, SchemaDraft,
     SelectOption,

@@ -84,6 +84,11 @@ impl Position {
         Self::Beside(Side::After, sibling)
     }
 
+    /// First in the daily note of `day`.
+    pub fn start_of_day(day: impl Into<DayRef>) -> Self {
+        Self::Within(Edge::Start, Target::Day(day.into()))
+    }
+
     /// Last in the daily note of `day`.
     pub fn end_of_day(day: impl Into<DayRef>) -> Self {
         Self::Within(Edge::End, Target::Day(day.into()))

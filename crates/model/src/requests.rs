@@ -1,5 +1,7 @@
 //! Requests and list replies of the block operations: plain types, so that a host passes JSON straight through.
 
+use std::ops::Deref;
+
 use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -30,6 +32,16 @@ impl Fetch {
     /// All of `block`, without metadata.
     pub fn new(block: impl Into<BlockId>) -> Self {
         Self { from: FetchFrom::Block(block.into()), max_depth: None, metadata: false }
+    }
+
+    /// All of the daily note of `day`, without metadata.
+    pub fn day(day: impl Into<DayRef>) -> Self {
+        Self { from: FetchFrom::Day(day.into()), max_depth: None, metadata: false }
+    }
+
+    /// All of today's daily note, without metadata.
+    pub fn today() -> Self {
+        Self::day(DayRef::Today)
     }
 
     /// At most so many levels below.
@@ -69,6 +81,36 @@ impl FromJson for Fetch {
         let metadata = object.optional("fetchMetadata")?.unwrap_or_default();
         object.finish()?;
         Ok(Self { from, max_depth, metadata })
+    }
+}
+
+/// Lists documents. As JSON: `{"fetchMetadata": true}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListDocuments {
+    /// Whether to say when each was made and last changed.
+    pub metadata: bool,
+}
+
+impl ListDocuments {
+    /// All documents, without metadata.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With metadata.
+    pub fn with_metadata(mut self) -> Self {
+        self.metadata = true;
+        self
+    }
+}
+
+impl FromJson for ListDocuments {
+    fn from_json(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let metadata = object.optional("fetchMetadata")?.unwrap_or_default();
+        object.finish()?;
+        Ok(Self { metadata })
     }
 }
 
@@ -139,6 +181,19 @@ pub struct UpdateBlocks {
     pub blocks: Vec<BlockPatch>,
 }
 
+impl UpdateBlocks {
+    /// These changes.
+    pub fn new(blocks: impl IntoIterator<Item = BlockPatch>) -> Self {
+        Self { blocks: blocks.into_iter().collect() }
+    }
+}
+
+impl From<BlockPatch> for UpdateBlocks {
+    fn from(patch: BlockPatch) -> Self {
+        Self::new([patch])
+    }
+}
+
 impl FromJson for UpdateBlocks {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
@@ -153,6 +208,19 @@ impl FromJson for UpdateBlocks {
 pub struct DeleteBlocks {
     /// The blocks.
     pub block_ids: Vec<BlockId>,
+}
+
+impl DeleteBlocks {
+    /// Deletes these blocks.
+    pub fn new(block_ids: impl IntoIterator<Item = BlockId>) -> Self {
+        Self { block_ids: block_ids.into_iter().collect() }
+    }
+}
+
+impl From<BlockId> for DeleteBlocks {
+    fn from(block: BlockId) -> Self {
+        Self::new([block])
+    }
 }
 
 fn block_ids(object: &mut Object) -> Result<Vec<BlockId>> {
@@ -178,6 +246,13 @@ pub struct MoveBlocks {
     pub position: Position,
 }
 
+impl MoveBlocks {
+    /// Moves these blocks to `position`.
+    pub fn new(block_ids: impl IntoIterator<Item = BlockId>, position: impl Into<Position>) -> Self {
+        Self { block_ids: block_ids.into_iter().collect(), position: position.into() }
+    }
+}
+
 impl FromJson for MoveBlocks {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
@@ -188,11 +263,28 @@ impl FromJson for MoveBlocks {
     }
 }
 
-deserialize_through_json!(Fetch, InsertBlocks, UpdateBlocks, DeleteBlocks, MoveBlocks);
+deserialize_through_json!(Fetch, ListDocuments, InsertBlocks, UpdateBlocks, DeleteBlocks, MoveBlocks);
 
-/// A list reply: `{"items": [..]}`.
+/// A list reply: `{"items": [..]}`. It reads as the slice of its items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Items<T>(pub Vec<T>);
+
+impl<T> Deref for Items<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Items<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
 
 impl<T: Serialize> Serialize for Items<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -118,7 +118,8 @@ impl TaskPatch {
     /// Puts what is given onto `task`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] with the field's name as path for a day that is still relative to the present.
+    /// [`crate::ErrorKind::Validation`] with the field's name as path for a day that is still relative to the present, a stamp
+    /// that the task's state has none of, and a `null` for the one that it has.
     pub fn apply(self, task: &mut TaskInfo) -> Result<()> {
         let date = |name: &str, day: Option<DayRef>| match day {
             None => Ok(None),
@@ -132,9 +133,27 @@ impl TaskPatch {
         if let Some(day) = self.deadline_date {
             task.deadline_date = date("deadlineDate", day)?;
         }
-        task.completed_at = self.completed_at.unwrap_or(task.completed_at);
-        task.canceled_at = self.canceled_at.unwrap_or(task.canceled_at);
+        task.completed_at = stamp("completedAt", self.completed_at, task.completed_at, task.state == TaskState::Done)?;
+        task.canceled_at = stamp("canceledAt", self.canceled_at, task.canceled_at, task.state == TaskState::Canceled)?;
         Ok(())
+    }
+}
+
+/// A stamp after it is given, cleared or left: a state has its own one, and no other.
+#[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
+fn stamp(
+    name: &str,
+    given: Option<Option<Timestamp>>,
+    present: Option<Timestamp>,
+    belongs: bool,
+) -> Result<Option<Timestamp>> {
+    match given {
+        None => Ok(present),
+        Some(Some(_)) if !belongs => Err(Error::validation("the task's state has no such stamp").at(name)),
+        Some(None) if belongs => {
+            Err(Error::validation("the task's state has this stamp, it cannot be cleared").at(name))
+        }
+        Some(given) => Ok(given),
     }
 }
 

@@ -1,0 +1,143 @@
+//! How the change log is written as JSON: each change with its edits, each edit with its `type` and what it replaced.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::{BlockId, BlockRecord, Change, DocumentRecord, Edit, Forest, Result, Slot, Stamp};
+
+impl Serialize for Change {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("sequence", &self.sequence)?;
+        map.serialize_entry("at", &self.stamp.at)?;
+        if !self.stamp.by.is_nobody() {
+            map.serialize_entry("by", &self.stamp.by)?;
+        }
+        map.serialize_entry("documents", &self.documents)?;
+        map.serialize_entry("edits", &self.edits)?;
+        map.end()
+    }
+}
+
+impl Edit {
+    /// The name of its kind on the wire.
+    pub const fn type_name(&self) -> &'static str {
+        match self {
+            Self::Insert { .. } => "insert",
+            Self::Remove { .. } => "remove",
+            Self::Update { .. } => "update",
+            Self::Move { .. } => "move",
+            Self::CreateDocument { .. } => "createDocument",
+            Self::EraseDocument { .. } => "eraseDocument",
+            Self::UpdateDocument { .. } => "updateDocument",
+            Self::CreateFolder(_) => "createFolder",
+            Self::RemoveFolder(_) => "removeFolder",
+            Self::UpdateFolder { .. } => "updateFolder",
+        }
+    }
+}
+
+impl Serialize for Edit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", self.type_name())?;
+        match self {
+            Self::Insert { slot, forest } | Self::Remove { slot, forest } => {
+                map.serialize_entry("slot", slot)?;
+                map.serialize_entry("blocks", forest)?;
+            }
+            Self::Update { document, before, after } => {
+                map.serialize_entry("documentId", document)?;
+                map.serialize_entry("before", before)?;
+                map.serialize_entry("after", after)?;
+            }
+            Self::Move { block, from, to } => {
+                map.serialize_entry("blockId", block)?;
+                map.serialize_entry("from", from)?;
+                map.serialize_entry("to", to)?;
+            }
+            Self::CreateDocument { record, forest } | Self::EraseDocument { record, forest } => {
+                map.serialize_entry("document", record)?;
+                map.serialize_entry("blocks", forest)?;
+            }
+            Self::UpdateDocument { before, after } => {
+                map.serialize_entry("before", before)?;
+                map.serialize_entry("after", after)?;
+            }
+            Self::CreateFolder(folder) | Self::RemoveFolder(folder) => map.serialize_entry("folder", folder)?,
+            Self::UpdateFolder { before, after } => {
+                map.serialize_entry("before", before)?;
+                map.serialize_entry("after", after)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Slot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("documentId", &self.document)?;
+        map.serialize_entry("parentId", &self.parent)?;
+        if let Some(after) = &self.after {
+            map.serialize_entry("afterId", after)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Forest {
+    /// A flat list in reading order, however deep it nests: each block says its `parentId` but the top ones.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.with_parents().map(|(parent, block)| Placed { parent, block }))
+    }
+}
+
+struct Placed<'a> {
+    parent: Option<BlockId>,
+    block: &'a BlockRecord,
+}
+
+impl Serialize for Placed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write_block(self.block, self.parent, serializer)
+    }
+}
+
+impl Serialize for BlockRecord {
+    /// As it is kept: the colour as it was given, no markdown that is made from other fields.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write_block(self, None, serializer)
+    }
+}
+
+fn write_block<S: Serializer>(block: &BlockRecord, parent: Option<BlockId>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("id", &block.id)?;
+    if let Some(parent) = parent {
+        map.serialize_entry("parentId", &parent)?;
+    }
+    block.data.write_given(&mut map)?;
+    let names = [("createdAt", "createdBy", &block.created), ("lastModifiedAt", "lastModifiedBy", &block.modified)];
+    for (at_name, by_name, Stamp { at, by }) in names {
+        map.serialize_entry(at_name, at)?;
+        if !by.is_nobody() {
+            map.serialize_entry(by_name, by)?;
+        }
+    }
+    map.serialize_entry("rev", &block.rev)?;
+    map.end()
+}
+
+impl Serialize for DocumentRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("location", &self.location)?;
+        if let Some(day) = &self.day {
+            map.serialize_entry("dailyNoteDate", day)?;
+        }
+        map.serialize_entry("createdAt", &self.created_at)?;
+        map.serialize_entry("lastModifiedAt", &self.modified_at)?;
+        map.end()
+    }
+}

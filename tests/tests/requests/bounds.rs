@@ -1,0 +1,155 @@
+//! Limits, one below, at, and above.
+
+use leafbase::{Error, Limits};
+use serde_json::json;
+
+use crate::host::{Host, wrong};
+
+fn small() -> Limits {
+    let mut limits = Limits::default();
+    (limits.block_text, limits.block_raw, limits.title) = (64, 96, 16);
+    limits
+}
+
+/// Asserts which of the sizes around `limit` are taken in.
+fn around(limit: usize, path: &str, send: impl Fn(usize) -> Result<(), Error>) {
+    for size in [limit - 1, limit] {
+        send(size).unwrap_or_else(|error| panic!("{size} of {limit} at {path}: {error}"));
+    }
+    for size in [limit + 1, limit * 3] {
+        assert_eq!(wrong(&send(size).unwrap_err()), format!("LIMIT_EXCEEDED {path}").trim_end(), "{size} of {limit}");
+    }
+}
+
+fn send(host: &Host, operation: &str, body: &serde_json::Value) -> Result<(), Error> {
+    host.ask(operation, &body.to_string()).map(drop)
+}
+
+fn insertion(block: serde_json::Value) -> serde_json::Value {
+    json!({"blocks": [block], "position": {"pageId": "@root"}})
+}
+
+#[test]
+fn blocks_in_one_request() {
+    let limits = || {
+        let mut limits = Limits::default();
+        limits.blocks_per_request = 10;
+        limits
+    };
+    let host = Host::with_limits(limits());
+    let end = json!({"pageId": "@root"});
+    around(10, "blocks", |size| {
+        send(&host, "insert", &json!({"blocks": vec![json!({"type": "text"}); size], "position": end}))
+    });
+    around(10, "blocks", |size| {
+        let page = json!({"type": "page", "content": vec![json!({"type": "text"}); size - 1]});
+        send(&host, "insert", &json!({"blocks": [page], "position": end}))
+    });
+    let paragraphs = |size: usize| vec!["x"; size].join("\n\n");
+    around(10, "markdown", |size| send(&host, "insert", &json!({"markdown": paragraphs(size), "position": end})));
+    // Those that a text is split into count, too.
+    around(10, "blocks", |size| {
+        send(&host, "insert", &insertion(json!({"type": "text", "markdown": paragraphs(size)})))
+    });
+    around(10, "blocks", |size| {
+        let split = json!({"type": "text", "markdown": paragraphs(size - 2)});
+        let page = json!({"type": "page", "content": [split, {"type": "text"}]});
+        send(&host, "insert", &json!({"blocks": [page], "position": end}))
+    });
+    around(10, "blocks", |size| {
+        let patches = json!([{"id": "@text", "markdown": paragraphs(size - 1)}, {"id": "@child", "markdown": "y"}]);
+        send(&host, "update", &json!({"blocks": patches}))
+    });
+    around(10, "blockIds", |size| {
+        let host = Host::with_limits(limits());
+        let mut ids = Vec::new();
+        for _ in 0..size {
+            ids.push(host.notes.insert_markdown("x", host.document()).unwrap().0[0].id);
+        }
+        send(&host, "move", &json!({"blockIds": ids, "position": {"pageId": "@other"}}))?;
+        send(&host, "delete", &json!({"blockIds": ids}))
+    });
+    around(10, "", |size| {
+        send(&host, "create", &json!({"type": "page", "content": vec![json!({"type": "text"}); size - 1]}))
+    });
+}
+
+#[test]
+fn bytes_of_a_text() {
+    let host = Host::with_limits(small());
+    let update = |id: &str, markdown: String| json!({"blocks": [{"id": id, "markdown": markdown}]});
+    around(64, "blocks[0].markdown", |size| {
+        send(
+            &host,
+            "insert",
+            &insertion(json!({"type": "text", "markdown": "é".repeat(size / 2) + &"x".repeat(size % 2)})),
+        )
+    });
+    around(64, "blocks[0].markdown", |size| send(&host, "update", &update("@text", "x".repeat(size))));
+    around(64, "markdown", |size| {
+        send(&host, "insert", &json!({"markdown": "x".repeat(size), "position": {"pageId": "@root"}}))
+    });
+    // Before it is split: one text of a request is never more than one text's work.
+    let many = "x\n\n".repeat(100);
+    assert_eq!(host.line("update", &update("@text", many.clone()).to_string()), "LIMIT_EXCEEDED blocks[0].markdown");
+    assert_eq!(
+        host.line("insert", &insertion(json!({"type": "text", "markdown": many})).to_string()),
+        "LIMIT_EXCEEDED blocks[0].markdown"
+    );
+    around(96, "blocks[0].markdown", |size| {
+        send(&host, "update", &update("@table", format!("| a |\n| --- |\n| {} |", "x".repeat(size - 18))))
+    });
+}
+
+#[test]
+fn bytes_of_code() {
+    let host = Host::with_limits(small());
+    around(96, "blocks[0].rawCode", |size| {
+        send(&host, "insert", &insertion(json!({"type": "code", "rawCode": "x".repeat(size)})))
+    });
+    around(96, "blocks[0].rawCode", |size| {
+        send(&host, "update", &json!({"blocks": [{"id": "@code", "rawCode": "x".repeat(size)}]}))
+    });
+    let fenced = |size: usize| format!("```rust\n{}\n```", "x".repeat(size));
+    around(96, "blocks[0].rawCode", |size| {
+        send(&host, "update", &json!({"blocks": [{"id": "@code", "markdown": fenced(size)}]}))
+    });
+    let long = json!({"blocks": [{"id": "@code", "markdown": fenced(1_000_000)}]});
+    assert_eq!(host.line("update", &long.to_string()), "LIMIT_EXCEEDED blocks[0].markdown");
+}
+
+#[test]
+fn characters_of_a_title() {
+    let host = Host::with_limits(small());
+    around(16, "markdown", |size| host.notes.create_document(&"é".repeat(size)).map(drop));
+    around(16, "blocks[0].markdown", |size| {
+        send(&host, "insert", &insertion(json!({"type": "page", "title": "x".repeat(size)})))
+    });
+    around(16, "blocks[0].markdown", |size| {
+        send(&host, "update", &json!({"blocks": [{"id": "@page", "title": "x".repeat(size)}]}))
+    });
+    around(16, "position.pageId", |size| {
+        let id = host.notes.insert_markdown(&"x".repeat(size), host.document())?.0[0].id;
+        host.notes.insert_markdown("child", leafbase::Position::end_of(id)).map(drop)
+    });
+    around(16, "name", |size| host.notes.create_folder(&"x".repeat(size), None).map(drop));
+    around(16, "name", |size| leafbase::Space::builder().name("x".repeat(size)).limits(small()).in_memory().map(drop));
+}
+
+#[test]
+fn bytes_of_an_author() {
+    let host = Host::new();
+    around(8 << 10, "author", |size| host.notes.acting_as(&"x".repeat(size)).create_document("by").map(drop));
+}
+
+#[test]
+fn a_long_text_is_refused_before_any_work_is_done_on_it() {
+    let host = Host::new();
+    let began = std::time::Instant::now();
+    let error = host.notes.update_markdown(host.id("text"), &"x\n\n".repeat(5_000_000)).unwrap_err();
+    assert_eq!(wrong(&error), "LIMIT_EXCEEDED blocks[0].markdown");
+    let draft = leafbase::BlockDraft::new(leafbase::BlockData::text("x\n\n".repeat(5_000_000)));
+    let error = host.notes.insert_blocks(leafbase::InsertBlocks::blocks(vec![draft], host.document())).unwrap_err();
+    assert_eq!(wrong(&error), "LIMIT_EXCEEDED blocks[0].markdown");
+    assert!(began.elapsed().as_secs() < 5);
+}

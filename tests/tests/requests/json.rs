@@ -1,0 +1,138 @@
+//! What is written as JSON: requests read back the same, and the feed shows each edit.
+
+use leafbase::json::FromJson;
+use leafbase::{
+    BlockData, BlockDraft, BlockPatch, DayRef, DeleteBlocks, Fetch, InsertBlocks, ListDocuments, ListStyle, MoveBlocks,
+    Position, Space, TaskState, UpdateBlocks,
+};
+use serde_json::{Value, json};
+
+use crate::host::Host;
+
+/// A request, and what it is written as: reading that gives it back.
+fn round<T: FromJson + PartialEq + std::fmt::Debug>((request, text): (T, String), written: Value) {
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), written);
+    assert_eq!(Space::in_memory().unwrap().read_json::<T>(&text).unwrap(), request, "{text}");
+}
+
+macro_rules! round {
+    ($request:expr, $written:expr $(,)?) => {{
+        let request = $request;
+        let text = serde_json::to_string(&request).unwrap();
+        round((request, text), $written);
+    }};
+}
+
+#[test]
+fn requests_read_back_what_they_write() {
+    let id = Host::new().id("text");
+    round!(Fetch::new(id), json!({"id": id}));
+    round!(Fetch::new(id).depth(0).with_metadata(), json!({"id": id, "maxDepth": 0, "fetchMetadata": true}));
+    round!(Fetch::today().depth(2), json!({"date": "today", "maxDepth": 2}));
+    round!(Fetch::day("2026-03-01".parse::<DayRef>().unwrap()), json!({"date": "2026-03-01"}));
+    round!(ListDocuments::new(), json!({}));
+    round!(ListDocuments::new().with_metadata(), json!({"fetchMetadata": true}));
+    let today = serde_json::from_str::<Position>("{}").unwrap();
+    round!(InsertBlocks::markdown("x", today), json!({"markdown": "x"}));
+    let day = Position::start_of_day(DayRef::Tomorrow);
+    round!(
+        InsertBlocks::blocks(
+            vec![BlockDraft::new(BlockData::page("p")).with_content(vec![BlockData::text("t").into()])],
+            day
+        ),
+        json!({"blocks": [{"type": "page", "markdown": "p", "content": [{"type": "text", "markdown": "t"}]}],
+            "position": {"position": "start", "date": "tomorrow"}}),
+    );
+    round!(DeleteBlocks::from(id), json!({"blockIds": [id]}));
+    round!(
+        MoveBlocks::new([id], Position::before(id)),
+        json!({"blockIds": [id], "position": {"position": "before", "siblingId": id}}),
+    );
+    let patch = BlockPatch::of(id)
+        .if_rev(3)
+        .with_markdown("x")
+        .with_color(None)
+        .with_list_style(ListStyle::Task)
+        .with_task_state(TaskState::Done)
+        .with_schedule_date(DayRef::Tomorrow)
+        .with_deadline_date(None);
+    let task = json!({"state": "done", "scheduleDate": "tomorrow", "deadlineDate": null});
+    round!(
+        UpdateBlocks::from(patch),
+        json!({"blocks": [{"id": id, "rev": 3, "markdown": "x", "color": null, "listStyle": "task", "taskInfo": task}]}),
+    );
+}
+
+#[test]
+fn every_field_of_a_patch_is_written() {
+    let id = Host::new().id("text");
+    let all = json!({"id": id, "type": "page", "markdown": "m", "indentationLevel": 1, "listStyle": "bullet",
+        "color": "#004080", "taskInfo": {"state": "done", "completedAt": "2026-03-01T00:00:00.000Z", "canceledAt": null},
+        "decorations": ["quote"], "textStyle": "h1", "textAlignment": "center", "font": "serif", "cardLayout": "small",
+        "title": "t", "url": "u", "altText": "a", "size": "fill", "width": "fullWidth", "fileName": "f",
+        "blockLayout": "card", "rawCode": "r", "language": "rust", "languageTag": "rs", "description": "d",
+        "layout": "small", "lineStyle": "light"});
+    let read: BlockPatch = serde_json::from_value(all.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), all);
+}
+
+#[test]
+fn the_feed_is_json() {
+    let host = Host::new();
+    let from = host.notes.last_sequence().unwrap();
+    let ada = host.notes.acting_as("Ada");
+    let (root, text, line) = (host.document(), host.id("text"), host.id("line"));
+    let added = ada.insert_markdown("child", Position::end_of(text)).unwrap();
+    ada.move_blocks(MoveBlocks::new([line], Position::start_of(text))).unwrap();
+    ada.delete_blocks(DeleteBlocks::from(added[0].id)).unwrap();
+    let changes: Vec<_> =
+        host.notes.changes_since(from).map(|change| serde_json::to_value(change.unwrap()).unwrap()).collect();
+    let at = "1970-01-01T00:00:00.000Z";
+    let stamp = json!({"createdAt": at, "createdBy": "Ada", "lastModifiedAt": at, "lastModifiedBy": "Ada"});
+    let mut child = json!({"id": added[0].id, "type": "text", "markdown": "child", "rev": 1});
+    child.as_object_mut().unwrap().extend(stamp.as_object().unwrap().clone());
+    let first = &changes[0];
+    assert_eq!(
+        (&first["sequence"], &first["at"], &first["by"], &first["documents"]),
+        (&json!(from + 1), &json!(at), &json!("Ada"), &json!([root]))
+    );
+    assert_eq!(first["edits"][0]["type"], "update");
+    assert_eq!(
+        (&first["edits"][0]["before"]["type"], &first["edits"][0]["after"]["type"]),
+        (&json!("text"), &json!("page"))
+    );
+    let slot = json!({"documentId": root, "parentId": text});
+    assert_eq!(first["edits"][1], json!({"type": "insert", "slot": slot, "blocks": [child.clone()]}));
+    let moved = &changes[1]["edits"][0];
+    assert_eq!((&moved["type"], &moved["blockId"], &moved["to"]), (&json!("move"), &json!(line), &slot));
+    let removed = &changes[2]["edits"][0];
+    assert_eq!(
+        (&removed["type"], &removed["blocks"], &removed["slot"]["afterId"]),
+        (&json!("remove"), &json!([child]), &json!(line))
+    );
+}
+
+#[test]
+fn listings_say_times_only_if_asked() {
+    let host = Host::new();
+    let shown = |items: leafbase::Items<leafbase::Document>| serde_json::to_value(items).unwrap()["items"][0].clone();
+    let plain = shown(host.notes.documents().unwrap());
+    assert_eq!(
+        plain,
+        json!({"id": host.document(), "title": "root", "isDeleted": false, "location": {"destination": "unsorted"}})
+    );
+    let timed = shown(host.notes.list_documents(ListDocuments::new().with_metadata()).unwrap());
+    assert_eq!(
+        (&timed["createdAt"], &timed["lastModifiedAt"]),
+        (&json!("1970-01-01T00:00:00.000Z"), &json!("1970-01-01T00:00:00.000Z"))
+    );
+}
+
+#[test]
+fn a_host_replaces_clock_and_ids_and_keeps_them() {
+    let clock = std::sync::Arc::new(leafbase_test_outline::FixedClock::default());
+    let space = Space::builder().clock(clock.clone()).in_memory().unwrap();
+    clock.advance(5_000);
+    let made = space.connect().create_document("x").unwrap();
+    assert_eq!((made.created_at().as_millis(), made.modified_at().as_millis()), (5_000, 5_000));
+}
