@@ -1,0 +1,53 @@
+//! Any text is read as blocks within the limits, or refused; nothing panics.
+#![no_main]
+
+use leafbase_markdown::{
+    EmptyFirstItem, ParseOptions, canonical, links, parse, plain_text, rewrite_links, split_paragraphs,
+};
+use leafbase_model::{BlockData, BlockDraft, Limits};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    for limits in [Limits::default(), small()] {
+        let options = ParseOptions::default().with_limits(limits.clone()).with_empty_first_item(EmptyFirstItem::Drop);
+        if let Ok(parsed) = parse(text, &options) {
+            parsed.blocks.iter().for_each(|block| check(block, &limits));
+        }
+    }
+    let mut count = 0;
+    links(text, &mut |_| count += 1);
+    let mut rewritten = 0;
+    let same = rewrite_links(text, &mut |_| {
+        rewritten += 1;
+        None
+    });
+    assert_eq!((same.as_ref(), rewritten), (text, count), "links are seen as they are rewritten");
+    plain_text(text);
+    for one in split_paragraphs(BlockData::text(text)) {
+        let mut again = one.clone();
+        canonical(&mut again);
+        assert_eq!(split_paragraphs(again).len(), 1, "{one:?} is one paragraph");
+    }
+});
+
+/// Limits that short texts reach.
+fn small() -> Limits {
+    let mut limits = Limits::default();
+    (limits.page_nesting, limits.block_text, limits.block_raw, limits.markdown) = (2, 24, 24, 1 << 10);
+    limits
+}
+
+/// What the parser promises. Titles and URLs are for the engine to bound.
+fn check(block: &BlockDraft, limits: &Limits) {
+    for (depth, block) in block.walk() {
+        let mut limits = limits.clone();
+        (limits.title, limits.attribute) = (usize::MAX, usize::MAX);
+        if block.data.block_type().may_be_parent() {
+            limits.block_text = usize::MAX;
+        } else {
+            assert!(block.content.is_empty(), "{:?} has content", block.data);
+        }
+        assert_eq!(block.data.check(&limits), Ok(()), "{:?}", block.data);
+        assert!(depth <= limits.page_nesting, "{depth} pages deep");
+    }
+}
