@@ -184,7 +184,11 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
-        Ok(counted_document(self.read, document)?.map(|counted| counted.record))
+        let counted = match self.memo() {
+            Some(memo) => memo.document(self.read, document)?,
+            None => counted_document(self.read, document)?,
+        };
+        Ok(counted.map(|counted| counted.record))
     }
 
     /// What `block` points to, sorted, each once; empty if it does not exist.

@@ -95,10 +95,13 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn read(key: &[u8], value: &[u8]) -> Result<Self> {
-        let view = RunView::read(key, value)?;
+        RunView::read(key, value).map(Self::of)
+    }
+
+    pub(crate) fn of(view: RunView<'_>) -> Self {
         let ids: Vec<BlockId> = view.ids().collect();
         let ends = (0..ids.len()).map(|index| view.end(index)).collect();
-        Ok(Self { ids, ends, blocks: view.blocks.to_vec() })
+        Self { ids, ends, blocks: view.blocks.to_vec() }
     }
 
     /// Its bytes in the store, or 2 more.
@@ -109,11 +112,6 @@ impl Run {
     /// Whether it must be split: a block by itself may be of any size.
     pub(crate) fn is_over_full(&self) -> bool {
         self.ids.len() > 1 && self.bytes() > MAX_BYTES
-    }
-
-    /// Whether a record of so many bytes fits beside the others.
-    pub(crate) fn has_room_for(&self, record: usize) -> bool {
-        self.ids.is_empty() || self.bytes() + ENTRY_BYTES + record <= MAX_BYTES
     }
 
     pub(crate) fn ids(&self) -> &[BlockId] {
@@ -151,6 +149,9 @@ impl Run {
     pub(crate) fn insert(&mut self, index: usize, entries: &[(BlockId, &[u8])]) {
         let index = index.min(self.ids.len());
         if index == self.ids.len() {
+            self.blocks.reserve(entries.iter().map(|(_, record)| record.len()).sum());
+            self.ids.reserve(entries.len());
+            self.ends.reserve(entries.len());
             for (id, record) in entries {
                 self.push(*id, record);
             }

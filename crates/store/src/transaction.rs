@@ -11,6 +11,7 @@ use leafbase_model::{BlockData, BlockId, Change, Edit, Error, ErrorKind, Result,
 use crate::edges::EdgeExtractor;
 use crate::keyspaces;
 use crate::kv::Transaction;
+use crate::reader::memo::Memo;
 use crate::reader::{Known, Reader, links, totals};
 use crate::records;
 use crate::records::change::Log;
@@ -39,6 +40,7 @@ pub struct SpaceTransaction<'a> {
     stamp: &'a Stamp,
     runs: Runs,
     places: Places,
+    memo: Memo,
     documents: Documents,
     /// Edges to put, or to delete.
     edges: BTreeMap<Vec<u8>, bool>,
@@ -69,6 +71,7 @@ impl<'a> SpaceTransaction<'a> {
             stamp,
             runs: Runs::default(),
             places: Places::default(),
+            memo: Memo::default(),
             documents: Documents::default(),
             edges: BTreeMap::new(),
             log: Log::default(),
@@ -83,7 +86,7 @@ impl<'a> SpaceTransaction<'a> {
     /// What the store reports.
     pub fn reader(&mut self) -> Result<Reader<'_>> {
         self.flush()?;
-        Ok(Reader { read: &*self.rows, extractor: self.extractor, known: Known::Write(self.places.memo()) })
+        Ok(Reader { read: &*self.rows, extractor: self.extractor, known: Known::Write(&self.memo) })
     }
 
     /// Applies `edits` in order.
@@ -92,6 +95,9 @@ impl<'a> SpaceTransaction<'a> {
     /// [`ErrorKind::NotFound`] if an edit names what is not there, [`ErrorKind::Conflict`] if it does not describe what is
     /// there, [`ErrorKind::Validation`] if it is none that can be applied. After an error the write cannot be committed.
     pub fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
+        if let Some((key, run)) = self.memo.take_run() {
+            self.runs.keep(key, &run);
+        }
         for edit in edits {
             // The log holds all or nothing of an edit, and so must the rows.
             if let Err(error) = self.apply_one(&edit) {
@@ -126,8 +132,9 @@ impl<'a> SpaceTransaction<'a> {
             return Err(Error::new(ErrorKind::Conflict, "an edit of this write failed: it cannot go on"));
         }
         self.runs.flush(self.rows, &mut self.places)?;
-        self.places.flush(self.rows)?;
-        self.documents.flush(self.rows)?;
+        self.memo.forget_runs();
+        self.places.flush(self.rows, &mut self.memo)?;
+        self.documents.flush(self.rows, &mut self.memo)?;
         for (key, is_there) in std::mem::take(&mut self.edges) {
             if is_there {
                 self.rows.put(&key, &records::seal_empty(&key))?;

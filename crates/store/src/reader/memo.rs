@@ -9,17 +9,19 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, DocumentId, Result};
 
-use super::{VisitFound, place_of};
+use super::{VisitFound, counted_document, place_of};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::place_cache::IdHasher;
 use crate::records;
+use crate::records::document::Counted;
 use crate::records::place::Place;
 use crate::run::RunView;
 
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     places: RefCell<HashMap<BlockId, Place, BuildHasherDefault<IdHasher>>>,
+    documents: RefCell<HashMap<DocumentId, Counted, BuildHasherDefault<IdHasher>>>,
     /// Key and value of the run found last.
     run: RefCell<Option<(Vec<u8>, Vec<u8>)>>,
     /// From a key on, and up to another one, there are no runs.
@@ -47,6 +49,23 @@ impl Memo {
         }
     }
 
+    /// The record of `document`, if it exists.
+    pub(crate) fn document(&self, source: &dyn Read, document: DocumentId) -> Result<Option<Counted>> {
+        if let Some(counted) = self.documents.borrow().get(&document) {
+            return Ok(Some(counted.clone()));
+        }
+        let counted = counted_document(source, document)?;
+        if let Some(counted) = &counted {
+            self.documents.borrow_mut().insert(document, counted.clone());
+        }
+        Ok(counted)
+    }
+
+    /// The row of `document` is written.
+    pub(crate) fn forget_document(&mut self, document: DocumentId) {
+        self.documents.get_mut().remove(&document);
+    }
+
     /// Rows of runs may have been written.
     pub(crate) fn forget_runs(&mut self) {
         *self.run.get_mut() = None;
@@ -56,6 +75,11 @@ impl Memo {
     /// Keeps the run under `key`, whose checksum holds.
     pub(super) fn keep_run(&self, key: &[u8], value: &[u8]) {
         *self.run.borrow_mut() = Some((key.to_owned(), value.to_owned()));
+    }
+
+    /// Key and value of the run kept.
+    pub(crate) fn take_run(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
+        self.run.get_mut().take()
     }
 
     /// Hands the run kept to `visit`, if `block` is in it; says whether it is.

@@ -31,7 +31,9 @@ pub(crate) struct Encoded {
 
 impl Encoded {
     pub(crate) fn of(forest: &Forest) -> Self {
-        let mut encoded = Self { bytes: Vec::with_capacity(128 * forest.0.len()), ends: Vec::new() };
+        let (blocks, texts) = (forest.0.len(), forest.0.iter().map(|node| node.block.data.markdown.len()));
+        let bytes = Vec::with_capacity(texts.sum::<usize>() + 64 * blocks);
+        let mut encoded = Self { bytes, ends: Vec::with_capacity(blocks) };
         for node in &forest.0 {
             block::put(&mut encoded.bytes, &node.block);
             encoded.ends.push(encoded.bytes.len());
@@ -152,6 +154,7 @@ fn put_slot(out: &mut Vec<u8>, slot: &Slot) {
 }
 
 fn put_forest(out: &mut Vec<u8>, forest: &Forest, encoded: &Encoded) {
+    out.reserve(encoded.bytes.len() + 24 * forest.0.len());
     put_array(out, 3 * forest.0.len());
     for (index, node) in forest.0.iter().enumerate() {
         put_uint(out, u64::from(node.depth));

@@ -120,7 +120,7 @@ impl SpaceTransaction<'_> {
     }
 
     fn place(&self, block: BlockId) -> Result<Place> {
-        self.places.get(&*self.rows, block)?.ok_or_else(|| missing("the block"))
+        self.places.get(&*self.rows, &self.memo, block)?.ok_or_else(|| missing("the block"))
     }
 
     fn find(&mut self, place: &Place, block: BlockId) -> Result<Spot> {
@@ -149,7 +149,7 @@ impl SpaceTransaction<'_> {
     }
 
     fn check_parent_block(&self, slot: &Slot) -> Result<()> {
-        let place = self.places.get(&*self.rows, slot.parent)?.ok_or_else(|| missing("the parent"))?;
+        let place = self.places.get(&*self.rows, &self.memo, slot.parent)?.ok_or_else(|| missing("the parent"))?;
         if place.document == slot.document { Ok(()) } else { Err(conflict("the parent is in another document")) }
     }
 

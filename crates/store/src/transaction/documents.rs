@@ -8,7 +8,7 @@ use leafbase_model::{DocumentId, DocumentRecord, Forest, Result, Timestamp};
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces::{self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED};
 use crate::kv::{Read, Transaction};
-use crate::reader::counted_document;
+use crate::reader::memo::Memo;
 use crate::records;
 use crate::records::change::Encoded;
 use crate::records::document::{self, Counted};
@@ -32,19 +32,19 @@ impl Documents {
         self.staged.keys().copied().collect()
     }
 
-    fn staged(&mut self, source: &dyn Read, id: DocumentId) -> Result<&mut Staged> {
+    fn staged(&mut self, source: &dyn Read, memo: &Memo, id: DocumentId) -> Result<&mut Staged> {
         Ok(match self.staged.entry(id) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let stored = counted_document(source, id)?;
+                let stored = memo.document(source, id)?;
                 entry.insert(Staged { now: stored.clone(), stored })
             }
         })
     }
 
     /// Something of the document changes: it must exist. Its last change never goes back.
-    pub(super) fn touch(&mut self, source: &dyn Read, id: DocumentId, at: Timestamp) -> Result<()> {
-        let staged = self.staged(source, id)?;
+    pub(super) fn touch(&mut self, source: &dyn Read, memo: &Memo, id: DocumentId, at: Timestamp) -> Result<()> {
+        let staged = self.staged(source, memo, id)?;
         let Counted { record, .. } = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
         record.modified_at = record.modified_at.max(at);
         Ok(())
@@ -67,11 +67,12 @@ impl Documents {
         Ok(())
     }
 
-    pub(super) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {
+    pub(super) fn flush(&mut self, rows: &mut dyn Transaction, memo: &mut Memo) -> Result<()> {
         for (id, staged) in &mut self.staged {
             if staged.stored == staged.now {
                 continue;
             }
+            memo.forget_document(*id);
             let key = keyspaces::document(*id);
             match &staged.now {
                 Some(counted) => rows.put(&key, &records::seal(&key, |out| document::put_counted(out, counted)))?,
@@ -106,12 +107,12 @@ pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
 
 impl SpaceTransaction<'_> {
     pub(super) fn touch(&mut self, document: DocumentId) -> Result<()> {
-        self.documents.touch(&*self.rows, document, self.stamp.at)
+        self.documents.touch(&*self.rows, &self.memo, document, self.stamp.at)
     }
 
     /// The new document keeps the times it comes with: they may be those of one that was erased.
     pub(super) fn create_document(&mut self, record: &DocumentRecord, forest: &Forest) -> Result<()> {
-        let staged = self.documents.staged(&*self.rows, record.id)?;
+        let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
         if staged.now.is_some() {
             return Err(conflict("the document exists already"));
         }
@@ -123,7 +124,7 @@ impl SpaceTransaction<'_> {
     }
 
     pub(super) fn erase_document(&mut self, record: &DocumentRecord, forest: &Forest) -> Result<()> {
-        let staged = self.documents.staged(&*self.rows, record.id)?;
+        let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
         let stored = staged.now.take().ok_or_else(|| missing("the document"))?;
         check_same(&stored.record, record)?;
         let encoded = Encoded::of(forest);
@@ -139,7 +140,7 @@ impl SpaceTransaction<'_> {
         if before.id != after.id {
             return Err(conflict("a document cannot become another one"));
         }
-        let staged = self.documents.staged(&*self.rows, before.id)?;
+        let staged = self.documents.staged(&*self.rows, &self.memo, before.id)?;
         let Counted { record, .. } = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
         check_same(record, before)?;
         let modified_at = record.modified_at.max(self.stamp.at);

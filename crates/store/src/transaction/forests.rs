@@ -60,7 +60,7 @@ impl SpaceTransaction<'_> {
         if ids.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
             return Err(conflict("a block to insert is there twice"));
         }
-        if ids.first().is_some_and(|first| first.is_nil()) || self.places.has_any(&*self.rows, &ids)? {
+        if ids.first().is_some_and(|first| first.is_nil()) || self.places.has_any(&*self.rows, &self.memo, &ids)? {
             return Err(conflict("a block to insert exists already"));
         }
         Ok(())

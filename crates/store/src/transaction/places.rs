@@ -23,22 +23,21 @@ const PASSED_BY: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Places {
     staged: HashMap<BlockId, Option<Place>, BuildHasherDefault<IdHasher>>,
-    memo: Memo,
     /// The blocks whose rows were written.
     changed: Vec<BlockId>,
 }
 
 impl Places {
     /// The place of `block`, if it exists.
-    pub(super) fn get(&self, source: &dyn Read, block: BlockId) -> Result<Option<Place>> {
+    pub(super) fn get(&self, source: &dyn Read, memo: &Memo, block: BlockId) -> Result<Option<Place>> {
         match self.staged.get(&block) {
             Some(place) => Ok(place.clone()),
-            None => self.memo.place(source, block),
+            None => memo.place(source, block),
         }
     }
 
     /// Whether one of `blocks`, which are sorted, exists.
-    pub(super) fn has_any(&self, source: &dyn Read, blocks: &[BlockId]) -> Result<bool> {
+    pub(super) fn has_any(&self, source: &dyn Read, memo: &Memo, blocks: &[BlockId]) -> Result<bool> {
         let is_staged = |block: &BlockId| matches!(self.staged.get(block), Some(Some(_)));
         if !self.staged.is_empty() && blocks.iter().any(is_staged) {
             return Ok(true);
@@ -50,7 +49,7 @@ impl Places {
             return Ok(answer);
         }
         for block in blocks {
-            if self.get(source, *block)?.is_some() {
+            if self.get(source, memo, *block)?.is_some() {
                 return Ok(true);
             }
         }
@@ -96,24 +95,18 @@ impl Places {
         }
     }
 
-    /// What was read of the rows, as they are after a flush.
-    pub(super) fn memo(&self) -> &Memo {
-        &self.memo
-    }
-
     /// The blocks whose rows were written since the last call.
     pub(super) fn take_changed(&mut self) -> Vec<BlockId> {
         std::mem::take(&mut self.changed)
     }
 
-    pub(super) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {
+    pub(super) fn flush(&mut self, rows: &mut dyn Transaction, memo: &mut Memo) -> Result<()> {
         let mut staged: Vec<_> = self.staged.drain().collect();
         staged.sort_unstable_by_key(|(block, _)| *block);
         self.changed.extend(staged.iter().map(|(block, _)| *block));
         let mut value = Vec::with_capacity(64);
-        self.memo.forget_runs();
         for (block, place) in &staged {
-            self.memo.forget_place(*block);
+            memo.forget_place(*block);
             let key = keyspaces::place(*block);
             match place {
                 Some(place) => {

@@ -13,7 +13,7 @@ use crate::order_key;
 use crate::reader::{get, trees};
 use crate::records;
 use crate::records::place::Place;
-use crate::run::{self, Run};
+use crate::run::{self, Run, RunView};
 
 mod upkeep;
 
@@ -79,6 +79,13 @@ impl Runs {
             self.staged.insert(key.to_owned(), Staged { run, dirty: false });
         }
         Ok(self.staged.get(key).map(|staged| &staged.run).filter(|run| !run.is_empty()))
+    }
+
+    /// Keeps a run that was read already. One that is staged is newer.
+    pub(super) fn keep(&mut self, key: Vec<u8>, value: &[u8]) {
+        if let Some(view) = RunView::read_again(value) {
+            self.staged.entry(key).or_insert_with(|| Staged { run: Run::of(view), dirty: false });
+        }
     }
 
     /// The run under `key`, which was loaded.
@@ -259,16 +266,16 @@ impl Runs {
         if entries.is_empty() {
             return Ok(());
         }
-        let mut made = vec![Run::default()];
-        for (block, record) in entries {
-            match made.last_mut() {
-                Some(last) if last.has_room_for(record.len()) => last.push(*block, record),
-                _ => {
-                    let mut run = Run::default();
-                    run.push(*block, record);
-                    made.push(run);
-                }
-            }
+        let mut made: Vec<Run> = Vec::new();
+        let mut rest = entries;
+        while !rest.is_empty() {
+            let mut run = Run::default();
+            // A block that is larger than a run has one by itself.
+            let count = fitting(&run, rest).max(1);
+            let (filling, after) = rest.split_at_checked(count).unwrap_or((rest, &[]));
+            run.insert(0, filling);
+            made.push(run);
+            rest = after;
         }
         for (order, run) in order_keys(lower, upper, made.len())?.into_iter().zip(made) {
             self.settle(places, siblings, &order, run);

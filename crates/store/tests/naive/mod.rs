@@ -14,10 +14,10 @@ use leafbase_store::{BackLink, EdgeEnd, EdgeKind, EdgeTarget, Listing, Reader, S
 /// Finds links in texts: a word `b:` and a block's ID, or `d:` and a day.
 pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     for word in data.markdown.split(' ') {
-        if let Some(id) = word.strip_prefix("b:") {
-            tell(EdgeTarget { to: EdgeEnd::Block(id.parse().unwrap()), kind: EdgeKind::Link });
-        } else if let Some(day) = word.strip_prefix("d:") {
-            tell(EdgeTarget { to: EdgeEnd::Day(day.parse().unwrap()), kind: EdgeKind::Embed });
+        if let Some(Ok(id)) = word.strip_prefix("b:").map(str::parse) {
+            tell(EdgeTarget { to: EdgeEnd::Block(id), kind: EdgeKind::Link });
+        } else if let Some(Ok(day)) = word.strip_prefix("d:").map(str::parse) {
+            tell(EdgeTarget { to: EdgeEnd::Day(day), kind: EdgeKind::Embed });
         }
     }
 }
