@@ -31,3 +31,159 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Full {}
 }
+
+#[cfg(test)]
+mod tests {
+    use leafbase_model::{
+        BlockId, BlockPatch, CardLayout, DayRef, DeleteBlocks, DocumentId, Edit, Error, Fetch, Fields, InsertBlocks,
+        Location, MoveBlocks, Position, TaskState, UpdateBlocks,
+    };
+
+    use super::*;
+    use crate::{Connection, Space};
+
+    /// The sight of a connection to one document.
+    #[derive(Clone, Copy, Debug)]
+    struct One(DocumentId);
+
+    impl sealed::Sealed for One {}
+
+    impl Sight for One {
+        fn admits(&self, document: &DocumentRecord) -> bool {
+            document.id == self.0
+        }
+
+        fn admits_all(&self) -> bool {
+            false
+        }
+    }
+
+    /// A document that is seen, with two texts, and blocks of documents that are not: roots, a page, a text within it, a
+    /// line, a daily note, and a document in the trash.
+    struct Scene {
+        space: Space,
+        seen: Connection<One>,
+        document: DocumentId,
+        texts: [BlockId; 2],
+        hidden: Vec<(&'static str, BlockId)>,
+    }
+
+    fn scene() -> Scene {
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let document = notes.create_document("seen").unwrap().id();
+        let texts = notes.insert_markdown("a\n\nb", document).unwrap();
+        let other = notes.create_document("hidden").unwrap().id();
+        let within = notes.insert_markdown("page\n\n*****\n\n- [ ] task", other).unwrap();
+        let child = notes.insert_markdown("child", Position::end_of(within[0].id)).unwrap();
+        let day = notes.insert_markdown("today", Position::end_of_day(DayRef::Today)).unwrap();
+        let trashed = notes.create_document("trashed").unwrap();
+        let gone = notes.insert_markdown("gone", trashed.id()).unwrap();
+        let after = DocumentRecord { location: Location::Trash, ..notes.document(trashed.id()).unwrap().record };
+        let before = notes.document(trashed.id()).unwrap().record;
+        space.apply(notes.author(), &[Edit::UpdateDocument { before, after }]).unwrap();
+        let hidden = vec![
+            ("a root", other.root()),
+            ("a page", within[0].id),
+            ("a line", within[1].id),
+            ("a task", within[2].id),
+            ("a child", child[0].id),
+            ("a daily note", notes.document_of(day[0].id).unwrap().root()),
+            ("a root in the trash", trashed.id().root()),
+            ("a text in the trash", gone[0].id),
+        ];
+        let seen = Connection::new(space.clone(), One(document));
+        Scene { space, seen, document, texts: [texts[0].id, texts[1].id], hidden }
+    }
+
+    type Outcome = Result<(), Error>;
+
+    /// Every operation with `id` at every place that takes one.
+    fn asked(scene: &Scene, id: BlockId) -> Vec<(&'static str, Outcome)> {
+        let Scene { seen, document, texts: [a, b], .. } = scene;
+        let insert = |position: Position| {
+            let blocks = InsertBlocks::markdown("x", position);
+            seen.insert_blocks(blocks).map(drop)
+        };
+        let nothing = |position: Position| seen.insert_blocks(InsertBlocks::blocks(Vec::new(), position)).map(drop);
+        let update = |patches: Vec<BlockPatch>| seen.update_blocks(UpdateBlocks::new(patches)).map(drop);
+        let delete = |ids: Vec<BlockId>| seen.delete_blocks(DeleteBlocks::new(ids)).map(drop);
+        let go = |ids: Vec<BlockId>, position: Position| seen.move_blocks(MoveBlocks::new(ids, position)).map(drop);
+        let no_field = Fields { card_layout: Some(CardLayout::Small), url: Some("u".into()), ..Fields::default() };
+        vec![
+            ("fetch", seen.fetch(Fetch::new(id)).map(drop)),
+            ("fetch of depth 0", seen.fetch(Fetch::new(id).depth(0)).map(drop)),
+            ("fetch of depth 1 with metadata", seen.fetch(Fetch::new(id).depth(1).with_metadata()).map(drop)),
+            ("fetch as markdown", seen.fetch_markdown(Fetch::new(id)).map(drop)),
+            ("content as markdown", seen.content_markdown(id).map(drop)),
+            ("document", seen.document(DocumentId::of_root(id)).map(drop)),
+            ("document of", seen.document_of(id).map(drop)),
+            ("insert at the start", insert(Position::start_of(id))),
+            ("insert at the end", insert(Position::end_of(id))),
+            ("insert before", insert(Position::before(id))),
+            ("insert after", insert(Position::after(id))),
+            ("insert nothing", nothing(Position::end_of(id))),
+            ("insert nothing after", nothing(Position::after(id))),
+            ("update", seen.update_markdown(id, "x").map(drop)),
+            ("update of nothing", update(vec![BlockPatch::of(id)])),
+            ("update, second", update(vec![BlockPatch::markdown(*a, "x"), BlockPatch::markdown(id, "x")])),
+            ("update of a rev", update(vec![BlockPatch::markdown(id, "x").if_rev(77)])),
+            ("update of a field that it has not", update(vec![BlockPatch::new(id, no_field)])),
+            ("update of a task", update(vec![BlockPatch::of(id).with_task_state(TaskState::Done)])),
+            ("update to a bad text", seen.update_markdown(id, "<highlight color='puce'>x</highlight>").map(drop)),
+            ("delete", delete(vec![id])),
+            ("delete, second", delete(vec![*a, id])),
+            ("move", go(vec![id], Position::end_of(*document))),
+            ("move under itself", go(vec![id], Position::end_of(id))),
+            ("move next to itself", go(vec![id], Position::after(id))),
+            ("move, second", go(vec![*a, id], Position::before(*b))),
+            ("move to the start", go(vec![*a], Position::start_of(id))),
+            ("move to the end", go(vec![*a], Position::end_of(id))),
+            ("move before", go(vec![*a], Position::before(id))),
+            ("move after", go(vec![*a], Position::after(id))),
+            ("move nothing", go(Vec::new(), Position::end_of(id))),
+        ]
+    }
+
+    #[test]
+    fn what_is_hidden_is_answered_like_what_never_was() {
+        let scene = scene();
+        let before = scene.space.connect().last_sequence().unwrap();
+        let never: BlockId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+        let expected = asked(&scene, never);
+        for (what, id) in &scene.hidden {
+            for ((operation, found), (_, expected)) in asked(&scene, *id).into_iter().zip(&expected) {
+                let shown = |outcome: &Outcome| serde_json::to_value(outcome.as_ref().unwrap_err()).unwrap();
+                assert_eq!(shown(&found), shown(expected), "{operation} of {what}");
+            }
+        }
+        assert_eq!(scene.space.connect().last_sequence().unwrap(), before, "nothing was written");
+    }
+
+    #[test]
+    fn every_operation_works_on_what_is_seen() {
+        let scene = scene();
+        for (operation, outcome) in asked(&scene, scene.texts[0]) {
+            let refused = ["document", "update of a rev", "update of a field that it has not", "update of a task"];
+            let odd = ["update to a bad text", "update, second", "delete, second", "move, second"];
+            // Once it is deleted, it never was.
+            let gone = scene.seen.fetch(Fetch::new(scene.texts[0])).is_err();
+            assert!(outcome.is_ok() || gone || refused.contains(&operation) || odd.contains(&operation), "{operation}");
+        }
+        let listed: Vec<_> = scene.seen.documents().unwrap().iter().map(leafbase_model::Document::id).collect();
+        assert_eq!(listed, [scene.document]);
+    }
+
+    #[test]
+    fn days_are_not_seen() {
+        let scene = scene();
+        for day in [DayRef::Today, DayRef::Tomorrow] {
+            let error = scene.seen.fetch(Fetch::day(day)).unwrap_err();
+            assert_eq!((error.code(), error.path(), error.message()), ("NOT_FOUND", "date", "not found"));
+            for blocks in ["x", ""] {
+                let error = scene.seen.insert_markdown(blocks, Position::end_of_day(day)).unwrap_err();
+                assert_eq!((error.code(), error.path()), ("INVALID_POSITION", "position"));
+            }
+        }
+    }
+}
