@@ -35,6 +35,7 @@ mod tags;
 
 mod code;
 mod destination;
+mod front;
 mod lists;
 mod sole;
 mod table;
@@ -61,6 +62,7 @@ mod plain;
 
 pub use canonical::{canonical, canonical_inline};
 pub use destination::escape;
+pub use front::{FrontMatter, front_matter};
 pub use highlights::check_highlights;
 pub use links::{Link, LinkForm, LinkTarget, links, rewrite_links};
 pub use parse::{Adaptation, AdaptationKind, EmptyFirstItem, ParseOptions, Parsed, parse};

@@ -9,7 +9,8 @@ use std::cell::Cell;
 use leafbase_model::{BlockDraft, Result};
 
 use crate::containers::{Container, Holds, Part};
-use crate::cursor::{Cursor, trim_end};
+use crate::cursor::Cursor;
+use crate::front;
 use crate::leaves::Leaf;
 use crate::parse::{Adaptation, AdaptationKind, ParseOptions, Parsed, invalid};
 use crate::tags::{self, Element, Present};
@@ -280,7 +281,9 @@ impl<'t, 'o> Reader<'t, 'o> {
     /// Takes what looks like front matter, `---` around `key: value`, as text, and returns what follows: read as markdown it
     /// would be a separator and a heading.
     pub(crate) fn front_matter(&mut self) -> Result<&'t str> {
-        let Some(length) = front_matter_length(self.text) else { return Ok(self.text) };
+        // With nothing between them, the two lines are separators.
+        let front = front::front_matter(self.text).filter(|front| !crate::cursor::trim(front.matter).is_empty());
+        let Some(length) = front.map(|front| front.length) else { return Ok(self.text) };
         let (front, rest) = self.text.split_at_checked(length).unwrap_or(("", self.text));
         let mut chunk = String::new();
         for line in front.lines() {
@@ -308,27 +311,6 @@ pub(crate) fn take_quote_mark(cursor: &mut Cursor<'_>) {
     cursor.skip_indent();
     cursor.skip(1);
     cursor.skip_columns(1);
-}
-
-/// The bytes of the front matter that `text` begins with.
-fn front_matter_length(text: &str) -> Option<usize> {
-    let mut lines = text.split_inclusive('\n');
-    let first = lines.next()?;
-    let mut length = first.len();
-    if trim_end(first) != "---" {
-        return None;
-    }
-    for (number, line) in lines.enumerate() {
-        length += line.len();
-        let line = trim_end(line);
-        if number == 0 && !(line.contains(": ") || line.ends_with(':')) {
-            return None;
-        }
-        if line == "---" {
-            return Some(length);
-        }
-    }
-    None
 }
 
 fn begins_item(mut cursor: Cursor<'_>) -> bool {
