@@ -27,7 +27,8 @@ const LISTED: usize = 1_000;
 const STEP: u64 = 1_024;
 
 /// What must hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Law {
     /// The storage engine finds its own structures whole.
@@ -91,7 +92,9 @@ impl fmt::Display for Law {
 }
 
 /// Something that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Problem {
     /// The law that is broken.
     pub law: Law,
@@ -108,7 +111,8 @@ impl fmt::Display for Problem {
 }
 
 /// What a check found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CheckReport {
     /// What does not hold; at most 1,000 are listed.

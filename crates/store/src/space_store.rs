@@ -21,13 +21,15 @@ use crate::transaction::{Finished, SpaceTransaction};
 pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 /// What a space says of itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SpaceMeta {
     /// The space's ID, given when it was made.
     pub id: SpaceId,
     /// Its name.
     pub name: String,
     /// The name of the time zone that its days are counted in.
+    #[serde(rename = "timezone")]
     pub zone: String,
 }
 
@@ -70,7 +72,9 @@ pub struct Written<T> {
 }
 
 /// How large a space is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Stats {
     /// Documents, the trash included.
     pub documents: u64,

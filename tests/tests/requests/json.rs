@@ -136,3 +136,16 @@ fn a_host_replaces_clock_and_ids_and_keeps_them() {
     let made = space.connect().create_document("x").unwrap();
     assert_eq!((made.created_at().as_millis(), made.modified_at().as_millis()), (5_000, 5_000));
 }
+
+#[test]
+fn what_a_space_says_of_itself_is_json() {
+    let host = Host::new();
+    let space = host.notes.space();
+    let written = |value: Result<Value, serde_json::Error>| value.unwrap();
+    let meta = written(serde_json::to_value(space.meta().unwrap()));
+    assert_eq!((&meta["name"], &meta["timezone"]), (&json!(""), &json!("UTC")));
+    let stats = written(serde_json::to_value(space.stats().unwrap()));
+    assert_eq!((&stats["documents"], &stats["blocks"], &stats["folders"]), (&json!(2), &json!(16), &json!(0)));
+    let report = written(serde_json::to_value(space.check().unwrap()));
+    assert_eq!((&report["problems"], &report["blocks"]), (&json!([]), &json!(16)));
+}
