@@ -1,5 +1,7 @@
 //! Front matter: the YAML between two `---` lines at the start of a file, kept to the byte.
 
+use leafbase_markdown::{self as markdown, FrontMatter};
+
 /// The info string of the code block that holds a document's front matter.
 pub(super) const TAG: &str = "yaml frontmatter";
 
@@ -14,36 +16,16 @@ pub(super) struct Split<'a> {
     pub(super) lines_before: usize,
 }
 
-/// Parts the front matter from `text`, whose newlines are `\n`. Between separators prose may stand as well: see [`is_matter`].
+/// Parts the front matter from `text`, whose newlines are `\n`. What is front matter is the parser's rule; where it says nothing, the
+/// parser sees two separators, and this front matter.
 pub(super) fn split(text: &str) -> Split<'_> {
-    let none = Split { front: None, body: text, lines_before: 0 };
-    let Some(inner) = text.strip_prefix("---").and_then(|rest| rest.trim_start_matches([' ', '\t']).strip_prefix('\n'))
-    else {
-        return none;
+    let Some(FrontMatter { matter, length, .. }) = markdown::front_matter(text) else {
+        return Split { front: None, body: text, lines_before: 0 };
     };
-    let mut end = 0;
-    for (number, line) in inner.split_inclusive('\n').enumerate() {
-        if line.trim_end() == "---" {
-            let front = inner.get(..end).unwrap_or_default();
-            let after = inner.get(end + line.len()..).unwrap_or_default();
-            let body = after.strip_prefix('\n').unwrap_or(after);
-            if !is_matter(front) {
-                return none;
-            }
-            let front = front.strip_suffix('\n').unwrap_or(front);
-            let lines_before = number + 2 + usize::from(body.len() < after.len());
-            return Split { front: Some(front), body, lines_before };
-        }
-        end += line.len();
-    }
-    none
-}
-
-/// Whether what stands between two `---` is front matter: it is empty, or its first line that is no comment looks like a key. The markdown
-/// parser decides by the same rule what it leaves unread at the start of a text.
-fn is_matter(front: &str) -> bool {
-    let mut lines = front.lines().map(str::trim_end).filter(|line| !line.starts_with('#'));
-    front.trim().is_empty() || lines.next().is_some_and(|line| line.contains(": ") || line.ends_with(':'))
+    let after = text.get(length..).unwrap_or_default();
+    let body = after.strip_prefix('\n').unwrap_or(after);
+    let lines_before = matter.matches('\n').count() + 2 + usize::from(body.len() < after.len());
+    Split { front: Some(matter.strip_suffix('\n').unwrap_or(matter)), body, lines_before }
 }
 
 /// `front` as it stands at the start of a file; nothing if it would not be read back as it is.
