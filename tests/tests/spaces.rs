@@ -113,7 +113,11 @@ fn a_space_is_not_made_where_something_is() {
     assert_eq!(error.kind(), ErrorKind::Validation);
     let error = Space::builder().zone("Middle/Earth").create(directory.path().join("new")).unwrap_err();
     assert_eq!((error.kind(), error.path()), (ErrorKind::Validation, "zone"));
+    let error = Space::builder().name("n".repeat(1_001)).create(directory.path().join("new")).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::LimitExceeded, "name"));
     assert!(!directory.path().join("new").exists());
+    let error = Space::create(directory.path().join("no/such/parent")).unwrap_err();
+    assert_eq!((error.kind(), error.path()), (ErrorKind::Storage, ""));
 }
 
 #[test]

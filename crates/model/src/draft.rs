@@ -20,7 +20,8 @@ use crate::{BlockData, BlockKind, BlockType, Error, Fields, Result};
 /// ```
 ///
 /// Drafts read by [`crate::json::from_str`] nest no deeper than the page limit. Those built by hand may, but beware: cloning,
-/// comparing, printing and dropping one recurse through it, so that one of many thousand levels overflows the stack.
+/// comparing, printing and dropping one recurse through it, so that one of many thousand levels overflows the stack. Given to an
+/// operation of the engine it is refused, and taken apart without recursion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockDraft {
     /// What it says.
