@@ -18,7 +18,7 @@ impl<'a> Arbitrary<'a> for Drafts {
 
 fn blocks(bytes: &mut Unstructured<'_>, depth: usize) -> Result<Vec<BlockDraft>> {
     let mut blocks = Vec::new();
-    while blocks.len() < 8 && bytes.ratio(3, 4)? {
+    while blocks.len() < 8 && !bytes.is_empty() && bytes.ratio(3, 4)? {
         let page = depth < 3 && bytes.ratio(1, 6)?;
         blocks.push(if page { self::page(bytes, depth)? } else { BlockDraft::new(block(bytes)?) });
     }
