@@ -14,6 +14,8 @@ use crate::run::RunView;
 
 /// So many runs of other parents are passed by before the next parent is sought anew.
 const PASSED_BY: usize = 8;
+/// Room for so many blocks is made before they are read.
+const MOST_RESERVED: usize = 1 << 16;
 
 /// Gets a parent, and key and value of a run of its children.
 type VisitRun<'f> = &'f mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>;
@@ -191,6 +193,7 @@ impl Reader<'_> {
         let expected = counted.ok_or_else(|| records::damaged(&keyspaces::document(place.document)))?.blocks;
         let start = keyspaces::document_runs(place.document);
         let mut gathered = Gathered::default();
+        gathered.blocks.reserve(usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED)));
         self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
             let (_, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
             gathered.add(parent, key, value)?;

@@ -4,49 +4,52 @@ use std::sync::Arc;
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Forest, Result, Slot};
 
-use super::forests::{Families, check_same, entries};
+use super::forests::{Prepared, check_same};
 use super::runs::{Siblings, Spot};
 use super::{SpaceTransaction, conflict, missing};
 use crate::kv::Read;
-use crate::records::change::Encoded;
 use crate::records::{block, place::Place};
 use crate::{keyspaces, records};
 
 impl SpaceTransaction<'_> {
     pub(super) fn insert(&mut self, slot: &Slot, forest: &Forest) -> Result<()> {
-        let families = Families::of(forest)?;
+        let prepared = Prepared::of(forest)?;
         self.touch(slot.document)?;
         self.check_parent_block(slot)?;
         self.check_new(forest)?;
-        let encoded = Encoded::of(forest);
         let after = self.spot_after(slot)?;
-        let tops = entries(forest, &encoded, &families.tops);
+        let tops = prepared.tops();
         if !tops.is_empty() {
             self.runs.insert(&*self.rows, &mut self.places, siblings(slot), after, &tops)?;
         }
-        self.plant_below(slot.document, forest, &encoded, &families)?;
+        self.plant_below(slot.document, &prepared)?;
         self.documents.add_blocks(slot.document, forest.0.len())?;
-        self.log.insert(slot, forest, &encoded);
+        self.log.insert(slot, forest, &prepared.encoded);
         Ok(())
     }
 
     pub(super) fn remove(&mut self, slot: &Slot, forest: &Forest) -> Result<()> {
-        let families = Families::of(forest)?;
+        let prepared = Prepared::of(forest)?;
         self.touch(slot.document)?;
-        let encoded = Encoded::of(forest);
-        for (id, record) in entries(forest, &encoded, &families.tops) {
-            let found = self.spot_at(slot, id)?;
+        let mut gap: Option<Spot> = None;
+        for (id, record) in prepared.tops() {
+            let found = match gap {
+                // It has moved up to where the one before it was.
+                Some(gap) if self.runs.run(&gap.key)?.ids().get(gap.index) == Some(&id) => gap,
+                _ => self.spot_at(slot, id)?,
+            };
             if self.runs.run(&found.key)?.block(found.index) != record
                 && let Some(node) = forest.0.iter().find(|node| node.block.id == id)
             {
                 check_same(self.runs.run(&found.key)?.block(found.index), record, &node.block)?;
             }
             self.runs.remove(&found)?;
+            gap = Some(found);
         }
-        self.uproot_below(slot.document, forest, &encoded, &families)?;
+        self.uproot_below(slot.document, &prepared)?;
         self.forget(forest);
         self.documents.take_blocks(slot.document, forest.0.len())?;
-        self.log.remove(slot, forest, &encoded);
+        self.log.remove(slot, forest, &prepared.encoded);
         Ok(())
     }
 

@@ -5,12 +5,12 @@ use std::collections::btree_map::Entry;
 
 use leafbase_model::{DocumentId, DocumentRecord, Forest, Result, Timestamp};
 
+use super::forests::Prepared;
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces::{self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED};
 use crate::kv::{Read, Transaction};
 use crate::reader::memo::Memo;
 use crate::records;
-use crate::records::change::Encoded;
 use crate::records::document::{self, Counted};
 
 /// A document as it is in the store, and as it is to be.
@@ -117,9 +117,9 @@ impl SpaceTransaction<'_> {
             return Err(conflict("the document exists already"));
         }
         staged.now = Some(Counted { record: record.clone(), blocks: forest.0.len() as u64 });
-        let encoded = Encoded::of(forest);
-        self.plant_document(record.id, forest, &encoded)?;
-        self.log.create_document(record, forest, &encoded);
+        let prepared = Prepared::whole(record.id, forest)?;
+        self.plant_document(record.id, &prepared)?;
+        self.log.create_document(record, forest, &prepared.encoded);
         Ok(())
     }
 
@@ -127,12 +127,12 @@ impl SpaceTransaction<'_> {
         let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
         let stored = staged.now.take().ok_or_else(|| missing("the document"))?;
         check_same(&stored.record, record)?;
-        let encoded = Encoded::of(forest);
-        self.uproot_document(record.id, forest, &encoded)?;
+        let prepared = Prepared::whole(record.id, forest)?;
+        self.uproot_document(record.id, &prepared)?;
         if stored.blocks != forest.0.len() as u64 {
             return Err(records::damaged(&keyspaces::document(record.id)));
         }
-        self.log.erase_document(&stored.record, forest, &encoded);
+        self.log.erase_document(&stored.record, forest, &prepared.encoded);
         Ok(())
     }
 

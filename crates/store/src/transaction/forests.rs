@@ -8,16 +8,16 @@ use crate::records::block::{self, Authors};
 use crate::records::change::Encoded;
 
 /// The blocks of a forest by the parent they are under.
-pub(super) struct Families {
+struct Families {
     /// Indexes of the top blocks.
-    pub(super) tops: Vec<usize>,
+    tops: Vec<usize>,
     /// Indexes of each block's children.
-    pub(super) children: Vec<Vec<usize>>,
+    children: Vec<Vec<usize>>,
 }
 
 impl Families {
     /// Fails if a block is deeper than one below the block before it.
-    pub(super) fn of(forest: &Forest) -> Result<Self> {
+    fn of(forest: &Forest) -> Result<Self> {
         let mut families = Self { tops: Vec::new(), children: vec![Vec::new(); forest.0.len()] };
         let mut path: Vec<usize> = Vec::new();
         for (index, node) in forest.0.iter().enumerate() {
@@ -36,21 +36,58 @@ impl Families {
     }
 }
 
-/// The blocks at `indexes` with their records.
-pub(super) fn entries<'e>(forest: &Forest, encoded: &'e Encoded, indexes: &[usize]) -> Vec<Entry<'e>> {
-    let blocks = indexes.iter().filter_map(|index| forest.0.get(*index).map(|node| (node.block.id, *index)));
-    blocks.map(|(id, index)| (id, encoded.block(index))).collect()
+/// A forest made ready to go in or out.
+pub(super) struct Prepared<'f> {
+    pub(super) forest: &'f Forest,
+    pub(super) encoded: Encoded,
+    families: Families,
+}
+
+impl<'f> Prepared<'f> {
+    pub(super) fn of(forest: &'f Forest) -> Result<Self> {
+        let families = Families::of(forest)?;
+        Ok(Self { forest, encoded: Encoded::of(forest), families })
+    }
+
+    /// All blocks of `document`.
+    pub(super) fn whole(document: DocumentId, forest: &'f Forest) -> Result<Self> {
+        let prepared = Self::of(forest)?;
+        match prepared.tops().as_slice() {
+            [(top, _)] if *top == document.root() => Ok(prepared),
+            _ => Err(Error::validation("a document has one root, which has its ID")),
+        }
+    }
+
+    /// The top blocks with their records.
+    pub(super) fn tops(&self) -> Vec<Entry<'_>> {
+        self.entries(&self.families.tops)
+    }
+
+    fn entries(&self, indexes: &[usize]) -> Vec<Entry<'_>> {
+        let nodes = indexes.iter().filter_map(|index| self.forest.0.get(*index).map(|node| (node, *index)));
+        nodes.map(|(node, index)| (node.block.id, self.encoded.block(index))).collect()
+    }
+
+    /// Each block with the indexes of its children.
+    fn parents(&self) -> impl Iterator<Item = (&'f BlockRecord, &Vec<usize>)> {
+        self.forest.0.iter().map(|node| &node.block).zip(&self.families.children)
+    }
+
+    /// Each block that may have children, with those it has in the forest.
+    fn below(&self) -> Vec<(BlockId, Vec<usize>)> {
+        self.parents()
+            .filter(|(block, children)| !children.is_empty() || block.data.block_type().may_be_parent())
+            .map(|(block, children)| (block.id, children.clone()))
+            .collect()
+    }
 }
 
 impl SpaceTransaction<'_> {
-    pub(super) fn plant_document(&mut self, document: DocumentId, forest: &Forest, encoded: &Encoded) -> Result<()> {
-        let families = Families::of(forest)?;
-        check_root(document, forest, &families)?;
-        self.check_new(forest)?;
-        let tops = entries(forest, encoded, &families.tops);
+    pub(super) fn plant_document(&mut self, document: DocumentId, prepared: &Prepared<'_>) -> Result<()> {
+        self.check_new(prepared.forest)?;
         let siblings = Siblings { document, parent: BlockId::NIL };
-        self.runs.lay(&mut self.places, siblings, None, None, &tops)?;
-        self.plant_below(document, forest, encoded, &families)
+        self.runs.lay(&mut self.places, siblings, None, None, &prepared.tops())?;
+        self.plant_below(document, prepared)
     }
 
     /// None of the blocks may exist, or be twice in the forest: a block in two places is what must never be.
@@ -67,51 +104,37 @@ impl SpaceTransaction<'_> {
     }
 
     /// Lays the children of each block of the forest, which are new and so have no runs yet, and the edges of all.
-    pub(super) fn plant_below(
-        &mut self,
-        document: DocumentId,
-        forest: &Forest,
-        encoded: &Encoded,
-        families: &Families,
-    ) -> Result<()> {
-        for (node, children) in forest.0.iter().zip(&families.children) {
+    pub(super) fn plant_below(&mut self, document: DocumentId, prepared: &Prepared<'_>) -> Result<()> {
+        for (block, children) in prepared.parents() {
             if !children.is_empty() {
-                let siblings = Siblings { document, parent: node.block.id };
-                self.runs.lay(&mut self.places, siblings, None, None, &entries(forest, encoded, children))?;
+                let siblings = Siblings { document, parent: block.id };
+                self.runs.lay(&mut self.places, siblings, None, None, &prepared.entries(children))?;
             }
-            self.link(node.block.id, None, Some(&node.block.data));
+            self.link(block.id, None, Some(&block.data));
         }
         Ok(())
     }
 
-    pub(super) fn uproot_document(&mut self, document: DocumentId, forest: &Forest, encoded: &Encoded) -> Result<()> {
-        let families = Families::of(forest)?;
-        check_root(document, forest, &families)?;
-        let mut expected = vec![(BlockId::NIL, families.tops.clone())];
-        expected.extend(below(forest, &families));
-        self.take_runs(document, forest, encoded, expected)?;
-        self.forget(forest);
+    pub(super) fn uproot_document(&mut self, document: DocumentId, prepared: &Prepared<'_>) -> Result<()> {
+        let mut expected = vec![(BlockId::NIL, prepared.families.tops.clone())];
+        expected.extend(prepared.below());
+        self.take_runs(document, prepared, expected)?;
+        self.forget(prepared.forest);
         Ok(())
     }
 
     /// Takes all that is below the blocks of the forest, which must be complete.
-    pub(super) fn uproot_below(
-        &mut self,
-        document: DocumentId,
-        forest: &Forest,
-        encoded: &Encoded,
-        families: &Families,
-    ) -> Result<()> {
-        self.take_runs(document, forest, encoded, below(forest, families))
+    pub(super) fn uproot_below(&mut self, document: DocumentId, prepared: &Prepared<'_>) -> Result<()> {
+        self.take_runs(document, prepared, prepared.below())
     }
 
     fn take_runs(
         &mut self,
         document: DocumentId,
-        forest: &Forest,
-        encoded: &Encoded,
+        prepared: &Prepared<'_>,
         mut expected: Vec<(BlockId, Vec<usize>)>,
     ) -> Result<()> {
+        let Prepared { forest, encoded, .. } = prepared;
         if expected.is_empty() {
             return Ok(());
         }
@@ -142,25 +165,8 @@ impl SpaceTransaction<'_> {
     }
 }
 
-/// Each block that may have children, with those it has in the forest.
-fn below(forest: &Forest, families: &Families) -> Vec<(BlockId, Vec<usize>)> {
-    let with_children = forest.0.iter().zip(&families.children);
-    with_children
-        .filter(|(node, children)| !children.is_empty() || node.block.data.block_type().may_be_parent())
-        .map(|(node, children)| (node.block.id, children.clone()))
-        .collect()
-}
-
 fn incomplete() -> Error {
     conflict("the blocks to remove are not those that are there")
-}
-
-fn check_root(document: DocumentId, forest: &Forest, families: &Families) -> Result<()> {
-    let is_root = |index: &usize| forest.0.get(*index).is_some_and(|node| node.block.id == document.root());
-    match families.tops.as_slice() {
-        [top] if is_root(top) => Ok(()),
-        _ => Err(Error::validation("a document has one root, which has its ID")),
-    }
 }
 
 /// `stored` must say what `told` says, whose record is `encoded`: mostly the same bytes, unless an earlier version wrote it.
