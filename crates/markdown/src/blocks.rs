@@ -109,6 +109,7 @@ impl Reader<'_, '_> {
     }
 
     pub(crate) fn add(&mut self, draft: BlockDraft) {
+        self.made += 1;
         if let Some(blocks) = self.out.last_mut() {
             blocks.push(draft);
         }

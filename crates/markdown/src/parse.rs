@@ -25,12 +25,20 @@ pub struct ParseOptions {
     pub limits: Limits,
     /// What to do with a list whose first item is empty.
     pub empty_first_item: EmptyFirstItem,
+    /// The most blocks that are read; none for any number.
+    pub most_blocks: Option<usize>,
 }
 
 impl ParseOptions {
     /// The same options with these limits.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// The same options, of no use for more blocks than this.
+    pub fn with_most_blocks(mut self, most: usize) -> Self {
+        self.most_blocks = Some(most);
         self
     }
 
@@ -112,7 +120,7 @@ impl fmt::Display for Adaptation {
 /// # Errors
 /// [`ErrorKind::InvalidMarkdown`] with line and column for a highlight of an unknown colour and, unless the options say
 /// otherwise, for a list whose first item is empty. [`ErrorKind::LimitExceeded`] for text that is too long in all or in one
-/// block, and for pages nested too deep.
+/// block, for pages nested too deep, and for more blocks than the options ask for.
 pub fn parse(text: &str, options: &ParseOptions) -> Result<Parsed> {
     if text.len() > options.limits.markdown {
         return Err(Error::limit("bytes of markdown", options.limits.markdown, text.len()));

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use leafbase_model::{BlockDraft, Result};
+use leafbase_model::{BlockDraft, Error, Result};
 
 use crate::containers::{Container, Holds, Part};
 use crate::cursor::Cursor;
@@ -64,6 +64,8 @@ pub(crate) struct Reader<'t, 'o> {
     pub(crate) no_separator: (u8, usize),
     /// Blocks of the document, and of each open page.
     pub(crate) out: Vec<Vec<BlockDraft>>,
+    /// How many blocks were made so far.
+    pub(crate) made: usize,
     pub(crate) adaptations: Vec<Adaptation>,
 }
 
@@ -90,6 +92,7 @@ impl<'t, 'o> Reader<'t, 'o> {
             after_item: None,
             no_separator: (0, 0),
             out: vec![Vec::new()],
+            made: 0,
             adaptations: Vec::new(),
         }
     }
@@ -105,8 +108,18 @@ impl<'t, 'o> Reader<'t, 'o> {
         if self.continue_leaf(&mut cursor)? == Step::Done {
             return Ok(());
         }
-        while self.open(&mut cursor)? == Step::Again {}
-        Ok(())
+        while self.open(&mut cursor)? == Step::Again {
+            self.check_made()?;
+        }
+        self.check_made()
+    }
+
+    /// Stops where more blocks are made than will be taken: what is read already is all that it takes.
+    fn check_made(&self) -> Result<()> {
+        match self.options.most_blocks {
+            Some(most) if self.made > most => Err(Error::limit("blocks in markdown", most, "more")),
+            _ => Ok(()),
+        }
     }
 
     fn begin_line(&mut self, line: &'t str) {
