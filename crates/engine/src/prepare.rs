@@ -23,7 +23,8 @@ pub(crate) fn markdown(text: &str, limits: &Limits) -> Result<Ready> {
     if text.len() > limits.markdown {
         return Err(Error::limit("bytes of markdown in one request", limits.markdown, text.len()).at("markdown"));
     }
-    let options = markdown::ParseOptions::default().with_limits(limits.clone());
+    let options =
+        markdown::ParseOptions::default().with_limits(limits.clone()).with_most_blocks(limits.blocks_per_request);
     let parsed = markdown::parse(text, &options).map_err(|error| error.at("markdown"))?;
     Ok(checked("markdown", parsed.blocks, limits))
 }
