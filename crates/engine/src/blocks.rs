@@ -2,7 +2,7 @@
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockPatch, BlockRecord, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom,
+    Block, BlockData, BlockId, BlockPatch, BlockRecord, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom, Fields,
     InsertBlocks, InsertSource, Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
 };
 use leafbase_tree_ops::{self as ops, Place, Texts};
@@ -10,7 +10,7 @@ use leafbase_tree_ops::{self as ops, Place, Texts};
 use crate::connection::{Connection, Writing};
 use crate::drafts::Ready;
 use crate::sight::Sight;
-use crate::{days, documents, prepare, rendered};
+use crate::{days, documents, prepare};
 
 impl<S: Sight> Connection<S> {
     /// Reads a block with what is below it. Costs what it returns.
@@ -100,7 +100,8 @@ impl<S: Sight> Connection<S> {
             let mut patches = blocks.clone();
             self.resolve_days(writing, &mut patches)?;
             let ready = |data: BlockData| prepare::data(data, self.limits());
-            let texts = Texts { settle: &rendered::settle, ready: &ready };
+            let settle = |before: &BlockData, fields: &mut Fields| prepare::fields(before, fields, self.limits());
+            let texts = Texts { settle: &settle, ready: &ready };
             let updated = writing.decide(|tree, context| ops::update_texts(tree, context, patches, texts))?;
             writing.apply(updated.edits)?;
             Ok(updated.blocks)

@@ -2,7 +2,7 @@
 //! become several blocks, and text that would read as structure is escaped.
 
 use leafbase_markdown as markdown;
-use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, Edit, Error, Limits, Result};
+use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, Edit, Error, Fields, Limits, Result};
 use leafbase_tree_ops as ops;
 
 use crate::drafts::{Names, Ready, checked, made_ready};
@@ -39,7 +39,8 @@ pub(crate) fn draft(data: &mut BlockData, has_content: bool, is_root: bool, limi
         check_rendered(data, limits)?;
         rendered::read(data)?;
     }
-    let further = settle(data)?;
+    check_highlights(data.block_type(), &data.markdown)?;
+    let further = settle(data);
     if is_root && !further.is_empty() {
         return Err(Error::validation("the title of a document is one paragraph").at("markdown"));
     }
@@ -52,6 +53,15 @@ pub(crate) fn draft(data: &mut BlockData, has_content: bool, is_root: bool, limi
     Ok(further)
 }
 
+/// Checks the texts that a patch gives, and takes back what only says what the block says already.
+pub(crate) fn fields(before: &BlockData, fields: &mut Fields, limits: &Limits) -> Result<()> {
+    let wanted = fields.block_type.unwrap_or(before.block_type());
+    for text in [&fields.markdown, &fields.title].into_iter().flatten().filter(|text| text.len() <= limits.block_raw) {
+        check_highlights(wanted, text)?;
+    }
+    rendered::settle(before, fields)
+}
+
 /// Makes what a changed block says ready: itself, and the blocks that its further paragraphs become. The tree checks them.
 pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData>> {
     if is_too_long(&data, limits) {
@@ -61,7 +71,7 @@ pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData
         check_rendered(&data, limits)?;
         markdown::read_block(&mut data)?;
     }
-    let further = settle(&mut data)?;
+    let further = settle(&mut data);
     let mut parts = vec![data];
     parts.extend(further);
     Ok(parts)
@@ -88,10 +98,7 @@ fn check_rendered(data: &BlockData, limits: &Limits) -> Result<()> {
 }
 
 /// Divides a text at its blank lines, and brings all of it into the canonical form.
-fn settle(data: &mut BlockData) -> Result<Vec<BlockData>> {
-    if data.block_type().has_own_markdown() {
-        markdown::check_highlights(&data.markdown).map_err(|error| error.at("markdown"))?;
-    }
+fn settle(data: &mut BlockData) -> Vec<BlockData> {
     let mut further = Vec::new();
     if matches!(data.kind, BlockKind::Text(_)) && data.markdown.contains(['\n', '\r']) {
         let mut parts = markdown::split_paragraphs(std::mem::replace(data, BlockData::text(""))).into_iter();
@@ -100,7 +107,14 @@ fn settle(data: &mut BlockData) -> Result<Vec<BlockData>> {
     }
     markdown::canonical(data);
     further.iter_mut().for_each(markdown::canonical);
-    Ok(further)
+    further
+}
+
+fn check_highlights(block_type: BlockType, text: &str) -> Result<()> {
+    if !block_type.has_own_markdown() {
+        return Ok(());
+    }
+    markdown::check_highlights(text).map_err(|error| error.at("markdown"))
 }
 
 /// Texts that `edits` make pages, because they receive children, get the form of a title.

@@ -84,6 +84,11 @@ fn a_highlight_of_an_unknown_colour_is_refused_by_every_door() {
         ),
     ]);
     assert_eq!(wrong(&host.notes.create_document(text).unwrap_err()), "INVALID_MARKDOWN markdown");
+    host.table(&[(
+        "insert",
+        &format!(r#"{{"markdown":"| {text} |\n| --- |\n| b |","position":{{"pageId":"@root"}}}}"#),
+        "INVALID_MARKDOWN markdown",
+    )]);
     // Code is not markup, and what is escaped already stays so.
     host.table(&[(
         "update",
