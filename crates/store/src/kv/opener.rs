@@ -6,6 +6,7 @@ use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use std::{mem, thread};
 
 use leafbase_model::{Error, ErrorKind, Result};
@@ -18,6 +19,7 @@ use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
 use super::gate::Gate;
 use super::inspect::check_structure;
+use super::redb_store::READER_PATIENCE;
 use super::tracked::{Tracked, Unsynced};
 use super::view::{Bytes, Edits};
 
@@ -243,6 +245,19 @@ impl Drop for OpenCursor<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             mem::forget(self.0.take());
+        }
+    }
+}
+
+/// Readers may still be at states before the last one: they are waited for, too.
+pub(super) fn compact_when_unread(database: &mut Database) -> Result<bool, redb::Error> {
+    let started = Instant::now();
+    loop {
+        match database.compact() {
+            Err(redb::CompactionError::TransactionInProgress) if started.elapsed() < READER_PATIENCE => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            compacted => return Ok(compacted?),
         }
     }
 }

@@ -20,7 +20,7 @@ use redb::Database;
 
 use super::base::Base;
 use super::inspect::is_whole;
-use super::opener::{Handle, Opener, Source, create_file, read_only};
+use super::opener::{Handle, Opener, Source, compact_when_unread, create_file, read_only};
 use super::options::OpenOptions;
 use super::view::{Draft, Edits, View};
 use super::{Durability, Read, Snapshot, Store, Transaction, WriteOptions};
@@ -31,7 +31,7 @@ const MAX_PENDING_BYTES: usize = 8 << 20;
 /// How often a failed store is opened again before a call gives up; the next call tries anew.
 const REOPENINGS: usize = 3;
 /// How long compacting waits for readers to end. No snapshot begins meanwhile.
-const READER_PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const READER_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Looks at what a store holds before it is opened for good.
 pub(crate) type Verify<'f> = &'f mut dyn FnMut(&dyn Read) -> Result<()>;
@@ -278,19 +278,6 @@ impl RedbStore {
             return Ok(());
         }
         self.commit(slot, edits, true)
-    }
-}
-
-/// Readers may still be at states before the last one: they are waited for, too.
-fn compact_when_unread(database: &mut Database) -> Result<bool, redb::Error> {
-    let started = Instant::now();
-    loop {
-        match database.compact() {
-            Err(redb::CompactionError::TransactionInProgress) if started.elapsed() < READER_PATIENCE => {
-                thread::sleep(Duration::from_millis(1));
-            }
-            compacted => return Ok(compacted?),
-        }
     }
 }
 
