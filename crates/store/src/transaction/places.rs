@@ -61,12 +61,13 @@ impl Places {
     fn scan_for(&self, source: &dyn Read, first: BlockId, last: BlockId, blocks: &[BlockId]) -> Result<Option<bool>> {
         let (start, end) = (keyspaces::place(first), keyspaces::end_of(keyspaces::place(last)));
         let (mut passed_by, mut found) = (0, false);
-        let most = PASSED_BY * blocks.len();
+        let (mut sought, most) = (blocks.iter().peekable(), PASSED_BY * blocks.len());
         source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
             let block = keyspaces::read_place(key).ok_or_else(|| records::damaged(key))?;
             passed_by += 1;
+            while sought.next_if(|sought| **sought < block).is_some() {}
             // One that this write removes does not exist; only places that were staged are unlike their rows.
-            found = blocks.binary_search(&block).is_ok() && !self.staged.contains_key(&block);
+            found = sought.peek().is_some_and(|sought| **sought == block) && !self.staged.contains_key(&block);
             Ok(if found || passed_by > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         Ok((found || passed_by <= most).then_some(found))
