@@ -194,20 +194,21 @@ impl Bench {
         self.read("fetch 100 blocks over 5 pages", Mode::Durable, &pages, fetch, fetch_floor);
         let large = [self.space.large.id; 7];
         self.read("fetch 10,000 blocks", Mode::Durable, &large, fetch, fetch_floor);
-        let ids: Vec<Id> = (0..1000).map(|_| self.space.text(&mut self.make)).collect();
         let block = |peer: &mut dyn Peer, id| drop(black_box(peer.block(id)));
-        self.read("block by ID", Mode::Durable, &ids, block, |floor, id| drop(black_box(floor.block(id))));
-        self.read(
-            "block to document",
-            Mode::Durable,
-            &ids,
-            |peer, id| {
-                black_box(peer.document_of(id));
-            },
-            |floor, id| {
-                black_box(floor.document_of(id));
-            },
-        );
+        let block_floor = |floor: &Floor, id| drop(black_box(floor.block(id)));
+        let of = |peer: &mut dyn Peer, id| {
+            black_box(peer.document_of(id));
+        };
+        let of_floor = |floor: &Floor, id| {
+            black_box(floor.document_of(id));
+        };
+        // Leafbase keeps places that it has looked up: the first time and the next are told apart.
+        let ids = self.space.fresh(&mut self.make, 1000);
+        self.read("block by ID", Mode::Durable, &ids, block, block_floor);
+        self.read("block by ID, again", Mode::Durable, &ids, block, block_floor);
+        let ids = self.space.fresh(&mut self.make, 1000);
+        self.read("block to document", Mode::Durable, &ids, of, of_floor);
+        self.read("block to document, again", Mode::Durable, &ids, of, of_floor);
     }
 
     /// Reads while relaxed writes wait to be written to the file.

@@ -11,6 +11,8 @@ pub struct Space {
     /// Fifty blocks, then a page of forty-nine.
     pub section: Vec<Document>,
     pub large: Document,
+    /// Texts that `fresh` has not given yet.
+    unmet: Vec<Id>,
 }
 
 /// Edits to measure; those before and after them, which are not measured; and what they weigh on the floor.
@@ -41,6 +43,7 @@ impl Space {
             pages: (0..third).map(|_| made(0, 5, 19)).collect(),
             section: (0..third).map(|_| made(50, 1, 49)).collect(),
             large: made(large / 2, large / 200, 99),
+            unmet: Vec::new(),
         }
     }
 
@@ -74,6 +77,19 @@ impl Space {
     /// A block of text.
     pub fn text(&self, make: &mut Generator) -> Id {
         text_of(self.any(make), make)
+    }
+
+    /// So many blocks of text, none of which was given before: what a peer remembers of others does not help it.
+    pub fn fresh(&mut self, make: &mut Generator, count: usize) -> Vec<Id> {
+        if self.unmet.len() < count {
+            let documents = [&self.flat, &self.pages, &self.section].into_iter().flatten();
+            let blocks = documents.flat_map(|document| app::rows(document.id, &document.blocks));
+            self.unmet = blocks.filter(|(_, _, block)| block.kind == TEXT).map(|(_, _, block)| block.id).collect();
+            for at in (1..self.unmet.len()).rev() {
+                self.unmet.swap(at, make.rng.below(at + 1));
+            }
+        }
+        self.unmet.split_off(self.unmet.len() - count)
     }
 
     pub fn updates(&self, make: &mut Generator, count: usize) -> Work {
