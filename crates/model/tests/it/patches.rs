@@ -107,8 +107,18 @@ fn what_task_info_does_not_give_stays() {
     let deadline_date = Some(day("2027-01-01"));
     assert_eq!(task(r#"{"deadlineDate":"2027-01-01"}"#).unwrap(), TaskInfo { deadline_date, ..old });
     let (completed_at, canceled_at) = (None, Some(instant("2026-01-01T00:00:00Z")));
-    let fields = r#"{"completedAt":null,"canceledAt":"2026-01-01T00:00:00.000Z"}"#;
-    assert_eq!(task(fields).unwrap(), TaskInfo { completed_at, canceled_at, ..old });
+    let fields = r#"{"state":"canceled","completedAt":null,"canceledAt":"2026-01-01T00:00:00.000Z"}"#;
+    assert_eq!(task(fields).unwrap(), TaskInfo { state: TaskState::Canceled, completed_at, canceled_at, ..old });
+    for (fields, message) in [
+        (r#"{"completedAt":null}"#, "taskInfo.completedAt: the task's state has this stamp, it cannot be cleared"),
+        (r#"{"canceledAt":"2026-01-01T00:00:00.000Z"}"#, "taskInfo.canceledAt: the task's state has no such stamp"),
+        (
+            r#"{"state":"todo","completedAt":"2026-01-01T00:00:00.000Z"}"#,
+            "taskInfo.completedAt: the task's state has no such stamp",
+        ),
+    ] {
+        assert_eq!(task(fields).unwrap_err().to_string(), message);
+    }
 }
 
 #[test]

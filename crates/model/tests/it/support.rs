@@ -152,8 +152,8 @@ fn task() -> impl Strategy<Value = TaskInfo> {
             state,
             schedule_date,
             deadline_date,
-            completed_at,
-            canceled_at,
+            completed_at: completed_at.filter(|_| state == TaskState::Done),
+            canceled_at: canceled_at.filter(|_| state == TaskState::Canceled),
         },
     )
 }
