@@ -16,7 +16,8 @@ impl<S: Sight> Connection<S> {
     /// Reads a block with what is below it. Costs what it returns.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if there is no such block, or no note of that day.
+    /// [`crate::ErrorKind::NotFound`] if there is no such block, or no note of that day;
+    /// [`crate::ErrorKind::LimitExceeded`] if it would be more than [`crate::Limits::blocks_per_fetch`] blocks.
     pub fn fetch(&self, request: Fetch) -> Result<Block> {
         self.read(|tree, snapshot| {
             let start = match request.from {
@@ -30,7 +31,11 @@ impl<S: Sight> Connection<S> {
             };
             let plain = |data: &BlockData| markdown::plain_text(&data.markdown).into_owned();
             let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &plain)?;
-            show_markdown(&mut block);
+            let (shown, most) = (show_markdown(&mut block), self.limits().blocks_per_fetch);
+            if shown > most {
+                let error = Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
+                return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) { "date" } else { "id" }));
+            }
             Ok(block)
         })
     }
@@ -84,7 +89,9 @@ impl<S: Sight> Connection<S> {
             writing.apply(inserted.edits)?;
             Ok(blocks)
         })?;
-        inserted.iter_mut().for_each(show_markdown);
+        for block in &mut inserted {
+            show_markdown(block);
+        }
         Ok(Items(inserted))
     }
 
@@ -107,7 +114,9 @@ impl<S: Sight> Connection<S> {
             Ok(updated.blocks)
         })?;
         let mut updated: Vec<_> = updated.into_iter().map(alone).collect();
-        updated.iter_mut().for_each(show_markdown);
+        for block in &mut updated {
+            show_markdown(block);
+        }
         Ok(Items(updated))
     }
 
@@ -198,10 +207,11 @@ fn alone(block: BlockRecord) -> Block {
     Block { id, rev, data, metadata: None, content: Content::None }
 }
 
-/// Puts the markdown of blocks that have no text of their own into a reply.
-fn show_markdown(block: &mut Block) {
-    let mut waiting = vec![block];
+/// Puts the markdown of blocks that have no text of their own into a reply, and counts its blocks.
+fn show_markdown(block: &mut Block) -> usize {
+    let (mut waiting, mut count) = (vec![block], 0);
     while let Some(block) = waiting.pop() {
+        count += 1;
         if !block.data.block_type().has_own_markdown() {
             block.data.markdown = markdown::render_block(&block.data);
         }
@@ -209,4 +219,5 @@ fn show_markdown(block: &mut Block) {
             waiting.extend(children);
         }
     }
+    count
 }

@@ -16,7 +16,7 @@ pub struct Limits {
     pub markdown: usize,
     /// Bytes of JSON in one request.
     pub json: usize,
-    /// Blocks in the reply to one fetch; a cursor gives the rest.
+    /// Blocks in the reply to one fetch; of a larger tree, a fetch with a maximal depth gives a part.
     pub blocks_per_fetch: usize,
     /// Characters of a title, a folder name or a property key.
     pub title: usize,

@@ -1,6 +1,6 @@
 //! Limits, one below, at, and above.
 
-use leafbase::{Error, Limits};
+use leafbase::{Error, Fetch, Limits, Space};
 use serde_json::json;
 
 use crate::host::{Host, wrong};
@@ -155,4 +155,17 @@ fn a_long_text_is_refused_before_any_work_is_done_on_it() {
     let one_line = "<callout>x</callout>".repeat(500_000);
     let error = host.notes.insert_markdown(&one_line, host.document()).unwrap_err();
     assert_eq!(wrong(&error), "LIMIT_EXCEEDED markdown");
+}
+
+#[test]
+fn blocks_in_one_fetch() {
+    let mut limits = Limits::default();
+    limits.blocks_per_fetch = 5;
+    let notes = Space::builder().limits(limits).in_memory().unwrap().connect();
+    let document = notes.create_document("Trip").unwrap().id();
+    notes.insert_markdown("1\n\n2\n\n3\n\n4", document).unwrap();
+    assert_eq!(notes.fetch(Fetch::new(document)).unwrap().children().len(), 4);
+    notes.insert_markdown("5", document).unwrap();
+    assert_eq!(wrong(&notes.fetch(Fetch::new(document)).unwrap_err()), "LIMIT_EXCEEDED id");
+    notes.fetch(Fetch::new(document).depth(0)).unwrap();
 }
