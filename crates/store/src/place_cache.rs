@@ -7,12 +7,17 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use leafbase_model::BlockId;
+use leafbase_model::{BlockId, DocumentId};
 
+use crate::reader::Standing;
 use crate::records::place::Place;
 
-/// So many places are kept, about 100 bytes each; when one more comes, all are let go and met anew.
-const KEPT: usize = 131_072;
+/// So many places are kept, 64 bytes each, in a table of 8 MB; when one more comes, all are let go and met anew.
+const KEPT: usize = 114_688;
+/// A table that holds so many takes room for all at once: to grow step by step would move each entry many times.
+const FEW: usize = 1_792;
+/// The longest order key that is kept: longer ones are rare.
+const ORDER_BYTES: usize = 15;
 
 /// Counts the writes: a state is known by the number of those begun before it.
 pub(crate) type Epoch = u64;
@@ -25,7 +30,31 @@ struct Inner {
     epoch: Epoch,
     /// Writes that are about to commit, or did and have not said so yet.
     committing: usize,
-    places: HashMap<BlockId, Place, BuildHasherDefault<IdHasher>>,
+    places: HashMap<BlockId, Kept, BuildHasherDefault<IdHasher>>,
+}
+
+/// A place without memory of its own.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    document: DocumentId,
+    parent: BlockId,
+    order: [u8; ORDER_BYTES],
+    order_bytes: u8,
+}
+
+impl Kept {
+    /// None if the order key is too long.
+    fn of(place: &Place) -> Option<Self> {
+        let mut order = [0; ORDER_BYTES];
+        order.get_mut(..place.order.len())?.copy_from_slice(&place.order);
+        let order_bytes = u8::try_from(place.order.len()).ok()?;
+        Some(Self { document: place.document, parent: place.parent, order, order_bytes })
+    }
+
+    fn place(&self) -> Place {
+        let order = self.order.get(..usize::from(self.order_bytes)).unwrap_or_default().into();
+        Place { document: self.document, parent: self.parent, order }
+    }
 }
 
 impl PlaceCache {
@@ -38,19 +67,33 @@ impl PlaceCache {
 
     /// The place of `block` in the state of `epoch`, if it is known.
     pub(crate) fn get(&self, epoch: Epoch, block: BlockId) -> Option<Place> {
+        self.kept(epoch, block).map(|kept| kept.place())
+    }
+
+    /// Where `block` stands in the state of `epoch`, if it is known.
+    pub(crate) fn standing(&self, epoch: Epoch, block: BlockId) -> Option<Standing> {
+        self.kept(epoch, block).map(|kept| Standing::of(kept.document, kept.parent))
+    }
+
+    fn kept(&self, epoch: Epoch, block: BlockId) -> Option<Kept> {
         let inner = self.read();
-        if inner.epoch == epoch { inner.places.get(&block).cloned() } else { None }
+        if inner.epoch == epoch { inner.places.get(&block).copied() } else { None }
     }
 
     /// Keeps what the row of `block` says in the state of `epoch`.
     pub(crate) fn add(&self, epoch: Epoch, block: BlockId, place: &Place) {
+        let Some(kept) = Kept::of(place) else { return };
         let mut inner = self.write();
-        if inner.epoch == epoch {
-            if inner.places.len() >= KEPT {
-                inner.places.clear();
-            }
-            inner.places.insert(block, place.clone());
+        if inner.epoch != epoch {
+            return;
         }
+        let places = &mut inner.places;
+        if places.len() >= KEPT {
+            places.clear();
+        } else if places.len() == places.capacity() && places.len() >= FEW {
+            places.reserve(KEPT - places.len());
+        }
+        places.insert(block, kept);
     }
 
     /// A write is about to commit that changes the places of these blocks. It has ended when what is returned is dropped.

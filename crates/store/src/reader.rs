@@ -36,6 +36,13 @@ pub struct Standing {
     pub parent: Option<BlockId>,
 }
 
+impl Standing {
+    /// `parent` is [`BlockId::NIL`] for a root.
+    pub(crate) fn of(document: DocumentId, parent: BlockId) -> Self {
+        Self { document, parent: (!parent.is_nil()).then_some(parent) }
+    }
+}
+
 /// Reads of one consistent state. Cheap to copy.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
@@ -153,9 +160,12 @@ impl Reader<'_> {
     /// # Errors
     /// What the store reports; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
     pub fn locate(&self, block: BlockId) -> Result<Option<Standing>> {
-        let place = self.place(block)?;
-        Ok(place
-            .map(|Place { document, parent, .. }| Standing { document, parent: (!parent.is_nil()).then_some(parent) }))
+        if let Known::Committed(cache, epoch) = self.known
+            && let Some(standing) = cache.standing(epoch, block)
+        {
+            return Ok(Some(standing));
+        }
+        Ok(self.place(block)?.map(|place| Standing::of(place.document, place.parent)))
     }
 
     /// The block itself, if it exists.
