@@ -1,6 +1,12 @@
-//! What the paths in use cost. Run it by
-//! `cargo test -p leafbase-store --release --test timing -- --ignored --nocapture`.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stdout, reason = "it fails, or it prints")]
+//! What the paths in use cost.
+//!
+//! `cargo run --release -p leafbase-store --example speed`
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a measurement: it fails, or it prints"
+)]
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -207,9 +213,7 @@ fn space(directory: &tempfile::TempDir, name: &str) -> SpaceStore {
     SpaceStore::create(Arc::new(store), no_edges, &meta).unwrap()
 }
 
-#[test]
-#[ignore = "measures, and asserts nothing"]
-fn timing() {
+fn main() {
     let directory = tempfile::tempdir().unwrap();
     let (durable, relaxed) = (WriteOptions::default(), WriteOptions::durability(Durability::Relaxed));
     import(space(&directory, "a"), &[2_000; 50], durable, "import, 50 documents, Durable");
