@@ -46,7 +46,7 @@ pub(super) struct Loose {
     pub(super) line: Option<usize>,
     /// The file that it leads to.
     pub(super) file: FileIndex,
-    /// What its URL names for now.
+    /// The stand-in that its URL names until all files are read.
     pub(super) id: BlockId,
     /// The anchor, if it has one.
     pub(super) anchor: Option<String>,
