@@ -5,7 +5,7 @@
 #[path = "../../tests/tests/model/pair.rs"]
 mod pair;
 
-use leafbase::{BlockData, BlockDraft, Location};
+use leafbase::{BlockData, BlockDraft, Destination};
 use leafbase_test_outline::{Numbers, Request};
 use libfuzzer_sys::fuzz_target;
 
@@ -22,7 +22,7 @@ fuzz_target!(|numbers: Vec<u32>| {
     let mut numbers = Numbers::new(&numbers);
     let mut pair = Pair::new(None);
     let home = BlockDraft::new(BlockData::page("home"));
-    pair.step(1, Request::CreateDocument { root: home, location: Location::Unsorted });
+    pair.step(1, Request::CreateDocument { root: home, destination: Destination::Unsorted });
     for number in 2..operations + 2 {
         let request = canonical(Request::new(&mut numbers, &pair.naive), &pair.naive);
         pair.step(number, request);

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::Once;
 
-use leafbase::{BlockData, BlockDraft, Location};
+use leafbase::{BlockData, BlockDraft, Destination};
 use leafbase_test_outline::{Numbers, Request};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -22,7 +22,7 @@ fn run(numbers: &[u32]) {
     let directory = tempfile::tempdir().unwrap();
     let mut pair = Pair::new(Some(directory.path().join("space")));
     let home = BlockDraft::new(BlockData::page("home"));
-    pair.step(1, Request::CreateDocument { root: home, location: Location::Unsorted });
+    pair.step(1, Request::CreateDocument { root: home, destination: Destination::Unsorted });
     for number in 2..=OPERATIONS {
         let request = canonical(Request::new(&mut numbers, &pair.naive), &pair.naive);
         pair.step(number as u64, request);
@@ -92,7 +92,7 @@ fn a_model_that_forgets_is_found_out() {
         let mut numbers = Numbers::new(numbers);
         let mut pair = Pair::new(None);
         let home = BlockDraft::new(BlockData::page("home"));
-        pair.step(1, Request::CreateDocument { root: home, location: Location::Unsorted });
+        pair.step(1, Request::CreateDocument { root: home, destination: Destination::Unsorted });
         for number in 2..=OPERATIONS {
             let request = canonical(Request::new(&mut numbers, &pair.naive), &pair.naive);
             let before = pair.naive.clone();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use leafbase::{
-    BlockData, BlockDraft, Clock, Durability, ErrorKind, Fetch, Location, MoveBlocks, Position, Space, Timestamp,
+    BlockData, BlockDraft, Clock, Destination, Durability, ErrorKind, Fetch, MoveBlocks, Position, Space, Timestamp,
     UpdateBlocks,
 };
 
@@ -222,7 +222,7 @@ fn the_feed_tells_every_write_and_what_undoes_it() {
     let space = Space::in_memory().unwrap();
     let notes = space.connect();
     let empty = dump(&space);
-    let trip = notes.create_document_of(BlockDraft::new(BlockData::page("Trip")), Location::Unsorted).unwrap().id();
+    let trip = notes.create_document_of(BlockDraft::new(BlockData::page("Trip")), Destination::Unsorted).unwrap().id();
     let added = notes.insert_markdown("a\n\nb\n\nc", trip).unwrap().0;
     let position = Position::end_of(added[0].id);
     notes.move_blocks(MoveBlocks { block_ids: vec![added[2].id, added[1].id], position }).unwrap();

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use leafbase::{
-    AdaptationKind, Block, BlockData, BlockDraft, BlockKind, CodeLanguage, Connection, ErrorKind, ExportOptions, Fetch,
-    FolderId, ImportOptions, ImportReport, Location, MemorySource, Position, Progress, Space,
+    AdaptationKind, Block, BlockData, BlockDraft, BlockKind, CodeLanguage, Connection, Destination, ErrorKind,
+    ExportOptions, Fetch, FolderId, ImportOptions, ImportReport, MemorySource, Position, Progress, Space,
 };
 
 fn on(_: Progress) -> ControlFlow<()> {
@@ -203,7 +203,7 @@ fn built_in_locations_are_written_as_directories() {
     let day = "2026-02-03".parse::<leafbase::Day>().expect("a day");
     notes.insert_markdown("woke early", Position::end_of_day(day)).expect("inserted");
     let template = BlockDraft::new(BlockData::page("Letter"));
-    notes.create_document_of(template, Location::Templates).expect("made");
+    notes.create_document_of(template, Destination::Templates).expect("made");
     notes.create_folder("templates", None).expect("made");
     let directory = tempfile::tempdir().expect("a directory");
     let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
@@ -314,7 +314,7 @@ fn any_title_makes_a_file_and_comes_back() {
     let deep = notes.create_folder("a:b", None).expect("made");
     notes.create_folder("empty", Some(deep.id)).expect("made");
     let page = BlockDraft::new(BlockData::page("in it"));
-    notes.create_document_of(page, Location::Folder(deep.id)).expect("made");
+    notes.create_document_of(page, deep.id).expect("made");
     let files = exported(&notes);
     let paths: Vec<_> = files.keys().map(String::as_str).collect();
     let expected = [

@@ -4,7 +4,7 @@ use crate::app::{self, Block, Edit, Fetched, LIST_TASK, Mode, PAGE, Peer, Positi
 use benches::workload::Id;
 use leafbase::{
     BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, Clock, Color, Connection, Content, Day,
-    DeleteBlocks, DocumentId, Durability, Fetch, IdSource, InsertBlocks, ListStyle, Location, MoveBlocks, Space,
+    DeleteBlocks, Destination, DocumentId, Durability, Fetch, IdSource, InsertBlocks, ListStyle, MoveBlocks, Space,
     TaskInfo, TaskState, TextLook, TextStyle, Timestamp, UpdateBlocks,
 };
 use std::collections::VecDeque;
@@ -114,7 +114,7 @@ impl Peer for Leafbase {
             (Ready::Delete(request), _) => drop(connection.delete_blocks(request).expect("delete")),
             (Ready::Import(drafts), _) => {
                 for draft in drafts {
-                    connection.create_document_of(draft, Location::Unsorted).expect("create");
+                    connection.create_document_of(draft, Destination::Unsorted).expect("create");
                 }
             }
             (Ready::Same, Edit::ImportMarkdown(files)) => {

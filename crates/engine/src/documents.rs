@@ -1,8 +1,8 @@
 //! Documents: making, listing, finding.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, Day, Document, DocumentId, DocumentRecord, Error, Items, ListDocuments, Location,
-    Result,
+    BlockData, BlockDraft, BlockId, Day, Destination, Document, DocumentId, DocumentRecord, Error, Items,
+    ListDocuments, Location, Result,
 };
 use leafbase_store::{Listing, Reader};
 use leafbase_tree_ops as ops;
@@ -21,21 +21,17 @@ impl Connection<Full> {
     /// # Errors
     /// [`crate::ErrorKind::LimitExceeded`] if the title is too long.
     pub fn create_document(&self, title: &str) -> Result<Document> {
-        self.create_document_of(BlockDraft::new(BlockData::page(title)), Location::Unsorted)
+        self.create_document_of(BlockDraft::new(BlockData::page(title)), Destination::Unsorted)
     }
 
-    /// Makes a document from a page with its content, kept in `location`.
+    /// Makes a document from a page with its content, kept at `destination`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::RuleViolation`] if `page` is no page, or the location is the trash or the daily notes;
-    /// [`crate::ErrorKind::NotFound`] if the folder does not exist; and as for insertion.
-    pub fn create_document_of(&self, page: BlockDraft, location: Location) -> Result<Document> {
-        let checked = if location == Location::DailyNotes {
-            Err(Error::rule("a daily note is made by the first write to its day").at("destination"))
-        } else {
-            ops::check_root(&page.data, location)
-        };
-        if let Err(error) = checked {
+    /// [`crate::ErrorKind::RuleViolation`] if `page` is no page; [`crate::ErrorKind::NotFound`] if the folder does not exist; and as
+    /// for insertion.
+    pub fn create_document_of(&self, page: BlockDraft, destination: impl Into<Destination>) -> Result<Document> {
+        let location = Location::from(destination.into());
+        if let Err(error) = ops::check_root(&page.data, location) {
             ops::take_apart(vec![page]);
             return Err(error);
         }

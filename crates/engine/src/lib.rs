@@ -78,10 +78,17 @@ mod space;
 
 mod connection;
 
+mod upkeep;
+
 mod blocks;
 mod changes;
+mod comments;
 mod documents;
+mod files;
 mod folders;
+mod info;
+mod tasks;
+mod templates;
 
 mod transfer;
 

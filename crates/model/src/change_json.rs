@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::{BlockId, BlockRecord, Change, DocumentRecord, Edit, Forest, Result, Slot, Stamp};
+use crate::{AssetRecord, BlockId, BlockRecord, Change, DocumentRecord, Edit, Forest, Result, Slot, Stamp};
 
 impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -32,6 +32,10 @@ impl Edit {
             Self::CreateFolder(_) => "createFolder",
             Self::RemoveFolder(_) => "removeFolder",
             Self::UpdateFolder { .. } => "updateFolder",
+            Self::AddComment { .. } => "addComment",
+            Self::RemoveComment { .. } => "removeComment",
+            Self::CreateAsset(_) => "createAsset",
+            Self::EraseAsset(_) => "eraseAsset",
         }
     }
 }
@@ -68,6 +72,12 @@ impl Serialize for Edit {
                 map.serialize_entry("before", before)?;
                 map.serialize_entry("after", after)?;
             }
+            Self::AddComment { document, block, comment } | Self::RemoveComment { document, block, comment } => {
+                map.serialize_entry("documentId", document)?;
+                map.serialize_entry("blockId", block)?;
+                map.serialize_entry("comment", comment)?;
+            }
+            Self::CreateAsset(asset) | Self::EraseAsset(asset) => map.serialize_entry("asset", asset)?,
         }
         map.end()
     }
@@ -138,6 +148,21 @@ impl Serialize for DocumentRecord {
         }
         map.serialize_entry("createdAt", &self.created_at)?;
         map.serialize_entry("lastModifiedAt", &self.modified_at)?;
+        map.end()
+    }
+}
+
+impl Serialize for AssetRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("mediaType", &self.media_type)?;
+        map.serialize_entry("fileName", &self.file_name)?;
+        map.serialize_entry("size", &self.size)?;
+        map.serialize_entry("createdAt", &self.created.at)?;
+        if !self.created.by.is_nobody() {
+            map.serialize_entry("createdBy", &self.created.by)?;
+        }
         map.end()
     }
 }

@@ -1,8 +1,10 @@
 //! Documents: a root page, and where it is kept.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
 
-use crate::{Day, DocumentId, FolderId, Timestamp};
+use crate::json::{FromJson, Object, deserialize_through_json};
+use crate::{BuiltInLocation, Day, DocumentId, Error, FolderId, FolderRef, Result, Timestamp};
 
 /// Where a document is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,6 +20,83 @@ pub enum Location {
     Folder(FolderId),
     /// In the trash.
     Trash,
+    /// The inbox of tasks: a hidden document, of which a space has one at most.
+    Inbox,
+}
+
+/// Where documents can be put. As JSON: `{"destination": "unsorted"}`, `{"destination": "templates"}` or `{"folderId": ".."}`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Destination {
+    /// In no folder.
+    #[default]
+    Unsorted,
+    /// Among the templates.
+    Templates,
+    /// In a folder.
+    Folder(FolderId),
+}
+
+impl From<FolderId> for Destination {
+    fn from(folder: FolderId) -> Self {
+        Self::Folder(folder)
+    }
+}
+
+impl From<Destination> for Location {
+    fn from(destination: Destination) -> Self {
+        match destination {
+            Destination::Unsorted => Self::Unsorted,
+            Destination::Templates => Self::Templates,
+            Destination::Folder(folder) => Self::Folder(folder),
+        }
+    }
+}
+
+impl From<BuiltInLocation> for Location {
+    fn from(location: BuiltInLocation) -> Self {
+        match location {
+            BuiltInLocation::Unsorted => Self::Unsorted,
+            BuiltInLocation::DailyNotes => Self::DailyNotes,
+            BuiltInLocation::Templates => Self::Templates,
+            BuiltInLocation::Trash => Self::Trash,
+        }
+    }
+}
+
+impl Destination {
+    fn built_in(location: BuiltInLocation) -> Result<Self> {
+        match location {
+            BuiltInLocation::Unsorted => Ok(Self::Unsorted),
+            BuiltInLocation::Templates => Ok(Self::Templates),
+            BuiltInLocation::DailyNotes => Err(Error::rule("daily notes are made by the first write to their day")),
+            BuiltInLocation::Trash => Err(Error::rule("documents come into the trash by being deleted only")),
+        }
+    }
+}
+
+impl FromJson for Destination {
+    fn from_json(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let location: Option<BuiltInLocation> = object.optional("destination")?;
+        let folder: Option<FolderRef> = object.optional("folderId")?;
+        object.finish()?;
+        match (location, folder) {
+            (Some(location), None) => Self::built_in(location).map_err(|error| error.at("destination")),
+            (None, Some(FolderRef::Folder(folder))) => Ok(Self::Folder(folder)),
+            (None, Some(FolderRef::BuiltIn(location))) => {
+                Self::built_in(location).map_err(|error| error.at("folderId"))
+            }
+            _ => Err(Error::validation("name exactly one of destination and folderId")),
+        }
+    }
+}
+
+deserialize_through_json!(Destination);
+
+impl Serialize for Destination {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Location::from(*self).serialize(serializer)
+    }
 }
 
 /// A document as the store keeps it. Its title is the text of its root block.
@@ -73,6 +152,7 @@ impl Serialize for Location {
             Self::Templates => map.serialize_entry("destination", "templates")?,
             Self::DailyNotes => map.serialize_entry("destination", "daily_notes")?,
             Self::Trash => map.serialize_entry("destination", "trash")?,
+            Self::Inbox => map.serialize_entry("destination", "inbox")?,
             Self::Folder(id) => map.serialize_entry("folderId", id)?,
         }
         map.end()

@@ -1,6 +1,6 @@
 //! The elementary writes. Each carries what it replaces, so that its inverse can be computed.
 
-use crate::{BlockData, BlockId, DocumentId, DocumentRecord, FolderRecord, Stamp};
+use crate::{AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, FolderRecord, Stamp};
 
 /// A block as the store keeps it.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,6 +131,29 @@ pub enum Edit {
         /// What it is then: the same ID.
         after: FolderRecord,
     },
+    /// A comment is put on a block.
+    AddComment {
+        /// The block's document.
+        document: DocumentId,
+        /// The block.
+        block: BlockId,
+        /// The comment.
+        comment: Comment,
+    },
+    /// A comment is taken off a block. Those of a block that goes are taken off before.
+    RemoveComment {
+        /// The block's document.
+        document: DocumentId,
+        /// The block.
+        block: BlockId,
+        /// The comment.
+        comment: Comment,
+    },
+    /// A file whose bytes were stored before is one of the space from now on.
+    CreateAsset(AssetRecord),
+    /// A file goes with its bytes; no block shows it. The bytes are no part of the edit: its inverse can be applied only where
+    /// they were stored again.
+    EraseAsset(AssetRecord),
 }
 
 impl Edit {
@@ -147,6 +170,10 @@ impl Edit {
             Self::CreateFolder(folder) => Self::RemoveFolder(folder),
             Self::RemoveFolder(folder) => Self::CreateFolder(folder),
             Self::UpdateFolder { before, after } => Self::UpdateFolder { before: after, after: before },
+            Self::AddComment { document, block, comment } => Self::RemoveComment { document, block, comment },
+            Self::RemoveComment { document, block, comment } => Self::AddComment { document, block, comment },
+            Self::CreateAsset(asset) => Self::EraseAsset(asset),
+            Self::EraseAsset(asset) => Self::CreateAsset(asset),
         }
     }
 }

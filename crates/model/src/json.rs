@@ -144,6 +144,11 @@ impl Object {
         }
     }
 
+    /// What was not taken yet, as an object.
+    pub(crate) fn rest(self) -> Value {
+        Value::Object(self.fields)
+    }
+
     pub(crate) fn finish(self) -> Result<()> {
         match self.fields.keys().next() {
             None => Ok(()),

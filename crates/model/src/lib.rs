@@ -11,6 +11,8 @@
 //! | a block in a reply | [`Block`]: data, `rev`, [`Metadata`], [`Content`] |
 //! | a block in a request | [`BlockDraft`] to be made, [`BlockPatch`] to be changed; both read [`Fields`] |
 //! | where | [`Position`] in a request, [`Slot`] in the tree |
+//! | where documents are | [`Location`], [`Folder`]; [`Destination`] and [`FolderRef`] in a request; [`DocumentFilter`] |
+//! | tasks, comments, files | [`Task`], [`Comment`], [`AssetRecord`] and [`AssetUrl`] |
 //! | collections | [`Schema`], [`Property`], [`PropertyType`], [`PropertyValue`] |
 //! | a write | [`Edit`]s, each with what it replaces; a [`Change`] is a row of the change log |
 //! | a failure | [`Error`]: a stable [`ErrorKind`], a sentence, a path into the request |
@@ -66,8 +68,10 @@ mod draft;
 mod patch;
 mod position;
 
+mod asset;
 mod document;
 mod folder;
+mod info;
 
 mod change;
 mod change_json;
@@ -77,16 +81,18 @@ pub mod json;
 mod request_json;
 mod requests;
 
+pub use asset::{AssetRecord, AssetUrl};
 pub use block::{Block, BlockData, Content};
 pub use change::{Author, Change, Stamp};
 pub use color::Color;
-pub use document::{Document, DocumentRecord, Location};
+pub use document::{Destination, Document, DocumentRecord, Location};
 pub use draft::BlockDraft;
 pub use edit::{BlockRecord, Edit, Forest, Node, Slot};
 pub use error::{Detail, Error, ErrorKind, Result};
 pub use fields::Fields;
-pub use folder::FolderRecord;
+pub use folder::{BuiltInLocation, Folder, FolderRecord, FolderRef};
 pub use id::{AssetId, BlockId, CommentId, DocumentId, FolderId, IdSource, SpaceId};
+pub use info::{ConnectionInfo, SpaceInfo, UrlTemplates, UtcInfo};
 pub use kind::{BlockKind, BlockType};
 pub use language::CodeLanguage;
 pub use limits::Limits;
@@ -94,9 +100,18 @@ pub use metadata::{Comment, Metadata};
 pub use patch::BlockPatch;
 pub use position::{Edge, Position, Side, Target};
 pub use properties::{Properties, PropertyValue};
-pub use requests::{
-    DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, Items, ListDocuments, MoveBlocks, UpdateBlocks,
+pub use requests::blocks::{DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, MoveBlocks, UpdateBlocks};
+pub use requests::comments::{AddComments, AddedComment, CommentDraft};
+pub use requests::documents::{
+    CreateDocuments, CreateFromTemplate, DayRange, DeleteDocuments, DocumentFilter, DocumentOrder, ListDocuments,
+    MoveDocuments, PurgeDocuments, RestoreDailyNotes,
 };
+pub use requests::files::{UploadFile, UploadedFile};
+pub use requests::folders::{CreateFolders, DeleteFolders, FolderDestination, FolderDraft, MoveFolders};
+pub use requests::tasks::{
+    AddTasks, DeleteTasks, ListTasks, TaskDestination, TaskDraft, TaskScope, TaskUpdate, UpdateTasks,
+};
+pub use requests::{Items, ItemsPage, Paging};
 pub use schema::{
     ContentProperty, ContentPropertyDraft, Property, PropertyDraft, PropertyKind, PropertyType, Schema, SchemaDraft,
     SelectOption,
@@ -105,5 +120,5 @@ pub use styles::{
     BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, TextAlignment, TextLook,
     TextStyle,
 };
-pub use task::{TaskInfo, TaskPatch, TaskState};
+pub use task::{Task, TaskInfo, TaskLocation, TaskPatch, TaskState};
 pub use time::{Clock, Day, DayRef, Timestamp};

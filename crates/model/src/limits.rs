@@ -6,10 +6,16 @@
 pub struct Limits {
     /// Pages within pages: bounds every walk up the tree and every recursive reply type.
     pub page_nesting: usize,
+    /// Folders within folders.
+    pub folder_nesting: usize,
     /// Bytes of one block's inline markdown: bounds the work of one match or one parse.
     pub block_text: usize,
     /// Bytes of one block's raw code, or of one table.
     pub block_raw: usize,
+    /// Bytes of one comment.
+    pub comment: usize,
+    /// Bytes of one uploaded file.
+    pub upload: u64,
     /// Blocks, or IDs, in one request: bounds one transaction.
     pub blocks_per_request: usize,
     /// Bytes of markdown in one request.
@@ -37,8 +43,11 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             page_nesting: 64,
+            folder_nesting: 64,
             block_text: 256 << 10,
             block_raw: 1 << 20,
+            comment: 64 << 10,
+            upload: 256 << 20,
             blocks_per_request: 20_000,
             markdown: 16 << 20,
             json: 16 << 20,

@@ -135,23 +135,29 @@ impl FromJson for Position {
 
 deserialize_through_json!(Position);
 
-impl Serialize for Position {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
+impl Position {
+    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
         match self {
             Self::Within(edge, target) => {
                 map.serialize_entry("position", edge)?;
                 match target {
-                    Target::Page(page) => map.serialize_entry("pageId", page)?,
-                    Target::Day(day) => map.serialize_entry("date", &day.to_string())?,
-                    Target::Unnamed => {}
+                    Target::Page(page) => map.serialize_entry("pageId", page),
+                    Target::Day(day) => map.serialize_entry("date", &day.to_string()),
+                    Target::Unnamed => Ok(()),
                 }
             }
             Self::Beside(side, sibling) => {
                 map.serialize_entry("position", side)?;
-                map.serialize_entry("siblingId", sibling)?;
+                map.serialize_entry("siblingId", sibling)
             }
         }
+    }
+}
+
+impl Serialize for Position {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.write(&mut map)?;
         map.end()
     }
 }

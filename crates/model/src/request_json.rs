@@ -2,19 +2,11 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::requests::given;
 use crate::{
-    BlockPatch, DayRef, DeleteBlocks, Fetch, FetchFrom, Fields, InsertBlocks, InsertSource, ListDocuments, MoveBlocks,
-    Position, Result, Target, TaskInfo, TaskPatch, UpdateBlocks,
+    BlockPatch, DayRef, DeleteBlocks, Fetch, FetchFrom, Fields, InsertBlocks, InsertSource, MoveBlocks, Position,
+    Result, Target, TaskInfo, TaskPatch, UpdateBlocks,
 };
-
-/// Writes a field if it is given.
-fn given<M: SerializeMap, T: Serialize>(
-    map: &mut M,
-    name: &'static str,
-    value: Option<&T>,
-) -> std::result::Result<(), M::Error> {
-    value.map_or(Ok(()), |value| map.serialize_entry(name, value))
-}
 
 impl Serialize for DayRef {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -30,14 +22,6 @@ impl Serialize for Fetch {
             FetchFrom::Day(day) => map.serialize_entry("date", day)?,
         }
         given(&mut map, "maxDepth", self.max_depth.as_ref())?;
-        given(&mut map, "fetchMetadata", self.metadata.then_some(&true))?;
-        map.end()
-    }
-}
-
-impl Serialize for ListDocuments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
         given(&mut map, "fetchMetadata", self.metadata.then_some(&true))?;
         map.end()
     }

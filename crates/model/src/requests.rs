@@ -1,269 +1,106 @@
-//! Requests and list replies of the block operations: plain types, so that a host passes JSON straight through.
+//! Requests and list replies: plain types, so that a host passes JSON straight through.
 
 use std::ops::Deref;
 
-use serde::ser::{Serialize, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use crate::json::{FromJson, Object, deserialize_through_json, one_or_many};
-use crate::{BlockDraft, BlockId, BlockPatch, DayRef, Error, Position, Result};
+use crate::json::{FromJson, Object};
+use crate::{Error, Result};
 
-/// What a fetch begins at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FetchFrom {
-    /// This block; a document's ID is its root's.
-    Block(BlockId),
-    /// The root of the daily note of this day.
-    Day(DayRef),
+pub(crate) mod blocks;
+pub(crate) mod comments;
+pub(crate) mod documents;
+pub(crate) mod files;
+pub(crate) mod folders;
+pub(crate) mod tasks;
+
+/// Writes a field if it is given.
+pub(crate) fn given<M: SerializeMap, T: Serialize + ?Sized>(
+    map: &mut M,
+    name: &'static str,
+    value: Option<&T>,
+) -> std::result::Result<(), M::Error> {
+    value.map_or(Ok(()), |value| map.serialize_entry(name, value))
 }
 
-/// Reads a block with what is below it. As JSON: `{"id": "..", "maxDepth": 1, "fetchMetadata": true}`, or `date` for `id`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fetch {
-    /// Where it begins.
-    pub from: FetchFrom,
-    /// How many levels below: none for all, 0 for the block alone.
-    pub max_depth: Option<usize>,
-    /// Whether to say who and when.
-    pub metadata: bool,
-}
-
-impl Fetch {
-    /// All of `block`, without metadata.
-    pub fn new(block: impl Into<BlockId>) -> Self {
-        Self { from: FetchFrom::Block(block.into()), max_depth: None, metadata: false }
-    }
-
-    /// All of the daily note of `day`, without metadata.
-    pub fn day(day: impl Into<DayRef>) -> Self {
-        Self { from: FetchFrom::Day(day.into()), max_depth: None, metadata: false }
-    }
-
-    /// All of today's daily note, without metadata.
-    pub fn today() -> Self {
-        Self::day(DayRef::Today)
-    }
-
-    /// At most so many levels below.
-    pub fn depth(mut self, levels: usize) -> Self {
-        self.max_depth = Some(levels);
-        self
-    }
-
-    /// With metadata.
-    pub fn with_metadata(mut self) -> Self {
-        self.metadata = true;
-        self
-    }
-}
-
-/// A depth as requests give it: -1 for all.
-pub(crate) fn max_depth(object: &mut Object) -> Result<Option<usize>> {
-    match object.optional::<i64>("maxDepth")?.unwrap_or(-1) {
-        -1 => Ok(None),
-        depth => usize::try_from(depth).map(Some).map_err(|_| {
-            Error::validation(format!("expected -1 for all, or the number of levels, got {depth}")).at("maxDepth")
-        }),
-    }
-}
-
-impl FromJson for Fetch {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let id: Option<BlockId> = object.optional("id")?;
-        let day: Option<DayRef> = object.optional("date")?;
-        let from = match (id, day) {
-            (Some(id), None) => FetchFrom::Block(id),
-            (None, Some(day)) => FetchFrom::Day(day),
-            _ => return Err(Error::validation("name exactly one of id and date")),
-        };
-        let max_depth = max_depth(&mut object)?;
-        let metadata = object.optional("fetchMetadata")?.unwrap_or_default();
-        object.finish()?;
-        Ok(Self { from, max_depth, metadata })
-    }
-}
-
-/// Lists documents. As JSON: `{"fetchMetadata": true}`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ListDocuments {
-    /// Whether to say when each was made and last changed.
-    pub metadata: bool,
-}
-
-impl ListDocuments {
-    /// All documents, without metadata.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// With metadata.
-    pub fn with_metadata(mut self) -> Self {
-        self.metadata = true;
-        self
-    }
-}
-
-impl FromJson for ListDocuments {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let metadata = object.optional("fetchMetadata")?.unwrap_or_default();
-        object.finish()?;
-        Ok(Self { metadata })
-    }
-}
-
-/// What an insertion inserts.
-#[derive(Clone, Debug, PartialEq)]
-pub enum InsertSource {
-    /// These blocks.
-    Blocks(Vec<BlockDraft>),
-    /// The blocks that this markdown gives.
-    Markdown(String),
-}
-
-/// Puts new blocks at a position. As JSON: `blocks` or `markdown`, and `position`.
-///
-/// ```
-/// use leafbase_model::{DayRef, InsertBlocks, Position};
-/// let body = r#"{"markdown": "- [ ] passport", "position": {"position": "end", "date": "tomorrow"}}"#;
-/// let request: InsertBlocks = serde_json::from_str(body)?;
-/// assert_eq!(request, InsertBlocks::markdown("- [ ] passport", Position::end_of_day(DayRef::Tomorrow)));
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct InsertBlocks {
-    /// What.
-    pub source: InsertSource,
-    /// Where.
-    pub position: Position,
-}
-
-impl InsertBlocks {
-    /// Inserts these blocks.
-    pub fn blocks(blocks: Vec<BlockDraft>, position: impl Into<Position>) -> Self {
-        Self { source: InsertSource::Blocks(blocks), position: position.into() }
-    }
-
-    /// Inserts the blocks of this markdown.
-    pub fn markdown(markdown: impl Into<String>, position: impl Into<Position>) -> Self {
-        Self { source: InsertSource::Markdown(markdown.into()), position: position.into() }
-    }
-}
-
-/// A missing position is one without a target.
-fn position(object: &mut Object) -> Result<Position> {
-    let unnamed = || Position::from_json(Value::Object(serde_json::Map::new()));
-    object.optional("position")?.map_or_else(unnamed, Ok)
-}
-
-impl FromJson for InsertBlocks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let blocks = object.optional("blocks")?;
-        let markdown = object.optional("markdown")?;
-        let source = match (blocks, markdown) {
-            (Some(blocks), None) => InsertSource::Blocks(blocks),
-            (None, Some(markdown)) => InsertSource::Markdown(markdown),
-            _ => return Err(Error::validation("name exactly one of blocks and markdown")),
-        };
-        let position = position(&mut object)?;
-        object.finish()?;
-        Ok(Self { source, position })
-    }
-}
-
-/// Changes blocks; only the fields given change. As JSON: `{"blocks": [{"id": "..", ..}]}`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct UpdateBlocks {
-    /// The changes; a block may be named once.
-    pub blocks: Vec<BlockPatch>,
-}
-
-impl UpdateBlocks {
-    /// These changes.
-    pub fn new(blocks: impl IntoIterator<Item = BlockPatch>) -> Self {
-        Self { blocks: blocks.into_iter().collect() }
-    }
-}
-
-impl From<BlockPatch> for UpdateBlocks {
-    fn from(patch: BlockPatch) -> Self {
-        Self::new([patch])
-    }
-}
-
-impl FromJson for UpdateBlocks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let blocks = object.required("blocks")?;
-        object.finish()?;
-        Ok(Self { blocks })
-    }
-}
-
-/// Deletes blocks with all below them. As JSON: `{"blockIds": [".."]}`.
+/// How much of a list is asked for. As JSON: `limit` and `cursor` beside the other fields of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DeleteBlocks {
-    /// The blocks.
-    pub block_ids: Vec<BlockId>,
+pub struct Paging {
+    /// The most items of one reply; none for all.
+    pub limit: Option<usize>,
+    /// Where the reply goes on: what the one before gave as its `nextCursor`. Opaque.
+    pub cursor: Option<String>,
 }
 
-impl DeleteBlocks {
-    /// Deletes these blocks.
-    pub fn new(block_ids: impl IntoIterator<Item = BlockId>) -> Self {
-        Self { block_ids: block_ids.into_iter().collect() }
+impl Paging {
+    pub(crate) fn take(object: &mut Object) -> Result<Self> {
+        let limit = object.optional::<u64>("limit")?;
+        if limit == Some(0) {
+            return Err(Error::validation("expected a number of items, 1 or more, got 0").at("limit"));
+        }
+        let limit = limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(Self { limit, cursor: object.optional("cursor")? })
+    }
+
+    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
+        given(map, "limit", self.limit.as_ref())?;
+        given(map, "cursor", self.cursor.as_ref())
     }
 }
 
-impl From<BlockId> for DeleteBlocks {
-    fn from(block: BlockId) -> Self {
-        Self::new([block])
-    }
-}
-
-fn block_ids(object: &mut Object) -> Result<Vec<BlockId>> {
-    let value = object.take("blockIds").ok_or_else(|| Error::validation("is missing").at("blockIds"))?;
-    one_or_many(value).map_err(|error| error.at("blockIds"))
-}
-
-impl FromJson for DeleteBlocks {
+impl FromJson for Paging {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let block_ids = block_ids(&mut object)?;
+        let read = Self::take(&mut object)?;
         object.finish()?;
-        Ok(Self { block_ids })
+        Ok(read)
     }
 }
 
-/// Moves blocks with all below them; they keep the order of the request. As JSON: `{"blockIds": [".."], "position": {..}}`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoveBlocks {
-    /// The blocks.
-    pub block_ids: Vec<BlockId>,
-    /// Where to.
-    pub position: Position,
+/// A part of a list: `{"items": [..], "nextCursor": ".."}`, the cursor only if more follows. It reads as the slice of its items.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ItemsPage<T> {
+    /// The items.
+    pub items: Vec<T>,
+    /// What asks for the next ones; none if these are the last.
+    pub next_cursor: Option<String>,
 }
 
-impl MoveBlocks {
-    /// Moves these blocks to `position`.
-    pub fn new(block_ids: impl IntoIterator<Item = BlockId>, position: impl Into<Position>) -> Self {
-        Self { block_ids: block_ids.into_iter().collect(), position: position.into() }
+impl<T> Deref for ItemsPage<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.items
     }
 }
 
-impl FromJson for MoveBlocks {
-    fn from_json(value: Value) -> Result<Self> {
-        let mut object = Object::new(value)?;
-        let block_ids = block_ids(&mut object)?;
-        let position = position(&mut object)?;
-        object.finish()?;
-        Ok(Self { block_ids, position })
+impl<T> IntoIterator for ItemsPage<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
     }
 }
 
-deserialize_through_json!(Fetch, ListDocuments, InsertBlocks, UpdateBlocks, DeleteBlocks, MoveBlocks);
+impl<'a, T> IntoIterator for &'a ItemsPage<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
+    }
+}
+
+impl<T: Serialize> Serialize for ItemsPage<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("items", &self.items)?;
+        given(&mut map, "nextCursor", self.next_cursor.as_ref())?;
+        map.end()
+    }
+}
 
 /// A list reply: `{"items": [..]}`. It reads as the slice of its items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

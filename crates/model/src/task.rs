@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::json::{FromJson, Object, deserialize_through_json, wire_enum};
-use crate::{Day, DayRef, Error, Result, Timestamp};
+use crate::{BlockId, Day, DayRef, DocumentId, Error, Result, Timestamp};
 
 wire_enum! {
     /// How far a task is.
@@ -83,6 +83,49 @@ impl FromJson for TaskInfo {
         object.finish()?;
         Ok(read)
     }
+}
+
+/// Where a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TaskLocation {
+    /// In the inbox.
+    Inbox,
+    /// In the daily note of this day.
+    DailyNote(Day),
+    /// In another document.
+    Document(DocumentId),
+}
+
+impl Serialize for TaskLocation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Self::Inbox => map.serialize_entry("type", "inbox")?,
+            Self::DailyNote(day) => {
+                map.serialize_entry("type", "dailyNote")?;
+                map.serialize_entry("date", day)?;
+            }
+            Self::Document(document) => {
+                map.serialize_entry("type", "document")?;
+                map.serialize_entry("documentId", document)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// A block that is a task, as the task operations show it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Task {
+    /// The block's ID.
+    pub id: BlockId,
+    /// What is to be done: the block's markdown.
+    pub markdown: String,
+    /// Its state and days.
+    #[serde(rename = "taskInfo")]
+    pub info: TaskInfo,
+    /// Where it is.
+    pub location: TaskLocation,
 }
 
 /// A change to a task, as the `taskInfo` of a request: what is given changes, `null` clears, the rest stays.

@@ -15,7 +15,9 @@ use crate::records;
 use crate::records::meta::{self, Totals};
 use crate::space_store::Progress;
 
+mod assets;
 mod blocks;
+mod comments;
 mod documents;
 mod folders;
 mod log;
@@ -63,6 +65,10 @@ pub enum Law {
     BlockCount,
     /// Edges are what the contents of the blocks say.
     Edge,
+    /// Each comment is on a block of its document.
+    Comment,
+    /// Each file has all its bytes and is shown, and no bytes are of no file.
+    Asset,
     /// The change log has no gap and ends where the space says.
     ChangeLog,
 }
@@ -85,6 +91,8 @@ impl fmt::Display for Law {
             Self::FolderIndex => "the index of folders agrees with them",
             Self::DocumentFolder => "the folder of a document exists",
             Self::Edge => "edges agree with contents",
+            Self::Comment => "a comment is on a block",
+            Self::Asset => "a file has its bytes and is shown",
             Self::ChangeLog => "the change log has no gap",
             Self::BlockCount => "a document has all its blocks",
         })
@@ -129,6 +137,10 @@ pub struct CheckReport {
     pub folders: u64,
     /// Edges.
     pub edges: u64,
+    /// Comments.
+    pub comments: u64,
+    /// Uploaded files.
+    pub assets: u64,
     /// Rows of the change log.
     pub changes: u64,
 }
@@ -171,6 +183,8 @@ pub(crate) fn check(
     let folders = check.folders(totals);
     check.document_folders(&documents, &folders);
     check.edges(&blocks.edges);
+    check.comments(&blocks);
+    check.assets();
     check.changes(totals);
     check.tell();
     if check.broken_off {

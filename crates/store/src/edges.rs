@@ -1,6 +1,6 @@
 //! Edges: what a block points to, by links, relations and embeds.
 
-use leafbase_model::{BlockData, BlockId, Day};
+use leafbase_model::{AssetId, BlockData, BlockId, Day};
 
 /// What can be pointed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -9,6 +9,8 @@ pub enum EdgeEnd {
     Block(BlockId),
     /// A day, and so its daily note, whether or not there is one yet.
     Day(Day),
+    /// An uploaded file.
+    Asset(AssetId),
 }
 
 /// How something is pointed to.
@@ -18,7 +20,7 @@ pub enum EdgeKind {
     Link,
     /// A value of a relation property.
     Relation,
-    /// The thing is shown in place.
+    /// The thing is shown in place: a file stays as long as a block embeds it.
     Embed,
 }
 

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use leafbase_model::{BlockId, Day, DocumentId, FolderId, Location, Timestamp};
+use leafbase_model::{AssetId, BlockId, CommentId, Day, DocumentId, FolderId, Location, Timestamp};
 
 use crate::edges::{EdgeEnd, EdgeKind};
 
@@ -46,19 +46,22 @@ pub(crate) const FOLDER_CHILDREN: Keyspace = Keyspace { tag: 0x31, name: "folder
 pub(crate) const EDGES: Keyspace = Keyspace { tag: 0x40, name: "edges" };
 /// Reserved: (state class, day, block).
 pub(crate) const TASKS: Keyspace = Keyspace { tag: 0x50, name: "tasks" };
-/// Reserved: (block, comment) to its record.
+/// (document, block, comment) to its record. Law: the block exists in the document.
 pub(crate) const COMMENTS: Keyspace = Keyspace { tag: 0x60, name: "comments" };
-/// Reserved: asset to its record.
-pub(crate) const ASSETS: Keyspace = Keyspace { tag: 0x61, name: "assets" };
-/// Reserved: (asset, number) to bytes.
-pub(crate) const ASSET_CHUNKS: Keyspace = Keyspace { tag: 0x62, name: "asset chunks" };
+/// Uploaded file to its record. Law: its chunks are all there, and a block embeds it.
+pub(crate) const ASSETS: Keyspace = Keyspace { tag: 0x61, name: "files" };
+/// (file, number) to bytes. Law: numbers follow each other from 0, each chunk but the last is of full length, and each is of a
+/// file or of an upload under way.
+pub(crate) const ASSET_CHUNKS: Keyspace = Keyspace { tag: 0x62, name: "chunks of files" };
+/// Upload that was begun and not finished. Law: it is no file yet.
+pub(crate) const PENDING_ASSETS: Keyspace = Keyspace { tag: 0x63, name: "uploads" };
 /// Reserved: collection to its schema.
 pub(crate) const SCHEMAS: Keyspace = Keyspace { tag: 0x70, name: "schemas" };
 /// (sequence, part) to a part of a change. Law: sequences follow each other without a gap, and so do parts from 0.
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
 /// Those that hold rows, in the order of their keys.
-pub(crate) const IN_USE: [Keyspace; 12] = [
+pub(crate) const IN_USE: [Keyspace; 16] = [
     META,
     BLOCKS,
     PLACES,
@@ -70,11 +73,15 @@ pub(crate) const IN_USE: [Keyspace; 12] = [
     FOLDERS,
     FOLDER_CHILDREN,
     EDGES,
+    COMMENTS,
+    ASSETS,
+    ASSET_CHUNKS,
+    PENDING_ASSETS,
     CHANGES,
 ];
 
 /// Those that later versions will put rows into.
-const RESERVED: [Keyspace; 5] = [TASKS, COMMENTS, ASSETS, ASSET_CHUNKS, SCHEMAS];
+const RESERVED: [Keyspace; 2] = [TASKS, SCHEMAS];
 
 /// The keyspace of `key`.
 pub(crate) fn of(key: &[u8]) -> Keyspace {
@@ -205,6 +212,7 @@ pub(crate) fn location(location: Location) -> [u8; 18] {
         Location::DailyNotes => (2, FolderId::NIL),
         Location::Folder(folder) => (3, folder),
         Location::Trash => (4, FolderId::NIL),
+        Location::Inbox => (5, FolderId::NIL),
     };
     joined(DOCUMENTS_BY_LOCATION, &[&[class], folder.as_bytes()])
 }
@@ -284,6 +292,10 @@ pub(crate) fn edges_to(target: EdgeEnd) -> Vec<u8> {
             key.push(1);
             key.extend_from_slice(&day_bytes(day));
         }
+        EdgeEnd::Asset(asset) => {
+            key.push(2);
+            key.extend_from_slice(asset.as_bytes());
+        }
     }
     key
 }
@@ -298,10 +310,59 @@ pub(crate) fn edge(target: EdgeEnd, kind: EdgeKind, source: BlockId) -> Vec<u8> 
 /// Kind and source, which an edge's key ends with.
 pub(crate) fn read_edge(key: &[u8]) -> Option<(EdgeKind, BlockId)> {
     let (head, source) = key.split_last_chunk::<16>()?;
-    let length = if head.get(1) == Some(&0) { 19 } else { 7 };
+    let length = if head.get(1) == Some(&1) { 7 } else { 19 };
     let code = head.last().filter(|_| head.len() == length)?;
     let (kind, _) = KINDS.into_iter().find(|(_, known)| known == code)?;
     Some((kind, BlockId::from_bytes(*source)))
+}
+
+/// The comments on all blocks of a document.
+pub(crate) fn document_comments(document: DocumentId) -> [u8; 17] {
+    with_id(COMMENTS, document.as_bytes())
+}
+
+/// The comments on a block.
+pub(crate) fn block_comments(document: DocumentId, block: BlockId) -> [u8; 33] {
+    joined(COMMENTS, &[document.as_bytes(), block.as_bytes()])
+}
+
+pub(crate) fn comment(document: DocumentId, block: BlockId, comment: CommentId) -> [u8; 49] {
+    joined(COMMENTS, &[document.as_bytes(), block.as_bytes(), comment.as_bytes()])
+}
+
+/// Document, block and comment.
+pub(crate) fn read_comment(key: &[u8]) -> Option<(DocumentId, BlockId, CommentId)> {
+    let (document, block, comment) = (id_at(key, 1)?, id_at(key, 17)?, id_at(key, 33)?);
+    let read = (DocumentId::from_bytes(document), BlockId::from_bytes(block), CommentId::from_bytes(comment));
+    (key.len() == 49).then_some(read)
+}
+
+pub(crate) fn asset(asset: AssetId) -> [u8; 17] {
+    with_id(ASSETS, asset.as_bytes())
+}
+
+pub(crate) fn pending_asset(asset: AssetId) -> [u8; 17] {
+    with_id(PENDING_ASSETS, asset.as_bytes())
+}
+
+/// The file of its record's key, or the upload.
+pub(crate) fn read_asset(key: &[u8]) -> Option<AssetId> {
+    (key.len() == 17).then(|| id_at(key, 1).map(AssetId::from_bytes))?
+}
+
+/// All chunks of a file.
+pub(crate) fn chunks(asset: AssetId) -> [u8; 17] {
+    with_id(ASSET_CHUNKS, asset.as_bytes())
+}
+
+pub(crate) fn chunk(asset: AssetId, number: u32) -> [u8; 21] {
+    joined(ASSET_CHUNKS, &[asset.as_bytes(), &number.to_be_bytes()])
+}
+
+/// File and number.
+pub(crate) fn read_chunk(key: &[u8]) -> Option<(AssetId, u32)> {
+    let number = key.get(17..)?.try_into().ok()?;
+    Some((AssetId::from_bytes(id_at(key, 1)?), u32::from_be_bytes(number)))
 }
 
 pub(crate) fn change_part(sequence: u64, part: u32) -> [u8; 13] {
@@ -338,7 +399,11 @@ mod tests {
         assert_eq!(read_document(&by_location(Location::Folder(folder), document)), Some(document));
         assert_eq!(read_document(&by_day(Day::from_epoch_days(-5), document)), Some(document));
         assert_eq!(read_folder_child(&folder_child(None, folder)), Some((None, folder)));
-        for end in [EdgeEnd::Block(block), EdgeEnd::Day(Day::from_epoch_days(9))] {
+        let (asset, comment) = (AssetId::from_bytes([4; 16]), CommentId::from_bytes([5; 16]));
+        assert_eq!(read_comment(&super::comment(document, block, comment)), Some((document, block, comment)));
+        assert_eq!(read_asset(&super::asset(asset)), Some(asset));
+        assert_eq!(read_chunk(&chunk(asset, 258)), Some((asset, 258)));
+        for end in [EdgeEnd::Block(block), EdgeEnd::Day(Day::from_epoch_days(9)), EdgeEnd::Asset(asset)] {
             assert_eq!(read_edge(&edge(end, EdgeKind::Embed, block)), Some((EdgeKind::Embed, block)));
         }
         assert_eq!(read_change_part(&change_part(258, 3)), Some((258, 3)));

@@ -22,9 +22,11 @@ mod place_cache;
 mod reader;
 mod space_store;
 mod transaction;
+mod uploads;
 
 pub use check::{CheckReport, Law, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget};
 pub use reader::{Cursor, DocumentPage, Listing, Reader, Standing};
 pub use space_store::{Progress, SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};
 pub use transaction::SpaceTransaction;
+pub use uploads::CHUNK_BYTES;

@@ -18,6 +18,8 @@ use crate::run::RunView;
 use crate::space_store::SpaceMeta;
 use memo::Memo;
 
+mod assets;
+mod comments;
 mod folders;
 pub(crate) mod links;
 mod listings;

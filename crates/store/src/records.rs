@@ -10,9 +10,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::keyspaces::{self, Row};
 use crate::msgpack::{Fault, Unpack, Unpacked};
 
+pub(crate) mod asset;
 pub(crate) mod block;
 pub(crate) mod change;
 pub(crate) mod codes;
+pub(crate) mod comment;
 pub(crate) mod document;
 pub(crate) mod folder;
 pub(crate) mod meta;

@@ -3,12 +3,12 @@
 use leafbase_model::{Error, Result};
 
 use crate::keyspaces::{
-    self, BLOCKS, CHANGES, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
-    DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS, META, PLACES,
+    self, ASSET_CHUNKS, ASSETS, BLOCKS, CHANGES, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
+    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS, META, PENDING_ASSETS, PLACES,
 };
 use crate::reader::log::Parts;
 use crate::records::block::{self, Authors};
-use crate::records::{self, document, folder, meta, place};
+use crate::records::{self, asset, comment, document, folder, meta, place};
 use crate::run::RunView;
 
 /// The record under `key` with this body: its checksum holds, whatever the body is.
@@ -62,6 +62,22 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         }
         EDGES => {
             keyspaces::read_edge(key).ok_or_else(damaged)?;
+            records::read_empty(key, value)
+        }
+        COMMENTS => {
+            let (_, _, id) = keyspaces::read_comment(key).ok_or_else(damaged)?;
+            records::read(key, value, |unpack| comment::read(id, unpack)).map(drop)
+        }
+        ASSETS => {
+            let id = keyspaces::read_asset(key).ok_or_else(damaged)?;
+            records::read(key, value, |unpack| asset::read(id, unpack)).map(drop)
+        }
+        ASSET_CHUNKS => {
+            keyspaces::read_chunk(key).ok_or_else(damaged)?;
+            records::body(key, value).map(drop)
+        }
+        PENDING_ASSETS => {
+            keyspaces::read_asset(key).ok_or_else(damaged)?;
             records::read_empty(key, value)
         }
         CHANGES => Parts::default().take(key, value).map(drop),

@@ -36,7 +36,7 @@ pub struct SpaceMeta {
 /// A space. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct SpaceStore {
-    store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
     extractor: EdgeExtractor,
     places: Arc<PlaceCache>,
 }

@@ -18,7 +18,9 @@ use crate::records::change::Log;
 use crate::records::meta::Totals;
 use crate::space_store::put_totals;
 
+mod assets;
 mod blocks;
+mod comments;
 mod documents;
 mod folders;
 mod forests;
@@ -123,6 +125,10 @@ impl<'a> SpaceTransaction<'a> {
             Edit::CreateFolder(folder) => self.create_folder(folder),
             Edit::RemoveFolder(folder) => self.remove_folder(folder),
             Edit::UpdateFolder { before, after } => self.update_folder(before, after),
+            Edit::AddComment { document, block, comment } => self.add_comment(*document, *block, comment),
+            Edit::RemoveComment { document, block, comment } => self.remove_comment(*document, *block, comment),
+            Edit::CreateAsset(record) => self.create_asset(record),
+            Edit::EraseAsset(record) => self.erase_asset(record),
         }
     }
 

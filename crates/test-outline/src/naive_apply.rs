@@ -59,6 +59,9 @@ impl NaiveSpace {
             Edit::CreateFolder(_) | Edit::RemoveFolder(_) | Edit::UpdateFolder { .. } => {
                 Err("the naive space has no folders".to_owned())
             }
+            Edit::AddComment { .. } | Edit::RemoveComment { .. } | Edit::CreateAsset(_) | Edit::EraseAsset(_) => {
+                Err("the naive space has neither comments nor files".to_owned())
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Random requests: any numbers make one that means something in the space at hand, wrong ones included.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, CardLayout, Day, DocumentId, Fields, Limits,
-    ListStyle, Location, Position, Side, TaskInfo, TaskState, TextLook,
+    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, CardLayout, Day, Destination, DocumentId, Fields,
+    Limits, ListStyle, Location, Position, Side, TaskInfo, TaskState, TextLook,
 };
 
 use crate::NaiveSpace;
@@ -42,7 +42,7 @@ pub enum Request {
         /// Its root.
         root: BlockDraft,
         /// Where it is kept.
-        location: Location,
+        destination: Destination,
     },
     /// Puts blocks in.
     Insert {
@@ -97,7 +97,9 @@ impl Request {
             10..=12 => Self::Update(patches(numbers, space)),
             13 => Self::Delete(blocks(numbers, space)),
             14 => fetch(numbers, space),
-            _ if numbers.once_in(2) => Self::CreateDocument { root: draft(numbers, 0), location: location(numbers) },
+            _ if numbers.once_in(2) => {
+                Self::CreateDocument { root: draft(numbers, 0), destination: destination(numbers) }
+            }
             _ => Self::Relocate { document: document(numbers, space), location: location(numbers) },
         }
     }
@@ -106,6 +108,10 @@ impl Request {
 fn fetch(numbers: &mut Numbers<'_>, space: &NaiveSpace) -> Request {
     let max_depth = numbers.pick(&[None, Some(0), Some(1), Some(2)]);
     Request::Fetch { block: block(numbers, space), max_depth, metadata: numbers.once_in(2) }
+}
+
+fn destination(numbers: &mut Numbers<'_>) -> Destination {
+    numbers.pick(&[Destination::Unsorted, Destination::Unsorted, Destination::Templates])
 }
 
 fn location(numbers: &mut Numbers<'_>) -> Location {

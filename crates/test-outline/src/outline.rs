@@ -233,6 +233,7 @@ fn location(name: &str) -> Result<Location, String> {
         "templates" => Ok(Location::Templates),
         "daily_notes" => Ok(Location::DailyNotes),
         "trash" => Ok(Location::Trash),
+        "inbox" => Ok(Location::Inbox),
         folder => folder.parse().map(Location::Folder).map_err(|_| format!("unknown location {folder:?}")),
     }
 }
@@ -243,6 +244,7 @@ fn location_name(location: Location) -> String {
         Location::Templates => "templates".to_owned(),
         Location::DailyNotes => "daily_notes".to_owned(),
         Location::Trash => "trash".to_owned(),
+        Location::Inbox => "inbox".to_owned(),
         Location::Folder(folder) => folder.to_string(),
     }
 }

@@ -98,8 +98,8 @@ impl Pair {
     fn on_engine(&self, request: &Request) -> Result<Vec<String>, Error> {
         let notes = self.notes();
         match request.clone() {
-            Request::CreateDocument { root, location } => {
-                Ok(vec![notes.create_document_of(root, location)?.id().to_string()])
+            Request::CreateDocument { root, destination } => {
+                Ok(vec![notes.create_document_of(root, destination)?.id().to_string()])
             }
             Request::Insert { drafts, position } => {
                 Ok(shown(notes.insert_blocks(InsertBlocks::blocks(drafts, position))?.0))
@@ -132,8 +132,8 @@ impl Pair {
         let stamp = Stamp { at: self.present.now(), ..Stamp::default() };
         let by: (&Stamp, &dyn IdSource) = (&stamp, &self.present.clone());
         match request {
-            Request::CreateDocument { root, location } => {
-                Ok(vec![self.naive.create_document(by, &root, location, None)?.to_string()])
+            Request::CreateDocument { root, destination } => {
+                Ok(vec![self.naive.create_document(by, &root, destination.into(), None)?.to_string()])
             }
             Request::Insert { drafts, position } => {
                 let ids = self.naive.insert(by, &drafts, position)?;
@@ -208,7 +208,9 @@ fn with_markdown(mut block: Block) -> Block {
 /// The model knows no markdown: requests are given to both sides in the canonical form, in which the engine changes nothing.
 pub fn canonical(request: Request, naive: &NaiveSpace) -> Request {
     match request {
-        Request::CreateDocument { root, location } => Request::CreateDocument { root: canonical_draft(root), location },
+        Request::CreateDocument { root, destination } => {
+            Request::CreateDocument { root: canonical_draft(root), destination }
+        }
         Request::Insert { drafts, position } => {
             Request::Insert { drafts: drafts.into_iter().map(canonical_draft).collect(), position }
         }

@@ -1,6 +1,6 @@
 //! Pages within pages: 64 levels and no more, by every door, and however deep what is given is.
 
-use leafbase::{BlockData, BlockDraft, BlockId, ErrorKind, Fetch, InsertBlocks, Location, MoveBlocks, Position};
+use leafbase::{BlockData, BlockDraft, BlockId, Destination, ErrorKind, Fetch, InsertBlocks, MoveBlocks, Position};
 use serde_json::json;
 
 use crate::host::{Host, wrong};
@@ -81,8 +81,8 @@ fn moves() {
 #[test]
 fn documents() {
     let host = Host::new();
-    host.notes.create_document_of(nested(65), Location::Unsorted).unwrap();
-    let error = host.notes.create_document_of(nested(66), Location::Unsorted).unwrap_err();
+    host.notes.create_document_of(nested(65), Destination::Unsorted).unwrap();
+    let error = host.notes.create_document_of(nested(66), Destination::Unsorted).unwrap_err();
     assert_eq!(wrong(&error), format!("LIMIT_EXCEEDED content[0]{}", ".content[0]".repeat(64)));
 }
 
@@ -103,14 +103,14 @@ fn drafts_of_any_depth_are_refused_on_a_small_stack() {
                 BlockDraft::new(BlockData::text("x".repeat(1 << 20))).with_content(vec![nested(LEVELS)]);
             let error = host.notes.insert_blocks(InsertBlocks::blocks(vec![deep_below_a_fault], known)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::LimitExceeded);
-            for location in [Location::Unsorted, Location::Trash, Location::DailyNotes] {
+            for location in [Destination::Unsorted, Destination::Templates] {
                 host.notes.create_document_of(nested(LEVELS), location).unwrap_err();
             }
             let odd =
                 BlockDraft { data: BlockData::new(leafbase::BlockKind::Collection), content: vec![nested(LEVELS)] };
-            host.notes.create_document_of(odd, Location::Unsorted).unwrap_err();
+            host.notes.create_document_of(odd, Destination::Unsorted).unwrap_err();
             // As deep as may be is read and written on it, too.
-            let page = host.notes.create_document_of(nested(65), Location::Unsorted).unwrap();
+            let page = host.notes.create_document_of(nested(65), Destination::Unsorted).unwrap();
             assert_eq!(host.notes.fetch(Fetch::new(page.id())).unwrap().walk().count(), 65);
         }
     };

@@ -1,7 +1,5 @@
 //! Drafts: errors name them as they were given, and nothing happens for none.
 
-use leafbase::{BlockData, BlockDraft, ErrorKind, Location};
-
 use crate::host::{Host, wrong};
 
 #[test]
@@ -144,17 +142,6 @@ fn a_multi_line_text_that_receives_a_child_becomes_a_title_of_one_line() {
             r#"[{"content":[{"markdown":"c","type":"text"}],"markdown":"a b","type":"page"}]"#,
         ),
     ]);
-}
-
-#[test]
-fn the_place_of_a_document_is_checked_before_its_blocks() {
-    let host = Host::new();
-    for (location, path) in [(Location::Trash, "destination"), (Location::DailyNotes, "destination")] {
-        let page = BlockDraft::new(BlockData::page("t"))
-            .with_content(vec![BlockDraft::new(BlockData::new(leafbase::BlockKind::Collection))]);
-        let error = host.notes.create_document_of(page, location).unwrap_err();
-        assert_eq!((error.kind(), error.path()), (ErrorKind::RuleViolation, path));
-    }
 }
 
 #[test]

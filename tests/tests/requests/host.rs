@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use leafbase::json::FromJson;
 use leafbase::{
     Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Connection, DocumentId, Edit, Error, Fetch, Forest,
     Limits, Slot, Space, Stamp, json,
@@ -69,12 +70,22 @@ impl Host {
         DocumentId::of_root(self.id("root"))
     }
 
-    /// Passes a request on. `@name` stands for the ID of that block.
-    pub fn ask(&self, operation: &str, body: &str) -> Outcome {
+    /// The request of this JSON, in which `@name` stands for the ID of that block.
+    pub fn request<T: FromJson>(&self, body: &str) -> Result<T, Error> {
+        json::from_str(&self.with_ids(body), self.notes.space().limits())
+    }
+
+    fn with_ids(&self, body: &str) -> String {
         let mut text = body.to_owned();
         for (name, id) in self.names.iter().rev() {
             text = text.replace(&format!("\"@{name}\""), &format!("\"{id}\""));
         }
+        text
+    }
+
+    /// Passes a request on.
+    pub fn ask(&self, operation: &str, body: &str) -> Outcome {
+        let text = self.with_ids(body);
         let (notes, limits) = (&self.notes, self.notes.space().limits());
         let reply = match operation {
             "insert" => serde_json::to_value(notes.insert_blocks(json::from_str(&text, limits)?)?),
@@ -84,7 +95,7 @@ impl Host {
             "fetch" => serde_json::to_value(notes.fetch(json::from_str(&text, limits)?)?),
             "create" => {
                 let page = json::from_str(&text, limits)?;
-                let made = notes.create_document_of(page, leafbase::Location::Unsorted)?;
+                let made = notes.create_document_of(page, leafbase::Destination::Unsorted)?;
                 serde_json::to_value(notes.fetch(Fetch::new(made.id()))?)
             }
             other => panic!("no operation {other}"),

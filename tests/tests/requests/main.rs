@@ -3,11 +3,19 @@
 mod host;
 
 mod bounds;
+mod comments;
+mod days;
 mod deep;
+mod documents;
 mod drafts;
 mod fields;
+mod files;
+mod folders;
 mod ids;
+mod info;
 mod json;
 mod positions;
 mod rendered;
+mod tasks;
+mod templates;
 mod undo;

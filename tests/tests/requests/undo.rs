@@ -1,7 +1,7 @@
 //! The change log undoes what random requests did, back to the empty space.
 
 use leafbase::{
-    BlockData, BlockDraft, Connection, DeleteBlocks, Fetch, InsertBlocks, Location, MoveBlocks, Space, UpdateBlocks,
+    BlockData, BlockDraft, Connection, DeleteBlocks, Destination, Fetch, InsertBlocks, MoveBlocks, Space, UpdateBlocks,
 };
 use leafbase_test_outline::{NaiveSpace, Numbers, Request, SequentialIds, small_limits};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 fn send(notes: &Connection, request: Request) {
     // What is refused is no row of the log.
     let _ = match request {
-        Request::CreateDocument { root, location } => notes.create_document_of(root, location).map(drop),
+        Request::CreateDocument { root, destination } => notes.create_document_of(root, destination).map(drop),
         Request::Insert { drafts, position } => notes.insert_blocks(InsertBlocks::blocks(drafts, position)).map(drop),
         Request::Update(blocks) => notes.update_blocks(UpdateBlocks { blocks }).map(drop),
         Request::Delete(block_ids) => notes.delete_blocks(DeleteBlocks { block_ids }).map(drop),
@@ -42,7 +42,7 @@ proptest! {
         let notes = space.connect();
         let mut numbers = Numbers::new(&numbers);
         let mut states = vec![dump(&notes)];
-        notes.create_document_of(BlockDraft::new(BlockData::page("home")), Location::Unsorted).unwrap();
+        notes.create_document_of(BlockDraft::new(BlockData::page("home")), Destination::Unsorted).unwrap();
         states.push(dump(&notes));
         for _ in 0..40 {
             let before = notes.last_sequence().unwrap();

@@ -3,12 +3,12 @@
 //! Blocks stand in them as the same bytes as in their runs: each is encoded once.
 
 use leafbase_model::{
-    Author, BlockId, BlockRecord, Change, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Node, Slot,
-    Stamp,
+    AssetId, AssetRecord, Author, BlockId, BlockRecord, Change, Comment, CommentId, DocumentId, DocumentRecord, Edit,
+    FolderId, FolderRecord, Forest, Node, Slot, Stamp,
 };
 
 use super::block::{self, Authors};
-use super::{document, folder};
+use super::{asset, comment, document, folder};
 use crate::msgpack::{Fault, Unpack, Unpacked, put_array, put_bin, put_int, put_nil, put_str, put_uint, time};
 
 const INSERT: u64 = 1;
@@ -21,6 +21,10 @@ const UPDATE_DOCUMENT: u64 = 7;
 const CREATE_FOLDER: u64 = 8;
 const REMOVE_FOLDER: u64 = 9;
 const UPDATE_FOLDER: u64 = 10;
+const ADD_COMMENT: u64 = 11;
+const REMOVE_COMMENT: u64 = 12;
+const CREATE_ASSET: u64 = 13;
+const ERASE_ASSET: u64 = 14;
 
 /// The blocks of a forest as bytes, one after the other.
 #[derive(Debug, Default)]
@@ -143,6 +147,24 @@ impl Log {
     }
 }
 
+impl Log {
+    pub(crate) fn add_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) {
+        put_comment(self.begin(ADD_COMMENT, 4), document, block, comment);
+    }
+
+    pub(crate) fn remove_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) {
+        put_comment(self.begin(REMOVE_COMMENT, 4), document, block, comment);
+    }
+
+    pub(crate) fn create_asset(&mut self, record: &AssetRecord) {
+        put_asset(self.begin(CREATE_ASSET, 2), record);
+    }
+
+    pub(crate) fn erase_asset(&mut self, record: &AssetRecord) {
+        put_asset(self.begin(ERASE_ASSET, 2), record);
+    }
+}
+
 fn put_slot(out: &mut Vec<u8>, slot: &Slot) {
     put_array(out, 3);
     put_bin(out, slot.document.as_bytes());
@@ -173,6 +195,18 @@ fn put_folder(out: &mut Vec<u8>, record: &FolderRecord) {
     folder::put(out, record);
 }
 
+fn put_comment(out: &mut Vec<u8>, document: DocumentId, block: BlockId, comment: &Comment) {
+    put_bin(out, document.as_bytes());
+    put_bin(out, block.as_bytes());
+    put_bin(out, comment.id.as_bytes());
+    comment::put(out, comment);
+}
+
+fn put_asset(out: &mut Vec<u8>, record: &AssetRecord) {
+    put_bin(out, record.id.as_bytes());
+    asset::put(out, record);
+}
+
 /// Reads the body of the change numbered `sequence`, which is all of `bytes`.
 pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Unpacked<Change> {
     let mut unpack = Unpack::new(bytes);
@@ -194,9 +228,9 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
     let fields = unpack.array()?.checked_sub(1).ok_or(Fault::Damaged)?;
     let kind = unpack.uint()?;
     let expected = match kind {
-        CREATE_FOLDER | REMOVE_FOLDER | INSERT | REMOVE => 2,
+        CREATE_FOLDER | REMOVE_FOLDER | INSERT | REMOVE | CREATE_ASSET | ERASE_ASSET => 2,
         MOVE | CREATE_DOCUMENT | ERASE_DOCUMENT => 3,
-        UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER => 4,
+        UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER | ADD_COMMENT | REMOVE_COMMENT => 4,
         _ => return Err(Fault::Newer),
     };
     if fields != expected {
@@ -221,6 +255,17 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
         UPDATE_DOCUMENT => Edit::UpdateDocument { before: read_document(unpack)?, after: read_document(unpack)? },
         CREATE_FOLDER => Edit::CreateFolder(read_folder(unpack)?),
         REMOVE_FOLDER => Edit::RemoveFolder(read_folder(unpack)?),
+        ADD_COMMENT | REMOVE_COMMENT => {
+            let (document, block) = (DocumentId::from_bytes(unpack.id()?), BlockId::from_bytes(unpack.id()?));
+            let id = CommentId::from_bytes(unpack.id()?);
+            let comment = comment::read(id, unpack)?;
+            match kind {
+                ADD_COMMENT => Edit::AddComment { document, block, comment },
+                _ => Edit::RemoveComment { document, block, comment },
+            }
+        }
+        CREATE_ASSET => Edit::CreateAsset(read_asset(unpack)?),
+        ERASE_ASSET => Edit::EraseAsset(read_asset(unpack)?),
         _ => Edit::UpdateFolder { before: read_folder(unpack)?, after: read_folder(unpack)? },
     })
 }
@@ -265,4 +310,9 @@ fn read_document(unpack: &mut Unpack<'_>) -> Unpacked<DocumentRecord> {
 fn read_folder(unpack: &mut Unpack<'_>) -> Unpacked<FolderRecord> {
     let id = FolderId::from_bytes(unpack.id()?);
     folder::read(id, unpack)
+}
+
+fn read_asset(unpack: &mut Unpack<'_>) -> Unpacked<AssetRecord> {
+    let id = AssetId::from_bytes(unpack.id()?);
+    asset::read(id, unpack)
 }

@@ -32,6 +32,7 @@ fn put_fields(out: &mut Vec<u8>, record: &DocumentRecord, blocks: u64) {
         Location::DailyNotes => (2, None),
         Location::Folder(folder) => (3, Some(*folder)),
         Location::Trash => (4, None),
+        Location::Inbox => (5, None),
     };
     let mut pack = Pack::new(out);
     pack.time(Some(*created_at)).time(Some(*modified_at)).uint(blocks).uint(class);
@@ -67,7 +68,8 @@ fn read_fields(id: DocumentId, unpack: &mut Unpack<'_>) -> Unpacked<Counted> {
         (2, None) => Location::DailyNotes,
         (3, Some(folder)) => Location::Folder(folder),
         (4, None) => Location::Trash,
-        (0..=4, _) => return Err(Fault::Damaged),
+        (5, None) => Location::Inbox,
+        (0..=5, _) => return Err(Fault::Damaged),
         _ => return Err(Fault::Newer),
     };
     let day = fields.next(read_day)?;

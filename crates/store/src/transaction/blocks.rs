@@ -94,18 +94,20 @@ impl SpaceTransaction<'_> {
         let after = self.spot_after(to)?;
         self.runs.insert(&*self.rows, &mut self.places, siblings(to), after, &[(block, &record)])?;
         if from.document != to.document {
-            let moved = 1 + self.rekey_below(block, from.document, to.document)?;
-            self.documents.take_blocks(from.document, moved)?;
-            self.documents.add_blocks(to.document, moved)?;
+            let mut moved = self.rekey_below(block, from.document, to.document)?;
+            moved.push(block);
+            self.rekey_comments(&moved, from.document, to.document)?;
+            self.documents.take_blocks(from.document, moved.len())?;
+            self.documents.add_blocks(to.document, moved.len())?;
         }
         self.log.relocate(block, from, to);
         Ok(())
     }
 
     /// Moves the runs of all descendants to another document, one after the other and without decoding a block. Gives the
-    /// number of the descendants.
-    fn rekey_below(&mut self, block: BlockId, from: DocumentId, to: DocumentId) -> Result<usize> {
-        let (mut parents, mut moved) = (vec![block], 0);
+    /// descendants.
+    fn rekey_below(&mut self, block: BlockId, from: DocumentId, to: DocumentId) -> Result<Vec<BlockId>> {
+        let (mut parents, mut moved) = (vec![block], Vec::new());
         while !parents.is_empty() {
             let mut children = Vec::new();
             for key in self.runs.of_parents(&*self.rows, from, &parents)? {
@@ -115,7 +117,7 @@ impl SpaceTransaction<'_> {
                 children.extend_from_slice(run.ids());
                 self.runs.put(&mut *self.rows, &keyspaces::run(to, parent, order), &run)?;
             }
-            moved += children.len();
+            moved.extend_from_slice(&children);
             children.sort_unstable();
             parents = children;
         }

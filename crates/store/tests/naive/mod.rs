@@ -112,6 +112,9 @@ impl Naive {
             Edit::CreateFolder(folder) => drop(self.folders.insert(folder.id, folder.clone())),
             Edit::RemoveFolder(folder) => drop(self.folders.remove(&folder.id)),
             Edit::UpdateFolder { after, .. } => drop(self.folders.insert(after.id, after.clone())),
+            Edit::AddComment { .. } | Edit::RemoveComment { .. } | Edit::CreateAsset(_) | Edit::EraseAsset(_) => {
+                unreachable!("the sequences make none")
+            }
         }
     }
 

@@ -1,0 +1,1 @@
+//! Uploaded files: in from any reader, out as one.

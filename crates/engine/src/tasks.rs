@@ -1,0 +1,1 @@
+//! Tasks: blocks of list style `task`, across the space.

@@ -1,0 +1,1 @@
+//! Documents made as copies of templates.

@@ -1,0 +1,118 @@
+//! Uploaded files: what is known of each, and the URLs that blocks show them by.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::ser::{Serialize, Serializer};
+
+use crate::{AssetId, Error, Result, Stamp};
+
+/// An uploaded file as the store keeps it, without its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssetRecord {
+    /// Its ID.
+    pub id: AssetId,
+    /// Its media type, such as `image/png`.
+    pub media_type: String,
+    /// Its name: never a path.
+    pub file_name: String,
+    /// Its bytes.
+    pub size: u64,
+    /// The upload.
+    pub created: Stamp,
+}
+
+/// Where an uploaded file is: `asset://<ID>/<file name>`. The name is for people; the ID alone finds the file.
+///
+/// ```
+/// use leafbase_model::AssetUrl;
+/// let url: AssetUrl = "asset://01KASZ4ZJG0000000000000001/Day%20plan.pdf".parse()?;
+/// assert_eq!(url.file_name(), "Day plan.pdf");
+/// assert_eq!(url.to_string(), "asset://01KASZ4ZJG0000000000000001/Day%20plan.pdf");
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AssetUrl {
+    id: AssetId,
+    file_name: String,
+}
+
+const SCHEME: &str = "asset://";
+
+impl AssetUrl {
+    /// The URL of the file `id` with this name.
+    pub fn new(id: AssetId, file_name: impl Into<String>) -> Self {
+        Self { id, file_name: file_name.into() }
+    }
+
+    /// The file.
+    pub const fn id(&self) -> AssetId {
+        self.id
+    }
+
+    /// Its name.
+    pub fn file_name(&self) -> &str {
+        &self.file_name
+    }
+
+    /// The file that `url` is of, if it is the URL of one. Scheme and ID are read in either case.
+    pub fn asset_of(url: &str) -> Option<AssetId> {
+        Self::split(url).map(|(id, _)| id)
+    }
+
+    fn split(url: &str) -> Option<(AssetId, &str)> {
+        let (scheme, rest) = url.split_at_checked(SCHEME.len())?;
+        if !scheme.eq_ignore_ascii_case(SCHEME) {
+            return None;
+        }
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (id, name) = rest.split_at_checked(end)?;
+        let id: AssetId = id.parse().ok()?;
+        let name = name.strip_prefix('/').unwrap_or_default();
+        (!id.is_nil()).then_some((id, name))
+    }
+}
+
+impl FromStr for AssetUrl {
+    type Err = Error;
+
+    fn from_str(url: &str) -> Result<Self> {
+        let (id, name) =
+            Self::split(url).ok_or_else(|| Error::validation("expected a URL asset://<ID>/<file name>"))?;
+        Ok(Self { id, file_name: decoded(name) })
+    }
+}
+
+/// Percent signs with two digits are the bytes that they stand for; what is no UTF-8 is replaced.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while let Some(byte) = bytes.get(at) {
+        let digit = |place: usize| bytes.get(at + place).and_then(|digit| char::from(*digit).to_digit(16));
+        let stands_for = digit(1).zip(digit(2)).filter(|_| *byte == b'%');
+        let meant = stands_for.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        out.push(meant.unwrap_or(*byte));
+        at += if meant.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+impl fmt::Display for AssetUrl {
+    /// Of the name, what RFC 3986 (2.3) calls unreserved stays as it is; so do letters beyond ASCII, as RFC 3987 allows.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{SCHEME}{}/", self.id)?;
+        self.file_name.chars().try_for_each(|letter| {
+            let plain = letter.is_ascii_alphanumeric() || "-._~".contains(letter);
+            if plain || (!letter.is_ascii() && letter.is_alphanumeric()) {
+                return write!(f, "{letter}");
+            }
+            letter.encode_utf8(&mut [0; 4]).bytes().try_for_each(|byte| write!(f, "%{byte:02X}"))
+        })
+    }
+}
+
+impl Serialize for AssetUrl {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,81 @@
+//! Checks of uploaded files.
+
+use std::collections::BTreeMap;
+
+use leafbase_model::AssetId;
+
+use super::{Check, Law};
+use crate::edges::{EdgeEnd, EdgeKind};
+use crate::keyspaces::{self, ASSET_CHUNKS, ASSETS, PENDING_ASSETS, Row};
+use crate::kv::KeyRange;
+use crate::records::{self, asset};
+use crate::uploads::{CHUNK_BYTES, chunks_of};
+
+/// What the chunks of a file come to.
+#[derive(Default)]
+struct Stored {
+    chunks: u32,
+    bytes: u64,
+}
+
+impl Check<'_> {
+    pub(super) fn assets(&mut self) {
+        let mut sizes: BTreeMap<AssetId, Option<u64>> = BTreeMap::new();
+        self.rows(ASSETS, &mut |check, key, value| {
+            let id = keyspaces::read_asset(key).ok_or_else(|| records::damaged(key))?;
+            check.report.assets += 1;
+            sizes.insert(id, None);
+            let record = records::read(key, value, |unpack| asset::read(id, unpack))?;
+            sizes.insert(id, Some(record.size));
+            check.shown(id)
+        });
+        self.rows(PENDING_ASSETS, &mut |check, key, value| {
+            let id = keyspaces::read_asset(key).ok_or_else(|| records::damaged(key))?;
+            if sizes.insert(id, None).is_some() {
+                check.found(Law::Asset, Row(key), "the upload is a file already");
+            }
+            records::read_empty(key, value)
+        });
+        let mut stored: BTreeMap<AssetId, Stored> = BTreeMap::new();
+        self.rows(ASSET_CHUNKS, &mut |check, key, value| {
+            let (id, number) = keyspaces::read_chunk(key).ok_or_else(|| records::damaged(key))?;
+            if !sizes.contains_key(&id) {
+                check.found(Law::Asset, Row(key), "it is a chunk of no file");
+            }
+            let found = stored.entry(id).or_default();
+            // Only the last chunk may be shorter.
+            if number != found.chunks || found.bytes != u64::from(number) * CHUNK_BYTES as u64 {
+                check.found(Law::Asset, Row(key), "a chunk before it is missing or short");
+            }
+            found.chunks = number.saturating_add(1);
+            let bytes = records::body(key, value)?.len() as u64;
+            found.bytes += bytes;
+            if bytes == 0 || bytes > CHUNK_BYTES as u64 {
+                check.found(Law::Asset, Row(key), "it is of the wrong length");
+            }
+            Ok(())
+        });
+        for (id, size) in &sizes {
+            let Some(size) = size else { continue };
+            let found = stored.get(id).map_or((0, 0), |found| (found.chunks, found.bytes));
+            if found != (chunks_of(*size), *size) {
+                let message = format_args!("{} of its {size} bytes are there", found.1);
+                self.found(Law::Asset, format_args!("file {id}"), message);
+            }
+        }
+    }
+
+    /// A file that no block shows would stay for ever.
+    fn shown(&mut self, id: AssetId) -> leafbase_model::Result<()> {
+        let prefix = keyspaces::edges_to(EdgeEnd::Asset(id));
+        let mut is_shown = false;
+        self.source.scan(KeyRange::half_open(&prefix, &keyspaces::end_of_slice(&prefix)), &mut |key, _| {
+            is_shown |= keyspaces::read_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        if !is_shown {
+            self.found(Law::Asset, format_args!("file {id}"), "no block shows it");
+        }
+        Ok(())
+    }
+}

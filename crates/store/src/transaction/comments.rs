@@ -1,0 +1,67 @@
+//! Comments: rows of their own beside the block that they are on. They are written at once: there are few.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use leafbase_model::{BlockId, Comment, DocumentId, Result};
+
+use super::{SpaceTransaction, conflict, missing};
+use crate::keyspaces;
+use crate::kv::KeyRange;
+use crate::records::{self, comment};
+
+impl SpaceTransaction<'_> {
+    pub(super) fn add_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) -> Result<()> {
+        let place = self.places.get(&*self.rows, &self.memo, block)?.ok_or_else(|| missing("the block"))?;
+        if place.document != document {
+            return Err(conflict("the block is in another document"));
+        }
+        let key = keyspaces::comment(document, block, comment.id);
+        if self.rows.get(&key, &mut |_| Ok(()))? {
+            return Err(conflict("the comment exists already"));
+        }
+        self.touch(document)?;
+        self.rows.put(&key, &records::seal(&key, |out| comment::put(out, comment)))?;
+        self.log.add_comment(document, block, comment);
+        Ok(())
+    }
+
+    pub(super) fn remove_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) -> Result<()> {
+        let key = keyspaces::comment(document, block, comment.id);
+        let mut stored = None;
+        self.rows.get(&key, &mut |value| {
+            stored = Some(records::read(&key, value, |unpack| comment::read(comment.id, unpack))?);
+            Ok(())
+        })?;
+        match stored {
+            None => return Err(missing("the comment")),
+            Some(stored) if stored != *comment => return Err(conflict("the comment has changed")),
+            Some(_) => {}
+        }
+        self.touch(document)?;
+        self.rows.delete(&key)?;
+        self.log.remove_comment(document, block, comment);
+        Ok(())
+    }
+
+    /// Takes the comments on blocks that went to another document along.
+    pub(super) fn rekey_comments(&mut self, moved: &[BlockId], from: DocumentId, to: DocumentId) -> Result<()> {
+        let prefix = keyspaces::document_comments(from);
+        let (mut found, mut among) = (Vec::new(), None);
+        self.rows.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, value| {
+            let (_, block, id) = keyspaces::read_comment(key).ok_or_else(|| records::damaged(key))?;
+            let among = among.get_or_insert_with(|| moved.iter().copied().collect::<HashSet<_>>());
+            if among.contains(&block) {
+                let comment = records::read(key, value, |unpack| comment::read(id, unpack))?;
+                found.push((block, comment));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for (block, comment) in found {
+            self.rows.delete(&keyspaces::comment(from, block, comment.id))?;
+            let key = keyspaces::comment(to, block, comment.id);
+            self.rows.put(&key, &records::seal(&key, |out| comment::put(out, &comment)))?;
+        }
+        Ok(())
+    }
+}

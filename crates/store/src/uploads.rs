@@ -1,0 +1,82 @@
+//! Uploads: the bytes of a file come in chunks, each in a transaction of its own, before the file is one of the space. So an
+//! upload of any size takes little memory, and no writer waits for it.
+//!
+//! These writes are no rows of the change log. A crash leaves an upload that nobody goes on with: it is swept when the space is
+//! opened again.
+
+use leafbase_model::{AssetId, Error, ErrorKind, Result};
+
+use crate::keyspaces;
+use crate::kv::WriteOptions;
+use crate::records;
+use crate::space_store::SpaceStore;
+
+/// Bytes of each chunk of a file but the last: with its frame it fills 16 pages.
+pub const CHUNK_BYTES: usize = 65_400;
+
+/// How many chunks a file of so many bytes has.
+pub(crate) fn chunks_of(size: u64) -> u32 {
+    u32::try_from(size.div_ceil(CHUNK_BYTES as u64)).unwrap_or(u32::MAX)
+}
+
+impl SpaceStore {
+    /// Begins an upload: until it is finished or dropped, its chunks belong to nothing else.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Conflict`] if the ID was given before; what the store reports.
+    pub fn begin_upload(&self, options: WriteOptions, asset: AssetId) -> Result<()> {
+        self.store.write(options, &mut |rows| {
+            let key = keyspaces::pending_asset(asset);
+            for key in [&key, &keyspaces::asset(asset)] {
+                if rows.get(key, &mut |_| Ok(()))? {
+                    return Err(Error::new(ErrorKind::Conflict, "a file of this ID exists already"));
+                }
+            }
+            rows.put(&key, &records::seal_empty(&key))
+        })
+    }
+
+    /// Stores chunks of an upload, numbered from `first` on: the first one of a file has the number 0. Each has [`CHUNK_BYTES`] but
+    /// the last.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if there is no such upload; what the store reports.
+    pub fn put_chunks(&self, options: WriteOptions, asset: AssetId, first: u32, chunks: &[&[u8]]) -> Result<()> {
+        self.store.write(options, &mut |rows| {
+            if !rows.get(&keyspaces::pending_asset(asset), &mut |_| Ok(()))? {
+                return Err(Error::new(ErrorKind::NotFound, "there is no such upload"));
+            }
+            for (number, chunk) in (first..).zip(chunks) {
+                let key = keyspaces::chunk(asset, number);
+                rows.put(&key, &records::seal(&key, |out| out.extend_from_slice(chunk)))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Forgets an upload and its bytes; nothing happens if there is none.
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn drop_upload(&self, options: WriteOptions, asset: AssetId) -> Result<()> {
+        self.store.write(options, &mut |rows| {
+            let pending = keyspaces::pending_asset(asset);
+            if rows.get(&pending, &mut |_| Ok(()))? {
+                let chunks = keyspaces::chunks(asset);
+                rows.delete_range(&chunks, &keyspaces::end_of(chunks))?;
+                rows.delete(&pending)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Forgets all uploads, which nobody goes on with after a crash. Gives their number; without any, nothing is written.
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn sweep_uploads(&self, options: WriteOptions) -> Result<usize> {
+        let uploads = self.snapshot()?.reader().uploads()?;
+        uploads.iter().try_for_each(|asset| self.drop_upload(options, *asset))?;
+        Ok(uploads.len())
+    }
+}

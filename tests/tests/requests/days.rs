@@ -1,0 +1,1 @@
+//! Daily notes: made by the first write to their day.

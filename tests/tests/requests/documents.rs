@@ -1,0 +1,1 @@
+//! Documents: every row of the table of locations, filters, order, paging.

@@ -1,0 +1,1 @@
+//! Folders: made, moved, deleted, listed with counts.

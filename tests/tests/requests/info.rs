@@ -1,0 +1,1 @@
+//! What a connection says of its space.

@@ -1,0 +1,1 @@
+//! Tasks: the five scopes, and what is done to them.

@@ -1,0 +1,1 @@
+//! Documents made from templates.
