@@ -32,7 +32,8 @@ fn decided(tree: &Tree<'_>, space: &NaiveSpace, request: &Request, step: u32) ->
     let (stamp, ids) = (stamp(step), SequentialIds::new(u64::from(step)));
     let context = Context { limits: &space.limits, stamp: &stamp, ids: &ids };
     Ok(match request.clone() {
-        Request::CreateDocument { root, location } => {
+        Request::CreateDocument { root, destination } => {
+            let location = destination.into();
             let created = ops::create_document(&context, root, location, None)?;
             (created.edits, Reply::Document(created.record.id))
         }
@@ -71,7 +72,8 @@ fn decided(tree: &Tree<'_>, space: &NaiveSpace, request: &Request, step: u32) ->
 fn done(space: &mut NaiveSpace, request: &Request, step: u32) -> Result<Reply> {
     let (stamp, ids) = (stamp(step), SequentialIds::new(u64::from(step)));
     Ok(match request {
-        Request::CreateDocument { root, location } => {
+        Request::CreateDocument { root, destination } => {
+            let location = destination.into();
             Reply::Document(space.create_document((&stamp, &ids), root, *location, None)?)
         }
         Request::Insert { drafts, position } => Reply::Ids(space.insert((&stamp, &ids), drafts, *position)?),
