@@ -1,12 +1,13 @@
 //! A connection: the operations on a space, for one author and one sight.
 
-use leafbase_model::{Author, Change, Limits, Result};
+use leafbase_model::{Author, Change, Edit, Limits, Result};
 use leafbase_store::{SpaceSnapshot, SpaceTransaction};
 use leafbase_tree_ops::Context;
 
 use crate::sight::{Full, Sight};
 use crate::space::Space;
 use crate::tree::Tree;
+use crate::upkeep;
 
 /// The operations on a space. Cheap to clone, and every clone may be used on its own thread.
 ///
@@ -75,7 +76,20 @@ impl<S: Sight> Writing<'_, '_, S> {
         decide(&Tree::new(reader, self.sight), &self.context)
     }
 
-    pub(crate) fn apply(&mut self, edits: Vec<leafbase_model::Edit>) -> Result<()> {
-        self.transaction.apply(edits)
+    /// Applies `edits`, and what follows from them: comments go with their blocks, files with the last block that shows them.
+    pub(crate) fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
+        let files = upkeep::files(&edits);
+        for stretch in upkeep::stretches(edits) {
+            if upkeep::takes_any(&stretch) {
+                let comments = upkeep::comments(self.transaction.reader()?, &stretch)?;
+                self.transaction.apply(comments)?;
+            }
+            self.transaction.apply(stretch)?;
+        }
+        if !files.is_empty() {
+            let erasures = upkeep::erasures(self.transaction.reader()?, &files)?;
+            self.transaction.apply(erasures)?;
+        }
+        Ok(())
     }
 }

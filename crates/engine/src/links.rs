@@ -1,13 +1,21 @@
 //! What a block points to: the edges that the store keeps in step with its text.
+//!
+//! A link to an uploaded file shows it as much as an image block does: both keep the file.
 
 use leafbase_markdown::{self as markdown, LinkTarget};
-use leafbase_model::{BlockData, BlockKind, PropertyValue};
+use leafbase_model::{AssetId, AssetUrl, BlockData, BlockKind, PropertyValue};
 use leafbase_store::{EdgeEnd, EdgeKind, EdgeTarget};
 
-/// Tells every block and day that `data` points to: links in its text, the link that it is, and relation values.
+/// Tells everything that `data` points to: links in its text, the link or the file that it is, and relation values.
 pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     if data.block_type().has_own_markdown() {
-        markdown::links(&data.markdown, &mut |link| tell_target(&link.target, tell));
+        markdown::links(&data.markdown, &mut |link| match AssetUrl::asset_of(&link.destination) {
+            Some(file) => tell(shown(file)),
+            None => tell_target(&link.target, tell),
+        });
+    }
+    if let Some(file) = url_of(&data.kind).and_then(AssetUrl::asset_of) {
+        tell(shown(file));
     }
     match &data.kind {
         BlockKind::RichUrl { url, .. } => tell_target(&LinkTarget::of(url), tell),
@@ -32,4 +40,33 @@ fn tell_target(target: &LinkTarget, tell: &mut dyn FnMut(EdgeTarget)) {
         _ => return,
     };
     tell(EdgeTarget { to, kind: EdgeKind::Link });
+}
+
+fn shown(file: AssetId) -> EdgeTarget {
+    EdgeTarget { to: EdgeEnd::Asset(file), kind: EdgeKind::Embed }
+}
+
+/// The URL that a block of this kind is of.
+fn url_of(kind: &BlockKind) -> Option<&str> {
+    match kind {
+        BlockKind::Image { url, .. }
+        | BlockKind::Video { url, .. }
+        | BlockKind::File { url, .. }
+        | BlockKind::Drawing { url }
+        | BlockKind::Whiteboard { url }
+        | BlockKind::RichUrl { url, .. } => Some(url),
+        _ => None,
+    }
+}
+
+/// Tells the uploaded files that `data` shows. A text that cannot name one is not read.
+pub(crate) fn files(data: &BlockData, tell: &mut dyn FnMut(AssetId)) {
+    if url_of(&data.kind).is_none() && !data.markdown.contains("://") {
+        return;
+    }
+    edges(data, &mut |target| {
+        if let EdgeEnd::Asset(file) = target.to {
+            tell(file);
+        }
+    });
 }
