@@ -73,8 +73,7 @@ fn done(space: &mut NaiveSpace, request: &Request, step: u32) -> Result<Reply> {
     let (stamp, ids) = (stamp(step), SequentialIds::new(u64::from(step)));
     Ok(match request {
         Request::CreateDocument { root, destination } => {
-            let location = destination.into();
-            Reply::Document(space.create_document((&stamp, &ids), root, *location, None)?)
+            Reply::Document(space.create_document((&stamp, &ids), root, (*destination).into(), None)?)
         }
         Request::Insert { drafts, position } => Reply::Ids(space.insert((&stamp, &ids), drafts, *position)?),
         Request::Update(patches) => Reply::Records(space.update(&stamp, patches)?),

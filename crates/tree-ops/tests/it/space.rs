@@ -1,6 +1,6 @@
 //! Rules as data: an outline before, an operation, and the outline after or the error.
 
-use leafbase_model::{BlockId, BlockPatch, Error, ErrorKind, Limits, Location, Position, Result};
+use leafbase_model::{BlockId, BlockPatch, Destination, Error, ErrorKind, Limits, Position, Result};
 use leafbase_test_outline::{Labels, NaiveSpace, Outline, Request, change};
 
 use crate::compare::{Reply, step};
@@ -75,8 +75,8 @@ impl Space {
         change(fields).unwrap_or_else(|error| panic!("{text}: {error}")).patch(self.id(label))
     }
 
-    pub(crate) fn create(&mut self, draft: &str, location: Location) -> Result<Reply> {
-        self.run(&Request::CreateDocument { root: Outline::drafts(draft).remove(0), location })
+    pub(crate) fn create(&mut self, draft: &str, destination: Destination) -> Result<Reply> {
+        self.run(&Request::CreateDocument { root: Outline::drafts(draft).remove(0), destination })
     }
 
     pub(crate) fn fetch(&mut self, label: &str, max_depth: Option<usize>) -> String {
