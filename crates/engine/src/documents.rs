@@ -14,6 +14,8 @@ use crate::sight::{Full, Sight};
 
 /// How many documents one look-up of a listing reads.
 const PAGE: usize = 1_000;
+/// The title of the hidden document that keeps the tasks of the inbox.
+const INBOX: &str = "Inbox";
 
 impl Connection<Full> {
     /// Makes an empty document with this title (inline markdown) in no folder.
@@ -131,4 +133,14 @@ pub(crate) fn daily_note<S: Sight>(writing: &mut Writing<'_, '_, S>, day: Day) -
 pub(crate) fn find_daily_note(reader: Reader<'_>, day: Day) -> Result<Option<DocumentRecord>> {
     let found = reader.documents(Listing::Days { from: Some(day), to: Some(day) }, false, None, PAGE)?;
     Ok(found.documents.into_iter().find(|record| record.location != Location::Trash))
+}
+
+/// The inbox of tasks, made if there is none: a hidden document, of which a space has one at most.
+#[allow(dead_code, reason = "the task operations begin with it")]
+pub(crate) fn inbox<S: Sight>(writing: &mut Writing<'_, '_, S>) -> Result<DocumentId> {
+    let found = writing.transaction.reader()?.documents(Listing::At(Location::Inbox), false, None, 1)?;
+    if let Some(inbox) = found.documents.first() {
+        return Ok(inbox.id);
+    }
+    Ok(create(writing, BlockDraft::new(BlockData::page(INBOX)), Location::Inbox, None)?.id)
 }
