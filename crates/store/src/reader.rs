@@ -20,14 +20,19 @@ use memo::Memo;
 
 mod assets;
 mod comments;
+mod documents;
 mod folders;
 pub(crate) mod links;
 mod listings;
 pub(crate) mod log;
 pub(crate) mod memo;
+mod query;
+mod tasks;
 pub(crate) mod trees;
 
 pub use listings::{Cursor, DocumentPage, Listing};
+pub use query::{DocumentQuery, Order, Span, Within};
+pub use tasks::TaskPage;
 
 /// Where a block stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
