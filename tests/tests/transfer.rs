@@ -211,8 +211,69 @@ fn built_in_locations_are_written_as_directories() {
     let expected = ["daily notes/", "daily notes/2026-02-03.md", "templates 2/", "templates 2/Letter.md", "templates/"];
     assert_eq!(files.keys().collect::<Vec<_>>(), expected);
     let kinds: Vec<_> = report.adaptations.iter().map(|adaptation| adaptation.kind).collect();
-    assert_eq!(kinds, [AdaptationKind::Location, AdaptationKind::Location]);
+    assert_eq!(kinds, [AdaptationKind::Location], "daily notes come back as such");
     same_again(&files);
+}
+
+#[test]
+fn files_named_by_a_day_are_daily_notes() {
+    let (notes, report) = imported([
+        ("journal/2026-02-03.md", "woke early, see [Plan](../plans/Plan.md)\n"),
+        ("journal/2026-02-04.md", "slept in\n"),
+        ("plans/Plan.md", "see [[2026-02-04]]\n"),
+        ("plans/2026-02-03.md", "the same day again\n"),
+    ]);
+    let day = |day: &str| notes.fetch_markdown(Fetch::day(day.parse::<leafbase::Day>().expect("a day")));
+    assert!(day("2026-02-03").expect("a note").contains("woke early"));
+    assert!(day("2026-02-04").expect("a note").contains("Wednesday, 4 February 2026"));
+    assert_eq!(kinds(&report), [(AdaptationKind::DailyNote, None)]);
+    assert_eq!((report.documents, report.folders, report.links), (4, 1, 2), "the journal needs no folder");
+    let files = exported(&notes);
+    let expected = [
+        "daily notes/",
+        "daily notes/2026-02-03.md",
+        "daily notes/2026-02-04.md",
+        "plans/",
+        "plans/2026-02-03.md",
+        "plans/Plan.md",
+    ];
+    assert_eq!(files.keys().collect::<Vec<_>>(), expected);
+    same_again(&files);
+}
+
+#[test]
+fn a_day_that_has_a_note_keeps_it() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let day = "2026-02-03".parse::<leafbase::Day>().expect("a day");
+    notes.insert_markdown("mine", Position::end_of_day(day)).expect("inserted");
+    let mut source = MemorySource::from_iter([("2026-02-03.md", "theirs")]);
+    let report = notes.import_from(&mut source, &ImportOptions::new(), &mut on).expect("imported");
+    assert_eq!(kinds(&report), [(AdaptationKind::DailyNote, None)]);
+    assert_eq!(notes.documents().expect("documents").len(), 2);
+    assert!(notes.fetch_markdown(Fetch::day(day)).expect("the note").contains("mine"));
+}
+
+#[test]
+fn days_are_plain_names_if_the_host_says_so() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let mut source = MemorySource::from_iter([("log/2026-02-03.md", "woke early")]);
+    let options = ImportOptions::new().daily_notes(false);
+    let report = notes.import_from(&mut source, &options, &mut on).expect("imported");
+    assert_eq!((kinds(&report), report.folders), (Vec::new(), 1));
+    assert_eq!(notes.documents().expect("documents")[0].title, "2026-02-03");
+}
+
+#[test]
+fn a_daily_note_of_another_title_is_told() {
+    let notes = Space::in_memory().expect("a space").connect();
+    let day = "2026-02-03".parse::<leafbase::Day>().expect("a day");
+    notes.insert_markdown("woke early", Position::end_of_day(day)).expect("inserted");
+    let root = notes.fetch(Fetch::day(day)).expect("the note").id;
+    notes.update_markdown(root, "A fine day").expect("renamed");
+    let directory = tempfile::tempdir().expect("a directory");
+    let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+    let told: Vec<_> = report.adaptations.iter().map(|adaptation| adaptation.kind).collect();
+    assert_eq!(told, [AdaptationKind::Title]);
 }
 
 #[test]

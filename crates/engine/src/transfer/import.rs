@@ -4,15 +4,20 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use leafbase_model::{BlockData, BlockDraft, BlockId, Edit, Error, Forest, IdSource, Result, Stamp, Timestamp};
+use leafbase_model::{
+    BlockData, BlockDraft, BlockId, Edit, Error, Forest, IdSource, Location, Result, Stamp, Timestamp,
+};
+use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, Context};
 
 use crate::connection::Connection;
+use crate::days;
+use crate::documents::find_daily_note;
 use crate::sight::Full;
 use crate::space::Progress;
 use crate::transfer::incoming::{Anchored, Incoming, Loose};
 use crate::transfer::notes::Notes;
-use crate::transfer::plan::{Plan, Step};
+use crate::transfer::plan::{Given, Plan, Step};
 use crate::transfer::reading::{self, Text};
 use crate::transfer::report::{AdaptationKind, ImportOptions, ImportReport, Skipped};
 use crate::transfer::settling::Settling;
@@ -24,7 +29,8 @@ use crate::transfer::targets::FileIndex;
 const BATCH: usize = 2_000;
 
 impl Connection<Full> {
-    /// Imports the markdown files below the directory `path`: directories become folders, files become documents in them.
+    /// Imports the markdown files below the directory `path`: directories become folders, files become documents in them, and those
+    /// whose name is a day become the daily notes of it (see [`ImportOptions::daily_notes`]).
     ///
     /// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki links and relative links to
     /// files of the folder become links to blocks. The report tells what had to be adapted and what was left out; hidden files,
@@ -62,7 +68,15 @@ impl Connection<Full> {
             return Err(Error::not_found().at("folder"));
         }
         let now = self.space.now();
-        let plan = Plan::of(source, options.folder, &mut || self.space.ids().mint(now))?;
+        let takes_note = |day| {
+            Ok(options.daily_notes && self.read(|_, snapshot| find_daily_note(snapshot.reader(), day))?.is_none())
+        };
+        let mut mint = || self.space.ids().mint(now);
+        let given = Given { into: options.folder, takes_note: &takes_note, mint: &mut mint };
+        let mut plan = Plan::of(source, given)?;
+        if !options.daily_notes {
+            plan.files.iter_mut().for_each(|file| file.taken_day = None);
+        }
         let mut import = Import::new(self, &plan, now);
         let mut steps = Steps::new(progress, plan.files.len());
         import.run(source, &mut steps)?;
@@ -151,7 +165,15 @@ impl<'a> Import<'a> {
                 (forest, edits, 0, Vec::new())
             }
         };
-        if let Some(message) = reading::title_changed(&file.path, &edits) {
+        if let Some(day) = file.taken_day {
+            notes.add_at(
+                AdaptationKind::DailyNote,
+                None,
+                format!("{day} has a note already: this is another document"),
+            );
+        }
+        let changed = if file.day.is_some() { None } else { reading::title_changed(&file.path, &edits) };
+        if let Some(message) = changed {
             notes.add_at(AdaptationKind::Title, None, message);
         }
         self.report.links += links;
@@ -198,8 +220,9 @@ impl<'a> Import<'a> {
         let mut limits = self.connection.limits().clone();
         limits.blocks_per_request = usize::MAX;
         let context = Context { limits: &limits, stamp: &self.stamp, ids: &ids };
-        let page = BlockDraft::new(BlockData::page(reading::title(&file.path))).with_content(blocks);
-        let created = ops::create_document(&context, page, file.location, None)?;
+        let title = file.day.map_or_else(|| reading::title(&file.path), days::long_form);
+        let page = BlockDraft::new(BlockData::page(title)).with_content(blocks);
+        let created = ops::create_document(&context, page, file.location, file.day)?;
         let forest = created.edits.iter().flat_map(|edit| match edit {
             Edit::CreateDocument { forest: Forest(nodes), .. } => nodes.as_slice(),
             _ => &[],
@@ -212,7 +235,11 @@ impl<'a> Import<'a> {
         if batch.edits.is_empty() {
             return Ok(());
         }
-        self.connection.write(|writing| writing.apply(batch.edits.clone()))?;
+        self.connection.write(|writing| {
+            let mut edits = batch.edits.clone();
+            keep_days_apart(writing.transaction.reader()?, &mut edits)?;
+            writing.apply(edits)
+        })?;
         self.report.documents += batch.documents;
         self.report.folders += batch.folders;
         Ok(())
@@ -229,6 +256,19 @@ impl<'a> Import<'a> {
         self.report.skipped.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(self.report)
     }
+}
+
+/// A day that got its note since the import was planned keeps that one: the file's is a document in no folder then.
+fn keep_days_apart(reader: Reader<'_>, edits: &mut [Edit]) -> Result<()> {
+    for edit in edits {
+        if let Edit::CreateDocument { record, .. } = edit
+            && let Some(day) = record.day
+            && find_daily_note(reader, day)?.is_some()
+        {
+            (record.day, record.location) = (None, Location::Unsorted);
+        }
+    }
+    Ok(())
 }
 
 /// Gives the root of a document the ID that was minted for it, and the rest new ones.

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use leafbase_markdown as markdown;
-use leafbase_model::{DocumentId, DocumentRecord, FolderId, FolderRecord, Location, Result};
+use leafbase_model::{Day, DocumentId, DocumentRecord, FolderId, FolderRecord, Location, Result};
 use leafbase_store::{Listing, Reader};
 
+use crate::days;
 use crate::transfer::names::{self, Names};
 use crate::transfer::report::{Adaptation, AdaptationKind, Skipped};
 use crate::transfer::titles;
@@ -112,7 +113,7 @@ impl Layout {
             let words = record.day.map_or_else(|| titles::words(&title), |day| day.to_string());
             let name = names.claim(&words, ".md");
             let path = format!("{directory}{name}");
-            if let Some(message) = title_changed(&title, &words, &name, record.day.is_some()) {
+            if let Some(message) = title_changed(&title, &words, &name, record.day) {
                 let path = path.clone();
                 self.adaptations.push(Adaptation { path, line: None, kind: AdaptationKind::Title, message });
             }
@@ -123,17 +124,20 @@ impl Layout {
 
     fn tell_built_in(&mut self, location: Location, path: &str) {
         let (path, kind) = (path.to_owned(), AdaptationKind::Location);
-        let what = if location == Location::Templates { "templates" } else { "daily notes" };
-        let message = format!("the {what} are written to a directory, and are read back as ordinary documents");
+        if location == Location::DailyNotes {
+            return;
+        }
+        let message = "the templates are written to a directory, and are read back as ordinary documents".to_owned();
         self.adaptations.push(Adaptation { path, line: None, kind, message });
     }
 }
 
 /// What is to be said of a title that its file's name does not give back.
-fn title_changed(title: &str, words: &str, name: &str, is_day: bool) -> Option<String> {
+fn title_changed(title: &str, words: &str, name: &str, day: Option<Day>) -> Option<String> {
     let plain = name.strip_suffix(".md").unwrap_or(name);
-    if is_day {
-        None
+    if let Some(day) = day {
+        let expected = days::long_form(day);
+        (title != expected).then(|| format!("the title {title:?} of a daily note is read back as {expected:?}"))
     } else if markdown::plain_text(title).trim().is_empty() {
         Some("the document has no title".to_owned())
     } else if names::is_too_long(words) {

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use leafbase_model::{DocumentId, FolderId, FolderRecord, Location, Result};
+use leafbase_model::{Day, DocumentId, FolderId, FolderRecord, Location, Result};
 
 use crate::transfer::report::Skipped;
 use crate::transfer::source::{ImportSource, SourceEntry, reason_to_skip};
 use crate::transfer::targets::Targets;
-use crate::transfer::{names, urls};
+use crate::transfer::{names, reading, urls};
 
 /// A file that becomes a document.
 #[derive(Debug)]
@@ -16,6 +16,19 @@ pub(super) struct PlannedFile {
     pub(super) path: String,
     pub(super) id: DocumentId,
     pub(super) location: Location,
+    /// The day that it is the daily note of.
+    pub(super) day: Option<Day>,
+    /// The day that it is named by, though that has a note already.
+    pub(super) taken_day: Option<Day>,
+}
+
+/// What a plan is made by, beside the files.
+pub(super) struct Given<'a> {
+    /// The folder that everything goes into.
+    pub(super) into: Option<FolderId>,
+    /// Whether a file named by this day can become its note.
+    pub(super) takes_note: &'a dyn Fn(Day) -> Result<bool>,
+    pub(super) mint: &'a mut dyn FnMut() -> [u8; 16],
 }
 
 /// What is to be imported, in order.
@@ -37,12 +50,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Plans the import of all that `source` holds into the folder `into`.
-    pub(super) fn of(
-        source: &mut dyn ImportSource,
-        into: Option<FolderId>,
-        mint: &mut dyn FnMut() -> [u8; 16],
-    ) -> Result<Self> {
+    /// Plans the import of all that `source` holds.
+    pub(super) fn of(source: &mut dyn ImportSource, given: Given<'_>) -> Result<Self> {
         let (mut paths, mut directories, mut skipped) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
         for entry in source.entries()? {
             let (path, is_file) = match entry {
@@ -57,17 +66,20 @@ impl Plan {
                 skipped.push(Skipped { path, reason: reason.to_owned() });
                 continue;
             }
-            let mut directory = if is_file { urls::directory(&path) } else { path.as_str() };
-            while !directory.is_empty() && directories.insert(directory.to_owned()) {
-                directory = urls::directory(directory);
-            }
             if is_file {
                 paths.insert(path);
+            } else {
+                add_directory(&mut directories, &path);
             }
         }
         skipped.sort_by(|one, other| one.path.cmp(&other.path));
+        let notes = daily_notes(&paths, given.takes_note)?;
+        // A directory of nothing but daily notes has no folder: they are kept in none.
+        for path in paths.iter().filter(|path| !notes.contains_key(*path)) {
+            add_directory(&mut directories, urls::directory(path));
+        }
         let mut plan = Self { files: Vec::new(), steps: Vec::new(), targets: Targets::default(), skipped };
-        plan.lay_out(paths, &directories, into, mint);
+        plan.lay_out(paths, &directories, &notes, given);
         Ok(plan)
     }
 
@@ -75,8 +87,8 @@ impl Plan {
         &mut self,
         paths: BTreeSet<String>,
         directories: &BTreeSet<String>,
-        into: Option<FolderId>,
-        mint: &mut dyn FnMut() -> [u8; 16],
+        notes: &BTreeMap<String, Day>,
+        Given { into, mint, takes_note: _ }: Given<'_>,
     ) {
         let mut folders: BTreeMap<&str, FolderId> = BTreeMap::new();
         // A directory sorts before all that is below it.
@@ -90,11 +102,36 @@ impl Plan {
         self.targets = Targets::new(paths.iter().map(String::as_str));
         for path in paths {
             let folder = folders.get(urls::directory(&path)).copied().or(into);
-            let location = folder.map_or(Location::Unsorted, Location::Folder);
+            let kept = folder.map_or(Location::Unsorted, Location::Folder);
+            let day = notes.get(&path).copied();
+            let location = if day.is_some() { Location::DailyNotes } else { kept };
+            let taken_day = reading::day(&path).filter(|_| day.is_none());
             self.steps.push(Step::File(self.files.len()));
-            self.files.push(PlannedFile { path, id: DocumentId::from_bytes(mint()), location });
+            self.files.push(PlannedFile { path, id: DocumentId::from_bytes(mint()), location, day, taken_day });
         }
     }
+}
+
+/// Adds `directory` and all that it is in.
+fn add_directory(directories: &mut BTreeSet<String>, mut directory: &str) {
+    while !directory.is_empty() && directories.insert(directory.to_owned()) {
+        directory = urls::directory(directory);
+    }
+}
+
+/// The files that become daily notes: for each day the first that is named by it.
+fn daily_notes(paths: &BTreeSet<String>, takes_note: &dyn Fn(Day) -> Result<bool>) -> Result<BTreeMap<String, Day>> {
+    let (mut notes, mut days) = (BTreeMap::new(), BTreeSet::new());
+    for path in paths {
+        if let Some(day) = reading::day(path)
+            && !days.contains(&day)
+            && takes_note(day)?
+        {
+            days.insert(day);
+            notes.insert(path.clone(), day);
+        }
+    }
+    Ok(notes)
 }
 
 #[cfg(test)]
@@ -107,11 +144,12 @@ mod tests {
         let files = ["b/c/x.md", "a.md", "b/y.md", ".git/z.md", "pic.png", "../out.md", "b/.hidden.md"];
         let mut source: MemorySource = files.into_iter().map(|path| (path, "")).collect();
         let mut number = 0_u8;
-        let plan = Plan::of(&mut source, None, &mut || {
+        let mut mint = || {
             number += 1;
             [number; 16]
-        });
-        let plan = plan.expect("a plan");
+        };
+        let given = Given { into: None, takes_note: &|_| Ok(true), mint: &mut mint };
+        let plan = Plan::of(&mut source, given).expect("a plan");
         let steps = plan.steps.iter().map(|step| match step {
             Step::Folder(folder) => folder.name.clone(),
             Step::File(index) => plan.files[*index].path.clone(),
@@ -129,5 +167,29 @@ mod tests {
         );
         assert_eq!(plan.files[0].location, Location::Unsorted);
         assert_eq!(plan.files[1].location, Location::Folder(FolderId::from_bytes([2; 16])));
+    }
+
+    #[test]
+    fn files_named_by_a_day_are_daily_notes() {
+        let files = ["log/2026-03-01.md", "old/2026-03-01.md", "old/a.md", "2026-03-02.md", "2026-02-30.md"];
+        let mut source: MemorySource = files.into_iter().map(|path| (path, "")).collect();
+        let (mut number, taken) = (0_u8, "2026-03-02".parse::<Day>().expect("a day"));
+        let mut mint = || {
+            number += 1;
+            [number; 16]
+        };
+        let given = Given { into: None, takes_note: &|day| Ok(day != taken), mint: &mut mint };
+        let plan = Plan::of(&mut source, given).expect("a plan");
+        let shown = |file: &PlannedFile| match (file.day, file.taken_day) {
+            (Some(_), _) => format!("{} note", file.path),
+            (_, Some(_)) => format!("{} taken", file.path),
+            _ => file.path.clone(),
+        };
+        let planned: Vec<_> = plan.files.iter().map(shown).collect();
+        let expected =
+            ["2026-02-30.md", "2026-03-02.md taken", "log/2026-03-01.md note", "old/2026-03-01.md taken", "old/a.md"];
+        assert_eq!(planned, expected);
+        let folders = plan.steps.iter().filter(|step| matches!(step, Step::Folder(_))).count();
+        assert_eq!(folders, 1, "there is no folder for a directory of daily notes alone");
     }
 }

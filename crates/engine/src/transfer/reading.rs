@@ -1,7 +1,7 @@
 //! One file becomes the draft of one document.
 
 use leafbase_markdown as markdown;
-use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, CodeLanguage, Edit, Limits};
+use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, CodeLanguage, Day, Edit, Limits};
 
 use crate::transfer::front_matter;
 use crate::transfer::names;
@@ -38,6 +38,11 @@ impl Text {
 /// The title of the document that the file at `path` becomes: inline markdown, in its canonical form.
 pub(super) fn title(path: &str) -> String {
     markdown::canonical_inline(&titles::literal(&name(path))).into_owned()
+}
+
+/// The day that the file at `path` is named by.
+pub(super) fn day(path: &str) -> Option<Day> {
+    name(path).parse().ok()
 }
 
 /// What the name of a file says.

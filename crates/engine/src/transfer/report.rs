@@ -5,15 +5,29 @@ use serde::Serialize;
 use leafbase_model::FolderId;
 
 /// How a folder of markdown files is imported.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ImportOptions {
     pub(super) folder: Option<FolderId>,
+    pub(super) daily_notes: bool,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self { folder: None, daily_notes: true }
+    }
 }
 
 impl ImportOptions {
     /// Every option at its default.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Whether a file whose name is a day, such as `2026-03-01.md`, becomes the daily note of that day, wherever it lies. If the day
+    /// has a note already it is a document like any other. Default: yes.
+    pub fn daily_notes(mut self, daily_notes: bool) -> Self {
+        self.daily_notes = daily_notes;
+        self
     }
 
     /// The folder of the space that everything goes into. Default: none, so that files at the top are unsorted, and directories at the
@@ -85,6 +99,8 @@ pub enum AdaptationKind {
     Title,
     /// Documents of a built-in location are written as those of a folder.
     Location,
+    /// A file named by a day stays an ordinary document, because the day has a note already.
+    DailyNote,
     /// A document that is read back with a difference.
     ReadsBackDifferently,
 }
@@ -111,6 +127,7 @@ impl AdaptationKind {
             Self::Attachment => "attachment not taken in, its path kept",
             Self::Title => "title and name of the file differ",
             Self::Location => "built-in location written as a folder",
+            Self::DailyNote => "day that has a note already, kept as a document",
             Self::ReadsBackDifferently => "reads back with a difference",
         }
     }
@@ -148,7 +165,7 @@ pub struct ImportReport {
     pub documents: u64,
     /// Blocks made, the documents' roots not counted.
     pub blocks: u64,
-    /// Folders made, one for each directory.
+    /// Folders made: one for each directory, but for those that hold nothing but daily notes.
     pub folders: u64,
     /// Wiki links and relative links that became links to blocks.
     pub links: u64,
