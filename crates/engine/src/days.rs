@@ -307,7 +307,7 @@ mod tests {
             let number = day.epoch_days();
             (Timestamp::from_millis(at(number)), Timestamp::from_millis(at(number + 1) - 1))
         });
-        for zone in ["America/Toronto", "America/St_Johns", "Pacific/Apia"] {
+        for zone in ["America/Toronto", "America/St_Johns"] {
             assert!(found.iter().any(|at| at.starts_with(zone)), "{zone}");
         }
     }
