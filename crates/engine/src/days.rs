@@ -3,7 +3,7 @@
 //! A zone may skip a day, where it crossed the date line to the west of it (Apia has no 2011-12-30), or live one twice (Juneau
 //! lived 1867-10-18 for 48 hours). Midnight may not exist, where clocks go forward at 0:00, or come twice.
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::Date;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use leafbase_model::{Day, DayRef, Error, Result, Timestamp};
 
@@ -43,15 +43,18 @@ fn beyond() -> Error {
     Error::validation("the clock is beyond the calendar, which has the years 0 to 9999")
 }
 
-/// The present in the zone, to the millisecond.
-pub(crate) fn present(zone: &TimeZone, now: Timestamp) -> Result<(DateTime, Offset)> {
-    let instant = jiff::Timestamp::from_millisecond(now.as_millis()).map_err(|error| beyond().with_source(error))?;
-    let offset = zone.to_offset(instant);
-    Ok((offset.to_datetime(instant), offset))
+fn instant(now: Timestamp) -> Result<jiff::Timestamp> {
+    jiff::Timestamp::from_millisecond(now.as_millis()).map_err(|error| beyond().with_source(error))
 }
 
+/// How far the zone's clocks are from UTC.
+pub(crate) fn offset(zone: &TimeZone, now: Timestamp) -> Result<Offset> {
+    Ok(zone.to_offset(instant(now)?))
+}
+
+/// The day that it is in the zone.
 pub(crate) fn today(zone: &TimeZone, now: Timestamp) -> Result<Day> {
-    let date = present(zone, now)?.0.date();
+    let date = zone.to_datetime(instant(now)?).date();
     let year = u16::try_from(date.year()).map_err(|_| beyond())?;
     let part = |value: i8| u8::try_from(value).unwrap_or_default();
     Day::new(year, part(date.month()), part(date.day()))
@@ -153,7 +156,7 @@ pub(crate) fn long_form(day: Day) -> String {
 mod tests {
     use super::*;
 
-    fn instant(text: &str) -> Timestamp {
+    fn at(text: &str) -> Timestamp {
         text.parse().unwrap()
     }
 
@@ -196,7 +199,7 @@ mod tests {
     fn days_are_those_of_the_zone() {
         for (name, now, days) in NAMED {
             let named = [DayRef::Yesterday, DayRef::Today, DayRef::Tomorrow];
-            let found = named.map(|day| resolve(day, &zone(name).unwrap(), instant(now)).unwrap().to_string());
+            let found = named.map(|day| resolve(day, &zone(name).unwrap(), at(now)).unwrap().to_string());
             assert_eq!(found, *days, "{name} {now}");
         }
     }
@@ -208,7 +211,7 @@ mod tests {
             (DayRef::Today, "America/New_York", Timestamp::MIN),
             (DayRef::Today, "UTC", Timestamp::MAX),
             (DayRef::Tomorrow, "Asia/Tokyo", Timestamp::MAX),
-            (DayRef::Tomorrow, "Asia/Tokyo", instant("9999-12-30T16:00:00Z")),
+            (DayRef::Tomorrow, "Asia/Tokyo", at("9999-12-30T16:00:00Z")),
         ] {
             let error = resolve(day, &zone(name).unwrap(), now).unwrap_err();
             assert_eq!(error.message(), "the clock is beyond the calendar, which has the years 0 to 9999", "{day}");

@@ -3,18 +3,19 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use leafbase_model::json::FromJson;
-use leafbase_model::{Author, Change, Clock, Edit, Error, ErrorKind, IdSource, Limits, Result, SpaceId, Stamp};
-use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptions};
-use leafbase_store::{CheckReport, SpaceMeta, SpaceStore, SpaceTransaction, Stats, directory};
+use leafbase_model::{Author, BlockId, Change, Clock, Edit, Error, ErrorKind, IdSource, Limits, Result, Stamp};
+use leafbase_store::kv::{Durability, WriteOptions};
+use leafbase_store::{CheckReport, SpaceMeta, SpaceStore, SpaceTransaction, Stats};
 
-use crate::clock::SystemClock;
 use crate::connection::Connection;
-use crate::ids::RandomIds;
-use crate::links;
 use crate::sight::Full;
+
+mod builder;
+
+pub use builder::SpaceBuilder;
 
 /// A space of documents. Cheap to clone; all clones are the same space.
 ///
@@ -39,163 +40,10 @@ struct Inner {
     ids: Arc<dyn IdSource>,
     limits: Limits,
     durability: Durability,
-}
-
-/// How a space is made or opened.
-///
-/// ```
-/// use leafbase::{Durability, Space};
-/// # fn main() -> leafbase::Result<()> {
-/// # let directory = tempfile::tempdir().unwrap();
-/// # let path = directory.path().join("notes.leafbase");
-/// let space = Space::builder().name("Notes").zone("Europe/Lisbon").durability(Durability::Relaxed).create(&path)?;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone)]
-pub struct SpaceBuilder {
-    name: String,
-    zone: String,
-    clock: Arc<dyn Clock>,
-    ids: Arc<dyn IdSource>,
-    limits: Limits,
-    durability: Durability,
-    options: OpenOptions,
-}
-
-impl fmt::Debug for SpaceBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SpaceBuilder").field("name", &self.name).field("zone", &self.zone).finish_non_exhaustive()
-    }
-}
-
-impl Default for SpaceBuilder {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            zone: "UTC".to_owned(),
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(RandomIds),
-            limits: Limits::default(),
-            durability: Durability::default(),
-            options: OpenOptions::new(),
-        }
-    }
-}
-
-impl SpaceBuilder {
-    /// The name of a space that is made. Default: the directory's name without its extension.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// The time zone of a space that is made, by its IANA name: it decides which day `today` is. Default: `UTC`.
-    pub fn zone(mut self, zone: impl Into<String>) -> Self {
-        self.zone = zone.into();
-        self
-    }
-
-    /// Where the present comes from. Default: [`SystemClock`].
-    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
-        self.clock = Arc::new(clock);
-        self
-    }
-
-    /// Where IDs come from. Default: [`RandomIds`].
-    pub fn ids(mut self, ids: impl IdSource + 'static) -> Self {
-        self.ids = Arc::new(ids);
-        self
-    }
-
-    /// What one request may ask. Default: the documented [`Limits`].
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// What a write promises when it returns. Default: [`Durability::Durable`].
-    pub fn durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
-        self
-    }
-
-    /// Bytes of memory that pages of the store may take. Default: 64 MiB.
-    pub fn cache_bytes(mut self, bytes: usize) -> Self {
-        self.options = self.options.cache_bytes(bytes);
-        self
-    }
-
-    /// Whether the space is opened for reading only: every write is then [`ErrorKind::ReadOnly`]. Default: no.
-    pub fn read_only(mut self, read_only: bool) -> Self {
-        self.options = self.options.read_only(read_only);
-        self
-    }
-
-    /// Makes a space in the new directory `path` and opens it. A crash on the way leaves nothing at `path`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown, and without a path if something is at `path`;
-    /// [`ErrorKind::LimitExceeded`] at `name` if the name is too long; [`ErrorKind::ReadOnly`] if the directory above may not
-    /// be written; [`ErrorKind::NoSpace`]; [`ErrorKind::Storage`] for what else the operating system reports, such as a
-    /// directory above that does not exist. Nothing is at `path` then that was not there before.
-    pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
-        let path = path.as_ref();
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let meta = self.meta(&stem)?;
-        let options = self.options.clone();
-        let store = directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
-        self.opened(Arc::new(store))
-    }
-
-    /// Opens the space in the directory `path`.
-    ///
-    /// # Errors
-    /// Each its own kind, and the files untouched: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`],
-    /// [`ErrorKind::AlreadyOpen`], [`ErrorKind::Corrupted`], [`ErrorKind::NewerFormat`], [`ErrorKind::ReadOnly`],
-    /// [`ErrorKind::NoSpace`].
-    pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
-        let store = directory::open_space(path, &self.options)?;
-        self.opened(Arc::new(store))
-    }
-
-    /// Makes a space that lives in memory and goes with its last handle.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Validation`] if the zone is unknown.
-    pub fn in_memory(self) -> Result<Space> {
-        let store = MemoryStore::new();
-        SpaceStore::initialize(&store, &self.meta("")?)?;
-        self.opened(Arc::new(store))
-    }
-
-    /// Makes a space in `store`, which is empty, or opens the one in it: for engines other than the embedded one.
-    ///
-    /// # Errors
-    /// As [`Self::create`] and [`Self::open`].
-    #[doc(hidden)]
-    pub fn over(self, store: Arc<dyn Store>, create: bool) -> Result<Space> {
-        if create {
-            SpaceStore::initialize(&*store, &self.meta("")?)?;
-        }
-        self.opened(store)
-    }
-
-    fn meta(&self, fallback: &str) -> Result<SpaceMeta> {
-        crate::days::zone(&self.zone).map_err(|error| error.at("zone"))?;
-        let name = if self.name.is_empty() { fallback.to_owned() } else { self.name.clone() };
-        let (longest, found) = (self.limits.title, name.chars().count());
-        if found > longest {
-            return Err(Error::limit("characters of a space's name", longest, found).at("name"));
-        }
-        Ok(SpaceMeta { id: SpaceId::from_bytes(self.ids.mint(self.clock.now())), name, zone: self.zone.clone() })
-    }
-
-    fn opened(self, store: Arc<dyn Store>) -> Result<Space> {
-        let store = SpaceStore::open(store, links::edges)?;
-        let Self { clock, ids, limits, durability, .. } = self;
-        Ok(Space(Arc::new(Inner { store: RwLock::new(Some(store)), clock, ids, limits, durability })))
-    }
+    /// Holds `{blockId}`; the space's own ID is filled in.
+    url_template: String,
+    /// Held while the name or the zone is changed: both lie in one record.
+    renaming: Mutex<()>,
 }
 
 /// How far a long operation is.
@@ -353,6 +201,42 @@ impl Space {
     /// What the store reports.
     pub fn meta(&self) -> Result<SpaceMeta> {
         self.store()?.snapshot()?.reader().meta()
+    }
+
+    /// Gives the space another name, of at most [`Limits::title`] characters. This is no row of the change log.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] at `name`; [`ErrorKind::ReadOnly`]; what else the store reports.
+    pub fn rename(&self, name: &str) -> Result<()> {
+        builder::check_name(name, self.limits())?;
+        self.set_meta(|meta| name.clone_into(&mut meta.name))
+    }
+
+    /// Counts the days of the space in another time zone from now on, given by its IANA name. Daily notes keep their days. This
+    /// is no row of the change log.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown; [`ErrorKind::ReadOnly`]; what else the store reports.
+    pub fn set_zone(&self, zone: &str) -> Result<()> {
+        let zone = builder::known_zone(zone)?;
+        self.set_meta(|meta| meta.zone = zone)
+    }
+
+    fn set_meta(&self, change: impl FnOnce(&mut SpaceMeta)) -> Result<()> {
+        let _alone = self.0.renaming.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meta = self.meta()?;
+        change(&mut meta);
+        self.store()?.set_meta(WriteOptions::durability(self.0.durability), &meta.name, &meta.zone)
+    }
+
+    /// The URL that opens `block` in the host's app: the template of [`SpaceBuilder::url_template`] with the block's ID. Nothing
+    /// is looked up.
+    pub fn block_url(&self, block: impl Into<BlockId>) -> String {
+        self.0.url_template.replace(builder::BLOCK_ID, &block.into().to_string())
+    }
+
+    pub(crate) fn url_template(&self) -> &str {
+        &self.0.url_template
     }
 
     pub(crate) fn store(&self) -> Result<SpaceStore> {

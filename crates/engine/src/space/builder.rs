@@ -1,0 +1,230 @@
+//! How a space is made or opened, option by option.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, RwLock};
+
+use leafbase_model::{Clock, Error, ErrorKind, IdSource, Limits, Result, SpaceId};
+use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptions};
+use leafbase_store::{SpaceMeta, SpaceStore, directory};
+
+use super::{Inner, Space};
+use crate::clock::SystemClock;
+use crate::ids::RandomIds;
+use crate::{days, links};
+
+/// What stands for a block's ID in a template.
+pub(super) const BLOCK_ID: &str = "{blockId}";
+/// What stands for the space's ID in a template.
+const SPACE_ID: &str = "{spaceId}";
+
+/// How a space is made or opened.
+///
+/// ```
+/// use leafbase::{Durability, Space};
+/// # fn main() -> leafbase::Result<()> {
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let path = directory.path().join("notes.leafbase");
+/// let space = Space::builder().name("Notes").zone("Europe/Lisbon").durability(Durability::Relaxed).create(&path)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SpaceBuilder {
+    name: String,
+    zone: String,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn IdSource>,
+    limits: Limits,
+    durability: Durability,
+    options: OpenOptions,
+    url_template: String,
+}
+
+impl fmt::Debug for SpaceBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpaceBuilder").field("name", &self.name).field("zone", &self.zone).finish_non_exhaustive()
+    }
+}
+
+impl Default for SpaceBuilder {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            zone: "UTC".to_owned(),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            limits: Limits::default(),
+            durability: Durability::default(),
+            options: OpenOptions::new(),
+            url_template: format!("leafbase://open?spaceId={SPACE_ID}&blockId={BLOCK_ID}"),
+        }
+    }
+}
+
+impl SpaceBuilder {
+    /// The name of a space that is made. Default: the directory's name without its extension.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The time zone of a space that is made, by its IANA name: it decides which day `today` is. Default: `UTC`.
+    pub fn zone(mut self, zone: impl Into<String>) -> Self {
+        self.zone = zone.into();
+        self
+    }
+
+    /// Where the present comes from. Default: [`SystemClock`].
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Where IDs come from. Default: [`RandomIds`].
+    pub fn ids(mut self, ids: impl IdSource + 'static) -> Self {
+        self.ids = Arc::new(ids);
+        self
+    }
+
+    /// What one request may ask. Default: the documented [`Limits`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What a write promises when it returns. Default: [`Durability::Durable`].
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The URL that opens a block in the host's app, which [`Space::block_url`] and [`Connection::info`] give: `{blockId}` in it
+    /// stands for the block's ID, `{spaceId}` for the space's. It is not kept in the space. Default:
+    /// `leafbase://open?spaceId={spaceId}&blockId={blockId}`.
+    ///
+    /// [`Connection::info`]: crate::Connection::info
+    pub fn url_template(mut self, template: impl Into<String>) -> Self {
+        self.url_template = template.into();
+        self
+    }
+
+    /// Bytes of memory that pages of the store may take. Default: 64 MiB.
+    pub fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.options = self.options.cache_bytes(bytes);
+        self
+    }
+
+    /// Whether the space is opened for reading only: every write is then [`ErrorKind::ReadOnly`]. Default: no.
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.options = self.options.read_only(read_only);
+        self
+    }
+
+    /// Makes a space in the new directory `path` and opens it. A crash on the way leaves nothing at `path`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown, at `url_template` if that does not hold `{blockId}`, and
+    /// without a path if something is at `path`;
+    /// [`ErrorKind::LimitExceeded`] at `name` if the name is too long; [`ErrorKind::ReadOnly`] if the directory above may not
+    /// be written; [`ErrorKind::NoSpace`]; [`ErrorKind::Storage`] for what else the operating system reports, such as a
+    /// directory above that does not exist. Nothing is at `path` then that was not there before.
+    pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
+        let path = path.as_ref();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let meta = self.meta(&stem)?;
+        let options = self.options.clone();
+        let store = directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
+        self.opened(Arc::new(store))
+    }
+
+    /// Opens the space in the directory `path`. What a crash left of uploads is swept away, unless it is opened for reading only.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Validation`] at `url_template`. Of the directory each its own kind, and the files untouched: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`],
+    /// [`ErrorKind::AlreadyOpen`], [`ErrorKind::Corrupted`], [`ErrorKind::NewerFormat`], [`ErrorKind::ReadOnly`],
+    /// [`ErrorKind::NoSpace`].
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
+        self.check_template()?;
+        let store = directory::open_space(path, &self.options)?;
+        self.opened(Arc::new(store))
+    }
+
+    /// Makes a space that lives in memory and goes with its last handle.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Validation`] at `zone` or `url_template`, [`ErrorKind::LimitExceeded`] at `name`, as for [`Self::create`].
+    pub fn in_memory(self) -> Result<Space> {
+        let store = MemoryStore::new();
+        SpaceStore::initialize(&store, &self.meta("")?)?;
+        self.opened(Arc::new(store))
+    }
+
+    /// Makes a space in `store`, which is empty, or opens the one in it: for engines other than the embedded one.
+    ///
+    /// # Errors
+    /// As [`Self::create`] and [`Self::open`].
+    #[doc(hidden)]
+    pub fn over(self, store: Arc<dyn Store>, create: bool) -> Result<Space> {
+        self.check_template()?;
+        if create {
+            SpaceStore::initialize(&*store, &self.meta("")?)?;
+        }
+        self.opened(store)
+    }
+
+    fn meta(&self, fallback: &str) -> Result<SpaceMeta> {
+        self.check_template()?;
+        let zone = known_zone(&self.zone)?;
+        let name = if self.name.is_empty() { fallback.to_owned() } else { self.name.clone() };
+        check_name(&name, &self.limits)?;
+        Ok(SpaceMeta { id: SpaceId::from_bytes(self.ids.mint(self.clock.now())), name, zone })
+    }
+
+    fn check_template(&self) -> Result<()> {
+        if self.url_template.contains(BLOCK_ID) {
+            return Ok(());
+        }
+        Err(Error::validation(format!("expected a URL with {BLOCK_ID} in it")).at("url_template"))
+    }
+
+    fn opened(self, store: Arc<dyn Store>) -> Result<Space> {
+        let store = SpaceStore::open(store, links::edges)?;
+        if !self.options.read_only {
+            sweep(&store, self.durability)?;
+        }
+        let id = store.snapshot()?.reader().meta()?.id;
+        let url_template = self.url_template.replace(SPACE_ID, &id.to_string());
+        let Self { clock, ids, limits, durability, .. } = self;
+        let store = RwLock::new(Some(store));
+        let renaming = Mutex::default();
+        Ok(Space(Arc::new(Inner { store, clock, ids, limits, durability, url_template, renaming })))
+    }
+}
+
+/// Forgets the uploads that a crash left. Where there is no room for that, or nothing may be written, they stay until the space
+/// is opened the next time: it can be read all the same.
+fn sweep(store: &SpaceStore, durability: Durability) -> Result<()> {
+    match store.sweep_uploads(WriteOptions::durability(durability)) {
+        Err(error) if matches!(error.kind(), ErrorKind::NoSpace | ErrorKind::ReadOnly) => {
+            tracing::warn!(%error, "what a crash left of uploads could not be swept away");
+            Ok(())
+        }
+        swept => swept.map(drop),
+    }
+}
+
+/// The zone as its data write it; a name that they know by another is kept.
+pub(super) fn known_zone(name: &str) -> Result<String> {
+    let zone = days::zone(name).map_err(|error| error.at("zone"))?;
+    let canonical = zone.iana_name().filter(|canonical| canonical.eq_ignore_ascii_case(name));
+    Ok(canonical.unwrap_or(name).to_owned())
+}
+
+pub(super) fn check_name(name: &str, limits: &Limits) -> Result<()> {
+    let (longest, found) = (limits.title, name.chars().count());
+    if found > longest {
+        return Err(Error::limit("characters of a space's name", longest, found).at("name"));
+    }
+    Ok(())
+}
