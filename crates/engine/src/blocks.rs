@@ -5,12 +5,12 @@ use leafbase_model::{
     Block, BlockData, BlockId, BlockPatch, BlockRecord, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom, Fields,
     InsertBlocks, InsertSource, Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
 };
-use leafbase_tree_ops::{self as ops, Place, Texts};
+use leafbase_tree_ops::{self as ops, Place, ReadTree, Texts};
 
 use crate::connection::{Connection, Writing};
 use crate::drafts::Ready;
 use crate::sight::Sight;
-use crate::{days, documents, prepare};
+use crate::{comments, days, documents, prepare};
 
 impl<S: Sight> Connection<S> {
     /// Reads a block with what is below it. Costs what it returns.
@@ -23,7 +23,7 @@ impl<S: Sight> Connection<S> {
             let start = match request.from {
                 FetchFrom::Block(block) => block,
                 FetchFrom::Day(day) => {
-                    let day = self.resolve_day(day, &snapshot.reader().meta()?.zone)?;
+                    let day = days::resolve(day, &days::zone(&snapshot.reader().meta()?.zone)?, self.space.now())?;
                     let note =
                         documents::find_daily_note(snapshot.reader(), day)?.filter(|note| self.sight.admits(note));
                     note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
@@ -35,6 +35,11 @@ impl<S: Sight> Connection<S> {
             if shown > most {
                 let error = Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
                 return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) { "date" } else { "id" }));
+            }
+            if request.metadata
+                && let Some(located) = tree.locate(start)?
+            {
+                comments::show_in(snapshot.reader(), located.document, &mut block)?;
             }
             Ok(block)
         })
@@ -105,7 +110,7 @@ impl<S: Sight> Connection<S> {
         let UpdateBlocks { blocks } = request;
         let (updated, _) = self.write(|writing| {
             let mut patches = blocks.clone();
-            self.resolve_days(writing, &mut patches)?;
+            Self::resolve_days(writing, &mut patches)?;
             let ready = |data: BlockData| prepare::data(data, self.limits());
             let settle = |before: &BlockData, fields: &mut Fields| prepare::fields(before, fields, self.limits());
             let texts = Texts { settle: &settle, ready: &ready };
@@ -160,7 +165,12 @@ impl<S: Sight> Connection<S> {
 
     /// The place that a position means. The daily note of a day is made if there is none; for nothing (`is_empty`) none is made,
     /// and there is no place.
-    fn place(&self, writing: &mut Writing<'_, '_, S>, position: Position, is_empty: bool) -> Result<Option<Place>> {
+    pub(crate) fn place(
+        &self,
+        writing: &mut Writing<'_, '_, S>,
+        position: Position,
+        is_empty: bool,
+    ) -> Result<Option<Place>> {
         let (edge, target) = match position {
             Position::Beside(side, sibling) => return Ok(Some(Place::Beside(side, sibling))),
             Position::Within(edge, target) => (edge, target),
@@ -173,8 +183,8 @@ impl<S: Sight> Connection<S> {
         if !self.sight.admits_all() {
             return Err(Error::position("name exactly one of pageId and siblingId").at("position"));
         }
-        let zone = writing.transaction.reader()?.meta()?.zone;
-        let day = self.resolve_day(day, &zone)?;
+        let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
+        let day = days::resolve(day, &zone, writing.context.stamp.at)?;
         let note = if is_empty {
             documents::find_daily_note(writing.transaction.reader()?, day)?.map(|note| note.id)
         } else {
@@ -184,20 +194,17 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Puts dates for the days that patches name relative to the present.
-    fn resolve_days(&self, writing: &mut Writing<'_, '_, S>, patches: &mut [BlockPatch]) -> Result<()> {
+    fn resolve_days(writing: &mut Writing<'_, '_, S>, patches: &mut [BlockPatch]) -> Result<()> {
+        if patches.iter().all(|patch| patch.fields.task_patch.is_none()) {
+            return Ok(());
+        }
+        let now = writing.context.stamp.at;
+        let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
         for (index, patch) in patches.iter_mut().enumerate() {
-            if patch.fields.task_patch.is_none() {
-                continue;
-            }
-            let zone = writing.transaction.reader()?.meta()?.zone;
-            let resolved = patch.resolve_days(|day| self.resolve_day(day, &zone));
+            let resolved = patch.resolve_days(|day| days::resolve(day, &zone, now));
             resolved.map_err(|error| error.at(format_args!("blocks[{index}]")))?;
         }
         Ok(())
-    }
-
-    fn resolve_day(&self, day: DayRef, zone: &str) -> Result<leafbase_model::Day> {
-        days::resolve(day, &days::zone(zone)?, self.space.now())
     }
 }
 
@@ -207,14 +214,19 @@ fn alone(block: BlockRecord) -> Block {
     Block { id, rev, data, metadata: None, content: Content::None }
 }
 
+/// A block without text of its own is shown with the markdown that it would be.
+pub(crate) fn show_text(data: &mut BlockData) {
+    if !data.block_type().has_own_markdown() {
+        data.markdown = markdown::render_block(data);
+    }
+}
+
 /// Puts the markdown of blocks that have no text of their own into a reply, and counts its blocks.
 fn show_markdown(block: &mut Block) -> usize {
     let (mut waiting, mut count) = (vec![block], 0);
     while let Some(block) = waiting.pop() {
         count += 1;
-        if !block.data.block_type().has_own_markdown() {
-            block.data.markdown = markdown::render_block(&block.data);
-        }
+        show_text(&mut block.data);
         if let Content::Blocks(children) = &mut block.content {
             waiting.extend(children);
         }

@@ -1,0 +1,134 @@
+//! The scopes of tasks, read from the indexes.
+
+use std::collections::HashSet;
+
+use leafbase_model::{
+    BlockId, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks, Location, Paging, Result, Task,
+    TaskScope, Timestamp,
+};
+use leafbase_store::{Cursor, Reader, Span, TaskPage};
+
+use super::cursor;
+use super::places::{self, Documents};
+use crate::days;
+
+/// How many rows of an index are read at once.
+const ROWS: std::ops::RangeInclusive<usize> = 64..=1_000;
+
+/// The part of a scope that the request asks for.
+pub(super) fn page(reader: Reader<'_>, now: Timestamp, request: &ListTasks) -> Result<ItemsPage<Task>> {
+    let mut listing = Listing { reader, documents: Documents::default(), paging: &request.paging };
+    let today = || days::resolve(DayRef::Today, &days::zone(&reader.meta()?.zone)?, now);
+    match request.scope {
+        TaskScope::Active => {
+            let days = Span { from: None, to: Some(today()?) };
+            listing.indexed('a', |after, limit| reader.open_tasks(days, after, limit))
+        }
+        TaskScope::Upcoming => {
+            let days = Span { from: Some(day_after(today()?)), to: None };
+            listing.indexed('u', |after, limit| reader.open_tasks(days, after, limit))
+        }
+        TaskScope::Logbook => listing.indexed('l', |after, limit| reader.logbook(after, limit)),
+        TaskScope::Inbox => match reader.inbox()? {
+            Some(inbox) => listing.of_document('i', inbox.id, true),
+            None => Ok(ItemsPage { items: Vec::new(), next_cursor: None }),
+        },
+        TaskScope::Document(document) => {
+            reader.document(document)?.ok_or_else(|| Error::not_found().at("documentId"))?;
+            listing.of_document('d', document, false)
+        }
+    }
+}
+
+fn day_after(day: Day) -> Day {
+    Day::from_epoch_days(day.epoch_days() + 1)
+}
+
+struct Listing<'a> {
+    reader: Reader<'a>,
+    documents: Documents,
+    paging: &'a Paging,
+}
+
+impl Listing<'_> {
+    fn limit(&self) -> usize {
+        self.paging.limit.unwrap_or(usize::MAX)
+    }
+
+    /// Tasks of an index. Those of templates stand in it, too, and are passed over: reading goes on until the page is full and one
+    /// more is found, so that a cursor is given exactly if it leads to something.
+    fn indexed(
+        &mut self,
+        letter: char,
+        read: impl Fn(Option<&Cursor>, usize) -> Result<TaskPage>,
+    ) -> Result<ItemsPage<Task>> {
+        let mut after = self.paging.cursor.as_deref().map(|text| cursor::read(letter, text)).transpose()?;
+        let limit = self.limit();
+        let rows = limit.saturating_add(1).clamp(*ROWS.start(), *ROWS.end());
+        let (mut items, mut last) = (Vec::new(), (None, 0));
+        loop {
+            let page = read(after.as_ref(), rows)?;
+            for (index, id) in page.tasks.iter().enumerate() {
+                if self.record(*id)?.location == Location::Templates {
+                    continue;
+                }
+                if items.len() == limit {
+                    // The index says where it goes on behind the last row of what it was asked for.
+                    let next = read(Option::as_ref(&last.0), last.1)?.next;
+                    return Ok(ItemsPage { items, next_cursor: next.map(|next| cursor::write(letter, &next)) });
+                }
+                items.push(self.task(*id)?);
+                last = (after.clone(), index + 1);
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(ItemsPage { items, next_cursor: None }),
+            }
+        }
+    }
+
+    /// Tasks of one document, in its order.
+    fn of_document(&mut self, letter: char, document: DocumentId, open_only: bool) -> Result<ItemsPage<Task>> {
+        let all = self.reader.tasks_of(document, open_only)?;
+        let given = match &self.paging.cursor {
+            Some(text) => self.given(document, &all, &cursor::read_last(letter, document, text)?)?,
+            None => 0,
+        };
+        let end = given.saturating_add(self.limit()).min(all.len());
+        let listed = all.get(given..end).unwrap_or_default();
+        let items = listed.iter().map(|id| self.task(*id)).collect::<Result<_>>()?;
+        let last = listed.get(listed.len().saturating_sub(cursor::REMEMBERED)..).unwrap_or_default();
+        let next_cursor = (end < all.len()).then(|| cursor::write_last(letter, document, last));
+        Ok(ItemsPage { items, next_cursor })
+    }
+
+    /// How many of `listed` stand before what follows the tasks given `last`. If the last one is listed no more, the one before it
+    /// counts, and so on; a task that was completed meanwhile still stands in its document. If all are gone the list is
+    /// given from its beginning: rather twice than not at all.
+    fn given(&self, document: DocumentId, listed: &[BlockId], last: &[BlockId]) -> Result<usize> {
+        let position = |all: &[BlockId], id: &BlockId| all.iter().position(|other| other == id);
+        if let Some(at) = last.last().and_then(|id| position(listed, id)) {
+            return Ok(at + 1);
+        }
+        let all = self.reader.tasks_of(document, false)?;
+        let Some(at) = last.iter().rev().find_map(|id| position(&all, id)) else { return Ok(0) };
+        let passed: HashSet<_> = all.iter().take(at + 1).collect();
+        Ok(listed.iter().take_while(|id| passed.contains(id)).count())
+    }
+
+    /// The document of a block that an index names.
+    fn record(&mut self, id: BlockId) -> Result<&DocumentRecord> {
+        let standing = self.reader.locate(id)?.ok_or_else(|| missing(id))?;
+        self.documents.record(self.reader, standing.document)
+    }
+
+    fn task(&mut self, id: BlockId) -> Result<Task> {
+        let location = places::location(self.record(id)?);
+        let block = self.reader.block(id)?.ok_or_else(|| missing(id))?;
+        super::shown(block, location).ok_or_else(|| missing(id))
+    }
+}
+
+fn missing(id: BlockId) -> Error {
+    Error::corrupted(format_args!("task {id} is listed, but there is no such task"))
+}
