@@ -32,6 +32,7 @@ mod settling;
 
 mod import;
 
+mod attachments;
 mod layout;
 mod outgoing;
 mod readback;

@@ -22,7 +22,8 @@ impl Connection<Full> {
     /// documents become files named after their titles.
     ///
     /// Links to blocks become relative links, with `#heading` or `#^number` for a block within a document. A first block of code
-    /// with the tag `yaml frontmatter` becomes front matter. What is in the trash is not exported. The report tells what was left
+    /// with the tag `yaml frontmatter` becomes front matter. Uploaded files that a document shows are written to a directory
+    /// `attachments`, and the document links to them there. What is in the trash is not exported. The report tells what was left
     /// out, and which documents markdown cannot hold as they are.
     ///
     /// All files are of one state of the space, which others may write meanwhile: the export holds one snapshot until it returns, and
@@ -33,7 +34,7 @@ impl Connection<Full> {
     ///
     /// An import of the folder and another export give the same bytes again.
     ///
-    /// `progress` is told the number of documents done, and may break off: the report says so.
+    /// `progress` is told the number of documents and uploaded files done, and may break off: the report says so.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] if the directory holds something, unless the options allow it; what the operating system or
@@ -47,24 +48,38 @@ impl Connection<Full> {
         self.read(|tree, snapshot| {
             let layout = Layout::of(snapshot.reader())?;
             let mut writer = FolderWriter::new(path.as_ref(), options.into_existing)?;
-            let outgoing = Outgoing::of(tree, &layout)?;
+            let outgoing = Outgoing::of(tree, snapshot.reader(), &layout)?;
+            let attachments = &outgoing.attachments.files;
             let mut report = ExportReport::default();
             for directory in &layout.directories {
                 writer.directory(directory)?;
                 report.folders += 1;
             }
-            let total = u64::try_from(layout.documents.len()).ok();
+            let total = u64::try_from(layout.documents.len() + attachments.len()).ok();
             for (number, document) in layout.documents.iter().enumerate() {
                 let forest = tree.subtree(document.id.root(), None)?;
                 report.blocks += u64::try_from(forest.0.len().saturating_sub(1)).unwrap_or(0);
                 let text = text(number, document, forest, &outgoing, &mut report.adaptations);
-                writer.file(&document.path, &text)?;
+                writer.file(&document.path, |out| out.write_all(text.as_bytes()))?;
                 report.documents += 1;
                 report.bytes += u64::try_from(text.len()).unwrap_or(0);
                 if progress(Progress::new(report.documents, total)).is_break() {
                     report.canceled = report.documents < total.unwrap_or(0);
                     break;
                 }
+            }
+            for attachment in attachments {
+                if report.canceled {
+                    break;
+                }
+                if report.attachments == 0 {
+                    writer.directory(&layout.attachments)?;
+                }
+                writer.file(&attachment.path, |out| attachment.write(snapshot.reader(), out))?;
+                report.attachments += 1;
+                report.bytes += attachment.size();
+                let done = report.documents + report.attachments;
+                report.canceled = progress(Progress::new(done, total)).is_break() && done < total.unwrap_or(0);
             }
             report.adaptations.splice(0..0, layout.adaptations);
             report.skipped = layout.skipped;

@@ -46,8 +46,9 @@ impl FolderWriter {
         made.map_err(|error| failed("make the directory", &path, error))
     }
 
-    /// Writes the file `path`, whose directory was made before. Never replaces a file that was written by [`Self::file`].
-    pub(super) fn file(&mut self, path: &str, text: &str) -> Result<()> {
+    /// Writes the file `path`, whose directory was made before, with what `fill` puts into it. Never replaces a file that was written by
+    /// [`Self::file`].
+    pub(super) fn file(&mut self, path: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let first = self.written.insert(names::fold(path));
         let path = self.top.join(path);
         let replaces = fs::symlink_metadata(&path).is_ok();
@@ -58,7 +59,7 @@ impl FolderWriter {
         let unfinished = path.with_file_name(UNFINISHED);
         let written = new_file(&unfinished)
             .and_then(|mut file| {
-                file.write_all(text.as_bytes())?;
+                fill(&mut file)?;
                 // What is lost with the power must not be both the old and the new one.
                 if replaces { file.sync_all() } else { Ok(()) }
             })
@@ -90,13 +91,14 @@ mod tests {
     fn what_was_written_is_not_replaced_and_what_was_there_may_be() {
         let directory = tempfile::tempdir().expect("a directory");
         let read = |name: &str| fs::read_to_string(directory.path().join(name)).expect("a file");
+        let write = |writer: &mut FolderWriter, text: &str| writer.file("a.md", |out| out.write_all(text.as_bytes()));
         let mut writer = FolderWriter::new(directory.path(), false).expect("begun");
-        writer.file("a.md", "one").expect("written");
-        let refused = writer.file("a.md", "two").expect_err("it is written");
+        write(&mut writer, "one").expect("written");
+        let refused = write(&mut writer, "two").expect_err("it is written");
         assert_eq!((refused.kind(), read("a.md").as_str()), (leafbase_model::ErrorKind::Storage, "one"));
         let mut writer = FolderWriter::new(directory.path(), true).expect("begun");
-        writer.file("a.md", "three").expect("written");
-        writer.file("a.md", "four").expect_err("it is written");
+        write(&mut writer, "three").expect("written");
+        write(&mut writer, "four").expect_err("it is written");
         assert_eq!(read("a.md"), "three");
         assert_eq!(fs::read_dir(directory.path()).expect("a directory").count(), 1);
     }

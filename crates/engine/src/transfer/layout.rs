@@ -14,6 +14,9 @@ use crate::transfer::titles;
 /// How many documents one look-up of a listing reads.
 const PAGE: usize = 1_000;
 
+/// The directory of uploaded files, at the top.
+const ATTACHMENTS: &str = "attachments";
+
 /// The directories of the built-in locations, at the top.
 const BUILT_IN: [(Location, &str); 2] = [(Location::Templates, "templates"), (Location::DailyNotes, "daily notes")];
 
@@ -33,6 +36,8 @@ pub(super) struct Layout {
     pub(super) documents: Vec<LaidOut>,
     /// The number of each document.
     pub(super) numbers: HashMap<DocumentId, usize>,
+    /// The directory for uploaded files, which is made if there is something to put into it.
+    pub(super) attachments: String,
     pub(super) adaptations: Vec<Adaptation>,
     pub(super) skipped: Vec<Skipped>,
 }
@@ -73,6 +78,7 @@ impl Layout {
                         below.push((built_in, path));
                     }
                 }
+                layout.attachments = names.claim(ATTACHMENTS, "");
             }
             layout.directories.extend(below.iter().map(|(_, path)| path.clone()));
             layout.place(documents.remove(&location).unwrap_or_default(), &directory, &mut names);

@@ -1,13 +1,14 @@
-//! Links to blocks become relative links.
+//! Links to blocks and to uploaded files become relative links.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use leafbase_model::{BlockData, BlockId, DocumentId, Result};
-use leafbase_store::EdgeEnd;
+use leafbase_model::{AssetUrl, BlockData, BlockId, DocumentId, Result};
+use leafbase_store::{EdgeEnd, Reader};
 use leafbase_tree_ops::ReadTree;
 
 use crate::links;
 use crate::transfer::anchors::Anchors;
+use crate::transfer::attachments::Attachments;
 use crate::transfer::layout::Layout;
 use crate::transfer::rewriting::{linked_block, rewrite_urls};
 use crate::transfer::urls;
@@ -18,20 +19,24 @@ pub(super) struct Outgoing<'a> {
     layout: &'a Layout,
     /// The number of the document, and the anchor, of each block that is not a root.
     anchors: HashMap<BlockId, (usize, String)>,
+    /// The uploaded files that documents of the export show.
+    pub(super) attachments: Attachments,
 }
 
 impl<'a> Outgoing<'a> {
-    /// Looks up every block that a document of `layout` links to.
-    pub(super) fn of<T: ReadTree>(tree: &T, layout: &'a Layout) -> Result<Self> {
-        let mut wanted = HashSet::new();
+    /// Looks up every block that a document of `layout` links to, and every file that it shows.
+    pub(super) fn of<T: ReadTree>(tree: &T, reader: Reader<'_>, layout: &'a Layout) -> Result<Self> {
+        let (mut wanted, mut shown) = (HashSet::new(), BTreeSet::new());
         for document in &layout.documents {
             for node in tree.subtree(document.id.root(), None)?.0 {
-                links::edges(&node.block.data, &mut |edge| {
-                    if let EdgeEnd::Block(block) = edge.to
-                        && !layout.numbers.contains_key(&DocumentId::of_root(block))
-                    {
+                links::edges(&node.block.data, &mut |edge| match edge.to {
+                    EdgeEnd::Block(block) if !layout.numbers.contains_key(&DocumentId::of_root(block)) => {
                         wanted.insert(block);
                     }
+                    EdgeEnd::Asset(file) => {
+                        shown.insert(file);
+                    }
+                    _ => {}
                 });
             }
         }
@@ -48,12 +53,15 @@ impl<'a> Outgoing<'a> {
             let named = blocks.iter().filter_map(|block| Some((*block, (*number, known.name(*block)?))));
             anchors.extend(named);
         }
-        Ok(Self { layout, anchors })
+        Ok(Self { layout, anchors, attachments: Attachments::of(reader, layout, &shown)? })
     }
 
     /// Rewrites the links of a block of the file `from`. What is not exported stays a link to a block.
     pub(super) fn rewrite(&self, from: usize, data: &mut BlockData) {
-        rewrite_urls(data, &mut |link| self.relative(from, linked_block(link.url)?));
+        rewrite_urls(data, &mut |link| match AssetUrl::asset_of(link.url) {
+            Some(file) => self.path_to(from, self.attachments.path(file)?),
+            None => self.relative(from, linked_block(link.url)?),
+        });
     }
 
     fn relative(&self, from: usize, block: BlockId) -> Option<String> {
@@ -65,7 +73,11 @@ impl<'a> Outgoing<'a> {
     }
 
     fn path(&self, from: usize, to: usize) -> Option<String> {
-        let path = |number: usize| self.layout.documents.get(number).map(|document| document.path.as_str());
-        Some(urls::encode(&urls::relative_path(path(from)?, path(to)?)))
+        self.path_to(from, &self.layout.documents.get(to)?.path)
+    }
+
+    fn path_to(&self, from: usize, to: &str) -> Option<String> {
+        let from = self.layout.documents.get(from)?;
+        Some(urls::encode(&urls::relative_path(&from.path, to)))
     }
 }

@@ -186,8 +186,10 @@ pub struct ExportReport {
     pub documents: u64,
     /// Blocks written, the documents' roots not counted.
     pub blocks: u64,
-    /// Directories made.
+    /// Directories made, that of the uploaded files not counted.
     pub folders: u64,
+    /// Uploaded files written.
+    pub attachments: u64,
     /// Bytes written.
     pub bytes: u64,
     /// What is not as it was, by document.

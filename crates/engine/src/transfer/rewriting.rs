@@ -15,8 +15,8 @@ pub(super) struct Url<'a> {
 
 /// Gives each URL that `data` links to, to `change`, which may give another one for it. Tells whether any changed.
 pub(super) fn rewrite_urls(data: &mut BlockData, change: &mut dyn FnMut(Url<'_>) -> Option<String>) -> bool {
-    if let BlockKind::RichUrl { url, .. } = &mut data.kind {
-        let new = change(Url { url, embedded: false });
+    if let Some((url, embedded)) = own_url(&mut data.kind) {
+        let new = change(Url { url, embedded });
         let changed = new.is_some();
         *url = new.unwrap_or_else(|| std::mem::take(url));
         return changed;
@@ -36,6 +36,19 @@ pub(super) fn rewrite_urls(data: &mut BlockData, change: &mut dyn FnMut(Url<'_>)
     let changed = rewritten != data.markdown;
     data.markdown = rewritten;
     changed
+}
+
+/// The URL that a block of this kind is of, and whether it shows what that leads to.
+fn own_url(kind: &mut BlockKind) -> Option<(&mut String, bool)> {
+    match kind {
+        BlockKind::RichUrl { url, .. } => Some((url, false)),
+        BlockKind::Image { url, .. }
+        | BlockKind::Video { url, .. }
+        | BlockKind::File { url, .. }
+        | BlockKind::Drawing { url }
+        | BlockKind::Whiteboard { url } => Some((url, true)),
+        _ => None,
+    }
 }
 
 /// The URL that names a block.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use leafbase_model::{AssetId, AssetRecord, Result};
 
 use super::{Reader, get};
-use crate::keyspaces::{self, PENDING_ASSETS};
+use crate::keyspaces::{self, ASSETS, PENDING_ASSETS};
 use crate::kv::KeyRange;
 use crate::records::{self, asset};
 
@@ -17,6 +17,19 @@ impl Reader<'_> {
     pub fn asset(&self, asset: AssetId) -> Result<Option<AssetRecord>> {
         let key = keyspaces::asset(asset);
         get(self.read, &key, |value| records::read(&key, value, |unpack| asset::read(asset, unpack)))
+    }
+
+    /// Whether there is any file.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn has_assets(&self) -> Result<bool> {
+        let (prefix, mut any) = ([ASSETS.tag], false);
+        self.read.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |_, _| {
+            any = true;
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(any)
     }
 
     /// The chunk of this number of a file or of an upload, if it exists: each has [`crate::CHUNK_BYTES`] but the last.
