@@ -1,7 +1,7 @@
 //! The check of a whole space: every record is read once and every law of the keyspaces is verified.
 //!
 //! It needs memory for the IDs of all blocks (about 100 bytes each), for the records of all documents and folders, and 16
-//! bytes for each edge. What it finds is told by law and record, and one thing that is damaged doesn't end it.
+//! bytes for each edge and 80 for each task. What it finds is told by law and record, and one thing that is damaged doesn't end it.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -22,6 +22,7 @@ mod documents;
 mod folders;
 mod log;
 mod places;
+mod tasks;
 
 /// So many problems are listed; the others are counted.
 const LISTED: usize = 1_000;
@@ -55,6 +56,10 @@ pub enum Law {
     Document,
     /// Each document is in the indexes as its record says, and nothing else is.
     DocumentIndex,
+    /// For each location it is known how many documents are kept there.
+    LocationCount,
+    /// There is one inbox at most.
+    Inbox,
     /// Folders are in folders that exist, none is in itself, and there are as many as the space says.
     Folder,
     /// The index of what is in a folder agrees with the folders.
@@ -65,6 +70,8 @@ pub enum Law {
     BlockCount,
     /// Edges are what the contents of the blocks say.
     Edge,
+    /// The rows of tasks are what the contents of the blocks and the locations of their documents say.
+    Task,
     /// Each comment is on a block of its document.
     Comment,
     /// Each file has all its bytes and is shown, and no bytes are of no file.
@@ -87,10 +94,13 @@ impl fmt::Display for Law {
             Self::Place => "places agree with blocks",
             Self::Document => "documents agree with roots",
             Self::DocumentIndex => "indexes agree with documents",
+            Self::LocationCount => "counts agree with documents",
+            Self::Inbox => "a space has one inbox",
             Self::Folder => "folders form trees",
             Self::FolderIndex => "the index of folders agrees with them",
             Self::DocumentFolder => "the folder of a document exists",
             Self::Edge => "edges agree with contents",
+            Self::Task => "rows of tasks agree with contents",
             Self::Comment => "a comment is on a block",
             Self::Asset => "a file has its bytes and is shown",
             Self::ChangeLog => "the change log has no gap",
@@ -129,14 +139,16 @@ pub struct CheckReport {
     pub unlisted: u64,
     /// Rows read.
     pub rows: u64,
-    /// Documents among them.
+    /// Documents among them; the hidden one of the inbox is not counted.
     pub documents: u64,
-    /// Blocks.
+    /// Blocks, those of the inbox included.
     pub blocks: u64,
     /// Folders.
     pub folders: u64,
     /// Edges.
     pub edges: u64,
+    /// Tasks, done ones and those in the trash included.
+    pub tasks: u64,
     /// Comments.
     pub comments: u64,
     /// Uploaded files.
@@ -183,6 +195,7 @@ pub(crate) fn check(
     let folders = check.folders(totals);
     check.document_folders(&documents, &folders);
     check.edges(&blocks.edges);
+    check.tasks(&blocks, &documents);
     check.comments(&blocks);
     check.assets();
     check.changes(totals);

@@ -32,20 +32,28 @@ pub(crate) const PLACES: Keyspace = Keyspace { tag: 0x11, name: "places" };
 pub(crate) const DOCUMENTS: Keyspace = Keyspace { tag: 0x20, name: "documents" };
 /// (location, document). Law: as the document's record says, and no other.
 pub(crate) const DOCUMENTS_BY_LOCATION: Keyspace = Keyspace { tag: 0x21, name: "documents by location" };
-/// (last change, document). Law: as the document's record says, and no other.
+/// (last change, document). Law: as the document's record says, and no other; the inbox, which is hidden, is not in it.
 pub(crate) const DOCUMENTS_BY_MODIFIED: Keyspace = Keyspace { tag: 0x22, name: "documents by modified" };
-/// (making, document). Law: as the document's record says, and no other.
+/// (making, document). Law: as the document's record says, and no other; the inbox is not in it.
 pub(crate) const DOCUMENTS_BY_CREATED: Keyspace = Keyspace { tag: 0x23, name: "documents by created" };
-/// (day, document). Law: as the document's record says, and no other.
+/// (day, out of the trash or in it, document). Law: as the document's record says, and no other; the inbox is not in it.
 pub(crate) const DOCUMENTS_BY_DAY: Keyspace = Keyspace { tag: 0x24, name: "documents by day" };
+/// Location to the number of documents kept there. Law: it is as the documents' records say, and where there are none there is
+/// no row.
+pub(crate) const LOCATION_COUNTS: Keyspace = Keyspace { tag: 0x25, name: "counts of documents" };
 /// Folder to its record. Law: its parent exists, and no folder is in itself.
 pub(crate) const FOLDERS: Keyspace = Keyspace { tag: 0x30, name: "folders" };
 /// (parent or [`FolderId::NIL`], folder). Law: as the folder's record says, and no other.
 pub(crate) const FOLDER_CHILDREN: Keyspace = Keyspace { tag: 0x31, name: "folder children" };
 /// (target, kind, source block). Law: as the source's content says, and no other; the target need not exist.
 pub(crate) const EDGES: Keyspace = Keyspace { tag: 0x40, name: "edges" };
-/// Reserved: (state class, day, block).
+/// (document, open or closed, block) to the day of an open task, if it has one, or the instant of a closed one. Law: as the
+/// block's content says, and no other.
 pub(crate) const TASKS: Keyspace = Keyspace { tag: 0x50, name: "tasks" };
+/// (day, block). Law: one for each open task that has a day and is not in the trash, and no other.
+pub(crate) const TASKS_BY_DAY: Keyspace = Keyspace { tag: 0x51, name: "tasks by day" };
+/// (instant, block). Law: one for each closed task that is not in the trash, and no other.
+pub(crate) const LOGBOOK: Keyspace = Keyspace { tag: 0x52, name: "logbook" };
 /// (document, block, comment) to its record. Law: the block exists in the document.
 pub(crate) const COMMENTS: Keyspace = Keyspace { tag: 0x60, name: "comments" };
 /// Uploaded file to its record. Law: its chunks are all there, and a block embeds it.
@@ -61,7 +69,7 @@ pub(crate) const SCHEMAS: Keyspace = Keyspace { tag: 0x70, name: "schemas" };
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
 /// Those that hold rows, in the order of their keys.
-pub(crate) const IN_USE: [Keyspace; 16] = [
+pub(crate) const IN_USE: [Keyspace; 20] = [
     META,
     BLOCKS,
     PLACES,
@@ -70,9 +78,13 @@ pub(crate) const IN_USE: [Keyspace; 16] = [
     DOCUMENTS_BY_MODIFIED,
     DOCUMENTS_BY_CREATED,
     DOCUMENTS_BY_DAY,
+    LOCATION_COUNTS,
     FOLDERS,
     FOLDER_CHILDREN,
     EDGES,
+    TASKS,
+    TASKS_BY_DAY,
+    LOGBOOK,
     COMMENTS,
     ASSETS,
     ASSET_CHUNKS,
@@ -81,7 +93,7 @@ pub(crate) const IN_USE: [Keyspace; 16] = [
 ];
 
 /// Those that later versions will put rows into.
-const RESERVED: [Keyspace; 2] = [TASKS, SCHEMAS];
+const RESERVED: [Keyspace; 1] = [SCHEMAS];
 
 /// The keyspace of `key`.
 pub(crate) fn of(key: &[u8]) -> Keyspace {
@@ -199,13 +211,14 @@ pub(crate) fn read_document(key: &[u8]) -> Option<DocumentId> {
         DOCUMENTS => 17,
         DOCUMENTS_BY_LOCATION => 34,
         DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_CREATED => 25,
-        DOCUMENTS_BY_DAY => 21,
+        DOCUMENTS_BY_DAY => 22,
         _ => return None,
     };
     (key.len() == length).then(|| key.last_chunk::<16>().copied().map(DocumentId::from_bytes))?
 }
 
-pub(crate) fn location(location: Location) -> [u8; 18] {
+/// A location as it stands in keys.
+pub(crate) fn location_bytes(location: Location) -> [u8; 17] {
     let (class, folder) = match location {
         Location::Unsorted => (0, FolderId::NIL),
         Location::Templates => (1, FolderId::NIL),
@@ -214,12 +227,24 @@ pub(crate) fn location(location: Location) -> [u8; 18] {
         Location::Trash => (4, FolderId::NIL),
         Location::Inbox => (5, FolderId::NIL),
     };
-    joined(DOCUMENTS_BY_LOCATION, &[&[class], folder.as_bytes()])
+    let mut bytes = [class; 17];
+    if let Some(rest) = bytes.last_chunk_mut::<16>() {
+        *rest = *folder.as_bytes();
+    }
+    bytes
+}
+
+/// All documents kept in `location`.
+pub(crate) fn location(location: Location) -> [u8; 18] {
+    joined(DOCUMENTS_BY_LOCATION, &[&location_bytes(location)])
 }
 
 pub(crate) fn by_location(at: Location, document: DocumentId) -> [u8; 34] {
-    let at = location(at);
-    joined(DOCUMENTS_BY_LOCATION, &[at.get(1..).unwrap_or_default(), document.as_bytes()])
+    joined(DOCUMENTS_BY_LOCATION, &[&location_bytes(at), document.as_bytes()])
+}
+
+pub(crate) fn location_count(location: Location) -> [u8; 18] {
+    joined(LOCATION_COUNTS, &[&location_bytes(location)])
 }
 
 /// An instant so that it sorts as bytes.
@@ -243,8 +268,13 @@ pub(crate) fn by_time(keyspace: Keyspace, time: Timestamp, document: DocumentId)
     joined(keyspace, &[&time_bytes(time), document.as_bytes()])
 }
 
-pub(crate) fn by_day(day: Day, document: DocumentId) -> [u8; 21] {
-    joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), document.as_bytes()])
+pub(crate) fn by_day(day: Day, is_trashed: bool, document: DocumentId) -> [u8; 22] {
+    joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), &[u8::from(is_trashed)], document.as_bytes()])
+}
+
+/// The notes of a day that are not in the trash.
+pub(crate) fn notes_of(day: Day) -> [u8; 6] {
+    joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), &[0]])
 }
 
 pub(crate) fn folder(folder: FolderId) -> [u8; 17] {
@@ -314,6 +344,44 @@ pub(crate) fn read_edge(key: &[u8]) -> Option<(EdgeKind, BlockId)> {
     let code = head.last().filter(|_| head.len() == length)?;
     let (kind, _) = KINDS.into_iter().find(|(_, known)| known == code)?;
     Some((kind, BlockId::from_bytes(*source)))
+}
+
+/// The tasks of a document that are open, or those that are closed.
+pub(crate) fn document_tasks(document: DocumentId, is_open: bool) -> [u8; 18] {
+    joined(TASKS, &[document.as_bytes(), &[u8::from(!is_open)]])
+}
+
+pub(crate) fn task(document: DocumentId, is_open: bool, block: BlockId) -> [u8; 34] {
+    joined(TASKS, &[document.as_bytes(), &[u8::from(!is_open)], block.as_bytes()])
+}
+
+pub(crate) fn task_by_day(day: [u8; 4], block: BlockId) -> [u8; 21] {
+    joined(TASKS_BY_DAY, &[&day, block.as_bytes()])
+}
+
+pub(crate) fn logged_task(at: [u8; 8], block: BlockId) -> [u8; 25] {
+    joined(LOGBOOK, &[&at, block.as_bytes()])
+}
+
+/// Document, whether it is open, and block.
+pub(crate) fn read_document_task(key: &[u8]) -> Option<(DocumentId, bool, BlockId)> {
+    let is_open = match key.get(17)? {
+        0 => true,
+        1 => false,
+        _ => return None,
+    };
+    let (document, block) = (DocumentId::from_bytes(id_at(key, 1)?), BlockId::from_bytes(id_at(key, 18)?));
+    (key.len() == 34).then_some((document, is_open, block))
+}
+
+/// The block that a key by day or of the logbook ends with.
+pub(crate) fn read_listed_task(key: &[u8]) -> Option<BlockId> {
+    let length = match of(key) {
+        TASKS_BY_DAY => 21,
+        LOGBOOK => 25,
+        _ => return None,
+    };
+    (key.len() == length).then(|| key.last_chunk::<16>().copied().map(BlockId::from_bytes))?
 }
 
 /// The comments on all blocks of a document.
@@ -397,10 +465,18 @@ mod tests {
         assert_eq!(read_document(&super::document(document)), Some(document));
         let folder = FolderId::from_bytes([3; 16]);
         assert_eq!(read_document(&by_location(Location::Folder(folder), document)), Some(document));
-        assert_eq!(read_document(&by_day(Day::from_epoch_days(-5), document)), Some(document));
+        assert_eq!(read_document(&by_day(Day::from_epoch_days(-5), true, document)), Some(document));
         assert_eq!(read_folder_child(&folder_child(None, folder)), Some((None, folder)));
         let (asset, comment) = (AssetId::from_bytes([4; 16]), CommentId::from_bytes([5; 16]));
         assert_eq!(read_comment(&super::comment(document, block, comment)), Some((document, block, comment)));
+        assert_eq!(read_document_task(&task(document, false, block)), Some((document, false, block)));
+        for key in [
+            task_by_day(day_bytes(Day::from_epoch_days(-5)), block).to_vec(),
+            logged_task(time_bytes(Timestamp::MIN), block).to_vec(),
+        ] {
+            assert_eq!(read_listed_task(&key), Some(block));
+            assert_eq!(read_listed_task(&key[1..]), None);
+        }
         assert_eq!(read_asset(&super::asset(asset)), Some(asset));
         assert_eq!(read_chunk(&chunk(asset, 258)), Some((asset, 258)));
         for end in [EdgeEnd::Block(block), EdgeEnd::Day(Day::from_epoch_days(9)), EdgeEnd::Asset(asset)] {

@@ -21,6 +21,7 @@ mod edges;
 mod place_cache;
 mod reader;
 mod space_store;
+mod tasks;
 mod transaction;
 mod uploads;
 

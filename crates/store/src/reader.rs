@@ -20,18 +20,18 @@ use memo::Memo;
 
 mod assets;
 mod comments;
-mod documents;
+pub(crate) mod documents;
 mod folders;
 pub(crate) mod links;
-mod listings;
 pub(crate) mod log;
 pub(crate) mod memo;
 mod query;
-mod tasks;
+mod streams;
+pub(crate) mod tasks;
 pub(crate) mod trees;
 
-pub use listings::{Cursor, DocumentPage, Listing};
-pub use query::{DocumentQuery, Order, Span, Within};
+pub use documents::Listing;
+pub use query::{Cursor, DocumentPage, DocumentQuery, Order, Span, Within};
 pub use tasks::TaskPage;
 
 /// Where a block stands.

@@ -4,9 +4,11 @@ use leafbase_model::{Error, Result};
 
 use crate::keyspaces::{
     self, ASSET_CHUNKS, ASSETS, BLOCKS, CHANGES, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
-    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS, META, PENDING_ASSETS, PLACES,
+    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS, LOCATION_COUNTS, LOGBOOK, META,
+    PENDING_ASSETS, PLACES, TASKS, TASKS_BY_DAY,
 };
 use crate::reader::log::Parts;
+use crate::reader::tasks::read_entry;
 use crate::records::block::{self, Authors};
 use crate::records::{self, asset, comment, document, folder, meta, place};
 use crate::run::RunView;
@@ -58,6 +60,12 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         }
         FOLDER_CHILDREN => {
             keyspaces::read_folder_child(key).ok_or_else(damaged)?;
+            records::read_empty(key, value)
+        }
+        LOCATION_COUNTS => records::read(key, value, document::read_count).map(drop),
+        TASKS => read_entry(key, value).map(drop),
+        TASKS_BY_DAY | LOGBOOK => {
+            keyspaces::read_listed_task(key).ok_or_else(damaged)?;
             records::read_empty(key, value)
         }
         EDGES => {

@@ -4,12 +4,12 @@ use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 use std::sync::Arc;
 
-use leafbase_model::{Change, Error, ErrorKind, Result, SpaceId, Stamp};
+use leafbase_model::{Change, Error, ErrorKind, Location, Result, SpaceId, Stamp};
 
 use crate::backup;
 use crate::check::{self, CheckReport};
 use crate::edges::EdgeExtractor;
-use crate::keyspaces::{self, DOCUMENTS, FOLDERS, Keyspace, PLACES};
+use crate::keyspaces::{self, DOCUMENTS, FOLDERS, PLACES};
 use crate::kv::{KeyRange, Snapshot, Store, Transaction, WriteOptions};
 use crate::place_cache::{Epoch, PlaceCache};
 use crate::reader::{self, Known, Reader};
@@ -76,9 +76,9 @@ pub struct Written<T> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Stats {
-    /// Documents, the trash included.
+    /// Documents, the trash included; the hidden one of the inbox is not counted.
     pub documents: u64,
-    /// Blocks, roots included.
+    /// Blocks, roots and those of the inbox included.
     pub blocks: u64,
     /// Folders.
     pub folders: u64,
@@ -215,18 +215,18 @@ impl SpaceStore {
     /// What the store reports.
     pub fn stats(&self) -> Result<Stats> {
         let snapshot = self.store.snapshot()?;
-        let count = |keyspace: Keyspace| {
-            let (start, mut count) = ([keyspace.tag], 0);
-            snapshot.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |_, _| {
+        let count = |prefix: &[u8]| {
+            let mut count = 0_u64;
+            snapshot.scan(KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)), &mut |_, _| {
                 count += 1;
                 Ok(ControlFlow::Continue(()))
             })?;
             Ok::<_, Error>(count)
         };
         Ok(Stats {
-            documents: count(DOCUMENTS)?,
-            blocks: count(PLACES)?,
-            folders: count(FOLDERS)?,
+            documents: count(&[DOCUMENTS.tag])?.saturating_sub(count(&keyspaces::location(Location::Inbox))?),
+            blocks: count(&[PLACES.tag])?,
+            folders: count(&[FOLDERS.tag])?,
             bytes: self.store.bytes()?,
             sequence: reader::totals(&*snapshot)?.sequence,
         })

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use leafbase_model::{BlockData, BlockId, Change, Edit, Error, ErrorKind, Result, Stamp};
+use leafbase_model::{BlockData, BlockId, Change, DocumentId, Edit, Error, ErrorKind, Result, Stamp};
 
 use crate::edges::EdgeExtractor;
 use crate::keyspaces;
@@ -26,11 +26,13 @@ mod folders;
 mod forests;
 mod places;
 mod runs;
+mod tasks;
 
 use documents::Documents;
-pub(crate) use documents::index_keys;
+pub(crate) use documents::{by_day, index_keys};
 use places::Places;
 use runs::Runs;
+use tasks::Tasks;
 
 /// The most bytes of a change in one row: with its frame it fills 16 pages.
 const PART_BYTES: usize = 65_400;
@@ -46,6 +48,7 @@ pub struct SpaceTransaction<'a> {
     documents: Documents,
     /// Edges to put, or to delete.
     edges: BTreeMap<Vec<u8>, bool>,
+    tasks: Tasks,
     log: Log,
     edits: Vec<Edit>,
     failed: bool,
@@ -76,6 +79,7 @@ impl<'a> SpaceTransaction<'a> {
             memo: Memo::default(),
             documents: Documents::default(),
             edges: BTreeMap::new(),
+            tasks: Tasks::default(),
             log: Log::default(),
             edits: Vec::new(),
             failed: false,
@@ -148,7 +152,7 @@ impl<'a> SpaceTransaction<'a> {
                 self.rows.delete(&key)?;
             }
         }
-        Ok(())
+        self.tasks.flush(self.rows)
     }
 
     /// Writes all that is left to write, and the row of the change log.
@@ -182,7 +186,14 @@ impl<'a> SpaceTransaction<'a> {
         Ok(())
     }
 
-    /// Stages the edges of a block that says `after` where it said `before`.
+    /// Stages what follows from a block of `document`, which was touched, that says `after` where it said `before`: its edges,
+    /// and the rows of the task that it is.
+    fn index(&mut self, document: DocumentId, block: BlockId, before: Option<&BlockData>, after: Option<&BlockData>) {
+        self.link(block, before, after);
+        let task = |data: Option<&BlockData>| data.and_then(|data| data.task);
+        self.track(document, block, task(before).as_ref(), task(after).as_ref());
+    }
+
     fn link(&mut self, source: BlockId, before: Option<&BlockData>, after: Option<&BlockData>) {
         let targets =
             |data: Option<&BlockData>| data.map(|data| links::targets(self.extractor, data)).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Forest, Result};
 use leafbase_store::kv::{Snapshot, Store, Transaction, WriteOptions};
-use leafbase_store::{Law, Listing, SpaceStore, rows};
+use leafbase_store::{DocumentQuery, Law, SpaceStore, rows};
 use proptest::prelude::*;
 
 mod broken;
@@ -187,7 +187,7 @@ fn damage_stays_where_it_is() {
     assert_eq!(reader.block(id(5)).unwrap_err().kind(), ErrorKind::Corrupted);
     assert_eq!(reader.subtree(id(7), None).unwrap().0.len(), 2);
     assert_eq!(reader.subtree(id(1), Some(1)).unwrap().0.len(), 4);
-    assert_eq!(reader.documents(Listing::All, false, None, 9).unwrap().documents.len(), 2);
+    assert_eq!(reader.find_documents(&DocumentQuery::default(), None, 9).unwrap().documents.len(), 2);
     // A write that needs it fails and changes nothing; others go on.
     let erase = space.write(relaxed(), &stamp(9), |open| {
         let forest = Forest(vec![node(0, 1, BlockData::page("One"))]);

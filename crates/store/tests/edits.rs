@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use leafbase_model::{Edit, ErrorKind};
 use leafbase_store::kv::{MemoryStore, OpenOptions, Store};
-use leafbase_store::{Listing, Reader, SpaceStore, directory};
+use leafbase_store::{DocumentQuery, Reader, SpaceStore, directory};
 use proptest::prelude::*;
 
 mod naive;
@@ -38,7 +38,7 @@ fn replayed(space: &SpaceStore) {
         let written = copy.write(relaxed(), &change.stamp, |open| open.apply(change.edits.clone())).unwrap();
         assert_eq!(written.change.unwrap(), change);
     }
-    let all = |reader: Reader<'_>| reader.documents(Listing::All, false, None, usize::MAX).unwrap();
+    let all = |reader: Reader<'_>| reader.find_documents(&DocumentQuery::default(), None, usize::MAX).unwrap();
     let documents = all(ours.reader());
     assert_eq!(documents, all(theirs().reader()));
     for document in documents.documents {

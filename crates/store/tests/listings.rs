@@ -7,7 +7,7 @@ use leafbase_model::{
     BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest,
     Location, Node, Slot, Timestamp,
 };
-use leafbase_store::{BackLink, Cursor, EdgeEnd, EdgeKind, Listing, SpaceStore};
+use leafbase_store::{BackLink, Cursor, DocumentQuery, EdgeEnd, EdgeKind, Order, SpaceStore, Span, Within};
 
 mod naive;
 
@@ -51,11 +51,11 @@ fn space() -> SpaceStore {
     space
 }
 
-fn ids(space: &SpaceStore, listing: Listing, descending: bool, page: usize) -> Vec<u8> {
+fn ids(space: &SpaceStore, query: &DocumentQuery, page: usize) -> Vec<u8> {
     let (mut found, mut cursor): (Vec<u8>, Option<Cursor>) = (vec![], None);
     loop {
         let snapshot = space.snapshot().unwrap();
-        let part = snapshot.reader().documents(listing, descending, cursor.as_ref(), page).unwrap();
+        let part = snapshot.reader().find_documents(query, cursor.as_ref(), page).unwrap();
         assert!(part.documents.len() <= page);
         found.extend(part.documents.iter().map(|document| document.id.to_bytes()[0]));
         let Some(next) = part.next else { return found };
@@ -64,40 +64,100 @@ fn ids(space: &SpaceStore, listing: Listing, descending: bool, page: usize) -> V
     }
 }
 
+fn span<T>(from: Option<T>, to: Option<T>) -> Span<T> {
+    Span { from, to }
+}
+
+fn at(location: Location) -> DocumentQuery {
+    DocumentQuery { within: Within::Location(location), ..DocumentQuery::default() }
+}
+
+fn created(from: Option<Timestamp>, to: Option<Timestamp>) -> DocumentQuery {
+    DocumentQuery { created: span(from, to), order: Order::Created, ..DocumentQuery::default() }
+}
+
+fn modified(from: Option<Timestamp>, to: Option<Timestamp>) -> DocumentQuery {
+    DocumentQuery { modified: span(from, to), order: Order::Modified, ..DocumentQuery::default() }
+}
+
+fn days(from: Option<Day>, to: Option<Day>) -> DocumentQuery {
+    DocumentQuery { day: span(from, to), order: Order::Day, ..DocumentQuery::default() }
+}
+
 #[test]
 fn listings_are_ranges_in_both_directions_and_any_pages() {
     let space = space();
     let all: Vec<u8> = (1..=40).collect();
     let some = |keep: fn(u8) -> bool| all.iter().copied().filter(|number| keep(*number)).collect::<Vec<_>>();
     let day = |number: i64| Some(Day::from_epoch_days(number - 20));
-    let folder = Location::Folder(FolderId::from_bytes([1; 16]));
-    let cases: Vec<(Listing, Vec<u8>)> = vec![
-        (Listing::All, all.clone()),
-        (Listing::At(Location::Unsorted), some(|number| number % 4 == 3)),
-        (Listing::At(Location::DailyNotes), some(|number| number % 4 == 0)),
-        (Listing::At(folder), some(|number| number % 4 == 1)),
-        (Listing::At(Location::Trash), some(|number| number % 4 == 2)),
-        (Listing::At(Location::Templates), vec![]),
-        (Listing::At(Location::Folder(FolderId::from_bytes([2; 16]))), vec![]),
-        (Listing::Created { from: None, to: None }, all.clone()),
-        (Listing::Created { from: Some(time(5)), to: Some(time(25)) }, (5..=25).collect()),
-        (Listing::Created { from: Some(time(39)), to: None }, vec![39, 40]),
-        (Listing::Created { from: Some(time(9)), to: Some(time(8)) }, vec![]),
-        (Listing::Modified { from: None, to: Some(time(3)) }, vec![40, 39, 38]),
-        (Listing::Days { from: None, to: None }, some(|number| number % 4 == 0)),
-        (Listing::Days { from: day(9), to: day(20) }, vec![12, 16, 20]),
+    let folder = |number| FolderId::from_bytes([number; 16]);
+    let folders = |folders: &[u8]| DocumentQuery {
+        within: Within::Folders(folders.iter().copied().map(folder).collect()),
+        ..DocumentQuery::default()
+    };
+    let cases: Vec<(DocumentQuery, Vec<u8>)> = vec![
+        (DocumentQuery::default(), all.clone()),
+        (at(Location::Unsorted), some(|number| number % 4 == 3)),
+        (at(Location::DailyNotes), some(|number| number % 4 == 0)),
+        (at(Location::Folder(folder(1))), some(|number| number % 4 == 1)),
+        (at(Location::Trash), some(|number| number % 4 == 2)),
+        (at(Location::Templates), vec![]),
+        (at(Location::Folder(folder(2))), vec![]),
+        (folders(&[]), vec![]),
+        (folders(&[1]), some(|number| number % 4 == 1)),
+        (folders(&[2, 1, 3, 1]), some(|number| number % 4 == 1)),
+        (created(None, None), all.clone()),
+        (created(Some(time(5)), Some(time(25))), (5..=25).collect()),
+        (created(Some(time(39)), None), vec![39, 40]),
+        (created(Some(time(9)), Some(time(8))), vec![]),
+        (modified(None, Some(time(3))), vec![40, 39, 38]),
+        (days(None, None), some(|number| number % 4 == 0)),
+        (days(day(9), day(20)), vec![12, 16, 20]),
+        (DocumentQuery { created: span(Some(time(30)), None), ..at(Location::Trash) }, vec![30, 34, 38]),
+        (DocumentQuery { order: Order::Modified, ..folders(&[1]) }, (1..=37).rev().step_by(4).collect()),
+        (DocumentQuery { day: span(day(30), None), ..DocumentQuery::default() }, vec![32, 36, 40]),
     ];
-    for (listing, expected) in cases {
+    for (query, expected) in cases {
         for page in [1, 2, 3, 7, 100] {
-            assert_eq!(ids(&space, listing, false, page), expected, "{listing:?} {page}");
+            assert_eq!(ids(&space, &query, page), expected, "{query:?} {page}");
+            let query = DocumentQuery { descending: true, ..query.clone() };
             let backwards: Vec<u8> = expected.iter().rev().copied().collect();
-            assert_eq!(ids(&space, listing, true, page), backwards, "{listing:?} {page}");
+            assert_eq!(ids(&space, &query, page), backwards, "{query:?} {page}");
         }
     }
+}
+
+#[test]
+fn a_cursor_of_another_query_is_refused() {
+    let space = space();
     let snapshot = space.snapshot().unwrap();
-    let foreign = snapshot.reader().documents(Listing::All, false, None, 1).unwrap().next;
-    let refused = snapshot.reader().documents(Listing::Days { from: None, to: None }, false, foreign.as_ref(), 1);
-    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Validation);
+    let queries = [
+        DocumentQuery::default(),
+        DocumentQuery { descending: true, ..DocumentQuery::default() },
+        at(Location::Unsorted),
+        at(Location::Trash),
+        DocumentQuery { within: Within::Folders(vec![FolderId::from_bytes([1; 16])]), ..DocumentQuery::default() },
+        at(Location::Folder(FolderId::from_bytes([1; 16]))),
+        created(None, None),
+        created(Some(time(1)), None),
+        created(None, Some(time(40))),
+        modified(None, None),
+        days(None, None),
+    ];
+    let cursors = queries.clone().map(|query| snapshot.reader().find_documents(&query, None, 1).unwrap().next.unwrap());
+    for (asked, query) in queries.iter().enumerate() {
+        for (given, cursor) in cursors.iter().enumerate() {
+            let found = snapshot.reader().find_documents(query, Some(cursor), 1);
+            assert_eq!(found.is_ok(), asked == given, "{query:?} with the cursor of {:?}", queries[given]);
+            if let Err(error) = found {
+                assert_eq!((error.kind(), error.path()), (ErrorKind::Validation, "cursor"));
+            }
+        }
+        for bytes in [&b""[..], b"123456789", &cursors[asked].as_bytes()[..20], &[0x20; 26]] {
+            let found = snapshot.reader().find_documents(query, Some(&Cursor::from_bytes(bytes)), 1);
+            assert_eq!(found.unwrap_err().kind(), ErrorKind::Validation);
+        }
+    }
 }
 
 #[test]
@@ -111,8 +171,8 @@ fn a_write_moves_its_documents_in_the_index() {
     });
     let change = written.unwrap().change.unwrap();
     assert_eq!((change.sequence, change.documents), (2, vec![id]));
-    assert_eq!(ids(&space, Listing::Modified { from: None, to: None }, true, 1)[0], 30);
-    assert!(!ids(&space, Listing::At(Location::Trash), false, 9).contains(&30));
+    assert_eq!(ids(&space, &DocumentQuery { descending: true, ..modified(None, None) }, 1)[0], 30);
+    assert!(!ids(&space, &at(Location::Trash), 9).contains(&30));
     let read = space.snapshot().unwrap().reader().document(id).unwrap().unwrap();
     assert_eq!(read.modified_at, Timestamp::from_millis(90_000));
     // A clock that goes back doesn't take the time of the last change with it.

@@ -11,6 +11,7 @@ use crate::reader::links;
 use crate::records;
 use crate::records::block::{self, Authors};
 use crate::run::{MAX_BYTES, RunView};
+use crate::tasks::TaskEntry;
 
 /// What the later checks need to know of a block.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,8 @@ pub(super) struct Blocks {
     runs: Vec<Vec<u8>>,
     /// A hash of the key of each edge that the contents say.
     pub(super) edges: HashSet<u128>,
+    /// Those that are tasks.
+    pub(super) tasks: Vec<(BlockId, TaskEntry)>,
 }
 
 impl Blocks {
@@ -80,6 +83,7 @@ impl Check<'_> {
             if blocks.known.insert(id, known).is_some() {
                 self.found(Law::OnePlace, format_args!("block {id}"), "it is in two places");
             }
+            blocks.tasks.extend(block.data.task.as_ref().map(|task| (id, TaskEntry::of(task))));
             for target in links::targets(self.extractor, &block.data) {
                 let edge = keyspaces::edge(target.to, target.kind, id);
                 self.expect_index_row(Law::Edge, &edge);

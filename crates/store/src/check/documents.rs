@@ -7,7 +7,8 @@ use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
 use super::blocks::Blocks;
 use super::{Check, Law};
 use crate::keyspaces::{
-    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, Row,
+    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED,
+    LOCATION_COUNTS, Row,
 };
 use crate::records::{self, document};
 use crate::transaction::index_keys;
@@ -19,7 +20,6 @@ impl Check<'_> {
         let mut named = HashSet::new();
         self.rows(DOCUMENTS, &mut |check, key, value| {
             let id = keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?;
-            check.report.documents += 1;
             named.insert(id);
             if blocks.run_of(id.root()).is_none_or(|(_, parent, _)| !parent.is_nil()) {
                 check.found(Law::Document, Row(key), "its root does not exist");
@@ -38,8 +38,32 @@ impl Check<'_> {
         for root in roots.filter(|root| !named.contains(&DocumentId::of_root(**root))) {
             self.found(Law::Document, format_args!("block {root}"), "it is the root of no document");
         }
+        let inboxes = documents.values().filter(|record| record.location == Location::Inbox);
+        for record in inboxes.clone().skip(1) {
+            self.found(Law::Inbox, format_args!("document {}", record.id), "it is another inbox");
+        }
+        self.report.documents = (named.len() - inboxes.count()) as u64;
         self.document_indexes(&documents);
+        self.location_counts(&documents);
         documents
+    }
+
+    fn location_counts(&mut self, documents: &BTreeMap<DocumentId, DocumentRecord>) {
+        let mut counts: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+        for record in documents.values() {
+            *counts.entry(keyspaces::location_count(record.location).to_vec()).or_default() += 1;
+        }
+        self.rows(LOCATION_COUNTS, &mut |check, key, value| {
+            let counted = records::read(key, value, document::read_count)?;
+            let found = counts.get(key).copied().unwrap_or_default();
+            if counted != found {
+                check.found(Law::LocationCount, Row(key), format_args!("it says {counted}, and {found} are there"));
+            }
+            Ok(())
+        });
+        for key in counts.keys() {
+            self.expect_index_row(Law::LocationCount, key);
+        }
     }
 
     fn document_indexes(&mut self, documents: &BTreeMap<DocumentId, DocumentRecord>) {

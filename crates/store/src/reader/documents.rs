@@ -1,30 +1,179 @@
 //! Reads of documents: those that a query asks for, the inbox, the note of a day, and how many are kept in a place.
 
-use leafbase_model::{Day, DocumentRecord, Location, Result};
+use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result};
 
-use super::query::{DocumentQuery, Span, Within};
-use super::{Cursor, DocumentPage, Listing, Reader};
+use super::query::{Cursor, DocumentPage, DocumentQuery, Filter, Order, Position, Span, Within};
+use super::streams::Stream;
+use super::{Reader, get};
+use crate::keyspaces;
+use crate::kv::{KeyRange, Read};
+use crate::records::{self, document};
+
+/// So many keys are read in the query's own order before the other ranges are tried, and at first of each of those.
+const PATIENCE: usize = 128;
+/// Records of so many documents are read at once where it isn't known how many of them will be asked for.
+const BATCH: usize = 32;
+/// Records of no more documents are read at once.
+const READ_AT_ONCE: usize = 1_024;
+
+/// The number of documents in a row of the counts.
+pub(crate) fn document_count(source: &dyn Read, key: &[u8]) -> Result<u64> {
+    Ok(get(source, key, |value| records::read(key, value, document::read_count))?.unwrap_or_default())
+}
+
+/// The first document behind `prefix` in an index.
+pub(crate) fn first_in(source: &dyn Read, prefix: &[u8]) -> Result<Option<DocumentId>> {
+    let mut first = None;
+    source.scan(KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)), &mut |key, _| {
+        first = Some(keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?);
+        Ok(std::ops::ControlFlow::Break(()))
+    })?;
+    Ok(first)
+}
+
+/// Listings of before.
+#[derive(Clone, Copy, Debug)]
+pub enum Listing {
+    /// All.
+    All,
+    /// In one place.
+    At(Location),
+    /// By day.
+    Days {
+        /// The first.
+        from: Option<Day>,
+        /// The last.
+        to: Option<Day>,
+    },
+}
+
+/// What a search has found so far.
+struct Search<'q> {
+    filter: Filter<'q>,
+    /// One more than the page holds: it tells whether the listing goes on.
+    wanted: usize,
+    found: Vec<DocumentRecord>,
+    has_ended: bool,
+}
+
+impl Search<'_> {
+    fn is_done(&self) -> bool {
+        self.has_ended || self.found.len() >= self.wanted
+    }
+
+    fn page(mut self) -> DocumentPage {
+        let goes_on = self.found.len() >= self.wanted;
+        self.found.truncate(self.wanted.saturating_sub(1));
+        let next = self.found.last().filter(|_| goes_on).map(|record| self.filter.query.cursor(record));
+        DocumentPage { documents: self.found, next }
+    }
+}
 
 impl Reader<'_> {
     /// At most `limit` documents that `query` asks for, those behind `after`.
     ///
+    /// A page costs no more than a small multiple of the smallest range that has all documents asked for: the documents of
+    /// the places, and those within each span; and no more than one of the page itself, where every document of the order
+    /// is asked for.
+    ///
     /// # Errors
-    /// What the store reports; [`leafbase_model::ErrorKind::Corrupted`];
-    /// [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor is one of another query.
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor is one of another query.
     pub fn find_documents(&self, query: &DocumentQuery, after: Option<&Cursor>, limit: usize) -> Result<DocumentPage> {
         let after = after.map(|cursor| query.read_cursor(cursor)).transpose()?;
-        let all = self.documents(Listing::All, false, None, usize::MAX)?.documents;
-        let mut found: Vec<_> = all
-            .into_iter()
-            .filter(|record| query.matches(record))
-            .map(|record| (query.sort_key(&record), record))
-            .filter(|(key, _)| after.is_none_or(|after| if query.descending { **key < *after } else { **key > *after }))
-            .collect();
-        found.sort_unstable_by(|(a, _), (b, _)| if query.descending { b.cmp(a) } else { a.cmp(b) });
-        let goes_on = found.len() > limit;
-        found.truncate(limit);
-        let next = found.last().filter(|_| goes_on).map(|(key, _)| query.cursor(key));
-        Ok(DocumentPage { documents: found.into_iter().map(|(_, record)| record).collect(), next })
+        let wanted = limit.saturating_add(1);
+        let mut search = Search { filter: Filter::of(query), wanted, found: Vec::new(), has_ended: limit == 0 };
+        let mut in_order = Stream::in_order(&search.filter, after);
+        let mut others: Vec<(Stream, Vec<DocumentId>)> =
+            Stream::others(&search.filter).into_iter().map(|stream| (stream, Vec::new())).collect();
+        let mut budget = if others.is_empty() { usize::MAX } else { PATIENCE };
+        loop {
+            self.read_on(&mut in_order, &mut search, budget)?;
+            if search.is_done() {
+                return Ok(search.page());
+            }
+            for (stream, collected) in &mut others {
+                let due = budget - collected.len();
+                let taken = stream.take(self.read, due)?;
+                let has_ended = taken.len() < due;
+                collected.extend(taken);
+                if has_ended {
+                    self.sort_out(collected, after, &mut search)?;
+                    return Ok(search.page());
+                }
+            }
+            budget = budget.saturating_mul(2);
+        }
+    }
+
+    /// Goes on in the query's own order until the page is filled, or so many keys are read.
+    fn read_on(&self, stream: &mut Stream, search: &mut Search<'_>, budget: usize) -> Result<()> {
+        while !search.is_done() && stream.read < budget {
+            let missing = search.wanted - search.found.len();
+            let count =
+                missing.max(if stream.read == 0 { 0 } else { BATCH }).min(budget - stream.read).min(READ_AT_ONCE);
+            let documents = stream.take(self.read, count)?;
+            search.has_ended = documents.len() < count;
+            let records = self.records(&documents)?;
+            let taken = records.into_iter().filter(|record| search.filter.takes(record));
+            search.found.extend(taken);
+        }
+        Ok(())
+    }
+
+    /// Finds the page among `documents`, which are all that can be asked for, in whatever order.
+    fn sort_out(&self, documents: &[DocumentId], after: Option<Position<'_>>, search: &mut Search<'_>) -> Result<()> {
+        let DocumentQuery { order, descending, .. } = search.filter.query;
+        let is_behind =
+            |key: &[u8]| after.is_none_or(|after| if *descending { *key < *after.key } else { *key > *after.key });
+        let mut found = Vec::new();
+        for documents in documents.chunks(READ_AT_ONCE) {
+            let records = self.records(documents)?.into_iter().filter(|record| search.filter.takes(record));
+            found.extend(records.map(|record| (order.key(&record), record)).filter(|(key, _)| is_behind(key)));
+        }
+        found.sort_unstable_by(|(a, _), (b, _)| if *descending { b.cmp(a) } else { a.cmp(b) });
+        search.found = found.into_iter().take(search.wanted).map(|(_, record)| record).collect();
+        Ok(())
+    }
+
+    /// The records of documents that an index names.
+    fn records(&self, documents: &[DocumentId]) -> Result<Vec<DocumentRecord>> {
+        let keys: Vec<[u8; 17]> = documents.iter().map(|document| keyspaces::document(*document)).collect();
+        let keys: Vec<&[u8]> = keys.iter().map(<[u8; 17]>::as_slice).collect();
+        let mut records = Vec::with_capacity(keys.len());
+        self.read.get_many(&keys, &mut |index, value| {
+            let (Some(id), Some(key)) = (documents.get(index), keys.get(index)) else { return Ok(()) };
+            let value = value.ok_or_else(|| records::damaged(key))?;
+            records.push(records::read(key, value, |unpack| document::read_counted(*id, unpack))?.record);
+            Ok(())
+        })?;
+        Ok(records)
+    }
+
+    /// A listing of before.
+    ///
+    /// # Errors
+    /// As [`Self::find_documents`].
+    pub fn documents(
+        &self,
+        listing: Listing,
+        descending: bool,
+        cursor: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<DocumentPage> {
+        let query = match listing {
+            Listing::At(Location::Inbox) => {
+                return Ok(DocumentPage { documents: self.inbox()?.into_iter().collect(), next: None });
+            }
+            Listing::All => DocumentQuery { descending, ..DocumentQuery::default() },
+            Listing::At(location) => {
+                DocumentQuery { within: Within::Location(location), descending, ..DocumentQuery::default() }
+            }
+            Listing::Days { from, to } => {
+                let day = Span { from, to };
+                DocumentQuery { day, order: Order::Day, descending, ..DocumentQuery::default() }
+            }
+        };
+        self.find_documents(&query, cursor, limit)
     }
 
     /// How many documents are kept in `location`. It is kept count of: nothing is walked.
@@ -32,30 +181,28 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn location_count(&self, location: Location) -> Result<u64> {
-        let listed = self.documents(Listing::At(location), false, None, usize::MAX)?;
-        Ok(listed.documents.len() as u64)
+        document_count(self.read, &keyspaces::location_count(location))
     }
 
-    /// The document that holds the inbox, if it was made.
+    /// The hidden document that holds the inbox, if it was made.
     ///
     /// # Errors
     /// As [`Self::locate`].
     pub fn inbox(&self) -> Result<Option<DocumentRecord>> {
-        let listed = self.documents(Listing::At(Location::Inbox), false, None, 1)?;
-        Ok(listed.documents.into_iter().next())
+        self.indexed(&keyspaces::location(Location::Inbox))
     }
 
-    /// The daily note of `day` that is not in the trash.
+    /// The daily note of `day` that is not in the trash, however many are.
     ///
     /// # Errors
     /// As [`Self::locate`].
     pub fn note_of(&self, day: Day) -> Result<Option<DocumentRecord>> {
-        let query = DocumentQuery {
-            within: Within::All,
-            day: Span { from: Some(day), to: Some(day) },
-            ..DocumentQuery::default()
-        };
-        let found = self.find_documents(&query, None, usize::MAX)?.documents;
-        Ok(found.into_iter().find(|record| record.location != Location::Trash))
+        self.indexed(&keyspaces::notes_of(day))
+    }
+
+    /// The first document behind `prefix` in an index.
+    fn indexed(&self, prefix: &[u8]) -> Result<Option<DocumentRecord>> {
+        let Some(document) = first_in(self.read, prefix)? else { return Ok(None) };
+        self.document(document)?.map(Some).ok_or_else(|| records::damaged(&keyspaces::document(document)))
     }
 }

@@ -1,25 +1,27 @@
 //! Queries for documents, as data: which ones, in which order, and where a page goes on.
 
-use leafbase_model::{Day, DocumentRecord, Error, FolderId, Location, Result, Timestamp};
+use leafbase_model::{Day, DocumentId, DocumentRecord, Error, FolderId, Location, Result, Timestamp};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Cursor;
-use crate::keyspaces::{self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED};
+use crate::keyspaces::{
+    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_MODIFIED, Keyspace, day_bytes, time_bytes,
+};
+use crate::transaction::by_day;
 
-/// Where documents are looked for.
+/// Where documents are looked for. The hidden one of the inbox is nowhere: [`super::Reader::inbox`] alone gives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Within {
-    /// Everywhere, the trash included. The inbox is not: it is found by [`super::Reader::inbox`] alone.
+    /// Everywhere, the trash included.
     #[default]
     All,
     /// In one place.
     Location(Location),
-    /// In one of these folders, and not in those within them. None gives no documents.
+    /// In one of these folders, and not in the folders in them.
     Folders(Vec<FolderId>),
 }
 
 /// From one value up to another, both included; none is no bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span<T> {
     /// The first.
     pub from: Option<T>,
@@ -55,8 +57,30 @@ pub enum Order {
     Created,
     /// By the last change.
     Modified,
-    /// Daily notes alone, by their day; of one day, the note that is not in the trash comes first.
+    /// Daily notes alone, by their day; of one day, the note comes before those in the trash.
     Day,
+}
+
+impl Order {
+    /// The index that is sorted so.
+    pub(super) const fn keyspace(self) -> Keyspace {
+        match self {
+            Self::Id => DOCUMENTS,
+            Self::Created => DOCUMENTS_BY_CREATED,
+            Self::Modified => DOCUMENTS_BY_MODIFIED,
+            Self::Day => DOCUMENTS_BY_DAY,
+        }
+    }
+
+    /// The key of `record` in that index.
+    pub(super) fn key(self, record: &DocumentRecord) -> Vec<u8> {
+        match self {
+            Self::Id => keyspaces::document(record.id).to_vec(),
+            Self::Created => keyspaces::by_time(self.keyspace(), record.created_at, record.id).to_vec(),
+            Self::Modified => keyspaces::by_time(self.keyspace(), record.modified_at, record.id).to_vec(),
+            Self::Day => record.day.map(|day| by_day(record, day)).unwrap_or_default(),
+        }
+    }
 }
 
 /// Which documents are asked for. The default asks for all, by ID.
@@ -68,7 +92,7 @@ pub struct DocumentQuery {
     pub created: Span<Timestamp>,
     /// When they last changed.
     pub modified: Span<Timestamp>,
-    /// Whose note they are; a bound leaves out documents that are no daily notes.
+    /// Whose note they are, in the trash or out of it; a bound leaves out what is no daily note.
     pub day: Span<Day>,
     /// By what they are sorted.
     pub order: Order,
@@ -76,69 +100,123 @@ pub struct DocumentQuery {
     pub descending: bool,
 }
 
+/// A part of a listing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DocumentPage {
+    /// The documents, in the order of the listing.
+    pub documents: Vec<DocumentRecord>,
+    /// Where it goes on; none if this was all.
+    pub next: Option<Cursor>,
+}
+
+/// Where a listing goes on. Opaque; it stays good when what is listed comes and goes meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Cursor(pub(super) Vec<u8>);
+
+impl Cursor {
+    /// Its bytes, to be handed out.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// A cursor that was handed out. A listing refuses one that is not its own.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        Self(bytes.to_owned())
+    }
+}
+
+/// What a listing says to a cursor of another one.
+pub(super) fn foreign_cursor() -> Error {
+    Error::validation("the cursor is not of this listing").at("cursor")
+}
+
+/// Before the sort key in a cursor: a tag, and the query's fingerprint.
+const CURSOR_HEAD: usize = 9;
+
 impl DocumentQuery {
-    /// Whether `record` is asked for.
-    pub(super) fn matches(&self, record: &DocumentRecord) -> bool {
-        let is_within = match &self.within {
-            Within::All => record.location != Location::Inbox,
-            Within::Location(location) => record.location == *location,
-            Within::Folders(folders) => {
-                matches!(record.location, Location::Folder(folder) if folders.contains(&folder))
-            }
-        };
-        let needs_day = self.order == Order::Day || self.day.is_bounded();
-        let is_of_day = record.day.map_or(!needs_day, |day| self.day.contains(day));
-        is_within
-            && is_of_day
-            && self.created.contains(record.created_at)
-            && self.modified.contains(record.modified_at)
-            && record.location != Location::Inbox
-    }
-
-    /// What `record` is sorted by: its key in the index of the order.
-    pub(super) fn sort_key(&self, record: &DocumentRecord) -> Vec<u8> {
-        match self.order {
-            Order::Id => keyspaces::document(record.id).to_vec(),
-            Order::Created => keyspaces::by_time(DOCUMENTS_BY_CREATED, record.created_at, record.id).to_vec(),
-            Order::Modified => keyspaces::by_time(DOCUMENTS_BY_MODIFIED, record.modified_at, record.id).to_vec(),
-            Order::Day => record.day.map(|day| keyspaces::by_day(day, record.id).to_vec()).unwrap_or_default(),
-        }
-    }
-
-    /// The cursor behind the document of this sort key.
-    pub(super) fn cursor(&self, sort_key: &[u8]) -> Cursor {
-        let mut bytes = self.fingerprint().to_vec();
-        bytes.extend_from_slice(sort_key);
+    /// The cursor behind `record`.
+    pub(super) fn cursor(&self, record: &DocumentRecord) -> Cursor {
+        let mut bytes = self.cursor_head().to_vec();
+        bytes.extend(self.order.key(record));
         Cursor(bytes)
     }
 
-    /// The sort key in a cursor of this query.
-    pub(super) fn read_cursor<'c>(&self, cursor: &'c Cursor) -> Result<&'c [u8]> {
-        let read = cursor.0.split_first_chunk::<8>();
-        let (_, key) = read
-            .filter(|(fingerprint, key)| **fingerprint == self.fingerprint() && keyspaces::read_document(key).is_some())
-            .ok_or_else(|| Error::validation("the cursor is not of this listing").at("cursor"))?;
-        Ok(key)
+    /// The key of [`Order::key`] in a cursor of this query.
+    pub(super) fn read_cursor<'c>(&self, cursor: &'c Cursor) -> Result<Position<'c>> {
+        let (head, key) = cursor.0.split_first_chunk::<CURSOR_HEAD>().ok_or_else(foreign_cursor)?;
+        let document = keyspaces::read_document(key).filter(|_| keyspaces::of(key) == self.order.keyspace());
+        match document {
+            Some(document) if *head == self.cursor_head() => Ok(Position { key, document }),
+            _ => Err(foreign_cursor()),
+        }
     }
 
-    /// Tells this query from others. Of several folders the first one counts: subfolders may come and go between pages.
-    fn fingerprint(&self) -> [u8; 8] {
+    /// Tells this query from others. Of several folders only the first counts: those below it may come and go between pages.
+    fn cursor_head(&self) -> [u8; CURSOR_HEAD] {
         let Self { within, created, modified, day, order, descending } = self;
-        let within = match within {
+        let (class, place) = match within {
             Within::All => (0, None),
             Within::Location(location) => (1, Some(*location)),
             Within::Folders(folders) => (2, folders.first().map(|folder| Location::Folder(*folder))),
         };
-        let mut bytes = vec![within.0, *order as u8, u8::from(*descending)];
-        bytes.extend(within.1.iter().flat_map(|location| keyspaces::location(*location)));
+        let mut bytes = vec![class, order.keyspace().tag, u8::from(*descending)];
+        bytes.extend(place.iter().flat_map(|place| keyspaces::location_bytes(*place)));
         for time in [created.from, created.to, modified.from, modified.to] {
             bytes.push(u8::from(time.is_some()));
-            bytes.extend(time.iter().flat_map(|time| keyspaces::time_bytes(*time)));
+            bytes.extend(time.iter().flat_map(|time| time_bytes(*time)));
         }
         for day in [day.from, day.to] {
             bytes.push(u8::from(day.is_some()));
-            bytes.extend(day.iter().flat_map(|day| keyspaces::day_bytes(*day)));
+            bytes.extend(day.iter().flat_map(|day| day_bytes(*day)));
         }
-        xxh3_64(&bytes).to_be_bytes()
+        let mut head = [DOCUMENTS.tag; CURSOR_HEAD];
+        if let Some(fingerprint) = head.last_chunk_mut::<8>() {
+            *fingerprint = xxh3_64(&bytes).to_be_bytes();
+        }
+        head
+    }
+}
+
+/// The document that a page begins behind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Position<'c> {
+    /// Its key in the index of the order.
+    pub(super) key: &'c [u8],
+    pub(super) document: DocumentId,
+}
+
+/// A query made ready to be asked of many records.
+pub(super) struct Filter<'q> {
+    pub(super) query: &'q DocumentQuery,
+    /// Sorted, each once.
+    pub(super) folders: Vec<FolderId>,
+}
+
+impl<'q> Filter<'q> {
+    pub(super) fn of(query: &'q DocumentQuery) -> Self {
+        let mut folders = match &query.within {
+            Within::Folders(folders) => folders.clone(),
+            _ => Vec::new(),
+        };
+        folders.sort_unstable();
+        folders.dedup();
+        Self { query, folders }
+    }
+
+    /// Whether `record` is asked for.
+    pub(super) fn takes(&self, record: &DocumentRecord) -> bool {
+        let Self { query, folders } = self;
+        let is_within = match (&query.within, record.location) {
+            (_, Location::Inbox) => false,
+            (Within::All, _) => true,
+            (Within::Location(asked), location) => *asked == location,
+            (Within::Folders(_), Location::Folder(folder)) => folders.binary_search(&folder).is_ok(),
+            (Within::Folders(_), _) => false,
+        };
+        let may_lack_day = query.order != Order::Day && !query.day.is_bounded();
+        is_within
+            && record.day.map_or(may_lack_day, |day| query.day.contains(day))
+            && query.created.contains(record.created_at)
+            && query.modified.contains(record.modified_at)
     }
 }

@@ -12,29 +12,36 @@ use crate::records::block::{self, Authors};
 use crate::records::{self, place::Place};
 use crate::run::RunView;
 
-/// So many runs of other parents are passed by before the next parent is sought anew.
+/// So many rows of other blocks are passed by before the next block is sought anew.
 const PASSED_BY: usize = 8;
 /// Room for so many blocks is made before they are read.
 const MOST_RESERVED: usize = 1 << 16;
 
-/// Gets a parent, and key and value of a run of its children.
-type VisitRun<'f> = &'f mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>;
+/// Gets a block, and key and value of a row of it.
+type VisitRow<'f> = &'f mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>;
 
 /// Hands each run of each of `parents`, which are sorted, to `visit`, by parent and order. Parents without children cost
 /// nothing where their IDs lie between those of others: the scan leaps over them.
-pub(crate) fn runs_of(source: &dyn Read, document: DocumentId, parents: &[BlockId], visit: VisitRun<'_>) -> Result<()> {
-    let Some(last) = parents.last() else { return Ok(()) };
-    let end = keyspaces::end_of(keyspaces::parent_runs(document, *last));
-    let mut wanted = parents.iter().copied().peekable();
+pub(crate) fn runs_of(source: &dyn Read, document: DocumentId, parents: &[BlockId], visit: VisitRow<'_>) -> Result<()> {
+    rows_of(source, &keyspaces::document_runs(document), parents, visit)
+}
+
+/// Hands the rows of each of `blocks`, which are sorted, to `visit`, in order: those whose keys go on with the block behind
+/// `prefix`. It takes no more steps than there are blocks and rows of them, but for a factor.
+pub(crate) fn rows_of(source: &dyn Read, prefix: &[u8], blocks: &[BlockId], visit: VisitRow<'_>) -> Result<()> {
+    let Some(last) = blocks.last() else { return Ok(()) };
+    let end = keyspaces::end_of_slice(&[prefix, last.as_bytes()].concat());
+    let mut wanted = blocks.iter().copied().peekable();
     while let Some(first) = wanted.peek() {
-        let start = keyspaces::parent_runs(document, *first);
+        let start = [prefix, first.as_bytes()].concat();
         let (mut passed_by, mut leaps) = (0, false);
         source.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
-            let (_, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
-            while wanted.next_if(|wanted| *wanted < parent).is_some() {}
+            let block = key.get(prefix.len()..).and_then(|rest| rest.first_chunk::<16>());
+            let block = BlockId::from_bytes(*block.ok_or_else(|| records::damaged(key))?);
+            while wanted.next_if(|wanted| *wanted < block).is_some() {}
             match wanted.peek() {
                 None => return Ok(ControlFlow::Break(())),
-                Some(next) if *next == parent => visit(parent, key, value)?,
+                Some(next) if *next == block => visit(block, key, value)?,
                 Some(_) => passed_by += 1,
             }
             leaps = passed_by == PASSED_BY;

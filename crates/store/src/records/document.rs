@@ -41,6 +41,19 @@ fn put_fields(out: &mut Vec<u8>, record: &DocumentRecord, blocks: u64) {
     pack.end();
 }
 
+/// Appends the record of how many documents a location has.
+pub(crate) fn put_count(out: &mut Vec<u8>, count: u64) {
+    Pack::new(out).uint(count).end();
+}
+
+/// Reads the record of how many documents a location has.
+pub(crate) fn read_count(unpack: &mut Unpack<'_>) -> Unpacked<u64> {
+    let mut fields = unpack.fields()?;
+    let count = fields.uint()?;
+    fields.end()?;
+    if count > 0 { Ok(count) } else { Err(Fault::Damaged) }
+}
+
 /// Reads the record of the change log.
 pub(crate) fn read(id: DocumentId, unpack: &mut Unpack<'_>) -> Unpacked<DocumentRecord> {
     match read_fields(id, unpack)? {

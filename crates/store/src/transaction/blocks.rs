@@ -47,7 +47,7 @@ impl SpaceTransaction<'_> {
             gap = Some(found);
         }
         self.uproot_below(slot.document, &prepared)?;
-        self.forget(forest);
+        self.forget(slot.document, forest);
         self.documents.take_blocks(slot.document, forest.0.len())?;
         self.log.remove(slot, forest, &prepared.encoded);
         Ok(())
@@ -69,7 +69,7 @@ impl SpaceTransaction<'_> {
         check_same(self.runs.run(&spot.key)?.block(spot.index), &old, before)?;
         self.runs.replace(&*self.rows, &mut self.places, &spot, &new)?;
         if before.data != after.data {
-            self.link(before.id, Some(&before.data), Some(&after.data));
+            self.index(document, before.id, Some(&before.data), Some(&after.data));
         }
         self.log.update(document, before.id, &old, &new);
         Ok(())
@@ -96,7 +96,9 @@ impl SpaceTransaction<'_> {
         if from.document != to.document {
             let mut moved = self.rekey_below(block, from.document, to.document)?;
             moved.push(block);
+            moved.sort_unstable();
             self.rekey_comments(&moved, from.document, to.document)?;
+            self.rekey_tasks(&moved, from.document, to.document)?;
             self.documents.take_blocks(from.document, moved.len())?;
             self.documents.add_blocks(to.document, moved.len())?;
         }

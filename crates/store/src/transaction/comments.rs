@@ -1,13 +1,10 @@
 //! Comments: rows of their own beside the block that they are on. They are written at once: there are few.
 
-use std::collections::HashSet;
-use std::ops::ControlFlow;
-
 use leafbase_model::{BlockId, Comment, DocumentId, Result};
 
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces;
-use crate::kv::KeyRange;
+use crate::reader::trees::rows_of;
 use crate::records::{self, comment};
 
 impl SpaceTransaction<'_> {
@@ -44,18 +41,13 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// Takes the comments on blocks that went to another document along.
+    /// Takes along the comments on blocks, which are sorted, that went to another document.
     pub(super) fn rekey_comments(&mut self, moved: &[BlockId], from: DocumentId, to: DocumentId) -> Result<()> {
-        let prefix = keyspaces::document_comments(from);
-        let (mut found, mut among) = (Vec::new(), None);
-        self.rows.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, value| {
-            let (_, block, id) = keyspaces::read_comment(key).ok_or_else(|| records::damaged(key))?;
-            let among = among.get_or_insert_with(|| moved.iter().copied().collect::<HashSet<_>>());
-            if among.contains(&block) {
-                let comment = records::read(key, value, |unpack| comment::read(id, unpack))?;
-                found.push((block, comment));
-            }
-            Ok(ControlFlow::Continue(()))
+        let mut found = Vec::new();
+        rows_of(&*self.rows, &keyspaces::document_comments(from), moved, &mut |block, key, value| {
+            let (.., id) = keyspaces::read_comment(key).ok_or_else(|| records::damaged(key))?;
+            found.push((block, records::read(key, value, |unpack| comment::read(id, unpack))?));
+            Ok(())
         })?;
         for (block, comment) in found {
             self.rows.delete(&keyspaces::comment(from, block, comment.id))?;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use leafbase_model::{DocumentId, DocumentRecord, Forest, Result, Timestamp};
+use leafbase_model::{Day, DocumentId, DocumentRecord, Forest, Location, Result, Timestamp};
 
 use super::forests::Prepared;
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces::{self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED};
 use crate::kv::{Read, Transaction};
+use crate::reader::documents::{document_count, first_in};
 use crate::reader::memo::Memo;
 use crate::records;
 use crate::records::document::{self, Counted};
@@ -18,6 +19,26 @@ use crate::records::document::{self, Counted};
 struct Staged {
     stored: Option<Counted>,
     now: Option<Counted>,
+}
+
+impl Staged {
+    fn location(&self) -> Option<Location> {
+        self.now.as_ref().map(|counted| counted.record.location)
+    }
+
+    /// Adds what changes in the numbers of documents in each location.
+    fn count(&self, counts: &mut BTreeMap<[u8; 18], i64>) {
+        if let (Some(stored), Some(now)) = (&self.stored, &self.now)
+            && stored.record.location == now.record.location
+        {
+            return;
+        }
+        for (counted, change) in [(&self.stored, -1), (&self.now, 1)] {
+            if let Some(counted) = counted {
+                *counts.entry(keyspaces::location_count(counted.record.location)).or_default() += change;
+            }
+        }
+    }
 }
 
 /// The documents that a write touched.
@@ -67,11 +88,29 @@ impl Documents {
         Ok(())
     }
 
+    /// Whether a document that was touched is in the trash.
+    pub(super) fn is_trashed(&self, id: DocumentId) -> bool {
+        let now = self.staged.get(&id).and_then(|staged| staged.now.as_ref());
+        now.is_some_and(|counted| counted.record.location == Location::Trash)
+    }
+
+    /// The document that holds the inbox.
+    fn inbox(&self, source: &dyn Read) -> Result<Option<DocumentId>> {
+        let mut staged = self.staged.iter().filter(|(_, staged)| staged.location() == Some(Location::Inbox));
+        if let Some((id, _)) = staged.next() {
+            return Ok(Some(*id));
+        }
+        let stored = first_in(source, &keyspaces::location(Location::Inbox))?;
+        Ok(stored.filter(|id| !self.staged.contains_key(id)))
+    }
+
     pub(super) fn flush(&mut self, rows: &mut dyn Transaction, memo: &mut Memo) -> Result<()> {
+        let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
         for (id, staged) in &mut self.staged {
             if staged.stored == staged.now {
                 continue;
             }
+            staged.count(&mut counts);
             memo.forget_document(*id);
             let key = keyspaces::document(*id);
             match &staged.now {
@@ -90,19 +129,37 @@ impl Documents {
             }
             staged.stored.clone_from(&staged.now);
         }
-        Ok(())
+        counts.into_iter().try_for_each(|(key, change)| add_to_count(rows, &key, change))
     }
 }
 
-/// The row of each index that follows from `record`.
+/// Changes the number of documents in a row of the counts.
+fn add_to_count(rows: &mut dyn Transaction, key: &[u8; 18], change: i64) -> Result<()> {
+    if change == 0 {
+        return Ok(());
+    }
+    let count = document_count(&*rows, key)?.checked_add_signed(change).ok_or_else(|| records::damaged(key))?;
+    if count == 0 {
+        rows.delete(key)
+    } else {
+        rows.put(key, &records::seal(key, |out| document::put_count(out, count)))
+    }
+}
+
+/// The row of each index that follows from `record`. The inbox is in no listing.
 pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
-    let mut keys = vec![
-        keyspaces::by_location(record.location, record.id).to_vec(),
-        keyspaces::by_time(DOCUMENTS_BY_MODIFIED, record.modified_at, record.id).to_vec(),
-        keyspaces::by_time(DOCUMENTS_BY_CREATED, record.created_at, record.id).to_vec(),
-    ];
-    keys.extend(record.day.map(|day| keyspaces::by_day(day, record.id).to_vec()));
+    let mut keys = vec![keyspaces::by_location(record.location, record.id).to_vec()];
+    if record.location != Location::Inbox {
+        keys.push(keyspaces::by_time(DOCUMENTS_BY_MODIFIED, record.modified_at, record.id).to_vec());
+        keys.push(keyspaces::by_time(DOCUMENTS_BY_CREATED, record.created_at, record.id).to_vec());
+        keys.extend(record.day.map(|day| by_day(record, day)));
+    }
     keys
+}
+
+/// The row by day of a daily note.
+pub(crate) fn by_day(record: &DocumentRecord, day: Day) -> Vec<u8> {
+    keyspaces::by_day(day, record.location == Location::Trash, record.id).to_vec()
 }
 
 impl SpaceTransaction<'_> {
@@ -112,6 +169,7 @@ impl SpaceTransaction<'_> {
 
     /// The new document keeps the times it comes with: they may be those of one that was erased.
     pub(super) fn create_document(&mut self, record: &DocumentRecord, forest: &Forest) -> Result<()> {
+        self.check_inbox(record)?;
         let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
         if staged.now.is_some() {
             return Err(conflict("the document exists already"));
@@ -125,13 +183,14 @@ impl SpaceTransaction<'_> {
 
     pub(super) fn erase_document(&mut self, record: &DocumentRecord, forest: &Forest) -> Result<()> {
         let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
-        let stored = staged.now.take().ok_or_else(|| missing("the document"))?;
+        let stored = staged.now.clone().ok_or_else(|| missing("the document"))?;
         check_same(&stored.record, record)?;
         let prepared = Prepared::whole(record.id, forest)?;
         self.uproot_document(record.id, &prepared)?;
         if stored.blocks != forest.0.len() as u64 {
             return Err(records::damaged(&keyspaces::document(record.id)));
         }
+        self.documents.staged(&*self.rows, &self.memo, record.id)?.now = None;
         self.log.erase_document(&stored.record, forest, &prepared.encoded);
         Ok(())
     }
@@ -140,12 +199,27 @@ impl SpaceTransaction<'_> {
         if before.id != after.id {
             return Err(conflict("a document cannot become another one"));
         }
+        self.check_inbox(after)?;
         let staged = self.documents.staged(&*self.rows, &self.memo, before.id)?;
         let Counted { record, .. } = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
         check_same(record, before)?;
         let modified_at = record.modified_at.max(self.stamp.at);
         *record = DocumentRecord { modified_at, ..after.clone() };
+        let is_trashed = [before, after].map(|record| record.location == Location::Trash);
+        if let [was, is] = is_trashed
+            && was != is
+        {
+            self.relist_tasks(after.id, is)?;
+        }
         self.log.update_document(before, after);
+        Ok(())
+    }
+
+    /// A space has one inbox.
+    fn check_inbox(&self, record: &DocumentRecord) -> Result<()> {
+        if record.location == Location::Inbox && self.documents.inbox(&*self.rows)?.is_some_and(|id| id != record.id) {
+            return Err(conflict("the space has an inbox already"));
+        }
         Ok(())
     }
 }

@@ -103,14 +103,14 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// Lays the children of each block of the forest, which are new and so have no runs yet, and the edges of all.
+    /// Lays the children of each block of the forest, which are new and so have no runs yet, and what follows from all.
     pub(super) fn plant_below(&mut self, document: DocumentId, prepared: &Prepared<'_>) -> Result<()> {
         for (block, children) in prepared.parents() {
             if !children.is_empty() {
                 let siblings = Siblings { document, parent: block.id };
                 self.runs.lay(&mut self.places, siblings, None, None, &prepared.entries(children))?;
             }
-            self.link(block.id, None, Some(&block.data));
+            self.index(document, block.id, None, Some(&block.data));
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ impl SpaceTransaction<'_> {
         let mut expected = vec![(BlockId::NIL, prepared.families.tops.clone())];
         expected.extend(prepared.below());
         self.take_runs(document, prepared, expected)?;
-        self.forget(prepared.forest);
+        self.forget(document, prepared.forest);
         Ok(())
     }
 
@@ -156,11 +156,11 @@ impl SpaceTransaction<'_> {
         if indexes.next().is_some() { Err(incomplete()) } else { Ok(()) }
     }
 
-    /// Removes places and edges of blocks that go.
-    pub(super) fn forget(&mut self, forest: &Forest) {
+    /// Removes places of blocks that go, and what followed from them.
+    pub(super) fn forget(&mut self, document: DocumentId, forest: &Forest) {
         for node in &forest.0 {
             self.places.remove(node.block.id);
-            self.link(node.block.id, Some(&node.block.data), None);
+            self.index(document, node.block.id, Some(&node.block.data), None);
         }
     }
 }

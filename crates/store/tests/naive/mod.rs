@@ -9,7 +9,7 @@ use leafbase_model::{
     Slot, SpaceId, Stamp, Timestamp,
 };
 use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
-use leafbase_store::{BackLink, EdgeEnd, EdgeKind, EdgeTarget, Listing, Reader, SpaceMeta, SpaceStore};
+use leafbase_store::{BackLink, DocumentQuery, EdgeEnd, EdgeKind, EdgeTarget, Reader, SpaceMeta, SpaceStore, Within};
 
 /// Finds links in texts: a word `b:` and a block's ID, or `d:` and a day.
 pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
@@ -134,14 +134,15 @@ impl Naive {
 
     /// Compares every read with this model.
     pub fn agrees_with(&self, reader: Reader<'_>) {
-        let all = reader.documents(Listing::All, false, None, usize::MAX).unwrap();
+        let all = reader.find_documents(&DocumentQuery::default(), None, usize::MAX).unwrap();
         let without_times = |record: &DocumentRecord| DocumentRecord { modified_at: Timestamp::MIN, ..record.clone() };
         let stored: Vec<_> = all.documents.iter().map(without_times).collect();
         assert_eq!(stored, self.documents.values().map(without_times).collect::<Vec<_>>());
         for document in self.documents.keys() {
             assert_eq!(reader.subtree(document.root(), None).unwrap(), self.subtree(document.root(), usize::MAX));
             let record = self.documents[document].clone();
-            let found = reader.documents(Listing::At(record.location), false, None, usize::MAX).unwrap();
+            let query = DocumentQuery { within: Within::Location(record.location), ..DocumentQuery::default() };
+            let found = reader.find_documents(&query, None, usize::MAX).unwrap();
             assert!(found.documents.iter().any(|found| found.id == *document));
         }
         for (index, (id, block)) in self.blocks.iter().enumerate() {

@@ -1,0 +1,63 @@
+//! Checks of the rows of tasks, which follow from the blocks that are tasks and from where their documents are kept.
+
+use std::collections::{BTreeMap, HashSet};
+
+use leafbase_model::{DocumentId, DocumentRecord, Location};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::blocks::Blocks;
+use super::{Check, Law};
+use crate::keyspaces::{self, Keyspace, LOGBOOK, Row, TASKS, TASKS_BY_DAY};
+use crate::reader::tasks::read_entry;
+use crate::records;
+
+/// A hash that no two rows share but by an unlikely chance.
+fn row_hash(key: &[u8], body: &[u8]) -> u128 {
+    xxh3_128(&[key, body].concat())
+}
+
+impl Check<'_> {
+    pub(super) fn tasks(&mut self, blocks: &Blocks, documents: &BTreeMap<DocumentId, DocumentRecord>) {
+        let said = self.expect_tasks(blocks, documents);
+        self.rows(TASKS, &mut |check, key, value| {
+            check.report.tasks += 1;
+            let (_, entry) = read_entry(key, value)?;
+            if !said.contains(&row_hash(key, entry.body())) {
+                check.found(Law::Task, Row(key), "no block says so");
+            }
+            Ok(())
+        });
+        for keyspace in [TASKS_BY_DAY, LOGBOOK] {
+            self.listed_tasks(keyspace, &said);
+        }
+    }
+
+    /// Looks for the rows that the blocks say, and gives hashes of them.
+    fn expect_tasks(&mut self, blocks: &Blocks, documents: &BTreeMap<DocumentId, DocumentRecord>) -> HashSet<u128> {
+        let mut said = HashSet::new();
+        for (block, entry) in &blocks.tasks {
+            let Some((document, ..)) = blocks.run_of(*block) else { continue };
+            let key = keyspaces::task(document, entry.is_open(), *block);
+            self.expect_index_row(Law::Task, &key);
+            said.insert(row_hash(&key, entry.body()));
+            if documents.get(&document).is_none_or(|record| record.location == Location::Trash) {
+                continue;
+            }
+            if let Some(key) = entry.listed(*block) {
+                self.expect_index_row(Law::Task, &key);
+                said.insert(row_hash(&key, &[]));
+            }
+        }
+        said
+    }
+
+    fn listed_tasks(&mut self, keyspace: Keyspace, said: &HashSet<u128>) {
+        self.rows(keyspace, &mut |check, key, value| {
+            keyspaces::read_listed_task(key).ok_or_else(|| records::damaged(key))?;
+            if !said.contains(&row_hash(key, &[])) {
+                check.found(Law::Task, Row(key), "no block says so, or its document is in the trash");
+            }
+            records::read_empty(key, value)
+        });
+    }
+}
