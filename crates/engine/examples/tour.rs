@@ -16,7 +16,7 @@ use std::time::Instant;
 use std::{env, fs};
 
 use leafbase::{
-    Adaptation, AdaptationKind, Block, BlockKind, Connection, Document, ExportOptions, Fetch, FolderId, ImportOptions,
+    Adaptation, AdaptationKind, Block, BlockKind, Connection, Document, ExportOptions, Fetch, Folder, ImportOptions,
     ImportReport, ListStyle, Location, MemorySource, MoveBlocks, Position, Progress, Space, TextStyle,
 };
 
@@ -170,21 +170,19 @@ fn summarize(out: &mut impl Write, report: &ImportReport) -> Result<()> {
 }
 
 fn show_folders(out: &mut impl Write, notes: &Connection) -> Result<()> {
-    let folders = notes.folders()?.0;
     let documents = notes.documents()?.0;
-    let mut lines = Vec::new();
-    let mut waiting: Vec<(usize, Option<FolderId>)> = vec![(0, None)];
-    while let Some((depth, parent)) = waiting.pop() {
-        if let Some(folder) = folders.iter().find(|folder| Some(folder.id) == parent) {
-            lines.push(format!("{}{}/", "  ".repeat(depth - 1), folder.name));
+    let titles = |location: Location, depth: usize| {
+        let here = documents.iter().filter(|document| document.record.location == location);
+        let mut titles: Vec<_> = here.map(|document| format!("{}{}", "  ".repeat(depth), document.title)).collect();
+        titles.sort();
+        titles
+    };
+    let mut lines = titles(Location::Unsorted, 0);
+    for (depth, folder) in notes.folders()?.iter().flat_map(Folder::walk) {
+        if let Some(id) = folder.folder_id() {
+            lines.push(format!("{}{}/", "  ".repeat(depth), folder.name));
+            lines.extend(titles(Location::Folder(id), depth + 1));
         }
-        let location = parent.map_or(Location::Unsorted, Location::Folder);
-        let mut titles: Vec<_> = documents.iter().filter(|document| document.record.location == location).collect();
-        titles.sort_by(|one, other| one.title.cmp(&other.title));
-        lines.extend(titles.iter().map(|document| format!("{}{}", "  ".repeat(depth), document.title)));
-        let mut below: Vec<_> = folders.iter().filter(|folder| folder.parent == parent).collect();
-        below.sort_by(|one, other| other.name.cmp(&one.name));
-        waiting.extend(below.iter().map(|folder| (depth + 1, Some(folder.id))));
     }
     show_lines(out, &lines)
 }

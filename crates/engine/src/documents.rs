@@ -1,10 +1,10 @@
-//! Documents: making, listing, finding.
+//! Documents: making, finding, putting away and bringing back.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, Day, Destination, Document, DocumentId, DocumentRecord, Error, Items,
-    ListDocuments, Location, Result,
+    BlockData, BlockDraft, BlockId, CreateDocuments, Day, DeleteDocuments, Destination, Document, DocumentId,
+    DocumentRecord, Error, Items, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
 };
-use leafbase_store::{Listing, Reader};
+use leafbase_store::{DocumentQuery, Order, Reader, Span, Within};
 use leafbase_tree_ops as ops;
 use leafbase_tree_ops::ReadTree;
 
@@ -12,10 +12,14 @@ use crate::connection::{Connection, Writing};
 use crate::prepare;
 use crate::sight::{Full, Sight};
 
-/// How many documents one look-up of a listing reads.
-const PAGE: usize = 1_000;
+mod listing;
+
+pub(crate) use listing::find;
+
 /// The title of the hidden document that keeps the tasks of the inbox.
 const INBOX: &str = "Inbox";
+/// So long is a day of [`PurgeDocuments::OlderThanDays`], whatever the clocks of the space's zone do.
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 impl Connection<Full> {
     /// Makes an empty document with this title (inline markdown) in no folder.
@@ -32,64 +36,168 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::RuleViolation`] if `page` is no page; [`crate::ErrorKind::NotFound`] if the folder does not exist; and as
     /// for insertion.
     pub fn create_document_of(&self, page: BlockDraft, destination: impl Into<Destination>) -> Result<Document> {
-        let location = Location::from(destination.into());
-        if let Err(error) = ops::check_root(&page.data, location) {
+        let destination = destination.into();
+        let page = self.root_of(page, destination)?;
+        let made = self.create_pages(&[page], destination)?;
+        made.into_iter().next().ok_or_else(|| Error::validation("a document needs a root"))
+    }
+
+    /// Makes documents from pages with their content, all kept at one destination, and gives them back in the order of the
+    /// request, each with a link that a person can click.
+    ///
+    /// # Errors
+    /// Below `documents[n]`, those of [`Self::create_document_of`]; [`crate::ErrorKind::LimitExceeded`] at `documents` if they
+    /// have more blocks together than one request may; [`crate::ErrorKind::NotFound`] at `destination.folderId`.
+    pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
+        let CreateDocuments { documents, destination } = request;
+        let mut given = documents.into_iter();
+        let pages = self.roots_of(&mut given, destination);
+        // What an error left over may be nested deeper than the call stack allows.
+        ops::take_apart(given.collect());
+        self.create_pages(&pages?, destination).map(Items)
+    }
+
+    /// Puts documents into the trash, daily notes too, and gives back the IDs asked for. The day of a daily note is free then.
+    ///
+    /// # Errors
+    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
+    /// [`crate::ErrorKind::RuleViolation`] for one that is in the trash already, and for the inbox. Nothing is deleted then.
+    pub fn delete_documents(&self, request: impl Into<DeleteDocuments>) -> Result<Items<DocumentId>> {
+        let DeleteDocuments { document_ids } = request.into();
+        self.write(|writing| {
+            let deleted = writing.decide(|tree, context| ops::delete_documents(tree, context, &document_ids))?;
+            writing.apply(deleted.edits)
+        })?;
+        Ok(Items(document_ids))
+    }
+
+    /// Moves documents to a destination, and gives them back as they are then. One in the trash is restored by that.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `destination.folderId`. At `documentIds[n]`: [`crate::ErrorKind::NotFound`];
+    /// [`crate::ErrorKind::Validation`] for a document named twice; [`crate::ErrorKind::RuleViolation`] for a daily note, in the
+    /// trash or not, and for the inbox. Nothing is moved then.
+    pub fn move_documents(&self, request: MoveDocuments) -> Result<Items<Document>> {
+        let MoveDocuments { document_ids, destination } = request;
+        self.relocate(|writing| {
+            check_destination(writing.transaction.reader()?, destination)?;
+            writing.decide(|tree, context| ops::move_documents(tree, context, &document_ids, destination))
+        })
+    }
+
+    /// Takes daily notes out of the trash, each back to its day, and gives them back as they are then.
+    ///
+    /// # Errors
+    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
+    /// [`crate::ErrorKind::RuleViolation`] for one that is no daily note or is not in the trash; [`crate::ErrorKind::Conflict`] if
+    /// its day has another note by now. Nothing is restored then.
+    pub fn restore_daily_notes(&self, request: RestoreDailyNotes) -> Result<Items<Document>> {
+        let RestoreDailyNotes { document_ids } = request;
+        self.relocate(|writing| {
+            let reader = writing.transaction.reader()?;
+            let tree = crate::tree::Tree::new(reader, &Full);
+            ops::restore_daily_notes(&tree, &writing.context, &document_ids, |day| reader.note_of(day))
+        })
+    }
+
+    /// Erases documents of the trash for good, with all their blocks, and gives back their IDs: those asked for, or all that
+    /// have been in the trash for so long, the oldest first. A document's time in the trash counts from its last change. Costs
+    /// by the size of what is erased.
+    ///
+    /// # Errors
+    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
+    /// [`crate::ErrorKind::RuleViolation`] for one that is not in the trash. Nothing is erased then.
+    pub fn purge_documents(&self, request: PurgeDocuments) -> Result<Items<DocumentId>> {
+        let (purged, _) = self.write(|writing| {
+            let purged = match &request {
+                PurgeDocuments::Documents(ids) => {
+                    writing.decide(|tree, context| ops::check_purge(tree, context, ids))?;
+                    ids.clone()
+                }
+                PurgeDocuments::OlderThanDays(days) => {
+                    let now = writing.context.stamp.at;
+                    old_trash(writing.transaction.reader()?, *days, now)?
+                }
+            };
+            for id in &purged {
+                let erasure = writing.decide(|tree, _| ops::erase_document(tree, *id))?;
+                writing.apply(vec![erasure])?;
+            }
+            Ok(purged)
+        })?;
+        Ok(Items(purged))
+    }
+
+    /// The pages that become the roots of documents, made ready: as many as `given` has, or those before a wrong one.
+    fn roots_of(
+        &self,
+        given: &mut impl Iterator<Item = BlockDraft>,
+        destination: Destination,
+    ) -> Result<Vec<BlockDraft>> {
+        let (mut pages, mut blocks, most) = (Vec::new(), 0_usize, self.limits().blocks_per_request);
+        while let Some(page) = given.next() {
+            let at = |error: Error| error.at(format_args!("documents[{}]", pages.len()));
+            let page = self.root_of(page, destination).map_err(at)?;
+            blocks = blocks.saturating_add(page.walk().count());
+            pages.push(page);
+            if blocks > most {
+                return Err(Error::limit("blocks in one request", most, blocks).at("documents"));
+            }
+        }
+        Ok(pages)
+    }
+
+    fn root_of(&self, page: BlockDraft, destination: Destination) -> Result<BlockDraft> {
+        if let Err(error) = ops::check_root(&page.data, destination.into()) {
             ops::take_apart(vec![page]);
             return Err(error);
         }
-        let page = prepare::document(page, self.limits())?;
-        let (record, _) = self.write(|writing| {
-            if let Location::Folder(folder) = location
-                && writing.transaction.reader()?.folder(folder)?.is_none()
-            {
-                return Err(Error::not_found().at("destination.folderId"));
-            }
-            create(writing, page.clone(), location, None)
+        prepare::document(page, self.limits())
+    }
+
+    /// Makes documents of pages that were made ready.
+    fn create_pages(&self, pages: &[BlockDraft], destination: Destination) -> Result<Vec<Document>> {
+        let (records, _) = self.write(|writing| {
+            check_destination(writing.transaction.reader()?, destination)?;
+            let made = pages.iter().map(|page| create(writing, page.clone(), destination.into(), None));
+            made.collect::<Result<Vec<_>>>()
         })?;
-        Ok(Document { title: page.data.markdown, record, with_times: false, clickable_link: None })
+        let titles = pages.iter().map(|page| page.data.markdown.clone());
+        Ok(records.into_iter().zip(titles).map(|(record, title)| self.created(record, title)).collect())
+    }
+
+    /// A new document as the reply shows it.
+    pub(crate) fn created(&self, record: DocumentRecord, title: String) -> Document {
+        let clickable_link = Some(self.space.block_url(record.id.root()));
+        Document { record, title, with_times: false, clickable_link }
+    }
+
+    /// Writes what `decide` gives, and shows the documents as they are then.
+    fn relocate(
+        &self,
+        decide: impl Fn(&mut Writing<'_, '_, Full>) -> Result<ops::Relocated>,
+    ) -> Result<Items<Document>> {
+        let (documents, _) = self.write(|writing| {
+            let relocated = decide(writing)?;
+            let reader = writing.transaction.reader()?;
+            let documents = relocated.records.into_iter().map(|record| titled(reader, record, false));
+            let documents = documents.collect::<Result<Vec<_>>>()?;
+            writing.apply(relocated.edits)?;
+            Ok(documents)
+        })?;
+        Ok(Items(documents))
     }
 }
 
 impl<S: Sight> Connection<S> {
-    /// Every document that the connection sees, by ID, without metadata. Costs what it returns.
-    ///
-    /// # Errors
-    /// What the store reports.
-    pub fn documents(&self) -> Result<Items<Document>> {
-        self.list_documents(ListDocuments::new())
-    }
-
-    /// The documents that the connection sees, by ID, as the request asks for them. Costs what it returns.
-    ///
-    /// # Errors
-    /// What the store reports.
-    pub fn list_documents(&self, request: ListDocuments) -> Result<Items<Document>> {
-        self.read(|tree, snapshot| {
-            let reader = snapshot.reader();
-            let (mut found, mut cursor) = (Vec::new(), None);
-            loop {
-                let page = reader.documents(Listing::All, false, cursor.as_ref(), PAGE)?;
-                for record in page.documents {
-                    if self.sight.admits(&record) {
-                        found.push(shown(tree, record, request.metadata)?);
-                    }
-                }
-                cursor = page.next;
-                if cursor.is_none() {
-                    return Ok(Items(found));
-                }
-            }
-        })
-    }
-
     /// The document, with its times.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`].
     pub fn document(&self, id: DocumentId) -> Result<Document> {
-        self.read(|tree, _| {
+        self.read(|tree, snapshot| {
             let record = tree.document(id)?.ok_or_else(Error::not_found)?;
-            shown(tree, record, true)
+            titled(snapshot.reader(), record, true)
         })
     }
 
@@ -102,10 +210,35 @@ impl<S: Sight> Connection<S> {
     }
 }
 
-fn shown(tree: &impl ReadTree, record: DocumentRecord, with_times: bool) -> Result<Document> {
-    let root = tree.block(record.id.root())?;
+/// The document with its title. One look-up: a root is the one block of its document that has no parent.
+fn titled(reader: Reader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
+    let root = reader.first_children(record.id, BlockId::NIL, 1)?.pop();
     let root = root.ok_or_else(|| Error::corrupted(format_args!("document {}: it has no root block", record.id)))?;
     Ok(Document { record, title: root.data.markdown, with_times, clickable_link: None })
+}
+
+/// Checks that documents can be kept at `destination`.
+pub(crate) fn check_destination(reader: Reader<'_>, destination: Destination) -> Result<()> {
+    match destination {
+        Destination::Folder(folder) if reader.folder(folder)?.is_none() => {
+            Err(Error::not_found().at("destination.folderId"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The documents that have been in the trash for at least so many days, the oldest first.
+fn old_trash(reader: Reader<'_>, days: u32, now: Timestamp) -> Result<Vec<DocumentId>> {
+    let latest = now.as_millis().saturating_sub(i64::from(days).saturating_mul(DAY_MILLIS));
+    let query = DocumentQuery {
+        within: Within::Location(Location::Trash),
+        // All of them, also those that a clock set back has changed after now.
+        modified: Span { from: None, to: (days > 0).then(|| Timestamp::from_millis(latest)) },
+        order: Order::Modified,
+        ..DocumentQuery::default()
+    };
+    let (found, _) = find(reader, &query, None, usize::MAX)?;
+    Ok(found.into_iter().map(|record| record.id).collect())
 }
 
 /// Makes a document from `page`, which was made ready.
@@ -131,15 +264,13 @@ pub(crate) fn daily_note<S: Sight>(writing: &mut Writing<'_, '_, S>, day: Day) -
 
 /// The note of `day`, if there is one out of the trash.
 pub(crate) fn find_daily_note(reader: Reader<'_>, day: Day) -> Result<Option<DocumentRecord>> {
-    let found = reader.documents(Listing::Days { from: Some(day), to: Some(day) }, false, None, PAGE)?;
-    Ok(found.documents.into_iter().find(|record| record.location != Location::Trash))
+    reader.note_of(day)
 }
 
 /// The inbox of tasks, made if there is none: a hidden document, of which a space has one at most.
 #[allow(dead_code, reason = "the task operations begin with it")]
 pub(crate) fn inbox<S: Sight>(writing: &mut Writing<'_, '_, S>) -> Result<DocumentId> {
-    let found = writing.transaction.reader()?.documents(Listing::At(Location::Inbox), false, None, 1)?;
-    if let Some(inbox) = found.documents.first() {
+    if let Some(inbox) = writing.transaction.reader()?.inbox()? {
         return Ok(inbox.id);
     }
     Ok(create(writing, BlockDraft::new(BlockData::page(INBOX)), Location::Inbox, None)?.id)

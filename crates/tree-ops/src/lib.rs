@@ -14,15 +14,22 @@ mod drafts;
 mod delete;
 mod document;
 mod fetch;
+mod folders;
 mod insert;
 mod moves;
 mod update;
 
 pub use context::{Context, Place};
 pub use delete::{Deleted, delete};
-pub use document::{Created, check_root, create_document};
+pub use document::{
+    Created, Relocated, check_purge, check_root, copy_document, create_document, delete_documents, erase_document,
+    move_documents, restore_daily_notes,
+};
 pub use drafts::{check_draft, take_apart};
 pub use fetch::{assemble, fetch};
+pub use folders::{
+    FolderPlan, MovedFolders, ReadFolders, create_folders, delete_folders, folders_within, move_folders,
+};
 pub use insert::{Inserted, insert, insert_at};
 pub use moves::{Moved, move_blocks};
 pub use place::{Opened, open_place};
