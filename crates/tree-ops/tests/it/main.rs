@@ -15,6 +15,7 @@ mod cost;
 mod delete;
 mod document;
 mod fetch;
+mod folders;
 mod insert;
 mod moves;
 mod random;
