@@ -95,6 +95,7 @@ mod transfer;
 pub use changes::Changes;
 pub use clock::SystemClock;
 pub use connection::Connection;
+pub use files::FileReader;
 pub use ids::RandomIds;
 pub use leafbase_model::*;
 pub use leafbase_store::kv::Durability;
