@@ -1,0 +1,275 @@
+//! What an answer of the same size costs in spaces of 1,000, 10,000 and 100,000 documents, beside an expert's `SQLite`.
+//!
+//! `cargo bench -p benches --bench scale` prints the table, names the rows that grow by more than they may, and writes
+//! `scale.json` into the target directory. SCALE_ROUNDS changes its length, SCALE_DOCUMENTS the sizes (thousands, with commas
+//! between them), SCALE_ONLY keeps the rows whose name has that text.
+
+#[path = "scale/ask.rs"]
+mod ask;
+#[path = "scale/leaf.rs"]
+mod leaf;
+#[path = "scale/plan.rs"]
+mod plan;
+#[path = "scale/report.rs"]
+mod report;
+#[path = "scale/sqlite.rs"]
+mod sqlite;
+
+use ask::{Peer, Question, WRITES, questions};
+use benches::measure::{median, setting, shown, sync_probe, timed};
+use benches::workload::Rng;
+use leaf::{Built, Leafbase};
+use plan::{BOX, Place, Plan, State};
+use report::{Report, Who, grouped};
+use sqlite::Sqlite;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Calls that the figure of a read is the median of, in each round.
+const CALLS: usize = 40;
+/// Writes that a relaxed figure is the mean of, and those that a durable one is the median of.
+const RELAXED: usize = 64;
+const DURABLE: usize = 12;
+
+/// A space of one size, kept by both.
+struct Scale {
+    plan: Plan,
+    built: Built,
+    leafbase: PathBuf,
+    sqlite: PathBuf,
+    /// Documents of folders that writes go to: their third block is an open task.
+    targets: Vec<usize>,
+}
+
+struct Bench {
+    scales: Vec<Scale>,
+    report: Report,
+    rng: Rng,
+    round: usize,
+    only: String,
+}
+
+fn main() {
+    let rounds = setting("SCALE_ROUNDS", 5);
+    let sizes = std::env::var("SCALE_DOCUMENTS").unwrap_or_else(|_| "1000,10000,100000".to_owned());
+    let sizes: Vec<usize> = sizes.split(',').map(|size| size.trim().parse().expect("a number of documents")).collect();
+    let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let scales = sizes.iter().map(|size| Scale::build(root.path(), *size)).collect();
+    let only = std::env::var("SCALE_ONLY").unwrap_or_default();
+    let mut bench = Bench { scales, report: Report::new(&sizes), rng: Rng::new(3), round: 0, only };
+    bench.agree();
+    let mut probes = Vec::new();
+    for round in 0..rounds {
+        bench.round = round;
+        bench.openings();
+        bench.relaxed();
+        probes.push(shown(sync_probe(root.path()).expect("probe")));
+        bench.durable();
+        eprintln!("round {} of {rounds}", round + 1);
+    }
+    bench.scales.iter().for_each(|scale| scale.leaf(false).check());
+    println!("Every space is in order after all rounds.");
+    println!("{rounds} rounds; to append 200 bytes and sync them took {}\n", probes.join(", "));
+    println!("{}", bench.report.table());
+    bench.report.above().iter().for_each(|line| println!("{line}"));
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
+    bench.report.save(&target.join("scale.json")).expect("scale.json");
+}
+
+impl Scale {
+    fn build(root: &Path, size: usize) -> Self {
+        let plan = Plan::new(size);
+        let directory = |name: &str| {
+            let path = root.join(format!("{name} {size}"));
+            std::fs::create_dir_all(&path).expect("a directory");
+            path
+        };
+        let (leafbase, sqlite) = (directory("leafbase"), directory("sqlite"));
+        let (took, built) = timed(|| leaf::build(&leafbase, &plan));
+        let (beside, ()) = timed(|| Sqlite::build(&sqlite, &plan, &built.facts));
+        println!(
+            "{} documents, {} blocks: Leafbase made them in {:.1} s, one call each; SQLite in {:.1} s, in one transaction",
+            grouped(size),
+            grouped(plan.blocks()),
+            took.as_secs_f64(),
+            beside.as_secs_f64()
+        );
+        let is_target = |at: &usize| {
+            let document = &plan.documents[*at];
+            let is_plain = matches!(document.place, Place::Folder(at) if at < BOX) && *at != plan.busy;
+            is_plain && document.blocks[2].task.is_some_and(|task| task.state == State::Todo)
+        };
+        let targets = (0..size).filter(is_target).collect();
+        Self { plan, built, leafbase, sqlite, targets }
+    }
+
+    fn leaf(&self, durable: bool) -> Leafbase {
+        Leafbase::open(&self.leafbase, durable, &self.plan, &self.built)
+    }
+
+    fn open(&self, who: Who, durable: bool) -> Box<dyn Peer> {
+        match who {
+            Who::Leafbase => {
+                let mut peer = self.leaf(durable);
+                peer.turn_pages();
+                Box::new(peer)
+            }
+            Who::Sqlite => {
+                let mut peer = Sqlite::open(&self.sqlite, durable, &self.plan);
+                peer.turn_pages();
+                Box::new(peer)
+            }
+        }
+    }
+}
+
+impl Bench {
+    fn wants(&self, row: &str) -> bool {
+        row.contains(&self.only)
+    }
+
+    /// Sizes and peers in an order that turns with the round.
+    fn turn(&self) -> Vec<(usize, Who)> {
+        let mut turn: Vec<_> = (0..self.scales.len()).flat_map(|at| [(at, Who::Leafbase), (at, Who::Sqlite)]).collect();
+        let first = self.round % turn.len();
+        turn.rotate_left(first);
+        turn
+    }
+
+    fn open(&self, durable: bool) -> Vec<(usize, Who, Box<dyn Peer>)> {
+        self.turn().into_iter().map(|(at, who)| (at, who, self.scales[at].open(who, durable))).collect()
+    }
+
+    /// Both give the same answers, and as long ones at every size.
+    fn agree(&self) {
+        let mut lengths: Vec<Vec<usize>> = Vec::new();
+        for scale in &self.scales {
+            let mut peers = [scale.open(Who::Leafbase, false), scale.open(Who::Sqlite, false)];
+            let answers = questions().into_iter().map(|(row, question)| {
+                let [ours, theirs] = peers.each_mut().map(|peer| peer.ask(question).lines());
+                alike(&format!("{row}, {} documents", scale.plan.documents.len()), &ours, &theirs);
+                ours.len()
+            });
+            lengths.push(answers.collect());
+            for at in (0..scale.plan.documents.len()).step_by(97) {
+                let [ours, theirs] = peers.each_mut().map(|peer| peer.ask(Question::Fetch(at)).lines());
+                alike(&format!("document {at}"), &ours, &theirs);
+            }
+        }
+        for (at, (row, _)) in questions().iter().enumerate() {
+            assert!(lengths.iter().all(|of| of[at] == lengths[0][at] && of[at] > 0), "{row}: not as long everywhere");
+        }
+        println!("Both give the same answers, which are as long at every size.");
+    }
+
+    /// From nothing to the first answer; the file is in memory.
+    fn openings(&mut self) {
+        let row = "open and list 50";
+        if !self.wants(row) {
+            return;
+        }
+        let (_, question) = questions()[0];
+        for (at, who) in self.turn() {
+            let scale = &self.scales[at];
+            let samples = (0..5).map(|_| {
+                let open = || -> Box<dyn Peer> {
+                    match who {
+                        Who::Leafbase => Box::new(scale.leaf(false)),
+                        Who::Sqlite => Box::new(Sqlite::open(&scale.sqlite, false, &scale.plan)),
+                    }
+                };
+                micros(timed(|| {
+                    let mut peer = open();
+                    (black_box(peer.ask(question)), peer)
+                }))
+            });
+            let typical = median(samples.collect());
+            self.report.record(row, who, at, typical);
+        }
+    }
+
+    /// Spaces opened anew: first the questions, then the writes.
+    fn relaxed(&mut self) {
+        let mut peers = self.open(false);
+        for (row, question) in questions() {
+            self.read(row, &mut peers, |_, _| question);
+        }
+        let mut rng = self.rng.clone();
+        let mut any = |bench: &Self, at: usize| Question::Fetch(rng.below(bench.scales[at].plan.documents.len()));
+        self.read("fetch any document with metadata", &mut peers, &mut any);
+        self.rng = rng;
+        for (row, write) in WRITES {
+            if !self.wants(row) {
+                continue;
+            }
+            for (at, who, peer) in &mut peers {
+                let targets = self.targets(*at, RELAXED);
+                peer.flush();
+                let times = peer.write(write, &targets);
+                let mean = times.iter().sum::<Duration>().as_secs_f64() * 1e6 / times.len() as f64;
+                self.report.record(row, *who, *at, mean);
+            }
+        }
+        peers.iter_mut().for_each(|(_, _, peer)| peer.flush());
+    }
+
+    fn read(
+        &mut self,
+        row: &str,
+        peers: &mut [(usize, Who, Box<dyn Peer>)],
+        mut question: impl FnMut(&Self, usize) -> Question,
+    ) {
+        if !self.wants(row) {
+            return;
+        }
+        for (at, who, peer) in peers {
+            drop(peer.ask(question(self, *at)));
+            let samples = (0..CALLS).map(|_| {
+                let question = question(self, *at);
+                micros(timed(|| drop(black_box(peer.ask(question)))))
+            });
+            let typical = median(samples.collect());
+            self.report.record(row, *who, *at, typical);
+        }
+    }
+
+    fn durable(&mut self) {
+        let mut peers = self.open(true);
+        for (row, write) in WRITES {
+            let row = format!("durable: {row}");
+            if !self.wants(&row) {
+                continue;
+            }
+            for (at, who, peer) in &mut peers {
+                let targets = self.targets(*at, DURABLE);
+                let times = peer.write(write, &targets);
+                self.report.record(
+                    &row,
+                    *who,
+                    *at,
+                    median(times.into_iter().map(|took| took.as_secs_f64() * 1e6).collect()),
+                );
+            }
+        }
+    }
+
+    /// Different ones.
+    fn targets(&mut self, at: usize, count: usize) -> Vec<usize> {
+        let all = &self.scales[at].targets;
+        let step = all.len() / count;
+        let first = self.rng.below(step.max(1));
+        all.iter().skip(first).step_by(step.max(1)).take(count).copied().collect()
+    }
+}
+
+/// # Panics
+/// If they are not, with the first line in which they differ.
+fn alike(what: &str, ours: &[String], theirs: &[String]) {
+    let at = ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count();
+    assert!(ours == theirs, "{what}: line {at} is {:?}, in SQLite {:?}", ours.get(at), theirs.get(at));
+}
+
+fn micros<T>((took, _): (Duration, T)) -> f64 {
+    took.as_secs_f64() * 1e6
+}
