@@ -13,7 +13,7 @@
 //! | where | [`Position`] in a request, [`Slot`] in the tree |
 //! | where documents are | [`Location`], [`Folder`]; [`Destination`] and [`FolderRef`] in a request; [`DocumentFilter`] |
 //! | tasks, comments, files | [`Task`], [`Comment`], [`AssetRecord`] and [`AssetUrl`] |
-//! | collections | [`Schema`], [`Property`], [`PropertyType`], [`PropertyValue`] |
+//! | collections | [`Schema`], [`Property`], [`PropertyType`], [`Relation`], [`PropertyValue`]; [`Item`]; [`Filter`] |
 //! | a write | [`Edit`]s, each with what it replaces; a [`Change`] is a row of the change log |
 //! | a failure | [`Error`]: a stable [`ErrorKind`], a sentence, a path into the request |
 //! | how much | [`Limits`] |
@@ -69,6 +69,7 @@ mod patch;
 mod position;
 
 mod asset;
+mod collection;
 mod document;
 mod folder;
 mod info;
@@ -84,6 +85,9 @@ mod requests;
 pub use asset::{AssetRecord, AssetUrl};
 pub use block::{Block, BlockData, Content};
 pub use change::{Author, Change, Stamp};
+pub use collection::{
+    Collection, CollectionSchema, GroupValue, Item, ItemCounts, ItemGroup, ItemValue, RelatedItem, SchemaReply,
+};
 pub use color::Color;
 pub use document::{Destination, Document, DocumentRecord, Location};
 pub use draft::BlockDraft;
@@ -99,8 +103,12 @@ pub use limits::Limits;
 pub use metadata::{Comment, Metadata};
 pub use patch::BlockPatch;
 pub use position::{Edge, Position, Side, Target};
-pub use properties::{Properties, PropertyValue};
+pub use properties::{Properties, PropertyChange, PropertyValue};
 pub use requests::blocks::{DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, MoveBlocks, UpdateBlocks};
+pub use requests::collections::{
+    AddItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems, GetSchema, ItemDraft, ItemUpdate,
+    ListCollections, ReplaceSchema, SchemaFormat, UpdateItems,
+};
 pub use requests::comments::{AddComments, AddedComment, CommentDraft};
 pub use requests::documents::{
     CreateDocuments, CreateFromTemplate, DayRange, DeleteDocuments, DocumentFilter, DocumentOrder, ListDocuments,
@@ -108,13 +116,14 @@ pub use requests::documents::{
 };
 pub use requests::files::{UploadFile, UploadedFile};
 pub use requests::folders::{CreateFolders, DeleteFolders, FolderDestination, FolderDraft, MoveFolders};
+pub use requests::queries::{Condition, CountItems, Direction, Filter, Operator, QueryItems, Sort};
 pub use requests::tasks::{
     AddTasks, DeleteTasks, ListTasks, TaskDestination, TaskDraft, TaskScope, TaskUpdate, UpdateTasks,
 };
 pub use requests::{Items, ItemsPage, Paging};
 pub use schema::{
-    ContentProperty, ContentPropertyDraft, Property, PropertyDraft, PropertyKind, PropertyType, Schema, SchemaDraft,
-    SelectOption,
+    ContentProperty, ContentPropertyDraft, Property, PropertyDraft, PropertyKind, PropertyType, Relation, Schema,
+    SchemaDraft, SelectOption,
 };
 pub use styles::{
     BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, TextAlignment, TextLook,

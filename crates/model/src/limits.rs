@@ -37,6 +37,10 @@ pub struct Limits {
 impl Limits {
     /// The deepest indentation a block may have; the first level is 0.
     pub const INDENTATION: u8 = 5;
+    /// How deep the filter of a query nests: bounds every walk over it.
+    pub const FILTER_DEPTH: usize = 16;
+    /// Conditions in the filter of a query, and the properties that it sorts by: bounds the work for one item.
+    pub const QUERY_CONDITIONS: usize = 200;
 }
 
 impl Default for Limits {

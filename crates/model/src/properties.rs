@@ -25,6 +25,9 @@ pub enum PropertyValue {
     Relations(Vec<BlockId>),
 }
 
+/// What the property of a key is to become: none clears it.
+pub type PropertyChange = (String, Option<PropertyValue>);
+
 /// Values by property key, in the order of the keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties(BTreeMap<String, PropertyValue>);
@@ -49,9 +52,23 @@ impl Properties {
         };
     }
 
+    /// Puts changes onto the values: what each key named is to become.
+    pub fn apply(&mut self, changes: impl IntoIterator<Item = PropertyChange>) {
+        for (key, value) in changes {
+            self.set(key, value);
+        }
+    }
+
     /// Every key and value, in the order of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &PropertyValue)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+impl From<PropertyValue> for Value {
+    /// The value as requests give it.
+    fn from(value: PropertyValue) -> Self {
+        serde_json::to_value(value).unwrap_or_default()
     }
 }
 

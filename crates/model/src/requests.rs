@@ -9,10 +9,12 @@ use crate::json::{FromJson, Object};
 use crate::{Error, Result};
 
 pub(crate) mod blocks;
+pub(crate) mod collections;
 pub(crate) mod comments;
 pub(crate) mod documents;
 pub(crate) mod files;
 pub(crate) mod folders;
+pub(crate) mod queries;
 pub(crate) mod tasks;
 
 /// Writes a field if it is given.

@@ -6,6 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::json::{FromJson, Object, deserialize_through_json, wire_enum};
+use crate::requests::given;
 use crate::{BlockId, Color, Error, Result};
 
 wire_enum! {
@@ -80,12 +81,61 @@ pub enum PropertyKind {
     /// Any of these options.
     MultiSelect(Vec<SelectOption>),
     /// Items of another collection, or of the same.
-    Relation {
-        /// The collection.
-        target: BlockId,
-        /// The key of the property there that shows the other side.
-        inverse_key: Option<String>,
-    },
+    Relation(Relation),
+}
+
+/// One end of a two-way relation. As JSON, beside the other fields of a property: `targetCollectionId`, `inverseKey`, and `single`
+/// where it is true. In a request the target `self` is the collection that the property is of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Relation {
+    /// The collection whose items are related.
+    pub target: BlockId,
+    /// The key of the property there that shows the other end. In a schema that is kept there always is one; its own key makes a
+    /// relation of a collection with itself symmetric.
+    pub inverse_key: Option<String>,
+    /// Whether an item has one related item at most.
+    pub single: bool,
+    /// Whether the relation is stored in the items of this end, and not in those of the other. It is no part of the JSON: the
+    /// end that was declared first owns the relation, and stays its owner.
+    pub owner: bool,
+}
+
+impl Relation {
+    /// The target of a relation within one collection, in a draft: a collection that is only made has no ID yet. Written `self`.
+    pub const ITSELF: BlockId = BlockId::from_bytes([0xff; 16]);
+
+    /// A relation with the items of `target`; the property at the other end is made.
+    pub fn to(target: BlockId) -> Self {
+        Self { target, inverse_key: None, single: false, owner: false }
+    }
+
+    /// A relation of the items of a collection with each other.
+    pub fn to_itself() -> Self {
+        Self::to(Self::ITSELF)
+    }
+
+    /// The same relation with this key of the property at the other end.
+    pub fn with_inverse(mut self, key: impl Into<String>) -> Self {
+        self.inverse_key = Some(key.into());
+        self
+    }
+
+    /// The same relation with one related item at most.
+    pub fn single(mut self) -> Self {
+        self.single = true;
+        self
+    }
+
+    /// Whether the property `key` of `collection`, which has this relation, is its own other end.
+    pub fn is_symmetric(&self, collection: BlockId, key: &str) -> bool {
+        self.target == collection && self.inverse_key.as_deref() == Some(key)
+    }
+}
+
+impl From<Relation> for PropertyKind {
+    fn from(relation: Relation) -> Self {
+        Self::Relation(relation)
+    }
 }
 
 impl PropertyKind {
@@ -101,7 +151,7 @@ impl PropertyKind {
             Self::Phone => PropertyType::Phone,
             Self::SingleSelect(_) => PropertyType::SingleSelect,
             Self::MultiSelect(_) => PropertyType::MultiSelect,
-            Self::Relation { .. } => PropertyType::Relation,
+            Self::Relation(_) => PropertyType::Relation,
         }
     }
 
@@ -110,6 +160,14 @@ impl PropertyKind {
         match self {
             Self::SingleSelect(options) | Self::MultiSelect(options) => options,
             _ => &[],
+        }
+    }
+
+    /// The relation, if it is one.
+    pub const fn relation(&self) -> Option<&Relation> {
+        match self {
+            Self::Relation(relation) => Some(relation),
+            _ => None,
         }
     }
 }
@@ -176,8 +234,13 @@ impl PropertyDraft {
 }
 
 impl From<Property> for PropertyDraft {
+    /// Which end owns a relation is not for a request to say.
     fn from(property: Property) -> Self {
-        Self { key: Some(property.key), name: property.name, kind: property.kind }
+        let kind = match property.kind {
+            PropertyKind::Relation(relation) => PropertyKind::Relation(Relation { owner: false, ..relation }),
+            kind => kind,
+        };
+        Self { key: Some(property.key), name: property.name, kind }
     }
 }
 
@@ -216,6 +279,13 @@ pub struct SchemaDraft {
     pub properties: Vec<PropertyDraft>,
 }
 
+impl SchemaDraft {
+    /// A schema of this name and these columns; keys are made from the names.
+    pub fn new(name: impl Into<String>, properties: impl IntoIterator<Item = PropertyDraft>) -> Self {
+        Self { key: None, name: name.into(), content: None, properties: properties.into_iter().collect() }
+    }
+}
+
 impl From<Schema> for SchemaDraft {
     fn from(schema: Schema) -> Self {
         let content = ContentPropertyDraft { key: Some(schema.content.key), name: schema.content.name };
@@ -246,13 +316,15 @@ impl FromJson for PropertyDraft {
 
 fn kind_of(property_type: PropertyType, object: &mut Object) -> Result<PropertyKind> {
     let options: Option<Vec<SelectOption>> = object.optional("options")?;
-    let target: Option<BlockId> = object.optional("targetCollectionId")?;
+    let target: Option<RelationTarget> = object.optional("targetCollectionId")?;
     let inverse_key: Option<String> = object.optional("inverseKey")?;
+    let single: Option<bool> = object.optional("single")?;
     let is_relation = property_type == PropertyType::Relation;
     let misplaced = [
         ("options", options.is_some() && !property_type.has_options()),
         ("targetCollectionId", target.is_some() && !is_relation),
         ("inverseKey", inverse_key.is_some() && !is_relation),
+        ("single", single.is_some() && !is_relation),
     ];
     if let Some((name, _)) = misplaced.into_iter().find(|(_, wrong)| *wrong) {
         return Err(Error::validation(format!("a property of type {property_type} has no such field")).at(name));
@@ -268,11 +340,24 @@ fn kind_of(property_type: PropertyType, object: &mut Object) -> Result<PropertyK
         PropertyType::Phone => PropertyKind::Phone,
         PropertyType::SingleSelect => PropertyKind::SingleSelect(options),
         PropertyType::MultiSelect => PropertyKind::MultiSelect(options),
-        PropertyType::Relation => PropertyKind::Relation {
-            target: target.ok_or_else(|| Error::validation("is missing").at("targetCollectionId"))?,
+        PropertyType::Relation => PropertyKind::Relation(Relation {
+            target: target.ok_or_else(|| Error::validation("is missing").at("targetCollectionId"))?.0,
             inverse_key,
-        },
+            single: single.unwrap_or_default(),
+            owner: false,
+        }),
     })
+}
+
+/// The name in requests of the collection that a property is of.
+const SELF: &str = "self";
+
+struct RelationTarget(BlockId);
+
+impl FromJson for RelationTarget {
+    fn from_json(value: Value) -> Result<Self> {
+        if value.as_str() == Some(SELF) { Ok(Self(Relation::ITSELF)) } else { BlockId::from_json(value).map(Self) }
+    }
 }
 
 impl FromJson for ContentPropertyDraft {
@@ -311,24 +396,67 @@ impl Serialize for SelectOption {
     }
 }
 
+impl PropertyKind {
+    fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
+        map.serialize_entry("type", &self.property_type())?;
+        match self {
+            Self::SingleSelect(options) | Self::MultiSelect(options) if !options.is_empty() => {
+                map.serialize_entry("options", options)
+            }
+            Self::Relation(relation) => relation.write(map),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Relation {
+    fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
+        if self.target == Self::ITSELF {
+            map.serialize_entry("targetCollectionId", SELF)?;
+        } else {
+            map.serialize_entry("targetCollectionId", &self.target)?;
+        }
+        given(map, "inverseKey", self.inverse_key.as_ref())?;
+        given(map, "single", self.single.then_some(&true))
+    }
+}
+
 impl Serialize for Property {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("key", &self.key)?;
         map.serialize_entry("name", &self.name)?;
-        map.serialize_entry("type", &self.kind.property_type())?;
-        match &self.kind {
-            PropertyKind::SingleSelect(options) | PropertyKind::MultiSelect(options) if !options.is_empty() => {
-                map.serialize_entry("options", options)?;
-            }
-            PropertyKind::Relation { target, inverse_key } => {
-                map.serialize_entry("targetCollectionId", target)?;
-                if let Some(key) = inverse_key {
-                    map.serialize_entry("inverseKey", key)?;
-                }
-            }
-            _ => {}
-        }
+        self.kind.write(&mut map)?;
+        map.end()
+    }
+}
+
+impl Serialize for PropertyDraft {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        given(&mut map, "key", self.key.as_ref())?;
+        map.serialize_entry("name", &self.name)?;
+        self.kind.write(&mut map)?;
+        map.end()
+    }
+}
+
+impl Serialize for ContentPropertyDraft {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        given(&mut map, "key", self.key.as_ref())?;
+        map.serialize_entry("name", &self.name)?;
+        map.end()
+    }
+}
+
+impl Serialize for SchemaDraft {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        given(&mut map, "key", self.key.as_ref())?;
+        map.serialize_entry("name", &self.name)?;
+        given(&mut map, "contentPropDetails", self.content.as_ref())?;
+        map.serialize_entry("properties", &self.properties)?;
         map.end()
     }
 }

@@ -4,6 +4,7 @@
 
 mod api;
 mod blocks;
+mod collections;
 mod colors;
 mod depth;
 mod drafts;

@@ -1,7 +1,8 @@
 //! Schemas as JSON.
 
 use leafbase_model::{
-    Color, ContentProperty, Property, PropertyKind, PropertyType, PropertyValue, Schema, SchemaDraft, SelectOption,
+    Color, ContentProperty, Property, PropertyDraft, PropertyKind, PropertyType, PropertyValue, Relation, Schema,
+    SchemaDraft, SelectOption,
 };
 
 use crate::support::id;
@@ -10,10 +11,6 @@ fn schema() -> Schema {
     let option =
         |name: &str, color: Option<[u8; 3]>| SelectOption { name: name.into(), color: color.map(Color::from_rgb) };
     let options = vec![option("open", Some([0, 0x60, 0xc0])), option("shut", None)];
-    let relation = |inverse_key: Option<&str>| PropertyKind::Relation {
-        target: id(7),
-        inverse_key: inverse_key.map(str::to_owned),
-    };
     let kinds = [
         PropertyKind::Text,
         PropertyKind::Number,
@@ -24,8 +21,8 @@ fn schema() -> Schema {
         PropertyKind::Phone,
         PropertyKind::SingleSelect(options.clone()),
         PropertyKind::MultiSelect(options),
-        relation(Some("books")),
-        relation(None),
+        Relation { owner: true, ..Relation::to(id(7)).with_inverse("books") }.into(),
+        Relation::to(id(7)).single().into(),
         PropertyKind::MultiSelect(vec![]),
     ];
     let properties = kinds.into_iter().enumerate().map(|(number, kind)| Property {
@@ -48,6 +45,15 @@ fn a_schema_is_read_as_it_was_written() {
     assert_eq!(serde_json::from_str::<SchemaDraft>(&text).unwrap(), SchemaDraft::from(schema()));
     assert_eq!(schema().property("key_3").map(|property| property.kind.property_type()), Some(PropertyType::Date));
     assert_eq!(schema().property("key"), None);
+}
+
+#[test]
+fn a_relation_of_a_collection_with_itself() {
+    let json = r#"{"name":"Tasks","properties":[{"name":"Parent","type":"relation","targetCollectionId":"self","single":true}]}"#;
+    let draft: SchemaDraft = serde_json::from_str(json).unwrap();
+    let parent = PropertyDraft::new("Parent", Relation::to_itself().single().into());
+    assert_eq!(draft, SchemaDraft::new("Tasks", [parent]));
+    assert_eq!(serde_json::to_string(&draft).unwrap(), json);
 }
 
 #[test]
@@ -93,6 +99,10 @@ fn what_does_not_fit_is_named() {
         (
             r#"{"name":"B","properties":[{"name":"a","type":"text","inverseKey":"b"}]}"#,
             "properties[0].inverseKey: a property of type text has no such field",
+        ),
+        (
+            r#"{"name":"B","properties":[{"name":"a","type":"date","single":true}]}"#,
+            "properties[0].single: a property of type date has no such field",
         ),
         (
             r#"{"name":"B","properties":[{"name":"a","type":"relation"}]}"#,
