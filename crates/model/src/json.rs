@@ -33,8 +33,8 @@ pub fn from_str<T: FromJson>(text: &str, limits: &Limits) -> Result<T> {
     if text.len() > limits.json {
         return Err(Error::limit("bytes of JSON in one request", limits.json, text.len()));
     }
-    // Two levels for each page (its object, its list of blocks), and a few for what stands around and inside blocks.
-    let deepest = limits.page_nesting.saturating_mul(2).saturating_add(16);
+    // Two levels for each page or folder (its object, the list in it), and a few for what stands around and inside blocks.
+    let deepest = limits.page_nesting.max(limits.folder_nesting).saturating_mul(2).saturating_add(16);
     let nested = nesting(text);
     if nested > deepest {
         return Err(Error::limit("nesting of JSON", deepest, nested));
