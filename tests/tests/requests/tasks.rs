@@ -1,1 +1,8 @@
 //! Tasks: the five scopes, and what is done to them.
+
+mod adding;
+mod blocks;
+mod desk;
+mod listing;
+mod midnight;
+mod updating;

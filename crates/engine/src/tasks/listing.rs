@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use leafbase_model::{
     BlockId, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks, Location, Paging, Result, Task,
-    TaskScope, Timestamp,
+    TaskInfo, TaskScope, Timestamp,
 };
 use leafbase_store::{Cursor, Reader, Span, TaskPage};
 
@@ -22,13 +22,18 @@ pub(super) fn page(reader: Reader<'_>, now: Timestamp, request: &ListTasks) -> R
     match request.scope {
         TaskScope::Active => {
             let days = Span { from: None, to: Some(today()?) };
-            listing.indexed('a', |after, limit| reader.open_tasks(days, after, limit))
+            listing.indexed('a', |_| true, |after, limit| reader.open_tasks(days, after, limit))
         }
         TaskScope::Upcoming => {
-            let days = Span { from: Some(day_after(today()?)), to: None };
-            listing.indexed('u', |after, limit| reader.open_tasks(days, after, limit))
+            let today = today()?;
+            let later = |task: &TaskInfo| task.schedule_date.or(task.deadline_date).is_some_and(|day| day > today);
+            // A cursor may be of a day that has come since: behind it, what is upcoming no more is passed over.
+            let from = |after: Option<&Cursor>| after.is_none().then(|| day_after(today));
+            listing.indexed('u', later, |after, limit| {
+                reader.open_tasks(Span { from: from(after), to: None }, after, limit)
+            })
         }
-        TaskScope::Logbook => listing.indexed('l', |after, limit| reader.logbook(after, limit)),
+        TaskScope::Logbook => listing.indexed('l', |_| true, |after, limit| reader.logbook(after, limit)),
         TaskScope::Inbox => match reader.inbox()? {
             Some(inbox) => listing.of_document('i', inbox.id, true),
             None => Ok(ItemsPage { items: Vec::new(), next_cursor: None }),
@@ -60,6 +65,7 @@ impl Listing<'_> {
     fn indexed(
         &mut self,
         letter: char,
+        is_wanted: impl Fn(&TaskInfo) -> bool,
         read: impl Fn(Option<&Cursor>, usize) -> Result<TaskPage>,
     ) -> Result<ItemsPage<Task>> {
         let mut after = self.paging.cursor.as_deref().map(|text| cursor::read(letter, text)).transpose()?;
@@ -72,12 +78,16 @@ impl Listing<'_> {
                 if self.record(*id)?.location == Location::Templates {
                     continue;
                 }
+                let task = self.task(*id)?;
+                if !is_wanted(&task.info) {
+                    continue;
+                }
                 if items.len() == limit {
                     // The index says where it goes on behind the last row of what it was asked for.
                     let next = read(Option::as_ref(&last.0), last.1)?.next;
                     return Ok(ItemsPage { items, next_cursor: next.map(|next| cursor::write(letter, &next)) });
                 }
-                items.push(self.task(*id)?);
+                items.push(task);
                 last = (after.clone(), index + 1);
             }
             match page.next {
