@@ -1,11 +1,11 @@
 //! Elementary writes: their inverses, and forests.
 
 use leafbase_model::{
-    BlockData, BlockRecord, Change, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Node,
-    Slot, Stamp, Timestamp,
+    AssetId, AssetRecord, BlockData, BlockRecord, Change, Comment, CommentId, DocumentId, DocumentRecord, Edit,
+    FolderId, FolderRecord, Forest, Location, Node, Slot, Stamp, Timestamp,
 };
 
-use crate::support::id;
+use crate::support::{anna, day, id, instant};
 
 fn record(number: u8) -> BlockRecord {
     let (created, modified) = (Stamp::default(), Stamp::default());
@@ -23,11 +23,24 @@ fn every_edit() -> Vec<Edit> {
     let kept = |location| DocumentRecord {
         id: document,
         location,
-        day: None,
+        day: (location == Location::DailyNotes).then(|| day("2026-03-01")),
         created_at: Timestamp::default(),
         modified_at: Timestamp::default(),
     };
     let folder = |name: &str| FolderRecord { id: FolderId::NIL, name: name.into(), parent: None };
+    let comment = |number| Comment {
+        id: CommentId::from_bytes([number; 16]),
+        author: anna(),
+        content: "Why?".into(),
+        created_at: instant("2026-03-01T09:30:00.000Z"),
+    };
+    let asset = |number| AssetRecord {
+        id: AssetId::from_bytes([number; 16]),
+        media_type: "image/png".into(),
+        file_name: "map.png".into(),
+        size: 1_234,
+        created: Stamp { at: instant("2026-03-01T09:30:00.000Z"), by: anna() },
+    };
     vec![
         Edit::Insert { slot: slot(None), forest: forest(&[0, 1]) },
         Edit::Remove { slot: slot(Some(id(1))), forest: forest(&[0]) },
@@ -39,6 +52,10 @@ fn every_edit() -> Vec<Edit> {
         Edit::CreateFolder(folder("a")),
         Edit::RemoveFolder(folder("b")),
         Edit::UpdateFolder { before: folder("a"), after: folder("b") },
+        Edit::AddComment { document, block: id(1), comment: comment(1) },
+        Edit::RemoveComment { document, block: id(1), comment: comment(2) },
+        Edit::CreateAsset(asset(1)),
+        Edit::EraseAsset(asset(2)),
     ]
 }
 
@@ -47,6 +64,28 @@ fn the_inverse_of_an_inverse_is_the_edit() {
     for edit in every_edit() {
         assert_ne!(edit.inverse(), edit);
         assert_eq!(edit.inverse().inverse(), edit);
+    }
+}
+
+#[test]
+fn a_change_is_json() {
+    let stamp = Stamp { at: instant("2026-03-02T00:00:00.000Z"), by: anna() };
+    insta::assert_json_snapshot!(Change {
+        sequence: 7,
+        stamp,
+        documents: vec![DocumentId::of_root(id(9))],
+        edits: every_edit()
+    });
+}
+
+#[test]
+fn every_kind_of_edit_is_in_these_tests() {
+    let mut names: Vec<_> = every_edit().iter().map(Edit::type_name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!((names.len(), every_edit().len()), (14, 14));
+    for edit in every_edit() {
+        assert!(names.contains(&edit.inverse().type_name()), "{}", edit.type_name());
     }
 }
 

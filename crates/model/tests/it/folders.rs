@@ -1,0 +1,165 @@
+//! Folders: their requests, and the tree that a listing shows.
+
+use leafbase_model::{
+    BuiltInLocation, CreateFolders, DeleteFolders, Folder, FolderDestination, FolderDraft, FolderId, Items, Limits,
+    MoveFolders, json,
+};
+
+use crate::wire::{also_read, of, refused, with_ids, written};
+
+#[test]
+fn creation() {
+    let travel = || FolderDraft::new("Travel");
+    written(&[
+        (r#"{"folders":[]}"#, CreateFolders::default()),
+        (r#"{"folders":[{"name":"Travel"}]}"#, CreateFolders::new([travel()])),
+        (
+            r#"{"folders":[{"name":"Travel","parentFolderId":"ID1","folders":[{"name":"Lisbon"},{"name":"Oslo"}]}]}"#,
+            CreateFolders::new([travel()
+                .within(of(1))
+                .with_folders([FolderDraft::new("Lisbon"), FolderDraft::new("Oslo")])]),
+        ),
+        (
+            r#"{"folders":[{"name":"Travel","parentFolderId":"trash"}]}"#,
+            CreateFolders::new([FolderDraft { parent: Some(BuiltInLocation::Trash.into()), ..travel() }]),
+        ),
+    ]);
+    also_read(&[
+        (r#"{"folders":[{"name":"Travel","parentFolderId":null,"folders":[]}]}"#, CreateFolders::new([travel()])),
+        (
+            r#"{"folders":[{"name":"Travel","parentFolderId":"?"}]}"#,
+            CreateFolders::new([travel().within(FolderId::NIL)]),
+        ),
+    ]);
+    refused::<CreateFolders>(&[
+        ("{}", "folders", "is missing"),
+        (r#"{"folders":{"name":"Travel"}}"#, "folders", "expected an array, got an object"),
+        (r#"{"folders":["Travel"]}"#, "folders[0]", r#"expected an object, got "Travel""#),
+        (r#"{"folders":[{}]}"#, "folders[0].name", "is missing"),
+        (r#"{"folders":[{"name":7}]}"#, "folders[0].name", "expected a string, got 7"),
+        (r#"{"folders":[{"name":"x","folders":[{"name":"y"},{}]}]}"#, "folders[0].folders[1].name", "is missing"),
+        (r#"{"folders":[{"name":"x","parentFolderId":3}]}"#, "folders[0].parentFolderId", "expected an ID, got 3"),
+        (r#"{"folders":[{"name":"x","id":"ID1"}]}"#, "folders[0].id", "unknown field"),
+        (r#"{"folders":[{"name":"x","documents":[]}]}"#, "folders[0].documents", "unknown field"),
+        (r#"{"folders":[],"destination":"root"}"#, "destination", "unknown field"),
+    ]);
+}
+
+fn nested(levels: usize) -> String {
+    let open = r#"{"name":"f","folders":["#;
+    format!(r#"{{"folders":[{}{}]}}"#, open.repeat(levels), "]}".repeat(levels))
+}
+
+#[test]
+fn folders_nest_as_deep_as_the_limit_allows() {
+    let limits = Limits::default();
+    json::from_str::<CreateFolders>(&nested(limits.folder_nesting), &limits).unwrap();
+    let error = json::from_str::<CreateFolders>(&nested(100_000), &limits).unwrap_err();
+    assert_eq!(error.message(), "nesting of JSON: at most 144, got 200002");
+    let mut flat_pages = Limits::default();
+    flat_pages.page_nesting = 1;
+    json::from_str::<CreateFolders>(&nested(limits.folder_nesting), &flat_pages).unwrap();
+}
+
+#[test]
+fn destinations() {
+    written(&[
+        (r#"{"destination":"root"}"#, FolderDestination::Root),
+        (r#"{"parentFolderId":"ID1"}"#, FolderDestination::from(of::<FolderId>(1))),
+        (r#"{"parentFolderId":"templates"}"#, FolderDestination::Folder(BuiltInLocation::Templates.into())),
+    ]);
+    also_read(&[(r#""root""#, FolderDestination::Root)]);
+    let neither = "name exactly one of destination and parentFolderId";
+    refused::<FolderDestination>(&[
+        ("{}", "", neither),
+        (r#"{"destination":"root","parentFolderId":"ID1"}"#, "", neither),
+        (r#""ID1""#, "", r#"unknown value "00000000000000000000000001", expected root or a parentFolderId"#),
+        (
+            r#"{"destination":"unsorted"}"#,
+            "destination",
+            r#"unknown value "unsorted", expected root or a parentFolderId"#,
+        ),
+        (r#"{"folderId":"ID1"}"#, "folderId", "unknown field"),
+        ("1", "", "expected an object, got 1"),
+    ]);
+}
+
+#[test]
+fn moves_and_deletion() {
+    let both = || [of::<FolderId>(1), of(2)];
+    written(&[
+        (
+            r#"{"folderIds":["ID1","ID2"],"destination":{"parentFolderId":"ID3"}}"#,
+            MoveFolders::new(both(), of::<FolderId>(3)),
+        ),
+        (
+            r#"{"folderIds":["ID1"],"destination":{"destination":"root"}}"#,
+            MoveFolders::new([of(1)], FolderDestination::Root),
+        ),
+    ]);
+    also_read(&[(r#"{"folderIds":"ID1","destination":"root"}"#, MoveFolders::new([of(1)], FolderDestination::Root))]);
+    written(&[
+        (r#"{"folderIds":["ID1","ID2"]}"#, DeleteFolders::new(both())),
+        (r#"{"folderIds":["ID1"],"mustBeEmpty":true}"#, DeleteFolders::new([of(1)]).if_empty()),
+        (
+            r#"{"folderIds":["trash"]}"#,
+            DeleteFolders { folder_ids: vec![BuiltInLocation::Trash.into()], must_be_empty: false },
+        ),
+    ]);
+    also_read(&[(r#"{"folderIds":"ID1","mustBeEmpty":false}"#, DeleteFolders::new([of(1)]))]);
+    let faults = [
+        ("{}", "folderIds", "is missing"),
+        (r#"{"folderIds":["ID1",false]}"#, "folderIds[1]", "expected an ID, got false"),
+    ];
+    refused::<MoveFolders>(&faults);
+    refused::<DeleteFolders>(&faults);
+    refused::<MoveFolders>(&[
+        (r#"{"folderIds":[]}"#, "destination", "is missing"),
+        (
+            r#"{"folderIds":[],"destination":"top"}"#,
+            "destination",
+            r#"unknown value "top", expected root or a parentFolderId"#,
+        ),
+    ]);
+    refused::<DeleteFolders>(&[
+        (r#"{"folderIds":[],"mustBeEmpty":"yes"}"#, "mustBeEmpty", r#"expected true or false, got "yes""#),
+        (r#"{"folderIds":[],"recursive":true}"#, "recursive", "unknown field"),
+    ]);
+}
+
+fn listed() -> Items<Folder> {
+    let folder = |number: u8, name: &str, parent: Option<u8>, folders| Folder {
+        id: of::<FolderId>(number).into(),
+        name: name.into(),
+        parent: parent.map(of),
+        document_count: u64::from(number),
+        folders,
+    };
+    let built_in = |location: BuiltInLocation| Folder {
+        id: location.into(),
+        name: location.name().into(),
+        parent: None,
+        document_count: 0,
+        folders: Vec::new(),
+    };
+    let mut listed: Vec<_> = BuiltInLocation::ALL.iter().map(|location| built_in(*location)).collect();
+    let alfama = folder(3, "Alfama", Some(2), Vec::new());
+    let within = vec![folder(2, "Lisbon", Some(1), vec![alfama]), folder(4, "Oslo", Some(1), Vec::new())];
+    listed.push(folder(1, "Travel", None, within));
+    Items(listed)
+}
+
+#[test]
+fn the_listing() {
+    insta::assert_json_snapshot!(listed());
+}
+
+#[test]
+fn a_tree_of_folders_is_walked_from_its_top() {
+    let listed = listed();
+    let walked: Vec<_> = listed[4].walk().map(|(depth, folder)| (depth, folder.name.as_str())).collect();
+    assert_eq!(walked, [(0, "Travel"), (1, "Lisbon"), (2, "Alfama"), (1, "Oslo")]);
+    let ids: Vec<_> = listed.iter().map(Folder::folder_id).collect();
+    assert_eq!(ids, [None, None, None, None, Some(of(1))]);
+    assert_eq!(serde_json::to_value(&listed[4]).unwrap()["folders"][1]["parentFolderId"], with_ids("ID1"));
+}
