@@ -26,9 +26,8 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Calls that the figure of a read is the median of, in each round.
+/// Calls that a figure is the median of, in each round: reads, relaxed writes, durable writes.
 const CALLS: usize = 40;
-/// Writes that a relaxed figure is the mean of, and those that a durable one is the median of.
 const RELAXED: usize = 64;
 const DURABLE: usize = 12;
 
@@ -172,20 +171,18 @@ impl Bench {
         let (_, question) = questions()[0];
         for (at, who) in self.turn() {
             let scale = &self.scales[at];
-            let samples = (0..5).map(|_| {
-                let open = || -> Box<dyn Peer> {
-                    match who {
-                        Who::Leafbase => Box::new(scale.leaf(false)),
-                        Who::Sqlite => Box::new(Sqlite::open(&scale.sqlite, false, &scale.plan)),
-                    }
-                };
-                micros(timed(|| {
-                    let mut peer = open();
-                    (black_box(peer.ask(question)), peer)
-                }))
-            });
-            let typical = median(samples.collect());
-            self.report.record(row, who, at, typical);
+            let open = || -> Box<dyn Peer> {
+                match who {
+                    Who::Leafbase => Box::new(scale.leaf(false)),
+                    Who::Sqlite => Box::new(Sqlite::open(&scale.sqlite, false, &scale.plan)),
+                }
+            };
+            let opened = || {
+                let mut peer = open();
+                (black_box(peer.ask(question)), peer)
+            };
+            let samples = (0..5).map(|_| timed(opened).0).collect();
+            self.report.record(row, who, at, typical(samples));
         }
     }
 
@@ -193,12 +190,9 @@ impl Bench {
     fn relaxed(&mut self) {
         let mut peers = self.open(false);
         for (row, question) in questions() {
-            self.read(row, &mut peers, |_, _| question);
+            self.read(row, &mut peers, question);
         }
-        let mut rng = self.rng.clone();
-        let mut any = |bench: &Self, at: usize| Question::Fetch(rng.below(bench.scales[at].plan.documents.len()));
-        self.read("fetch any document with metadata", &mut peers, &mut any);
-        self.rng = rng;
+        self.any(&mut peers);
         for (row, write) in WRITES {
             if !self.wants(row) {
                 continue;
@@ -207,30 +201,36 @@ impl Bench {
                 let targets = self.targets(*at, RELAXED);
                 peer.flush();
                 let times = peer.write(write, &targets);
-                let mean = times.iter().sum::<Duration>().as_secs_f64() * 1e6 / times.len() as f64;
-                self.report.record(row, *who, *at, mean);
+                self.report.record(row, *who, *at, typical(times));
             }
         }
         peers.iter_mut().for_each(|(_, _, peer)| peer.flush());
     }
 
-    fn read(
-        &mut self,
-        row: &str,
-        peers: &mut [(usize, Who, Box<dyn Peer>)],
-        mut question: impl FnMut(&Self, usize) -> Question,
-    ) {
+    fn read(&mut self, row: &str, peers: &mut [(usize, Who, Box<dyn Peer>)], question: Question) {
         if !self.wants(row) {
             return;
         }
         for (at, who, peer) in peers {
-            drop(peer.ask(question(self, *at)));
-            let samples = (0..CALLS).map(|_| {
-                let question = question(self, *at);
-                micros(timed(|| drop(black_box(peer.ask(question)))))
-            });
-            let typical = median(samples.collect());
-            self.report.record(row, *who, *at, typical);
+            drop(peer.ask(question));
+            let samples = (0..CALLS).map(|_| timed(|| drop(black_box(peer.ask(question)))).0);
+            self.report.record(row, *who, *at, typical(samples.collect()));
+        }
+    }
+
+    /// Documents that were not asked for before, whose pages come out of the file, and the same again.
+    fn any(&mut self, peers: &mut [(usize, Who, Box<dyn Peer>)]) {
+        let rows = ["fetch any document, first time", "fetch any document, again"];
+        for (at, who, peer) in peers {
+            let size = self.scales[*at].plan.documents.len();
+            let some: Vec<usize> = (0..CALLS).map(|_| self.rng.below(size)).collect();
+            for row in rows {
+                if !self.wants(row) {
+                    continue;
+                }
+                let samples = some.iter().map(|at| timed(|| drop(black_box(peer.ask(Question::Fetch(*at))))).0);
+                self.report.record(row, *who, *at, typical(samples.collect()));
+            }
         }
     }
 
@@ -270,6 +270,7 @@ fn alike(what: &str, ours: &[String], theirs: &[String]) {
     assert!(ours == theirs, "{what}: line {at} is {:?}, in SQLite {:?}", ours.get(at), theirs.get(at));
 }
 
-fn micros<T>((took, _): (Duration, T)) -> f64 {
-    took.as_secs_f64() * 1e6
+/// The median in microseconds.
+fn typical(samples: Vec<Duration>) -> f64 {
+    median(samples.into_iter().map(|took| took.as_secs_f64() * 1e6).collect())
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 pub enum Within {
     Everywhere,
     Unsorted,
+    /// None of them changed after it was made, while half of the other documents did.
+    Templates,
     DailyNotes,
     Trash,
     /// The first folder at the top, with the 24 folders in it.
@@ -78,11 +80,11 @@ pub const WRITES: [(&str, Write); 7] = [
     ("add a comment", Write::Comment),
 ];
 
-/// What is not measured before it is made fit, and after it is undone, is for the peer to know.
 pub trait Peer {
     /// The answer, which the caller drops.
     fn ask(&mut self, question: Question) -> Box<dyn Answer>;
-    /// One after the other, on the documents of these numbers: how long each took.
+    /// One after the other on the documents of these numbers, which were read before: how long each took. All but comments is
+    /// undone at the end.
     fn write(&mut self, write: Write, documents: &[usize]) -> Vec<Duration>;
     /// Everything is on the disk, where it is read from after the next opening.
     fn flush(&mut self);
@@ -114,7 +116,7 @@ impl List {
 /// Each row's name and question. Where a row says `few`, as many documents fit at every size; else they grow with it.
 pub fn questions() -> Vec<(&'static str, Question)> {
     use Field::{Created, Modified, Note};
-    use Within::{Box, DailyNotes, Everywhere, Trash, Tree, Unsorted};
+    use Within::{Box, DailyNotes, Everywhere, Templates, Trash, Tree, Unsorted};
     let (first, last) = QUIET;
     let lists = [
         ("list 50", list(Everywhere)),
@@ -137,6 +139,7 @@ pub fn questions() -> Vec<(&'static str, Question)> {
         ("latest 50, changed in January (few)", list(Everywhere).of(Modified, first, last).latest()),
         ("latest 50, unsorted", list(Unsorted).latest()),
         ("latest 50, unsorted, changed lately", list(Unsorted).since(Modified, LATELY).latest()),
+        ("latest 50, templates", list(Templates).latest()),
         ("latest 50, a folder of 60 (few)", list(Box).latest()),
         ("latest 50, a folder and 24 below", list(Tree).latest()),
     ];

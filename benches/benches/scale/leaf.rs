@@ -126,11 +126,10 @@ pub fn build(path: &Path, plan: &Plan) -> Built {
     let connection = space.connect().acting_as("Ada");
     let mut builder = Builder { space, connection, present, plan, folders: Vec::new() };
     builder.make_folders();
-    let ids: Vec<DocumentId> = plan.documents.iter().map(|document| builder.make(document)).collect();
-    let blocks: Vec<Vec<BlockId>> = ids.iter().map(|id| builder.blocks(*id)).collect();
+    let made = plan.documents.iter().map(|document| builder.make(document));
+    let (ids, blocks): (Vec<DocumentId>, Vec<Vec<BlockId>>) = made.unzip();
     builder.make_inbox();
-    builder.change(&blocks);
-    builder.delete(&ids);
+    builder.change(&ids, &blocks);
     let facts = ids.iter().zip(blocks).map(|(id, blocks)| builder.fact(*id, blocks)).collect();
     let Builder { space, connection, folders, .. } = builder;
     drop(connection);
@@ -150,8 +149,20 @@ impl Builder<'_> {
         }
     }
 
-    fn make(&self, document: &Document) -> DocumentId {
+    /// Makes the document, and gives its blocks, too.
+    fn make(&self, document: &Document) -> (DocumentId, Vec<BlockId>) {
         self.present.set(document.created);
+        let id = self.create(document);
+        let page = self.connection.fetch(Fetch::new(id)).expect("a document");
+        let blocks: Vec<BlockId> = page.children().iter().map(|block| block.id).collect();
+        if document.has_comment {
+            let comment = CommentDraft::new(blocks[0], "a word on this");
+            self.connection.add_comments(AddComments::new([comment])).expect("a comment");
+        }
+        (id, blocks)
+    }
+
+    fn create(&self, document: &Document) -> DocumentId {
         let content = document.blocks.iter().map(draft).collect();
         let destination = match document.place {
             Place::Note(number) => {
@@ -169,40 +180,26 @@ impl Builder<'_> {
         made[0].id()
     }
 
-    fn blocks(&self, id: DocumentId) -> Vec<BlockId> {
-        let page = self.connection.fetch(Fetch::new(id)).expect("a document");
-        page.children().iter().map(|block| block.id).collect()
-    }
-
     fn make_inbox(&self) {
         self.present.set(NOON - 90 * 86_400_000);
         let request = AddTasks::new(self.plan.inbox.iter().map(inbox_draft));
         self.connection.add_tasks(request).expect("tasks");
     }
 
-    /// Changes, the earliest first, and comments.
-    fn change(&self, blocks: &[Vec<BlockId>]) {
+    /// Changes and deletions, the earliest first.
+    fn change(&self, ids: &[DocumentId], blocks: &[Vec<BlockId>]) {
         let changed = |(at, document): (usize, &Document)| document.changed.map(|when| (when, at));
         let mut changes: Vec<_> = self.plan.documents.iter().enumerate().filter_map(changed).collect();
         changes.sort_unstable();
         for (when, at) in changes {
             self.present.set(when);
-            let again = format!("{} again", self.plan.documents[at].blocks[0].markdown);
-            self.connection.update_markdown(blocks[at][0], &again).expect("update");
-        }
-        let commented = self.plan.documents.iter().zip(blocks).filter(|(document, _)| document.has_comment);
-        let comments: Vec<_> = commented.map(|(_, blocks)| CommentDraft::new(blocks[0], "a word on this")).collect();
-        for comments in comments.chunks(1000) {
-            self.connection.add_comments(AddComments::new(comments.to_vec())).expect("comments");
-        }
-    }
-
-    fn delete(&self, ids: &[DocumentId]) {
-        let trashed =
-            self.plan.documents.iter().zip(ids).filter(|(document, _)| matches!(document.place, Place::Trash(_)));
-        let trashed: Vec<DocumentId> = trashed.map(|(_, id)| *id).collect();
-        for ids in trashed.chunks(1000) {
-            self.connection.delete_documents(DeleteDocuments::new(ids.to_vec())).expect("delete");
+            let document = &self.plan.documents[at];
+            if matches!(document.place, Place::Trash(_)) {
+                self.connection.delete_documents(ids[at]).expect("delete");
+            } else {
+                let again = format!("{} again", document.blocks[0].markdown);
+                self.connection.update_markdown(blocks[at][0], &again).expect("update");
+            }
         }
     }
 
@@ -286,6 +283,7 @@ impl Leafbase {
         request = match list.within {
             Within::Everywhere => request,
             Within::Unsorted => request.at(leafbase::BuiltInLocation::Unsorted),
+            Within::Templates => request.at(leafbase::BuiltInLocation::Templates),
             Within::DailyNotes => request.at(leafbase::BuiltInLocation::DailyNotes),
             Within::Trash => request.at(leafbase::BuiltInLocation::Trash),
             Within::Tree => request.within(self.folders[0]),
@@ -395,6 +393,9 @@ impl Peer for Leafbase {
         let blocks =
             |place: usize| -> Vec<BlockId> { documents.iter().map(|at| self.facts[*at].blocks[place]).collect() };
         let homes = || -> Vec<(DocumentId, FolderId)> { ids.iter().map(|id| (*id, self.folder_of(*id))).collect() };
+        for id in &ids {
+            drop(self.connection.fetch(Fetch::new(*id)).expect("a document"));
+        }
         match write {
             Write::NewDay => self.new_days(documents.len()),
             Write::AddTask => self.add_each(&ids),

@@ -20,8 +20,8 @@ pub const FOLDERS: usize = 201;
 pub const BOX: usize = 200;
 /// Documents in the box.
 const BOXED: usize = 60;
-/// Documents of the quiet days, one after another.
-const QUIET_DOCUMENTS: usize = 320;
+/// Documents of the quiet days, one after another: 72 of them unsorted.
+const QUIET_DOCUMENTS: usize = 160;
 /// Open tasks of the inbox.
 const WAITING: usize = 60;
 /// Documents of which one has a comment.
@@ -72,7 +72,7 @@ pub struct Document {
     pub title: String,
     pub place: Place,
     pub created: i64,
-    /// When its first block got the words `again`, if it did.
+    /// When its first block got the word `again`, or it came into the trash.
     pub changed: Option<i64>,
     pub blocks: Vec<Text>,
     pub has_comment: bool,
@@ -106,7 +106,7 @@ struct Maker {
     size: usize,
     notes: i64,
     foldered: usize,
-    loose: usize,
+    boxed: usize,
     closed: usize,
 }
 
@@ -117,7 +117,7 @@ impl Plan {
         assert!(size >= 1000 && size.is_multiple_of(1000), "sizes are thousands of documents");
         let mut rng = Rng::new(11);
         let words = Words::new(&mut rng, 30_000);
-        let mut maker = Maker { rng, words, size, notes: 0, foldered: 0, loose: 0, closed: 0 };
+        let mut maker = Maker { rng, words, size, notes: 0, foldered: 0, boxed: 0, closed: 0 };
         let mut documents: Vec<Document> = (0..size).map(|at| maker.document(at)).collect();
         let busy = documents.iter().position(|document| document.place == Place::Folder(BOX)).expect("a box");
         documents[busy].blocks = (0..30).map(|at| maker.busy_text(at)).collect();
@@ -134,10 +134,13 @@ impl Maker {
     fn document(&mut self, at: usize) -> Document {
         let place = self.place(at);
         let created = self.created(at);
-        let is_quiet = self.is_quiet(at);
-        let stays = is_quiet || matches!(place, Place::Note(_)) || self.rng.below(2) == 0;
-        // Changes come in after everything was made, each at its own instant and in no order of the making.
-        let changed = (!stays).then(|| (TODAY - 10) * DAY + (at as i64 * 7919 % 1_000_003) * 700);
+        let changes = match place {
+            Place::Trash(_) => true,
+            Place::Note(_) | Place::Templates => false,
+            Place::Unsorted | Place::Folder(_) => !self.is_quiet(at) && self.rng.below(2) == 0,
+        };
+        // Changes come after everything was made, each at its own instant and in no order of the making.
+        let changed = changes.then(|| (TODAY - 10) * DAY + (at as i64 * 7919 % 1_000_003) * 700);
         let mut blocks: Vec<Text> = (0..4).map(|_| self.text()).collect();
         blocks[2].task = Some(self.task());
         let title = format!("{at:06} {}", self.sentence(24));
@@ -153,18 +156,19 @@ impl Maker {
             2 => Place::Templates,
             3 => Place::Trash(at % BOX),
             4..8 => Place::Unsorted,
+            8..13 if self.is_quiet(at) => Place::Unsorted,
             _ => self.folder(),
         }
     }
 
     fn folder(&mut self) -> Place {
         self.foldered += 1;
-        let all = self.size * 12 / 20;
-        if self.foldered.is_multiple_of(all / BOXED) {
+        let all = self.size * 12 / 20 - QUIET_DOCUMENTS * 5 / 20;
+        if self.boxed < BOXED && self.foldered.is_multiple_of(all / BOXED) {
+            self.boxed += 1;
             return Place::Folder(BOX);
         }
-        self.loose += 1;
-        Place::Folder(self.loose % BOX)
+        Place::Folder((self.foldered - self.boxed) % BOX)
     }
 
     fn is_quiet(&self, at: usize) -> bool {

@@ -59,6 +59,8 @@ const BLOCK: &str =
 const TREE: &str =
     "WITH RECURSIVE tree (folder) AS (VALUES (10) UNION ALL SELECT places.key FROM places, tree WHERE parent = folder)";
 
+const BY_KEY: &str = "SELECT key, title FROM documents WHERE key = ?1";
+
 pub struct Sqlite {
     connection: Connection,
     busy: i64,
@@ -193,6 +195,7 @@ fn list_sql(list: List) -> String {
     let mut filter = match list.within {
         Within::Everywhere => "place >= 0".to_owned(),
         Within::Unsorted => format!("place = {UNSORTED}"),
+        Within::Templates => format!("place = {TEMPLATES}"),
         Within::DailyNotes => format!("place = {DAILY_NOTES}"),
         Within::Trash => format!("place = {TRASH}"),
         Within::Box => format!("place = {}", FIRST_FOLDER + BOX as i64),
@@ -238,7 +241,8 @@ impl Sqlite {
             let place = (key_of(document.place), day);
             peer.insert_document(key, fact.id, &fact.title, place, (fact.created, fact.modified));
             for (place, text) in document.blocks.iter().enumerate() {
-                let again = if place == 0 && document.changed.is_some() { " again" } else { "" };
+                let is_changed = document.changed.is_some() && !matches!(document.place, Place::Trash(_));
+                let again = if place == 0 && is_changed { " again" } else { "" };
                 let markdown = format!("{}{again}", text.markdown);
                 peer.insert_block(key, &order::nth(place), &markdown, text.task, fact.created);
                 if place == 0 && document.has_comment {
@@ -493,7 +497,6 @@ impl Sqlite {
 
 impl Peer for Sqlite {
     fn ask(&mut self, question: Question) -> Box<dyn Answer> {
-        let by_key = "SELECT key, title FROM documents WHERE key = ?1";
         match question {
             Question::List(list) => Box::new(self.list(list)),
             Question::Tasks(scope) => Box::new(self.tasks(scope)),
@@ -502,8 +505,8 @@ impl Peer for Sqlite {
                 let sql = "SELECT key, title FROM documents WHERE day = ?1 AND day IS NOT NULL AND place <> 3";
                 Box::new(self.tree(sql, TODAY))
             }
-            Question::Fetch(at) => Box::new(self.with_comments(self.tree(by_key, at as i64 + 1))),
-            Question::FetchBusy => Box::new(self.with_comments(self.tree(by_key, self.busy))),
+            Question::Fetch(at) => Box::new(self.with_comments(self.tree(BY_KEY, at as i64 + 1))),
+            Question::FetchBusy => Box::new(self.with_comments(self.tree(BY_KEY, self.busy))),
             Question::Info => Box::new(self.one("SELECT id, name, zone FROM meta", (), |row| {
                 Ok(Info { _id: blob(row, 0)?, name: row.get(1)?, zone: row.get(2)? })
             })),
@@ -513,6 +516,7 @@ impl Peer for Sqlite {
     fn write(&mut self, write: Write, documents: &[usize]) -> Vec<Duration> {
         let open = Task { state: State::Todo, scheduled: Some(TODAY), deadline: None, closed: None };
         let keys: Vec<i64> = documents.iter().map(|at| *at as i64 + 1).collect();
+        keys.iter().for_each(|key| drop(self.tree(BY_KEY, *key)));
         match write {
             Write::NewDay => {
                 let days = (0..documents.len() as i64).map(|at| TODAY + 1 + at).collect();
