@@ -23,7 +23,13 @@
 //! |---|---|
 //! | read | [`fetch`](Connection::fetch), [`fetch_markdown`](Connection::fetch_markdown), [`content_markdown`](Connection::content_markdown) |
 //! | write | [`insert_blocks`](Connection::insert_blocks), [`insert_markdown`](Connection::insert_markdown), [`update_blocks`](Connection::update_blocks), [`move_blocks`](Connection::move_blocks), [`delete_blocks`](Connection::delete_blocks) |
-//! | make and find documents | [`create_document`](Connection::create_document), [`documents`](Connection::documents), [`create_folder`](Connection::create_folder), [`folders`](Connection::folders) |
+//! | make documents | [`create_document`](Connection::create_document), [`create_documents`](Connection::create_documents), [`create_from_template`](Connection::create_from_template) |
+//! | find and keep them | [`list_documents`](Connection::list_documents), [`move_documents`](Connection::move_documents), [`delete_documents`](Connection::delete_documents), [`restore_daily_notes`](Connection::restore_daily_notes), [`purge_documents`](Connection::purge_documents) |
+//! | order them in folders | [`folders`](Connection::folders), [`create_folders`](Connection::create_folders), [`move_folders`](Connection::move_folders), [`delete_folders`](Connection::delete_folders) |
+//! | keep tasks | [`tasks`](Connection::tasks), [`add_tasks`](Connection::add_tasks), [`update_tasks`](Connection::update_tasks), [`delete_tasks`](Connection::delete_tasks) |
+//! | remark on blocks | [`add_comments`](Connection::add_comments) |
+//! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
+//! | know where one is | [`info`](Connection::info) |
 //! | follow what happens | [`changes_since`](Connection::changes_since) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`compact`](Space::compact), [`stats`](Space::stats) |

@@ -16,6 +16,7 @@ mod html;
 mod wiki;
 
 mod anchors;
+mod attachable;
 mod rewriting;
 mod targets;
 
@@ -27,6 +28,7 @@ mod reading;
 
 mod steps;
 
+mod attaching;
 mod incoming;
 mod settling;
 

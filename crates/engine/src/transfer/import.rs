@@ -13,8 +13,10 @@ use leafbase_tree_ops::{self as ops, Context};
 use crate::connection::Connection;
 use crate::days;
 use crate::documents::find_daily_note;
+use crate::files::Upload;
 use crate::sight::Full;
 use crate::space::Progress;
+use crate::transfer::attaching::Attaching;
 use crate::transfer::incoming::{Anchored, Incoming, Loose};
 use crate::transfer::notes::Notes;
 use crate::transfer::plan::{Given, Plan, Step};
@@ -33,8 +35,8 @@ impl Connection<Full> {
     /// whose name is a day become the daily notes of it (see [`ImportOptions::daily_notes`]).
     ///
     /// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki links and relative links to
-    /// files of the folder become links to blocks. The report tells what had to be adapted and what was left out; hidden files,
-    /// symbolic links and what is not markdown are. Memory stays bounded by the largest file.
+    /// files of the folder become links to blocks; other files that a document shows or links to are taken in as uploads are. The
+    /// report tells what had to be adapted and what was left out; hidden files, symbolic links and files that no document shows are. Memory stays bounded by the largest file.
     ///
     /// `progress` is told the steps done: one for each file, and when all are read, those that find what links to headings mean, by
     /// which the total grows. It may break off: the report says so, and what was imported stays, whole; a link to a heading that was
@@ -78,6 +80,7 @@ impl Connection<Full> {
             plan.files.iter_mut().for_each(|file| file.taken_day = None);
         }
         let mut import = Import::new(self, &plan, now);
+        import.takes_attachments = options.attachments;
         let mut steps = Steps::new(progress, plan.files.len());
         import.run(source, &mut steps)?;
         import.finish(&mut steps)
@@ -94,6 +97,8 @@ struct Import<'a> {
     loose: Vec<(BlockId, FileIndex, Loose)>,
     /// Whether each file was imported.
     made: Vec<bool>,
+    takes_attachments: bool,
+    attaching: Attaching,
     batch: Batch,
     report: ImportReport,
 }
@@ -102,6 +107,8 @@ struct Import<'a> {
 #[derive(Default)]
 struct Batch {
     edits: Vec<Edit>,
+    /// The bytes of the files that are made.
+    uploads: Vec<Upload>,
     blocks: usize,
     documents: u64,
     folders: u64,
@@ -111,8 +118,9 @@ impl<'a> Import<'a> {
     fn new(connection: &'a Connection<Full>, plan: &'a Plan, now: Timestamp) -> Self {
         let report = ImportReport { skipped: plan.skipped.clone(), ..ImportReport::default() };
         let (made, stamp) = (vec![false; plan.files.len()], Stamp { at: now, by: connection.author().clone() });
+        let (attaching, takes_attachments) = (Attaching::new(&connection.space, &stamp), true);
         let (anchored, loose, batch) = (Anchored::default(), Vec::new(), Batch::default());
-        Self { connection, plan, stamp, anchored, loose, made, batch, report }
+        Self { connection, plan, stamp, anchored, loose, made, takes_attachments, attaching, batch, report }
     }
 
     fn run(&mut self, source: &mut dyn ImportSource, steps: &mut Steps<'_>) -> Result<()> {
@@ -156,7 +164,7 @@ impl<'a> Import<'a> {
             notes.add_at(*kind, None, *message);
         }
         let mut blocks = reading::blocks(&text.text, limits, &mut notes);
-        let (loose, links) = self.rewrite_links(index, &mut blocks, &mut notes);
+        let (loose, links) = self.rewrite_links(source, index, &mut blocks, &mut notes);
         let (forest, edits, links, loose) = match self.document(index, blocks) {
             Ok((forest, edits)) => (forest, edits, links, loose),
             Err(error) => {
@@ -183,7 +191,9 @@ impl<'a> Import<'a> {
         self.batch.blocks += forest.len();
         self.batch.documents += 1;
         self.report.blocks += u64::try_from(forest.len().saturating_sub(1)).unwrap_or(0);
-        self.batch.edits.extend(edits);
+        let (files, uploads) = self.attaching.settle(&edits);
+        self.batch.edits.extend(files.into_iter().chain(edits));
+        self.batch.uploads.extend(uploads);
         if let Some(made) = self.made.get_mut(index) {
             *made = true;
         }
@@ -192,13 +202,19 @@ impl<'a> Import<'a> {
 
     fn rewrite_links(
         &mut self,
+        source: &mut dyn ImportSource,
         index: FileIndex,
         blocks: &mut [BlockDraft],
         notes: &mut Notes<'_>,
     ) -> (Vec<Loose>, u64) {
         let (ids, at, made) = (self.connection.space.ids(), self.stamp.at, &self.made);
+        let (attaching, takes_attachments) = (&mut self.attaching, self.takes_attachments);
+        let mut attach = |path: &str| {
+            if takes_attachments { attaching.take(source, path) } else { Err("attachments are left out".to_owned()) }
+        };
         let mut incoming = Incoming {
             plan: self.plan,
+            attach: &mut attach,
             from: index,
             is_gone: &|file| file < index && !made.get(file).copied().unwrap_or(false),
             anchored: &mut self.anchored,
@@ -242,6 +258,8 @@ impl<'a> Import<'a> {
         })?;
         self.report.documents += batch.documents;
         self.report.folders += batch.folders;
+        self.report.attachments += u64::try_from(batch.uploads.len()).unwrap_or(u64::MAX);
+        batch.uploads.into_iter().for_each(Upload::keep);
         Ok(())
     }
 
@@ -251,6 +269,9 @@ impl<'a> Import<'a> {
         let mut settled = settling.settle(&self.anchored, &self.loose, steps)?;
         self.report.canceled |= settled.canceled;
         self.report.adaptations.append(&mut settled.remarks);
+        let unknown = self.plan.attachable.paths().filter(|path| !self.attaching.knows(path));
+        let reason = "not markdown, and no document shows it";
+        self.report.skipped.extend(unknown.map(|path| Skipped { path: path.to_owned(), reason: reason.to_owned() }));
         // Stable: what is remarked on one file stays in the order of its lines.
         self.report.adaptations.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
         self.report.skipped.sort_by(|one, other| one.path.cmp(&other.path));

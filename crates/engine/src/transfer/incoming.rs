@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use leafbase_markdown::{self as markdown, LinkForm, LinkTarget};
-use leafbase_model::{BlockData, BlockDraft, BlockId, BlockKind, TextStyle};
+use leafbase_model::{AssetUrl, BlockData, BlockDraft, BlockId, BlockKind, TextStyle};
 
 use crate::transfer::notes::Notes;
 use crate::transfer::plan::Plan;
 use crate::transfer::report::AdaptationKind;
 use crate::transfer::rewriting::{Url, block_url, rewrite_urls};
 use crate::transfer::targets::{FileIndex, Found};
+use crate::transfer::urls::Reference;
 use crate::transfer::wiki::{self, WikiLink};
 use crate::transfer::{html, titles, urls};
 
@@ -59,13 +60,15 @@ pub(super) struct Incoming<'a, 't> {
     /// Whether an earlier file was skipped after all.
     pub(super) is_gone: &'a dyn Fn(FileIndex) -> bool,
     pub(super) anchored: &'a mut Anchored,
+    /// Takes in the file at a path, from the top: the URL that it has then, or why it is not taken in.
+    pub(super) attach: &'a mut dyn FnMut(&str) -> Result<String, String>,
     pub(super) mint: &'a mut dyn FnMut() -> [u8; 16],
     pub(super) notes: &'a mut Notes<'t>,
     pub(super) loose: Vec<Loose>,
     pub(super) resolved: u64,
 }
 
-impl Incoming<'_, '_> {
+impl<'a> Incoming<'a, '_> {
     /// Rewrites the links of `drafts` and all below them. `first` is the place of the first one.
     pub(super) fn rewrite(&mut self, drafts: &mut [BlockDraft], first: usize) {
         let mut waiting: Vec<&mut BlockDraft> = drafts.iter_mut().rev().collect();
@@ -79,12 +82,6 @@ impl Incoming<'_, '_> {
 
     fn rewrite_block(&mut self, data: &mut BlockData, place: usize) {
         self.notes.begin_block(&data.markdown);
-        if let BlockKind::Image { url, .. } | BlockKind::Video { url, .. } | BlockKind::File { url, .. } = &data.kind {
-            if urls::is_relative(url) {
-                self.attachment(url);
-            }
-            return;
-        }
         if data.block_type().has_own_markdown() {
             self.tell_html(&data.markdown);
         }
@@ -111,7 +108,45 @@ impl Incoming<'_, '_> {
     }
 
     fn attachment(&mut self, url: &str) {
-        self.notes.add(AdaptationKind::Attachment, url, format!("{url} is not taken in; the path is kept"));
+        self.not_attached(url, "it is no file of the folder");
+    }
+
+    fn not_attached(&mut self, url: &str, why: &str) {
+        let message = format!("{url} is not taken in, for {why}; the path is kept");
+        self.notes.add(AdaptationKind::Attachment, url, message);
+    }
+
+    /// The new URL of a file that is shown from the relative path `url`.
+    fn attached(&mut self, url: &str) -> Option<String> {
+        let reference = urls::relative_reference(url);
+        let found = reference.and_then(|reference| self.attachable(&reference));
+        if found.is_none() {
+            self.attachment(url);
+        }
+        let (path, fragment) = found?;
+        Some(self.take_in(path, url)? + &fragment)
+    }
+
+    /// The file that is no markdown which a path relative to this one leads to, and what of the link stays behind its URL.
+    fn attachable(&self, reference: &Reference) -> Option<(&'a str, String)> {
+        let path = self.plan.attachable.at_path(&urls::join(self.directory(), &reference.path)?)?;
+        let fragment = reference.anchor.as_ref().map(|anchor| format!("#{}", urls::encode(anchor)));
+        Some((path, fragment.unwrap_or_default()))
+    }
+
+    fn take_in(&mut self, path: &str, written: &str) -> Option<String> {
+        match (self.attach)(path) {
+            Ok(new) => Some(new),
+            Err(why) => {
+                self.not_attached(written, &why);
+                None
+            }
+        }
+    }
+
+    /// The directory of this file.
+    fn directory(&self) -> &str {
+        self.plan.files.get(self.from).map_or("", |file| urls::directory(&file.path))
     }
 
     /// The new URL of a link that leads to a file, by a relative path or, as some programs write it, by a wiki link.
@@ -124,8 +159,7 @@ impl Incoming<'_, '_> {
             return None;
         }
         if embedded {
-            self.attachment(url);
-            return None;
+            return self.attached(url);
         }
         let Some(reference) = urls::relative_reference(url) else {
             let message = format!("{url} is more than a path; the link is kept");
@@ -133,6 +167,9 @@ impl Incoming<'_, '_> {
             return None;
         };
         let Some(file) = self.file_at(&reference.path) else {
+            if let Some((path, fragment)) = self.attachable(&reference) {
+                return Some(self.take_in(path, url)? + &fragment);
+            }
             let message = format!("{url} leads to no markdown file of the folder; the link is kept");
             self.notes.add(AdaptationKind::UnresolvedPath, url, message);
             return None;
@@ -173,7 +210,7 @@ impl Incoming<'_, '_> {
         }
         rewritten.push_str(text.get(at..).unwrap_or_default());
         // What stands around the links may keep markdown from reading them as such.
-        if block_links(&rewritten) != block_links(&text) + changed {
+        if own_links(&rewritten) != own_links(&text) + changed {
             let message = format!("the wiki links stay text: {}", text.lines().next().unwrap_or_default());
             self.notes.add_at(AdaptationKind::UnresolvedLink, None, message);
             self.loose.truncate(loose);
@@ -188,6 +225,10 @@ impl Incoming<'_, '_> {
     /// A wiki link as an ordinary one.
     fn wiki_link(&mut self, link: &WikiLink<'_>, written: &str, place: usize) -> Option<String> {
         if link.embed {
+            if let Some(path) = self.plan.attachable.by_name(self.directory(), link.target) {
+                let url = self.take_in(path, written)?;
+                return Some(format!("![{}]({url})", titles::literal(link.target)));
+            }
             self.notes.add(AdaptationKind::Embed, written, format!("{written} stays text"));
             return None;
         }
@@ -243,23 +284,28 @@ fn reread(data: &mut BlockData) {
     if !data.block_type().has_own_markdown() {
         return;
     }
-    markdown::canonical(data);
     let is_paragraph = matches!(&data.kind, BlockKind::Text(look) if look.style == TextStyle::Body);
-    if is_paragraph && data.markdown.starts_with('[') && data.markdown.ends_with(')') {
-        let read = markdown::parse(&markdown::render_block(data), &markdown::ParseOptions::default());
+    if is_paragraph && data.markdown.starts_with(['[', '!']) && data.markdown.ends_with(')') {
+        let read = markdown::parse(&data.markdown, &markdown::ParseOptions::default());
         let mut blocks = read.map(|parsed| parsed.blocks).unwrap_or_default();
         if let (Some(block), true) = (blocks.pop(), blocks.is_empty())
-            && matches!(block.data.kind, BlockKind::RichUrl { .. })
+            && !block.data.block_type().has_own_markdown()
         {
             data.kind = block.data.kind;
             data.markdown = block.data.markdown;
+            return;
         }
     }
+    markdown::canonical(data);
 }
 
-fn block_links(text: &str) -> usize {
+/// How many links of `text` lead to blocks or to uploaded files.
+fn own_links(text: &str) -> usize {
     let mut count = 0;
-    markdown::links(text, &mut |link| count += usize::from(matches!(link.target, LinkTarget::Block(_))));
+    markdown::links(text, &mut |link| {
+        let is_own = matches!(link.target, LinkTarget::Block(_)) || AssetUrl::asset_of(&link.destination).is_some();
+        count += usize::from(is_own);
+    });
     count
 }
 

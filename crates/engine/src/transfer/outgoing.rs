@@ -59,7 +59,11 @@ impl<'a> Outgoing<'a> {
     /// Rewrites the links of a block of the file `from`. What is not exported stays a link to a block.
     pub(super) fn rewrite(&self, from: usize, data: &mut BlockData) {
         rewrite_urls(data, &mut |link| match AssetUrl::asset_of(link.url) {
-            Some(file) => self.path_to(from, self.attachments.path(file)?),
+            Some(file) => {
+                let path = self.path_to(from, self.attachments.path(file)?)?;
+                let fragment = link.url.find('#').and_then(|at| link.url.get(at..)).unwrap_or_default();
+                Some(path + fragment)
+            }
             None => self.relative(from, linked_block(link.url)?),
         });
     }

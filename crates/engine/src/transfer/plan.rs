@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::{Day, DocumentId, FolderId, FolderRecord, Location, Result};
 
+use crate::transfer::attachable::Attachable;
 use crate::transfer::report::Skipped;
 use crate::transfer::source::{ImportSource, SourceEntry, reason_to_skip};
-use crate::transfer::targets::Targets;
+use crate::transfer::targets::{Targets, markdown_extension};
 use crate::transfer::{names, reading, urls};
 
 /// A file that becomes a document.
@@ -46,13 +47,16 @@ pub(super) struct Plan {
     pub(super) files: Vec<PlannedFile>,
     pub(super) steps: Vec<Step>,
     pub(super) targets: Targets,
+    /// Files that documents may show.
+    pub(super) attachable: Attachable,
     pub(super) skipped: Vec<Skipped>,
 }
 
 impl Plan {
     /// Plans the import of all that `source` holds.
     pub(super) fn of(source: &mut dyn ImportSource, given: Given<'_>) -> Result<Self> {
-        let (mut paths, mut directories, mut skipped) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        let (mut paths, mut others) = (BTreeSet::new(), BTreeSet::new());
+        let (mut directories, mut skipped) = (BTreeSet::new(), Vec::new());
         for entry in source.entries()? {
             let (path, is_file) = match entry {
                 SourceEntry::File(path) => (path, true),
@@ -62,14 +66,16 @@ impl Plan {
                     continue;
                 }
             };
-            if let Some(reason) = reason_to_skip(&path, is_file) {
+            if let Some(reason) = reason_to_skip(&path) {
                 skipped.push(Skipped { path, reason: reason.to_owned() });
                 continue;
             }
-            if is_file {
+            if !is_file {
+                add_directory(&mut directories, &path);
+            } else if markdown_extension(&path).is_some() {
                 paths.insert(path);
             } else {
-                add_directory(&mut directories, &path);
+                others.insert(path);
             }
         }
         skipped.sort_by(|one, other| one.path.cmp(&other.path));
@@ -78,7 +84,8 @@ impl Plan {
         for path in paths.iter().filter(|path| !notes.contains_key(*path)) {
             add_directory(&mut directories, urls::directory(path));
         }
-        let mut plan = Self { files: Vec::new(), steps: Vec::new(), targets: Targets::default(), skipped };
+        let attachable = Attachable::new(others);
+        let mut plan = Self { files: Vec::new(), steps: Vec::new(), targets: Targets::default(), attachable, skipped };
         plan.lay_out(paths, &directories, &notes, given);
         Ok(plan)
     }
@@ -158,13 +165,9 @@ mod tests {
         let skipped: Vec<_> = plan.skipped.iter().map(|entry| (entry.path.as_str(), entry.reason.as_str())).collect();
         assert_eq!(
             skipped,
-            [
-                ("../out.md", "not a path within the folder"),
-                (".git/z.md", "hidden"),
-                ("b/.hidden.md", "hidden"),
-                ("pic.png", "not markdown"),
-            ]
+            [("../out.md", "not a path within the folder"), (".git/z.md", "hidden"), ("b/.hidden.md", "hidden"),]
         );
+        assert_eq!(plan.attachable.paths().collect::<Vec<_>>(), ["pic.png"]);
         assert_eq!(plan.files[0].location, Location::Unsorted);
         assert_eq!(plan.files[1].location, Location::Folder(FolderId::from_bytes([2; 16])));
     }

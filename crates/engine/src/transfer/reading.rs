@@ -94,7 +94,7 @@ pub(super) fn blocks(text: &str, limits: &Limits, notes: &mut Notes<'_>) -> Vec<
 /// A link, a picture or a file that is too long for a block of its own stays text.
 fn bound(blocks: &mut [BlockDraft], limits: &Limits, notes: &mut Notes<'_>) {
     let mut waiting: Vec<&mut BlockDraft> = blocks.iter_mut().rev().collect();
-    while let Some(BlockDraft { data, content }) = waiting.pop() {
+    while let Some(BlockDraft { data, content, .. }) = waiting.pop() {
         waiting.extend(content.iter_mut().rev());
         if let BlockKind::Image { url, .. }
         | BlockKind::Video { url, .. }

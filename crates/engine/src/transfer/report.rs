@@ -9,11 +9,12 @@ use leafbase_model::FolderId;
 pub struct ImportOptions {
     pub(super) folder: Option<FolderId>,
     pub(super) daily_notes: bool,
+    pub(super) attachments: bool,
 }
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        Self { folder: None, daily_notes: true }
+        Self { folder: None, daily_notes: true, attachments: true }
     }
 }
 
@@ -27,6 +28,12 @@ impl ImportOptions {
     /// has a note already it is a document like any other. Default: yes.
     pub fn daily_notes(mut self, daily_notes: bool) -> Self {
         self.daily_notes = daily_notes;
+        self
+    }
+
+    /// Whether the files that documents show from a relative path are taken in, as uploads are. Default: yes.
+    pub fn attachments(mut self, attachments: bool) -> Self {
+        self.attachments = attachments;
         self
     }
 
@@ -93,7 +100,7 @@ pub enum AdaptationKind {
     Embed,
     /// A relative link to something that is no markdown file here, with a query, or of an HTML tag stays as it is.
     UnresolvedPath,
-    /// A picture or another file that a document shows from a relative path is not taken in; the path stays.
+    /// A picture or another file that a document shows from a relative path is not there, or cannot be taken in; the path stays.
     Attachment,
     /// A title that a file's name can only hold in part, or plain; or a file's name that a title can only hold in part.
     Title,
@@ -169,6 +176,8 @@ pub struct ImportReport {
     pub folders: u64,
     /// Wiki links and relative links that became links to blocks.
     pub links: u64,
+    /// Files taken in that documents show.
+    pub attachments: u64,
     /// What is not as it was, file by file in the order of paths.
     pub adaptations: Vec<Adaptation>,
     /// What was not imported.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use leafbase_model::{Error, ErrorKind, Result};
 
 use crate::transfer::report::Skipped;
-use crate::transfer::targets::markdown_extension;
 
 /// Something that a source holds. Paths are from its top, with `/` between their parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +34,16 @@ pub trait ImportSource {
     /// # Errors
     /// What the source reports: the file is skipped, with the error as the reason.
     fn read(&mut self, path: &str, at_most: usize) -> Result<Vec<u8>>;
+
+    /// The bytes of a file that documents show, piece by piece: a picture, or another attachment. As given here it is read whole, up to
+    /// `at_most` bytes and a few more.
+    ///
+    /// # Errors
+    /// What the source reports: the file is not taken in, with the error as the reason.
+    fn open(&mut self, path: &str, at_most: u64) -> Result<Box<dyn Read + '_>> {
+        let bytes = self.read(path, usize::try_from(at_most).unwrap_or(usize::MAX))?;
+        Ok(Box::new(Cursor::new(bytes)))
+    }
 }
 
 /// Files in memory: `MemorySource::from_iter([("Trip.md", "# Packing")])`.
@@ -91,6 +100,12 @@ impl ImportSource for FolderSource {
         read.map_err(|error| failed("read", &path, error))?;
         Ok(bytes)
     }
+
+    fn open(&mut self, path: &str, _: u64) -> Result<Box<dyn Read + '_>> {
+        let path = self.0.join(path);
+        let file = File::open(&path).map_err(|error| failed("read", &path, error))?;
+        Ok(Box::new(file))
+    }
 }
 
 fn list(top: &Path, directory: &str, waiting: &mut Vec<String>, found: &mut Vec<SourceEntry>) -> std::io::Result<()> {
@@ -123,13 +138,11 @@ fn list(top: &Path, directory: &str, waiting: &mut Vec<String>, found: &mut Vec<
 }
 
 /// Why the file or directory of this path is not imported, if it is not.
-pub(super) fn reason_to_skip(path: &str, is_file: bool) -> Option<&'static str> {
+pub(super) fn reason_to_skip(path: &str) -> Option<&'static str> {
     if path.split('/').any(|part| part.is_empty() || part == "." || part == "..") || path.contains('\\') {
         Some("not a path within the folder")
     } else if hidden(path) {
         Some("hidden")
-    } else if is_file && markdown_extension(path).is_none() {
-        Some("not markdown")
     } else {
         None
     }
