@@ -29,16 +29,27 @@ mod outline;
 mod properties;
 mod words;
 
+mod broken;
 mod naive;
 mod naive_apply;
+mod naive_blocks;
+mod naive_comments;
+mod naive_days;
+mod naive_documents;
+mod naive_files;
+mod naive_folders;
 mod naive_read;
 mod naive_rules;
+mod naive_tasks;
 
+mod numbers;
 mod ops;
 mod sources;
 
 pub use attributes::{Change, change, fields};
-pub use naive::{NaiveBlock, NaiveDocument, NaiveSpace};
-pub use ops::{Numbers, Request, small_limits};
+pub use broken::Broken;
+pub use naive::{NaiveBlock, NaiveDocument, NaiveFile, NaiveSpace};
+pub use numbers::Numbers;
+pub use ops::{BlockRequest, DocumentRequest, FileRequest, FolderRequest, Request, Setting, TaskRequest, small_limits};
 pub use outline::{Labels, Outline, ParseError};
 pub use sources::{FixedClock, SequentialIds, stamp};

@@ -1,12 +1,15 @@
 //! Edits applied to the naive space, each checked to describe exactly what it finds.
 
-use leafbase_model::{BlockId, DocumentId, Edit, Forest, Node, Slot};
+use leafbase_model::{
+    AssetRecord, BlockId, Comment, DocumentId, DocumentRecord, Edit, FolderRecord, Forest, Node, Slot,
+};
 
+use crate::naive_files::shows;
 use crate::naive_read::flatten;
-use crate::{NaiveBlock, NaiveDocument, NaiveSpace};
+use crate::{NaiveBlock, NaiveDocument, NaiveFile, NaiveSpace};
 
 impl NaiveSpace {
-    /// Applies edits in order. Folders, which it has none of, are refused.
+    /// Applies edits in order.
     ///
     /// # Errors
     /// What an edit says that is not so, in words. The space is then half changed.
@@ -15,6 +18,19 @@ impl NaiveSpace {
             self.apply(edit).map_err(|error| format!("edit {number}: {error}"))?;
         }
         Ok(())
+    }
+
+    /// The same space as far as edits tell of it: without the bytes of files and the times of changes, and each list by ID.
+    pub fn as_edits_tell(&self) -> Self {
+        let mut told = self.clone().timeless();
+        told.broken = None;
+        told.documents.sort_by_key(|document| document.record.id);
+        told.folders.sort_by_key(|folder| folder.id);
+        told.files.sort_by_key(|file| file.record.id);
+        for file in &mut told.files {
+            file.bytes.clear();
+        }
+        told
     }
 
     /// Applies one edit.
@@ -44,36 +60,110 @@ impl NaiveSpace {
                 Ok(())
             }
             Edit::EraseDocument { record, forest } => {
-                let found = self.documents.iter().position(|document| document.record == *record);
-                let index = found.ok_or("no such document")?;
+                let index = self.index_of_document(record)?;
                 check(forest_of(&[&self.documents[index].root]) == *forest, "other blocks than were said")?;
+                self.check_uncommented(forest)?;
                 self.documents.remove(index);
                 Ok(())
             }
             Edit::UpdateDocument { before, after } => {
-                let mut documents = self.documents.iter_mut();
-                let document = documents.find(|document| document.record == *before).ok_or("no such document")?;
-                document.record = after.clone();
+                let index = self.index_of_document(before)?;
+                check(before.id == after.id, "a document becomes another one")?;
+                self.documents[index].record = after.clone();
                 Ok(())
             }
-            Edit::CreateFolder(_) | Edit::RemoveFolder(_) | Edit::UpdateFolder { .. } => {
-                Err("the naive space has no folders".to_owned())
-            }
-            Edit::AddComment { .. } | Edit::RemoveComment { .. } | Edit::CreateAsset(_) | Edit::EraseAsset(_) => {
-                Err("the naive space has neither comments nor files".to_owned())
-            }
+            Edit::CreateFolder(folder) => self.add_folder(folder),
+            Edit::RemoveFolder(folder) => self.remove_folder(folder),
+            Edit::UpdateFolder { before, after } => self.update_folder(before, after),
+            Edit::AddComment { document, block, comment } => self.add_comment(*document, *block, comment),
+            Edit::RemoveComment { document, block, comment } => self.remove_comment(*document, *block, comment),
+            Edit::CreateAsset(record) => self.add_file(record),
+            Edit::EraseAsset(record) => self.erase_file(record),
         }
+    }
+
+    /// The document that a record is of. The time of its last change is left out: each write sets it.
+    fn index_of_document(&self, record: &DocumentRecord) -> Result<usize, String> {
+        let same = |found: &NaiveDocument| {
+            found.record == DocumentRecord { modified_at: found.record.modified_at, ..record.clone() }
+        };
+        self.documents.iter().position(same).ok_or_else(|| "no such document".to_owned())
+    }
+
+    fn check_parent(&self, folder: &FolderRecord) -> Result<(), String> {
+        check(folder.parent.is_none_or(|parent| self.folder(parent).is_some()), "a folder is in none that there is")
+    }
+
+    fn add_folder(&mut self, folder: &FolderRecord) -> Result<(), String> {
+        check(self.folder(folder.id).is_none(), "the folder is there already")?;
+        self.check_parent(folder)?;
+        self.folders.push(folder.clone());
+        Ok(())
+    }
+
+    fn remove_folder(&mut self, folder: &FolderRecord) -> Result<(), String> {
+        check(self.folder(folder.id) == Some(folder), "no such folder")?;
+        let location = leafbase_model::Location::Folder(folder.id);
+        let holds = self.documents.iter().any(|document| document.record.location == location);
+        check(!holds && self.folders_below(folder.id).len() == 1, "there is something in the folder")?;
+        self.folders.retain(|found| found != folder);
+        Ok(())
+    }
+
+    fn update_folder(&mut self, before: &FolderRecord, after: &FolderRecord) -> Result<(), String> {
+        check(before.id == after.id && before != after, "the update changes nothing, or the ID")?;
+        self.check_parent(after)?;
+        let below = self.folders_below(after.id);
+        check(after.parent.is_none_or(|parent| !below.contains(&parent)), "a folder goes into itself")?;
+        let found = self.folders.iter_mut().find(|found| *found == before).ok_or("no such folder")?;
+        *found = after.clone();
+        Ok(())
+    }
+
+    fn add_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) -> Result<(), String> {
+        self.check_in(block, document)?;
+        check(self.comments.iter().all(|(_, known)| known.id != comment.id), "the comment is there already")?;
+        self.put_comment(block, comment.clone());
+        Ok(())
+    }
+
+    fn remove_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) -> Result<(), String> {
+        self.check_in(block, document)?;
+        let found = self.comments.iter().position(|(on, known)| *on == block && known == comment);
+        self.comments.remove(found.ok_or("no such comment")?);
+        Ok(())
+    }
+
+    /// Comments are taken off before their block goes.
+    fn check_uncommented(&self, forest: &Forest) -> Result<(), String> {
+        let on = |block| self.comments.iter().any(|(commented, _)| *commented == block);
+        check(!forest.0.iter().any(|node| on(node.block.id)), "a block goes with comments on it")
+    }
+
+    fn add_file(&mut self, record: &AssetRecord) -> Result<(), String> {
+        check(self.file(record.id).is_err(), "the file is there already")?;
+        self.files.push(NaiveFile { record: record.clone(), bytes: Vec::new() });
+        Ok(())
+    }
+
+    fn erase_file(&mut self, record: &AssetRecord) -> Result<(), String> {
+        let found = self.files.iter().position(|file| file.record == *record).ok_or("no such file")?;
+        let shown = self.ids().into_iter().any(|id| shows(&self.get(id).record.data, record.id));
+        check(!shown, "a block shows the file")?;
+        self.files.remove(found);
+        Ok(())
     }
 
     fn remove(&mut self, slot: Slot, forest: &Forest) -> Result<(), String> {
         let count = forest.0.iter().filter(|node| node.depth == 0).count();
         check(count > 0, "it removes nothing")?;
         let start = self.index_of(slot)?;
-        let siblings = &mut self.get_mut(slot.parent).children;
+        let siblings = &self.get(slot.parent).children;
         let end = (start + count).min(siblings.len());
         let found: Vec<_> = siblings[start..end].iter().collect();
         check(forest_of(&found) == *forest, "other blocks than were said")?;
-        siblings.drain(start..end);
+        self.check_uncommented(forest)?;
+        self.get_mut(slot.parent).children.drain(start..end);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Edge, Error, ErrorKind, IdSource,
-    Limits, Location, Position, Result, Side, Stamp, Target,
+    Limits, Location, Position, Result, Side, Stamp, Target, TaskInfo,
 };
 
 use crate::{NaiveBlock, NaiveSpace};
@@ -40,7 +40,7 @@ fn check_may_hold(block_type: BlockType) -> Result<()> {
 }
 
 /// It exists, and its document is not in the trash.
-fn check_writable(space: &NaiveSpace, block: BlockId) -> Result<()> {
+pub(crate) fn check_writable(space: &NaiveSpace, block: BlockId) -> Result<()> {
     let document = space.document_of(block).ok_or_else(Error::not_found)?;
     if document.record.location == Location::Trash { Err(Error::rule("in the trash")) } else { Ok(()) }
 }
@@ -62,7 +62,7 @@ pub(crate) fn movable(space: &NaiveSpace, block: BlockId, parent: BlockId) -> Re
     check_depth(space.depth(parent) + 1 + found.height(), &space.limits)
 }
 
-fn check_depth(depth: usize, limits: &Limits) -> Result<()> {
+pub(crate) fn check_depth(depth: usize, limits: &Limits) -> Result<()> {
     if depth > limits.page_nesting { Err(Error::limit("nesting", limits.page_nesting, depth)) } else { Ok(()) }
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn check_draft_count(drafts: &[BlockDraft], limits: &Limits, path: &s
 }
 
 /// No entry before `index` names the same block.
-pub(crate) fn check_once<T>(index: usize, entries: &[T], id: impl Fn(&T) -> BlockId) -> Result<()> {
+pub(crate) fn check_once<T, I: PartialEq>(index: usize, entries: &[T], id: impl Fn(&T) -> I) -> Result<()> {
     let same = |entry: &T| id(entry) == id(&entries[index]);
     if entries[..index].iter().any(same) { Err(Error::validation("named twice")) } else { Ok(()) }
 }
@@ -120,7 +120,7 @@ pub(crate) fn grown(
     Ok(NaiveBlock { record, children })
 }
 
-fn drafted(draft: &BlockDraft, depth: usize, stamp: &Stamp, limits: &Limits) -> Result<BlockData> {
+pub(crate) fn drafted(draft: &BlockDraft, depth: usize, stamp: &Stamp, limits: &Limits) -> Result<BlockData> {
     check_depth(depth, limits)?;
     let mut data = draft.data.clone();
     if matches!(data.kind, BlockKind::Collection | BlockKind::CollectionItem { .. }) {
@@ -137,7 +137,7 @@ fn drafted(draft: &BlockDraft, depth: usize, stamp: &Stamp, limits: &Limits) -> 
     Ok(data)
 }
 
-fn check_data(data: &BlockData, limits: &Limits) -> Result<()> {
+pub(crate) fn check_data(data: &BlockData, limits: &Limits) -> Result<()> {
     let own = ["text", "page", "collectionItem", "table", "collection"];
     if !data.markdown.is_empty() && !own.contains(&data.block_type().as_str()) {
         return Err(Error::validation("no text of its own").at("markdown"));
@@ -153,19 +153,25 @@ pub(crate) fn patched(space: &NaiveSpace, patch: &BlockPatch, stamp: &Stamp) -> 
         return Err(Error::new(ErrorKind::Conflict, "another rev").at("rev"));
     }
     let before = &block.record.data;
-    let mut data = before.clone();
-    patch.fields.clone().apply(&mut data)?;
+    let (mut data, mut fields) = (before.clone(), patch.fields.clone());
+    if let Some(task) = &mut fields.task_patch {
+        *task = space.dated(*task, stamp.at);
+    }
+    fields.apply(&mut data)?;
     let ceases = before.block_type() == BlockType::Page && data.block_type() == BlockType::Text;
     if ceases && (space.parent(patch.id).is_none() || !block.children.is_empty()) {
         return Err(Error::rule("stays a page").at("type"));
     }
-    if let Some(task) = &mut data.task {
-        if let Some(former) = before.task.filter(|former| former.state == task.state) {
-            task.completed_at = task.completed_at.or(former.completed_at);
-            task.canceled_at = task.canceled_at.or(former.canceled_at);
-        }
-        *task = task.stamped(stamp.at);
-    }
+    data.task = data.task.map(|task| carried(before.task, task, stamp));
     check_data(&data, &space.limits)?;
     Ok(data)
+}
+
+/// A task keeps the stamps of the state that it stays in.
+pub(crate) fn carried(former: Option<TaskInfo>, mut task: TaskInfo, stamp: &Stamp) -> TaskInfo {
+    if let Some(former) = former.filter(|former| former.state == task.state) {
+        task.completed_at = task.completed_at.or(former.completed_at);
+        task.canceled_at = task.canceled_at.or(former.canceled_at);
+    }
+    task.stamped(stamp.at)
 }

@@ -161,7 +161,7 @@ impl Outline {
 
     /// The draft that it stands for.
     pub fn draft(&self) -> BlockDraft {
-        BlockDraft { data: self.data.clone(), content: self.children.iter().map(Self::draft).collect() }
+        BlockDraft::new(self.data.clone()).with_content(self.children.iter().map(Self::draft).collect())
     }
 
     /// The outline of a draft.

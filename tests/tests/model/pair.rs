@@ -5,25 +5,46 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    Block, BlockData, BlockDraft, BlockId, BlockKind, Clock, Connection, Content, Durability, Edit, Error, Fetch,
-    IdSource, InsertBlocks, MoveBlocks, Space, Stamp, Timestamp, UpdateBlocks,
+    BlockData, BlockDraft, Clock, Connection, Destination, Durability, IdSource, Space, SpaceBuilder, Stamp, Timestamp,
 };
-use leafbase_test_outline::{NaiveSpace, Request, small_limits};
+use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Request, Setting, small_limits};
+
+mod canonical;
+mod dumps;
+mod engine;
+mod naive;
+
+/// 2026-01-01T00:00:00Z.
+const BEGINNING: u64 = 1_767_225_600_000;
+const SECOND: u64 = 1_000;
+const HOUR: u64 = 3_600 * SECOND;
 
 /// IDs and time of one sequence, the same for both sides: each request begins a series of its own.
 #[derive(Clone, Debug, Default)]
-struct Present(Arc<(AtomicU64, AtomicU64)>);
+struct Present(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    request: AtomicU64,
+    given: AtomicU64,
+    passed: AtomicU64,
+}
 
 impl Present {
     fn begin(&self, request: u64) {
-        self.0.0.store(request, Ordering::Relaxed);
-        self.0.1.store(0, Ordering::Relaxed);
+        self.0.request.store(request, Ordering::Relaxed);
+        self.0.given.store(0, Ordering::Relaxed);
+    }
+
+    fn wait(&self, millis: u64) {
+        self.0.passed.fetch_add(millis, Ordering::Relaxed);
     }
 }
 
 impl IdSource for Present {
     fn mint(&self, _: Timestamp) -> [u8; 16] {
-        let (series, number) = (self.0.0.load(Ordering::Relaxed), self.0.1.fetch_add(1, Ordering::Relaxed) + 1);
+        let (series, number) =
+            (self.0.request.load(Ordering::Relaxed), self.0.given.fetch_add(1, Ordering::Relaxed) + 1);
         // Spread, as random IDs are: the order of IDs is not the order in which they were made.
         let spread = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ series;
         ((u128::from(spread) << 64) | (u128::from(series) << 20) | u128::from(number)).to_be_bytes()
@@ -32,8 +53,8 @@ impl IdSource for Present {
 
 impl Clock for Present {
     fn now(&self) -> Timestamp {
-        let request = i64::try_from(self.0.0.load(Ordering::Relaxed)).unwrap();
-        Timestamp::from_millis(1_767_225_600_000 + request * 1_000)
+        let millis = BEGINNING + self.0.passed.load(Ordering::Relaxed);
+        Timestamp::from_millis(i64::try_from(millis).unwrap())
     }
 }
 
@@ -41,30 +62,42 @@ impl Clock for Present {
 pub struct Pair {
     present: Present,
     pub naive: NaiveSpace,
+    /// What the engine's change log makes of an empty space.
+    mirror: NaiveSpace,
+    /// How many changes are in the mirror.
+    mirrored: u64,
+    requests: u64,
     /// Where the engine's space is; nothing for one in memory.
     directory: Option<PathBuf>,
     space: Option<Space>,
 }
 
 impl Pair {
-    /// Both with nothing in them yet; the engine's space in the new directory `directory`, or in memory.
+    /// Both with one document; the engine's space in the new directory `directory`, or in memory.
     pub fn new(directory: Option<PathBuf>) -> Self {
-        let naive = NaiveSpace::new(small_limits());
-        let mut pair = Self { present: Present::default(), naive, directory, space: None };
+        let mut naive = NaiveSpace::new(small_limits());
+        // Tokyo's clocks are never changed.
+        naive.zone_hours = 9;
+        let (present, mirror) = (Present::default(), naive.clone());
+        let mut pair = Self { present, naive, mirror, mirrored: 0, requests: 0, directory, space: None };
+        let builder = pair.builder().zone("Asia/Tokyo");
         let space = match &pair.directory {
-            Some(directory) => pair.builder().create(directory),
-            None => pair.builder().in_memory(),
+            Some(directory) => builder.create(directory),
+            None => builder.in_memory(),
         };
         pair.space = Some(space.unwrap());
+        let (root, destination) = (BlockDraft::new(BlockData::page("home")), Destination::Unsorted);
+        pair.step(Request::Blocks(BlockRequest::CreateDocument { root, destination }));
         pair
     }
 
-    fn builder(&self) -> leafbase::SpaceBuilder {
+    fn builder(&self) -> SpaceBuilder {
         Space::builder()
             .limits(small_limits())
             .clock(self.present.clone())
             .ids(self.present.clone())
             .durability(Durability::Relaxed)
+            .url_template("note://{blockId}")
             .cache_bytes(1 << 20)
     }
 
@@ -80,168 +113,59 @@ impl Pair {
         self.space.as_ref().unwrap().connect()
     }
 
-    pub fn step(&mut self, number: u64, request: Request) {
+    /// Lets some time pass, now and then hours and days, and makes the next request.
+    pub fn next(&mut self, numbers: &mut Numbers<'_>) -> Request {
+        let hours = if numbers.below(8) == 7 { numbers.below(30) } else { 0 };
+        self.present.wait(SECOND + hours as u64 * HOUR);
+        let today = Some(self.naive.day_of(self.present.now()));
+        canonical::request(Request::new(numbers, Setting { space: &self.naive, today }), &self.naive)
+    }
+
+    /// Does a request on both sides. Returns whether it was done, and not refused.
+    pub fn step(&mut self, request: Request) -> bool {
         let shown = format!("{request:?}");
-        self.present.begin(number);
-        let ours = self.on_engine(&request);
-        self.present.begin(number);
-        let theirs = self.on_model(request);
+        self.requests += 1;
+        // Every other request is somebody's.
+        let notes = if self.requests % 2 == 0 { self.notes().acting_as("Ada") } else { self.notes() };
+        self.present.begin(self.requests);
+        let ours = engine::answer(&notes, request.clone());
+        self.present.begin(self.requests);
+        let stamp = Stamp { at: self.present.now(), by: notes.author().clone() };
+        let theirs = naive::answer(&mut self.naive, (&stamp, &self.present), request);
         match (&ours, &theirs) {
             (Ok(ours), Ok(theirs)) => assert_eq!(ours, theirs, "the replies to {shown}"),
             (Err(ours), Err(theirs)) => {
-                assert_eq!((ours.kind(), ours.path()), (theirs.kind(), theirs.path()), "the errors of {shown}");
+                let told = (ours.kind(), ours.path());
+                assert_eq!(told, (theirs.kind(), theirs.path()), "the errors of {shown}: {ours:?}, {theirs:?}");
             }
             _ => panic!("{shown}: the engine says {ours:?}, the model {theirs:?}"),
         }
+        ours.is_ok()
     }
 
-    fn on_engine(&self, request: &Request) -> Result<Vec<String>, Error> {
+    /// Compares all that there is on both sides.
+    pub fn compare_dumps(&mut self) {
         let notes = self.notes();
-        match request.clone() {
-            Request::CreateDocument { root, destination } => {
-                Ok(vec![notes.create_document_of(root, destination)?.id().to_string()])
-            }
-            Request::Insert { drafts, position } => {
-                Ok(shown(notes.insert_blocks(InsertBlocks::blocks(drafts, position))?.0))
-            }
-            Request::Update(blocks) => Ok(shown(notes.update_blocks(UpdateBlocks { blocks })?.0)),
-            Request::Delete(block_ids) => {
-                let deleted = notes.delete_blocks(leafbase::DeleteBlocks { block_ids })?;
-                Ok(deleted.into_iter().map(|id| id.to_string()).collect())
-            }
-            Request::Move { ids, position } => {
-                let moved = notes.move_blocks(MoveBlocks { block_ids: ids, position })?;
-                Ok(moved.into_iter().map(|id| id.to_string()).collect())
-            }
-            Request::Fetch { block, max_depth, metadata } => {
-                let mut fetch = Fetch::new(block);
-                (fetch.max_depth, fetch.metadata) = (max_depth, metadata);
-                Ok(shown(vec![notes.fetch(fetch)?]))
-            }
-            Request::Relocate { document, location } => {
-                if let Ok(before) = notes.document(document) {
-                    let after = leafbase::DocumentRecord { location, ..before.record.clone() };
-                    notes.space().apply(notes.author(), &[Edit::UpdateDocument { before: before.record, after }])?;
-                }
-                Ok(Vec::new())
-            }
+        let (found, expected) =
+            (dumps::of_engine(&notes, &self.naive), dumps::of_naive(&self.naive, self.present.now()));
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "the dumps");
         }
-    }
-
-    fn on_model(&mut self, request: Request) -> Result<Vec<String>, Error> {
-        let stamp = Stamp { at: self.present.now(), ..Stamp::default() };
-        let by: (&Stamp, &dyn IdSource) = (&stamp, &self.present.clone());
-        match request {
-            Request::CreateDocument { root, destination } => {
-                Ok(vec![self.naive.create_document(by, &root, destination.into(), None)?.to_string()])
-            }
-            Request::Insert { drafts, position } => {
-                let ids = self.naive.insert(by, &drafts, position)?;
-                Ok(shown(ids.into_iter().map(|id| self.model_fetch(id, None, false).unwrap()).collect()))
-            }
-            Request::Update(patches) => {
-                let updated = self.naive.update(&stamp, &patches)?;
-                let alone = |record: leafbase::BlockRecord| Block {
-                    id: record.id,
-                    rev: record.rev,
-                    data: record.data,
-                    metadata: None,
-                    content: Content::None,
-                };
-                Ok(shown(updated.into_iter().map(alone).map(with_markdown).collect()))
-            }
-            Request::Delete(ids) => Ok(self.naive.delete(&ids)?.iter().map(BlockId::to_string).collect()),
-            Request::Move { ids, position } => {
-                Ok(self.naive.move_blocks(&stamp, &ids, position)?.iter().map(BlockId::to_string).collect())
-            }
-            Request::Fetch { block, max_depth, metadata } => {
-                Ok(shown(vec![self.model_fetch(block, max_depth, metadata)?]))
-            }
-            Request::Relocate { document, location } => {
-                self.naive.set_location(document, location);
-                Ok(Vec::new())
-            }
+        assert_eq!(found.len(), expected.len(), "the dumps");
+        for change in notes.changes_since(self.mirrored) {
+            let change = change.unwrap();
+            self.mirrored = change.sequence;
+            self.mirror.apply_all(&change.edits).unwrap_or_else(|error| panic!("change {}: {error}", change.sequence));
         }
-    }
-
-    fn model_fetch(&self, block: BlockId, max_depth: Option<usize>, metadata: bool) -> Result<Block, Error> {
-        let plain = |data: &BlockData| leafbase_markdown::plain_text(&data.markdown).into_owned();
-        Ok(with_markdown(self.naive.fetch(block, max_depth, metadata, &plain)?))
-    }
-
-    pub fn compare_dumps(&self) {
-        let notes = self.notes();
-        let mut expected: Vec<_> =
-            self.naive.documents.iter().map(|document| (document.record.id, document.record.location)).collect();
-        expected.sort_unstable();
-        let documents = notes.documents().unwrap().0;
-        let found: Vec<_> = documents.iter().map(|found| (found.id(), found.record.location)).collect();
-        assert_eq!(found, expected, "the documents");
-        for (id, _) in expected {
-            let ours = notes.fetch(Fetch::new(id).with_metadata()).unwrap();
-            let theirs = self.model_fetch(id.root(), None, true).unwrap();
-            assert_eq!(ours, theirs, "document {id}");
-        }
+        let (found, expected) = (self.mirror.as_edits_tell(), self.naive.as_edits_tell());
+        assert_eq!(found.folders, expected.folders, "the folders of the change log");
+        assert_eq!(found.comments, expected.comments, "the comments of the change log");
+        assert_eq!(found.files, expected.files, "the files of the change log");
+        assert!(found == expected, "the documents of the change log");
     }
 
     pub fn check(&self) {
         let report = self.space.as_ref().unwrap().check().unwrap();
         assert!(report.is_clean(), "{report:?}");
     }
-}
-
-fn shown(blocks: Vec<Block>) -> Vec<String> {
-    blocks.iter().map(|block| serde_json::to_string(block).unwrap()).collect()
-}
-
-/// The model keeps blocks; a reply shows the markdown of those that have none of their own.
-fn with_markdown(mut block: Block) -> Block {
-    if !block.data.block_type().has_own_markdown() {
-        block.data.markdown = leafbase_markdown::render_block(&block.data);
-    }
-    if let Content::Blocks(children) = block.content {
-        block.content = Content::Blocks(children.into_iter().map(with_markdown).collect());
-    }
-    block
-}
-
-/// The model knows no markdown: requests are given to both sides in the canonical form, in which the engine changes nothing.
-pub fn canonical(request: Request, naive: &NaiveSpace) -> Request {
-    match request {
-        Request::CreateDocument { root, destination } => {
-            Request::CreateDocument { root: canonical_draft(root), destination }
-        }
-        Request::Insert { drafts, position } => {
-            Request::Insert { drafts: drafts.into_iter().map(canonical_draft).collect(), position }
-        }
-        Request::Update(mut patches) => {
-            for patch in &mut patches {
-                let block = naive.find(patch.id).map(|block| block.record.data.clone());
-                let wanted = patch.fields.block_type.or(block.as_ref().map(BlockData::block_type));
-                if wanted.is_some_and(|wanted| !wanted.has_own_markdown()) {
-                    patch.fields.markdown = None;
-                } else if let (Some(text), Some(mut data)) = (&mut patch.fields.markdown, block) {
-                    data.markdown = std::mem::take(text);
-                    leafbase_markdown::canonical(&mut data);
-                    *text = data.markdown;
-                }
-            }
-            Request::Update(patches)
-        }
-        other => other,
-    }
-}
-
-fn canonical_draft(mut draft: BlockDraft) -> BlockDraft {
-    if let BlockKind::Text(look) = draft.data.kind
-        && !draft.content.is_empty()
-    {
-        draft.data.kind = BlockKind::Page(look);
-    }
-    if !draft.data.block_type().has_own_markdown() {
-        draft.data.markdown.clear();
-    }
-    leafbase_markdown::canonical(&mut draft.data);
-    draft.content = draft.content.into_iter().map(canonical_draft).collect();
-    draft
 }

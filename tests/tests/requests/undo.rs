@@ -3,18 +3,20 @@
 use leafbase::{
     BlockData, BlockDraft, Connection, DeleteBlocks, Destination, Fetch, InsertBlocks, MoveBlocks, Space, UpdateBlocks,
 };
-use leafbase_test_outline::{NaiveSpace, Numbers, Request, SequentialIds, small_limits};
+use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, SequentialIds, Setting, small_limits};
 use proptest::prelude::*;
 
-fn send(notes: &Connection, request: Request) {
+fn send(notes: &Connection, request: BlockRequest) {
     // What is refused is no row of the log.
     let _ = match request {
-        Request::CreateDocument { root, destination } => notes.create_document_of(root, destination).map(drop),
-        Request::Insert { drafts, position } => notes.insert_blocks(InsertBlocks::blocks(drafts, position)).map(drop),
-        Request::Update(blocks) => notes.update_blocks(UpdateBlocks { blocks }).map(drop),
-        Request::Delete(block_ids) => notes.delete_blocks(DeleteBlocks { block_ids }).map(drop),
-        Request::Move { ids, position } => notes.move_blocks(MoveBlocks { block_ids: ids, position }).map(drop),
-        Request::Fetch { .. } | Request::Relocate { .. } => Ok(()),
+        BlockRequest::CreateDocument { root, destination } => notes.create_document_of(root, destination).map(drop),
+        BlockRequest::Insert { drafts, position } => {
+            notes.insert_blocks(InsertBlocks::blocks(drafts, position)).map(drop)
+        }
+        BlockRequest::Update(blocks) => notes.update_blocks(UpdateBlocks { blocks }).map(drop),
+        BlockRequest::Delete(block_ids) => notes.delete_blocks(DeleteBlocks { block_ids }).map(drop),
+        BlockRequest::Move { ids, position } => notes.move_blocks(MoveBlocks { block_ids: ids, position }).map(drop),
+        BlockRequest::Fetch(_) | BlockRequest::Relocate { .. } => Ok(()),
     };
 }
 
@@ -46,7 +48,8 @@ proptest! {
         states.push(dump(&notes));
         for _ in 0..40 {
             let before = notes.last_sequence().unwrap();
-            send(&notes, Request::new(&mut numbers, &mirror(&notes)));
+            let space = mirror(&notes);
+            send(&notes, BlockRequest::new(&mut numbers, Setting { space: &space, today: None }));
             if notes.last_sequence().unwrap() > before {
                 states.push(dump(&notes));
             }

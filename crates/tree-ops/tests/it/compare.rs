@@ -1,7 +1,9 @@
 //! One request done twice: by the operations and their edits, and by the naive space itself.
 
-use leafbase_model::{Block, BlockData, BlockId, BlockRecord, DocumentId, Edit, Position, Result, Target};
-use leafbase_test_outline::{NaiveSpace, Request, SequentialIds, stamp};
+use leafbase_model::{
+    Block, BlockData, BlockId, BlockRecord, DocumentId, Edit, Fetch, FetchFrom, Position, Result, Target,
+};
+use leafbase_test_outline::{BlockRequest, NaiveSpace, SequentialIds, stamp};
 use leafbase_tree_ops::{self as ops, Context, Place};
 
 use crate::tree::{Lie, Tree};
@@ -28,35 +30,36 @@ pub(crate) fn place(position: Position) -> Place {
 }
 
 /// What the operations give, on a tree that may lie.
-fn decided(tree: &Tree<'_>, space: &NaiveSpace, request: &Request, step: u32) -> Result<(Vec<Edit>, Reply)> {
+fn decided(tree: &Tree<'_>, space: &NaiveSpace, request: &BlockRequest, step: u32) -> Result<(Vec<Edit>, Reply)> {
     let (stamp, ids) = (stamp(step), SequentialIds::new(u64::from(step)));
     let context = Context { limits: &space.limits, stamp: &stamp, ids: &ids };
     Ok(match request.clone() {
-        Request::CreateDocument { root, destination } => {
+        BlockRequest::CreateDocument { root, destination } => {
             let location = destination.into();
             let created = ops::create_document(&context, root, location, None)?;
             (created.edits, Reply::Document(created.record.id))
         }
-        Request::Insert { drafts, position } => {
+        BlockRequest::Insert { drafts, position } => {
             let inserted = ops::insert(tree, &context, drafts, place(position))?;
             (inserted.edits, Reply::Ids(inserted.top))
         }
-        Request::Update(patches) => {
+        BlockRequest::Update(patches) => {
             let updated = ops::update(tree, &context, patches, &|data| Ok(vec![data]))?;
             (updated.edits, Reply::Records(updated.blocks))
         }
-        Request::Delete(ids) => {
+        BlockRequest::Delete(ids) => {
             let deleted = ops::delete(tree, &context, ids)?;
             (deleted.edits, Reply::Ids(deleted.ids))
         }
-        Request::Move { ids, position } => {
+        BlockRequest::Move { ids, position } => {
             let moved = ops::move_blocks(tree, &context, ids, place(position))?;
             (moved.edits, Reply::Ids(moved.ids))
         }
-        Request::Fetch { block, max_depth, metadata } => {
+        BlockRequest::Fetch(Fetch { from: FetchFrom::Block(block), max_depth, metadata }) => {
             (Vec::new(), Reply::Block(Box::new(ops::fetch(tree, block, max_depth, metadata, &plain)?)))
         }
-        Request::Relocate { document, location } => {
+        BlockRequest::Fetch(_) => panic!("days are looked up before"),
+        BlockRequest::Relocate { document, location } => {
             let before = space.document(document).map(|found| found.record.clone());
             let changed = before.filter(|before| before.location != location);
             let edit = changed.map(|before| Edit::UpdateDocument {
@@ -69,20 +72,18 @@ fn decided(tree: &Tree<'_>, space: &NaiveSpace, request: &Request, step: u32) ->
 }
 
 /// What the naive space does.
-fn done(space: &mut NaiveSpace, request: &Request, step: u32) -> Result<Reply> {
-    let (stamp, ids) = (stamp(step), SequentialIds::new(u64::from(step)));
+fn done(space: &mut NaiveSpace, request: &BlockRequest, step: u32) -> Result<Reply> {
+    let (stamp, source) = (stamp(step), SequentialIds::new(u64::from(step)));
     Ok(match request {
-        Request::CreateDocument { root, destination } => {
-            Reply::Document(space.create_document((&stamp, &ids), root, (*destination).into(), None)?)
+        BlockRequest::CreateDocument { root, destination } => {
+            Reply::Document(space.create_document((&stamp, &source), root, (*destination).into(), None)?)
         }
-        Request::Insert { drafts, position } => Reply::Ids(space.insert((&stamp, &ids), drafts, *position)?),
-        Request::Update(patches) => Reply::Records(space.update(&stamp, patches)?),
-        Request::Delete(ids) => Reply::Ids(space.delete(ids)?),
-        Request::Move { ids, position } => Reply::Ids(space.move_blocks(&stamp, ids, *position)?),
-        Request::Fetch { block, max_depth, metadata } => {
-            Reply::Block(Box::new(space.fetch(*block, *max_depth, *metadata, &plain)?))
-        }
-        Request::Relocate { document, location } => {
+        BlockRequest::Insert { drafts, position } => Reply::Ids(space.insert((&stamp, &source), drafts, *position)?),
+        BlockRequest::Update(patches) => Reply::Records(space.update(&stamp, patches)?),
+        BlockRequest::Delete(ids) => Reply::Ids(space.delete(&stamp, ids)?),
+        BlockRequest::Move { ids, position } => Reply::Ids(space.move_blocks((&stamp, &source), ids, *position)?),
+        BlockRequest::Fetch(fetch) => Reply::Block(Box::new(space.fetch(*fetch, stamp.at, &plain)?)),
+        BlockRequest::Relocate { document, location } => {
             space.set_location(*document, *location);
             Reply::Nothing
         }
@@ -95,7 +96,7 @@ fn done(space: &mut NaiveSpace, request: &Request, step: u32) -> Result<Reply> {
 /// How the two differ, or which edit is wrong, in words.
 pub(crate) fn step(
     space: &mut NaiveSpace,
-    request: &Request,
+    request: &BlockRequest,
     number: u32,
     lie: Option<Lie>,
 ) -> Result<Result<Reply>, String> {
@@ -107,10 +108,14 @@ pub(crate) fn step(
             check(found == expected, || format!("replied {found:?}\ninstead of {expected:?}"))?;
             let mut applied = before.clone();
             applied.apply_all(&edits).map_err(|error| format!("{error} in {edits:#?}"))?;
-            check(applied == *space, || format!("the edits give other trees: {edits:#?}"))?;
+            check(applied.clone().timeless() == space.clone().timeless(), || {
+                format!("the edits give other trees: {edits:#?}")
+            })?;
             let inverse: Vec<_> = edits.iter().rev().map(Edit::inverse).collect();
             applied.apply_all(&inverse).map_err(|error| format!("undone, {error} in {inverse:#?}"))?;
-            check(applied == before, || format!("what is undone is not as before: {edits:#?}"))?;
+            check(applied.timeless() == before.clone().timeless(), || {
+                format!("what is undone is not as before: {edits:#?}")
+            })?;
             Ok(Ok(found))
         }
         (Err(found), Err(expected)) => {

@@ -1,8 +1,8 @@
 //! How far a fetch reads, and what it shows of what it leaves out.
 
 use leafbase_model::ErrorKind::NotFound;
-use leafbase_model::{Content, Edge};
-use leafbase_test_outline::{Outline, Request, SequentialIds, stamp};
+use leafbase_model::{Content, Edge, Fetch};
+use leafbase_test_outline::{BlockRequest, Outline, SequentialIds, stamp};
 use leafbase_tree_ops::{Context, Place, assemble, insert};
 
 use crate::compare::Reply;
@@ -52,7 +52,7 @@ fn only_types_that_have_children_have_content() {
     let mut space = Space::new(TRIP);
     for (label, content) in [("a", Content::None), ("k", Content::None), ("e", Content::Blocks(Vec::new()))] {
         for max_depth in [None, Some(0), Some(1)] {
-            let request = Request::Fetch { block: space.id(label), max_depth, metadata: false };
+            let request = BlockRequest::Fetch(Fetch { max_depth, ..Fetch::new(space.id(label)) });
             let Ok(Reply::Block(block)) = space.run(&request) else { panic!("it is fetched") };
             assert_eq!(block.content, content, "{label}");
         }
@@ -63,7 +63,7 @@ fn only_types_that_have_children_have_content() {
 fn metadata_comes_when_it_is_asked_for() {
     let mut space = Space::new(TRIP);
     space.update(&["c \"x\""]).unwrap();
-    let request = Request::Fetch { block: space.id("c"), max_depth: None, metadata: true };
+    let request = BlockRequest::Fetch(Fetch::new(space.id("c")).with_metadata());
     let Ok(Reply::Block(block)) = space.run(&request) else { panic!("it is fetched") };
     let metadata = block.metadata.unwrap();
     assert_eq!((metadata.created, metadata.modified, block.rev), (stamp(0), stamp(1), 2));
@@ -71,7 +71,7 @@ fn metadata_comes_when_it_is_asked_for() {
 
 #[test]
 fn what_is_not_there_is_not_found() {
-    let fetch = |s: &mut Space| s.run(&Request::Fetch { block: s.id("?"), max_depth: None, metadata: false });
+    let fetch = |s: &mut Space| s.run(&BlockRequest::Fetch(Fetch::new(s.id("?"))));
     refuse(TRIP, fetch, NotFound, "id");
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use leafbase_test_outline::{NaiveSpace, Numbers, Request, small_limits};
+use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Setting, small_limits};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -32,11 +32,11 @@ page "V" in=trash
 "#;
 
 /// Does a sequence both ways, and tells `see` of each request whether it was done.
-fn run(sequence: &[Vec<u32>], lie: Option<Lie>, mut see: impl FnMut(&Request, bool)) -> Result<(), String> {
+fn run(sequence: &[Vec<u32>], lie: Option<Lie>, mut see: impl FnMut(&BlockRequest, bool)) -> Result<(), String> {
     let (mut space, _) = NaiveSpace::from_outline(START).unwrap();
     space.limits = small_limits();
     for (number, numbers) in (1..).zip(sequence) {
-        let request = Request::new(&mut Numbers::new(numbers), &space);
+        let request = BlockRequest::new(&mut Numbers::new(numbers), Setting { space: &space, today: None });
         let reply = step(&mut space, &request, number, lie).map_err(|error| format!("{request:#?}\n{error}"))?;
         see(&request, reply.is_ok());
     }

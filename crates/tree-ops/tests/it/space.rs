@@ -1,7 +1,7 @@
 //! Rules as data: an outline before, an operation, and the outline after or the error.
 
-use leafbase_model::{BlockId, BlockPatch, Destination, Error, ErrorKind, Limits, Position, Result};
-use leafbase_test_outline::{Labels, NaiveSpace, Outline, Request, change};
+use leafbase_model::{BlockId, BlockPatch, Destination, Error, ErrorKind, Fetch, Limits, Position, Result};
+use leafbase_test_outline::{BlockRequest, Labels, NaiveSpace, Outline, change};
 
 use crate::compare::{Reply, step};
 
@@ -44,30 +44,30 @@ impl Space {
         }
     }
 
-    pub(crate) fn run(&mut self, request: &Request) -> Result<Reply> {
+    pub(crate) fn run(&mut self, request: &BlockRequest) -> Result<Reply> {
         self.number += 1;
         step(&mut self.naive, request, self.number, None).unwrap_or_else(|error| panic!("{request:#?}\n{error}"))
     }
 
     pub(crate) fn insert(&mut self, position: &str, drafts: &str) -> Result<Reply> {
-        let request = Request::Insert { drafts: Outline::drafts(drafts), position: self.position(position) };
+        let request = BlockRequest::Insert { drafts: Outline::drafts(drafts), position: self.position(position) };
         self.run(&request)
     }
 
     pub(crate) fn move_to(&mut self, labels: &str, position: &str) -> Result<Reply> {
-        let request = Request::Move { ids: self.ids(labels), position: self.position(position) };
+        let request = BlockRequest::Move { ids: self.ids(labels), position: self.position(position) };
         self.run(&request)
     }
 
     pub(crate) fn delete(&mut self, labels: &str) -> Result<Reply> {
-        let request = Request::Delete(self.ids(labels));
+        let request = BlockRequest::Delete(self.ids(labels));
         self.run(&request)
     }
 
     /// Each change is a label and what the block is to say: `p "new" indent=1`.
     pub(crate) fn update(&mut self, changes: &[&str]) -> Result<Reply> {
         let patches = changes.iter().map(|change| self.patch(change)).collect();
-        self.run(&Request::Update(patches))
+        self.run(&BlockRequest::Update(patches))
     }
 
     fn patch(&self, text: &str) -> BlockPatch {
@@ -76,11 +76,11 @@ impl Space {
     }
 
     pub(crate) fn create(&mut self, draft: &str, destination: Destination) -> Result<Reply> {
-        self.run(&Request::CreateDocument { root: Outline::drafts(draft).remove(0), destination })
+        self.run(&BlockRequest::CreateDocument { root: Outline::drafts(draft).remove(0), destination })
     }
 
     pub(crate) fn fetch(&mut self, label: &str, max_depth: Option<usize>) -> String {
-        let request = Request::Fetch { block: self.id(label), max_depth, metadata: false };
+        let request = BlockRequest::Fetch(Fetch { max_depth, ..Fetch::new(self.id(label)) });
         match self.run(&request) {
             Ok(Reply::Block(block)) => Outline::print(&[Outline::of_block(&block, &Labels::default())]),
             other => panic!("{other:?}"),

@@ -1,0 +1,48 @@
+//! Rules broken on purpose: whoever compares with the naive space must find out.
+
+/// A rule that the naive space does not keep: a control, for what is compared with it must be told from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// A deleted folder takes its folders with it.
+    FoldersGoWithTheirParent,
+    /// Folders may be moved below themselves.
+    FoldersGoAnywhere,
+    /// Documents in the trash count where they were.
+    TrashIsCounted,
+    /// Daily notes are moved like other documents.
+    DailyNotesMove,
+    /// A note is made though there is one of its day.
+    TwoNotesOfADay,
+    /// A change is no change of the document.
+    ChangesAreNotDated,
+    /// Links in a copy lead to the template.
+    CopiesLinkToTheTemplate,
+    /// Tasks of documents in the trash are listed.
+    TrashedTasksAreListed,
+    /// Today is the day in UTC.
+    TodayIsThatOfUtc,
+    /// Tasks are added at the end.
+    TasksGoToTheEnd,
+    /// Comments stay when their block goes.
+    CommentsStay,
+    /// Files stay when the last block that shows them goes.
+    FilesStay,
+}
+
+impl Broken {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::FoldersGoWithTheirParent,
+        Self::FoldersGoAnywhere,
+        Self::TrashIsCounted,
+        Self::DailyNotesMove,
+        Self::TwoNotesOfADay,
+        Self::ChangesAreNotDated,
+        Self::CopiesLinkToTheTemplate,
+        Self::TrashedTasksAreListed,
+        Self::TodayIsThatOfUtc,
+        Self::TasksGoToTheEnd,
+        Self::CommentsStay,
+        Self::FilesStay,
+    ];
+}

@@ -1,0 +1,208 @@
+//! Blocks of the naive space: made, changed, deleted, moved and read.
+
+use leafbase_model::{
+    Block, BlockData, BlockDraft, BlockId, BlockPatch, BlockRecord, Content, Day, DocumentId, DocumentRecord, Error,
+    Fetch, FetchFrom, IdSource, Location, Metadata, Position, Result, Stamp, Timestamp,
+};
+
+use crate::naive_rules as rules;
+use crate::{NaiveBlock, NaiveDocument, NaiveSpace};
+
+impl NaiveSpace {
+    /// Makes a document.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn create_document(
+        &mut self,
+        by: (&Stamp, &dyn IdSource),
+        root: &BlockDraft,
+        location: Location,
+        day: Option<Day>,
+    ) -> Result<DocumentId> {
+        let mut root = root.clone();
+        root.data = rules::root_data(root.data)?;
+        rules::check_draft_count(std::slice::from_ref(&root), &self.limits, "")?;
+        let root = rules::grown(&root, "", 0, by, &self.limits)?;
+        let id = DocumentId::of_root(root.record.id);
+        let record = DocumentRecord { id, location, day, created_at: by.0.at, modified_at: by.0.at };
+        self.documents.push(NaiveDocument { record, root });
+        Ok(id)
+    }
+
+    /// Puts new blocks at a position. Returns the top ones.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn insert(
+        &mut self,
+        by: (&Stamp, &dyn IdSource),
+        drafts: &[BlockDraft],
+        position: Position,
+    ) -> Result<Vec<BlockId>> {
+        self.write(by.0, |space| {
+            let Some(position) = space.landed(by, position, drafts.is_empty())? else { return Ok(Vec::new()) };
+            let (parent, index, path) = rules::place(space, position)?;
+            rules::check_draft_count(drafts, &space.limits, "blocks")?;
+            let depth = space.depth(parent) + 1;
+            let grown = |(number, draft)| rules::grown(draft, &format!("blocks[{number}]"), depth, by, &space.limits);
+            let blocks: Vec<NaiveBlock> = drafts.iter().enumerate().map(grown).collect::<Result<_>>()?;
+            let ids = blocks.iter().map(|block| block.record.id).collect();
+            if !blocks.is_empty() {
+                space.receive(parent, by.0, path)?;
+                space.get_mut(parent).children.splice(index..index, blocks);
+            }
+            Ok(ids)
+        })
+    }
+
+    /// Changes blocks. Returns them as they then are.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn update(&mut self, stamp: &Stamp, patches: &[BlockPatch]) -> Result<Vec<BlockRecord>> {
+        rules::check_count(patches.len(), &self.limits, "blocks")?;
+        self.write(stamp, |after| {
+            let (before, mut updated) = (after.clone(), Vec::new());
+            for (index, patch) in patches.iter().enumerate() {
+                let once = rules::check_once(index, patches, |patch| patch.id).map_err(|error| error.at("id"));
+                let changed = once.and_then(|()| rules::patched(&before, patch, stamp));
+                let data = changed.map_err(|error| error.at(format_args!("blocks[{index}]")))?;
+                after.revise(patch.id, data, stamp);
+                updated.push(after.get(patch.id).record.clone());
+            }
+            Ok(updated)
+        })
+    }
+
+    /// Deletes blocks with all below them. Returns the IDs asked for.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn delete(&mut self, stamp: &Stamp, ids: &[BlockId]) -> Result<Vec<BlockId>> {
+        rules::check_count(ids.len(), &self.limits, "blockIds")?;
+        self.write(stamp, |space| {
+            for (index, id) in ids.iter().enumerate() {
+                let once = rules::check_once(index, ids, |id| *id);
+                let checked = once.and_then(|()| rules::not_a_root(space, *id));
+                checked.map_err(|error| error.at(format_args!("blockIds[{index}]")))?;
+            }
+            for id in ids {
+                space.take(*id);
+            }
+            Ok(ids.to_vec())
+        })
+    }
+
+    /// Moves blocks with all below them. Returns the IDs asked for.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn move_blocks(
+        &mut self,
+        by: (&Stamp, &dyn IdSource),
+        ids: &[BlockId],
+        position: Position,
+    ) -> Result<Vec<BlockId>> {
+        self.write(by.0, |space| space.relocate_blocks(by, ids, position))
+    }
+
+    fn relocate_blocks(
+        &mut self,
+        by: (&Stamp, &dyn IdSource),
+        ids: &[BlockId],
+        position: Position,
+    ) -> Result<Vec<BlockId>> {
+        let Some(position) = self.landed(by, position, ids.is_empty())? else { return Ok(Vec::new()) };
+        rules::check_count(ids.len(), &self.limits, "blockIds")?;
+        let (parent, index, path) = rules::place(self, position)?;
+        if matches!(position, Position::Beside(_, sibling) if ids.contains(&sibling)) {
+            return Err(Error::position("next to itself").at(path));
+        }
+        for (number, id) in ids.iter().enumerate() {
+            let once = rules::check_once(number, ids, |id| *id);
+            let checked = once.and_then(|()| rules::movable(self, *id, parent));
+            checked.map_err(|error| error.at(format_args!("blockIds[{number}]")))?;
+        }
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.receive(parent, by.0, path)?;
+        self.bring(ids, parent, index);
+        Ok(ids.to_vec())
+    }
+
+    /// Puts blocks among the children of `parent`, before the one at `index`.
+    pub(crate) fn bring(&mut self, ids: &[BlockId], parent: BlockId, index: usize) {
+        // A mark holds the place while blocks before and after it come and go.
+        let mut mark = self.get(parent).clone();
+        (mark.record.id, mark.children) = (BlockId::NIL, Vec::new());
+        self.get_mut(parent).children.insert(index, mark);
+        for id in ids {
+            let block = self.take(*id).unwrap();
+            let siblings = &mut self.get_mut(parent).children;
+            let mark = siblings.iter().position(|sibling| sibling.record.id.is_nil()).unwrap();
+            siblings.insert(mark, block);
+        }
+        self.take(BlockId::NIL);
+    }
+
+    /// Reads a block with what is below it.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn fetch(&self, request: Fetch, now: Timestamp, plain: &dyn Fn(&BlockData) -> String) -> Result<Block> {
+        let block = match request.from {
+            FetchFrom::Block(block) => self.find(block).ok_or_else(|| Error::not_found().at("id"))?,
+            FetchFrom::Day(day) => {
+                let note = self.note_of(self.resolve(day, now));
+                &note.ok_or_else(|| Error::not_found().at("date"))?.root
+            }
+        };
+        Ok(self.shown(block, request.max_depth, request.metadata, plain))
+    }
+
+    /// Puts a document into the trash, or elsewhere, whatever the rules say.
+    pub fn set_location(&mut self, document: DocumentId, location: Location) {
+        for found in self.documents.iter_mut().filter(|found| found.record.id == document) {
+            found.record.location = location;
+        }
+    }
+
+    pub(crate) fn receive(&mut self, parent: BlockId, stamp: &Stamp, path: &str) -> Result<()> {
+        let data = rules::as_parent(&self.get(parent).record.data, &self.limits, path)?;
+        self.revise(parent, data, stamp);
+        Ok(())
+    }
+
+    pub(crate) fn revise(&mut self, id: BlockId, data: BlockData, stamp: &Stamp) {
+        let record = &mut self.get_mut(id).record;
+        if record.data != data {
+            record.data = data;
+            record.rev += 1;
+            record.modified = stamp.clone();
+        }
+    }
+    fn shown(
+        &self,
+        block: &NaiveBlock,
+        depth: Option<usize>,
+        metadata: bool,
+        plain: &dyn Fn(&BlockData) -> String,
+    ) -> Block {
+        let BlockRecord { id, rev, created, modified, data } = block.record.clone();
+        let below = |child| self.shown(child, depth.map(|depth| depth - 1), metadata, plain);
+        let content = match data.block_type().to_string().as_str() {
+            "page" | "collectionItem" if depth == Some(0) && !block.children.is_empty() => {
+                let texts = block.children.iter().take(12).map(|child| plain(&child.record.data));
+                let text = texts.collect::<Vec<_>>().join(" ");
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                Content::Preview(text.chars().take(120).collect())
+            }
+            "page" | "collectionItem" => Content::Blocks(block.children.iter().map(below).collect()),
+            _ => Content::None,
+        };
+        let metadata = metadata.then(|| Metadata { created, modified, comments: self.comments_on(id) });
+        Block { id, rev, data, metadata, content }
+    }
+}

@@ -1,0 +1,68 @@
+//! Comments of the naive space: they stand on a block, and go with it.
+
+use leafbase_model::{AddComments, AddedComment, BlockId, Comment, CommentId, DocumentId, Error, Result};
+
+use crate::naive::By;
+use crate::naive_rules as rules;
+use crate::{Broken, NaiveSpace};
+
+impl NaiveSpace {
+    /// Adds comments.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn add_comments(&mut self, by: By<'_>, request: &AddComments) -> Result<Vec<AddedComment>> {
+        rules::check_count(request.comments.len(), &self.limits, "comments")?;
+        for (index, draft) in request.comments.iter().enumerate() {
+            self.check_comment(draft.block_id, &draft.content).map_err(|error| at("comments", index, error))?;
+        }
+        // So that those of a request keep its order.
+        let mut ids: Vec<_> = request.comments.iter().map(|_| CommentId::from_bytes(by.1.mint(by.0.at))).collect();
+        ids.sort_unstable();
+        self.write(by.0, |space| {
+            for (draft, id) in request.comments.iter().zip(&ids) {
+                let (id, author, content, created_at) = (*id, by.0.by.clone(), draft.content.clone(), by.0.at);
+                space.put_comment(draft.block_id, Comment { id, author, content, created_at });
+            }
+            Ok(ids.into_iter().map(|comment_id| AddedComment { comment_id }).collect())
+        })
+    }
+
+    fn check_comment(&self, block: BlockId, content: &str) -> Result<()> {
+        rules::check_writable(self, block).map_err(|error| error.at("blockId"))?;
+        if content.len() > self.limits.comment {
+            return Err(Error::limit("bytes", self.limits.comment, content.len()).at("content"));
+        }
+        if content.trim().is_empty() { Err(Error::validation("it says nothing").at("content")) } else { Ok(()) }
+    }
+
+    /// Comments of one instant stand by their IDs.
+    pub(crate) fn put_comment(&mut self, block: BlockId, comment: Comment) {
+        self.comments.push((block, comment));
+        self.comments.sort_by_key(|(_, comment)| (comment.created_at, comment.id));
+    }
+
+    /// The comments on a block, oldest first.
+    pub fn comments_on(&self, block: BlockId) -> Vec<Comment> {
+        self.comments.iter().filter(|(on, _)| *on == block).map(|(_, comment)| comment.clone()).collect()
+    }
+
+    /// The comments on the blocks of a document.
+    pub(crate) fn comments_in(&self, document: DocumentId) -> Vec<&(BlockId, Comment)> {
+        let within = |block| self.document_of(block).is_some_and(|found| found.record.id == document);
+        self.comments.iter().filter(|(block, _)| within(*block)).collect()
+    }
+
+    /// Comments go with their blocks.
+    pub(crate) fn drop_comments(&mut self) {
+        if !self.breaks(Broken::CommentsStay) {
+            let blocks = self.ids();
+            self.comments.retain(|(block, _)| blocks.contains(block));
+        }
+    }
+}
+
+/// The error of an entry of a list.
+pub(crate) fn at(list: &str, index: usize, error: Error) -> Error {
+    error.at(format_args!("{list}[{index}]"))
+}

@@ -1,0 +1,73 @@
+//! Daily notes of the naive space: made by the first write to their day.
+
+use leafbase_model::{
+    BlockData, BlockDraft, Day, DayRef, DocumentId, Location, Position, Result, Target, TaskPatch, Timestamp,
+};
+
+use crate::naive::By;
+use crate::{Broken, NaiveDocument, NaiveSpace};
+
+impl NaiveSpace {
+    pub(crate) fn today(&self, now: Timestamp) -> Day {
+        if self.breaks(Broken::TodayIsThatOfUtc) { now.day_utc() } else { self.day_of(now) }
+    }
+
+    pub(crate) fn resolve(&self, day: DayRef, now: Timestamp) -> Day {
+        let today = self.today(now).epoch_days();
+        match day {
+            DayRef::Date(day) => day,
+            DayRef::Yesterday => Day::from_epoch_days(today - 1),
+            DayRef::Today => Day::from_epoch_days(today),
+            DayRef::Tomorrow => Day::from_epoch_days(today + 1),
+        }
+    }
+
+    /// The same change to a task with dates for its days.
+    pub(crate) fn dated(&self, mut patch: TaskPatch, now: Timestamp) -> TaskPatch {
+        for day in [&mut patch.schedule_date, &mut patch.deadline_date].into_iter().flatten().flatten() {
+            *day = DayRef::Date(self.resolve(*day, now));
+        }
+        patch
+    }
+
+    /// The note of a day that is not in the trash.
+    pub fn note_of(&self, day: Day) -> Option<&NaiveDocument> {
+        self.documents.iter().find(|found| found.record.day == Some(day) && found.record.location != Location::Trash)
+    }
+
+    /// The note of a day, made if there is none.
+    pub(crate) fn note(&mut self, by: By<'_>, day: Day) -> Result<DocumentId> {
+        match self.note_of(day) {
+            Some(note) if !self.breaks(Broken::TwoNotesOfADay) => Ok(note.record.id),
+            _ => {
+                let page = BlockDraft::new(BlockData::page(long_form(day)));
+                self.create_document(by, &page, Location::DailyNotes, Some(day))
+            }
+        }
+    }
+
+    /// The same position without a day: its note is made, unless it is made for nothing.
+    pub(crate) fn landed(&mut self, by: By<'_>, position: Position, for_nothing: bool) -> Result<Option<Position>> {
+        let (edge, day) = match position {
+            Position::Within(edge, Target::Day(day)) => (edge, day),
+            Position::Within(edge, Target::Unnamed) => (edge, DayRef::Today),
+            other => return Ok(Some(other)),
+        };
+        let day = self.resolve(day, by.0.at);
+        let note = match self.note_of(day) {
+            None if for_nothing => return Ok(None),
+            Some(note) if for_nothing => note.record.id,
+            _ => self.note(by, day)?,
+        };
+        Ok(Some(Position::Within(edge, Target::Page(note.root()))))
+    }
+}
+
+/// The title of a daily note.
+pub(crate) fn long_form(day: Day) -> String {
+    let months = "January February March April May June July August September October November December";
+    let days = "Thursday Friday Saturday Sunday Monday Tuesday Wednesday";
+    let word = |words: &str, number: usize| words.split(' ').nth(number).unwrap().to_owned();
+    let weekday = word(days, usize::try_from(day.epoch_days().rem_euclid(7)).unwrap());
+    format!("{weekday}, {} {} {}", day.day(), word(months, usize::from(day.month()) - 1), day.year())
+}

@@ -1,0 +1,85 @@
+//! Files of the naive space: bytes that blocks show.
+
+use leafbase_model::{
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockLayout, Error, MediaSize, MediaWidth,
+    Position, Result, UploadFile, UploadedFile,
+};
+
+use crate::naive::By;
+use crate::naive_rules as rules;
+use crate::{Broken, NaiveFile, NaiveSpace};
+
+impl NaiveSpace {
+    /// Takes a file in, and puts a block that shows it at a position. The content type is taken at its word.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn upload_file(&mut self, by: By<'_>, request: &UploadFile, bytes: &[u8]) -> Result<UploadedFile> {
+        self.write(by.0, |space| {
+            if let Some(position) = space.landed(by, request.position, true)? {
+                space.check_place(position)?;
+            }
+            let size = bytes.len() as u64;
+            if size > space.limits.upload {
+                return Err(Error::limit("bytes", space.limits.upload, size));
+            }
+            let id = AssetId::from_bytes(by.1.mint(by.0.at));
+            let media_type = request.content_type.clone().unwrap_or_default();
+            let file_name = request.file_name.clone().unwrap_or_default();
+            let record = AssetRecord { id, media_type, file_name, size, created: by.0.clone() };
+            space.files.push(NaiveFile { record: record.clone(), bytes: bytes.to_vec() });
+            let asset_url = AssetUrl::new(id, record.file_name.clone());
+            let draft = BlockDraft::new(BlockData::new(kind_of(&record, asset_url.to_string())));
+            let block_id = space.insert(by, &[draft], request.position)?[0];
+            Ok(UploadedFile { block_id, asset_url })
+        })
+    }
+
+    /// Checks that a block may be put there.
+    fn check_place(&self, position: Position) -> Result<()> {
+        let (parent, _, path) = rules::place(self, position)?;
+        rules::check_depth(self.depth(parent) + 1, &self.limits).map_err(|error| error.at(path))?;
+        rules::as_parent(&self.get(parent).record.data, &self.limits, path).map(drop)
+    }
+
+    /// A file with its bytes.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn file(&self, id: AssetId) -> Result<&NaiveFile> {
+        self.files.iter().find(|file| file.record.id == id).ok_or_else(Error::not_found)
+    }
+
+    /// Files go with the last block that shows them.
+    pub(crate) fn drop_files(&mut self) {
+        if self.files.is_empty() || self.breaks(Broken::FilesStay) {
+            return;
+        }
+        let blocks: Vec<_> = self.ids().into_iter().map(|id| self.get(id).record.data.clone()).collect();
+        self.files.retain(|file| blocks.iter().any(|data| shows(data, file.record.id)));
+    }
+}
+
+fn kind_of(record: &AssetRecord, url: String) -> BlockKind {
+    let (alt_text, size, width) = (String::new(), MediaSize::default(), MediaWidth::default());
+    match record.media_type.split('/').next() {
+        Some("image") => BlockKind::Image { url, alt_text, size, width },
+        Some("video") => BlockKind::Video { url, alt_text, size, width },
+        _ => BlockKind::File { url, file_name: record.file_name.clone(), layout: BlockLayout::default() },
+    }
+}
+
+/// Whether a block shows a file: by its URL, or by a link in its text.
+pub(crate) fn shows(data: &BlockData, file: AssetId) -> bool {
+    let start = format!("asset://{file}/");
+    let url = match &data.kind {
+        BlockKind::Image { url, .. }
+        | BlockKind::Video { url, .. }
+        | BlockKind::File { url, .. }
+        | BlockKind::Drawing { url }
+        | BlockKind::Whiteboard { url }
+        | BlockKind::RichUrl { url, .. } => url,
+        _ => "",
+    };
+    url.starts_with(&start) || data.markdown.contains(&format!("]({start}"))
+}

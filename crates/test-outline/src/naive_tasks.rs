@@ -1,0 +1,242 @@
+//! Tasks of the naive space: every block that is one, wherever it stands.
+
+use leafbase_model::{
+    AddTasks, BlockData, BlockDraft, BlockId, BlockPatch, Day, DeleteTasks, DocumentId, Error, Fields, ListStyle,
+    Location, Result, Task, TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskScope, TaskState, TaskUpdate,
+    Timestamp, UpdateTasks,
+};
+
+use crate::naive::By;
+use crate::naive_comments::at;
+use crate::naive_rules as rules;
+use crate::{Broken, NaiveDocument, NaiveSpace};
+
+/// The tasks of a request with the documents that they go to, by the order in which these are named first.
+type Groups<T> = Vec<(DocumentId, Vec<T>)>;
+
+fn group<T>(groups: &mut Groups<T>, document: DocumentId, entry: T) {
+    match groups.iter_mut().find(|(known, _)| *known == document) {
+        Some((_, entries)) => entries.push(entry),
+        None => groups.push((document, vec![entry])),
+    }
+}
+
+impl NaiveSpace {
+    /// The tasks of a scope, on however many pages. Their markdown is that of the store.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn tasks(&self, scope: TaskScope, now: Timestamp) -> Result<Vec<Task>> {
+        let today = self.today(now);
+        Ok(match scope {
+            TaskScope::Active => self.dated_tasks(|day| day <= today),
+            TaskScope::Upcoming => self.dated_tasks(|day| day > today),
+            TaskScope::Inbox => {
+                let inbox = self.documents.iter().filter(|found| found.record.location == Location::Inbox);
+                let tasks = inbox.flat_map(|inbox| self.tasks_of(inbox));
+                tasks.filter(|task| task.info.state == TaskState::Todo).collect()
+            }
+            TaskScope::Logbook => {
+                let mut tasks = self.everywhere();
+                tasks.retain(|task| task.info.state != TaskState::Todo);
+                tasks.sort_by_key(|task| std::cmp::Reverse((ended(&task.info), task.id)));
+                tasks
+            }
+            TaskScope::Document(id) => {
+                let document = self.document(id).ok_or_else(|| Error::not_found().at("documentId"))?;
+                self.tasks_of(document)
+            }
+        })
+    }
+
+    /// Tasks in templates and in the trash are no one's to do.
+    fn everywhere(&self) -> Vec<Task> {
+        let listed = |location| match location {
+            Location::Trash => self.breaks(Broken::TrashedTasksAreListed),
+            Location::Templates => false,
+            _ => true,
+        };
+        let documents = self.documents.iter().filter(|document| listed(document.record.location));
+        documents.flat_map(|document| self.tasks_of(document)).collect()
+    }
+
+    fn dated_tasks(&self, wanted: impl Fn(Day) -> bool) -> Vec<Task> {
+        let day = |task: &Task| task.info.schedule_date.or(task.info.deadline_date);
+        let mut tasks = self.everywhere();
+        tasks.retain(|task| task.info.state == TaskState::Todo && day(task).is_some_and(&wanted));
+        tasks.sort_by_key(|task| (day(task), task.id));
+        tasks
+    }
+
+    fn tasks_of(&self, document: &NaiveDocument) -> Vec<Task> {
+        let mut nodes = Vec::new();
+        crate::naive_read::flatten(&document.root, 0, None, &mut nodes);
+        nodes.into_iter().filter_map(|node| self.task(node.block.id)).collect()
+    }
+
+    fn task(&self, id: BlockId) -> Option<Task> {
+        let record = &self.document_of(id)?.record;
+        let location = match (record.location, record.day) {
+            (Location::Inbox, _) => TaskLocation::Inbox,
+            (Location::DailyNotes, Some(day)) => TaskLocation::DailyNote(day),
+            _ => TaskLocation::Document(record.id),
+        };
+        let data = &self.find(id)?.record.data;
+        Some(Task { id, markdown: data.markdown.clone(), info: data.task?, location })
+    }
+
+    /// The document that tasks go to; made, if it is the inbox or a daily note.
+    fn place_for(&mut self, by: By<'_>, to: TaskDestination) -> Result<DocumentId> {
+        match to {
+            TaskDestination::Inbox => self.inbox(by),
+            TaskDestination::DailyNote(day) => {
+                let day = self.resolve(day, by.0.at);
+                self.note(by, day)
+            }
+            TaskDestination::Document(document) => {
+                let found = self.document(document).ok_or_else(|| Error::not_found().at("documentId"))?;
+                let checked = rules::check_writable(self, found.record.id.root());
+                checked.map(|()| document).map_err(|error| error.at("documentId"))
+            }
+        }
+    }
+
+    fn inbox(&mut self, by: By<'_>) -> Result<DocumentId> {
+        if let Some(inbox) = self.documents.iter().find(|found| found.record.location == Location::Inbox) {
+            return Ok(inbox.record.id);
+        }
+        let page = BlockDraft::new(BlockData::page("Inbox"));
+        self.create_document(by, &page, Location::Inbox, None)
+    }
+
+    /// Makes tasks.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn add_tasks(&mut self, by: By<'_>, request: &AddTasks) -> Result<Vec<Task>> {
+        rules::check_count(request.tasks.len(), &self.limits, "tasks")?;
+        self.write(by.0, |space| {
+            let mut groups = Groups::new();
+            for (index, draft) in request.tasks.iter().enumerate() {
+                let (document, draft) = space.drafted_task(by, draft).map_err(|error| at("tasks", index, error))?;
+                group(&mut groups, document, (index, draft));
+            }
+            let mut added = Vec::new();
+            for (document, drafts) in groups {
+                let grown = |(index, draft)| Ok((index, rules::grown(&draft, "", 1, by, &space.limits)?));
+                let grown: Vec<_> = drafts.into_iter().map(grown).collect::<Result<_>>()?;
+                added.extend(grown.iter().map(|(index, block)| (*index, block.record.id)));
+                let at_end = space.breaks(Broken::TasksGoToTheEnd);
+                let children = &mut space.get_mut(document.root()).children;
+                let start = if at_end { children.len() } else { 0 };
+                children.splice(start..start, grown.into_iter().map(|(_, block)| block));
+            }
+            added.sort_unstable();
+            Ok(added.into_iter().map(|(_, id)| space.task(id).unwrap()).collect())
+        })
+    }
+
+    fn drafted_task(&mut self, by: By<'_>, draft: &TaskDraft) -> Result<(DocumentId, BlockDraft)> {
+        let document = self.place_for(by, draft.location).map_err(|error| error.at("location"))?;
+        let mut info = TaskInfo::default();
+        self.dated(draft.info, by.0.at).apply(&mut info).map_err(|error| error.at("taskInfo"))?;
+        let text = BlockData::text(draft.markdown.clone());
+        let draft = BlockDraft::new(BlockData { list_style: ListStyle::Task, task: Some(info), ..text });
+        rules::drafted(&draft, 1, by.0, &self.limits)?;
+        Ok((document, draft))
+    }
+
+    /// The task that a request names.
+    fn check_task(&self, id: BlockId, once: impl FnOnce() -> Result<()>) -> Result<()> {
+        let found = self.find(id).ok_or_else(Error::not_found)?;
+        once()?;
+        if found.record.data.task.is_none() { Err(Error::rule("no task")) } else { Ok(()) }
+    }
+
+    /// Changes tasks.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn update_tasks(&mut self, by: By<'_>, request: &UpdateTasks) -> Result<Vec<Task>> {
+        let updates = &request.tasks_to_update;
+        rules::check_count(updates.len(), &self.limits, "tasksToUpdate")?;
+        self.write(by.0, |space| {
+            let (mut changed, mut placed) = (Vec::new(), Vec::new());
+            for (index, update) in updates.iter().enumerate() {
+                let once = || rules::check_once(index, updates, |update| update.id);
+                let found = space.check_task(update.id, once).map_err(|error| error.at("id"));
+                let data = found.and_then(|()| space.changed_task(by, update, &mut placed));
+                changed.push((update.id, data.map_err(|error| at("tasksToUpdate", index, error))?));
+            }
+            for (id, data) in changed {
+                space.revise(id, data, by.0);
+            }
+            space.move_tasks(&placed);
+            Ok(updates.iter().map(|update| space.task(update.id).unwrap()).collect())
+        })
+    }
+
+    /// What a task is to say; and where it is to be is added to `placed`.
+    fn changed_task(
+        &mut self,
+        by: By<'_>,
+        update: &TaskUpdate,
+        placed: &mut Vec<(BlockId, DocumentId)>,
+    ) -> Result<BlockData> {
+        if let Some(to) = update.location {
+            let document = self.place_for(by, to).map_err(|error| error.at("location"))?;
+            if !self.is_in(update.id, document) {
+                rules::movable(self, update.id, document.root()).map_err(|error| error.at("location"))?;
+            }
+            placed.push((update.id, document));
+        }
+        let (markdown, task_patch) = (update.markdown.clone(), Some(update.info));
+        let patch = BlockPatch::new(update.id, Fields { markdown, task_patch, ..Fields::default() });
+        rules::patched(self, &patch, by.0)
+    }
+
+    fn is_in(&self, block: BlockId, document: DocumentId) -> bool {
+        self.document_of(block).is_some_and(|found| found.record.id == document)
+    }
+
+    /// Those that are to be elsewhere go to the top of their place, in the order of the request; those that are there stay, and
+    /// come back if one above took them along.
+    fn move_tasks(&mut self, placed: &[(BlockId, DocumentId)]) {
+        let mut groups = Groups::new();
+        for (id, document) in placed.iter().filter(|(id, document)| !self.is_in(*id, *document)) {
+            group(&mut groups, *document, *id);
+        }
+        for (document, ids) in groups {
+            self.bring(&ids, document.root(), 0);
+        }
+        for (id, document) in placed {
+            if !self.is_in(*id, *document) {
+                self.bring(&[*id], document.root(), 0);
+            }
+        }
+    }
+
+    /// Deletes tasks with all below them. Returns the IDs asked for.
+    ///
+    /// # Errors
+    /// As the operation of this name.
+    pub fn delete_tasks(&mut self, by: By<'_>, request: &DeleteTasks) -> Result<Vec<BlockId>> {
+        let ids = &request.ids_to_delete;
+        rules::check_count(ids.len(), &self.limits, "idsToDelete")?;
+        for (index, id) in ids.iter().enumerate() {
+            let once = || rules::check_once(index, ids, |id| *id);
+            let checked = self.check_task(*id, once).and_then(|()| rules::not_a_root(self, *id));
+            checked.map_err(|error| at("idsToDelete", index, error))?;
+        }
+        self.write(by.0, |space| {
+            for id in ids {
+                space.take(*id);
+            }
+            Ok(ids.clone())
+        })
+    }
+}
+
+fn ended(info: &TaskInfo) -> Option<Timestamp> {
+    info.completed_at.or(info.canceled_at)
+}

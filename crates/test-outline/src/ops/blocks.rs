@@ -1,0 +1,233 @@
+//! Random requests on blocks.
+
+use leafbase_model::{
+    AssetUrl, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, CardLayout, Day, DayRef, Destination,
+    DocumentId, Edge, Fetch, Fields, ListStyle, Location, Position, Side, Target, TaskInfo, TaskState, TextLook,
+};
+
+use super::{Setting, block, day, document, documents, files, tasks};
+use crate::Numbers;
+
+/// A request on blocks, right or wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BlockRequest {
+    /// Makes a document.
+    CreateDocument {
+        /// Its root.
+        root: BlockDraft,
+        /// Where it is kept.
+        destination: Destination,
+    },
+    /// Puts blocks in.
+    Insert {
+        /// What.
+        drafts: Vec<BlockDraft>,
+        /// Where.
+        position: Position,
+    },
+    /// Changes blocks.
+    Update(Vec<BlockPatch>),
+    /// Takes blocks out.
+    Delete(Vec<BlockId>),
+    /// Moves blocks.
+    Move {
+        /// What.
+        ids: Vec<BlockId>,
+        /// Where to.
+        position: Position,
+    },
+    /// Reads a block.
+    Fetch(Fetch),
+    /// Puts a document into the trash, or out of it, whatever the rules say; only in settings without a day.
+    Relocate {
+        /// Which.
+        document: DocumentId,
+        /// Where to.
+        location: Location,
+    },
+}
+
+impl BlockRequest {
+    /// The request that these numbers make.
+    pub fn new(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
+        match numbers.below(16) {
+            0..=4 => Self::Insert { drafts: drafts(numbers, setting, 0), position: position(numbers, setting) },
+            5..=9 => Self::Move { ids: blocks(numbers, setting), position: position(numbers, setting) },
+            10..=12 => Self::Update(patches(numbers, setting)),
+            13 => Self::Delete(blocks(numbers, setting)),
+            14 => fetch(numbers, setting),
+            _ if setting.today.is_some() || numbers.once_in(2) => {
+                let destination = documents::destination(numbers, setting);
+                Self::CreateDocument { root: draft(numbers, setting, 0), destination }
+            }
+            _ => Self::Relocate { document: document(numbers, setting, |_| true), location: location(numbers) },
+        }
+    }
+}
+
+fn fetch(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockRequest {
+    let mut fetch = match setting.today {
+        Some(today) if numbers.once_in(3) => Fetch::day(day(numbers, today)),
+        _ => Fetch::new(block(numbers, setting)),
+    };
+    fetch.max_depth = numbers.pick(&[None, Some(0), Some(1), Some(2)]);
+    fetch.metadata = numbers.once_in(2);
+    BlockRequest::Fetch(fetch)
+}
+
+fn location(numbers: &mut Numbers<'_>) -> Location {
+    numbers.pick(&[Location::Unsorted, Location::Unsorted, Location::Templates, Location::Trash])
+}
+
+/// A few blocks: some anywhere, some side by side, in any order, now and then one twice.
+fn blocks(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Vec<BlockId> {
+    let (count, space) = (numbers.below(4) + usize::from(!numbers.once_in(24)), setting.space);
+    let mut ids: Vec<_> = (0..count).map(|_| block(numbers, setting)).collect();
+    if numbers.once_in(3) {
+        let first = block(numbers, setting);
+        let siblings = space.parent(first).map(|parent| space.first_children(parent, usize::MAX)).unwrap_or_default();
+        let run = siblings.iter().map(|sibling| sibling.id).skip_while(|id| *id != first);
+        ids = run.take(2 + numbers.below(4)).collect();
+        let turn = numbers.below(ids.len().max(1));
+        ids.rotate_left(turn);
+    }
+    if !numbers.once_in(12) {
+        let mut seen = Vec::new();
+        ids.retain(|id| {
+            !seen.contains(id) && {
+                seen.push(*id);
+                true
+            }
+        });
+    }
+    ids
+}
+
+/// A place; where there are days, often one in a daily note.
+pub(super) fn position(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Position {
+    let side = numbers.below(4);
+    if let Some(today) = setting.today
+        && numbers.once_in(8)
+    {
+        let edge = if side == 0 { Edge::Start } else { Edge::End };
+        let target = if side == 1 { Target::Unnamed } else { Target::Day(day(numbers, today)) };
+        return Position::Within(edge, target);
+    }
+    let block = block(numbers, setting);
+    match side {
+        0 => Position::end_of(block),
+        1 => Position::start_of(block),
+        2 => Position::Beside(Side::Before, block),
+        _ => Position::Beside(Side::After, block),
+    }
+}
+
+fn drafts(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usize) -> Vec<BlockDraft> {
+    (0..numbers.below(4)).map(|_| draft(numbers, setting, depth)).collect()
+}
+
+/// A draft, with content now and then, below types that may have none too.
+pub(super) fn draft(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usize) -> BlockDraft {
+    let data = data(numbers, setting);
+    let may_nest = data.block_type().may_be_parent() || numbers.once_in(16);
+    let content =
+        if depth < 6 && may_nest && numbers.once_in(2) { drafts(numbers, setting, depth + 1) } else { Vec::new() };
+    BlockDraft::new(data).with_content(content)
+}
+
+fn data(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockData {
+    let block_type = match numbers.below(8) {
+        0..=3 => BlockType::Text,
+        4 | 5 => BlockType::Page,
+        6 => numbers.pick(&[BlockType::Line, BlockType::Image, BlockType::Code, BlockType::Table]),
+        _ => numbers.pick(BlockType::ALL),
+    };
+    let mut data = BlockData::new(BlockKind::empty(block_type));
+    if block_type.has_own_markdown() || numbers.once_in(16) {
+        data.markdown = text(numbers, setting);
+    }
+    if let BlockKind::Text(look) | BlockKind::Page(look) = &mut data.kind
+        && numbers.once_in(8)
+    {
+        *look = TextLook { card_layout: numbers.pick(CardLayout::ALL), ..*look };
+    }
+    if let BlockKind::Image { url, .. } | BlockKind::File { url, .. } = &mut data.kind {
+        *url = asset_url(numbers, setting);
+    }
+    if numbers.once_in(6) {
+        (data.list_style, data.task) = (ListStyle::Task, Some(task(numbers, setting)));
+    }
+    data.indentation = indentation(numbers);
+    data
+}
+
+fn indentation(numbers: &mut Numbers<'_>) -> u8 {
+    numbers.pick(&[0, 0, 0, 0, 0, 1, 2, 5, 0, 0, 0, 0, 0, 0, 0, 6])
+}
+
+/// Short, or a link, or too long for a title, or now and then for any block under [`super::small_limits`].
+pub(super) fn text(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> String {
+    let length = numbers.pick(&[1, 0, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 29, 5, 70, 65]);
+    match length {
+        70 if numbers.once_in(2) => format!("[a](block://{})", block(numbers, setting)),
+        70 => format!("[a]({})", asset_url(numbers, setting)),
+        29.. => numbers.pick(&["a", "é"]).repeat(length),
+        _ => (0..length).map(|_| numbers.pick(&['a', 'b', 'é', ' '])).collect(),
+    }
+}
+
+/// The URL of a file.
+fn asset_url(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> String {
+    AssetUrl::new(files::file(numbers, setting), "a").to_string()
+}
+
+fn task(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> TaskInfo {
+    let mut date = || {
+        let today = setting.today?;
+        match numbers.once_in(3).then(|| day(numbers, today))? {
+            DayRef::Date(day) => Some(day),
+            _ => Some(today),
+        }
+    };
+    let (schedule_date, deadline_date) = (date(), date());
+    TaskInfo { schedule_date, deadline_date, ..TaskInfo::of_state(numbers.pick(TaskState::ALL)) }
+}
+
+fn patches(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Vec<BlockPatch> {
+    let ids = blocks(numbers, setting);
+    let patch = |id| {
+        let rev = setting.space.find(id).map_or(1, |block| block.record.rev);
+        BlockPatch {
+            id,
+            rev: numbers.once_in(3).then(|| rev + u64::from(numbers.once_in(6))),
+            fields: fields(numbers, setting),
+        }
+    };
+    ids.into_iter().map(patch).collect()
+}
+
+fn fields(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Fields {
+    let mut fields = Fields::default();
+    match (numbers.below(10), setting.today) {
+        (0 | 1, _) => fields.markdown = Some(text(numbers, setting)),
+        (2, _) => fields.block_type = Some(BlockType::Text),
+        (3, _) => fields.block_type = Some(numbers.pick(BlockType::ALL)),
+        (4, _) => fields.indentation = Some(indentation(numbers)),
+        (5, _) => fields.card_layout = Some(numbers.pick(CardLayout::ALL)),
+        (6, _) => fields.list_style = Some(numbers.pick(ListStyle::ALL)),
+        (7, Some(_)) => fields.url = Some(asset_url(numbers, setting)),
+        (8, Some(today)) => {
+            fields.list_style = numbers.once_in(2).then_some(ListStyle::Task);
+            fields.task_patch = Some(tasks::patch(numbers, today));
+        }
+        _ => {
+            fields.list_style = Some(ListStyle::Task);
+            let mut task = task(numbers, setting);
+            if setting.today.is_none() {
+                task.schedule_date = numbers.once_in(2).then(|| Day::new(2026, 3, 1).ok()).flatten();
+            }
+            fields.task = Some(task);
+        }
+    }
+    fields
+}

@@ -1,0 +1,117 @@
+//! Random requests on documents.
+
+use leafbase_model::{
+    BuiltInLocation, CreateDocuments, CreateFromTemplate, Day, DayRange, DeleteDocuments, Destination, DocumentFilter,
+    DocumentId, DocumentOrder, FolderRef, ListDocuments, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
+};
+
+use super::{Setting, blocks, day, document, few, folders};
+use crate::{NaiveDocument, Numbers};
+
+/// A request on documents.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DocumentRequest {
+    /// Lists them.
+    List(ListDocuments),
+    /// Makes some.
+    Create(CreateDocuments),
+    /// Puts some into the trash.
+    Delete(DeleteDocuments),
+    /// Moves some.
+    Move(MoveDocuments),
+    /// Takes daily notes out of the trash.
+    Restore(RestoreDailyNotes),
+    /// Erases some.
+    Purge(PurgeDocuments),
+    /// Copies a template.
+    Copy(CreateFromTemplate),
+}
+
+impl DocumentRequest {
+    pub(super) fn new(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
+        match numbers.below(16) {
+            0..=2 => Self::List(list(numbers, setting)),
+            3..=5 => Self::Create(create(numbers, setting)),
+            6..=8 => Self::Delete(DeleteDocuments::new(documents(numbers, setting, |found| !is_trashed(found)))),
+            9 | 10 => {
+                let ids = documents(numbers, setting, |found| found.record.day.is_none());
+                Self::Move(MoveDocuments::new(ids, destination(numbers, setting)))
+            }
+            11 | 12 => {
+                let trashed_note = |found: &NaiveDocument| found.record.day.is_some() && is_trashed(found);
+                Self::Restore(RestoreDailyNotes::new(documents(numbers, setting, trashed_note)))
+            }
+            13 => Self::Purge(purge(numbers, setting)),
+            _ => Self::Copy(copy(numbers, setting)),
+        }
+    }
+}
+
+fn is_trashed(found: &NaiveDocument) -> bool {
+    found.record.location == Location::Trash
+}
+
+fn documents(
+    numbers: &mut Numbers<'_>,
+    setting: Setting<'_>,
+    wanted: impl Fn(&NaiveDocument) -> bool,
+) -> Vec<DocumentId> {
+    few(numbers, 3, |numbers| document(numbers, setting, &wanted))
+}
+
+pub(super) fn destination(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Destination {
+    let folder = match folders::folder(numbers, setting) {
+        FolderRef::Folder(folder) => Destination::Folder(folder),
+        FolderRef::BuiltIn(_) => Destination::Unsorted,
+    };
+    let folder = if setting.space.folders.is_empty() && !numbers.once_in(4) { Destination::Unsorted } else { folder };
+    numbers.pick(&[Destination::Unsorted, Destination::Templates, folder, folder])
+}
+
+fn create(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> CreateDocuments {
+    let count = numbers.pick(&[1, 1, 2, 1, 0, 2, 3, 1]);
+    let documents: Vec<_> = (0..count).map(|_| blocks::draft(numbers, setting, 0)).collect();
+    CreateDocuments::new(documents, destination(numbers, setting))
+}
+
+fn copy(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> CreateFromTemplate {
+    let template = document(numbers, setting, |found| found.record.location == Location::Templates);
+    let mut request = CreateFromTemplate::new(template).at(destination(numbers, setting));
+    if numbers.once_in(3) {
+        request = request.titled(blocks::text(numbers, setting));
+    }
+    request
+}
+
+fn purge(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> PurgeDocuments {
+    if numbers.once_in(3) {
+        return PurgeDocuments::OlderThanDays(numbers.pick(&[1, 2, 0]));
+    }
+    PurgeDocuments::new(documents(numbers, setting, is_trashed))
+}
+
+fn list(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> ListDocuments {
+    let today = setting.today.expect("a listing is of some day");
+    let mut request = ListDocuments::new();
+    request.filter = DocumentFilter {
+        location: numbers.once_in(4).then(|| numbers.pick(BuiltInLocation::ALL)),
+        folders: numbers.once_in(4).then(|| few(numbers, 3, |numbers| folders::folder(numbers, setting))),
+        created: range(numbers, today),
+        modified: range(numbers, today),
+        daily_note: range(numbers, today),
+    };
+    request.order = numbers.pick(DocumentOrder::ALL);
+    (request.metadata, request.descending) = (numbers.once_in(2), numbers.once_in(2));
+    request.paging.limit = numbers.pick(&[None, None, Some(1), Some(2), Some(3), Some(7)]);
+    request
+}
+
+fn range(numbers: &mut Numbers<'_>, today: Day) -> DayRange {
+    if !numbers.once_in(4) {
+        return DayRange::ALL;
+    }
+    DayRange {
+        from: numbers.once_in(2).then(|| day(numbers, today)),
+        to: numbers.once_in(2).then(|| day(numbers, today)),
+    }
+}

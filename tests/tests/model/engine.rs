@@ -1,0 +1,109 @@
+//! What the engine answers, as JSON: one text for each item, or for each page of a listing.
+
+use std::io::Read;
+
+use leafbase::{Connection, DeleteBlocks, Error, InsertBlocks, MoveBlocks, UpdateBlocks};
+use leafbase_test_outline::{BlockRequest, DocumentRequest, FileRequest, FolderRequest, Request, TaskRequest};
+use serde::Serialize;
+
+pub fn answer(notes: &Connection, request: Request) -> Result<Vec<String>, Error> {
+    match request {
+        Request::Blocks(request) => blocks(notes, request),
+        Request::Documents(request) => documents(notes, request),
+        Request::Folders(request) => folders(notes, request),
+        Request::Tasks(request) => tasks(notes, request),
+        Request::Comments(request) => Ok(each(&notes.add_comments(request)?)),
+        Request::Files(request) => files(notes, request),
+    }
+}
+
+pub fn json(value: impl Serialize) -> String {
+    serde_json::to_string(&value).unwrap()
+}
+
+pub fn each<T: Serialize>(items: &[T]) -> Vec<String> {
+    items.iter().map(json).collect()
+}
+
+/// A page of a listing.
+pub fn page<T: Serialize>(items: &[T], more_follow: bool) -> String {
+    json((items, more_follow))
+}
+
+/// Every page of a listing, asked for by the cursor of the one before.
+fn pages<T: Serialize>(
+    mut list: impl FnMut(Option<String>) -> Result<leafbase::ItemsPage<T>, Error>,
+) -> Result<Vec<String>, Error> {
+    let (mut pages, mut cursor) = (Vec::new(), None);
+    loop {
+        let listed = list(cursor)?;
+        pages.push(page(&listed.items, listed.next_cursor.is_some()));
+        cursor = listed.next_cursor;
+        if cursor.is_none() {
+            return Ok(pages);
+        }
+    }
+}
+
+fn blocks(notes: &Connection, request: BlockRequest) -> Result<Vec<String>, Error> {
+    Ok(match request {
+        BlockRequest::CreateDocument { root, destination } => vec![json(notes.create_document_of(root, destination)?)],
+        BlockRequest::Insert { drafts, position } => {
+            each(&notes.insert_blocks(InsertBlocks::blocks(drafts, position))?)
+        }
+        BlockRequest::Update(blocks) => each(&notes.update_blocks(UpdateBlocks { blocks })?),
+        BlockRequest::Delete(block_ids) => each(&notes.delete_blocks(DeleteBlocks { block_ids })?),
+        BlockRequest::Move { ids, position } => each(&notes.move_blocks(MoveBlocks { block_ids: ids, position })?),
+        BlockRequest::Fetch(fetch) => vec![json(notes.fetch(fetch)?)],
+        BlockRequest::Relocate { .. } => panic!("documents are deleted and moved by their own operations"),
+    })
+}
+
+fn documents(notes: &Connection, request: DocumentRequest) -> Result<Vec<String>, Error> {
+    Ok(match request {
+        DocumentRequest::List(list) => pages(|cursor| {
+            let mut list = list.clone();
+            list.paging.cursor = cursor;
+            notes.list_documents(list)
+        })?,
+        DocumentRequest::Create(create) => each(&notes.create_documents(create)?),
+        DocumentRequest::Delete(delete) => each(&notes.delete_documents(delete)?),
+        DocumentRequest::Move(to) => each(&notes.move_documents(to)?),
+        DocumentRequest::Restore(restore) => each(&notes.restore_daily_notes(restore)?),
+        DocumentRequest::Purge(purge) => each(&notes.purge_documents(purge)?),
+        DocumentRequest::Copy(copy) => vec![json(notes.create_from_template(copy)?)],
+    })
+}
+
+fn folders(notes: &Connection, request: FolderRequest) -> Result<Vec<String>, Error> {
+    Ok(match request {
+        FolderRequest::Tree => each(&notes.folders()?),
+        FolderRequest::Create(create) => each(&notes.create_folders(create)?),
+        FolderRequest::Move(to) => each(&notes.move_folders(to)?),
+        FolderRequest::Delete(delete) => each(&notes.delete_folders(delete)?),
+    })
+}
+
+fn tasks(notes: &Connection, request: TaskRequest) -> Result<Vec<String>, Error> {
+    Ok(match request {
+        TaskRequest::List(list) => pages(|cursor| {
+            let mut list = list.clone();
+            list.paging.cursor = cursor;
+            notes.tasks(list)
+        })?,
+        TaskRequest::Add(add) => each(&notes.add_tasks(add)?),
+        TaskRequest::Update(update) => each(&notes.update_tasks(update)?),
+        TaskRequest::Delete(delete) => each(&notes.delete_tasks(delete)?),
+    })
+}
+
+fn files(notes: &Connection, request: FileRequest) -> Result<Vec<String>, Error> {
+    match request {
+        FileRequest::Upload { file, bytes } => Ok(vec![json(notes.upload_file(file, &*bytes)?)]),
+        FileRequest::Read(id) => {
+            let mut bytes = Vec::new();
+            notes.open_file(id)?.read_to_end(&mut bytes).unwrap();
+            Ok(vec![format!("{:?}", notes.file(id)?), json(bytes)])
+        }
+    }
+}
