@@ -21,8 +21,15 @@
 
 mod keys;
 mod schemas;
+
+mod forms;
 mod values;
 
+mod items;
+mod json_schema;
+
+pub use items::{ItemChange, NewItem, ReadItems, read_added, read_updated};
+pub use json_schema::items_schema;
 pub use keys::{Keys, is_key, key_of};
 pub use schemas::complete;
 pub use values::{Values, new_options};

@@ -2,14 +2,18 @@
 
 use leafbase_model::json::{describe, quoted};
 use leafbase_model::{
-    BlockId, Day, DayRef, Error, ErrorKind, Limits, Property, PropertyKind, PropertyValue, Result, Schema,
+    BlockId, Day, DayRef, Error, ErrorKind, Limits, Property, PropertyChange, PropertyKind, PropertyValue, Result,
+    Schema,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use crate::forms::{self, Form};
 
 /// An error names so many options at most.
 const OPTIONS_NAMED: usize = 12;
 
-/// Reads values of items. Each of its errors is a [`ErrorKind::SchemaMismatch`] or [`ErrorKind::LimitExceeded`].
+/// Reads values of items. What the JSON Schema says is a [`ErrorKind::SchemaMismatch`] here; what it cannot say, a length in bytes and
+/// a whole number that floating point does not hold, is a [`ErrorKind::LimitExceeded`].
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
     /// The day that `today` means.
@@ -31,9 +35,9 @@ impl Values<'_> {
         }
         let read = match &property.kind {
             PropertyKind::Text => PropertyValue::Text(text("text", self.limits.block_text, value)?),
-            PropertyKind::Url => PropertyValue::Text(text("a URL", self.limits.attribute, value)?),
-            PropertyKind::Email => PropertyValue::Text(text("an e-mail address", self.limits.attribute, value)?),
-            PropertyKind::Phone => PropertyValue::Text(text("a phone number", self.limits.attribute, value)?),
+            PropertyKind::Url => PropertyValue::Text(self.formed(&forms::URL, value)?),
+            PropertyKind::Email => PropertyValue::Text(self.formed(&forms::EMAIL, value)?),
+            PropertyKind::Phone => PropertyValue::Text(self.formed(&forms::PHONE, value)?),
             PropertyKind::Number => PropertyValue::Number(number(value)?),
             PropertyKind::Boolean => {
                 PropertyValue::Boolean(value.as_bool().ok_or_else(|| wrong("true or false", value))?)
@@ -41,7 +45,7 @@ impl Values<'_> {
             PropertyKind::Date => PropertyValue::Date(self.day(value)?),
             PropertyKind::SingleSelect(_) => PropertyValue::Text(self.option(property, value)?),
             PropertyKind::MultiSelect(_) => PropertyValue::Options(self.options(property, value)?),
-            PropertyKind::Relation { .. } => PropertyValue::Relations(self.relations(value)?),
+            PropertyKind::Relation(relation) => PropertyValue::Relations(self.relations(relation.single, value)?),
         };
         let is_empty = match &read {
             PropertyValue::Options(options) => options.is_empty(),
@@ -55,8 +59,7 @@ impl Values<'_> {
     ///
     /// # Errors
     /// If the schema has no such property, or the property does not take the value; with the key as path.
-    pub fn read_all(&self, schema: &Schema, properties: &Value) -> Result<Vec<(String, Option<PropertyValue>)>> {
-        let Value::Object(fields) = properties else { return Err(wrong("an object", properties)) };
+    pub fn read_all(&self, schema: &Schema, fields: &Map<String, Value>) -> Result<Vec<PropertyChange>> {
         if let Some(unknown) = fields.keys().find(|key| schema.property(key).is_none()) {
             return Err(mismatch("the collection has no such property").at(unknown));
         }
@@ -67,6 +70,11 @@ impl Values<'_> {
                 Ok((property.key.clone(), read))
             })
             .collect()
+    }
+
+    fn formed(&self, form: &Form, value: &Value) -> Result<String> {
+        let text = text(form.expected, self.limits.attribute, value)?;
+        if form.fits(&text) { Ok(text) } else { Err(wrong(form.expected, value)) }
     }
 
     fn day(&self, value: &Value) -> Result<Day> {
@@ -82,10 +90,14 @@ impl Values<'_> {
     }
 
     fn option(&self, property: &Property, value: &Value) -> Result<String> {
-        let name = text("the name of an option", self.limits.title, value)?;
+        let name = value.as_str().ok_or_else(|| wrong("the name of an option", value))?;
         let known = property.kind.options();
-        if known.iter().any(|option| option.name == name) || (self.new_options && !name.trim().is_empty()) {
-            return Ok(name);
+        if known.iter().any(|option| option.name == name) {
+            return Ok(name.to_owned());
+        }
+        if self.new_options && forms::OPTION.fits(name) {
+            check_count("characters of a name", self.limits.title, name.chars().count())?;
+            return Ok(name.to_owned());
         }
         let mut names: Vec<_> = known.iter().take(OPTIONS_NAMED).map(|option| quoted(&option.name)).collect();
         if known.len() > OPTIONS_NAMED {
@@ -95,7 +107,7 @@ impl Values<'_> {
             [] => "nothing, for there are no options".to_owned(),
             names => format!("one of {}", names.join(", ")),
         };
-        Err(mismatch(format!("expected {expected}, got {}", quoted(&name))))
+        Err(mismatch(format!("expected {expected}, got {}", quoted(name))))
     }
 
     fn options(&self, property: &Property, value: &Value) -> Result<Vec<String>> {
@@ -112,7 +124,7 @@ impl Values<'_> {
     }
 
     /// `{"relations": [{"blockId": id}]}`, an array of IDs, or one ID.
-    fn relations(&self, value: &Value) -> Result<Vec<BlockId>> {
+    fn relations(&self, single: bool, value: &Value) -> Result<Vec<BlockId>> {
         let ids: Vec<BlockId> = match value {
             Value::String(_) => vec![item_id(value)?],
             Value::Array(ids) => each(ids, item_id)?,
@@ -126,6 +138,9 @@ impl Values<'_> {
             },
             other => return Err(wrong("relations like {\"relations\": [{\"blockId\": \"..\"}]}", other)),
         };
+        if let (true, [first, second, ..]) = (single, ids.as_slice()) {
+            return Err(mismatch(format!("expected one item at most, got {first} and {second}")));
+        }
         check_count("relations of a value", self.limits.blocks_per_request, ids.len())?;
         let mut seen = std::collections::BTreeSet::new();
         Ok(ids.into_iter().filter(|id| seen.insert(*id)).collect())
@@ -149,7 +164,7 @@ fn text(expected: &str, longest: usize, value: &Value) -> Result<String> {
     Ok(text.to_owned())
 }
 
-fn check_count(limit: &str, maximum: usize, found: usize) -> Result<()> {
+pub(crate) fn check_count(limit: &str, maximum: usize, found: usize) -> Result<()> {
     if found > maximum { Err(Error::limit(limit, maximum, found)) } else { Ok(()) }
 }
 
@@ -162,7 +177,8 @@ fn number(value: &Value) -> Result<f64> {
         (_, Some(whole)) => i128::from(whole) == whole as f64 as i128,
         _ => number.is_finite(),
     };
-    if exact { Ok(number) } else { Err(wrong("a number that fits 64 bits of floating point", value)) }
+    let message = || format!("expected a number that fits 64 bits of floating point, got {value}");
+    if exact { Ok(number) } else { Err(Error::new(ErrorKind::LimitExceeded, message())) }
 }
 
 fn each(values: &[Value], read: fn(&Value) -> Result<BlockId>) -> Result<Vec<BlockId>> {
@@ -185,17 +201,17 @@ fn item_id(value: &Value) -> Result<BlockId> {
     Ok(text.parse().unwrap_or(BlockId::NIL))
 }
 
-fn wrong(expected: &str, value: &Value) -> Error {
+pub(crate) fn wrong(expected: &str, value: &Value) -> Error {
     mismatch(format!("expected {expected}, got {}", describe(value)))
 }
 
-fn mismatch(message: impl Into<String>) -> Error {
+pub(crate) fn mismatch(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::SchemaMismatch, message)
 }
 
 #[cfg(test)]
 mod tests {
-    use leafbase_model::{ContentProperty, SelectOption};
+    use leafbase_model::{ContentProperty, Relation, SelectOption};
     use serde_json::json;
 
     use super::*;
@@ -207,7 +223,7 @@ mod tests {
     }
 
     fn relation() -> PropertyKind {
-        PropertyKind::Relation { target: BlockId::NIL, inverse_key: None }
+        Relation::to(BlockId::NIL).into()
     }
 
     fn property(kind: PropertyKind) -> Property {
@@ -275,16 +291,10 @@ mod tests {
             (PropertyKind::Email, json!([]), "expected an e-mail address, got an array"),
             (PropertyKind::Phone, json!(351), "expected a phone number, got 351"),
             (PropertyKind::Number, json!("3"), r#"expected a number, got "3""#),
-            (
-                PropertyKind::Number,
-                json!(9_007_199_254_740_993_u64),
-                "expected a number that fits 64 bits of floating point, got 9007199254740993",
-            ),
-            (
-                PropertyKind::Number,
-                json!(u64::MAX),
-                "expected a number that fits 64 bits of floating point, got 18446744073709551615",
-            ),
+            (PropertyKind::Url, json!(""), r#"expected a URL, got """#),
+            (PropertyKind::Url, json!("see below"), r#"expected a URL, got "see below""#),
+            (PropertyKind::Email, json!("anna"), r#"expected an e-mail address, got "anna""#),
+            (PropertyKind::Phone, json!("1\n2"), r#"expected a phone number, got "1\n2""#),
             (PropertyKind::Boolean, json!("yes"), r#"expected true or false, got "yes""#),
             (PropertyKind::Boolean, json!(0), "expected true or false, got 0"),
             (PropertyKind::Date, json!("soon"), r#"expected a day YYYY-MM-DD, got "soon""#),
@@ -332,6 +342,34 @@ mod tests {
     }
 
     #[test]
+    fn a_single_relation_takes_one_item() {
+        let single = || Relation::to(BlockId::NIL).single().into();
+        assert_eq!(read_with(single(), &json!([id(1)]), false).unwrap(), Some(PropertyValue::Relations(vec![id(1)])));
+        let error = read_with(single(), &json!([id(1), id(2)]), false).unwrap_err();
+        let message = "expected one item at most, got 00000000000000000000000001 and 00000000000000000000000002";
+        assert_eq!((error.kind(), error.message()), (ErrorKind::SchemaMismatch, message));
+    }
+
+    #[test]
+    fn whole_numbers_that_would_become_their_neighbours() {
+        for number in [9_007_199_254_740_993, u64::MAX] {
+            let error = read_with(PropertyKind::Number, &json!(number), false).unwrap_err();
+            let message = format!("expected a number that fits 64 bits of floating point, got {number}");
+            assert_eq!((error.kind(), error.to_string()), (ErrorKind::LimitExceeded, message));
+        }
+    }
+
+    #[test]
+    fn names_of_options_are_as_long_as_names_may_be() {
+        let name = "ä".repeat(1_000);
+        let kind = || PropertyKind::SingleSelect(vec![SelectOption::new(name.clone())]);
+        assert!(read_with(kind(), &json!(name), false).is_ok());
+        assert!(read_with(kind(), &json!("ö".repeat(1_000)), true).is_ok());
+        let error = read_with(kind(), &json!("ö".repeat(1_001)), true).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    }
+
+    #[test]
     fn texts_are_not_too_long() {
         for (kind, longest) in [(PropertyKind::Text, 256 << 10), (PropertyKind::Url, 8 << 10)] {
             read_with(kind.clone(), &json!("x".repeat(longest)), false).unwrap();
@@ -366,16 +404,16 @@ mod tests {
                 column("a", PropertyKind::Text),
             ],
         };
-        let read = |value| {
+        let read = |value: Value| {
             let today = "2026-03-01".parse().unwrap();
-            Values { today, limits: &Limits::default(), new_options: false }.read_all(&schema, &value)
+            Values { today, limits: &Limits::default(), new_options: false }
+                .read_all(&schema, value.as_object().unwrap())
         };
         assert_eq!(
             read(json!({"a": null, "read": true})).unwrap(),
             [("read".to_owned(), Some(PropertyValue::Boolean(true))), ("a".to_owned(), None),]
         );
         for (value, message) in [
-            (json!([]), "expected an object, got an array"),
             (json!({"Read": true}), "Read: the collection has no such property"),
             (json!({"read": "x", "due": "x"}), r#"read: expected true or false, got "x""#),
             (json!({"due": "soon"}), r#"due: expected a day YYYY-MM-DD, got "soon""#),

@@ -140,13 +140,11 @@ impl Condition {
             given.extend(object.take(operator.as_str()).map(|operand| (*operator, operand)));
         }
         object.finish()?;
-        match <[_; 1]>::try_from(given) {
-            Ok([(operator, operand)]) => Ok(Self { property, operator, operand }),
-            Err(_) => {
-                let known: Vec<_> = Operator::ALL.iter().map(|operator| operator.as_str()).collect();
-                Err(Error::validation(format!("name exactly one of {}", known.join(", "))))
-            }
+        if let Ok([(operator, operand)]) = <[_; 1]>::try_from(given) {
+            return Ok(Self { property, operator, operand });
         }
+        let known: Vec<_> = Operator::ALL.iter().map(|operator| operator.as_str()).collect();
+        Err(Error::validation(format!("name exactly one of {}", known.join(", "))))
     }
 }
 

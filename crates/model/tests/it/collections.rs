@@ -20,53 +20,53 @@ fn document() -> DocumentId {
 }
 
 /// `request` is written as `json`, and read from it.
-fn both<T: FromJson + Serialize + PartialEq + std::fmt::Debug>(request: T, json: Value) {
-    assert_eq!(serde_json::to_value(&request).unwrap(), json);
-    assert_eq!(T::from_json(json).unwrap(), request);
+fn both<T: FromJson + Serialize + PartialEq + std::fmt::Debug>(request: &T, json: Value) {
+    assert_eq!(serde_json::to_value(request).unwrap(), json);
+    assert_eq!(&T::from_json(json).unwrap(), request);
 }
 
 #[test]
 fn requests_are_read_as_they_are_written() {
     let schema = || SchemaDraft::new("Chores", [PropertyDraft::new("Due", PropertyKind::Date)]);
     let schema_json = json!({"name": "Chores", "properties": [{"name": "Due", "type": "date"}]});
-    both(ListCollections::default(), json!({}));
-    both(ListCollections::of([document()]), json!({"documentIds": [A]}));
+    both(&ListCollections::default(), json!({}));
+    both(&ListCollections::of([document()]), json!({"documentIds": [A]}));
     let all_but = ListCollections { mode: Some(DocumentFilterMode::Exclude), ..ListCollections::of([document()]) };
-    both(all_but, json!({"documentIds": [A], "documentFilterMode": "exclude"}));
+    both(&all_but, json!({"documentIds": [A], "documentFilterMode": "exclude"}));
     both(
-        CreateCollection::new(schema(), Position::end_of(id(10))),
+        &CreateCollection::new(schema(), Position::end_of(id(10))),
         json!({"schema": schema_json, "position": {"position": "end", "pageId": A}}),
     );
-    both(GetSchema::new(id(7), SchemaFormat::Schema), json!({"collectionId": C, "format": "schema"}));
-    both(ReplaceSchema::new(id(7), schema()), json!({"collectionId": C, "schema": schema_json}));
+    both(&GetSchema::new(id(7), SchemaFormat::Schema), json!({"collectionId": C, "format": "schema"}));
+    both(&ReplaceSchema::new(id(7), schema()), json!({"collectionId": C, "schema": schema_json}));
     both(
-        ReplaceSchema::new(id(7), schema()).dropping_unconvertible(),
+        &ReplaceSchema::new(id(7), schema()).dropping_unconvertible(),
         json!({"collectionId": C, "schema": schema_json, "dropUnconvertible": true}),
     );
-    both(GetItems::of(id(7)), json!({"collectionId": C}));
+    both(&GetItems::of(id(7)), json!({"collectionId": C}));
     both(
-        GetItems::of(id(7)).depth(0).limit(5).after("x"),
+        &GetItems::of(id(7)).depth(0).limit(5).after("x"),
         json!({"collectionId": C, "maxDepth": 0, "limit": 5, "cursor": "x"}),
     );
     let item = ItemDraft::new("Sweep").with("due", "today").with_content([BlockData::text("stairs").into()]);
     let item_json =
         json!({"title": "Sweep", "properties": {"due": "today"}, "content": [{"type": "text", "markdown": "stairs"}]});
-    both(AddItems::new(id(7), [item.clone()]), json!({"collectionId": C, "items": [item_json]}));
+    both(&AddItems::new(id(7), [item.clone()]), json!({"collectionId": C, "items": [item_json]}));
     both(
-        AddItems::new(id(7), [item]).allowing_new_select_options(),
+        &AddItems::new(id(7), [item]).allowing_new_select_options(),
         json!({"collectionId": C, "items": [item_json], "allowNewSelectOptions": true}),
     );
     both(
-        UpdateItems::new(id(7), [ItemUpdate::of(id(10)).with_title("Mop").with("due", ())]),
+        &UpdateItems::new(id(7), [ItemUpdate::of(id(10)).with_title("Mop").with("due", ())]),
         json!({"collectionId": C, "itemsToUpdate": [{"id": A, "title": "Mop", "properties": {"due": null}}]}),
     );
-    both(DeleteItems::new(id(7), [id(10)]), json!({"collectionId": C, "idsToDelete": [A]}));
+    both(&DeleteItems::new(id(7), [id(10)]), json!({"collectionId": C, "idsToDelete": [A]}));
     let filter =
         Filter::on("due", Operator::OnOrBefore, "today").or(Filter::on("due", Operator::IsEmpty, true).negated());
     let filter_json =
         json!({"or": [{"property": "due", "onOrBefore": "today"}, {"not": {"property": "due", "isEmpty": true}}]});
     both(
-        QueryItems::of(id(7))
+        &QueryItems::of(id(7))
             .filtered(filter.clone())
             .sorted(Sort::descending("due"))
             .sorted(Sort::ascending("a"))
@@ -76,7 +76,7 @@ fn requests_are_read_as_they_are_written() {
             "maxDepth": 1, "limit": 2}),
     );
     both(
-        CountItems::of(id(7)).filtered(filter).grouped_by("due"),
+        &CountItems::of(id(7)).filtered(filter).grouped_by("due"),
         json!({"collectionId": C, "filter": filter_json, "groupBy": "due"}),
     );
 }
