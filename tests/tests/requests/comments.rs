@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use leafbase::{
-    AddComments, BlockId, CommentDraft, Connection, DeleteBlocks, DocumentRecord, Edit, Error, Fetch, Limits, Location,
-    MoveBlocks, Position, Space,
+    AddComments, AddTasks, BlockId, CommentDraft, Connection, CreateFromTemplate, DeleteBlocks, Destination, Edit,
+    Error, Fetch, Limits, MoveBlocks, MoveDocuments, Position, PurgeDocuments, Space, TaskDestination, TaskDraft,
+    TaskUpdate,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
@@ -24,13 +25,6 @@ fn on(notes: &Connection, block: BlockId) -> Vec<(String, String)> {
 
 fn contents(notes: &Connection, block: BlockId) -> Vec<String> {
     on(notes, block).into_iter().map(|(_, content)| content).collect()
-}
-
-fn put_in_trash(host: &Host, is_trashed: bool) {
-    let document = host.notes.document(host.document()).unwrap().record;
-    let location = if is_trashed { Location::Trash } else { Location::Unsorted };
-    let after = DocumentRecord { location, ..document.clone() };
-    host.notes.space().apply(host.notes.author(), &[Edit::UpdateDocument { before: document, after }]).unwrap();
 }
 
 #[test]
@@ -180,11 +174,11 @@ fn comments_stay_with_their_block() {
 fn a_document_in_the_trash_takes_none_and_keeps_those_it_has() {
     let host = Host::new();
     add(&host.notes, &[(host.id("text"), "before")]).unwrap();
-    put_in_trash(&host, true);
+    host.notes.delete_documents(host.document()).unwrap();
     assert_eq!(contents(&host.notes, host.id("text")), ["before"]);
     let error = add(&host.notes, &[(host.id("other"), "x"), (host.id("child"), " ")]).unwrap_err();
     assert_eq!(wrong(&error), "RULE_VIOLATION comments[1].blockId");
-    put_in_trash(&host, false);
+    host.notes.move_documents(MoveDocuments::new([host.document()], Destination::Unsorted)).unwrap();
     add(&host.notes, &[(host.id("text"), "after")]).unwrap();
     assert_eq!(contents(&host.notes, host.id("text")), ["before", "after"]);
 }
@@ -216,4 +210,56 @@ fn comments_go_with_their_block_and_come_back_with_it() {
         "a batch is undone as a whole"
     );
     assert!(notes.space().check().unwrap().is_clean());
+}
+
+#[test]
+fn a_purge_takes_the_comments_and_its_inverse_brings_them_back() {
+    let host = Host::new();
+    let (notes, document) = (&host.notes, host.document());
+    add(notes, &[(host.id("child"), "1"), (host.id("root"), "2"), (host.id("other"), "stays")]).unwrap();
+    notes.delete_documents(document).unwrap();
+    let (before, from) = (host.dump(), notes.last_sequence().unwrap());
+    notes.purge_documents(PurgeDocuments::new([document])).unwrap();
+    assert_eq!(contents(notes, host.id("other")), ["stays"]);
+    assert!(notes.space().check().unwrap().is_clean(), "no comment is left without its block");
+    let change = notes.changes_since(from).next().unwrap().unwrap();
+    notes.space().apply(notes.author(), &change.inverse()).unwrap();
+    assert_eq!(host.dump(), before);
+    assert_eq!(
+        (contents(notes, host.id("child")), contents(notes, host.id("root"))),
+        (vec!["1".into()], vec!["2".into()])
+    );
+    assert!(notes.space().check().unwrap().is_clean());
+}
+
+#[test]
+fn a_task_takes_its_comments_from_place_to_place() {
+    let host = Host::new();
+    let notes = &host.notes;
+    let task = notes.add_tasks(AddTasks::new([TaskDraft::new("socks")])).unwrap()[0].id;
+    add(notes, &[(task, "wool")]).unwrap();
+    let places = [
+        TaskDestination::DailyNote(leafbase::DayRef::Today),
+        TaskDestination::Document(host.document()),
+        TaskDestination::Inbox,
+    ];
+    for place in places {
+        notes.update_tasks(TaskUpdate::of(task).moved_to(place)).unwrap();
+        assert_eq!(contents(notes, task), ["wool"], "{place:?}");
+    }
+    notes.delete_tasks(task).unwrap();
+    assert!(notes.space().check().unwrap().is_clean());
+}
+
+#[test]
+fn a_copy_of_a_template_has_no_comments() {
+    let host = Host::new();
+    let (notes, document) = (&host.notes, host.document());
+    notes.delete_blocks(DeleteBlocks::new([host.id("collection"), host.id("collectionItem")])).unwrap();
+    notes.move_documents(MoveDocuments::new([document], Destination::Templates)).unwrap();
+    add(notes, &[(host.id("text"), "about the template")]).unwrap();
+    let copy = notes.create_from_template(CreateFromTemplate::new(document)).unwrap().id();
+    let tree = notes.fetch(Fetch::new(copy).with_metadata()).unwrap();
+    assert!(tree.walk().all(|(_, block)| block.metadata.as_ref().unwrap().comments.is_empty()));
+    assert_eq!(contents(notes, host.id("text")), ["about the template"]);
 }

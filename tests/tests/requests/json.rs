@@ -2,8 +2,11 @@
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockData, BlockDraft, BlockPatch, DayRef, DeleteBlocks, Fetch, InsertBlocks, ListDocuments, ListStyle, MoveBlocks,
-    Position, Space, TaskState, UpdateBlocks,
+    AddComments, AddTasks, BlockData, BlockDraft, BlockPatch, BuiltInLocation, CommentDraft, CreateDocuments,
+    CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteTasks,
+    Destination, DocumentOrder, Fetch, FolderDestination, FolderDraft, InsertBlocks, ListDocuments, ListStyle,
+    ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments, RestoreDailyNotes, Space,
+    TaskDestination, TaskDraft, TaskScope, TaskState, TaskUpdate, UpdateBlocks, UpdateTasks, UploadFile,
 };
 use serde_json::{Value, json};
 
@@ -64,6 +67,70 @@ fn requests_read_back_what_they_write() {
 }
 
 #[test]
+fn requests_on_documents_and_folders_read_back_what_they_write() {
+    let host = Host::new();
+    let (id, folder) = (host.document(), host.notes.create_folder("Travel", None).unwrap().id);
+    round!(
+        ListDocuments::new().within(folder).created(DayRange::since(DayRef::Yesterday)).limit(5).after("c"),
+        json!({"folderId": folder, "createdDateGte": "yesterday", "limit": 5, "cursor": "c"}),
+    );
+    round!(
+        ListDocuments::new().at(BuiltInLocation::DailyNotes).order_by(DocumentOrder::DailyNote).descending(),
+        json!({"location": "daily_notes", "orderBy": "dailyNoteDate", "descending": true}),
+    );
+    round!(
+        CreateDocuments::titled(["Trip"]).at(folder),
+        json!({"documents": [{"type": "page", "markdown": "Trip"}], "destination": {"folderId": folder}}),
+    );
+    round!(
+        CreateFromTemplate::new(id).titled("Trip").at(Destination::Templates),
+        json!({"templateId": id, "title": "Trip", "destination": {"destination": "templates"}}),
+    );
+    round!(DeleteDocuments::from(id), json!({"documentIds": [id]}));
+    round!(MoveDocuments::new([id], folder), json!({"documentIds": [id], "destination": {"folderId": folder}}));
+    round!(RestoreDailyNotes::new([id]), json!({"documentIds": [id]}));
+    round!(PurgeDocuments::new([id]), json!({"documentIds": [id]}));
+    round!(PurgeDocuments::OlderThanDays(30), json!({"olderThanDays": 30}));
+    round!(
+        CreateFolders::new([FolderDraft::new("a").within(folder).with_folders([FolderDraft::new("b")])]),
+        json!({"folders": [{"name": "a", "parentFolderId": folder, "folders": [{"name": "b"}]}]}),
+    );
+    round!(
+        MoveFolders::new([folder], FolderDestination::Root),
+        json!({"folderIds": [folder], "destination": {"destination": "root"}}),
+    );
+    round!(DeleteFolders::new([folder]).if_empty(), json!({"folderIds": [folder], "mustBeEmpty": true}));
+}
+
+#[test]
+fn requests_on_tasks_comments_and_files_read_back_what_they_write() {
+    let host = Host::new();
+    let (id, block) = (host.document(), host.id("text"));
+    round!(
+        ListTasks::new(TaskScope::Document(id)).limit(5),
+        json!({"scope": "document", "documentId": id, "limit": 5})
+    );
+    round!(
+        AddTasks::new([TaskDraft::new("socks").scheduled(DayRef::Tomorrow).at(id)]),
+        json!({"tasks": [{"markdown": "socks", "taskInfo": {"scheduleDate": "tomorrow"},
+            "location": {"type": "document", "documentId": id}}]}),
+    );
+    round!(
+        UpdateTasks::from(TaskUpdate::of(block).with_state(TaskState::Done).moved_to(TaskDestination::Inbox)),
+        json!({"tasksToUpdate": [{"id": block, "taskInfo": {"state": "done"}, "location": {"type": "inbox"}}]}),
+    );
+    round!(DeleteTasks::from(block), json!({"idsToDelete": [block]}));
+    round!(
+        AddComments::new([CommentDraft::new(block, "Why?")]),
+        json!({"comments": [{"blockId": block, "content": "Why?"}]}),
+    );
+    round!(
+        UploadFile::new(Position::before(block)).of_type("image/png").named("map.png"),
+        json!({"position": "before", "siblingId": block, "contentType": "image/png", "fileName": "map.png"}),
+    );
+}
+
+#[test]
 fn every_field_of_a_patch_is_written() {
     let id = Host::new().id("text");
     let all = json!({"id": id, "type": "page", "markdown": "m", "indentationLevel": 1, "listStyle": "bullet",
@@ -110,6 +177,37 @@ fn the_feed_is_json() {
         (&removed["type"], &removed["blocks"], &removed["slot"]["afterId"]),
         (&json!("remove"), &json!([child]), &json!(line))
     );
+}
+
+#[test]
+fn the_feed_tells_of_comments_files_and_folders() {
+    let host = Host::new();
+    let from = host.notes.last_sequence().unwrap();
+    let ada = host.notes.acting_as("Ada");
+    let comment =
+        ada.add_comments(AddComments::new([CommentDraft::new(host.id("text"), "Why?")])).unwrap()[0].comment_id;
+    let file = ada.upload_file(UploadFile::new(host.document()).named("a.txt"), &b"words"[..]).unwrap();
+    let folder = ada.create_folder("Travel", None).unwrap().id;
+    let edits: Vec<Value> = host
+        .notes
+        .changes_since(from)
+        .flat_map(|change| change.unwrap().edits)
+        .map(|edit| serde_json::to_value(edit).unwrap())
+        .collect();
+    let at = "1970-01-01T00:00:00.000Z";
+    assert_eq!(
+        edits[0],
+        json!({"type": "addComment", "documentId": host.document(), "blockId": host.id("text"),
+            "comment": {"id": comment, "author": "Ada", "content": "Why?", "createdAt": at}})
+    );
+    assert_eq!(
+        edits[1],
+        json!({"type": "createAsset", "asset": {"id": file.asset_url.id(), "mediaType": "text/plain", "fileName": "a.txt",
+            "size": 5, "createdAt": at, "createdBy": "Ada"}})
+    );
+    assert_eq!((&edits[2]["type"], &edits[2]["blocks"][0]["id"]), (&json!("insert"), &json!(file.block_id)));
+    assert_eq!(edits[3], json!({"type": "createFolder", "folder": {"id": folder, "name": "Travel"}}));
+    assert_eq!(edits.len(), 4);
 }
 
 #[test]
