@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
     AddComments, AddedComment, Block, BlockId, Comment, CommentDraft, CommentId, Content, DocumentId, Edit, Error,
-    Items, Location, Result,
+    Items, Location, Result, Stamp,
 };
 use leafbase_store::Reader;
 use leafbase_tree_ops::{Context, ReadTree};
@@ -52,23 +52,21 @@ fn decide(tree: &impl ReadTree, context: &Context<'_>, drafts: &[CommentDraft]) 
     let (mut documents, mut writable) = (Vec::with_capacity(drafts.len()), HashSet::new());
     for (index, draft) in drafts.iter().enumerate() {
         let document = document_of(tree, draft.block_id, &mut writable).map_err(|error| error.at("blockId"));
-        let document = document.and_then(|document| check_content(context, &draft.content).map(|()| document));
+        let document =
+            document.and_then(|document| check_content(&draft.content, context.limits.comment).map(|()| document));
         documents.push(document.map_err(|error| error.at(format_args!("comments[{index}]")))?);
     }
     // Comments of the same instant are shown by their IDs: given out in order, they keep that of the request.
     let mut ids: Vec<_> = drafts.iter().map(|_| CommentId::from_bytes(context.ids.mint(context.stamp.at))).collect();
     ids.sort_unstable();
     let parts = drafts.iter().zip(documents).zip(ids);
-    Ok(parts.map(|((draft, document), id)| put_on(context, draft, document, id)).collect())
+    Ok(parts.map(|((draft, document), id)| put_on(context.stamp, draft, document, id)).collect())
 }
 
-fn put_on(context: &Context<'_>, draft: &CommentDraft, document: DocumentId, id: CommentId) -> Edit {
-    let (author, content) = (context.stamp.by.clone(), draft.content.clone());
-    Edit::AddComment {
-        document,
-        block: draft.block_id,
-        comment: Comment { id, author, content, created_at: context.stamp.at },
-    }
+fn put_on(stamp: &Stamp, draft: &CommentDraft, document: DocumentId, id: CommentId) -> Edit {
+    let (author, content) = (stamp.by.clone(), draft.content.clone());
+    let comment = Comment { id, author, content, created_at: stamp.at };
+    Edit::AddComment { document, block: draft.block_id, comment }
 }
 
 /// The document of a block that may be commented on. `writable` are those known not to be in the trash.
@@ -83,8 +81,7 @@ fn document_of(tree: &impl ReadTree, block: BlockId, writable: &mut HashSet<Docu
     Ok(document)
 }
 
-fn check_content(context: &Context<'_>, content: &str) -> Result<()> {
-    let most = context.limits.comment;
+fn check_content(content: &str, most: usize) -> Result<()> {
     if content.len() > most {
         return Err(Error::limit("bytes of a comment", most, content.len()).at("content"));
     }
