@@ -2,8 +2,8 @@
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockPatch, BlockRecord, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom, Fields,
-    InsertBlocks, InsertSource, Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
+    Block, BlockData, BlockDraft, BlockId, BlockPatch, BlockRecord, Content, DayRef, DeleteBlocks, Error, Fetch,
+    FetchFrom, Fields, InsertBlocks, InsertSource, Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
 };
 use leafbase_tree_ops::{self as ops, Place, ReadTree, Texts};
 
@@ -70,7 +70,13 @@ impl<S: Sight> Connection<S> {
     /// The path names the first bad entry, and nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let ready = match request.source {
-            InsertSource::Blocks(blocks) => prepare::drafts("blocks", blocks, self.limits()),
+            InsertSource::Blocks(mut blocks) => match self.date(&mut blocks) {
+                Ok(()) => prepare::drafts("blocks", blocks, self.limits()),
+                Err(error) => {
+                    ops::take_apart(blocks);
+                    return Err(error);
+                }
+            },
             InsertSource::Markdown(text) => prepare::markdown(&text, self.limits())?,
         };
         self.insert(&ready, request.position)
@@ -191,6 +197,13 @@ impl<S: Sight> Connection<S> {
             Some(documents::daily_note(writing, day)?)
         };
         Ok(note.map(|note| Place::Within(edge, note.root())))
+    }
+
+    /// Puts dates for the days that drafts name relative to the present.
+    pub(crate) fn date(&self, drafts: &mut [BlockDraft]) -> Result<()> {
+        let now = self.space.now();
+        let date = |day| days::resolve(day, &days::zone(&self.space.meta()?.zone)?, now);
+        drafts.iter_mut().try_for_each(|draft| draft.resolve_days(date))
     }
 
     /// Puts dates for the days that patches name relative to the present.

@@ -147,8 +147,9 @@ impl Connection<Full> {
         Ok(pages)
     }
 
-    fn root_of(&self, page: BlockDraft, destination: Destination) -> Result<BlockDraft> {
-        if let Err(error) = ops::check_root(&page.data, destination.into()) {
+    fn root_of(&self, mut page: BlockDraft, destination: Destination) -> Result<BlockDraft> {
+        let checked = ops::check_root(&page.data, destination.into());
+        if let Err(error) = checked.and_then(|()| self.date(std::slice::from_mut(&mut page))) {
             ops::take_apart(vec![page]);
             return Err(error);
         }

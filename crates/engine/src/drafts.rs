@@ -150,14 +150,15 @@ impl Level {
 impl Walk<'_> {
     fn run(&mut self, ready: &mut Ready) -> Result<()> {
         while let Some(level) = self.levels.last_mut() {
-            let Some(draft) = level.given.next() else {
+            let Some(mut draft) = level.given.next() else {
                 ready.drafts = self.close().unwrap_or_default();
                 continue;
             };
             level.met += 1;
-            let BlockDraft { mut data, content } = draft;
+            let settled = draft.settle();
+            let BlockDraft { mut data, content, .. } = draft;
             let has_content = !content.is_empty();
-            let further = self.meet(ready, &mut data, has_content);
+            let further = self.meet(ready, settled, &mut data, has_content);
             // Before an error is returned: what cannot be kept is on the stack of levels, and taken apart with it.
             if has_content {
                 self.levels.push(Level::new(content, None));
@@ -173,7 +174,13 @@ impl Walk<'_> {
     }
 
     /// Makes the draft just taken ready, and gives what its further paragraphs become.
-    fn meet(&mut self, ready: &mut Ready, data: &mut BlockData, has_content: bool) -> Result<Vec<BlockData>> {
+    fn meet(
+        &mut self,
+        ready: &mut Ready,
+        settled: Result<()>,
+        data: &mut BlockData,
+        has_content: bool,
+    ) -> Result<Vec<BlockData>> {
         let depth = self.levels.len().saturating_sub(1);
         if depth == ready.levels.len() {
             ready.levels.push((self.number, self.path()));
@@ -184,7 +191,8 @@ impl Walk<'_> {
             return Err(too_deep_by(most, depth).at(self.path()));
         }
         let is_root = depth == 0 && matches!(self.names, Names::Root);
-        let further = prepare::draft(data, has_content, is_root, self.limits).map_err(|error| error.at(self.path()))?;
+        let further = settled.and_then(|()| prepare::draft(data, has_content, is_root, self.limits));
+        let further = further.map_err(|error| error.at(self.path()))?;
         self.blocks = self.blocks.saturating_add(further.len());
         self.check_count()?;
         Ok(further)
@@ -194,7 +202,7 @@ impl Walk<'_> {
     fn close(&mut self) -> Option<Vec<BlockDraft>> {
         let Level { ready, parent, .. } = self.levels.pop()?;
         let Some((data, further)) = parent else { return Some(ready) };
-        self.levels.last_mut()?.push(BlockDraft { data, content: ready }, further);
+        self.levels.last_mut()?.push(BlockDraft::new(data).with_content(ready), further);
         None
     }
 

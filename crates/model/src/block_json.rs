@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::block::indentation_out_of_range;
 use crate::json::{FromJson, wrong_type};
-use crate::{Block, BlockData, BlockKind, Color, Content, Limits, Result, table};
+use crate::{Block, BlockData, BlockKind, Color, Content, Limits, Result, TaskPatch, table};
 
 impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -31,20 +31,32 @@ impl Serialize for Block {
 impl BlockData {
     /// Writes the fields that are not at their default, in the order of the specification, as replies show them.
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        self.write_with(map, |map, color| {
+        self.write_with(map, self.task.as_ref(), |map, color| {
             map.serialize_entry("color", &color.light().to_string())?;
             map.serialize_entry("colorDark", &color.dark().to_string())
         })
     }
 
-    /// The same as requests give them: the colour as it is kept.
-    pub(crate) fn write_given<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        self.write_with(map, |map, color| map.serialize_entry("color", &color.to_string()))
+    /// The same as requests give them: the colour as it is kept, and the task with what is still to be put onto it.
+    pub(crate) fn write_given<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        task_patch: Option<TaskPatch>,
+    ) -> std::result::Result<(), M::Error> {
+        let write_color = |map: &mut M, color: Color| map.serialize_entry("color", &color.to_string());
+        match task_patch {
+            None => self.write_with(map, self.task.as_ref(), write_color),
+            Some(patch) => {
+                let task = self.task.map_or(patch, |task| task.as_change().then(patch));
+                self.write_with(map, Some(&task), write_color)
+            }
+        }
     }
 
     fn write_with<M: SerializeMap>(
         &self,
         map: &mut M,
+        task: Option<&impl Serialize>,
         write_color: impl FnOnce(&mut M, Color) -> std::result::Result<(), M::Error>,
     ) -> std::result::Result<(), M::Error> {
         map.serialize_entry("type", &self.block_type())?;
@@ -58,7 +70,7 @@ impl BlockData {
         if let Some(color) = self.color {
             write_color(map, color)?;
         }
-        if let Some(task) = &self.task {
+        if let Some(task) = task {
             map.serialize_entry("taskInfo", task)?;
         }
         if !self.decorations.is_empty() {

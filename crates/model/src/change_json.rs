@@ -126,7 +126,7 @@ fn write_block<S: Serializer>(block: &BlockRecord, parent: Option<BlockId>, seri
     if let Some(parent) = parent {
         map.serialize_entry("parentId", &parent)?;
     }
-    block.data.write_given(&mut map)?;
+    block.data.write_given(&mut map, None)?;
     let names = [("createdAt", "createdBy", &block.created), ("lastModifiedAt", "lastModifiedBy", &block.modified)];
     for (at_name, by_name, Stamp { at, by }) in names {
         map.serialize_entry(at_name, at)?;

@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::json::{FromJson, Object, deserialize_through_json};
-use crate::{BlockData, BlockKind, BlockType, Error, Fields, Result};
+use crate::{BlockData, BlockKind, BlockType, Day, DayRef, Error, Fields, Result, TaskPatch};
 
 /// A block to be made, with its children. It has no ID: the engine mints one.
 ///
@@ -26,6 +26,8 @@ use crate::{BlockData, BlockKind, BlockType, Error, Fields, Result};
 pub struct BlockDraft {
     /// What it says.
     pub data: BlockData,
+    /// What is still to be put onto its task: days that a request names relative to the present. The engine knows the present.
+    pub task_patch: Option<TaskPatch>,
     /// Its children, in order; a text block that has some is made as a page.
     pub content: Vec<BlockDraft>,
 }
@@ -33,7 +35,7 @@ pub struct BlockDraft {
 impl BlockDraft {
     /// A draft without children.
     pub fn new(data: BlockData) -> Self {
-        Self { data, content: Vec::new() }
+        Self { data, task_patch: None, content: Vec::new() }
     }
 
     /// The same draft with these children.
@@ -51,6 +53,42 @@ impl BlockDraft {
             Some((depth, draft))
         })
     }
+
+    /// Gives the days that it, or a draft below it, names relative to the present as the dates that `resolve` finds.
+    ///
+    /// ```
+    /// use leafbase_model::{BlockDraft, Day};
+    /// let json = r#"{"type": "text", "listStyle": "task", "markdown": "pack", "taskInfo": {"scheduleDate": "tomorrow"}}"#;
+    /// let mut draft: BlockDraft = serde_json::from_str(json)?;
+    /// assert!(draft.clone().settle().is_err());
+    /// let monday: Day = "2026-03-02".parse()?;
+    /// draft.resolve_days(|_| Ok(monday))?;
+    /// draft.settle()?;
+    /// assert_eq!(draft.data.task.and_then(|task| task.schedule_date), Some(monday));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `resolve`.
+    pub fn resolve_days(&mut self, mut resolve: impl FnMut(DayRef) -> Result<Day>) -> Result<()> {
+        let mut waiting = vec![self];
+        while let Some(Self { task_patch, content, .. }) = waiting.pop() {
+            if let Some(task) = task_patch {
+                task.resolve_days(&mut resolve)?;
+            }
+            waiting.extend(content);
+        }
+        Ok(())
+    }
+
+    /// Puts `task_patch` onto the task of `data`.
+    ///
+    /// # Errors
+    /// Below `taskInfo`: those of [`TaskPatch::apply`], and [`crate::ErrorKind::Validation`] if it is no task.
+    pub fn settle(&mut self) -> Result<()> {
+        let Some(patch) = self.task_patch.take() else { return Ok(()) };
+        Fields { task_patch: Some(patch), ..Fields::default() }.apply(&mut self.data)
+    }
 }
 
 impl From<BlockData> for BlockDraft {
@@ -66,12 +104,13 @@ impl FromJson for BlockDraft {
         let content: Vec<Self> = object.optional("content")?.unwrap_or_default();
         object.finish()?;
         let block_type = fields.block_type.take().ok_or_else(|| Error::validation("is missing").at("type"))?;
+        let task_patch = fields.task_patch.as_mut().and_then(TaskPatch::take_relative);
         let mut data = BlockData::new(BlockKind::empty(block_type));
         fields.apply(&mut data)?;
         if !content.is_empty() && !block_type.may_be_parent() {
             return Err(Error::rule(format!("a block of type {block_type} cannot have children")).at("content"));
         }
-        Ok(Self { data, content })
+        Ok(Self { data, task_patch, content })
     }
 }
 
@@ -80,7 +119,7 @@ deserialize_through_json!(BlockDraft);
 impl Serialize for BlockDraft {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        self.data.write_given(&mut map)?;
+        self.data.write_given(&mut map, self.task_patch)?;
         if !self.content.is_empty() {
             map.serialize_entry("content", &self.content)?;
         }

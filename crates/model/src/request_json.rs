@@ -129,7 +129,7 @@ impl Fields {
 
 impl TaskInfo {
     /// The change that makes any task this one. Stamps that are missing are left to the state.
-    fn as_change(self) -> TaskPatch {
+    pub(crate) fn as_change(self) -> TaskPatch {
         TaskPatch {
             state: Some(self.state),
             schedule_date: Some(self.schedule_date.map(DayRef::Date)),
@@ -142,7 +142,7 @@ impl TaskInfo {
 
 impl TaskPatch {
     /// This change and then that one, as one.
-    fn then(self, next: Self) -> Self {
+    pub(crate) fn then(self, next: Self) -> Self {
         Self {
             state: next.state.or(self.state),
             schedule_date: next.schedule_date.or(self.schedule_date),

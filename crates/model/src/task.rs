@@ -158,6 +158,17 @@ impl TaskPatch {
         Ok(())
     }
 
+    /// Takes out the days that are relative to the present; none if no day is.
+    pub(crate) fn take_relative(&mut self) -> Option<Self> {
+        let take = |day: &mut Option<Option<DayRef>>| match day {
+            Some(Some(DayRef::Date(_)) | None) | None => None,
+            Some(Some(_)) => day.take(),
+        };
+        let (schedule_date, deadline_date) = (take(&mut self.schedule_date), take(&mut self.deadline_date));
+        let relative = Self { schedule_date, deadline_date, ..Self::default() };
+        (relative != Self::default()).then_some(relative)
+    }
+
     /// Puts what is given onto `task`.
     ///
     /// # Errors

@@ -45,7 +45,7 @@ impl Drafts {
         check_count("blocks in one request", context.limits.blocks_per_request, count, self.list.unwrap_or_default())?;
         let mut nodes = Vec::with_capacity(count);
         while let Some((below, data, has_content)) = self.next() {
-            let block = new_data(context, depth + below, data, has_content);
+            let block = data.and_then(|data| new_data(context, depth + below, data, has_content));
             let block = context.born(block.map_err(|error| error.at(self.path()))?);
             nodes.push(Node { depth: u16::try_from(below).unwrap_or(u16::MAX), block });
         }
@@ -53,19 +53,20 @@ impl Drafts {
     }
 
     /// The next draft in reading order: how far below the top, what it says, and whether it has content.
-    fn next(&mut self) -> Option<(usize, BlockData, bool)> {
+    fn next(&mut self) -> Option<(usize, Result<BlockData>, bool)> {
         loop {
             let below = self.levels.len().checked_sub(1)?;
             let level = self.levels.last_mut()?;
-            let Some(draft) = level.rest.next() else {
+            let Some(mut draft) = level.rest.next() else {
                 self.levels.pop();
                 continue;
             };
             level.taken += 1;
             let has_content = !draft.content.is_empty();
+            let settled = draft.settle();
             // Pushed even if empty, so that the path of the draft just taken is always that of all levels but the last.
             self.levels.push(Level::new(draft.content));
-            return Some((below, draft.data, has_content));
+            return Some((below, settled.map(|()| draft.data), has_content));
         }
     }
 

@@ -107,7 +107,7 @@ fn drafts_of_any_depth_are_refused_on_a_small_stack() {
                 host.notes.create_document_of(nested(LEVELS), location).unwrap_err();
             }
             let odd =
-                BlockDraft { data: BlockData::new(leafbase::BlockKind::Collection), content: vec![nested(LEVELS)] };
+                BlockDraft::new(BlockData::new(leafbase::BlockKind::Collection)).with_content(vec![nested(LEVELS)]);
             host.notes.create_document_of(odd, Destination::Unsorted).unwrap_err();
             // As deep as may be is read and written on it, too.
             let page = host.notes.create_document_of(nested(65), Destination::Unsorted).unwrap();

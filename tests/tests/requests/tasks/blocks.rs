@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use leafbase::{ImportOptions, MemorySource};
+use leafbase::{BlockDraft, ImportOptions, MemorySource};
 
 use super::desk::{Desk, Step};
 
@@ -39,6 +39,60 @@ fn blocks_that_are_inserted() {
         ),
         ("list", ACTIVE, "a g"),
     ]);
+}
+
+#[test]
+fn days_of_new_blocks_may_be_relative() {
+    let mut desk = Desk::new();
+    let task = |name: &str, info: &str| {
+        format!(r#"{{"type":"text","listStyle":"task","markdown":"{name}","taskInfo":{info}}}"#)
+    };
+    let (a, b, c) = (
+        task("a", r#"{"scheduleDate":"tomorrow","deadlineDate":"2026-04-01"}"#),
+        task("b", r#"{"deadlineDate":"yesterday","scheduleDate":null}"#),
+        task("c", r#"{"state":"done","scheduleDate":"today"}"#),
+    );
+    let nested = format!(r#"{{"type":"page","title":"page","content":[{b},{c}]}}"#);
+    desk.run(&[
+        ("insert", &format!(r#"{{"blocks":[{a},{nested}],"position":{{"pageId":"@trip"}}}}"#), "a page"),
+        (
+            "look",
+            TRIP,
+            "a(on 2026-03-02 by 2026-04-01)@trip b(by 2026-02-28)@trip c(done on 2026-03-01 at 2026-03-01T12:00:00.000Z)@trip",
+        ),
+        ("create", &format!(r#"{{"documents":[{{"title":"new","content":[{a}]}},{{"title":"two","content":[{b}]}}]}}"#), "new two"),
+    ]);
+    let new = desk.notes.documents().unwrap().iter().find(|document| document.title == "new").unwrap().id();
+    desk.run(&[
+        ("look", &format!(r#"{{"scope":"document","documentId":"{new}"}}"#), "a(on 2026-03-02 by 2026-04-01)@new"),
+        (
+            "insert",
+            &format!(
+                r#"{{"blocks":[{a},{}],"position":{{"pageId":"@trip"}}}}"#,
+                task("d", r#"{"scheduleDate":"someday"}"#)
+            ),
+            "VALIDATION blocks[1].taskInfo.scheduleDate",
+        ),
+        (
+            "insert",
+            r#"{"blocks":[{"type":"text","taskInfo":{"scheduleDate":"today"}}],"position":{"pageId":"@trip"}}"#,
+            "VALIDATION blocks[0].taskInfo",
+        ),
+    ]);
+}
+
+#[test]
+fn relative_days_are_written_as_they_were_read() {
+    for info in [
+        r#"{"state":"todo"}"#,
+        r#"{"scheduleDate":"tomorrow"}"#,
+        r#"{"state":"done","scheduleDate":"2026-03-01","deadlineDate":"today","completedAt":"2026-01-01T00:00:00Z"}"#,
+    ] {
+        let json = format!(r#"{{"type":"text","listStyle":"task","taskInfo":{info}}}"#);
+        let draft: BlockDraft = serde_json::from_str(&json).unwrap();
+        let written = serde_json::to_string(&draft).unwrap();
+        assert_eq!(serde_json::from_str::<BlockDraft>(&written).unwrap(), draft, "{written}");
+    }
 }
 
 #[test]

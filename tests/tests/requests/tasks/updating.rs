@@ -145,8 +145,11 @@ fn nested() -> Desk {
     desk
 }
 
+/// Tasks and where they are sent.
+type Moves = &'static [(&'static str, &'static str)];
+
 /// Where tasks that stand below each other are sent, and the inbox and the trip after it.
-const NESTED: &[(&[(&str, &str)], &str, &str)] = &[
+const NESTED: &[(Moves, &str, &str)] = &[
     (&[("top", "inbox")], "top middle below a b", "t u"),
     (&[("middle", "inbox")], "middle below a b", "top t u"),
     (&[("below", "inbox"), ("top", "inbox")], "below top middle a b", "t u"),
