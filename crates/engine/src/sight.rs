@@ -35,8 +35,8 @@ mod sealed {
 #[cfg(test)]
 mod tests {
     use leafbase_model::{
-        BlockId, BlockPatch, CardLayout, DayRef, DeleteBlocks, DocumentId, Edit, Error, Fetch, Fields, InsertBlocks,
-        Location, MoveBlocks, Position, TaskState, UpdateBlocks,
+        AddComments, BlockId, BlockPatch, CardLayout, CommentDraft, DayRef, DeleteBlocks, DocumentId, Edit, Error,
+        Fetch, Fields, InsertBlocks, Location, MoveBlocks, Position, TaskState, UpdateBlocks, UploadFile,
     };
 
     use super::*;
@@ -109,6 +109,14 @@ mod tests {
         let update = |patches: Vec<BlockPatch>| seen.update_blocks(UpdateBlocks::new(patches)).map(drop);
         let delete = |ids: Vec<BlockId>| seen.delete_blocks(DeleteBlocks::new(ids)).map(drop);
         let go = |ids: Vec<BlockId>, position: Position| seen.move_blocks(MoveBlocks::new(ids, position)).map(drop);
+        let comment = |comments: &[(BlockId, &str)]| {
+            let drafts = comments.iter().map(|(block, content)| CommentDraft::new(*block, *content));
+            seen.add_comments(AddComments::new(drafts)).map(drop)
+        };
+        let upload = |position: Position, content_type: &str| {
+            let request = UploadFile::new(position).of_type(content_type);
+            seen.upload_file(request, &b"x"[..]).map(drop)
+        };
         let no_field = Fields { card_layout: Some(CardLayout::Small), url: Some("u".into()), ..Fields::default() };
         vec![
             ("fetch", seen.fetch(Fetch::new(id)).map(drop)),
@@ -124,6 +132,12 @@ mod tests {
             ("insert after", insert(Position::after(id))),
             ("insert nothing", nothing(Position::end_of(id))),
             ("insert nothing after", nothing(Position::after(id))),
+            ("comment", comment(&[(id, "x")])),
+            ("comment, second", comment(&[(*a, "x"), (id, "x")])),
+            ("blank comment", comment(&[(id, " ")])),
+            ("upload at the end", upload(Position::end_of(id), "text/plain")),
+            ("upload after", upload(Position::after(id), "text/plain")),
+            ("upload of no type", upload(Position::end_of(id), "?")),
             ("update", seen.update_markdown(id, "x").map(drop)),
             ("update of nothing", update(vec![BlockPatch::of(id)])),
             ("update, second", update(vec![BlockPatch::markdown(*a, "x"), BlockPatch::markdown(id, "x")])),
@@ -165,6 +179,7 @@ mod tests {
         let scene = scene();
         for (operation, outcome) in asked(&scene, scene.texts[0]) {
             let refused = ["document", "update of a rev", "update of a field that it has not", "update of a task"];
+            let refused = [&refused[..], &["blank comment", "upload of no type"]].concat();
             let odd = ["update to a bad text", "update, second", "delete, second", "move, second"];
             // Once it is deleted, it never was.
             let gone = scene.seen.fetch(Fetch::new(scene.texts[0])).is_err();
@@ -172,6 +187,19 @@ mod tests {
         }
         let listed: Vec<_> = scene.seen.documents().unwrap().iter().map(leafbase_model::Document::id).collect();
         assert_eq!(listed, [scene.document]);
+    }
+
+    #[test]
+    fn comments_are_seen_with_their_blocks_alone() {
+        let scene = scene();
+        let on = |block: BlockId| AddComments::new([CommentDraft::new(block, "x")]);
+        scene.space.connect().add_comments(on(scene.texts[0])).unwrap();
+        scene.space.connect().add_comments(on(scene.hidden[0].1)).unwrap();
+        let tree = scene.seen.fetch(Fetch::new(scene.document).with_metadata()).unwrap();
+        let shown: Vec<_> = tree.walk().map(|(_, block)| block.metadata.as_ref().unwrap().comments.len()).collect();
+        assert_eq!(shown, [0, 1, 0]);
+        let (seen, all) = (scene.seen.info().unwrap(), scene.space.connect().info().unwrap());
+        assert_eq!((seen.space.id, seen.url_templates), (all.space.id, all.url_templates));
     }
 
     #[test]
