@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Forest, Result};
+use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Forest, Location, Result};
 use leafbase_store::kv::{Snapshot, Store, Transaction, WriteOptions};
-use leafbase_store::{DocumentQuery, Law, SpaceStore, rows};
+use leafbase_store::{DocumentQuery, Law, Order, SpaceStore, Span, rows};
 use proptest::prelude::*;
 
 mod broken;
@@ -16,7 +16,7 @@ use naive::{extract, relaxed, stamp};
 
 /// Breaks a law, and sees that the check tells so.
 fn breaks(law: Law, damage: impl Fn(&dyn Store)) {
-    let (store, space) = space();
+    let (store, space) = full();
     assert!(check(&space).is_clean());
     damage(&*store);
     let report = check(&space);
@@ -36,9 +36,9 @@ fn broken_records_are_named() {
         put(store, &first.0, &second.1);
         put(store, &second.0, &first.1);
     });
-    let (store, _) = space();
+    let (store, _) = full();
     for (key, value) in dump(&*store) {
-        let (store, space) = space();
+        let (store, space) = full();
         let mut flipped = value.clone();
         flipped[value.len() / 2] ^= 4;
         put(&*store, &key, &flipped);
@@ -89,7 +89,7 @@ fn broken_places_are_named() {
 fn broken_documents_are_named() {
     breaks(Law::Document, |store| delete(store, &key(DOCUMENTS, &[7], &[])));
     breaks(Law::Document, |store| copy(store, &key(DOCUMENTS, &[7], &[]), &key(DOCUMENTS, &[9], &[])));
-    for tag in 0x21..=0x23 {
+    for tag in 0x21..=0x24 {
         breaks(Law::DocumentIndex, |store| {
             let row = find(store, &[tag]).remove(0);
             delete(store, &row.0);
@@ -125,6 +125,69 @@ fn broken_folders_are_named() {
 fn broken_edges_are_named() {
     breaks(Law::Edge, |store| delete(store, &find(store, &[EDGES]).remove(0).0));
     breaks(Law::Edge, |store| copy(store, &[EDGES], &key(EDGES, &[], &[&[0][..], &[3; 16], &[0], &[2; 16]].concat())));
+}
+
+#[test]
+fn broken_counts_and_inboxes_are_named() {
+    breaks(Law::LocationCount, |store| delete(store, &find(store, &[LOCATION_COUNTS]).remove(0).0));
+    breaks(Law::LocationCount, |store| {
+        let (row, _) = find(store, &[LOCATION_COUNTS]).remove(0);
+        put(store, &row, &rows::seal(&row, &[0x91, 2]));
+    });
+    breaks(Law::LocationCount, |store| copy(store, &[LOCATION_COUNTS], &key(LOCATION_COUNTS, &[], &[1; 17])));
+    breaks(Law::Record, |store| {
+        let (row, _) = find(store, &[LOCATION_COUNTS]).remove(0);
+        put(store, &row, &rows::seal(&row, &[0x90]));
+    });
+    breaks(Law::Inbox, |store| copy(store, &key(DOCUMENTS, &[16], &[]), &key(DOCUMENTS, &[7], &[])));
+}
+
+#[test]
+fn broken_tasks_are_named() {
+    for tag in [TASKS, TASKS_BY_DAY, LOGBOOK] {
+        breaks(Law::Task, |store| delete(store, &find(store, &[tag]).remove(0).0));
+        // The same of a block that is no task.
+        breaks(Law::Task, |store| {
+            let (row, _) = find(store, &[tag]).remove(0);
+            let other = [&row[..row.len() - 16], &[5; 16]].concat();
+            copy(store, &row, &other);
+        });
+    }
+    let by_document =
+        |document: u8, class: u8, block: u8| key(TASKS, &[document], &[&[class][..], &[block; 16]].concat());
+    breaks(Law::Task, |store| rekey(store, &by_document(10, 0, 11), &by_document(7, 0, 11)));
+    breaks(Law::Task, |store| {
+        let row = by_document(10, 0, 11);
+        put(store, &row, &rows::seal(&row, &[]));
+    });
+    // Of a document in the trash.
+    breaks(Law::Task, |store| {
+        let (row, _) = find(store, &[TASKS_BY_DAY]).remove(0);
+        copy(store, &row, &[&row[..5], &[15; 16]].concat());
+    });
+    for (class, body) in [(0, &[1, 2, 3][..]), (1, &[]), (1, &[1, 2, 3, 4]), (2, &[])] {
+        breaks(Law::Record, |store| {
+            let row = by_document(10, class, 11);
+            put(store, &row, &rows::seal(&row, body));
+        });
+    }
+}
+
+#[test]
+fn broken_comments_and_files_are_named() {
+    let comment = |document: u8, block: u8| key(COMMENTS, &[document, block, 1], &[]);
+    breaks(Law::Comment, |store| rekey(store, &comment(10, 13), &comment(10, 9)));
+    breaks(Law::Comment, |store| rekey(store, &comment(10, 13), &comment(7, 13)));
+    let chunk = |file: u8, number: u8| key(CHUNKS, &[file], &[0, 0, 0, number]);
+    for number in 0..2 {
+        breaks(Law::Asset, |store| delete(store, &chunk(1, number)));
+    }
+    breaks(Law::Asset, |store| copy(store, &chunk(1, 1), &chunk(1, 2)));
+    breaks(Law::Asset, |store| copy(store, &chunk(1, 1), &chunk(1, 0)));
+    breaks(Law::Asset, |store| put(store, &chunk(1, 1), &rows::seal(&chunk(1, 1), &[])));
+    breaks(Law::Asset, |store| delete(store, &key(UPLOADS, &[2], &[])));
+    breaks(Law::Asset, |store| copy(store, &key(UPLOADS, &[2], &[]), &key(UPLOADS, &[1], &[])));
+    breaks(Law::Asset, |store| copy(store, &key(ASSETS, &[1], &[]), &key(ASSETS, &[3], &[])));
 }
 
 #[test]
@@ -230,8 +293,20 @@ fn a_record_of_a_later_version_is_told_from_damage() {
     assert!(check(&space).problems.iter().any(|problem| problem.law == Law::Record));
 }
 
+/// Of all keyspaces.
+const TAGS: [u8; 20] = [
+    1, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x30, 0x31, 0x40, 0x50, 0x51, 0x52, 0x60, 0x61, 0x62, 0x63, 0x80,
+];
+
+#[test]
+fn rows_of_every_keyspace_are_tried() {
+    let mut tags: Vec<u8> = all_rows().iter().map(|(key, _)| key[0]).collect();
+    tags.dedup();
+    assert_eq!(tags, TAGS);
+}
+
 fn all_rows() -> Vec<Row> {
-    let (store, _) = space();
+    let (store, _) = full();
     dump(&*store)
 }
 
@@ -241,7 +316,7 @@ proptest! {
     /// Whatever the bytes are: an error of two kinds, or a record.
     #[test]
     fn no_bytes_make_reading_panic(
-        tag in prop::sample::select(vec![1_u8, 0x10, 0x11, 0x20, 0x21, 0x22, 0x24, 0x30, 0x31, 0x40, 0x80]),
+        tag in prop::sample::select(TAGS.to_vec()),
         rest in prop::collection::vec(any::<u8>(), 0..40),
         body in prop::collection::vec(any::<u8>(), 0..200),
         sealed in any::<bool>(),
@@ -280,16 +355,27 @@ proptest! {
             prop_assert!(matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat));
         }
         if in_a_space {
-            let (store, space) = space();
+            let (store, space) = full();
             put(&*store, key, &value);
             let _ = check(&space);
             let snapshot = space.snapshot().unwrap();
-            for number in 0..9 {
+            for number in 0..18 {
+                let _ = snapshot.reader().tasks_of(DocumentId::of_root(id(number)), false);
+                let _ = snapshot.reader().comments_in(DocumentId::of_root(id(number)));
                 let _ = snapshot.reader().subtree(id(number), None);
                 let _ = snapshot.reader().subtree(id(number), Some(9));
                 let _ = snapshot.reader().previous_sibling(id(number));
             }
             let _ = snapshot.reader().changes_after(0, 9);
+            for order in [Order::Id, Order::Created, Order::Modified, Order::Day] {
+                let query = DocumentQuery { order, ..DocumentQuery::default() };
+                let _ = snapshot.reader().find_documents(&query, None, 3);
+            }
+            let _ = snapshot.reader().inbox();
+            let _ = snapshot.reader().note_of(day());
+            let _ = snapshot.reader().location_count(Location::Trash);
+            let _ = snapshot.reader().open_tasks(Span::default(), None, 3);
+            let _ = snapshot.reader().logbook(None, 3);
         }
     }
 

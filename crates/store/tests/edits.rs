@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 mod naive;
 
-use naive::{Maker, Naive, extract, memory_space, meta, play, relaxed, stamp};
+use naive::{Maker, Naive, extract, memory_space, meta, play, relaxed, stamp, upload};
 
 fn agrees(space: &SpaceStore, naive: &Naive) {
     naive.agrees_with(space.snapshot().unwrap().reader());
@@ -25,7 +25,10 @@ fn undo(space: &SpaceStore, sequence: u64, now: &mut i64) -> Result<(), leafbase
     let changes = space.snapshot()?.reader().changes_after(sequence, usize::MAX)?;
     for change in changes.iter().rev() {
         *now += 1;
-        space.write(relaxed(), &stamp(*now), |transaction| transaction.apply(change.inverse()))?;
+        let inverse = change.inverse();
+        // The bytes of files that were erased are no part of the edits.
+        upload(space, &inverse);
+        space.write(relaxed(), &stamp(*now), |transaction| transaction.apply(inverse.clone()))?;
     }
     Ok(())
 }
@@ -35,6 +38,7 @@ fn replayed(space: &SpaceStore) {
     let (_, copy) = memory_space();
     let (ours, theirs) = (space.snapshot().unwrap(), || copy.snapshot().unwrap());
     for change in ours.reader().changes_after(0, usize::MAX).unwrap() {
+        upload(&copy, &change.edits);
         let written = copy.write(relaxed(), &change.stamp, |open| open.apply(change.edits.clone())).unwrap();
         assert_eq!(written.change.unwrap(), change);
     }

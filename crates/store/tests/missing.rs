@@ -1,15 +1,15 @@
 //! Rows that are gone, as after damage of what the engine finds them by: no read takes what is left for all there is.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
 
-use leafbase_model::{BlockData, DocumentId, Edit, Error, ErrorKind, Forest, Result, Slot};
+use leafbase_model::{BlockData, DocumentId, Edit, Error, ErrorKind, Forest, Location, Result, Slot};
 use leafbase_store::kv::Store;
-use leafbase_store::{Reader, SpaceStore};
+use leafbase_store::{DocumentQuery, Order, Reader, SpaceStore, Within, rows};
 
 mod broken;
 mod naive;
 
 use broken::*;
-use naive::{relaxed, stamp};
+use naive::{extract, relaxed, stamp};
 
 /// The small space, whose first document got 200 more blocks in a write of its own.
 fn large() -> (std::sync::Arc<dyn Store>, SpaceStore) {
@@ -101,4 +101,49 @@ fn folders_without_some_of_them_are_damaged() {
     corrupted(read(&space, |reader| reader.folders()));
     delete(&*store, &key(FOLDERS, &[1], &[]));
     corrupted(read(&space, |reader| reader.folders()));
+}
+
+#[test]
+fn documents_that_an_index_names_are_not_left_out() {
+    let all = DocumentQuery::default();
+    let orders = [Order::Created, Order::Modified, Order::Day].map(|order| DocumentQuery { order, ..all.clone() });
+    let at = |location| DocumentQuery { within: Within::Location(location), ..all.clone() };
+    let (store, space) = full();
+    for query in orders.iter().chain([&at(Location::DailyNotes)]) {
+        assert!(!read(&space, |reader| reader.find_documents(query, None, 9)).unwrap().documents.is_empty());
+    }
+    delete(&*store, &key(DOCUMENTS, &[10], &[]));
+    for query in orders.iter().chain([&at(Location::DailyNotes)]) {
+        corrupted(read(&space, |reader| reader.find_documents(query, None, 9)));
+    }
+    corrupted(read(&space, |reader| reader.note_of(day())));
+    delete(&*store, &key(DOCUMENTS, &[16], &[]));
+    corrupted(read(&space, |reader| reader.inbox()));
+    let (store, space) = full();
+    let (row, _) = find(&*store, &[LOCATION_COUNTS]).remove(0);
+    put(&*store, &row, b"?");
+    corrupted(read(&space, |reader| reader.location_count(Location::Unsorted)));
+}
+
+#[test]
+fn tasks_that_an_index_names_are_not_left_out() {
+    let document = DocumentId::of_root(id(10));
+    for damaged in [key(PLACES, &[11], &[]), key(PLACES, &[10], &[]), key(BLOCKS, &[10, 10], &FIRST)] {
+        let (store, space) = full();
+        assert_eq!(read(&space, |reader| reader.tasks_of(document, false)).unwrap(), [id(11), id(12)]);
+        delete(&*store, &damaged);
+        // Opened again: places that were read are known.
+        let space = SpaceStore::open(store, extract).unwrap();
+        corrupted(read(&space, |reader| reader.tasks_of(document, false)));
+    }
+    // A block that says it is below itself is reached from nowhere.
+    let (store, space) = full();
+    let place = key(PLACES, &[11], &[]);
+    let (_, value) = find(&*store, &place).remove(0);
+    let body: Vec<u8> = rows::body(&place, &value).unwrap();
+    let parent = body.windows(16).rposition(|part| part == [10; 16]).unwrap();
+    let body = [&body[..parent], &[11; 16], &body[parent + 16..]].concat();
+    put(&*store, &place, &rows::seal(&place, &body));
+    copy(&*store, &key(BLOCKS, &[10, 10], &FIRST), &key(BLOCKS, &[10, 11], &FIRST));
+    corrupted(read(&space, |reader| reader.tasks_of(document, false)));
 }

@@ -5,13 +5,14 @@ use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest,
-    LineStyle, Location, Node, Timestamp,
+    AssetId, AssetRecord, Author, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId, Day, DocumentId,
+    DocumentRecord, Edit, FolderId, FolderRecord, Forest, LineStyle, ListStyle, Location, Node, TaskInfo, TaskState,
+    Timestamp,
 };
 use leafbase_store::kv::{KeyRange, Store, WriteOptions};
-use leafbase_store::{CheckReport, SpaceStore, rows};
+use leafbase_store::{CHUNK_BYTES, CheckReport, SpaceStore, rows};
 
-use crate::naive::{memory_space, relaxed, stamp};
+use crate::naive::{memory_space, relaxed, stamp, upload};
 
 pub type Row = (Vec<u8>, Vec<u8>);
 
@@ -19,9 +20,17 @@ pub const BLOCKS: u8 = 0x10;
 pub const PLACES: u8 = 0x11;
 pub const DOCUMENTS: u8 = 0x20;
 pub const BY_MODIFIED: u8 = 0x22;
+pub const LOCATION_COUNTS: u8 = 0x25;
 pub const FOLDERS: u8 = 0x30;
 pub const FOLDER_CHILDREN: u8 = 0x31;
 pub const EDGES: u8 = 0x40;
+pub const TASKS: u8 = 0x50;
+pub const TASKS_BY_DAY: u8 = 0x51;
+pub const LOGBOOK: u8 = 0x52;
+pub const COMMENTS: u8 = 0x60;
+pub const ASSETS: u8 = 0x61;
+pub const CHUNKS: u8 = 0x62;
+pub const UPLOADS: u8 = 0x63;
 pub const CHANGES: u8 = 0x80;
 
 pub fn id(number: u8) -> BlockId {
@@ -63,6 +72,65 @@ pub fn space() -> (Arc<dyn Store>, SpaceStore) {
     for edits in writes {
         space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone())).unwrap();
     }
+    (store, space)
+}
+
+pub fn file(number: u8) -> AssetId {
+    AssetId::from_bytes([number; 16])
+}
+
+pub fn task(state: TaskState, schedule: Option<Day>) -> BlockData {
+    let task = TaskInfo { schedule_date: schedule, ..TaskInfo::of_state(state).stamped(Timestamp::from_millis(5)) };
+    BlockData { list_style: ListStyle::Task, task: Some(task), ..BlockData::text("to do") }
+}
+
+/// The day whose notes are in [`full`].
+pub fn day() -> Day {
+    Day::from_epoch_days(3)
+}
+
+/// The small space, with more in it: a daily note of root 10 with an open task 11, a task 12 that was done, and text 13 with two
+/// comments, which shows file 1; a trashed note of the same day of root 14 with an open task 15; the inbox of root 16 with task
+/// 17; and the upload of file 2 under way.
+pub fn full() -> (Arc<dyn Store>, SpaceStore) {
+    let (store, space) = space();
+    let record = |number, location, day| DocumentRecord {
+        id: DocumentId::of_root(id(number)),
+        location,
+        day,
+        created_at: Timestamp::from_millis(1),
+        modified_at: Timestamp::from_millis(1),
+    };
+    let asset = AssetRecord {
+        id: file(1),
+        media_type: "image/png".to_owned(),
+        file_name: "a.png".to_owned(),
+        size: CHUNK_BYTES as u64 + 5,
+        created: stamp(1),
+    };
+    let note = Forest(vec![
+        node(0, 10, BlockData::page("Note")),
+        node(1, 11, task(TaskState::Todo, Some(day()))),
+        node(1, 12, task(TaskState::Done, None)),
+        node(1, 13, BlockData::text(format!("f:{}", file(1)))),
+    ]);
+    let trashed = Forest(vec![node(0, 14, BlockData::page("Note")), node(1, 15, task(TaskState::Todo, Some(day())))]);
+    let inbox = Forest(vec![node(0, 16, BlockData::page("Inbox")), node(1, 17, task(TaskState::Todo, None))]);
+    let mut edits = vec![
+        Edit::CreateAsset(asset),
+        Edit::CreateDocument { record: record(10, Location::DailyNotes, Some(day())), forest: note },
+        Edit::CreateDocument { record: record(14, Location::Trash, Some(day())), forest: trashed },
+        Edit::CreateDocument { record: record(16, Location::Inbox, None), forest: inbox },
+    ];
+    edits.extend([1, 2].map(|number| {
+        let (comment, created_at) = (CommentId::from_bytes([number; 16]), Timestamp::from_millis(1));
+        let comment = Comment { id: comment, author: Author::new("Bob"), content: "so".to_owned(), created_at };
+        Edit::AddComment { document: DocumentId::of_root(id(10)), block: id(13), comment }
+    }));
+    upload(&space, &edits);
+    space.begin_upload(relaxed(), file(2)).unwrap();
+    space.put_chunks(relaxed(), file(2), 0, &[&*vec![7; CHUNK_BYTES]]).unwrap();
+    space.write(relaxed(), &stamp(3), |open| open.apply(edits.clone())).unwrap();
     (store, space)
 }
 

@@ -5,19 +5,26 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Node,
-    Slot, SpaceId, Stamp, Timestamp,
+    AssetId, AssetRecord, BlockData, BlockId, BlockRecord, Comment, CommentId, DocumentId, DocumentRecord, Edit,
+    FolderId, FolderRecord, Forest, Location, Node, Slot, SpaceId, Stamp, TaskInfo, Timestamp,
 };
 use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
-use leafbase_store::{BackLink, DocumentQuery, EdgeEnd, EdgeKind, EdgeTarget, Reader, SpaceMeta, SpaceStore, Within};
+use leafbase_store::{CHUNK_BYTES, EdgeEnd, EdgeKind, EdgeTarget, SpaceMeta, SpaceStore};
 
-/// Finds links in texts: a word `b:` and a block's ID, or `d:` and a day.
+pub mod agrees;
+mod maker;
+
+pub use maker::Maker;
+
+/// Finds links in texts: a word `b:` and a block's ID, `d:` and a day, or `f:` and a file.
 pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     for word in data.markdown.split(' ') {
         if let Some(Ok(id)) = word.strip_prefix("b:").map(str::parse) {
             tell(EdgeTarget { to: EdgeEnd::Block(id), kind: EdgeKind::Link });
         } else if let Some(Ok(day)) = word.strip_prefix("d:").map(str::parse) {
             tell(EdgeTarget { to: EdgeEnd::Day(day), kind: EdgeKind::Embed });
+        } else if let Some(Ok(asset)) = word.strip_prefix("f:").map(str::parse) {
+            tell(EdgeTarget { to: EdgeEnd::Asset(asset), kind: EdgeKind::Embed });
         }
     }
 }
@@ -33,6 +40,8 @@ pub struct Naive {
     pub blocks: BTreeMap<BlockId, BlockRecord>,
     pub children: BTreeMap<BlockId, Vec<BlockId>>,
     pub standing: BTreeMap<BlockId, (DocumentId, Option<BlockId>)>,
+    pub comments: BTreeMap<(BlockId, CommentId), Comment>,
+    pub assets: BTreeMap<AssetId, AssetRecord>,
 }
 
 impl Naive {
@@ -112,72 +121,38 @@ impl Naive {
             Edit::CreateFolder(folder) => drop(self.folders.insert(folder.id, folder.clone())),
             Edit::RemoveFolder(folder) => drop(self.folders.remove(&folder.id)),
             Edit::UpdateFolder { after, .. } => drop(self.folders.insert(after.id, after.clone())),
-            Edit::AddComment { .. } | Edit::RemoveComment { .. } | Edit::CreateAsset(_) | Edit::EraseAsset(_) => {
-                unreachable!("the sequences make none")
+            Edit::AddComment { block, comment, .. } => {
+                assert_eq!(self.comments.insert((*block, comment.id), comment.clone()), None);
             }
+            Edit::RemoveComment { block, comment, .. } => {
+                assert_eq!(self.comments.remove(&(*block, comment.id)), Some(comment.clone()));
+            }
+            Edit::CreateAsset(record) => assert_eq!(self.assets.insert(record.id, record.clone()), None),
+            Edit::EraseAsset(record) => assert_eq!(self.assets.remove(&record.id), Some(record.clone())),
         }
     }
 
-    fn back_links(&self) -> BTreeMap<EdgeEnd, Vec<BackLink>> {
-        let mut links: BTreeMap<EdgeEnd, Vec<BackLink>> = BTreeMap::new();
+    /// The files that no block shows.
+    pub fn unshown(&self) -> Vec<AssetRecord> {
+        let mut left = self.assets.clone();
         for block in self.blocks.values() {
             extract(&block.data, &mut |target| {
-                links.entry(target.to).or_default().push(BackLink { kind: target.kind, source: block.id });
+                if let EdgeEnd::Asset(asset) = target.to {
+                    left.remove(&asset);
+                }
             });
         }
-        for sources in links.values_mut() {
-            sources.sort_unstable();
-            sources.dedup();
-        }
-        links
+        left.into_values().collect()
     }
 
-    /// Compares every read with this model.
-    pub fn agrees_with(&self, reader: Reader<'_>) {
-        let all = reader.find_documents(&DocumentQuery::default(), None, usize::MAX).unwrap();
-        let without_times = |record: &DocumentRecord| DocumentRecord { modified_at: Timestamp::MIN, ..record.clone() };
-        let stored: Vec<_> = all.documents.iter().map(without_times).collect();
-        assert_eq!(stored, self.documents.values().map(without_times).collect::<Vec<_>>());
-        for document in self.documents.keys() {
-            assert_eq!(reader.subtree(document.root(), None).unwrap(), self.subtree(document.root(), usize::MAX));
-            let record = self.documents[document].clone();
-            let query = DocumentQuery { within: Within::Location(record.location), ..DocumentQuery::default() };
-            let found = reader.find_documents(&query, None, usize::MAX).unwrap();
-            assert!(found.documents.iter().any(|found| found.id == *document));
-        }
-        for (index, (id, block)) in self.blocks.iter().enumerate() {
-            let standing = reader.locate(*id).unwrap().unwrap();
-            assert_eq!((standing.document, standing.parent), self.standing[id]);
-            assert_eq!(reader.block(*id).unwrap().as_ref(), Some(block));
-            let children = self.children(*id);
-            assert_eq!(reader.last_child(standing.document, *id).unwrap(), children.last().copied());
-            assert_eq!(reader.children(standing.document, *id).unwrap(), children);
-            let first: Vec<_> = children.iter().take(3).map(|child| self.blocks[child].clone()).collect();
-            assert_eq!(reader.first_children(standing.document, *id, 3).unwrap(), first);
-            if let Some(parent) = standing.parent {
-                let siblings = self.children(parent);
-                let at = siblings.iter().position(|sibling| sibling == id).unwrap();
-                assert_eq!(reader.previous_sibling(*id).unwrap(), at.checked_sub(1).map(|before| siblings[before]));
-            }
-            if index.is_multiple_of(7) {
-                for depth in [0, 1, 2, usize::MAX] {
-                    let limit = (depth < usize::MAX).then_some(depth);
-                    assert_eq!(reader.subtree(*id, limit).unwrap(), self.subtree(*id, depth));
-                }
-            }
-        }
-        let links = self.back_links();
-        for (target, sources) in &links {
-            assert_eq!(reader.edges_to(*target, None, usize::MAX).unwrap(), *sources);
-            if let [first, rest @ ..] = sources.as_slice() {
-                assert_eq!(reader.edges_to(*target, Some(*first), usize::MAX).unwrap(), *rest);
-            }
-        }
-        assert_eq!(reader.folders().unwrap(), self.folders.values().cloned().collect::<Vec<_>>());
-        for parent in std::iter::once(None).chain(self.folders.keys().copied().map(Some)) {
-            let inside: Vec<_> = self.folders.values().filter(|folder| folder.parent == parent).cloned().collect();
-            assert_eq!(reader.folders_in(parent).unwrap(), inside);
-        }
+    pub fn inbox(&self) -> Option<DocumentId> {
+        self.documents.values().find(|record| record.location == Location::Inbox).map(|record| record.id)
+    }
+
+    /// The blocks that are tasks, with the document of each.
+    pub fn tasks(&self) -> Vec<(BlockId, TaskInfo, &DocumentRecord)> {
+        let tasks = self.blocks.values().filter_map(|block| block.data.task.map(|task| (block.id, task)));
+        tasks.map(|(block, task)| (block, task, &self.documents[&self.standing[&block].0])).collect()
     }
 
     /// The blocks that may get children: roots, pages and texts.
@@ -193,162 +168,6 @@ impl Naive {
         let siblings = self.children(parent);
         let at = siblings.iter().position(|sibling| *sibling == block).unwrap();
         Slot { document, parent, after: at.checked_sub(1).map(|before| siblings[before]) }
-    }
-}
-
-/// Makes valid edits out of numbers.
-pub struct Maker {
-    next: u64,
-}
-
-impl Maker {
-    pub fn new() -> Self {
-        Self { next: 1 }
-    }
-
-    /// IDs come partly in order, as those of one moment do not, and partly not.
-    fn id(&mut self) -> [u8; 16] {
-        self.next += 1;
-        let mixed = self.next.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let number = u128::from(self.next / 20 + 1) << 64 | u128::from(mixed);
-        number.to_be_bytes()
-    }
-
-    pub fn block(&mut self, naive: &Naive, seed: u32) -> BlockRecord {
-        let size = match seed % 23 {
-            0 => 5_000,
-            1 => 1_500,
-            2 | 3 => 0,
-            other => usize::try_from(other).unwrap() * 9,
-        };
-        let mut text = "x".repeat(size);
-        match seed % 5 {
-            0 => {
-                let target = pick(&naive.blocks.keys().copied().collect::<Vec<_>>(), seed).unwrap_or_default();
-                text = format!("{text} b:{target} b:{target}");
-            }
-            1 => text = format!("{text} d:2026-03-{:02}", seed % 28 + 1),
-            _ => {}
-        }
-        let data = match seed % 7 {
-            0 => BlockData { markdown: text, ..BlockData::page("") },
-            1 => BlockData::new(leafbase_model::BlockKind::Line { style: leafbase_model::LineStyle::Strong }),
-            _ => BlockData::text(text),
-        };
-        let stamp = stamp(i64::from(seed) * 1_000);
-        BlockRecord { id: BlockId::from_bytes(self.id()), rev: 1, created: stamp.clone(), modified: stamp, data }
-    }
-
-    fn forest(&mut self, naive: &Naive, seed: u32) -> Forest {
-        let count = if seed.is_multiple_of(3) { 1 } else { seed % 40 + 1 };
-        let mut nodes: Vec<Node> = vec![];
-        for index in 0..count {
-            let block = self.block(naive, seed.wrapping_mul(31).wrapping_add(index * 7));
-            let depth = match nodes.last() {
-                Some(before) if before.block.data.block_type().may_be_parent() => {
-                    (seed.wrapping_add(index * 13) % 4).min(u32::from(before.depth) + 1)
-                }
-                Some(before) => u32::from(before.depth).min(seed % 3),
-                None => 0,
-            };
-            nodes.push(Node { depth: u16::try_from(depth).unwrap(), block });
-        }
-        Forest(nodes)
-    }
-
-    fn slot(naive: &Naive, a: u32, b: u32) -> Option<Slot> {
-        let parent = pick(&naive.parents(), a)?;
-        let siblings = naive.children(parent);
-        let at = usize::try_from(b).unwrap() % (siblings.len() + 1);
-        Some(Slot {
-            document: naive.standing[&parent].0,
-            parent,
-            after: at.checked_sub(1).map(|before| siblings[before]),
-        })
-    }
-
-    /// An edit that is valid now.
-    pub fn edit(&mut self, naive: &Naive, [kind, a, b, seed]: [u32; 4]) -> Option<Edit> {
-        let inner = |naive: &Naive| -> Vec<BlockId> {
-            naive.standing.iter().filter(|(_, (_, parent))| parent.is_some()).map(|(id, _)| *id).collect()
-        };
-        match kind % 20 {
-            0 => {
-                let mut forest = self.forest(naive, seed);
-                for node in &mut forest.0 {
-                    node.depth += 1;
-                }
-                let mut root = self.block(naive, 7);
-                root.data = BlockData::page(format!("Title {a}"));
-                let id = DocumentId::of_root(root.id);
-                forest.0.insert(0, Node { depth: 0, block: root });
-                let day = seed.is_multiple_of(4).then(|| "2026-02-03".parse().unwrap());
-                let location = if day.is_some() { Location::DailyNotes } else { Location::Unsorted };
-                let at = Timestamp::from_millis(i64::from(b));
-                let record = DocumentRecord { id, location, day, created_at: at, modified_at: at };
-                Some(Edit::CreateDocument { record, forest })
-            }
-            1..=7 => Some(Edit::Insert { slot: Self::slot(naive, a, b)?, forest: self.forest(naive, seed) }),
-            8..=10 => {
-                let id = pick(&naive.blocks.keys().copied().collect::<Vec<_>>(), a)?;
-                let before = naive.blocks[&id].clone();
-                let mut after = self.block(naive, seed);
-                after.id = id;
-                after.rev = before.rev + 1;
-                after.created = before.created.clone();
-                after.data.kind = before.data.kind.clone();
-                let (document, _) = naive.standing[&id];
-                Some(Edit::Update { document, before: Box::new(before), after: Box::new(after) })
-            }
-            11..=13 => {
-                let first = pick(&inner(naive), a)?;
-                let slot = naive.slot_of(first);
-                let siblings = naive.children(slot.parent);
-                let at = siblings.iter().position(|sibling| *sibling == first).unwrap();
-                let count = usize::try_from(b % 12 + 1).unwrap();
-                let forest = siblings[at..].iter().take(count).flat_map(|top| naive.subtree(*top, usize::MAX).0);
-                Some(Edit::Remove { slot, forest: Forest(forest.collect()) })
-            }
-            14..=16 => {
-                let block = pick(&inner(naive), a)?;
-                let from = naive.slot_of(block);
-                let mut left = naive.clone();
-                left.uproot(&naive.subtree(block, usize::MAX));
-                Some(Edit::Move { block, from, to: Self::slot(&left, b, seed)? })
-            }
-            17 if seed.is_multiple_of(4) => {
-                let id = pick(&naive.documents.keys().copied().collect::<Vec<_>>(), a)?;
-                let forest = naive.subtree(id.root(), usize::MAX);
-                Some(Edit::EraseDocument { record: naive.documents[&id].clone(), forest })
-            }
-            17 | 18 => {
-                let id = pick(&naive.documents.keys().copied().collect::<Vec<_>>(), a)?;
-                let before = naive.documents[&id].clone();
-                let folder = pick(&naive.folders.keys().copied().collect::<Vec<_>>(), b);
-                let location = folder.filter(|_| seed % 2 == 0).map_or(Location::Trash, Location::Folder);
-                Some(Edit::UpdateDocument { after: DocumentRecord { location, ..before.clone() }, before })
-            }
-            _ => Some(self.folder_edit(naive, [a, b, seed])),
-        }
-    }
-
-    fn folder_edit(&mut self, naive: &Naive, [a, b, seed]: [u32; 3]) -> Edit {
-        let ids: Vec<_> = naive.folders.keys().copied().collect();
-        let Some(id) = pick(&ids, a).filter(|_| !seed.is_multiple_of(3)) else {
-            let id = FolderId::from_bytes(self.id());
-            return Edit::CreateFolder(FolderRecord { id, name: format!("Folder {b}"), parent: pick(&ids, b) });
-        };
-        let folder = naive.folders[&id].clone();
-        let is_empty = naive.folders.values().all(|other| other.parent != Some(id))
-            && naive.documents.values().all(|document| document.location != Location::Folder(id));
-        if is_empty && seed % 3 == 1 {
-            Edit::RemoveFolder(folder)
-        } else {
-            Edit::UpdateFolder {
-                after: FolderRecord { name: format!("Named {b}"), parent: None, ..folder.clone() },
-                before: folder,
-            }
-        }
     }
 }
 
@@ -371,6 +190,22 @@ pub fn memory_space() -> (Arc<dyn Store>, SpaceStore) {
     (store, space)
 }
 
+/// The bytes of a file in these tests.
+pub fn bytes_of(record: &AssetRecord) -> Vec<u8> {
+    vec![record.id.to_bytes()[15]; usize::try_from(record.size).unwrap()]
+}
+
+/// Stores the bytes of the files that `edits` create.
+pub fn upload(space: &SpaceStore, edits: &[Edit]) {
+    for edit in edits {
+        let Edit::CreateAsset(record) = edit else { continue };
+        space.begin_upload(relaxed(), record.id).unwrap();
+        for (number, chunk) in (0..).zip(bytes_of(record).chunks(CHUNK_BYTES)) {
+            space.put_chunks(relaxed(), record.id, number, &[chunk]).unwrap();
+        }
+    }
+}
+
 /// Applies edits made of `numbers`, in writes of some, to the model and the space.
 pub fn play(space: &SpaceStore, naive: &mut Naive, maker: &mut Maker, numbers: &[[u32; 4]], now: &mut i64) {
     for group in numbers.chunks(3) {
@@ -378,11 +213,9 @@ pub fn play(space: &SpaceStore, naive: &mut Naive, maker: &mut Maker, numbers: &
         let before = naive.clone();
         let mut edits = vec![];
         for numbers in group {
-            if let Some(edit) = maker.edit(naive, *numbers) {
-                naive.apply(&edit);
-                edits.push(edit);
-            }
+            edits.extend(maker.edits(naive, *numbers));
         }
+        upload(space, &edits);
         let in_two_turns = group[0][3].is_multiple_of(2);
         let written = space.write(relaxed(), &stamp(*now), |transaction| {
             let mut edits = edits.clone();
@@ -392,7 +225,11 @@ pub fn play(space: &SpaceStore, naive: &mut Naive, maker: &mut Maker, numbers: &
                 transaction.reader()?.last_sequence()?;
                 edits = rest;
             }
-            transaction.apply(edits)
+            transaction.apply(edits)?;
+            if in_two_turns {
+                naive.agrees_with(transaction.reader()?);
+            }
+            Ok(())
         });
         let change = written.unwrap_or_else(|error| panic!("{error} {edits:?} {before:?}")).change;
         assert_eq!(change.map(|change| change.edits).unwrap_or_default(), edits);

@@ -1,0 +1,169 @@
+//! Uploads: what is begun becomes a file when all its bytes are there, or leaves nothing behind.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use leafbase_model::{
+    AssetId, AssetRecord, BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, ErrorKind, Forest,
+    Location, Result, Timestamp,
+};
+use leafbase_store::kv::{KeyRange, OpenOptions, Store};
+use leafbase_store::{CHUNK_BYTES, SpaceStore, directory};
+
+mod naive;
+
+use naive::{bytes_of, extract, memory_space, meta, relaxed, stamp, upload};
+
+/// The tags of files, of their chunks and of uploads.
+const FILES: [u8; 3] = [0x61, 0x62, 0x63];
+
+fn asset(number: u8) -> AssetId {
+    AssetId::from_bytes([number; 16])
+}
+
+fn record(number: u8, size: usize) -> AssetRecord {
+    AssetRecord {
+        id: asset(number),
+        media_type: "image/png".to_owned(),
+        file_name: "a.png".to_owned(),
+        size: size as u64,
+        created: stamp(1),
+    }
+}
+
+/// A document that shows the file.
+fn showing(number: u8) -> Edit {
+    let id = BlockId::from_bytes([number; 16]);
+    let time = Timestamp::from_millis(1);
+    let data = BlockData::page(format!("f:{}", asset(number)));
+    let root = BlockRecord { id, rev: 1, created: stamp(1), modified: stamp(1), data };
+    let record = DocumentRecord {
+        id: DocumentId::of_root(id),
+        location: Location::Unsorted,
+        day: None,
+        created_at: time,
+        modified_at: time,
+    };
+    Edit::CreateDocument { record, forest: Forest::one(root) }
+}
+
+fn apply(space: &SpaceStore, edits: Vec<Edit>) -> Result<()> {
+    space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone())).map(drop)
+}
+
+fn rows_of_files(store: &dyn Store) -> usize {
+    let mut rows = 0;
+    let visit = &mut |_: &[u8], _: &[u8]| {
+        rows += 1;
+        Ok(ControlFlow::Continue(()))
+    };
+    store.snapshot().unwrap().scan(KeyRange::half_open(&FILES[..1], &[FILES[2] + 1]), visit).unwrap();
+    rows
+}
+
+fn is_clean(space: &SpaceStore) -> bool {
+    space.check(&mut |_| ControlFlow::Continue(())).unwrap().is_clean()
+}
+
+fn open(path: &Path) -> (Arc<dyn Store>, SpaceStore) {
+    let store: Arc<dyn Store> = Arc::new(directory::open(path, &OpenOptions::default()).unwrap());
+    (Arc::clone(&store), SpaceStore::open(store, extract).unwrap())
+}
+
+#[test]
+fn what_was_left_of_uploads_is_swept() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("space");
+    let chunk = vec![7; CHUNK_BYTES];
+    {
+        let store = Arc::new(directory::create(&path, &OpenOptions::default()).unwrap());
+        let space = SpaceStore::create(store, extract, &meta()).unwrap();
+        upload(&space, &[Edit::CreateAsset(record(1, 3 * CHUNK_BYTES + 1))]);
+        apply(&space, vec![Edit::CreateAsset(record(1, 3 * CHUNK_BYTES + 1)), showing(1)]).unwrap();
+        space.begin_upload(relaxed(), asset(2)).unwrap();
+        space.begin_upload(relaxed(), asset(3)).unwrap();
+        for number in 0..20 {
+            space.put_chunks(relaxed(), asset(3), 2 * number, &[&chunk, &chunk]).unwrap();
+        }
+    }
+    let (store, space) = open(&path);
+    assert_eq!(rows_of_files(&*store), 1 + 4 + 2 + 40);
+    assert!(is_clean(&space), "uploads under way break no law");
+    assert_eq!(space.snapshot().unwrap().reader().uploads().unwrap(), [asset(2), asset(3)]);
+    let sequence = space.stats().unwrap().sequence;
+    assert_eq!(space.sweep_uploads(relaxed()).unwrap(), 2);
+    assert_eq!(space.sweep_uploads(relaxed()).unwrap(), 0);
+    assert_eq!(space.stats().unwrap().sequence, sequence, "no change of the space");
+    drop((store, space));
+    let (store, space) = open(&path);
+    assert_eq!(rows_of_files(&*store), 1 + 4);
+    assert!(is_clean(&space));
+    let snapshot = space.snapshot().unwrap();
+    assert_eq!(snapshot.reader().chunk(asset(1), 3).unwrap().unwrap(), bytes_of(&record(1, 1)));
+}
+
+#[test]
+fn a_file_has_all_its_bytes_or_is_none() {
+    let full = CHUNK_BYTES;
+    // The sizes of the chunks stored, the size told, and whether they agree.
+    let cases: [(&[usize], usize, bool); 9] = [
+        (&[], 0, true),
+        (&[5], 5, true),
+        (&[full], full, true),
+        (&[full, 1], full + 1, true),
+        (&[full, full], 2 * full, true),
+        (&[], 1, false),
+        (&[5], 0, false),
+        (&[full], full + 1, false),
+        (&[full, 1], full, false),
+    ];
+    for (chunks, size, is_whole) in cases {
+        let (store, space) = memory_space();
+        space.begin_upload(relaxed(), asset(1)).unwrap();
+        for (number, size) in (0..).zip(chunks) {
+            space.put_chunks(relaxed(), asset(1), number, &[&vec![1; *size]]).unwrap();
+        }
+        let created = apply(&space, vec![Edit::CreateAsset(record(1, size)), showing(1)]);
+        let expected = if is_whole { Ok(()) } else { Err(ErrorKind::Conflict) };
+        assert_eq!(created.map_err(|error| error.kind()), expected, "{chunks:?} {size}");
+        let uploads = space.snapshot().unwrap().reader().uploads().unwrap();
+        assert_eq!(uploads.is_empty(), is_whole, "an upload goes on until it is dropped");
+        assert_eq!(is_clean(&space), true, "{chunks:?} {size}");
+        space.drop_upload(relaxed(), asset(1)).unwrap();
+        assert_eq!(rows_of_files(&*store), if is_whole { 1 + chunks.len() } else { 0 });
+    }
+}
+
+#[test]
+fn what_is_no_upload_takes_no_bytes() {
+    let (store, space) = memory_space();
+    let kind = |result: Result<()>| result.unwrap_err().kind();
+    assert_eq!(kind(space.put_chunks(relaxed(), asset(1), 0, &[b"a"])), ErrorKind::NotFound);
+    assert_eq!(kind(apply(&space, vec![Edit::CreateAsset(record(1, 0))])), ErrorKind::NotFound);
+    space.drop_upload(relaxed(), asset(1)).unwrap();
+    space.begin_upload(relaxed(), asset(1)).unwrap();
+    assert_eq!(kind(space.begin_upload(relaxed(), asset(1))), ErrorKind::Conflict);
+    space.put_chunks(relaxed(), asset(1), 0, &[b"abc"]).unwrap();
+    apply(&space, vec![Edit::CreateAsset(record(1, 3)), showing(1)]).unwrap();
+    // A file is no upload any more: its ID and its bytes are its own.
+    assert_eq!(kind(space.begin_upload(relaxed(), asset(1))), ErrorKind::Conflict);
+    assert_eq!(kind(space.put_chunks(relaxed(), asset(1), 1, &[b"d"])), ErrorKind::NotFound);
+    assert_eq!(kind(apply(&space, vec![Edit::CreateAsset(record(1, 3))])), ErrorKind::NotFound);
+    space.drop_upload(relaxed(), asset(1)).unwrap();
+    assert_eq!(space.sweep_uploads(relaxed()).unwrap(), 0);
+    assert_eq!(rows_of_files(&*store), 2);
+    assert_eq!(kind(apply(&space, vec![Edit::EraseAsset(record(1, 4))])), ErrorKind::Conflict);
+    apply(&space, vec![Edit::EraseAsset(record(1, 3))]).unwrap();
+    assert_eq!(kind(apply(&space, vec![Edit::EraseAsset(record(1, 3))])), ErrorKind::NotFound);
+    assert_eq!(rows_of_files(&*store), 0);
+    // The control: the document still shows it, and nothing is in the way of bringing it back.
+    upload(&space, &[Edit::CreateAsset(record(1, 3))]);
+    apply(&space, vec![Edit::CreateAsset(record(1, 3))]).unwrap();
+    assert!(is_clean(&space));
+    apply(&space, vec![showing(2)]).unwrap();
+    upload(&space, &[Edit::CreateAsset(record(3, 3))]);
+    apply(&space, vec![Edit::CreateAsset(record(3, 3))]).unwrap();
+    assert!(!is_clean(&space), "a file that no block shows");
+}
