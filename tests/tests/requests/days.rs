@@ -309,3 +309,33 @@ fn a_note_in_the_trash_frees_its_day() {
         assert!(notes.space().check().unwrap().is_clean(), "{write}");
     }
 }
+
+#[test]
+fn a_filter_of_days_holds_what_was_made_on_them() {
+    // Around the day that Samoa skipped, and in the hour that Newfoundland lived twice over midnight.
+    let directory = tempfile::tempdir().unwrap();
+    for (name, zone, made, day, found) in [
+        ("before", "Pacific/Apia", "2011-12-30T09:59:59.999Z", "2011-12-29", 1),
+        ("before, the day after", "Pacific/Apia", "2011-12-30T09:59:59.999Z", "2011-12-30", 0),
+        ("after, the day before", "Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-30", 0),
+        ("after", "Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-31", 1),
+        ("first time", "America/St_Johns", "2010-11-07T02:30:30Z", "2010-11-07", 1),
+        ("second time", "America/St_Johns", "2010-11-07T02:31:00Z", "2010-11-06", 1),
+        ("later", "America/St_Johns", "2010-11-07T03:30:00Z", "2010-11-06", 0),
+        ("the first day there is", "UTC", "0000-01-01T00:00:00Z", "0000-01-01", 1),
+        ("the last day there is", "UTC", "9999-12-31T23:59:59.999Z", "9999-12-31", 1),
+    ] {
+        let builder = Space::builder().clock(At(made.parse().unwrap())).zone(zone);
+        let kept = builder.clone().create(directory.path().join(name)).unwrap();
+        for notes in [builder.in_memory().unwrap().connect(), kept.connect()] {
+            home(&notes);
+            for field in ["createdDate", "lastModifiedDate"] {
+                let request = format!(r#"{{"{field}Gte":"{day}","{field}Lte":"{day}"}}"#);
+                let listed = notes.list_documents(read::<ListDocuments>(&notes, &request).unwrap()).unwrap();
+                assert_eq!(listed.len(), found, "{name} {request}");
+            }
+            let turned = r#"{"createdDateGte":"2030-01-02","createdDateLte":"2020-01-01"}"#;
+            assert_eq!(notes.list_documents(read::<ListDocuments>(&notes, turned).unwrap()).unwrap().len(), 0);
+        }
+    }
+}
