@@ -1,6 +1,6 @@
 //! Uploaded files: an upload whose bytes are all there becomes a file of the space, and a file goes with its bytes.
 
-use leafbase_model::{AssetId, AssetRecord, Result};
+use leafbase_model::{AssetId, AssetRecord, Error, ErrorKind, Result};
 
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces;
@@ -12,7 +12,11 @@ impl SpaceTransaction<'_> {
     pub(super) fn create_asset(&mut self, record: &AssetRecord) -> Result<()> {
         let pending = keyspaces::pending_asset(record.id);
         if !self.has_row(&pending)? {
-            return Err(missing("the upload"));
+            let message = format!(
+                "the bytes of file {} are not there: those of a file that was erased never come back",
+                record.id
+            );
+            return Err(Error::new(ErrorKind::NotFound, message));
         }
         let chunks = chunks_of(record.size);
         let last = chunks.checked_sub(1).map_or(Ok(true), |last| self.has_chunk(record.id, last))?;
