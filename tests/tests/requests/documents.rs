@@ -1,1 +1,8 @@
-//! Documents: every row of the table of locations, filters, order, paging.
+//! Documents: made, listed, put away and brought back.
+
+mod creating;
+mod library;
+mod listing;
+mod places;
+
+pub use library::Library;
