@@ -6,6 +6,8 @@
 
 #[path = "scale/ask.rs"]
 mod ask;
+#[path = "scale/facts.rs"]
+mod facts;
 #[path = "scale/leaf.rs"]
 mod leaf;
 #[path = "scale/plan.rs"]
@@ -18,12 +20,15 @@ mod sqlite;
 use ask::{Peer, Question, WRITES, questions};
 use benches::measure::{median, setting, shown, sync_probe, timed};
 use benches::workload::Rng;
-use leaf::{Built, Leafbase};
-use plan::{BOX, Place, Plan, State};
+use facts::{Facts, Target};
+use leaf::Leafbase;
+use plan::Plan;
 use report::{Report, Who, grouped};
 use sqlite::Sqlite;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Calls that a figure is the median of, in each round: reads, relaxed writes, durable writes.
@@ -31,14 +36,13 @@ const CALLS: usize = 40;
 const RELAXED: usize = 64;
 const DURABLE: usize = 12;
 
-/// A space of one size, kept by both.
+/// Set for the process that builds: the directory and the number of documents.
+const BUILD: &str = "SCALE_BUILD";
+
+/// A space of one size, kept by both in this directory.
 struct Scale {
-    plan: Plan,
-    built: Built,
-    leafbase: PathBuf,
-    sqlite: PathBuf,
-    /// Documents of folders that writes go to: their third block is an open task.
-    targets: Vec<usize>,
+    directory: PathBuf,
+    facts: Arc<Facts>,
 }
 
 struct Bench {
@@ -50,11 +54,14 @@ struct Bench {
 }
 
 fn main() {
+    if let Ok(size) = std::env::var(BUILD) {
+        return build(size.parse().expect("a number of documents"));
+    }
     let rounds = setting("SCALE_ROUNDS", 5);
     let sizes = std::env::var("SCALE_DOCUMENTS").unwrap_or_else(|_| "1000,10000,100000".to_owned());
     let sizes: Vec<usize> = sizes.split(',').map(|size| size.trim().parse().expect("a number of documents")).collect();
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let scales = sizes.iter().map(|size| Scale::build(root.path(), *size)).collect();
+    let scales = sizes.iter().map(|size| Scale::new(root.path(), *size)).collect();
     let only = std::env::var("SCALE_ONLY").unwrap_or_default();
     let mut bench = Bench { scales, report: Report::new(&sizes), rng: Rng::new(3), round: 0, only };
     bench.agree();
@@ -76,35 +83,42 @@ fn main() {
     bench.report.save(&target.join("scale.json")).expect("scale.json");
 }
 
+/// Builds both spaces in the present directory: in a process of its own, whose memory is not that of the measurement.
+fn build(size: usize) {
+    let (here, plan) = (Path::new("."), Plan::new(size));
+    let (took, facts) = timed(|| leaf::build(here, &plan));
+    let (beside, ()) = timed(|| Sqlite::build(here, &plan, &facts));
+    std::fs::write("facts.json", serde_json::to_vec(&facts).expect("JSON")).expect("a file");
+    println!(
+        "{} documents, {} blocks: Leafbase made them in {:.1} s, one call each; SQLite in {:.1} s, in one transaction",
+        grouped(size),
+        grouped(plan.blocks()),
+        took.as_secs_f64(),
+        beside.as_secs_f64()
+    );
+}
+
 impl Scale {
-    fn build(root: &Path, size: usize) -> Self {
-        let plan = Plan::new(size);
-        let directory = |name: &str| {
-            let path = root.join(format!("{name} {size}"));
-            std::fs::create_dir_all(&path).expect("a directory");
-            path
-        };
-        let (leafbase, sqlite) = (directory("leafbase"), directory("sqlite"));
-        let (took, built) = timed(|| leaf::build(&leafbase, &plan));
-        let (beside, ()) = timed(|| Sqlite::build(&sqlite, &plan, &built.facts));
-        println!(
-            "{} documents, {} blocks: Leafbase made them in {:.1} s, one call each; SQLite in {:.1} s, in one transaction",
-            grouped(size),
-            grouped(plan.blocks()),
-            took.as_secs_f64(),
-            beside.as_secs_f64()
-        );
-        let is_target = |at: &usize| {
-            let document = &plan.documents[*at];
-            let is_plain = matches!(document.place, Place::Folder(at) if at < BOX) && *at != plan.busy;
-            is_plain && document.blocks[2].task.is_some_and(|task| task.state == State::Todo)
-        };
-        let targets = (0..size).filter(is_target).collect();
-        Self { plan, built, leafbase, sqlite, targets }
+    fn new(root: &Path, size: usize) -> Self {
+        let directory = root.join(size.to_string());
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let mut builder = Command::new(std::env::current_exe().expect("this program"));
+        let built = builder.env(BUILD, size.to_string()).current_dir(&directory).status().expect("a process");
+        assert!(built.success(), "a space of {size} documents could not be built");
+        let facts = std::fs::read(directory.join("facts.json")).expect("a file");
+        Self { directory, facts: Arc::new(serde_json::from_slice(&facts).expect("JSON")) }
+    }
+
+    fn documents(&self) -> usize {
+        self.facts.documents.len()
     }
 
     fn leaf(&self, durable: bool) -> Leafbase {
-        Leafbase::open(&self.leafbase, durable, &self.plan, &self.built)
+        Leafbase::open(&self.directory, durable, &self.facts)
+    }
+
+    fn sqlite(&self, durable: bool) -> Sqlite {
+        Sqlite::open(&self.directory, durable, &self.facts)
     }
 
     fn open(&self, who: Who, durable: bool) -> Box<dyn Peer> {
@@ -115,7 +129,7 @@ impl Scale {
                 Box::new(peer)
             }
             Who::Sqlite => {
-                let mut peer = Sqlite::open(&self.sqlite, durable, &self.plan);
+                let mut peer = self.sqlite(durable);
                 peer.turn_pages();
                 Box::new(peer)
             }
@@ -147,11 +161,11 @@ impl Bench {
             let mut peers = [scale.open(Who::Leafbase, false), scale.open(Who::Sqlite, false)];
             let answers = questions().into_iter().map(|(row, question)| {
                 let [ours, theirs] = peers.each_mut().map(|peer| peer.ask(question).lines());
-                alike(&format!("{row}, {} documents", scale.plan.documents.len()), &ours, &theirs);
+                alike(&format!("{row}, {} documents", scale.documents()), &ours, &theirs);
                 ours.len()
             });
             lengths.push(answers.collect());
-            for at in (0..scale.plan.documents.len()).step_by(97) {
+            for at in (0..scale.documents()).step_by(97) {
                 let [ours, theirs] = peers.each_mut().map(|peer| peer.ask(Question::Fetch(at)).lines());
                 alike(&format!("document {at}"), &ours, &theirs);
             }
@@ -174,7 +188,7 @@ impl Bench {
             let open = || -> Box<dyn Peer> {
                 match who {
                     Who::Leafbase => Box::new(scale.leaf(false)),
-                    Who::Sqlite => Box::new(Sqlite::open(&scale.sqlite, false, &scale.plan)),
+                    Who::Sqlite => Box::new(scale.sqlite(false)),
                 }
             };
             let opened = || {
@@ -199,6 +213,8 @@ impl Bench {
             }
             for (at, who, peer) in &mut peers {
                 let targets = self.targets(*at, RELAXED);
+                // Once for the pages, which a larger space has more of; then for the work.
+                drop(peer.write(write, &targets));
                 peer.flush();
                 let times = peer.write(write, &targets);
                 self.report.record(row, *who, *at, typical(times));
@@ -222,7 +238,7 @@ impl Bench {
     fn any(&mut self, peers: &mut [(usize, Who, Box<dyn Peer>)]) {
         let rows = ["fetch any document, first time", "fetch any document, again"];
         for (at, who, peer) in peers {
-            let size = self.scales[*at].plan.documents.len();
+            let size = self.scales[*at].documents();
             let some: Vec<usize> = (0..CALLS).map(|_| self.rng.below(size)).collect();
             for row in rows {
                 if !self.wants(row) {
@@ -254,12 +270,10 @@ impl Bench {
         }
     }
 
-    /// Different ones.
-    fn targets(&mut self, at: usize, count: usize) -> Vec<usize> {
-        let all = &self.scales[at].targets;
-        let step = all.len() / count;
-        let first = self.rng.below(step.max(1));
-        all.iter().skip(first).step_by(step.max(1)).take(count).copied().collect()
+    /// As many at every size, and the same in every round: evenly among those that there are.
+    fn targets(&self, at: usize, count: usize) -> Vec<Target> {
+        let all = &self.scales[at].facts.targets;
+        (0..count).map(|place| all[place * all.len() / count]).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The questions and the writes that are measured, and what every peer does with them.
 
+use crate::facts::Target;
 use crate::plan::{LATELY, QUIET, TODAY};
 use std::time::Duration;
 
@@ -83,9 +84,8 @@ pub const WRITES: [(&str, Write); 7] = [
 pub trait Peer {
     /// The answer, which the caller drops.
     fn ask(&mut self, question: Question) -> Box<dyn Answer>;
-    /// One after the other on the documents of these numbers, which were read before: how long each took. All but comments is
-    /// undone at the end.
-    fn write(&mut self, write: Write, documents: &[usize]) -> Vec<Duration>;
+    /// One after the other on these documents: how long each took. All but comments is undone at the end.
+    fn write(&mut self, write: Write, targets: &[Target]) -> Vec<Duration>;
     /// Everything is on the disk, where it is read from after the next opening.
     fn flush(&mut self);
 }

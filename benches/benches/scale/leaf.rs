@@ -1,6 +1,7 @@
 //! Leafbase, through its public interface alone.
 
 use crate::ask::{Answer, Field, List, Peer, Question, Scope, Within, Write};
+use crate::facts::{Facts, Made, Target};
 use crate::plan::{self, BOX, Document, FOLDERS, NOON, Place, Plan, State, TODAY, Task, Text};
 use benches::measure::timed;
 use benches::workload::Id;
@@ -16,23 +17,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A document as Leafbase keeps it: what the peer is built from.
-#[derive(Clone, Debug)]
-pub struct Fact {
-    pub id: Id,
-    pub title: String,
-    pub created: i64,
-    pub modified: i64,
-    /// The blocks of the top.
-    blocks: Vec<BlockId>,
-}
-
 pub struct Leafbase {
     connection: Connection,
     present: Present,
-    folders: Vec<FolderId>,
-    facts: Arc<Vec<Fact>>,
-    busy: usize,
+    facts: Arc<Facts>,
     /// Where the 20th page begins.
     far: String,
 }
@@ -102,12 +90,6 @@ fn inbox_draft(text: &Text) -> TaskDraft {
     draft
 }
 
-/// What a space is built from and later asked with.
-pub struct Built {
-    folders: Vec<FolderId>,
-    pub facts: Arc<Vec<Fact>>,
-}
-
 struct Builder<'a> {
     space: Space,
     connection: Connection,
@@ -117,7 +99,7 @@ struct Builder<'a> {
 }
 
 /// Makes the space and closes it.
-pub fn build(path: &Path, plan: &Plan) -> Built {
+pub fn build(path: &Path, plan: &Plan) -> Facts {
     let present = Present::default();
     present.set(NOON - 4 * 365 * 86_400_000);
     let options = Space::builder().name("scale").durability(Durability::Relaxed);
@@ -130,11 +112,11 @@ pub fn build(path: &Path, plan: &Plan) -> Built {
     let (ids, blocks): (Vec<DocumentId>, Vec<Vec<BlockId>>) = made.unzip();
     builder.make_inbox();
     builder.change(&ids, &blocks);
-    let facts = ids.iter().zip(blocks).map(|(id, blocks)| builder.fact(*id, blocks)).collect();
-    let Builder { space, connection, folders, .. } = builder;
+    let facts = builder.facts(&ids, &blocks);
+    let Builder { space, connection, .. } = builder;
     drop(connection);
     space.close().expect("close");
-    Built { folders, facts: Arc::new(facts) }
+    facts
 }
 
 impl Builder<'_> {
@@ -203,10 +185,19 @@ impl Builder<'_> {
         }
     }
 
-    fn fact(&self, id: DocumentId, blocks: Vec<BlockId>) -> Fact {
-        let document = self.connection.document(id).expect("a document");
-        let (created, modified) = (document.created_at().as_millis(), document.modified_at().as_millis());
-        Fact { id: id.to_bytes(), title: document.title, created, modified, blocks }
+    fn facts(&self, ids: &[DocumentId], blocks: &[Vec<BlockId>]) -> Facts {
+        let document = |id: &DocumentId| {
+            let document = self.connection.document(*id).expect("a document");
+            let times = (document.created_at().as_millis(), document.modified_at().as_millis());
+            Made { id: id.to_bytes(), title: document.title, times }
+        };
+        let target = |at: usize| Target { at, first: blocks[at][0].to_bytes(), task: blocks[at][2].to_bytes() };
+        Facts {
+            folders: self.folders.iter().map(|folder| folder.to_bytes()).collect(),
+            documents: ids.iter().map(document).collect(),
+            targets: self.plan.targets().into_iter().map(target).collect(),
+            busy: self.plan.busy,
+        }
     }
 }
 
@@ -245,21 +236,13 @@ impl Answer for leafbase::ConnectionInfo {
 }
 
 impl Leafbase {
-    pub fn open(path: &Path, durable: bool, plan: &Plan, built: &Built) -> Self {
+    pub fn open(path: &Path, durable: bool, facts: &Arc<Facts>) -> Self {
         let present = Present::default();
         present.set(NOON);
         let durability = if durable { Durability::Durable } else { Durability::Relaxed };
         let options = Space::builder().durability(durability).ids(present.clone()).clock(present.clone());
         let space = options.open(path.join("space.leafbase")).expect("a space");
-        let (folders, facts) = (built.folders.clone(), built.facts.clone());
-        Self {
-            connection: space.connect().acting_as("Ada"),
-            present,
-            folders,
-            facts,
-            busy: plan.busy,
-            far: String::new(),
-        }
+        Self { connection: space.connect().acting_as("Ada"), present, facts: facts.clone(), far: String::new() }
     }
 
     /// Finds where the 20th page begins.
@@ -286,8 +269,8 @@ impl Leafbase {
             Within::Templates => request.at(leafbase::BuiltInLocation::Templates),
             Within::DailyNotes => request.at(leafbase::BuiltInLocation::DailyNotes),
             Within::Trash => request.at(leafbase::BuiltInLocation::Trash),
-            Within::Tree => request.within(self.folders[0]),
-            Within::Box => request.within(self.folders[BOX]),
+            Within::Tree => request.within(self.folder(0)),
+            Within::Box => request.within(self.folder(BOX)),
         };
         if let Some((field, first, last)) = list.days {
             let named = |number| DayRef::from(day(number));
@@ -310,13 +293,17 @@ impl Leafbase {
             Scope::Upcoming => ListTasks::new(TaskScope::Upcoming).limit(50),
             Scope::Inbox => ListTasks::new(TaskScope::Inbox).limit(50),
             Scope::Logbook => ListTasks::new(TaskScope::Logbook).limit(50),
-            Scope::Document => ListTasks::new(TaskScope::Document(self.id(self.busy))),
+            Scope::Document => ListTasks::new(TaskScope::Document(self.id(self.facts.busy))),
         };
         self.connection.tasks(request).expect("tasks")
     }
 
     fn id(&self, at: usize) -> DocumentId {
-        DocumentId::from_bytes(self.facts[at].id)
+        DocumentId::from_bytes(self.facts.documents[at].id)
+    }
+
+    fn folder(&self, at: usize) -> FolderId {
+        FolderId::from_bytes(self.facts.folders[at])
     }
 
     fn add(&self, at: impl Into<TaskDestination>) -> BlockId {
@@ -337,8 +324,8 @@ impl Leafbase {
 
     /// The folder after this one.
     fn next(&self, folder: FolderId) -> FolderId {
-        let at = self.folders.iter().position(|known| *known == folder).expect("a folder");
-        self.folders[(at + 1) % BOX]
+        let at = self.facts.folders.iter().position(|known| *known == folder.to_bytes()).expect("a folder");
+        self.folder((at + 1) % BOX)
     }
 
     fn relocate(&self, document: DocumentId, to: FolderId) {
@@ -383,26 +370,25 @@ impl Peer for Leafbase {
             Question::Folders => Box::new(self.connection.folders().expect("folders")),
             Question::Today => fetch(Fetch::today()),
             Question::Fetch(at) => fetch(Fetch::new(self.id(at)).with_metadata()),
-            Question::FetchBusy => fetch(Fetch::new(self.id(self.busy)).with_metadata()),
+            Question::FetchBusy => fetch(Fetch::new(self.id(self.facts.busy)).with_metadata()),
             Question::Info => Box::new(self.connection.info().expect("info")),
         }
     }
 
-    fn write(&mut self, write: Write, documents: &[usize]) -> Vec<Duration> {
-        let ids: Vec<DocumentId> = documents.iter().map(|at| self.id(*at)).collect();
-        let blocks =
-            |place: usize| -> Vec<BlockId> { documents.iter().map(|at| self.facts[*at].blocks[place]).collect() };
+    fn write(&mut self, write: Write, targets: &[Target]) -> Vec<Duration> {
+        let ids: Vec<DocumentId> = targets.iter().map(|target| self.id(target.at)).collect();
+        let blocks = |of: fn(&Target) -> Id| -> Vec<BlockId> {
+            targets.iter().map(|target| BlockId::from_bytes(of(target))).collect()
+        };
+        let (first, tasks) = (blocks(|target| target.first), blocks(|target| target.task));
         let homes = || -> Vec<(DocumentId, FolderId)> { ids.iter().map(|id| (*id, self.folder_of(*id))).collect() };
-        for id in &ids {
-            drop(self.connection.fetch(Fetch::new(*id)).expect("a document"));
-        }
         match write {
-            Write::NewDay => self.new_days(documents.len()),
+            Write::NewDay => self.new_days(targets.len()),
             Write::AddTask => self.add_each(&ids),
-            Write::AddInboxTask => self.add_each(&vec![TaskDestination::Inbox; documents.len()]),
+            Write::AddInboxTask => self.add_each(&vec![TaskDestination::Inbox; targets.len()]),
             Write::Complete => {
-                let times = each(&blocks(2), |task| self.set_state(*task, TaskState::Done));
-                blocks(2).iter().for_each(|task| self.set_state(*task, TaskState::Todo));
+                let times = each(&tasks, |task| self.set_state(*task, TaskState::Done));
+                tasks.iter().for_each(|task| self.set_state(*task, TaskState::Todo));
                 times
             }
             Write::Move => {
@@ -415,7 +401,7 @@ impl Peer for Leafbase {
                 self.connection.delete_documents(*id).expect("delete");
                 self.relocate(*id, *home);
             }),
-            Write::Comment => each(&blocks(0), |block| {
+            Write::Comment => each(&first, |block| {
                 let comment = CommentDraft::new(*block, "a word on this");
                 self.connection.add_comments(AddComments::new([comment])).expect("a comment");
             }),

@@ -125,6 +125,16 @@ impl Plan {
         Self { documents, inbox, busy }
     }
 
+    /// Documents of folders whose third block is an open task: writes go to these.
+    pub fn targets(&self) -> Vec<usize> {
+        let is_target = |at: &usize| {
+            let document = &self.documents[*at];
+            let is_plain = matches!(document.place, Place::Folder(folder) if folder != BOX);
+            is_plain && document.blocks[2].task.is_some_and(|task| task.state == State::Todo)
+        };
+        (0..self.documents.len()).filter(is_target).collect()
+    }
+
     pub fn blocks(&self) -> usize {
         self.documents.iter().map(|document| document.blocks.len() + 1).sum::<usize>() + self.inbox.len() + 1
     }

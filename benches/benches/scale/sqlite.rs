@@ -1,7 +1,7 @@
 //! `SQLite` as an expert keeps documents, folders and tasks: an index for each question, counts kept in step.
 
 use crate::ask::{Answer, Field, List, Peer, Question, Scope, Within, Write};
-use crate::leaf::Fact;
+use crate::facts::{Facts, Target};
 use crate::plan::{self, BOX, FOLDERS, NOON, Place, Plan, State, TODAY, Task};
 use benches::measure::timed;
 use benches::order;
@@ -224,9 +224,9 @@ fn list_sql(list: List) -> String {
 }
 
 impl Sqlite {
-    pub fn build(path: &Path, plan: &Plan, facts: &[Fact]) {
-        assert!(facts.is_sorted_by_key(|fact| fact.id), "IDs in the order of making");
-        let mut peer = Self::over(path, Sync::Normal, plan);
+    pub fn build(path: &Path, plan: &Plan, facts: &Facts) {
+        assert!(facts.documents.is_sorted_by_key(|made| made.id), "IDs in the order of making");
+        let mut peer = Self::over(path, Sync::Normal, plan.busy);
         peer.connection.execute_batch("BEGIN").expect("begin");
         peer.connection.execute_batch(SCHEMA).expect("schema");
         peer.run("INSERT INTO meta VALUES (?1, 'scale', 'UTC')", [[9u8; 16]]);
@@ -235,16 +235,16 @@ impl Sqlite {
         for (at, text) in plan.inbox.iter().enumerate() {
             peer.insert_block(INBOX, &order::nth(at), &text.markdown, text.task, NOON);
         }
-        for (at, (document, fact)) in plan.documents.iter().zip(facts).enumerate() {
+        for (at, (document, made)) in plan.documents.iter().zip(&facts.documents).enumerate() {
             let key = at as i64 + 1;
             let day = if let Place::Note(day) = document.place { Some(day) } else { None };
             let place = (key_of(document.place), day);
-            peer.insert_document(key, fact.id, &fact.title, place, (fact.created, fact.modified));
+            peer.insert_document(key, made.id, &made.title, place, made.times);
             for (place, text) in document.blocks.iter().enumerate() {
                 let is_changed = document.changed.is_some() && !matches!(document.place, Place::Trash(_));
                 let again = if place == 0 && is_changed { " again" } else { "" };
                 let markdown = format!("{}{again}", text.markdown);
-                peer.insert_block(key, &order::nth(place), &markdown, text.task, fact.created);
+                peer.insert_block(key, &order::nth(place), &markdown, text.task, made.times.0);
                 if place == 0 && document.has_comment {
                     peer.insert_comment(peer.connection.last_insert_rowid());
                 }
@@ -253,8 +253,8 @@ impl Sqlite {
         peer.connection.execute_batch("COMMIT; ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)").expect("commit");
     }
 
-    pub fn open(path: &Path, durable: bool, plan: &Plan) -> Self {
-        Self::over(path, if durable { Sync::Full } else { Sync::Normal }, plan)
+    pub fn open(path: &Path, durable: bool, facts: &Facts) -> Self {
+        Self::over(path, if durable { Sync::Full } else { Sync::Normal }, facts.busy)
     }
 
     /// Finds where the 20th page begins.
@@ -264,11 +264,11 @@ impl Sqlite {
         self.far = self.one(sql, (), |row| Ok((row.get(0)?, row.get(1)?)));
     }
 
-    fn over(path: &Path, sync: Sync, plan: &Plan) -> Self {
+    fn over(path: &Path, sync: Sync, busy: usize) -> Self {
         let connection = sqlite::open(&path.join("space.sqlite"), Sharing::Shared).expect("open");
         connection.execute_batch("PRAGMA wal_autocheckpoint = 8000").expect("pragma");
         sqlite::set_sync(&connection, sync).expect("pragma");
-        Self { connection, busy: plan.busy as i64 + 1, far: (0, 0), now: NOON, ids: Rng::new(5) }
+        Self { connection, busy: busy as i64 + 1, far: (0, 0), now: NOON, ids: Rng::new(5) }
     }
 
     fn insert_places(&mut self, plan: &Plan) {
@@ -513,13 +513,12 @@ impl Peer for Sqlite {
         }
     }
 
-    fn write(&mut self, write: Write, documents: &[usize]) -> Vec<Duration> {
+    fn write(&mut self, write: Write, targets: &[Target]) -> Vec<Duration> {
         let open = Task { state: State::Todo, scheduled: Some(TODAY), deadline: None, closed: None };
-        let keys: Vec<i64> = documents.iter().map(|at| *at as i64 + 1).collect();
-        keys.iter().for_each(|key| drop(self.tree(BY_KEY, *key)));
+        let keys: Vec<i64> = targets.iter().map(|target| target.at as i64 + 1).collect();
         match write {
             Write::NewDay => {
-                let days = (0..documents.len() as i64).map(|at| TODAY + 1 + at).collect();
+                let days = (0..targets.len() as i64).map(|at| TODAY + 1 + at).collect();
                 self.each(days, |db, day| db.new_day(*day), |db, _, key| db.erase_document(key))
             }
             Write::AddTask => {
