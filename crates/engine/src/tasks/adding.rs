@@ -49,7 +49,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
     /// Puts all of them in, and gives them in the order of the request.
     pub(super) fn finish(self) -> Result<Vec<Task>> {
         let Self { writing, drafts, .. } = self;
-        let mut added = Vec::with_capacity(drafts.len());
+        let (mut added, mut edits) = (Vec::with_capacity(drafts.len()), Vec::new());
         for (document, drafts) in by_document(drafts) {
             let (numbers, drafts): (Vec<_>, Vec<_>) = drafts.into_iter().unzip();
             let inserted = writing.decide(|tree, context| ops::insert(tree, context, drafts, top(document)))?;
@@ -57,8 +57,9 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
             let blocks = inserted.forest().into_iter().flat_map(|forest| &forest.0).map(|node| node.block.clone());
             let tasks = blocks.filter_map(|block| super::shown(block, places::location(&record)));
             added.extend(numbers.into_iter().zip(tasks));
-            writing.apply(inserted.edits)?;
+            edits.extend(inserted.edits);
         }
+        writing.apply(edits)?;
         added.sort_unstable_by_key(|(number, _)| *number);
         Ok(added.into_iter().map(|(_, task)| task).collect())
     }

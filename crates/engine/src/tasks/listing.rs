@@ -75,13 +75,7 @@ impl Listing<'_> {
         loop {
             let page = read(after.as_ref(), rows)?;
             for (index, id) in page.tasks.iter().enumerate() {
-                if self.record(*id)?.location == Location::Templates {
-                    continue;
-                }
-                let task = self.task(*id)?;
-                if !is_wanted(&task.info) {
-                    continue;
-                }
+                let Some(task) = self.task_of_user(*id)?.filter(|task| is_wanted(&task.info)) else { continue };
                 if items.len() == limit {
                     // The index says where it goes on behind the last row of what it was asked for.
                     let next = read(Option::as_ref(&last.0), last.1)?.next;
@@ -130,6 +124,12 @@ impl Listing<'_> {
     fn record(&mut self, id: BlockId) -> Result<&DocumentRecord> {
         let standing = self.reader.locate(id)?.ok_or_else(|| missing(id))?;
         self.documents.record(self.reader, standing.document)
+    }
+
+    /// None for a task of a template.
+    fn task_of_user(&mut self, id: BlockId) -> Result<Option<Task>> {
+        let is_of_template = self.record(id)?.location == Location::Templates;
+        if is_of_template { Ok(None) } else { self.task(id).map(Some) }
     }
 
     fn task(&mut self, id: BlockId) -> Result<Task> {

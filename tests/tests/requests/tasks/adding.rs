@@ -1,6 +1,6 @@
 //! Tasks are made, at the top of their places.
 
-use leafbase::Limits;
+use leafbase::{AddTasks, DayRef, Fetch, Limits, TaskDestination, TaskDraft, TaskScope};
 use serde_json::json;
 
 use super::desk::Desk;
@@ -79,6 +79,21 @@ fn places_are_made_once_and_only_for_something() {
     // The note, and no inbox: that one is in no listing.
     assert_eq!(documents(&desk), before.0 + 1);
     desk.run(&[("list", INBOX, "a a")]);
+}
+
+#[test]
+fn who_comes_first_makes_the_place() {
+    let desk = Desk::new();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            let notes = desk.notes.clone();
+            let tasks = [TaskDraft::new("a"), TaskDraft::new("b").at(TaskDestination::DailyNote(DayRef::Tomorrow))];
+            scope.spawn(move || notes.add_tasks(AddTasks::new(tasks)).unwrap());
+        }
+    });
+    let note = desk.notes.fetch(Fetch::day(DayRef::Tomorrow)).unwrap();
+    assert_eq!((desk.notes.tasks(TaskScope::Inbox).unwrap().len(), note.children().len()), (8, 8));
+    assert!(desk.notes.space().check().unwrap().is_clean());
 }
 
 #[test]

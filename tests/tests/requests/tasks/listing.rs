@@ -251,6 +251,15 @@ fn who_completes_the_tasks_of_a_page_goes_on_behind_them() {
 }
 
 #[test]
+fn what_was_given_is_not_given_again_though_the_last_ones_are_done() {
+    let mut desk = ten("inbox");
+    assert_eq!(desk.line("page", r#"{"scope":"inbox","limit":9}"#), "9 8 7 6 5 4 3 2 1 ..");
+    let done: Vec<_> = (1..9).map(|name| format!(r#"{{"id":"@{name}","taskInfo":{{"state":"done"}}}}"#)).collect();
+    desk.ask("change", &format!(r#"{{"tasksToUpdate":[{}]}}"#, done.join(","))).unwrap();
+    desk.run(&[("page", r#"{"scope":"inbox","cursor":"@next"}"#, "0"), ("list", r#"{"scope":"inbox"}"#, "9 0")]);
+}
+
+#[test]
 fn a_page_of_an_index_goes_on_behind_what_was_given() {
     for (scope, first, rest) in [
         ("active", "0 1 2 ..", "3 4 5 6 7 8 9"),

@@ -81,6 +81,34 @@ fn states_stamp_and_list() {
     }
 }
 
+/// A state, and how a task that came to it at noon is shown.
+const STATES: [(&str, &str); 3] = [
+    ("todo", ""),
+    ("done", "(done at 2026-03-01T12:00:00.000Z)"),
+    ("canceled", "(canceled at 2026-03-01T12:00:00.000Z)"),
+];
+
+#[test]
+fn every_state_leads_to_every_other_everywhere() {
+    for (place, name) in [
+        (r#"{"type":"inbox"}"#, "inbox"),
+        (r#"{"type":"dailyNote"}"#, "2026-03-01"),
+        (r#"{"type":"document","documentId":"@trip"}"#, "trip"),
+    ] {
+        for (from, _) in STATES {
+            for (to, shown) in STATES {
+                let mut desk = Desk::new();
+                let task = format!(r#"{{"markdown":"a","taskInfo":{{"state":"{from}"}},"location":{place}}}"#);
+                desk.ask("add", &format!(r#"{{"tasks":[{task}]}}"#)).unwrap();
+                let change = format!(r#"{{"tasksToUpdate":[{{"id":"@a","taskInfo":{{"state":"{to}"}}}}]}}"#);
+                desk.run(&[("change", &change, &format!("a{shown}@{name}"))]);
+                let open = if name == "inbox" { "inbox" } else { "" };
+                assert_eq!(desk.scopes("a"), if to == "todo" { open } else { "logbook" }, "{from} to {to} in {name}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_change_is_that_of_the_block() {
     let mut desk = five();
