@@ -214,4 +214,25 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_file_is_seen_where_a_block_that_shows_it_is() {
+        let scene = scene();
+        let (all, hidden) = (scene.space.connect(), scene.hidden[1].1);
+        let uploaded = all.upload_file(UploadFile::new(Position::end_of(hidden)), &b"x"[..]).unwrap();
+        let file = uploaded.asset_url.id();
+        let copies = format!("[it]({})\n\n", uploaded.asset_url).repeat(250);
+        all.insert_markdown(&copies, Position::end_of(hidden)).unwrap();
+        let never = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+        assert_eq!(scene.seen.file(file).unwrap_err(), scene.seen.file(never).unwrap_err());
+        assert_eq!(scene.seen.open_file(file).unwrap_err(), scene.seen.open_file(never).unwrap_err());
+        // A link in a text shows it as well as a block of its own does.
+        let copy = all.insert_markdown(&format!("[it]({})", uploaded.asset_url), scene.document).unwrap()[0].id;
+        assert_eq!(scene.seen.file(file).unwrap(), all.file(file).unwrap());
+        assert_eq!(scene.seen.open_file(file).unwrap().len(), 1);
+        all.delete_blocks(DeleteBlocks::from(copy)).unwrap();
+        assert_eq!(scene.seen.file(file).unwrap_err(), scene.seen.file(never).unwrap_err());
+        let own = scene.seen.upload_file(UploadFile::new(scene.document), &b"own"[..]).unwrap();
+        assert_eq!(scene.seen.file(own.asset_url.id()).unwrap().size, 3);
+    }
 }
