@@ -12,9 +12,6 @@ use leafbase_tree_ops::{Context, ReadTree};
 use crate::connection::Connection;
 use crate::sight::Sight;
 
-/// Of a tree with more blocks than this, the comments are read by one range of its document, and not block by block.
-const FEW: usize = 8;
-
 impl<S: Sight> Connection<S> {
     /// Puts comments on blocks of any type, stamped with the connection's author and the present, and gives their IDs in the
     /// order of the request. A fetch with metadata shows them, oldest first. Neither the block's `rev` nor its time of change
@@ -92,23 +89,18 @@ fn check_content(content: &str, most: usize) -> Result<()> {
 }
 
 /// Puts the comments on the blocks of a fetched tree of `document` into their metadata, oldest first; nothing is read for a
-/// tree without metadata.
+/// tree without metadata. However many comments the rest of the document has, it costs what it shows.
 pub(crate) fn show_in(reader: Reader<'_>, document: DocumentId, tree: &mut Block) -> Result<()> {
     if tree.metadata.is_none() {
         return Ok(());
     }
-    let blocks = ids_of(tree, FEW);
+    let mut blocks: Vec<BlockId> = tree.walk().map(|(_, block)| block.id).collect();
+    blocks.sort_unstable();
     let mut found: HashMap<BlockId, Vec<Comment>> = HashMap::new();
-    if blocks.len() > FEW {
-        for (block, comment) in reader.comments_in(document)? {
-            found.entry(block).or_default().push(comment);
-        }
-    } else {
-        for block in blocks {
-            found.insert(block, reader.comments_on(document, block)?);
-        }
+    for (block, comment) in reader.comments_among(document, &blocks)? {
+        found.entry(block).or_default().push(comment);
     }
-    let mut waiting = vec![tree];
+    let mut waiting = if found.is_empty() { Vec::new() } else { vec![tree] };
     while let Some(Block { id, metadata, content, .. }) = waiting.pop() {
         if let (Some(metadata), Some(comments)) = (metadata, found.remove(id)) {
             metadata.comments = comments;
@@ -118,17 +110,4 @@ pub(crate) fn show_in(reader: Reader<'_>, document: DocumentId, tree: &mut Block
         }
     }
     Ok(())
-}
-
-/// The IDs of the blocks of a tree; of a tree with more than `most`, some more than that.
-fn ids_of(tree: &Block, most: usize) -> Vec<BlockId> {
-    let (mut ids, mut waiting) = (Vec::new(), vec![tree]);
-    while let Some(block) = waiting.pop() {
-        ids.push(block.id);
-        if ids.len() > most {
-            break;
-        }
-        waiting.extend(block.children());
-    }
-    ids
 }

@@ -1,12 +1,14 @@
 //! Comments: put on blocks in one batch, shown with metadata, kept and deleted with their block.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use leafbase::{
     AddComments, AddTasks, BlockId, CommentDraft, Connection, CreateFromTemplate, DeleteBlocks, Destination, Edit,
     Error, Fetch, Limits, MoveBlocks, MoveDocuments, Position, PurgeDocuments, Space, TaskDestination, TaskDraft,
     TaskUpdate,
 };
+use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
 
@@ -107,11 +109,11 @@ fn every_type_of_block_takes_comments() {
 
 /// IDs that count down, as random ones may.
 #[derive(Default)]
-struct CountingDown(std::sync::atomic::AtomicU64);
+struct CountingDown(AtomicU64);
 
 impl leafbase::IdSource for CountingDown {
     fn mint(&self, _: leafbase::Timestamp) -> [u8; 16] {
-        let given = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let given = self.0.fetch_add(1, Ordering::Relaxed);
         u128::from(u64::MAX - given).to_be_bytes()
     }
 }
@@ -147,6 +149,91 @@ fn a_block_alone_and_its_tree_show_the_same() {
             let alone = host.notes.fetch(Fetch::new(block.id).depth(0).with_metadata()).unwrap();
             assert_eq!(block.metadata, alone.metadata, "{start}");
         }
+    }
+}
+
+/// A store that counts the rows of comments that are read.
+#[derive(Clone, Debug, Default)]
+struct Counting(Arc<MemoryStore>, Arc<AtomicUsize>);
+
+struct CountingSnapshot(Box<dyn Snapshot>, Arc<AtomicUsize>);
+
+impl Snapshot for CountingSnapshot {}
+
+impl Read for CountingSnapshot {
+    fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
+        self.0.get(key, visit)
+    }
+
+    fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), Error> {
+        self.0.scan(range, &mut |key, value| {
+            self.1.fetch_add(usize::from(key.first() == Some(&0x60)), Ordering::Relaxed);
+            visit(key, value)
+        })
+    }
+}
+
+impl Store for Counting {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, Error> {
+        Ok(Box::new(CountingSnapshot(self.0.snapshot()?, Arc::clone(&self.1))))
+    }
+
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.0.write(options, f)
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        self.0.flush()
+    }
+
+    fn compact(&self) -> Result<(), Error> {
+        self.0.compact()
+    }
+
+    fn verify(&self) -> Result<bool, Error> {
+        self.0.verify()
+    }
+
+    fn bytes(&self) -> Result<u64, Error> {
+        self.0.bytes()
+    }
+}
+
+#[test]
+fn a_fetch_reads_the_comments_that_it_shows() {
+    let store = Counting::default();
+    let builder = Space::builder().ids(SequentialIds::new(1));
+    let notes = builder.over(Arc::new(store.clone()), true).unwrap().connect();
+    let document = notes.create_document("d").unwrap().id();
+    let pages = notes.insert_markdown("few\n\nmany", document).unwrap();
+    let [few, many] = [pages[0].id, pages[1].id];
+    let lines = |count: usize| vec!["x"; count].join("\n\n");
+    let insert = |page: BlockId, count: usize| notes.insert_markdown(&lines(count), Position::end_of(page)).unwrap();
+    // By their IDs, the many lie between the few.
+    let before = insert(few, 10);
+    let between = insert(many, 1_000);
+    let after = insert(few, 10);
+    let shown = [before[3].id, before[9].id, after[0].id, few];
+    let all: Vec<_> = between.iter().map(|block| (block.id, "x")).chain(shown.map(|block| (block, "y"))).collect();
+    add(&notes, &all).unwrap();
+    for (request, expected, at_most) in [
+        (Fetch::new(few).with_metadata(), 4, 4 + 8),
+        (Fetch::new(few).depth(0).with_metadata(), 1, 1),
+        (Fetch::new(few), 0, 0),
+        // The control: all of them are counted where all are shown.
+        (Fetch::new(document).with_metadata(), 1_004, 1_004),
+    ] {
+        store.1.store(0, Ordering::Relaxed);
+        let tree = notes.fetch(request.clone()).unwrap();
+        let comments =
+            tree.walk().filter_map(|(_, block)| block.metadata.as_ref()).map(|metadata| metadata.comments.len());
+        let (comments, rows) = (comments.sum::<usize>(), store.1.load(Ordering::Relaxed));
+        assert_eq!(comments, expected, "{request:?}");
+        assert!((expected..=at_most).contains(&rows), "{request:?}: {rows} rows");
     }
 }
 
