@@ -108,16 +108,17 @@ impl Connection<Full> {
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
     /// [`crate::ErrorKind::RuleViolation`] for one that is not in the trash. Nothing is erased then.
     pub fn purge_documents(&self, request: PurgeDocuments) -> Result<Items<DocumentId>> {
+        let (named, days) = match request {
+            PurgeDocuments::Documents(ids) => (Some(ids), 0),
+            PurgeDocuments::OlderThanDays(days) => (None, days),
+        };
         let (purged, _) = self.write(|writing| {
-            let purged = match &request {
-                PurgeDocuments::Documents(ids) => {
-                    writing.decide(|tree, context| ops::check_purge(tree, context, ids))?;
-                    ids.clone()
-                }
-                PurgeDocuments::OlderThanDays(days) => {
-                    let now = writing.context.stamp.at;
-                    old_trash(writing.transaction.reader()?, *days, now)?
-                }
+            let purged = if let Some(ids) = &named {
+                writing.decide(|tree, context| ops::check_purge(tree, context, ids))?;
+                ids.clone()
+            } else {
+                let now = writing.context.stamp.at;
+                old_trash(writing.transaction.reader()?, days, now)?
             };
             for id in &purged {
                 let erasure = writing.decide(|tree, _| ops::erase_document(tree, *id))?;
@@ -135,7 +136,7 @@ impl Connection<Full> {
         destination: Destination,
     ) -> Result<Vec<BlockDraft>> {
         let (mut pages, mut blocks, most) = (Vec::new(), 0_usize, self.limits().blocks_per_request);
-        while let Some(page) = given.next() {
+        for page in given.by_ref() {
             let at = |error: Error| error.at(format_args!("documents[{}]", pages.len()));
             let page = self.root_of(page, destination).map_err(at)?;
             blocks = blocks.saturating_add(page.walk().count());
@@ -269,7 +270,6 @@ pub(crate) fn find_daily_note(reader: Reader<'_>, day: Day) -> Result<Option<Doc
 }
 
 /// The inbox of tasks, made if there is none: a hidden document, of which a space has one at most.
-#[allow(dead_code, reason = "the task operations begin with it")]
 pub(crate) fn inbox<S: Sight>(writing: &mut Writing<'_, '_, S>) -> Result<DocumentId> {
     if let Some(inbox) = writing.transaction.reader()?.inbox()? {
         return Ok(inbox.id);

@@ -51,7 +51,7 @@ impl Connection<Full> {
         let now = self.space.now();
         self.read(|_, snapshot| {
             let reader = snapshot.reader();
-            let query = DocumentQuery { order: order_of(order), descending, ..query(reader, filter, now)? };
+            let query = DocumentQuery { order: order_of(order), descending, ..query(reader, &filter, now)? };
             let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
             let shown = found.into_iter().map(|record| titled(reader, record, metadata));
             Ok(ItemsPage { items: shown.collect::<Result<_>>()?, next_cursor: next.as_ref().map(write_cursor) })
@@ -78,9 +78,9 @@ pub(crate) fn find(
 }
 
 /// What `filter` asks the store for, `now` being the present.
-fn query(reader: Reader<'_>, filter: DocumentFilter, now: Timestamp) -> Result<DocumentQuery> {
-    let within = within(reader, &filter)?;
-    let DocumentFilter { created, modified, daily_note, .. } = filter;
+fn query(reader: Reader<'_>, filter: &DocumentFilter, now: Timestamp) -> Result<DocumentQuery> {
+    let within = within(reader, filter)?;
+    let DocumentFilter { created, modified, daily_note, .. } = *filter;
     if [created, modified, daily_note] == [DayRange::ALL; 3] {
         return Ok(DocumentQuery { within, ..DocumentQuery::default() });
     }

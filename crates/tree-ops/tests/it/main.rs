@@ -8,6 +8,7 @@
 )]
 
 mod compare;
+mod shelf;
 mod space;
 mod tree;
 
