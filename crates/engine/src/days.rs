@@ -10,8 +10,10 @@ use leafbase_model::{Day, DayRef, Error, Result, Timestamp};
 /// The zone of this IANA name, such as `Europe/Lisbon`. jiff keeps the zones that were asked for, so that asking again costs
 /// a look-up by name.
 pub(crate) fn zone(name: &str) -> Result<TimeZone> {
-    TimeZone::get(name)
-        .map_err(|error| Error::validation(format!("{name:?} is no time zone that is known here")).with_source(error))
+    let unknown = || Error::validation(format!("{name:?} is no time zone that is known here"));
+    let zone = TimeZone::get(name).map_err(|error| unknown().with_source(error))?;
+    // `Etc/Unknown` is a name, too.
+    if zone.is_unknown() { Err(unknown()) } else { Ok(zone) }
 }
 
 /// The day that `day` names at the instant `now`: tomorrow is the next day that there is in the zone, yesterday the last one.
@@ -216,7 +218,7 @@ mod tests {
             let error = resolve(day, &zone(name).unwrap(), now).unwrap_err();
             assert_eq!(error.message(), "the clock is beyond the calendar, which has the years 0 to 9999", "{day}");
         }
-        for name in ["Middle/Earth", "", "UTC ", "/etc/passwd"] {
+        for name in ["Middle/Earth", "", "UTC ", "/etc/passwd", "Etc/Unknown", "+01:00"] {
             assert!(zone(name).is_err(), "{name}");
         }
     }
