@@ -7,8 +7,8 @@
 use leafbase_model::{AssetId, Error, ErrorKind, Result};
 
 use crate::keyspaces;
-use crate::kv::WriteOptions;
-use crate::records;
+use crate::kv::{Read, WriteOptions};
+use crate::records::{self, FRAME_BYTES};
 use crate::space_store::SpaceStore;
 
 /// Bytes of each chunk of a file but the last: with its frame it fills 16 pages.
@@ -17,6 +17,35 @@ pub const CHUNK_BYTES: usize = 65_400;
 /// How many chunks a file of so many bytes has.
 pub(crate) fn chunks_of(size: u64) -> u32 {
     u32::try_from(size.div_ceil(CHUNK_BYTES as u64)).unwrap_or(u32::MAX)
+}
+
+/// How many bytes a chunk that is stored has.
+pub(crate) fn stored_bytes(rows: &dyn Read, asset: AssetId, number: u32) -> Result<Option<usize>> {
+    let mut bytes = None;
+    rows.get(&keyspaces::chunk(asset, number), &mut |value| {
+        bytes = Some(value.len().saturating_sub(FRAME_BYTES));
+        Ok(())
+    })?;
+    Ok(bytes)
+}
+
+/// Whatever is stored of a file is a whole beginning of it.
+fn check_chunks(rows: &dyn Read, asset: AssetId, first: u32, chunks: &[&[u8]]) -> Result<()> {
+    let Some((last, before)) = chunks.split_last() else { return Ok(()) };
+    let follows = match first.checked_sub(1) {
+        None => true,
+        Some(previous) => stored_bytes(rows, asset, previous)? == Some(CHUNK_BYTES),
+    };
+    let next = u32::try_from(chunks.len()).ok().and_then(|count| first.checked_add(count));
+    let next = next.ok_or_else(|| Error::limit("chunks of a file", u32::MAX, "more"))?;
+    let is_filled = before.iter().all(|chunk| chunk.len() == CHUNK_BYTES)
+        && (1..=CHUNK_BYTES).contains(&last.len())
+        && (last.len() == CHUNK_BYTES || stored_bytes(rows, asset, next)?.is_none());
+    if follows && is_filled {
+        Ok(())
+    } else {
+        Err(Error::validation("the chunks of a file follow each other, and none but the last is short"))
+    }
 }
 
 impl SpaceStore {
@@ -37,15 +66,17 @@ impl SpaceStore {
     }
 
     /// Stores chunks of an upload, numbered from `first` on: the first one of a file has the number 0. Each has [`CHUNK_BYTES`] but
-    /// the last.
+    /// the last of the file, which has fewer or as many, and at least one.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is no such upload; what the store reports.
+    /// [`ErrorKind::NotFound`] if there is no such upload; [`ErrorKind::Validation`] if the chunks do not follow those stored, or
+    /// one before another is short; what the store reports.
     pub fn put_chunks(&self, options: WriteOptions, asset: AssetId, first: u32, chunks: &[&[u8]]) -> Result<()> {
         self.store.write(options, &mut |rows| {
             if !rows.get(&keyspaces::pending_asset(asset), &mut |_| Ok(()))? {
                 return Err(Error::new(ErrorKind::NotFound, "there is no such upload"));
             }
+            check_chunks(&*rows, asset, first, chunks)?;
             for (number, chunk) in (first..).zip(chunks) {
                 let key = keyspaces::chunk(asset, number);
                 rows.put(&key, &records::seal(&key, |out| out.extend_from_slice(chunk)))?;

@@ -49,8 +49,8 @@ fn showing(number: u8) -> Edit {
     Edit::CreateDocument { record, forest: Forest::one(root) }
 }
 
-fn apply(space: &SpaceStore, edits: Vec<Edit>) -> Result<()> {
-    space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone())).map(drop)
+fn apply(space: &SpaceStore, edits: &[Edit]) -> Result<()> {
+    space.write(relaxed(), &stamp(2), |open| open.apply(edits.to_vec())).map(drop)
 }
 
 fn rows_of_files(store: &dyn Store) -> usize {
@@ -81,7 +81,7 @@ fn what_was_left_of_uploads_is_swept() {
         let store = Arc::new(directory::create(&path, &OpenOptions::default()).unwrap());
         let space = SpaceStore::create(store, extract, &meta()).unwrap();
         upload(&space, &[Edit::CreateAsset(record(1, 3 * CHUNK_BYTES + 1))]);
-        apply(&space, vec![Edit::CreateAsset(record(1, 3 * CHUNK_BYTES + 1)), showing(1)]).unwrap();
+        apply(&space, &[Edit::CreateAsset(record(1, 3 * CHUNK_BYTES + 1)), showing(1)]).unwrap();
         space.begin_upload(relaxed(), asset(2)).unwrap();
         space.begin_upload(relaxed(), asset(3)).unwrap();
         for number in 0..20 {
@@ -108,7 +108,7 @@ fn what_was_left_of_uploads_is_swept() {
 fn a_file_has_all_its_bytes_or_is_none() {
     let full = CHUNK_BYTES;
     // The sizes of the chunks stored, the size told, and whether they agree.
-    let cases: [(&[usize], usize, bool); 9] = [
+    let cases: [(&[usize], usize, bool); 11] = [
         (&[], 0, true),
         (&[5], 5, true),
         (&[full], full, true),
@@ -118,6 +118,8 @@ fn a_file_has_all_its_bytes_or_is_none() {
         (&[5], 0, false),
         (&[full], full + 1, false),
         (&[full, 1], full, false),
+        (&[full, 1], full + 2, false),
+        (&[full], full - 1, false),
     ];
     for (chunks, size, is_whole) in cases {
         let (store, space) = memory_space();
@@ -125,15 +127,45 @@ fn a_file_has_all_its_bytes_or_is_none() {
         for (number, size) in (0..).zip(chunks) {
             space.put_chunks(relaxed(), asset(1), number, &[&vec![1; *size]]).unwrap();
         }
-        let created = apply(&space, vec![Edit::CreateAsset(record(1, size)), showing(1)]);
+        let created = apply(&space, &[Edit::CreateAsset(record(1, size)), showing(1)]);
         let expected = if is_whole { Ok(()) } else { Err(ErrorKind::Conflict) };
         assert_eq!(created.map_err(|error| error.kind()), expected, "{chunks:?} {size}");
         let uploads = space.snapshot().unwrap().reader().uploads().unwrap();
         assert_eq!(uploads.is_empty(), is_whole, "an upload goes on until it is dropped");
-        assert_eq!(is_clean(&space), true, "{chunks:?} {size}");
+        assert!(is_clean(&space), "{chunks:?} {size}");
         space.drop_upload(relaxed(), asset(1)).unwrap();
         assert_eq!(rows_of_files(&*store), if is_whole { 1 + chunks.len() } else { 0 });
     }
+}
+
+#[test]
+fn what_is_stored_of_a_file_is_a_whole_beginning_of_it() {
+    let (full, short, long) = (vec![1; CHUNK_BYTES], vec![1; 9], vec![1; CHUNK_BYTES + 1]);
+    // The first chunk's number, the chunks, and whether they are taken: each after those before it.
+    let cases: [(u32, &[&[u8]], bool); 13] = [
+        (1, &[&full], false),
+        (0, &[], true),
+        (0, &[b""], false),
+        (0, &[&long], false),
+        (0, &[&short, &short], false),
+        (0, &[&full, &full], true),
+        (3, &[&full], false),
+        (0, &[&short], false),
+        (1, &[&full], true),
+        (2, &[&full, &short], true),
+        (4, &[&full], false),
+        (3, &[&full, &short], true),
+        (u32::MAX, &[&short], false),
+    ];
+    let (_, space) = memory_space();
+    space.begin_upload(relaxed(), asset(1)).unwrap();
+    for (first, chunks, is_taken) in cases {
+        let lengths: Vec<usize> = chunks.iter().map(|chunk| chunk.len()).collect();
+        let stored = space.put_chunks(relaxed(), asset(1), first, chunks).map_err(|error| error.kind());
+        assert_eq!(stored.is_ok(), is_taken, "{first} {lengths:?} {stored:?}");
+    }
+    apply(&space, &[Edit::CreateAsset(record(1, 4 * CHUNK_BYTES + 9)), showing(1)]).unwrap();
+    assert!(is_clean(&space));
 }
 
 #[test]
@@ -141,29 +173,29 @@ fn what_is_no_upload_takes_no_bytes() {
     let (store, space) = memory_space();
     let kind = |result: Result<()>| result.unwrap_err().kind();
     assert_eq!(kind(space.put_chunks(relaxed(), asset(1), 0, &[b"a"])), ErrorKind::NotFound);
-    assert_eq!(kind(apply(&space, vec![Edit::CreateAsset(record(1, 0))])), ErrorKind::NotFound);
+    assert_eq!(kind(apply(&space, &[Edit::CreateAsset(record(1, 0))])), ErrorKind::NotFound);
     space.drop_upload(relaxed(), asset(1)).unwrap();
     space.begin_upload(relaxed(), asset(1)).unwrap();
     assert_eq!(kind(space.begin_upload(relaxed(), asset(1))), ErrorKind::Conflict);
     space.put_chunks(relaxed(), asset(1), 0, &[b"abc"]).unwrap();
-    apply(&space, vec![Edit::CreateAsset(record(1, 3)), showing(1)]).unwrap();
+    apply(&space, &[Edit::CreateAsset(record(1, 3)), showing(1)]).unwrap();
     // A file is no upload any more: its ID and its bytes are its own.
     assert_eq!(kind(space.begin_upload(relaxed(), asset(1))), ErrorKind::Conflict);
     assert_eq!(kind(space.put_chunks(relaxed(), asset(1), 1, &[b"d"])), ErrorKind::NotFound);
-    assert_eq!(kind(apply(&space, vec![Edit::CreateAsset(record(1, 3))])), ErrorKind::NotFound);
+    assert_eq!(kind(apply(&space, &[Edit::CreateAsset(record(1, 3))])), ErrorKind::NotFound);
     space.drop_upload(relaxed(), asset(1)).unwrap();
     assert_eq!(space.sweep_uploads(relaxed()).unwrap(), 0);
     assert_eq!(rows_of_files(&*store), 2);
-    assert_eq!(kind(apply(&space, vec![Edit::EraseAsset(record(1, 4))])), ErrorKind::Conflict);
-    apply(&space, vec![Edit::EraseAsset(record(1, 3))]).unwrap();
-    assert_eq!(kind(apply(&space, vec![Edit::EraseAsset(record(1, 3))])), ErrorKind::NotFound);
+    assert_eq!(kind(apply(&space, &[Edit::EraseAsset(record(1, 4))])), ErrorKind::Conflict);
+    apply(&space, &[Edit::EraseAsset(record(1, 3))]).unwrap();
+    assert_eq!(kind(apply(&space, &[Edit::EraseAsset(record(1, 3))])), ErrorKind::NotFound);
     assert_eq!(rows_of_files(&*store), 0);
     // The control: the document still shows it, and nothing is in the way of bringing it back.
     upload(&space, &[Edit::CreateAsset(record(1, 3))]);
-    apply(&space, vec![Edit::CreateAsset(record(1, 3))]).unwrap();
+    apply(&space, &[Edit::CreateAsset(record(1, 3))]).unwrap();
     assert!(is_clean(&space));
-    apply(&space, vec![showing(2)]).unwrap();
+    apply(&space, &[showing(2)]).unwrap();
     upload(&space, &[Edit::CreateAsset(record(3, 3))]);
-    apply(&space, vec![Edit::CreateAsset(record(3, 3))]).unwrap();
+    apply(&space, &[Edit::CreateAsset(record(3, 3))]).unwrap();
     assert!(!is_clean(&space), "a file that no block shows");
 }

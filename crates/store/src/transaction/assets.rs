@@ -1,12 +1,12 @@
 //! Uploaded files: an upload whose bytes are all there becomes a file of the space, and a file goes with its bytes.
 
-use leafbase_model::{AssetId, AssetRecord, Error, ErrorKind, Result};
+use leafbase_model::{AssetRecord, Error, ErrorKind, Result};
 
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces;
 use crate::kv::Read;
 use crate::records::{self, asset};
-use crate::uploads::chunks_of;
+use crate::uploads::{CHUNK_BYTES, chunks_of, stored_bytes};
 
 impl SpaceTransaction<'_> {
     pub(super) fn create_asset(&mut self, record: &AssetRecord) -> Result<()> {
@@ -18,11 +18,7 @@ impl SpaceTransaction<'_> {
             );
             return Err(Error::new(ErrorKind::NotFound, message));
         }
-        let chunks = chunks_of(record.size);
-        let last = chunks.checked_sub(1).map_or(Ok(true), |last| self.has_chunk(record.id, last))?;
-        if !last || self.has_chunk(record.id, chunks)? {
-            return Err(conflict("the bytes stored are not those of the file"));
-        }
+        self.check_bytes(record)?;
         self.rows.delete(&pending)?;
         let key = keyspaces::asset(record.id);
         self.rows.put(&key, &records::seal(&key, |out| asset::put(out, record)))?;
@@ -37,14 +33,26 @@ impl SpaceTransaction<'_> {
             Some(_) => {}
         }
         self.rows.delete(&keyspaces::asset(record.id))?;
-        let chunks = keyspaces::chunks(record.id);
-        self.rows.delete_range(&chunks, &keyspaces::end_of(chunks))?;
+        // By number, because a scan of them would read all their bytes.
+        for number in 0..chunks_of(record.size) {
+            self.rows.delete(&keyspaces::chunk(record.id, number))?;
+        }
         self.log.erase_asset(record);
         Ok(())
     }
 
-    fn has_chunk(&self, asset: AssetId, number: u32) -> Result<bool> {
-        self.has_row(&keyspaces::chunk(asset, number))
+    /// What is stored of an upload is a whole beginning of it: its end tells whether it is all.
+    fn check_bytes(&self, record: &AssetRecord) -> Result<()> {
+        let chunks = chunks_of(record.size);
+        let stored = |number| stored_bytes(&*self.rows, record.id, number);
+        let size = match chunks.checked_sub(1) {
+            None => 0,
+            Some(last) => u64::from(last) * CHUNK_BYTES as u64 + stored(last)?.unwrap_or_default() as u64,
+        };
+        if size != record.size || stored(chunks)?.is_some() {
+            return Err(conflict("the bytes stored are not those of the file"));
+        }
+        Ok(())
     }
 
     fn has_row(&self, key: &[u8]) -> Result<bool> {
