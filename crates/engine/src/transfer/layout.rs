@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use leafbase_markdown as markdown;
 use leafbase_model::{Day, DocumentId, DocumentRecord, FolderId, FolderRecord, Location, Result};
-use leafbase_store::{Listing, Reader};
+use leafbase_store::{DocumentQuery, Reader};
 
 use crate::days;
 use crate::transfer::names::{self, Names};
@@ -95,7 +95,7 @@ impl Layout {
         let mut documents: BTreeMap<Location, Vec<Titled>> = BTreeMap::new();
         let mut cursor = None;
         loop {
-            let page = reader.documents(Listing::All, false, cursor.as_ref(), PAGE)?;
+            let page = reader.find_documents(&DocumentQuery::default(), cursor.as_ref(), PAGE)?;
             for record in page.documents {
                 let title = reader.block(record.id.root())?.map(|root| root.data.markdown).unwrap_or_default();
                 if record.location == Location::Trash {
