@@ -255,10 +255,10 @@ fn run(numbers: &[u8], lies: bool) -> Result<usize, String> {
         let ids: Vec<FolderRef> = shelf.folders.keys().map(|id| (*id).into()).collect();
         let one = |next: &mut dyn FnMut(usize) -> usize| ids.get(next(ids.len().max(1))).copied();
         let (kind, to) = (next(4), if next(3) == 0 { None } else { one(&mut next) });
-        let some: Vec<FolderRef> = (0..1 + next(3)).filter_map(|_| one(&mut next)).collect();
+        let some: Vec<FolderRef> = (0..=next(3)).filter_map(|_| one(&mut next)).collect();
         let edits = match kind {
             0 | 1 => {
-                let drafts = FolderDraft { parent: to, ..chain(&["p", "q"][..1 + next(2)]) };
+                let drafts = FolderDraft { parent: to, ..chain(&["p", "q"][..=next(2)]) };
                 let plan = FolderPlan::of(vec![drafts], &shelf.limits).unwrap();
                 let ids = SequentialIds::new(2 + step);
                 let context = Context { limits: &shelf.limits, stamp: &stamp(1), ids: &ids };
