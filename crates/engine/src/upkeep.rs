@@ -2,15 +2,12 @@
 //!
 //! Every write of the engine comes by here, so that no operation has to care.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::{AssetId, BlockId, DocumentId, Edit, Forest, Result};
 use leafbase_store::{EdgeEnd, Reader};
 
 use crate::links;
-
-/// Of a forest with more blocks than this, the comments are read by one range of its document, and not block by block.
-const FEW: usize = 8;
 
 /// The blocks that `edit` takes out, and their document.
 fn taken(edit: &Edit) -> Option<(DocumentId, &Forest)> {
@@ -44,31 +41,15 @@ pub(crate) fn stretches(edits: Vec<Edit>) -> Vec<Vec<Edit>> {
 
 /// The edits that take the comments off the blocks that `edits` take out.
 pub(crate) fn comments(reader: Reader<'_>, edits: &[Edit]) -> Result<Vec<Edit>> {
-    let mut going: Vec<(DocumentId, HashSet<BlockId>)> = Vec::new();
+    let mut going: BTreeMap<DocumentId, Vec<BlockId>> = BTreeMap::new();
     for (document, forest) in edits.iter().filter_map(taken) {
-        let blocks = forest.0.iter().map(|node| node.block.id);
-        match going.iter_mut().find(|(known, _)| *known == document) {
-            Some((_, known)) => known.extend(blocks),
-            None => going.push((document, blocks.collect())),
-        }
+        going.entry(document).or_default().extend(forest.0.iter().map(|node| node.block.id));
     }
     let mut removals = Vec::new();
-    for (document, blocks) in going {
-        removals.append(&mut comments_on(reader, document, &blocks)?);
-    }
-    Ok(removals)
-}
-
-fn comments_on(reader: Reader<'_>, document: DocumentId, blocks: &HashSet<BlockId>) -> Result<Vec<Edit>> {
-    let mut removals = Vec::new();
-    if blocks.len() > FEW {
-        let among = reader.comments_in(document)?.into_iter().filter(|(block, _)| blocks.contains(block));
-        removals.extend(among.map(|(block, comment)| Edit::RemoveComment { document, block, comment }));
-        return Ok(removals);
-    }
-    for block in blocks {
-        let comments = reader.comments_on(document, *block)?.into_iter();
-        removals.extend(comments.map(|comment| Edit::RemoveComment { document, block: *block, comment }));
+    for (document, mut blocks) in going {
+        blocks.sort_unstable();
+        let comments = reader.comments_among(document, &blocks)?.into_iter();
+        removals.extend(comments.map(|(block, comment)| Edit::RemoveComment { document, block, comment }));
     }
     Ok(removals)
 }
