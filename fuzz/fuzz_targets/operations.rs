@@ -5,11 +5,10 @@
 #[path = "../../tests/tests/model/pair.rs"]
 mod pair;
 
-use leafbase::{BlockData, BlockDraft, Destination};
-use leafbase_test_outline::{Numbers, Request};
+use leafbase_test_outline::Numbers;
 use libfuzzer_sys::fuzz_target;
 
-use pair::{Pair, canonical};
+use pair::Pair;
 
 /// Requests in one sequence, at most.
 const OPERATIONS: u64 = 60;
@@ -21,13 +20,10 @@ fuzz_target!(|numbers: Vec<u32>| {
     let operations = OPERATIONS.min(numbers.len() as u64 / EACH + 1);
     let mut numbers = Numbers::new(&numbers);
     let mut pair = Pair::new(None);
-    let home = BlockDraft::new(BlockData::page("home"));
-    pair.step(1, Request::CreateDocument { root: home, destination: Destination::Unsorted });
-    for number in 2..operations + 2 {
-        let request = canonical(Request::new(&mut numbers, &pair.naive), &pair.naive);
-        pair.step(number, request);
+    for _ in 0..operations {
+        let request = pair.next(&mut numbers);
+        pair.step(request);
     }
-    pair.reopen();
     pair.compare_dumps();
     pair.check();
 });

@@ -5,8 +5,8 @@
 pub enum Broken {
     /// A deleted folder takes its folders with it.
     FoldersGoWithTheirParent,
-    /// Folders may be moved below themselves.
-    FoldersGoAnywhere,
+    /// Folders are moved into others however deep that is.
+    FoldersGoDeep,
     /// Documents in the trash count where they were.
     TrashIsCounted,
     /// Daily notes are moved like other documents.
@@ -27,13 +27,23 @@ pub enum Broken {
     CommentsStay,
     /// Files stay when the last block that shows them goes.
     FilesStay,
+    /// Deleted blocks stay.
+    BlocksStay,
+    /// Folders that must be empty need not be.
+    FullFoldersGo,
+    /// Daily notes are restored to days that have another.
+    DaysAreTakenTwice,
+    /// The deadline of a task counts before the day that it is planned for.
+    DeadlinesComeFirst,
+    /// Tasks of templates are listed.
+    TemplatesAreListed,
 }
 
 impl Broken {
     /// All of them.
     pub const ALL: &[Self] = &[
         Self::FoldersGoWithTheirParent,
-        Self::FoldersGoAnywhere,
+        Self::FoldersGoDeep,
         Self::TrashIsCounted,
         Self::DailyNotesMove,
         Self::TwoNotesOfADay,
@@ -44,5 +54,10 @@ impl Broken {
         Self::TasksGoToTheEnd,
         Self::CommentsStay,
         Self::FilesStay,
+        Self::BlocksStay,
+        Self::FullFoldersGo,
+        Self::DaysAreTakenTwice,
+        Self::DeadlinesComeFirst,
+        Self::TemplatesAreListed,
     ];
 }

@@ -67,6 +67,16 @@ impl NaiveBlock {
         self.record.id == id || self.children.iter().any(|child| child.holds(id))
     }
 
+    /// It and all below it, in reading order.
+    pub fn walk(&self) -> Vec<&NaiveBlock> {
+        let (mut met, mut waiting) = (Vec::new(), vec![self]);
+        while let Some(block) = waiting.pop() {
+            met.push(block);
+            waiting.extend(block.children.iter().rev());
+        }
+        met
+    }
+
     pub(crate) fn outline(&self, labels: &Labels) -> Outline {
         Outline {
             label: labels.of(self.record.id).map(str::to_owned),
@@ -118,9 +128,11 @@ impl NaiveSpace {
     }
 
     fn date_changes(&mut self, before: &Self, stamp: &Stamp) {
+        let (commented, former) = (self.commented(), before.commented());
         let same = |document: &NaiveDocument| {
             let id = document.record.id;
-            before.document(id) == Some(document) && before.comments_in(id) == self.comments_in(id)
+            let on = |(found, _): &&(DocumentId, Comment)| *found == id;
+            before.document(id) == Some(document) && commented.iter().filter(on).eq(former.iter().filter(on))
         };
         let changed: Vec<_> = self.documents.iter().map(|document| !same(document)).collect();
         for (document, _) in self.documents.iter_mut().zip(changed).filter(|(_, changed)| *changed) {

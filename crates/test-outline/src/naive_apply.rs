@@ -148,7 +148,7 @@ impl NaiveSpace {
 
     fn erase_file(&mut self, record: &AssetRecord) -> Result<(), String> {
         let found = self.files.iter().position(|file| file.record == *record).ok_or("no such file")?;
-        let shown = self.ids().into_iter().any(|id| shows(&self.get(id).record.data, record.id));
+        let shown = self.blocks().any(|block| shows(&block.record.data, record.id));
         check(!shown, "a block shows the file")?;
         self.files.remove(found);
         Ok(())
@@ -200,9 +200,8 @@ impl NaiveSpace {
 
     /// The blocks of a forest, none of which is there yet.
     fn fresh(&self, forest: &Forest) -> Result<Vec<NaiveBlock>, String> {
-        let known = self.ids();
         for node in &forest.0 {
-            check(!known.contains(&node.block.id), &format!("block {} is there already", node.block.id))?;
+            check(self.find(node.block.id).is_none(), "a block is there already")?;
         }
         let (blocks, rest) = grow(&forest.0, 0);
         check(rest.is_empty(), "the depths are not those of a tree")?;

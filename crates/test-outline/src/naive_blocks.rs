@@ -6,7 +6,7 @@ use leafbase_model::{
 };
 
 use crate::naive_rules as rules;
-use crate::{NaiveBlock, NaiveDocument, NaiveSpace};
+use crate::{Broken, NaiveBlock, NaiveDocument, NaiveSpace};
 
 impl NaiveSpace {
     /// Makes a document.
@@ -20,7 +20,7 @@ impl NaiveSpace {
         location: Location,
         day: Option<Day>,
     ) -> Result<DocumentId> {
-        let mut root = root.clone();
+        let mut root = self.dated_drafts(std::slice::from_ref(root), by.0.at).remove(0);
         root.data = rules::root_data(root.data)?;
         rules::check_draft_count(std::slice::from_ref(&root), &self.limits, "")?;
         let root = rules::grown(&root, "", 0, by, &self.limits)?;
@@ -45,6 +45,7 @@ impl NaiveSpace {
             let (parent, index, path) = rules::place(space, position)?;
             rules::check_draft_count(drafts, &space.limits, "blocks")?;
             let depth = space.depth(parent) + 1;
+            let drafts = space.dated_drafts(drafts, by.0.at);
             let grown = |(number, draft)| rules::grown(draft, &format!("blocks[{number}]"), depth, by, &space.limits);
             let blocks: Vec<NaiveBlock> = drafts.iter().enumerate().map(grown).collect::<Result<_>>()?;
             let ids = blocks.iter().map(|block| block.record.id).collect();
@@ -86,6 +87,9 @@ impl NaiveSpace {
                 let once = rules::check_once(index, ids, |id| *id);
                 let checked = once.and_then(|()| rules::not_a_root(space, *id));
                 checked.map_err(|error| error.at(format_args!("blockIds[{index}]")))?;
+            }
+            if space.breaks(Broken::BlocksStay) {
+                return Ok(ids.to_vec());
             }
             for id in ids {
                 space.take(*id);

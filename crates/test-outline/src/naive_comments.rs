@@ -47,17 +47,19 @@ impl NaiveSpace {
         self.comments.iter().filter(|(on, _)| *on == block).map(|(_, comment)| comment.clone()).collect()
     }
 
-    /// The comments on the blocks of a document.
-    pub(crate) fn comments_in(&self, document: DocumentId) -> Vec<&(BlockId, Comment)> {
-        let within = |block| self.document_of(block).is_some_and(|found| found.record.id == document);
-        self.comments.iter().filter(|(block, _)| within(*block)).collect()
+    /// The comments with the documents that they are in.
+    pub(crate) fn commented(&self) -> Vec<(DocumentId, Comment)> {
+        let within = |(block, comment): &(BlockId, Comment)| {
+            self.document_of(*block).map(|found| (found.record.id, comment.clone()))
+        };
+        self.comments.iter().filter_map(within).collect()
     }
 
     /// Comments go with their blocks.
     pub(crate) fn drop_comments(&mut self) {
         if !self.breaks(Broken::CommentsStay) {
-            let blocks = self.ids();
-            self.comments.retain(|(block, _)| blocks.contains(block));
+            let comments = std::mem::take(&mut self.comments);
+            self.comments = comments.into_iter().filter(|(block, _)| self.find(*block).is_some()).collect();
         }
     }
 }

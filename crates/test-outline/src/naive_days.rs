@@ -30,6 +30,16 @@ impl NaiveSpace {
         patch
     }
 
+    /// The same drafts with dates for the days of their tasks.
+    pub(crate) fn dated_drafts(&self, drafts: &[BlockDraft], now: Timestamp) -> Vec<BlockDraft> {
+        let dated = |draft: &BlockDraft| BlockDraft {
+            data: draft.data.clone(),
+            task_patch: draft.task_patch.map(|patch| self.dated(patch, now)),
+            content: self.dated_drafts(&draft.content, now),
+        };
+        drafts.iter().map(dated).collect()
+    }
+
     /// The note of a day that is not in the trash.
     pub fn note_of(&self, day: Day) -> Option<&NaiveDocument> {
         self.documents.iter().find(|found| found.record.day == Some(day) && found.record.location != Location::Trash)

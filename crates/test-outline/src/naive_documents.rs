@@ -197,7 +197,7 @@ impl NaiveSpace {
                 return Err(Error::rule("not in the trash"));
             }
             let same = before.iter().any(|other| self.document(*other).unwrap().record.day == Some(day));
-            if same || self.note_of(day).is_some() {
+            if same || self.note_of(day).is_some() && !self.breaks(Broken::DaysAreTakenTwice) {
                 return Err(Error::new(ErrorKind::Conflict, "the day has a note"));
             }
             Ok(())

@@ -55,8 +55,9 @@ impl NaiveSpace {
         if self.files.is_empty() || self.breaks(Broken::FilesStay) {
             return;
         }
-        let blocks: Vec<_> = self.ids().into_iter().map(|id| self.get(id).record.data.clone()).collect();
-        self.files.retain(|file| blocks.iter().any(|data| shows(data, file.record.id)));
+        let files = std::mem::take(&mut self.files);
+        let shown = |file: &NaiveFile| self.blocks().any(|block| shows(&block.record.data, file.record.id));
+        self.files = files.into_iter().filter(shown).collect();
     }
 }
 

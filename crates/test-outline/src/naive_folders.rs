@@ -138,7 +138,10 @@ impl NaiveSpace {
 
     fn check_folder_depth(&self, depth: usize) -> Result<()> {
         let most = self.limits.folder_nesting;
-        if depth > most { Err(Error::limit("folders within folders", most, depth)) } else { Ok(()) }
+        if depth > most && !self.breaks(Broken::FoldersGoDeep) {
+            return Err(Error::limit("folders within folders", most, depth));
+        }
+        Ok(())
     }
 
     /// Moves folders with all in them.
@@ -153,7 +156,7 @@ impl NaiveSpace {
             }
         };
         let ids = self.named_once(&request.folder_ids, |space, id| {
-            let below_itself = space.folder_path(parent).contains(&id) && !space.breaks(Broken::FoldersGoAnywhere);
+            let below_itself = space.folder_path(parent).contains(&id);
             if below_itself { Err(Error::rule("below itself")) } else { Ok(()) }
         })?;
         self.write(by.0, |space| {
@@ -192,7 +195,7 @@ impl NaiveSpace {
         let ids = self.named_once(&request.folder_ids, |space, id| {
             let documents = space.documents.iter().any(|document| document.record.location == Location::Folder(id));
             let folders = space.folders.iter().any(|folder| folder.parent == Some(id) && !gone(folder));
-            let is_full = documents || folders;
+            let is_full = (documents || folders) && !space.breaks(Broken::FullFoldersGo);
             if request.must_be_empty && is_full { Err(Error::rule("it is not empty")) } else { Ok(()) }
         })?;
         self.write(by.0, |space| {

@@ -32,11 +32,6 @@ pub(crate) fn flatten(block: &NaiveBlock, depth: u16, levels: Option<usize>, nod
     }
 }
 
-fn ids(block: &NaiveBlock, found: &mut Vec<BlockId>) {
-    found.push(block.record.id);
-    block.children.iter().for_each(|child| ids(child, found));
-}
-
 impl NaiveSpace {
     /// The block of this ID.
     pub fn find(&self, id: BlockId) -> Option<&NaiveBlock> {
@@ -79,10 +74,13 @@ impl NaiveSpace {
     }
 
     /// Every block, in reading order.
+    pub fn blocks(&self) -> impl Iterator<Item = &NaiveBlock> {
+        self.documents.iter().flat_map(|document| document.root.walk())
+    }
+
+    /// The ID of every block, in reading order.
     pub fn ids(&self) -> Vec<BlockId> {
-        let mut found = Vec::new();
-        self.documents.iter().for_each(|document| ids(&document.root, &mut found));
-        found
+        self.blocks().map(|block| block.record.id).collect()
     }
 
     /// The sibling right before `block`.

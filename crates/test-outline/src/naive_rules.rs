@@ -1,8 +1,8 @@
 //! The rules of the naive space, each written as it is said.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Edge, Error, ErrorKind, IdSource,
-    Limits, Location, Position, Result, Side, Stamp, Target, TaskInfo,
+    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Edge, Error, ErrorKind, Fields,
+    IdSource, Limits, Location, Position, Result, Side, Stamp, Target, TaskInfo,
 };
 
 use crate::{NaiveBlock, NaiveSpace};
@@ -123,6 +123,7 @@ pub(crate) fn grown(
 pub(crate) fn drafted(draft: &BlockDraft, depth: usize, stamp: &Stamp, limits: &Limits) -> Result<BlockData> {
     check_depth(depth, limits)?;
     let mut data = draft.data.clone();
+    Fields { task_patch: draft.task_patch, ..Fields::default() }.apply(&mut data)?;
     if matches!(data.kind, BlockKind::Collection | BlockKind::CollectionItem { .. }) {
         return Err(Error::rule("has its own operation").at("type"));
     }

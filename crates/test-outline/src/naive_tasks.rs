@@ -1,15 +1,15 @@
 //! Tasks of the naive space: every block that is one, wherever it stands.
 
 use leafbase_model::{
-    AddTasks, BlockData, BlockDraft, BlockId, BlockPatch, Day, DeleteTasks, DocumentId, Error, Fields, ListStyle,
-    Location, Result, Task, TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskScope, TaskState, TaskUpdate,
-    Timestamp, UpdateTasks,
+    AddTasks, BlockData, BlockDraft, BlockId, BlockPatch, Day, DeleteTasks, DocumentId, DocumentRecord, Error, Fields,
+    ListStyle, Location, Result, Task, TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskScope, TaskState,
+    TaskUpdate, Timestamp, UpdateTasks,
 };
 
 use crate::naive::By;
 use crate::naive_comments::at;
 use crate::naive_rules as rules;
-use crate::{Broken, NaiveDocument, NaiveSpace};
+use crate::{Broken, NaiveBlock, NaiveDocument, NaiveSpace};
 
 /// The tasks of a request with the documents that they go to, by the order in which these are named first.
 type Groups<T> = Vec<(DocumentId, Vec<T>)>;
@@ -33,7 +33,7 @@ impl NaiveSpace {
             TaskScope::Upcoming => self.dated_tasks(|day| day > today),
             TaskScope::Inbox => {
                 let inbox = self.documents.iter().filter(|found| found.record.location == Location::Inbox);
-                let tasks = inbox.flat_map(|inbox| self.tasks_of(inbox));
+                let tasks = inbox.flat_map(tasks_of);
                 tasks.filter(|task| task.info.state == TaskState::Todo).collect()
             }
             TaskScope::Logbook => {
@@ -44,7 +44,7 @@ impl NaiveSpace {
             }
             TaskScope::Document(id) => {
                 let document = self.document(id).ok_or_else(|| Error::not_found().at("documentId"))?;
-                self.tasks_of(document)
+                tasks_of(document)
             }
         })
     }
@@ -53,36 +53,26 @@ impl NaiveSpace {
     fn everywhere(&self) -> Vec<Task> {
         let listed = |location| match location {
             Location::Trash => self.breaks(Broken::TrashedTasksAreListed),
-            Location::Templates => false,
+            Location::Templates => self.breaks(Broken::TemplatesAreListed),
             _ => true,
         };
         let documents = self.documents.iter().filter(|document| listed(document.record.location));
-        documents.flat_map(|document| self.tasks_of(document)).collect()
+        documents.flat_map(tasks_of).collect()
     }
 
     fn dated_tasks(&self, wanted: impl Fn(Day) -> bool) -> Vec<Task> {
-        let day = |task: &Task| task.info.schedule_date.or(task.info.deadline_date);
+        let day = |task: &Task| {
+            let (planned, due) = (task.info.schedule_date, task.info.deadline_date);
+            if self.breaks(Broken::DeadlinesComeFirst) { due.or(planned) } else { planned.or(due) }
+        };
         let mut tasks = self.everywhere();
         tasks.retain(|task| task.info.state == TaskState::Todo && day(task).is_some_and(&wanted));
         tasks.sort_by_key(|task| (day(task), task.id));
         tasks
     }
 
-    fn tasks_of(&self, document: &NaiveDocument) -> Vec<Task> {
-        let mut nodes = Vec::new();
-        crate::naive_read::flatten(&document.root, 0, None, &mut nodes);
-        nodes.into_iter().filter_map(|node| self.task(node.block.id)).collect()
-    }
-
     fn task(&self, id: BlockId) -> Option<Task> {
-        let record = &self.document_of(id)?.record;
-        let location = match (record.location, record.day) {
-            (Location::Inbox, _) => TaskLocation::Inbox,
-            (Location::DailyNotes, Some(day)) => TaskLocation::DailyNote(day),
-            _ => TaskLocation::Document(record.id),
-        };
-        let data = &self.find(id)?.record.data;
-        Some(Task { id, markdown: data.markdown.clone(), info: data.task?, location })
+        shown(&self.document_of(id)?.record, self.find(id)?)
     }
 
     /// The document that tasks go to; made, if it is the inbox or a daily note.
@@ -235,6 +225,21 @@ impl NaiveSpace {
             Ok(ids.clone())
         })
     }
+}
+
+fn tasks_of(document: &NaiveDocument) -> Vec<Task> {
+    document.root.walk().into_iter().filter_map(|block| shown(&document.record, block)).collect()
+}
+
+/// A block as the task that it is.
+fn shown(document: &DocumentRecord, block: &NaiveBlock) -> Option<Task> {
+    let location = match (document.location, document.day) {
+        (Location::Inbox, _) => TaskLocation::Inbox,
+        (Location::DailyNotes, Some(day)) => TaskLocation::DailyNote(day),
+        _ => TaskLocation::Document(document.id),
+    };
+    let data = &block.record.data;
+    Some(Task { id: block.record.id, markdown: data.markdown.clone(), info: data.task?, location })
 }
 
 fn ended(info: &TaskInfo) -> Option<Timestamp> {

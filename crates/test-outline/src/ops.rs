@@ -1,8 +1,8 @@
 //! Random requests: any numbers make one that means something in the space at hand, wrong ones included.
 
-use leafbase_model::{AddComments, BlockId, CommentDraft, Day, DayRef, DocumentId, Limits};
+use leafbase_model::{AddComments, BlockId, CommentDraft, Day, DayRef, DocumentId, Limits, Location};
 
-use crate::{NaiveDocument, NaiveSpace, Numbers};
+use crate::{NaiveBlock, NaiveDocument, NaiveSpace, Numbers};
 
 mod blocks;
 mod documents;
@@ -47,7 +47,7 @@ pub fn small_limits() -> Limits {
     let mut limits = Limits::default();
     (limits.page_nesting, limits.folder_nesting, limits.blocks_per_request) = (4, 2, 9);
     (limits.block_text, limits.title, limits.block_raw) = (64, 28, 16);
-    (limits.comment, limits.upload) = (12, 64);
+    (limits.comment, limits.upload) = (40, 64);
     limits
 }
 
@@ -74,28 +74,40 @@ impl Request {
 
 fn comments(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> AddComments {
     let count = 1 + numbers.below(3);
-    let draft = |_| CommentDraft::new(block(numbers, setting), blocks::text(numbers, setting));
+    let draft = |_| {
+        let content =
+            if numbers.once_in(12) { blocks::text(numbers, setting) } else { "a".repeat(1 + numbers.below(4)) };
+        CommentDraft::new(block(numbers, setting, |_| true), content)
+    };
     AddComments::new((0..count).map(draft))
 }
 
-/// A block of the space; now and then one that is not there.
-fn block(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockId {
-    let ids = setting.space.ids();
-    if ids.is_empty() || numbers.once_in(24) {
-        return BlockId::from_bytes([0xAB; 16]);
-    }
-    numbers.pick(&ids)
+/// A block of the space, mostly one that is wanted and not in the trash; now and then one that is not there.
+fn block(numbers: &mut Numbers<'_>, setting: Setting<'_>, wanted: impl Fn(&NaiveBlock) -> bool) -> BlockId {
+    let (none, any) = (numbers.once_in(24), numbers.once_in(12));
+    let live = setting.space.documents.iter().filter(|found| any || found.record.location != Location::Trash);
+    let blocks: Vec<_> = live.flat_map(|found| found.root.walk()).collect();
+    let some = blocks.iter().any(|found| wanted(found));
+    let blocks = blocks.into_iter().filter(|found| any || !some || wanted(found));
+    let ids: Vec<_> = blocks.map(|found| found.record.id).collect();
+    if none || ids.is_empty() { BlockId::from_bytes([0xAB; 16]) } else { numbers.pick(&ids) }
+}
+
+/// Whether a block stands below another one.
+fn is_inner(setting: Setting<'_>) -> impl Fn(&NaiveBlock) -> bool {
+    move |found| setting.space.document(DocumentId::of_root(found.record.id)).is_none()
 }
 
 /// A document, mostly one that is wanted; now and then one that is not there.
 fn document(numbers: &mut Numbers<'_>, setting: Setting<'_>, wanted: impl Fn(&NaiveDocument) -> bool) -> DocumentId {
-    if numbers.once_in(24) {
-        return DocumentId::from_bytes([0xAB; 16]);
+    let (none, any) = (numbers.once_in(24), numbers.once_in(12));
+    let documents = &setting.space.documents;
+    let mut found: Vec<_> = documents.iter().filter(|found| any || wanted(found)).collect();
+    if found.is_empty() {
+        found = documents.iter().collect();
     }
-    let (any, space) = (numbers.once_in(8), setting.space);
-    let found: Vec<_> = space.documents.iter().filter(|found| any || wanted(found)).collect();
-    let found = if found.is_empty() { space.documents.iter().collect() } else { found };
-    if found.is_empty() { DocumentId::NIL } else { found[numbers.below(found.len())].record.id }
+    let ids: Vec<_> = found.into_iter().map(|found| found.record.id).collect();
+    if none || ids.is_empty() { DocumentId::from_bytes([0xAB; 16]) } else { numbers.pick(&ids) }
 }
 
 /// A day in words or a date around today.

@@ -5,6 +5,7 @@ use std::io::Read;
 use leafbase::{Connection, DeleteBlocks, Error, InsertBlocks, MoveBlocks, UpdateBlocks};
 use leafbase_test_outline::{BlockRequest, DocumentRequest, FileRequest, FolderRequest, Request, TaskRequest};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 pub fn answer(notes: &Connection, request: Request) -> Result<Vec<String>, Error> {
     match request {
@@ -12,9 +13,14 @@ pub fn answer(notes: &Connection, request: Request) -> Result<Vec<String>, Error
         Request::Documents(request) => documents(notes, request),
         Request::Folders(request) => folders(notes, request),
         Request::Tasks(request) => tasks(notes, request),
-        Request::Comments(request) => Ok(each(&notes.add_comments(request)?)),
+        Request::Comments(request) => Ok(each(&notes.add_comments(sent(&request))?)),
         Request::Files(request) => files(notes, request),
     }
+}
+
+/// The request as it comes over a wire.
+fn sent<T: Serialize + DeserializeOwned>(request: &T) -> T {
+    serde_json::from_str(&json(request)).unwrap()
 }
 
 pub fn json(value: impl Serialize) -> String {
@@ -67,20 +73,20 @@ fn documents(notes: &Connection, request: DocumentRequest) -> Result<Vec<String>
             notes.list_documents(list)
         })?,
         DocumentRequest::Create(create) => each(&notes.create_documents(create)?),
-        DocumentRequest::Delete(delete) => each(&notes.delete_documents(delete)?),
-        DocumentRequest::Move(to) => each(&notes.move_documents(to)?),
-        DocumentRequest::Restore(restore) => each(&notes.restore_daily_notes(restore)?),
-        DocumentRequest::Purge(purge) => each(&notes.purge_documents(purge)?),
-        DocumentRequest::Copy(copy) => vec![json(notes.create_from_template(copy)?)],
+        DocumentRequest::Delete(delete) => each(&notes.delete_documents(sent(&delete))?),
+        DocumentRequest::Move(to) => each(&notes.move_documents(sent(&to))?),
+        DocumentRequest::Restore(restore) => each(&notes.restore_daily_notes(sent(&restore))?),
+        DocumentRequest::Purge(purge) => each(&notes.purge_documents(sent(&purge))?),
+        DocumentRequest::Copy(copy) => vec![json(notes.create_from_template(sent(&copy))?)],
     })
 }
 
 fn folders(notes: &Connection, request: FolderRequest) -> Result<Vec<String>, Error> {
     Ok(match request {
         FolderRequest::Tree => each(&notes.folders()?),
-        FolderRequest::Create(create) => each(&notes.create_folders(create)?),
-        FolderRequest::Move(to) => each(&notes.move_folders(to)?),
-        FolderRequest::Delete(delete) => each(&notes.delete_folders(delete)?),
+        FolderRequest::Create(create) => each(&notes.create_folders(sent(&create))?),
+        FolderRequest::Move(to) => each(&notes.move_folders(sent(&to))?),
+        FolderRequest::Delete(delete) => each(&notes.delete_folders(sent(&delete))?),
     })
 }
 
@@ -89,17 +95,17 @@ fn tasks(notes: &Connection, request: TaskRequest) -> Result<Vec<String>, Error>
         TaskRequest::List(list) => pages(|cursor| {
             let mut list = list.clone();
             list.paging.cursor = cursor;
-            notes.tasks(list)
+            notes.tasks(sent(&list))
         })?,
-        TaskRequest::Add(add) => each(&notes.add_tasks(add)?),
-        TaskRequest::Update(update) => each(&notes.update_tasks(update)?),
-        TaskRequest::Delete(delete) => each(&notes.delete_tasks(delete)?),
+        TaskRequest::Add(add) => each(&notes.add_tasks(sent(&add))?),
+        TaskRequest::Update(update) => each(&notes.update_tasks(sent(&update))?),
+        TaskRequest::Delete(delete) => each(&notes.delete_tasks(sent(&delete))?),
     })
 }
 
 fn files(notes: &Connection, request: FileRequest) -> Result<Vec<String>, Error> {
     match request {
-        FileRequest::Upload { file, bytes } => Ok(vec![json(notes.upload_file(file, &*bytes)?)]),
+        FileRequest::Upload { file, bytes } => Ok(vec![json(notes.upload_file(sent(&file), &*bytes)?)]),
         FileRequest::Read(id) => {
             let mut bytes = Vec::new();
             notes.open_file(id)?.read_to_end(&mut bytes).unwrap();

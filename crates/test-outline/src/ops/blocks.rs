@@ -5,11 +5,12 @@ use leafbase_model::{
     DocumentId, Edge, Fetch, Fields, ListStyle, Location, Position, Side, Target, TaskInfo, TaskState, TextLook,
 };
 
-use super::{Setting, block, day, document, documents, files, tasks};
-use crate::Numbers;
+use super::{Setting, block, day, document, documents, files, is_inner, tasks};
+use crate::{NaiveBlock, Numbers};
 
 /// A request on blocks, right or wrong.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
 pub enum BlockRequest {
     /// Makes a document.
     CreateDocument {
@@ -58,7 +59,7 @@ impl BlockRequest {
             14 => fetch(numbers, setting),
             _ if setting.today.is_some() || numbers.once_in(2) => {
                 let destination = documents::destination(numbers, setting);
-                Self::CreateDocument { root: draft(numbers, setting, 0), destination }
+                Self::CreateDocument { root: root(numbers, setting), destination }
             }
             _ => Self::Relocate { document: document(numbers, setting, |_| true), location: location(numbers) },
         }
@@ -67,8 +68,12 @@ impl BlockRequest {
 
 fn fetch(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockRequest {
     let mut fetch = match setting.today {
-        Some(today) if numbers.once_in(3) => Fetch::day(day(numbers, today)),
-        _ => Fetch::new(block(numbers, setting)),
+        Some(today) if numbers.once_in(3) => {
+            let notes: Vec<_> = setting.space.documents.iter().filter_map(|found| found.record.day).collect();
+            let any = notes.is_empty() || numbers.once_in(2);
+            Fetch::day(if any { day(numbers, today) } else { DayRef::Date(numbers.pick(&notes)) })
+        }
+        _ => Fetch::new(block(numbers, setting, |_| true)),
     };
     fetch.max_depth = numbers.pick(&[None, Some(0), Some(1), Some(2)]);
     fetch.metadata = numbers.once_in(2);
@@ -82,9 +87,9 @@ fn location(numbers: &mut Numbers<'_>) -> Location {
 /// A few blocks: some anywhere, some side by side, in any order, now and then one twice.
 fn blocks(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Vec<BlockId> {
     let (count, space) = (numbers.below(4) + usize::from(!numbers.once_in(24)), setting.space);
-    let mut ids: Vec<_> = (0..count).map(|_| block(numbers, setting)).collect();
+    let mut ids: Vec<_> = (0..count).map(|_| block(numbers, setting, is_inner(setting))).collect();
     if numbers.once_in(3) {
-        let first = block(numbers, setting);
+        let first = block(numbers, setting, is_inner(setting));
         let siblings = space.parent(first).map(|parent| space.first_children(parent, usize::MAX)).unwrap_or_default();
         let run = siblings.iter().map(|sibling| sibling.id).skip_while(|id| *id != first);
         ids = run.take(2 + numbers.below(4)).collect();
@@ -113,12 +118,13 @@ pub(super) fn position(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Posit
         let target = if side == 1 { Target::Unnamed } else { Target::Day(day(numbers, today)) };
         return Position::Within(edge, target);
     }
-    let block = block(numbers, setting);
-    match side {
-        0 => Position::end_of(block),
-        1 => Position::start_of(block),
-        2 => Position::Beside(Side::Before, block),
-        _ => Position::Beside(Side::After, block),
+    let may_hold = |found: &NaiveBlock| found.record.data.block_type().may_be_parent();
+    let is_inner_there = setting.space.documents.iter().any(|found| !found.root.children.is_empty());
+    match side % if is_inner_there { 4 } else { 2 } {
+        0 => Position::end_of(block(numbers, setting, may_hold)),
+        1 => Position::start_of(block(numbers, setting, may_hold)),
+        2 => Position::Beside(Side::Before, block(numbers, setting, is_inner(setting))),
+        _ => Position::Beside(Side::After, block(numbers, setting, is_inner(setting))),
     }
 }
 
@@ -133,6 +139,15 @@ pub(super) fn draft(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usiz
     let content =
         if depth < 6 && may_nest && numbers.once_in(2) { drafts(numbers, setting, depth + 1) } else { Vec::new() };
     BlockDraft::new(data).with_content(content)
+}
+
+/// The draft of a document; now and then of another type than a page.
+pub(super) fn root(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockDraft {
+    let mut root = draft(numbers, setting, 0);
+    if !numbers.once_in(16) {
+        root.data.kind = BlockKind::Page(TextLook::default());
+    }
+    root
 }
 
 fn data(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockData {
@@ -162,18 +177,31 @@ fn data(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockData {
 }
 
 fn indentation(numbers: &mut Numbers<'_>) -> u8 {
-    numbers.pick(&[0, 0, 0, 0, 0, 1, 2, 5, 0, 0, 0, 0, 0, 0, 0, 6])
+    if numbers.once_in(40) { 6 } else { numbers.pick(&[0, 0, 0, 0, 0, 1, 2, 5]) }
 }
 
 /// Short, or a link, or too long for a title, or now and then for any block under [`super::small_limits`].
 pub(super) fn text(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> String {
-    let length = numbers.pick(&[1, 0, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 29, 5, 70, 65]);
+    let length = match numbers.below(40) {
+        39 => 65,
+        37 | 38 => 29,
+        34..=36 => 70,
+        short => short % 6,
+    };
     match length {
-        70 if numbers.once_in(2) => format!("[a](block://{})", block(numbers, setting)),
+        70 if numbers.once_in(2) => format!("[a](block://{})", block(numbers, setting, |_| true)),
         70 => format!("[a]({})", asset_url(numbers, setting)),
         29.. => numbers.pick(&["a", "é"]).repeat(length),
         _ => (0..length).map(|_| numbers.pick(&['a', 'b', 'é', ' '])).collect(),
     }
+}
+
+/// As [`text`]; often a link within the document of `block`.
+pub(super) fn text_for(numbers: &mut Numbers<'_>, setting: Setting<'_>, block: BlockId) -> String {
+    let home = setting.space.document_of(block).filter(|_| numbers.once_in(2));
+    let Some(home) = home else { return text(numbers, setting) };
+    let ids: Vec<_> = home.root.walk().into_iter().map(|found| found.record.id).collect();
+    format!("[a](block://{})", numbers.pick(&ids))
 }
 
 /// The URL of a file.
@@ -200,16 +228,16 @@ fn patches(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Vec<BlockPatch> {
         BlockPatch {
             id,
             rev: numbers.once_in(3).then(|| rev + u64::from(numbers.once_in(6))),
-            fields: fields(numbers, setting),
+            fields: fields(numbers, setting, id),
         }
     };
     ids.into_iter().map(patch).collect()
 }
 
-fn fields(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Fields {
+fn fields(numbers: &mut Numbers<'_>, setting: Setting<'_>, block: BlockId) -> Fields {
     let mut fields = Fields::default();
     match (numbers.below(10), setting.today) {
-        (0 | 1, _) => fields.markdown = Some(text(numbers, setting)),
+        (0 | 1, _) => fields.markdown = Some(text_for(numbers, setting, block)),
         (2, _) => fields.block_type = Some(BlockType::Text),
         (3, _) => fields.block_type = Some(numbers.pick(BlockType::ALL)),
         (4, _) => fields.indentation = Some(indentation(numbers)),

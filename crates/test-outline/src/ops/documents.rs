@@ -2,7 +2,7 @@
 
 use leafbase_model::{
     BuiltInLocation, CreateDocuments, CreateFromTemplate, Day, DayRange, DeleteDocuments, Destination, DocumentFilter,
-    DocumentId, DocumentOrder, FolderRef, ListDocuments, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
+    DocumentOrder, FolderRef, ListDocuments, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
 };
 
 use super::{Setting, blocks, day, document, few, folders};
@@ -29,34 +29,47 @@ pub enum DocumentRequest {
 
 impl DocumentRequest {
     pub(super) fn new(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
+        let any = |wanted: fn(&NaiveDocument) -> bool| setting.space.documents.iter().any(wanted);
         match numbers.below(16) {
             0..=2 => Self::List(list(numbers, setting)),
-            3..=5 => Self::Create(create(numbers, setting)),
-            6..=8 => Self::Delete(DeleteDocuments::new(documents(numbers, setting, |found| !is_trashed(found)))),
+            11 | 12 if any(is_trashed_note) => {
+                Self::Restore(RestoreDailyNotes::new(few(numbers, 2, |n| document(n, setting, is_trashed_note))))
+            }
+            13 if any(is_trashed) => Self::Purge(purge(numbers, setting)),
+            14 | 15 if any(is_template) => Self::Copy(copy(numbers, setting)),
             9 | 10 => {
-                let ids = documents(numbers, setting, |found| found.record.day.is_none());
+                let ids = few(numbers, 3, |n| document(n, setting, is_no_note));
                 Self::Move(MoveDocuments::new(ids, destination(numbers, setting)))
             }
-            11 | 12 => {
-                let trashed_note = |found: &NaiveDocument| found.record.day.is_some() && is_trashed(found);
-                Self::Restore(RestoreDailyNotes::new(documents(numbers, setting, trashed_note)))
-            }
-            13 => Self::Purge(purge(numbers, setting)),
-            _ => Self::Copy(copy(numbers, setting)),
+            3..=5 | 14 | 15 => Self::Create(create(numbers, setting)),
+            12 => Self::Delete(DeleteDocuments::new(few(numbers, 2, |n| document(n, setting, is_live_note)))),
+            _ => Self::Delete(DeleteDocuments::new(few(numbers, 2, |n| document(n, setting, is_live)))),
         }
     }
 }
 
-fn is_trashed(found: &NaiveDocument) -> bool {
-    found.record.location == Location::Trash
+fn is_live(found: &NaiveDocument) -> bool {
+    !matches!(found.record.location, Location::Trash | Location::Inbox)
 }
 
-fn documents(
-    numbers: &mut Numbers<'_>,
-    setting: Setting<'_>,
-    wanted: impl Fn(&NaiveDocument) -> bool,
-) -> Vec<DocumentId> {
-    few(numbers, 3, |numbers| document(numbers, setting, &wanted))
+fn is_live_note(found: &NaiveDocument) -> bool {
+    is_live(found) && !is_no_note(found)
+}
+
+fn is_no_note(found: &NaiveDocument) -> bool {
+    found.record.day.is_none() && found.record.location != Location::Inbox
+}
+
+fn is_trashed_note(found: &NaiveDocument) -> bool {
+    is_trashed(found) && !is_no_note(found)
+}
+
+fn is_template(found: &NaiveDocument) -> bool {
+    found.record.location == Location::Templates
+}
+
+fn is_trashed(found: &NaiveDocument) -> bool {
+    found.record.location == Location::Trash
 }
 
 pub(super) fn destination(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Destination {
@@ -70,12 +83,12 @@ pub(super) fn destination(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> De
 
 fn create(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> CreateDocuments {
     let count = numbers.pick(&[1, 1, 2, 1, 0, 2, 3, 1]);
-    let documents: Vec<_> = (0..count).map(|_| blocks::draft(numbers, setting, 0)).collect();
+    let documents: Vec<_> = (0..count).map(|_| blocks::root(numbers, setting)).collect();
     CreateDocuments::new(documents, destination(numbers, setting))
 }
 
 fn copy(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> CreateFromTemplate {
-    let template = document(numbers, setting, |found| found.record.location == Location::Templates);
+    let template = document(numbers, setting, is_template);
     let mut request = CreateFromTemplate::new(template).at(destination(numbers, setting));
     if numbers.once_in(3) {
         request = request.titled(blocks::text(numbers, setting));
@@ -87,7 +100,7 @@ fn purge(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> PurgeDocuments {
     if numbers.once_in(3) {
         return PurgeDocuments::OlderThanDays(numbers.pick(&[1, 2, 0]));
     }
-    PurgeDocuments::new(documents(numbers, setting, is_trashed))
+    PurgeDocuments::new(few(numbers, 2, |n| document(n, setting, is_trashed)))
 }
 
 fn list(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> ListDocuments {

@@ -24,7 +24,8 @@ const MP4: &[u8] = b"\0\0\0\x18ftypisom\0\0\x02\0isomiso2";
 
 impl FileRequest {
     pub(super) fn new(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
-        if numbers.once_in(3) { Self::Read(file(numbers, setting)) } else { upload(numbers, setting) }
+        let is_read = numbers.once_in(if setting.space.files.is_empty() { 24 } else { 3 });
+        if is_read { Self::Read(file(numbers, setting)) } else { upload(numbers, setting) }
     }
 }
 

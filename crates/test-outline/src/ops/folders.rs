@@ -25,6 +25,7 @@ impl FolderRequest {
         let few_folders = setting.space.folders.len() < 4;
         match numbers.below(8) {
             0..=2 => Self::Create(CreateFolders::new(drafts(numbers, setting, 0))),
+            _ if setting.space.folders.is_empty() => Self::Create(CreateFolders::new(drafts(numbers, setting, 0))),
             3 if few_folders => Self::Create(CreateFolders::new(drafts(numbers, setting, 0))),
             4 if numbers.once_in(2) => Self::Tree,
             3..=5 => {
@@ -38,34 +39,35 @@ impl FolderRequest {
 }
 
 fn to(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> FolderDestination {
-    if numbers.once_in(3) { FolderDestination::Root } else { FolderDestination::Folder(folder(numbers, setting)) }
+    if numbers.once_in(2) { FolderDestination::Root } else { FolderDestination::Folder(folder(numbers, setting)) }
 }
 
 fn drafts(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usize) -> Vec<FolderDraft> {
-    let count = numbers.below(3) + usize::from(depth == 0);
+    let count = numbers.pick(&[1, 1, 2, 1]);
     (0..count).map(|_| draft(numbers, setting, depth)).collect()
 }
 
 fn draft(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usize) -> FolderDraft {
-    let length = numbers.pick(&[1, 1, 2, 1, 1, 2, 1, 1, 1, 1, 2, 1, 1, 0, 29, 28]);
+    let length = if numbers.once_in(10) { numbers.pick(&[0, 28, 29, 2]) } else { 1 + numbers.below(2) };
     let letter = numbers.pick(&['a', 'B', 'é', 'b', ' ']);
     let name = if length == 0 { String::new() } else { format!("{}x", letter.to_string().repeat(length - 1)) };
-    let names_parent = if depth == 0 { numbers.once_in(2) } else { numbers.once_in(24) };
+    let often = depth == 0 && !setting.space.folders.is_empty();
+    let names_parent = numbers.once_in(if often { 2 } else { 24 });
     let parent = names_parent.then(|| folder(numbers, setting));
     let folders = if depth < 3 && numbers.once_in(3) { drafts(numbers, setting, depth + 1) } else { Vec::new() };
     FolderDraft { name, parent, folders }
 }
 
 fn folders(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Vec<FolderRef> {
-    few(numbers, 3, |numbers| folder(numbers, setting))
+    few(numbers, 2, |numbers| folder(numbers, setting))
 }
 
 /// A folder; now and then one that is not there, and a built-in location.
 pub(super) fn folder(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> FolderRef {
     let ids: Vec<_> = setting.space.folders.iter().map(|folder| folder.id).collect();
-    match numbers.below(16) {
-        15 => FolderId::from_bytes([0xAB; 16]).into(),
-        14 => numbers.pick(BuiltInLocation::ALL).into(),
+    match numbers.below(24) {
+        23 => FolderId::from_bytes([0xAB; 16]).into(),
+        22 => numbers.pick(BuiltInLocation::ALL).into(),
         _ if ids.is_empty() => FolderId::from_bytes([0xAB; 16]).into(),
         _ => numbers.pick(&ids).into(),
     }

@@ -1,8 +1,8 @@
 //! Random requests on tasks.
 
 use leafbase_model::{
-    AddTasks, BlockId, Day, DeleteTasks, ListTasks, TaskDestination, TaskDraft, TaskPatch, TaskScope, TaskState,
-    TaskUpdate, Timestamp, UpdateTasks,
+    AddTasks, BlockId, Day, DeleteTasks, ListTasks, Location, TaskDestination, TaskDraft, TaskPatch, TaskScope,
+    TaskState, TaskUpdate, Timestamp, UpdateTasks,
 };
 
 use super::{Setting, block, blocks, day, document, few};
@@ -23,25 +23,24 @@ pub enum TaskRequest {
 
 impl TaskRequest {
     pub(super) fn new(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
+        let none = !setting.space.blocks().any(|found| found.record.data.task.is_some());
         match numbers.below(8) {
+            7 => Self::List(list(numbers, setting)),
+            _ if none && !numbers.once_in(12) => Self::Add(AddTasks::new(few(numbers, 3, |n| draft(n, setting)))),
             0..=2 => Self::Add(AddTasks::new(few(numbers, 3, |numbers| draft(numbers, setting)))),
             3..=5 => {
                 let ids = few(numbers, 3, |numbers| task(numbers, setting));
                 let update = |id| update(numbers, setting, id);
                 Self::Update(UpdateTasks::new(ids.into_iter().map(update).collect::<Vec<_>>()))
             }
-            6 => Self::Delete(DeleteTasks::new(few(numbers, 2, |numbers| task(numbers, setting)))),
-            _ => Self::List(list(numbers, setting)),
+            _ => Self::Delete(DeleteTasks::new(few(numbers, 2, |numbers| task(numbers, setting)))),
         }
     }
 }
 
 /// A task; now and then another block.
 fn task(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockId {
-    let space = setting.space;
-    let is_task = |id: &BlockId| space.find(*id).is_some_and(|found| found.record.data.task.is_some());
-    let tasks: Vec<_> = space.ids().into_iter().filter(is_task).collect();
-    if tasks.is_empty() || numbers.once_in(12) { block(numbers, setting) } else { numbers.pick(&tasks) }
+    block(numbers, setting, |found| found.record.data.task.is_some())
 }
 
 fn list(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> ListTasks {
@@ -67,7 +66,7 @@ fn place(numbers: &mut Numbers<'_>, setting: Setting<'_>, today: Day) -> TaskDes
     match numbers.below(3) {
         0 => TaskDestination::Inbox,
         1 => TaskDestination::DailyNote(day(numbers, today)),
-        _ => TaskDestination::Document(document(numbers, setting, |_| true)),
+        _ => TaskDestination::Document(document(numbers, setting, |found| found.record.location != Location::Trash)),
     }
 }
 
@@ -75,7 +74,7 @@ fn update(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> TaskU
     let today = setting.today.expect("a task is changed on some day");
     TaskUpdate {
         id,
-        markdown: numbers.once_in(4).then(|| blocks::text(numbers, setting)),
+        markdown: numbers.once_in(4).then(|| blocks::text_for(numbers, setting, id)),
         info: patch(numbers, today),
         location: numbers.once_in(3).then(|| place(numbers, setting, today)),
     }
