@@ -27,7 +27,7 @@ mod uploads;
 
 pub use check::{CheckReport, Law, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget};
-pub use reader::{Cursor, DocumentPage, DocumentQuery, Listing, Order, Reader, Span, Standing, TaskPage, Within};
+pub use reader::{Cursor, DocumentPage, DocumentQuery, Order, Reader, Span, Standing, TaskPage, Within};
 pub use space_store::{Progress, SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};
 pub use transaction::SpaceTransaction;
 pub use uploads::CHUNK_BYTES;

@@ -19,7 +19,7 @@ use crate::space_store::SpaceMeta;
 use memo::Memo;
 
 mod assets;
-mod comments;
+pub(crate) mod comments;
 pub(crate) mod documents;
 mod folders;
 pub(crate) mod links;
@@ -30,7 +30,6 @@ mod streams;
 pub(crate) mod tasks;
 pub(crate) mod trees;
 
-pub use documents::Listing;
 pub use query::{Cursor, DocumentPage, DocumentQuery, Order, Span, Within};
 pub use tasks::TaskPage;
 

@@ -2,7 +2,7 @@
 
 use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result};
 
-use super::query::{Cursor, DocumentPage, DocumentQuery, Filter, Order, Position, Span, Within};
+use super::query::{Cursor, DocumentPage, DocumentQuery, Filter, Position};
 use super::streams::Stream;
 use super::{Reader, get};
 use crate::keyspaces;
@@ -29,22 +29,6 @@ pub(crate) fn first_in(source: &dyn Read, prefix: &[u8]) -> Result<Option<Docume
         Ok(std::ops::ControlFlow::Break(()))
     })?;
     Ok(first)
-}
-
-/// Listings of before.
-#[derive(Clone, Copy, Debug)]
-pub enum Listing {
-    /// All.
-    All,
-    /// In one place.
-    At(Location),
-    /// By day.
-    Days {
-        /// The first.
-        from: Option<Day>,
-        /// The last.
-        to: Option<Day>,
-    },
 }
 
 /// What a search has found so far.
@@ -147,33 +131,6 @@ impl Reader<'_> {
             Ok(())
         })?;
         Ok(records)
-    }
-
-    /// A listing of before.
-    ///
-    /// # Errors
-    /// As [`Self::find_documents`].
-    pub fn documents(
-        &self,
-        listing: Listing,
-        descending: bool,
-        cursor: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<DocumentPage> {
-        let query = match listing {
-            Listing::At(Location::Inbox) => {
-                return Ok(DocumentPage { documents: self.inbox()?.into_iter().collect(), next: None });
-            }
-            Listing::All => DocumentQuery { descending, ..DocumentQuery::default() },
-            Listing::At(location) => {
-                DocumentQuery { within: Within::Location(location), descending, ..DocumentQuery::default() }
-            }
-            Listing::Days { from, to } => {
-                let day = Span { from, to };
-                DocumentQuery { day, order: Order::Day, descending, ..DocumentQuery::default() }
-            }
-        };
-        self.find_documents(&query, cursor, limit)
     }
 
     /// How many documents are kept in `location`. It is kept count of: nothing is walked.

@@ -4,6 +4,7 @@ use leafbase_model::{BlockId, Comment, DocumentId, Result};
 
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces;
+use crate::reader::comments::read_comment;
 use crate::reader::trees::rows_of;
 use crate::records::{self, comment};
 
@@ -44,9 +45,8 @@ impl SpaceTransaction<'_> {
     /// Takes along the comments on blocks, which are sorted, that went to another document.
     pub(super) fn rekey_comments(&mut self, moved: &[BlockId], from: DocumentId, to: DocumentId) -> Result<()> {
         let mut found = Vec::new();
-        rows_of(&*self.rows, &keyspaces::document_comments(from), moved, &mut |block, key, value| {
-            let (.., id) = keyspaces::read_comment(key).ok_or_else(|| records::damaged(key))?;
-            found.push((block, records::read(key, value, |unpack| comment::read(id, unpack))?));
+        rows_of(&*self.rows, &keyspaces::document_comments(from), moved, &mut |_, key, value| {
+            found.push(read_comment(key, value)?);
             Ok(())
         })?;
         for (block, comment) in found {

@@ -160,6 +160,9 @@ impl Naive {
             let mut expected: Vec<_> = of_document.map(|((block, _), comment)| (*block, comment.clone())).collect();
             expected.sort_by_key(|(block, comment)| (*block, comment.created_at, comment.id));
             assert_eq!(reader.comments_in(*document).unwrap(), expected);
+            let (asked, _): (Vec<_>, Vec<_>) = self.blocks.keys().partition(|block| block.to_bytes()[15] % 3 > 0);
+            let among = expected.iter().filter(|(block, _)| asked.contains(block)).cloned();
+            assert_eq!(reader.comments_among(*document, &asked).unwrap(), among.collect::<Vec<_>>());
             for (block, _) in &expected {
                 let on_block = expected.iter().filter(|(other, _)| other == block).map(|(_, comment)| comment.clone());
                 assert_eq!(reader.comments_on(*document, *block).unwrap(), on_block.collect::<Vec<_>>());
