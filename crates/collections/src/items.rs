@@ -19,7 +19,7 @@ const TITLE: &str = "title";
 pub struct NewItem {
     /// Its title.
     pub title: String,
-    /// Its values; those of relations are what `Relating` has to be told.
+    /// Its values; those of relations are what [`crate::Relating`] has to be told.
     pub changes: Vec<PropertyChange>,
     /// The blocks of its page.
     pub content: Vec<BlockDraft>,
@@ -32,7 +32,7 @@ pub struct ItemChange {
     pub id: BlockId,
     /// Its new title, if it gets one.
     pub title: Option<String>,
-    /// What its properties become; those of relations are what `Relating` has to be told.
+    /// What its properties become; those of relations are what [`crate::Relating`] has to be told.
     pub changes: Vec<PropertyChange>,
 }
 

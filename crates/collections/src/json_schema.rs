@@ -92,7 +92,7 @@ fn content() -> Value {
 
 fn properties(schema: &Schema, new_options: bool, limits: &Limits) -> Value {
     let rules = schema.properties.iter().map(|property| (property.key.clone(), rule(property, new_options, limits)));
-    json!({"type": "object", "properties": Map::from_iter(rules), "additionalProperties": false})
+    json!({"type": "object", "properties": rules.collect::<Map<_, _>>(), "additionalProperties": false})
 }
 
 fn rule(property: &Property, new_options: bool, limits: &Limits) -> Value {
@@ -109,7 +109,7 @@ fn rule(property: &Property, new_options: bool, limits: &Limits) -> Value {
         PropertyKind::Number => json!({"type": ["number", "null"]}),
         PropertyKind::Boolean => json!({"type": ["boolean", "null"]}),
         PropertyKind::Date => json!({"$ref": "#/$defs/day"}),
-        PropertyKind::SingleSelect(options) => either(json!({"type": "null"}), option(options, new_options, limits)),
+        PropertyKind::SingleSelect(options) => either(&json!({"type": "null"}), &option(options, new_options, limits)),
         PropertyKind::MultiSelect(options) => {
             let most = if options.is_empty() && !new_options { 0 } else { limits.select_options };
             json!({"type": ["array", "null"], "maxItems": most, "items": option(options, new_options, limits)})
@@ -119,7 +119,7 @@ fn rule(property: &Property, new_options: bool, limits: &Limits) -> Value {
     with(rule, "title", property.name.as_str())
 }
 
-fn either(one: Value, other: Value) -> Value {
+fn either(one: &Value, other: &Value) -> Value {
     json!({"anyOf": [one, other]})
 }
 
@@ -130,7 +130,7 @@ fn option(options: &[SelectOption], new_options: bool, limits: &Limits) -> Value
         return if names.is_empty() { Value::Bool(false) } else { known };
     }
     let new = json!({"type": "string", "pattern": forms::OPTION.pattern, "maxLength": limits.title});
-    if names.is_empty() { new } else { either(known, new) }
+    if names.is_empty() { new } else { either(&known, &new) }
 }
 
 /// One ID, an array of IDs, or the form that replies have.

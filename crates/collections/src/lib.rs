@@ -28,8 +28,32 @@ mod values;
 mod items;
 mod json_schema;
 
+mod read;
+
+mod ends;
+mod relations;
+
+mod convert;
+mod pairing;
+mod replace;
+
+mod sort_key;
+
+mod conditions;
+mod query;
+
+mod page;
+mod plan;
+
 pub use items::{ItemChange, NewItem, ReadItems, read_added, read_updated};
 pub use json_schema::items_schema;
 pub use keys::{Keys, is_key, key_of};
+pub use page::{Found, Page, groups_of};
+pub use plan::{Access, IndexStatistics, KeyRange, Plan, plan};
+pub use query::{ColumnRef, Place, Query, Row};
+pub use read::{ReadCollections, StoredItem};
+pub use relations::{ChangedItem, Relating, forget, inverted, related};
+pub use replace::{Column, Lost, Removal, Replacement, remove_collections, replace};
 pub use schemas::complete;
+pub use sort_key::{SORT_KEY_BYTES, TEXT_BYTES, fold, index_keys, sort_key};
 pub use values::{Values, new_options};

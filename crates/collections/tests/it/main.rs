@@ -3,4 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "what fails here is a failed test")]
 
 mod json_schema;
+mod memory;
+mod relations;
 mod support;

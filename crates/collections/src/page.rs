@@ -1,0 +1,88 @@
+//! A page of an answer: rows are offered as an access gives them, and come out filtered and in order.
+
+use std::collections::BinaryHeap;
+
+use leafbase_model::{BlockId, GroupValue, PropertyValue};
+
+use crate::plan::Plan;
+use crate::query::{Place, Query, Row};
+
+/// Takes the rows of a plan and keeps those of one page, and no more in memory.
+#[derive(Debug)]
+pub struct Page<'a> {
+    query: &'a Query,
+    is_sorted: bool,
+    limit: usize,
+    after: Option<Place>,
+    /// The least places by now: one more than the page has, to know whether more follows.
+    kept: BinaryHeap<(Place, BlockId)>,
+}
+
+/// The items of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The items, in order.
+    pub items: Vec<BlockId>,
+    /// Where the next page goes on; none if this is the last.
+    pub next: Option<Place>,
+}
+
+impl<'a> Page<'a> {
+    /// At most so many items (none: all) that follow `after`.
+    pub fn new(query: &'a Query, plan: &Plan, limit: Option<usize>, after: Option<Place>) -> Self {
+        let limit = limit.unwrap_or(usize::MAX);
+        Self { query, is_sorted: plan.is_sorted, limit, after, kept: BinaryHeap::new() }
+    }
+
+    /// Looks at a row. Whether the page may still change: if not, no further row need be offered.
+    #[must_use]
+    pub fn offer(&mut self, row: Row<'_>) -> bool {
+        let place = self.query.place(row);
+        let is_full = self.kept.len() > self.limit;
+        let greatest = self.kept.peek().map(|(place, _)| place).filter(|_| is_full);
+        if self.is_sorted && greatest.is_some_and(|greatest| place.first(self.query) != greatest.first(self.query)) {
+            return false;
+        }
+        let is_wanted = self.after.as_ref().is_none_or(|after| place > *after)
+            && greatest.is_none_or(|greatest| place < *greatest)
+            && self.query.matches(row);
+        if is_wanted {
+            if is_full {
+                self.kept.pop();
+            }
+            self.kept.push((place, row.id));
+        }
+        // Equal ones come by ID: with a single sort none that is still to come is before those kept.
+        !(self.is_sorted && self.query.sort.len() == 1 && self.kept.len() > self.limit && self.has_keys())
+    }
+
+    /// Whether those kept have a key in the index: those without come in any order.
+    fn has_keys(&self) -> bool {
+        self.kept.peek().is_some_and(|(place, _)| matches!(place.first(self.query), Some(Some(_))))
+    }
+
+    /// The page.
+    pub fn finish(self) -> Found {
+        let mut kept = self.kept.into_sorted_vec();
+        let is_last = kept.len() <= self.limit;
+        kept.truncate(self.limit);
+        let next = kept.last().map(|(place, _)| place.clone()).filter(|_| !is_last);
+        Found { items: kept.into_iter().map(|(_, id)| id).collect(), next }
+    }
+}
+
+/// The groups that an item with this value is in, for counts: that of each of its options or related items, or that of its value; none for an
+/// item without a value. The titles of related items are for the caller to fill in.
+pub fn groups_of(value: Option<&PropertyValue>) -> Vec<Option<GroupValue>> {
+    let related = |item: &BlockId| leafbase_model::RelatedItem { block_id: *item, title: String::new() };
+    match crate::conditions::present(value) {
+        None => vec![None],
+        Some(PropertyValue::Options(names)) => {
+            names.iter().map(|name| Some(GroupValue::Value(PropertyValue::Text(name.clone())))).collect()
+        }
+        Some(PropertyValue::Relations(items)) => {
+            items.iter().map(|item| Some(GroupValue::Related(related(item)))).collect()
+        }
+        Some(value) => vec![Some(GroupValue::Value(value.clone()))],
+    }
+}

@@ -1,0 +1,228 @@
+//! Each relation of a schema gets its other end: a property of the target collection, which may be the same one.
+//!
+//! The end that was declared first owns the relation. An end that is kept stays what it is; a new one makes its other end, or takes for
+//! it another new relation of the same request that names it (or is its own other end, if it names itself).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use leafbase_model::json::quoted;
+use leafbase_model::{BlockId, Error, Limits, Property, PropertyKind, Relation, Result, Schema};
+
+use crate::keys::{Keys, is_key};
+use crate::read::ReadCollections;
+use crate::replace::Column;
+
+pub(crate) struct Pairing<'a, R: ?Sized> {
+    pub(crate) reader: &'a R,
+    pub(crate) collection: BlockId,
+    pub(crate) old: Option<&'a Schema>,
+    pub(crate) limits: &'a Limits,
+    /// The schemas of other collections that change.
+    pub(crate) others: BTreeMap<BlockId, Schema>,
+    /// Columns of other collections that go and hold values.
+    pub(crate) dropped: Vec<Column>,
+}
+
+impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
+    /// Gives each relation of `schema` its other end, and takes the other ends of those that go.
+    pub(crate) fn settle(&mut self, schema: &mut Schema) -> Result<()> {
+        for property in &mut schema.properties {
+            if let PropertyKind::Relation(relation) = &mut property.kind
+                && relation.target == Relation::ITSELF
+            {
+                relation.target = self.collection;
+            }
+        }
+        self.part(schema)?;
+        let mut paired = BTreeSet::new();
+        for index in 0..schema.properties.len() {
+            self.pair(schema, index, &mut paired).map_err(|error| error.at(format_args!("properties[{index}]")))?;
+        }
+        Ok(())
+    }
+
+    /// The relation as it was, if it stays.
+    fn kept(&self, key: &str, target: BlockId) -> Option<&Relation> {
+        let former = self.old?.property(key)?.kind.relation()?;
+        (former.target == target).then_some(former)
+    }
+
+    /// Takes the other ends of those relations that go.
+    fn part(&mut self, schema: &Schema) -> Result<()> {
+        let old = self.old;
+        for former in old.into_iter().flat_map(|old| &old.properties) {
+            let Some(relation) = former.kind.relation() else { continue };
+            let now = schema.property(&former.key).and_then(|property| property.kind.relation());
+            if relation.target != self.collection && now.is_none_or(|now| now.target != relation.target) {
+                self.remove_end(relation)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn remove_end(&mut self, relation: &Relation) -> Result<()> {
+        let Some(key) = &relation.inverse_key else { return Ok(()) };
+        let Some(mut other) = self.other(relation.target)? else { return Ok(()) };
+        other.properties.retain(|property| property.key != *key);
+        self.others.insert(relation.target, other);
+        if !relation.owner {
+            self.dropped.push(Column { collection: relation.target, key: key.clone() });
+        }
+        Ok(())
+    }
+
+    /// The schema of another collection as it is by now.
+    fn other(&self, collection: BlockId) -> Result<Option<Schema>> {
+        self.others.get(&collection).map_or_else(|| self.reader.schema(collection), |schema| Ok(Some(schema.clone())))
+    }
+
+    fn pair(&mut self, schema: &mut Schema, index: usize, paired: &mut BTreeSet<String>) -> Result<()> {
+        let Some(property) = schema.properties.get(index).cloned() else { return Ok(()) };
+        let Some(relation) = property.kind.relation() else { return Ok(()) };
+        if paired.contains(&property.key) {
+            return Ok(());
+        }
+        if let Some(former) = self.kept(&property.key, relation.target).cloned() {
+            return self.keep(schema, &property, relation, &former);
+        }
+        if relation.target == self.collection {
+            return self.pair_within(schema, &property, relation, paired);
+        }
+        let inverse = self.make_across(schema, &property, relation)?;
+        connect(schema, &property.key, inverse, true);
+        Ok(())
+    }
+
+    fn keep(&self, schema: &mut Schema, property: &Property, relation: &Relation, former: &Relation) -> Result<()> {
+        let Some(inverse) = former.inverse_key.clone() else { return Ok(()) };
+        if relation.inverse_key.as_ref().is_some_and(|wanted| *wanted != inverse) {
+            let message = format!("the other end of {} stays {}", quoted(&property.key), quoted(&inverse));
+            return Err(Error::validation(message).at("inverseKey"));
+        }
+        if relation.target == self.collection && inverse != property.key {
+            self.keep_own_end(schema, &property.key, &inverse)?;
+        }
+        connect(schema, &property.key, inverse, former.owner);
+        Ok(())
+    }
+
+    /// Of a relation of a collection with itself, one end is not left out without the other: it is the schema of both.
+    fn keep_own_end(&self, schema: &mut Schema, key: &str, inverse: &str) -> Result<()> {
+        let end = schema.property(inverse).map(|property| property.kind.relation().map(|relation| relation.target));
+        match end {
+            Some(Some(target)) if target == self.collection => Ok(()),
+            None if inverse != schema.content.key => {
+                let former = self.old.and_then(|old| old.property(inverse)).cloned();
+                schema.properties.extend(former);
+                self.check_count(schema)
+            }
+            _ => {
+                Err(Error::validation(format!("its other end {} stays a relation to {}", quoted(inverse), quoted(key))))
+            }
+        }
+    }
+
+    fn pair_within(
+        &self,
+        schema: &mut Schema,
+        property: &Property,
+        relation: &Relation,
+        paired: &mut BTreeSet<String>,
+    ) -> Result<()> {
+        let key = property.key.as_str();
+        let inverse = match &relation.inverse_key {
+            Some(inverse) if inverse == key => inverse.clone(),
+            Some(inverse) if schema.property(inverse).is_some() => {
+                self.check_partner(schema, key, inverse, paired).map_err(|error| error.at("inverseKey"))?;
+                connect(schema, inverse, key.to_owned(), false);
+                inverse.clone()
+            }
+            Some(wanted) => self.make_within(schema, property, Some(wanted))?,
+            None => match self.partner(schema, key) {
+                Some(partner) => {
+                    connect(schema, &partner, key.to_owned(), false);
+                    partner
+                }
+                None => self.make_within(schema, property, None)?,
+            },
+        };
+        paired.extend([key.to_owned(), inverse.clone()]);
+        connect(schema, key, inverse, true);
+        Ok(())
+    }
+
+    fn make_within(&self, schema: &mut Schema, property: &Property, wanted: Option<&str>) -> Result<String> {
+        let name = format!("{} of", property.name);
+        let made = new_end(schema, wanted, &name, self.collection, &property.key)?;
+        self.check_count(schema)?;
+        Ok(made)
+    }
+
+    /// A new relation of the same request that names this one as its other end.
+    fn partner(&self, schema: &Schema, key: &str) -> Option<String> {
+        let names_it = |property: &&Property| {
+            let relation = property.kind.relation();
+            property.key != key
+                && relation.is_some_and(|relation| relation.is_symmetric(self.collection, key))
+                && self.kept(&property.key, self.collection).is_none()
+        };
+        schema.properties.iter().find(names_it).map(|property| property.key.clone())
+    }
+
+    fn check_partner(&self, schema: &Schema, key: &str, inverse: &str, paired: &BTreeSet<String>) -> Result<()> {
+        let relation = schema.property(inverse).and_then(|property| property.kind.relation());
+        let fits = relation.is_some_and(|relation| {
+            relation.target == self.collection && relation.inverse_key.as_deref().is_none_or(|named| named == key)
+        });
+        if fits && !paired.contains(inverse) && self.kept(inverse, self.collection).is_none() {
+            return Ok(());
+        }
+        Err(Error::validation(format!("the property {} cannot be the other end of {}", quoted(inverse), quoted(key))))
+    }
+
+    fn make_across(&mut self, schema: &Schema, property: &Property, relation: &Relation) -> Result<String> {
+        let missing = || Error::not_found().at("targetCollectionId");
+        let mut other = self.other(relation.target)?.ok_or_else(missing)?;
+        let wanted = relation.inverse_key.as_deref();
+        let inverse = new_end(&mut other, wanted, &schema.name, self.collection, &property.key)?;
+        self.check_count(&other)?;
+        self.others.insert(relation.target, other);
+        Ok(inverse)
+    }
+
+    fn check_count(&self, schema: &Schema) -> Result<()> {
+        let (most, found) = (self.limits.schema_properties, schema.properties.len());
+        if found > most { Err(Error::limit("properties in a schema", most, found)) } else { Ok(()) }
+    }
+}
+
+/// Adds the end of the relation `key` of `target` to `schema`, which does not own it. Its key.
+fn new_end(schema: &mut Schema, wanted: Option<&str>, name: &str, target: BlockId, key: &str) -> Result<String> {
+    let mut keys = Keys::default();
+    keys.take(&schema.content.key);
+    for property in &schema.properties {
+        keys.take(&property.key);
+    }
+    let made = match wanted {
+        Some(wanted) if !is_key(wanted) => {
+            return Err(Error::validation(format!("{} cannot be a key", quoted(wanted))).at("inverseKey"));
+        }
+        Some(wanted) if !keys.take(wanted) => {
+            let message = format!("{} is a key already in the collection {}", quoted(wanted), quoted(&schema.name));
+            return Err(Error::validation(message).at("inverseKey"));
+        }
+        Some(wanted) => wanted.to_owned(),
+        None => keys.give(name),
+    };
+    let relation = Relation::to(target).with_inverse(key);
+    schema.properties.push(Property { key: made.clone(), name: name.to_owned(), kind: relation.into() });
+    Ok(made)
+}
+
+/// The property `key` of `schema` gets this other end.
+fn connect(schema: &mut Schema, key: &str, inverse: String, owner: bool) {
+    let property = schema.properties.iter_mut().find(|property| property.key == key);
+    if let Some(PropertyKind::Relation(relation)) = property.map(|property| &mut property.kind) {
+        (relation.inverse_key, relation.owner) = (Some(inverse), owner);
+    }
+}

@@ -1,0 +1,220 @@
+//! A collection gets a schema, its first or another: what becomes of the schemas at the other ends of its relations, and of the values of
+//! its items.
+//!
+//! Columns are matched by key. Those that are new, renamed or moved touch no item. A removed column takes its values along, and of a
+//! relation the other end. Values of a column that gets another type, loses options or takes but one relation from now on are converted
+//! where nothing is lost (numbers and texts, days and texts, one option and several, ..: two types share a value if it is written alike);
+//! where something would be, the items are in the way, unless they may lose it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use leafbase_model::{
+    BlockId, Error, ErrorKind, Limits, Properties, Property, PropertyKind, PropertyValue, Result, Schema, SchemaDraft,
+};
+
+use crate::convert::{Converted, convert};
+use crate::ends::listed;
+use crate::pairing::Pairing;
+use crate::read::ReadCollections;
+use crate::relations::Relating;
+use crate::schemas::complete;
+
+/// A column of a collection.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Column {
+    /// The collection.
+    pub collection: BlockId,
+    /// The key of the property.
+    pub key: String,
+}
+
+/// What a new schema does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replacement {
+    /// The collection.
+    pub collection: BlockId,
+    /// Its schema as it is to be kept.
+    pub schema: Schema,
+    /// Schemas of other collections as they are to be kept: the other ends of relations that came or went.
+    pub others: Vec<(BlockId, Schema)>,
+    /// Columns of other collections that go with values in them: what their items hold under the key is to be cleared.
+    pub dropped: Vec<Column>,
+    steps: Vec<(String, Step)>,
+    limits: Limits,
+}
+
+/// What becomes of the values of a column of the collection itself.
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    Drop,
+    Convert(PropertyKind),
+    /// The relation takes one item from now on.
+    Single,
+}
+
+/// The schema that `draft` makes of `collection`, which has the schema `old`; none if it is made.
+///
+/// # Errors
+/// As [`complete`]; below `properties[n]`: [`ErrorKind::NotFound`] for a relation to a collection that is not there,
+/// [`ErrorKind::Validation`] for an `inverseKey` that cannot be, [`ErrorKind::LimitExceeded`] if the other collection has no room.
+pub fn replace<R: ReadCollections + ?Sized>(
+    reader: &R,
+    collection: BlockId,
+    old: Option<&Schema>,
+    draft: SchemaDraft,
+    limits: &Limits,
+) -> Result<Replacement> {
+    let mut schema = complete(draft, limits)?;
+    let (others, dropped) = (BTreeMap::new(), Vec::new());
+    let mut pairing = Pairing { reader, collection, old, limits, others, dropped };
+    pairing.settle(&mut schema)?;
+    let Pairing { others, dropped, .. } = pairing;
+    let former = old.iter().flat_map(|old| &old.properties);
+    let steps = former.filter_map(|former| Some((former.key.clone(), step(former, schema.property(&former.key))?)));
+    let (steps, others) = (steps.collect(), others.into_iter().collect());
+    Ok(Replacement { collection, schema, others, dropped, steps, limits: limits.clone() })
+}
+
+fn step(former: &Property, now: Option<&Property>) -> Option<Step> {
+    let Some(now) = now else { return Some(Step::Drop) };
+    match (&former.kind, &now.kind) {
+        (PropertyKind::Relation(former), PropertyKind::Relation(now)) if former.target == now.target => {
+            (now.single && !former.single).then_some(Step::Single)
+        }
+        (former, now) if former.property_type() != now.property_type() || now.relation().is_some() => {
+            Some(Step::Convert(now.clone()))
+        }
+        (former, now) => {
+            let names: BTreeSet<_> = now.options().iter().map(|option| &option.name).collect();
+            let lost = former.options().iter().any(|option| !names.contains(&option.name));
+            lost.then(|| Step::Convert(now.clone()))
+        }
+    }
+}
+
+impl Replacement {
+    /// Whether items of the collection have to be looked at.
+    pub fn touches_items(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// The relations whose values [`Self::apply`] needs as replies show them, at the other end, too; everything else as it is kept.
+    pub fn relations_needed(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().filter(|(_, step)| !matches!(step, Step::Drop)).map(|(key, _)| key.as_str())
+    }
+
+    /// Puts what becomes of one item into `relating`, which reads the schemas as they were, and what is lost into `lost`.
+    ///
+    /// # Errors
+    /// As [`Relating::change`].
+    pub fn apply<R: ReadCollections + ?Sized>(
+        &self,
+        item: BlockId,
+        title: &str,
+        values: &Properties,
+        relating: &mut Relating<'_, R>,
+        lost: &mut Lost,
+    ) -> Result<()> {
+        let mut keys = Vec::new();
+        for (key, step) in &self.steps {
+            let Some(value) = values.get(key) else { continue };
+            match step {
+                Step::Drop => relating.store(item, vec![(key.clone(), None)])?,
+                Step::Single if listed(values, key).len() > 1 => {
+                    keys.push(key.as_str());
+                    relating.change(item, self.collection, vec![(key.clone(), None)], "")?;
+                }
+                Step::Single => {}
+                Step::Convert(kind) => {
+                    let (converted, is_whole) = split(convert(value, kind, &self.limits));
+                    keys.extend((!is_whole).then_some(key.as_str()));
+                    relating.store(item, vec![(key.clone(), converted)])?;
+                }
+            }
+        }
+        lost.add(item, title, &keys);
+        Ok(())
+    }
+}
+
+fn split(converted: Converted) -> (Option<PropertyValue>, bool) {
+    match converted {
+        Converted::Whole(value) => (Some(value), true),
+        Converted::Part(value) => (value, false),
+    }
+}
+
+/// Items that would lose values: how many, and the first ones by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    items: usize,
+    named: Vec<String>,
+}
+
+impl Lost {
+    /// A message names so many at most.
+    const NAMED: usize = 10;
+
+    fn add(&mut self, item: BlockId, title: &str, keys: &[&str]) {
+        if keys.is_empty() {
+            return;
+        }
+        self.items += 1;
+        if self.named.len() < Self::NAMED {
+            let title = leafbase_model::json::quoted(title);
+            self.named.push(format!("{item} {title} ({})", keys.join(", ")));
+        }
+    }
+
+    /// How many items would.
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
+    /// That none would.
+    ///
+    /// # Errors
+    /// [`ErrorKind::SchemaMismatch`] that names the first ones, with the properties in brackets.
+    pub fn refuse(&self) -> Result<()> {
+        if self.items == 0 {
+            return Ok(());
+        }
+        let more = self.items.saturating_sub(self.named.len());
+        let rest = if more == 0 { String::new() } else { format!(", and {more} more") };
+        let message = format!(
+            "items have values that the new schema cannot hold, and dropUnconvertible is not set: {}{rest}",
+            self.named.join(", ")
+        );
+        Err(Error::new(ErrorKind::SchemaMismatch, message))
+    }
+}
+
+/// What is left of other collections when some are deleted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Removal {
+    /// Their schemas, without the other ends of relations that go.
+    pub others: Vec<(BlockId, Schema)>,
+    /// Those columns among them that hold values: what items hold under the key is to be cleared.
+    pub dropped: Vec<Column>,
+}
+
+/// Collections are deleted with all their items: others lose the other ends of their relations.
+///
+/// # Errors
+/// What `reader` reports.
+pub fn remove_collections<R: ReadCollections + ?Sized>(
+    reader: &R,
+    going: &BTreeSet<BlockId>,
+    limits: &Limits,
+) -> Result<Removal> {
+    let (others, dropped) = (BTreeMap::new(), Vec::new());
+    let mut pairing = Pairing { reader, collection: BlockId::NIL, old: None, limits, others, dropped };
+    for collection in going {
+        let Some(schema) = reader.schema(*collection)? else { continue };
+        let relations = schema.properties.iter().filter_map(|property| property.kind.relation());
+        for relation in relations.filter(|relation| !going.contains(&relation.target)) {
+            pairing.remove_end(relation)?;
+        }
+    }
+    Ok(Removal { others: pairing.others.into_iter().collect(), dropped: pairing.dropped })
+}
