@@ -126,7 +126,7 @@ impl Pair {
         let shown = format!("{request:?}");
         self.requests += 1;
         // Every other request is somebody's.
-        let notes = if self.requests % 2 == 0 { self.notes().acting_as("Ada") } else { self.notes() };
+        let notes = if self.requests.is_multiple_of(2) { self.notes().acting_as("Ada") } else { self.notes() };
         self.present.begin(self.requests);
         let ours = engine::answer(&notes, request.clone());
         self.present.begin(self.requests);
@@ -164,7 +164,16 @@ impl Pair {
         assert!(found == expected, "the documents of the change log");
     }
 
+    /// Checks every law of the store, and that the change log leads back to the empty space.
     pub fn check(&self) {
+        let mut undone = self.mirror.clone();
+        let changes: Vec<_> = self.notes().changes_since(0).collect::<Result<_, _>>().unwrap();
+        for change in changes.iter().rev() {
+            let inverse = change.inverse();
+            undone.apply_all(&inverse).unwrap_or_else(|error| panic!("undoing {}: {error}", change.sequence));
+        }
+        let NaiveSpace { documents, folders, comments, files, .. } = undone;
+        assert!(documents.is_empty() && folders.is_empty() && comments.is_empty() && files.is_empty(), "all is undone");
         let report = self.space.as_ref().unwrap().check().unwrap();
         assert!(report.is_clean(), "{report:?}");
     }
