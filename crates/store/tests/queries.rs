@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest,
-    ListStyle, Location, Node, Result, TaskInfo, TaskState, Timestamp,
+    BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, Error, ErrorKind, FolderId, FolderRecord,
+    Forest, ListStyle, Location, Node, Result, Slot, TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
 use leafbase_store::{Cursor, DocumentQuery, Order, Reader, SpaceStore, Span, Within};
@@ -390,6 +390,65 @@ fn tasks_are_read_without_what_is_beside_them() {
         let nothing =
             shelf.counted(|reader| reader.open_tasks(Span { from: Some(day(500)), to: None }, None, 15).unwrap());
         assert_eq!((nothing.0.tasks.len(), nothing.1), (0, 0));
+    }
+}
+
+/// What is staged by the same write moves along: tasks deep in a page, from one document to another, into the trash and out.
+#[test]
+fn tasks_follow_their_page_and_their_document_within_one_write() {
+    let shelf = Shelf::of(vec![]);
+    let record = |number, location| DocumentRecord {
+        id: DocumentId::of_root(id(number)),
+        location,
+        day: None,
+        created_at: time(1),
+        modified_at: time(1),
+    };
+    let (first, second) = (record(1, Location::Unsorted), record(2, Location::Trash));
+    let tasks = [
+        (1, id(10), BlockData::page("Page")),
+        (2, id(11), BlockData::page("Inner")),
+        (3, id(12), task(TaskState::Todo, Some(day(5)))),
+        (3, id(13), task(TaskState::Done, None)),
+    ];
+    let slot = |number| Slot { document: DocumentId::of_root(id(number)), parent: id(number), after: None };
+    let to = |before: &DocumentRecord, location| Edit::UpdateDocument {
+        before: before.clone(),
+        after: DocumentRecord { location, ..before.clone() },
+    };
+    let moved = |from, to| Edit::Move { block: id(10), from: slot(from), to: slot(to) };
+    let steps = [
+        (vec![document(&first, tasks), document(&second, [])], 1, true),
+        (vec![moved(1, 2)], 2, false),
+        (vec![to(&second, Location::Templates)], 2, true),
+        (vec![to(&first, Location::Trash), moved(2, 1)], 1, false),
+        (vec![to(&record(1, Location::Trash), Location::Unsorted)], 1, true),
+    ];
+    let holds = |reader: Reader<'_>, home: u32, is_listed: bool| {
+        for number in [1, 2] {
+            let expected = if number == home { vec![id(12), id(13)] } else { vec![] };
+            assert_eq!(reader.tasks_of(DocumentId::of_root(id(number)), false).unwrap(), expected);
+        }
+        let listed = |block| if is_listed { vec![block] } else { vec![] };
+        assert_eq!(reader.open_tasks(Span::default(), None, 9).unwrap().tasks, listed(id(12)));
+        assert_eq!(reader.logbook(None, 9).unwrap().tasks, listed(id(13)));
+    };
+    // All in one write, up to each step; and each step in a write of its own.
+    for count in 1..=steps.len() {
+        let (edits, (_, home, is_listed)) = (steps[..count].iter().flat_map(|step| step.0.clone()), &steps[count - 1]);
+        let edits: Vec<Edit> = edits.collect();
+        let written = shelf.space.write(relaxed(), &stamp(2), |open| {
+            open.apply(edits.clone())?;
+            holds(open.reader()?, *home, *is_listed);
+            Err::<(), _>(Error::rule("a test ends here"))
+        });
+        assert_eq!(written.unwrap_err().kind(), ErrorKind::RuleViolation);
+    }
+    for (edits, home, is_listed) in steps {
+        shelf.space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone())).unwrap();
+        holds(shelf.space.snapshot().unwrap().reader(), home, is_listed);
+        let report = shelf.space.check(&mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(report.is_clean() && report.tasks == 2, "{report:#?}");
     }
 }
 

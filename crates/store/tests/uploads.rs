@@ -199,3 +199,27 @@ fn what_is_no_upload_takes_no_bytes() {
     apply(&space, &[Edit::CreateAsset(record(3, 3))]).unwrap();
     assert!(!is_clean(&space), "a file that no block shows");
 }
+
+#[test]
+fn the_bytes_of_an_upload_do_not_gather_in_memory() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("space");
+    let store: Arc<dyn Store> = Arc::new(directory::create(&path, &OpenOptions::default()).unwrap());
+    let space = SpaceStore::create(Arc::clone(&store), extract, &meta()).unwrap();
+    let chunk = vec![7; CHUNK_BYTES];
+    space.begin_upload(relaxed(), asset(1)).unwrap();
+    let (empty, most) = (store.bytes().unwrap(), 9 << 20);
+    for number in 0..480 {
+        space.put_chunks(relaxed(), asset(1), number, &[&chunk]).unwrap();
+        let put = (u64::from(number) + 1) * CHUNK_BYTES as u64;
+        let written = store.bytes().unwrap() - empty;
+        assert!(written + most >= put, "{written} of {put} bytes are in the file");
+        if number == 60 {
+            // The control: writes are relaxed, so a few chunks do gather.
+            assert!(written < put / 2, "{written} of {put} bytes are in the file");
+        }
+    }
+    space.drop_upload(relaxed(), asset(1)).unwrap();
+    assert_eq!(rows_of_files(&*store), 0);
+    assert!(is_clean(&space));
+}
