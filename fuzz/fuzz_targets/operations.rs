@@ -24,6 +24,7 @@ fuzz_target!(|numbers: Vec<u32>| {
         let request = pair.next(&mut numbers);
         pair.step(request);
     }
+    pair.reopen();
     pair.compare_dumps();
     pair.check();
 });
