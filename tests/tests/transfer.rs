@@ -103,13 +103,13 @@ fn blocks(notes: &Connection, title: &str) -> Vec<Block> {
 #[test]
 fn the_sample_notes_come_out_and_in_unchanged() {
     let notes = Space::in_memory().expect("a space").connect();
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/engine/examples/tour");
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/engine/examples/tour/notes");
     let report = notes.import_folder(sample, &ImportOptions::new(), &mut on).expect("imported");
-    assert_eq!((report.documents, report.folders, report.canceled), (12, 3, false));
+    assert_eq!((report.documents, report.folders, report.canceled), (13, 3, false));
     assert_eq!(report.skipped, []);
     let files = exported(&notes);
     same_again(&files);
-    assert_eq!(files.len(), 15);
+    assert_eq!(files.len(), 17);
     let text = |path: &str| file(&files, path);
     assert!(text("Start here.md").contains("[Trip to Lisbon](Lisbon/Trip%20to%20Lisbon.md)"));
     assert!(text("Start here.md").contains("[feeding the starter](Kitchen/Sourdough%20starter.md#feeding)"));
