@@ -4,7 +4,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 
-use leafbase_model::{Clock, Error, ErrorKind, IdSource, Limits, Result, SpaceId};
+#[cfg(doc)]
+use leafbase_model::ErrorKind;
+use leafbase_model::{Clock, Error, IdSource, Limits, Result, SpaceId};
 use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptions};
 use leafbase_store::{SpaceMeta, SpaceStore, directory};
 
@@ -191,7 +193,7 @@ impl SpaceBuilder {
     fn opened(self, store: Arc<dyn Store>) -> Result<Space> {
         let store = SpaceStore::open(store, links::edges)?;
         if !self.options.read_only {
-            sweep(&store, self.durability)?;
+            sweep(&store, self.durability);
         }
         let id = store.snapshot()?.reader().meta()?.id;
         let url_template = self.url_template.replace(SPACE_ID, &id.to_string());
@@ -202,15 +204,11 @@ impl SpaceBuilder {
     }
 }
 
-/// Forgets the uploads that a crash left. Where there is no room for that, or nothing may be written, they stay until the space
-/// is opened the next time: it can be read all the same.
-fn sweep(store: &SpaceStore, durability: Durability) -> Result<()> {
-    match store.sweep_uploads(WriteOptions::durability(durability)) {
-        Err(error) if matches!(error.kind(), ErrorKind::NoSpace | ErrorKind::ReadOnly) => {
-            tracing::warn!(%error, "what a crash left of uploads could not be swept away");
-            Ok(())
-        }
-        swept => swept.map(drop),
+/// Forgets the uploads that a crash left. Where that fails, for want of room or because of damage, they stay until the space is
+/// opened the next time: it can be read all the same.
+fn sweep(store: &SpaceStore, durability: Durability) {
+    if let Err(error) = store.sweep_uploads(WriteOptions::durability(durability)) {
+        tracing::warn!(%error, "what a crash left of uploads could not be swept away");
     }
 }
 
