@@ -1,9 +1,9 @@
 //! Random sequences of requests on the engine, on disk and reopened on the way, beside the naive model: equal replies, equal
 //! errors, equal dumps, and every law of the store.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::Once;
+use std::sync::{Mutex, Once};
 
 use leafbase_test_outline::{Broken, Numbers};
 use proptest::prelude::*;
@@ -16,6 +16,8 @@ mod pair;
 
 const OPERATIONS: usize = 100;
 const SEQUENCES: u32 = 2_000;
+/// A sequence on disk mostly waits for it.
+const THREADS: u32 = 8;
 
 /// Does a sequence, and tells `see` the name of each request and whether it was done.
 fn run(numbers: &[u32], mut pair: Pair, mut see: impl FnMut(String, bool)) {
@@ -27,7 +29,7 @@ fn run(numbers: &[u32], mut pair: Pair, mut see: impl FnMut(String, bool)) {
         if number % 25 == 0 {
             pair.compare_dumps();
         }
-        if numbers.below(80) == 79 {
+        if numbers.below(160) == 159 {
             pair.reopen();
         }
     }
@@ -88,12 +90,16 @@ type Counts = BTreeMap<String, [usize; 2]>;
 
 #[test]
 fn the_engine_answers_as_the_naive_model_does() {
-    let counts = RefCell::new(Counts::new());
-    let outcome = sequences(SEQUENCES, 1_000, |numbers| {
-        run_on_disk(numbers, |name, done| counts.borrow_mut().entry(name).or_default()[usize::from(done)] += 1);
+    let counts = Mutex::new(Counts::new());
+    let count = |name, done| counts.lock().unwrap().entry(name).or_default()[usize::from(done)] += 1;
+    let part = || sequences(SEQUENCES / THREADS, 1_000, |numbers| run_on_disk(numbers, count));
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = (0..THREADS).map(|_| scope.spawn(part)).collect();
+        for part in parts {
+            part.join().unwrap().unwrap_or_else(|error| panic!("{error}"));
+        }
     });
-    outcome.unwrap_or_else(|error| panic!("{error}"));
-    let counts = counts.into_inner();
+    let counts = counts.into_inner().unwrap();
     for (name, [refused, done]) in &counts {
         println!("{name}: {done} done, {refused} refused");
     }
