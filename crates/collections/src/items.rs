@@ -167,6 +167,8 @@ fn extended(schema: &Schema, changes: &[PropertyChange], limits: &Limits) -> Res
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::needless_pass_by_value, reason = "JSON is written where it is passed")]
+
     use leafbase_model::json::FromJson;
     use leafbase_model::{AddItems, ErrorKind, SchemaDraft, UpdateItems};
     use serde_json::json;

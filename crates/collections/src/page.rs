@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use leafbase_model::{BlockId, GroupValue, PropertyValue};
+use leafbase_model::BlockId;
 
 use crate::plan::Plan;
 use crate::query::{Place, Query, Row};
@@ -68,21 +68,5 @@ impl<'a> Page<'a> {
         kept.truncate(self.limit);
         let next = kept.last().map(|(place, _)| place.clone()).filter(|_| !is_last);
         Found { items: kept.into_iter().map(|(_, id)| id).collect(), next }
-    }
-}
-
-/// The groups that an item with this value is in, for counts: that of each of its options or related items, or that of its value; none for an
-/// item without a value. The titles of related items are for the caller to fill in.
-pub fn groups_of(value: Option<&PropertyValue>) -> Vec<Option<GroupValue>> {
-    let related = |item: &BlockId| leafbase_model::RelatedItem { block_id: *item, title: String::new() };
-    match crate::conditions::present(value) {
-        None => vec![None],
-        Some(PropertyValue::Options(names)) => {
-            names.iter().map(|name| Some(GroupValue::Value(PropertyValue::Text(name.clone())))).collect()
-        }
-        Some(PropertyValue::Relations(items)) => {
-            items.iter().map(|item| Some(GroupValue::Related(related(item)))).collect()
-        }
-        Some(value) => vec![Some(GroupValue::Value(value.clone()))],
     }
 }

@@ -105,26 +105,44 @@ pub fn plan(
     after: Option<&Place>,
 ) -> Result<Plan> {
     let sorted = sorted_access(query, statistics, after);
-    let items = usize::try_from(statistics.items()?).unwrap_or(usize::MAX);
-    // A sorted scan looks at `limit * items / matches` rows for a page, conditions at all that meet them: equal at the root.
-    let most = match &sorted {
-        Some(_) => limit.unwrap_or(items).saturating_mul(items).isqrt(),
-        None => items,
-    };
-    let mut best: Option<(usize, Access)> = None;
-    for condition in query.conditions.iter().filter(|condition| condition.required) {
-        let Some(access) = filtered_access(condition, statistics) else { continue };
-        let at_most = best.as_ref().map_or(most, |(rows, _)| *rows);
-        let rows = rows(&access, statistics, at_most.saturating_add(1))?;
-        if rows <= at_most {
-            best = Some((rows, access));
+    let sorts_by = |condition: &&Conditioned| query.sort.first().is_some_and(|sort| sort.by == condition.on);
+    // What the sorted index is cut to already is not looked at again.
+    let conditions = query.conditions.iter().filter(|condition| condition.required);
+    let conditions = conditions.filter(|condition| sorted.is_none() || !sorts_by(condition));
+    let candidates: Vec<_> = conditions.filter_map(|condition| filtered_access(condition, statistics)).collect();
+    let mut best = None;
+    if !candidates.is_empty() {
+        let mut most = sorted_cost(sorted.as_ref(), statistics, limit)?;
+        for access in candidates {
+            let rows = rows(&access, statistics, most.saturating_add(1))?;
+            if rows <= most {
+                (most, best) = (rows, Some(access));
+            }
         }
     }
     Ok(match (best, sorted) {
-        (Some((_, access)), _) => Plan { access, is_sorted: false },
+        (Some(access), _) => Plan { access, is_sorted: false },
         (None, Some(access)) => Plan { access, is_sorted: true },
         (None, None) => Plan { access: Access::All, is_sorted: false },
     })
+}
+
+/// How many rows conditions may give before the sorted index is the better choice. That looks at `limit * items / matches` rows for a page,
+/// conditions at all that meet them: equal at the root.
+fn sorted_cost(
+    sorted: Option<&Access>,
+    statistics: &(impl IndexStatistics + ?Sized),
+    limit: Option<usize>,
+) -> Result<usize> {
+    let items = usize::try_from(statistics.items()?).unwrap_or(usize::MAX);
+    match sorted {
+        None => Ok(items),
+        Some(access) => {
+            let most = limit.unwrap_or(items).saturating_mul(items).isqrt();
+            let is_cut = matches!(access, Access::Index { then_empty: false, .. });
+            if is_cut { rows(access, statistics, most) } else { Ok(most) }
+        }
+    }
 }
 
 fn rows(access: &Access, statistics: &(impl IndexStatistics + ?Sized), at_most: usize) -> Result<usize> {

@@ -40,7 +40,7 @@ pub(crate) struct TypedColumn {
 }
 
 impl TypedColumn {
-    fn find(schema: &Schema, key: &str) -> Result<Self> {
+    pub(crate) fn find(schema: &Schema, key: &str) -> Result<Self> {
         if is_title(schema, key) {
             return Ok(Self { column: ColumnRef::Title, kind: PropertyKind::Text });
         }
@@ -53,8 +53,16 @@ impl TypedColumn {
         Property { key: String::new(), name: String::new(), kind: self.kind.clone() }
     }
 
+    /// The key, if it is a relation.
+    pub(crate) fn relation(&self) -> Option<&str> {
+        match &self.column {
+            ColumnRef::Property(key) if self.kind.relation().is_some() => Some(key),
+            _ => None,
+        }
+    }
+
     /// Calls `look` with what `row` has here.
-    fn with<T>(&self, row: Row<'_>, look: impl FnOnce(Option<&PropertyValue>) -> T) -> T {
+    pub(crate) fn with<T>(&self, row: Row<'_>, look: impl FnOnce(Option<&PropertyValue>) -> T) -> T {
         match &self.column {
             ColumnRef::Title => look(Some(&PropertyValue::Text(row.title.to_owned()))),
             ColumnRef::Property(key) => look(row.values.get(key)),
@@ -151,12 +159,7 @@ impl Query {
 
     /// The relations that have to be given as replies show them, at whichever end.
     pub fn relations_needed(&self) -> impl Iterator<Item = &str> {
-        self.conditions.iter().filter(|condition| condition.on.kind.relation().is_some()).filter_map(|condition| {
-            match &condition.on.column {
-                ColumnRef::Property(key) => Some(key.as_str()),
-                ColumnRef::Title => None,
-            }
-        })
+        self.conditions.iter().filter_map(|condition| condition.on.relation())
     }
 
     /// Whether the item is meant.

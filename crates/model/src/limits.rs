@@ -41,6 +41,8 @@ impl Limits {
     pub const FILTER_DEPTH: usize = 16;
     /// Conditions in the filter of a query, and the properties that it sorts by: bounds the work for one item.
     pub const QUERY_CONDITIONS: usize = 200;
+    /// Values that items are counted by: bounds the reply.
+    pub const QUERY_GROUPS: usize = 10_000;
 }
 
 impl Default for Limits {

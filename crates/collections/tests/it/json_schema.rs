@@ -312,10 +312,13 @@ fn the_emitted_schema_agrees_with_our_own_check() {
     assert!(taken > 1_600 && refused > 1_600, "one-sided cases: {taken} taken, {refused} refused");
 }
 
+/// A fault, and how it is made.
+type Doctor = (&'static str, fn(&mut Value));
+
 /// Control: each of these faults of an emitted schema is noticed.
 #[test]
 fn faults_of_an_emitted_schema_are_noticed() {
-    let doctors: [(&str, fn(&mut Value)); 5] = [
+    let doctors: [Doctor; 5] = [
         ("any text is a day", |emitted| drop(emitted["$defs"]["day"].as_object_mut().unwrap().remove("pattern"))),
         ("other keys", |emitted| emitted["$defs"]["properties"]["additionalProperties"] = json!(true)),
         ("content in updates", |emitted| emitted["$defs"]["itemToUpdate"]["additionalProperties"] = json!(true)),

@@ -87,11 +87,11 @@ impl Memory {
     /// Changes of several items, in one request.
     pub(crate) fn change(&mut self, changes: Vec<(BlockId, BlockId, Vec<PropertyChange>)>) -> Result<()> {
         let mut relating = Relating::new(self);
-        for (index, (item, collection, changes)) in changes.into_iter().enumerate() {
-            relating.change(item, collection, changes, &format!("items[{index}]"))?;
+        for (index, (item, collection, values)) in changes.into_iter().enumerate() {
+            relating.change(item, collection, values, &format!("items[{index}]"))?;
         }
-        let changed = relating.finish()?;
-        self.put(changed);
+        let outcome = relating.finish()?;
+        self.put(outcome);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use leafbase_collections::related;
+use leafbase_collections::{inverted, related};
 use leafbase_model::{BlockId, ErrorKind, PropertyValue};
 use proptest::prelude::*;
 use serde_json::json;
@@ -232,6 +232,18 @@ fn the_order_is_that_of_the_request_at_the_owners_end() {
     assert_eq!((shown(&space, PEOPLE, "friends", 21), shown(&space, PEOPLE, "friends", 20)), (vec![20, 23], vec![21]));
     relate(&mut space, &[(BOOKS, 10, "authors", &[21, 22])]).unwrap();
     assert_eq!((shown(&space, BOOKS, "authors", 10), shown(&space, PEOPLE, "wrote", 20)), (vec![21, 22], vec![]));
+}
+
+#[test]
+fn the_other_end_of_many_items_at_once() {
+    let mut space = space();
+    relate(&mut space, &[(BOOKS, 10, "authors", &[22, 20]), (BOOKS, 11, "authors", &[20])]).unwrap();
+    let books = space.items.iter().filter(|(_, stored)| stored.collection == id(BOOKS));
+    let found = inverted(books.map(|(id, stored)| (*id, &stored.values)), "authors");
+    for person in 20..24 {
+        let expected: BTreeSet<_> = related(&space, id(PEOPLE), "wrote", id(person)).unwrap().into_iter().collect();
+        assert_eq!(found.get(&id(person)).cloned().unwrap_or_default(), expected);
+    }
 }
 
 #[test]

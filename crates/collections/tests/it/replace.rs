@@ -1,0 +1,336 @@
+//! Schemas replaced: what becomes of other ends and of values.
+
+use leafbase_collections::{ReadCollections, replace};
+use leafbase_model::{BlockId, ErrorKind, Limits, PropertyValue, SchemaDraft};
+use serde_json::{Value, json};
+
+use crate::memory::Memory;
+use crate::support::id;
+
+fn schema(properties: Value) -> Value {
+    json!({"name": "Books", "properties": properties})
+}
+
+fn to(target: Value, name: &str) -> Value {
+    json!({"name": name, "type": "relation", "targetCollectionId": target})
+}
+
+/// A relation with more fields.
+fn with(mut property: Value, fields: Value) -> Value {
+    property.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    property
+}
+
+/// Books (1) and people (2) without columns, with the items 10 and 11 in the one and 20 and 21 in the other.
+fn space() -> Memory {
+    let mut space = Memory::default();
+    for (collection, name) in [(1, "Books"), (2, "People")] {
+        space.replace(id(collection), json!({"name": name, "properties": []}), false).unwrap();
+        space.add(id(collection * 10), id(collection));
+        space.add(id(collection * 10 + 1), id(collection));
+    }
+    space
+}
+
+/// The columns of a collection: `key>inverse`, with `*` at the end that owns it and `1` at one that takes one item.
+fn columns(space: &Memory, collection: u8) -> String {
+    let shown = |property: &leafbase_model::Property| match property.kind.relation() {
+        None => property.key.clone(),
+        Some(relation) => {
+            let (owner, single) = (if relation.owner { "*" } else { "" }, if relation.single { "1" } else { "" });
+            format!("{}{owner}{single}>{}", property.key, relation.inverse_key.as_deref().unwrap())
+        }
+    };
+    space.schemas[&id(collection)].properties.iter().map(shown).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_relation_gets_its_other_end() {
+    let people = || json!(id(2));
+    for (properties, books, in_people) in [
+        (json!([to(people(), "Author")]), "author*>books", "books>author"),
+        (
+            json!([to(people(), "Author"), to(people(), "Editor")]),
+            "author*>books editor*>books_2",
+            "books>author books_2>editor",
+        ),
+        (
+            json!([with(to(people(), "Author"), json!({"inverseKey": "wrote", "single": true}))]),
+            "author*1>wrote",
+            "wrote>author",
+        ),
+        (json!([to(json!("self"), "Sequel")]), "sequel*>sequel_of sequel_of>sequel", ""),
+        (json!([to(json!(id(1)), "Sequel")]), "sequel*>sequel_of sequel_of>sequel", ""),
+        (json!([with(to(json!("self"), "Like"), json!({"inverseKey": "like"}))]), "like*>like", ""),
+        (
+            json!([with(to(json!("self"), "Next"), json!({"inverseKey": "previous"})), to(json!("self"), "Previous")]),
+            "next*>previous previous>next",
+            "",
+        ),
+        (
+            json!([to(json!("self"), "Previous"), with(to(json!("self"), "Next"), json!({"inverseKey": "previous"}))]),
+            "previous*>next next>previous",
+            "",
+        ),
+    ] {
+        let mut space = space();
+        space.replace(id(1), schema(properties.clone()), false).unwrap();
+        space.check();
+        assert_eq!((columns(&space, 1).as_str(), columns(&space, 2).as_str()), (books, in_people), "{properties}");
+        // The same request again changes nothing.
+        let before = space.clone();
+        space.replace(id(1), schema(properties), false).unwrap();
+        assert_eq!(space, before);
+    }
+}
+
+#[test]
+fn relations_that_cannot_be_are_refused() {
+    let wrong = |properties: Value| {
+        let mut space = space();
+        space
+            .replace(
+                id(1),
+                schema(json!([
+                    with(to(json!(id(2)), "Author"), json!({"inverseKey": "wrote"})),
+                    to(json!("self"), "Sequel")
+                ])),
+                false,
+            )
+            .unwrap();
+        let error = space.replace(id(1), schema(properties), false).unwrap_err();
+        (error.kind(), error.to_string())
+    };
+    let author = || to(json!(id(2)), "Author");
+    for (properties, kind, message) in [
+        (json!([to(json!(id(9)), "X")]), ErrorKind::NotFound, "properties[0].targetCollectionId: not found"),
+        (json!([to(json!("x"), "X")]), ErrorKind::NotFound, "properties[0].targetCollectionId: not found"),
+        (
+            json!([with(author(), json!({"inverseKey": "books"}))]),
+            ErrorKind::Validation,
+            r#"properties[0].inverseKey: the other end of "author" stays "wrote""#,
+        ),
+        (
+            json!([author(), with(to(json!(id(2)), "X"), json!({"inverseKey": "wrote"}))]),
+            ErrorKind::Validation,
+            r#"properties[1].inverseKey: "wrote" is a key already in the collection "People""#,
+        ),
+        (
+            json!([with(to(json!(id(2)), "X"), json!({"inverseKey": "title"}))]),
+            ErrorKind::Validation,
+            r#"properties[0].inverseKey: "title" is a key already in the collection "People""#,
+        ),
+        (
+            json!([with(to(json!(id(2)), "X"), json!({"inverseKey": "A B"}))]),
+            ErrorKind::Validation,
+            r#"properties[0].inverseKey: "A B" cannot be a key"#,
+        ),
+        (
+            json!([{"name": "A", "type": "text"}, with(to(json!("self"), "X"), json!({"inverseKey": "a"}))]),
+            ErrorKind::Validation,
+            r#"properties[1].inverseKey: the property "a" cannot be the other end of "x""#,
+        ),
+        (
+            json!([to(json!("self"), "Sequel"), {"key": "sequel_of", "name": "Sequel of", "type": "text"}]),
+            ErrorKind::Validation,
+            r#"properties[0]: its other end "sequel_of" stays a relation to "sequel""#,
+        ),
+    ] {
+        assert_eq!(wrong(properties), (kind, message.to_owned()));
+    }
+}
+
+fn set(space: &mut Memory, collection: u8, item: u8, key: &str, value: PropertyValue) {
+    space.change(vec![(id(item), id(collection), vec![(key.to_owned(), Some(value))])]).unwrap();
+}
+
+fn ids(items: &[u8]) -> PropertyValue {
+    PropertyValue::Relations(items.iter().map(|item| id(*item)).collect())
+}
+
+fn shown(space: &Memory, collection: u8, key: &str, item: u8) -> Vec<BlockId> {
+    leafbase_collections::related(space, id(collection), key, id(item)).unwrap()
+}
+
+#[test]
+fn a_relation_that_goes_takes_its_other_end_along() {
+    let with_author = || schema(json!([to(json!(id(2)), "Author"), {"name": "Note", "type": "text"}]));
+    let without = || schema(json!([{"name": "Note", "type": "text"}]));
+    // From the end that owns it, and from the other.
+    for (collection, draft) in [(1, without()), (2, json!({"name": "People", "properties": []}))] {
+        let mut space = space();
+        space.replace(id(1), with_author(), false).unwrap();
+        set(&mut space, 1, 10, "author", ids(&[20, 21]));
+        set(&mut space, 1, 10, "note", PropertyValue::Text("x".into()));
+        space.replace(id(collection), draft, false).unwrap();
+        space.check();
+        assert_eq!((columns(&space, 1).as_str(), columns(&space, 2).as_str()), ("note", ""));
+        let keys: Vec<_> = space.items[&id(10)].values.iter().map(|(key, _)| key.to_owned()).collect();
+        assert_eq!(keys, ["note"]);
+    }
+}
+
+#[test]
+fn one_end_of_a_relation_within_a_collection_stays_with_the_other() {
+    let mut space = space();
+    space.replace(id(1), schema(json!([to(json!("self"), "Sequel")])), false).unwrap();
+    space
+        .replace(id(1), schema(json!([with(to(json!("self"), "Sequel of"), json!({"single": true}))])), false)
+        .unwrap();
+    assert_eq!(columns(&space, 1), "sequel_of1>sequel sequel*>sequel_of");
+    space.replace(id(1), schema(json!([])), false).unwrap();
+    assert_eq!(columns(&space, 1), "");
+}
+
+#[test]
+fn new_renamed_and_moved_columns_touch_no_item() {
+    let space = space_with_values();
+    let mut draft = SchemaDraft::from(space.schemas[&id(1)].clone());
+    draft.name = "Volumes".into();
+    draft.properties.reverse();
+    for property in &mut draft.properties {
+        property.name = format!("New {}", property.name);
+    }
+    let more: SchemaDraft =
+        serde_json::from_value(schema(json!([{"name": "More", "type": "date"}, to(json!(id(2)), "Owner")]))).unwrap();
+    draft.properties.extend(more.properties);
+    let old = space.schema(id(1)).unwrap();
+    let plan = replace(&space, id(1), old.as_ref(), draft, &Limits::default()).unwrap();
+    assert!(!plan.touches_items());
+    assert_eq!(plan.dropped, []);
+    let keys: Vec<_> = plan.schema.properties.iter().map(|property| property.key.as_str()).collect();
+    assert_eq!(keys, ["author", "tags", "state", "size", "more", "owner"]);
+}
+
+fn space_with_values() -> Memory {
+    let mut space = space();
+    let options = json!([{"name": "open"}, {"name": "shut"}]);
+    let properties = json!([
+        {"name": "Size", "type": "text"}, {"name": "State", "type": "select", "options": options},
+        {"name": "Tags", "type": "multiSelect", "options": options}, to(json!(id(2)), "Author")]);
+    space.replace(id(1), schema(properties), false).unwrap();
+    let text = |text: &str| PropertyValue::Text(text.into());
+    set(&mut space, 1, 10, "size", text("12"));
+    set(&mut space, 1, 11, "size", text("large"));
+    set(&mut space, 1, 10, "state", text("open"));
+    set(&mut space, 1, 10, "tags", PropertyValue::Options(vec!["shut".into(), "open".into()]));
+    set(&mut space, 1, 10, "author", ids(&[21, 20]));
+    set(&mut space, 1, 11, "author", ids(&[20]));
+    space
+}
+
+/// The column `key` of the books becomes this: the items in the way, and what 10 and 11 hold after they had to give way.
+fn becomes(property: Value) -> (String, Value, Value) {
+    let mut space = space_with_values();
+    let key = property["key"].as_str().unwrap().to_owned();
+    let kept = SchemaDraft::from(space.schemas[&id(1)].clone());
+    let mut draft = serde_json::to_value(kept).unwrap();
+    let columns = draft["properties"].as_array_mut().unwrap();
+    columns.iter_mut().filter(|column| column["key"] == property["key"]).for_each(|column| *column = property.clone());
+    let before = space.clone();
+    let in_the_way = match space.replace(id(1), draft.clone(), false) {
+        Ok(()) => String::new(),
+        Err(error) => {
+            assert_eq!((error.kind(), &space), (ErrorKind::SchemaMismatch, &before));
+            space.replace(id(1), draft, true).unwrap();
+            error.message().split_once("not set: ").unwrap().1.to_owned()
+        }
+    };
+    space.check();
+    let value = |item: u8| serde_json::to_value(space.items[&id(item)].values.get(&key)).unwrap();
+    (in_the_way, value(10), value(11))
+}
+
+#[test]
+fn values_convert_or_are_in_the_way() {
+    let named = |item: u8, key: &str| format!("{} \"\" ({key})", id(item));
+    let related = |items: &[u8]| serde_json::to_value(ids(items)).unwrap();
+    for (property, in_the_way, first, second) in [
+        (json!({"key": "size", "name": "Size", "type": "number"}), named(11, "size"), json!(12), json!(null)),
+        (json!({"key": "size", "name": "Size", "type": "url"}), String::new(), json!("12"), json!("large")),
+        (
+            json!({"key": "size", "name": "Size", "type": "select", "options": [{"name": "12"}, {"name": "large"}]}),
+            String::new(),
+            json!("12"),
+            json!("large"),
+        ),
+        (json!({"key": "state", "name": "State", "type": "text"}), String::new(), json!("open"), json!(null)),
+        (
+            json!({"key": "state", "name": "State", "type": "multiSelect", "options": [{"name": "open"}]}),
+            String::new(),
+            json!(["open"]),
+            json!(null),
+        ),
+        (
+            json!({"key": "state", "name": "State", "type": "select", "options": [{"name": "open"}]}),
+            String::new(),
+            json!("open"),
+            json!(null),
+        ),
+        (
+            json!({"key": "state", "name": "State", "type": "select", "options": [{"name": "shut"}]}),
+            named(10, "state"),
+            json!(null),
+            json!(null),
+        ),
+        (
+            json!({"key": "tags", "name": "Tags", "type": "multiSelect", "options": [{"name": "open"}]}),
+            named(10, "tags"),
+            json!(["open"]),
+            json!(null),
+        ),
+        (
+            with(to(json!(id(2)), "Author"), json!({"key": "author", "single": true})),
+            named(10, "author"),
+            json!(null),
+            related(&[20]),
+        ),
+        (
+            with(to(json!(id(1)), "Author"), json!({"key": "author"})),
+            format!("{}, {}", named(10, "author"), named(11, "author")),
+            json!(null),
+            json!(null),
+        ),
+        (
+            json!({"key": "author", "name": "Author", "type": "text"}),
+            format!("{}, {}", named(10, "author"), named(11, "author")),
+            json!(null),
+            json!(null),
+        ),
+    ] {
+        assert_eq!(becomes(property.clone()), (in_the_way, first, second), "{property}");
+    }
+}
+
+#[test]
+fn the_other_end_is_in_the_way_just_as_well() {
+    let people = |property: Value| json!({"name": "People", "properties": [property]});
+    for property in [
+        with(to(json!(id(1)), "Books"), json!({"single": true})),
+        json!({"key": "books", "name": "Books", "type": "text"}),
+        with(to(json!(id(2)), "Books"), json!({"inverseKey": "books"})),
+    ] {
+        let mut space = space_with_values();
+        let error = space.replace(id(2), people(property.clone()), false).unwrap_err();
+        assert!(error.message().contains(&id(20).to_string()), "{error}");
+        space.replace(id(2), people(property.clone()), true).unwrap();
+        space.check();
+        if property.get("single").is_some() {
+            // 21 has one book and keeps it, 20 had two.
+            assert_eq!((shown(&space, 2, "books", 20), shown(&space, 2, "books", 21)), (vec![], vec![id(10)]));
+        } else {
+            assert_eq!(space.items[&id(10)].values.get("author"), None);
+        }
+    }
+}
+
+#[test]
+fn a_message_names_some_of_many_items() {
+    let mut space = space_with_values();
+    for number in 30..50 {
+        space.add(id(number), id(1));
+        set(&mut space, 1, number, "size", PropertyValue::Text("x".into()));
+    }
+    let error = space.replace(id(1), schema(json!([{"name": "Size", "type": "number"}])), false).unwrap_err();
+    assert!(error.message().ends_with(", and 11 more") && error.message().len() < 1_000, "{error}");
+}
