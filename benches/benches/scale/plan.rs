@@ -226,14 +226,14 @@ impl Maker {
             60..95 => return self.closed(State::Done),
             _ => return self.closed(State::Canceled),
         };
-        let is_planned = chance % 2 == 0;
+        let is_planned = chance.is_multiple_of(2);
         let (scheduled, deadline) = if is_planned { (day, day.map(|day| day + 7)) } else { (None, day) };
         Task { state: State::Todo, scheduled, deadline, closed: None }
     }
 
     fn busy_text(&mut self, at: usize) -> Text {
         let mut text = self.text();
-        text.task = (at % 3 != 0).then(|| self.task());
+        text.task = (!at.is_multiple_of(3)).then(|| self.task());
         text
     }
 
