@@ -59,9 +59,10 @@ fn url_of(kind: &BlockKind) -> Option<&str> {
     }
 }
 
-/// Tells the uploaded files that `data` shows. A text that cannot name one is not read.
+/// Tells the uploaded files that `data` shows. A text that cannot name one is not read: a URL has its slashes, unless an escape or
+/// a character reference stands for one.
 pub(crate) fn files(data: &BlockData, tell: &mut dyn FnMut(AssetId)) {
-    if url_of(&data.kind).is_none() && !data.markdown.contains("://") {
+    if url_of(&data.kind).is_none() && !data.markdown.contains("://") && !data.markdown.contains(['&', '\\']) {
         return;
     }
     edges(data, &mut |target| {

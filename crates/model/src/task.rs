@@ -193,7 +193,7 @@ impl TaskPatch {
     }
 }
 
-/// A stamp after it is given, cleared or left: a state has its own one, and no other.
+/// A stamp after it is given, cleared or left: a state has its own one, and no other. The one that the task has is no wish.
 #[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
 fn stamp(
     name: &str,
@@ -203,6 +203,8 @@ fn stamp(
 ) -> Result<Option<Timestamp>> {
     match given {
         None => Ok(present),
+        // The task came from a reply and is sent back with another state: its old stamp goes with the old state.
+        Some(Some(_)) if !belongs && given == Some(present) => Ok(None),
         Some(Some(_)) if !belongs => Err(Error::validation("the task's state has no such stamp").at(name)),
         Some(None) if belongs => {
             Err(Error::validation("the task's state has this stamp, it cannot be cleared").at(name))

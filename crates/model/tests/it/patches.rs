@@ -109,6 +109,9 @@ fn what_task_info_does_not_give_stays() {
     let (completed_at, canceled_at) = (None, Some(instant("2026-01-01T00:00:00Z")));
     let fields = r#"{"state":"canceled","completedAt":null,"canceledAt":"2026-01-01T00:00:00.000Z"}"#;
     assert_eq!(task(fields).unwrap(), TaskInfo { state: TaskState::Canceled, completed_at, canceled_at, ..old });
+    // As in a reply that is sent back, reopened.
+    let fields = r#"{"state":"todo","completedAt":"2026-03-01T09:30:00.000Z"}"#;
+    assert_eq!(task(fields).unwrap(), TaskInfo { state: TaskState::Todo, completed_at: None, ..old });
     for (fields, message) in [
         (r#"{"completedAt":null}"#, "taskInfo.completedAt: the task's state has this stamp, it cannot be cleared"),
         (r#"{"canceledAt":"2026-01-01T00:00:00.000Z"}"#, "taskInfo.canceledAt: the task's state has no such stamp"),
