@@ -1,16 +1,4 @@
-//! What a condition of a query means for a property of each type.
-//!
-//! | type | operators | compared |
-//! |---|---|---|
-//! | text, url, email, phone, the title | `equals`, `notEquals`, `contains`, `startsWith`, `anyOf` | folded ([`crate::fold`]): case does not count, nor how accents were typed |
-//! | number | `equals`, `notEquals`, `greaterThan`, `greaterThanOrEqual`, `lessThan`, `lessThanOrEqual`, `anyOf` | by value |
-//! | date | `equals`, `notEquals`, `before`, `after`, `onOrBefore`, `onOrAfter`, `anyOf` | by day; `today` and the like count from the present |
-//! | boolean | `equals`, `notEquals` | what is not set is neither |
-//! | single select | `equals`, `notEquals`, `anyOf` | exactly; only options of the schema can be asked for |
-//! | multiple select, relation | `equals`, `notEquals` (just these, in any order), `contains` (one), `anyOf`, `allOf` | exactly |
-//! | all | `isEmpty`, `isNotEmpty` | an empty text, no option and no relation are as no value |
-//!
-//! `notEquals` is the opposite of `equals`: items without a value meet it. Every other condition needs a value.
+//! What a condition of a query means for a property of each type: the table at [`crate::Query`].
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

@@ -7,13 +7,13 @@
 //! | What happens | Here |
 //! |---|---|
 //! | a schema comes in a request: keys are given, the whole is checked | [`complete`] |
-//! | a collection gets its first schema or another | [`replace`]: the schemas at all ends, then [`Replacement::apply`] for each item, unless [`Replacement::touches_items`] says no; [`Lost::refuse`] names those in the way |
+//! | a collection gets its first schema or another | [`replace()`]: the schemas at all ends, then [`Replacement::apply`] for each item, unless [`Replacement::touches_items`] says no; [`Lost::refuse`] names those in the way |
 //! | items come in a request | [`read_added`], [`read_updated`]: titles, values by [`Values`], options that are new |
 //! | their values, and relations above all, are put in | [`Relating`]: each item's changes, then [`Relating::finish`] tells what every item concerned is to hold |
 //! | items go, collections go | [`forget`]; [`remove_collections`] |
 //! | values are shown | scalars as they are kept; relations by [`related`], or [`inverted`] for many items |
 //! | a client wants to know what it may send | [`items_schema`] |
-//! | a query | [`Query::new`] reads it, [`plan`] says which rows to read, [`Page`] takes them; [`Groups`] counts |
+//! | a query | [`Query::new`] reads it, [`plan()`] says which rows to read, [`Page`] takes them; [`Groups`] counts |
 //! | an item is indexed | [`index_keys`] of each value and of its title |
 //!
 //! A request's schema becomes one that can be kept, every property with a key; a request's values are read by the types of their
@@ -43,8 +43,8 @@
 //!
 //! # Queries
 //!
-//! What each condition means is told in the table of `conditions.rs`; values of one type are compared alike by filters, sorts and
-//! indexes. [`Query::matches`] and [`Query::place`] alone define the answer: any access that yields all rows of the answer, and maybe others,
+//! What each condition means is told at [`Query`], what an index serves at [`plan()`]; values of one type are compared alike by filters, sorts
+//! and indexes. [`Query::matches`] and [`Query::place`] alone define the answer: any access that yields all rows of the answer, and maybe others,
 //! gives the same page.
 
 mod keys;

@@ -1,11 +1,5 @@
-//! How a query is answered: by which index, in which ranges. What is left of the filter is asked of each row, and [`Page`] puts the rows in
-//! order.
-//!
-//! Served by an index are a sort by any property but a multiple select or a relation, and conditions that every item of the answer meets
-//! (alone, or within `and`): `equals`, `anyOf`, `startsWith` and comparisons of days and numbers on a single property, `contains` and `allOf` on a
-//! multiple select, `contains`, `anyOf` and `allOf` on a relation. `contains` on a text, `notEquals`, `isEmpty` and what stands under `or` and `not`
-//! are asked of each row. Where both a sort and conditions could be served, the cheaper is taken: conditions, if few rows meet them; else
-//! the sort, of which a page is read and no more.
+//! How a query is answered: by which index, in which ranges. What is left of the filter is asked of each row, and [`crate::Page`] puts the
+//! rows in order.
 
 use std::collections::BTreeSet;
 
@@ -95,6 +89,12 @@ pub trait IndexStatistics {
 }
 
 /// How to answer a query, of which a page of so many items is wanted (none: all), those that follow `after`.
+///
+/// Served by an index are a sort by any property but a multiple select or a relation, and conditions that every item of the answer meets
+/// (alone, or within `and`): `equals`, `anyOf`, `startsWith` and comparisons of days and numbers on a single property, `contains` and `allOf` on a
+/// multiple select, `contains`, `anyOf` and `allOf` on a relation. `contains` on a text, `notEquals`, `isEmpty` and what stands under `or` and `not`
+/// are asked of each row. Where both a sort and conditions could be served, the cheaper is taken: conditions, if few rows meet them; else
+/// the sort, of which a page is read and no more.
 ///
 /// # Errors
 /// What `statistics` reports.

@@ -1,7 +1,4 @@
 //! Queries: which items, and in which order.
-//!
-//! Items are sorted by the first property, where they are equal by the next, in the end by ID; items without a value are last, whichever the
-//! direction. IDs go in the direction of the first property, so that an index by it is read one way or the other.
 
 use leafbase_model::{
     BlockId, Direction, Error, Filter, Limits, Properties, Property, PropertyKind, PropertyValue, Result, Schema, Sort,
@@ -96,6 +93,22 @@ pub(crate) struct SortBy {
 }
 
 /// A query that fits its schema.
+///
+/// | type | operators | compared |
+/// |---|---|---|
+/// | text, url, email, phone, the title | `equals`, `notEquals`, `contains`, `startsWith`, `anyOf` | folded ([`crate::fold`]): case does not count, nor how accents were typed |
+/// | number | `equals`, `notEquals`, `greaterThan`, `greaterThanOrEqual`, `lessThan`, `lessThanOrEqual`, `anyOf` | by value |
+/// | date | `equals`, `notEquals`, `before`, `after`, `onOrBefore`, `onOrAfter`, `anyOf` | by day; `today` and the like count from the present |
+/// | boolean | `equals`, `notEquals` | what is not set is neither |
+/// | single select | `equals`, `notEquals`, `anyOf` | exactly; only options of the schema can be asked for |
+/// | multiple select, relation | `equals`, `notEquals` (just these, in any order), `contains` (one), `anyOf`, `allOf` | exactly |
+/// | all | `isEmpty`, `isNotEmpty` | an empty text, no option and no relation are as no value |
+///
+/// `notEquals` is the opposite of `equals`: items without a value meet it. Every other condition needs a value.
+///
+/// Items are sorted by the first property, where they are equal by the next, in the end by ID; items without a value are last, whichever the
+/// direction. Texts are sorted as they are compared, by their first [`crate::TEXT_BYTES`] bytes folded; options as they stand in the schema; false
+/// is before true. IDs go in the direction of the first property, so that an index by it is read one way or the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     program: Vec<Op>,

@@ -104,3 +104,29 @@ pub(crate) fn after(prefix: &[u8]) -> Option<Vec<u8>> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Operands are folded before keys are made of them, and those are folded again.
+    #[test]
+    fn what_is_folded_stays_as_it_is() {
+        for letter in char::MIN..=char::MAX {
+            let folded = fold(&letter.to_string());
+            assert_eq!(fold(&folded), folded, "{letter:?}");
+            assert!(!folded.is_empty() && !folded.contains('\0'), "{letter:?}");
+        }
+    }
+
+    #[test]
+    fn texts_that_read_alike_are_equal() {
+        for (one, other) in
+            [("Über", "u\u{308}BER"), ("ΟΔΟΣ", "οδος"), ("K", "\u{212a}"), ("İ", "i\u{307}"), ("a\0", "a\u{1}")]
+        {
+            assert_eq!(fold(one), fold(other));
+        }
+        assert_ne!(fold("Uber"), fold("Über"));
+        assert!(fold("e") < fold("é") && fold("é") < fold("f"));
+    }
+}
