@@ -84,6 +84,8 @@ pub(super) struct Stream {
     lanes: Vec<Lane>,
     /// The next document of each lane that has begun and not ended.
     heads: BTreeSet<(DocumentId, usize)>,
+    /// The lane that the last document was taken from: its next one is read when it is needed, and not before.
+    taken_from: Option<usize>,
     has_begun: bool,
     descending: bool,
     /// How many keys were read.
@@ -92,7 +94,7 @@ pub(super) struct Stream {
 
 impl Stream {
     fn new(lanes: Vec<Lane>, descending: bool) -> Self {
-        Self { lanes, heads: BTreeSet::new(), has_begun: false, descending, read: 0 }
+        Self { lanes, heads: BTreeSet::new(), taken_from: None, has_begun: false, descending, read: 0 }
     }
 
     /// The documents in the query's order, behind a position.
@@ -131,12 +133,14 @@ impl Stream {
             }
         }
         let mut taken = Vec::new();
-        while taken.len() < count
-            && let Some((document, number)) =
-                if self.descending { self.heads.pop_last() } else { self.heads.pop_first() }
-        {
+        while taken.len() < count {
+            if let Some(number) = self.taken_from.take() {
+                self.advance(source, number, step)?;
+            }
+            let head = if self.descending { self.heads.pop_last() } else { self.heads.pop_first() };
+            let Some((document, number)) = head else { break };
             taken.push(document);
-            self.advance(source, number, step)?;
+            self.taken_from = Some(number);
         }
         Ok(taken)
     }
