@@ -11,8 +11,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use leafbase::{
-    AssetId, BlockData, Connection, DayRef, DeleteDocuments, DocumentId, Error, ErrorKind, Fetch, FetchFrom, Limits,
-    Position, Result, Space, UploadFile, UploadedFile, json,
+    AssetId, BlockData, BlockDraft, Connection, DayRef, DeleteDocuments, DocumentId, Error, ErrorKind, Fetch,
+    FetchFrom, InsertBlocks, Limits, Position, Result, Space, UploadFile, UploadedFile, json,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, Store};
 use leafbase_test_outline::{FixedClock, SequentialIds};
@@ -146,6 +146,22 @@ fn files_go_where_the_position_says() {
             scene.notes.document_of(fetched.id).unwrap().root()
         });
         scene.assert_clean();
+    }
+}
+
+#[test]
+fn a_text_that_receives_a_file_becomes_the_page_that_it_would_with_a_text() {
+    let scene = scene();
+    for text in ["plain", "\\# no heading", "two  \nlines", "\\- no item"] {
+        let made = scene.notes.insert_blocks(InsertBlocks::blocks(
+            [text, text].map(|text| BlockDraft::new(BlockData::text(text))).into(),
+            scene.page,
+        ));
+        let made = made.unwrap();
+        scene.notes.insert_markdown("child", Position::end_of(made[0].id)).unwrap();
+        scene.notes.upload_file(UploadFile::new(Position::end_of(made[1].id)), &b"x"[..]).unwrap();
+        let [expected, found] = [0, 1].map(|at| scene.notes.fetch(Fetch::new(made[at].id)).unwrap().data);
+        assert_eq!(found, expected, "{text:?}");
     }
 }
 

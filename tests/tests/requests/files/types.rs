@@ -60,6 +60,7 @@ fn cases() -> Vec<(Vec<u8>, &'static str, &'static str)> {
     case(b"RIFF\x24\0\0\0WAVEfmt ", "video/x-msvideo", "audio/wav");
     case(b"RIFF\x24\0\0\0AVI LIST\0", "audio/wav", "video/x-msvideo");
     case(b"fLaC\0\0\0\x22", "audio/x-flac", "audio/flac");
+    case(b"RIFX\x24\0\0\0WEBPVP8 ", NONE, "application/octet-stream");
     case(b"FLV\x01\x05\0", NONE, "video/x-flv");
     case(b"wOF2\0\x01\0\0", NONE, "font/woff2");
     case(b"SQLite format 3\0", NONE, "application/vnd.sqlite3");
