@@ -47,7 +47,8 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// The request is checked before a byte is read. The bytes are stored as they come, and the file with its block appears at
-    /// once when all are there: an upload takes 16 MiB of memory at most, whatever its size, and nobody waits for a reader. After
+    /// once when all are there: beside the store's cache an upload takes about 10 MiB of memory, whatever its size, and nobody waits
+    /// for its reader. After
     /// any error, of the reader too, nothing of the upload is left. If the process ends meanwhile, the bytes that were stored go
     /// when the space is opened again.
     ///
