@@ -110,7 +110,7 @@ pub struct Folder {
     pub parent: Option<FolderId>,
     /// How many documents are kept right in it, those in its folders not counted.
     pub document_count: u64,
-    /// The folders in it, by name and then by ID.
+    /// The folders in it, by name, upper and lower case alike, and then by ID.
     pub folders: Vec<Folder>,
 }
 

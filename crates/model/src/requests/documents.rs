@@ -98,7 +98,7 @@ impl DocumentFilter {
 }
 
 wire_enum! {
-    /// What a listing of documents is ordered by; equal ones by ID.
+    /// What a listing of documents is ordered by; equal ones by ID, of daily notes of one day the one out of the trash first.
     DocumentOrder {
         /// The ID.
         #[default]
