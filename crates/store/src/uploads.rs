@@ -48,6 +48,25 @@ fn check_chunks(rows: &dyn Read, asset: AssetId, first: u32, chunks: &[&[u8]]) -
     }
 }
 
+/// How many chunks of an upload are stored: those from 0 on, without a gap. Of the chunks a few are read.
+fn stored_chunks(source: &dyn Read, asset: AssetId) -> Result<u32> {
+    let is_there = |number: u32| source.get(&keyspaces::chunk(asset, number), &mut |_| Ok(()));
+    let (mut there, mut beyond) = (0, 1);
+    while is_there(beyond - 1)? {
+        (there, beyond) = (beyond, beyond.saturating_mul(2));
+    }
+    // Those before `there` are stored, and the one before `beyond` is not.
+    while there + 1 < beyond {
+        let middle = there + (beyond - there) / 2;
+        if is_there(middle - 1)? {
+            there = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    Ok(there)
+}
+
 impl SpaceStore {
     /// Begins an upload: until it is finished or dropped, its chunks belong to nothing else.
     ///
@@ -92,12 +111,14 @@ impl SpaceStore {
     pub fn drop_upload(&self, options: WriteOptions, asset: AssetId) -> Result<()> {
         self.store.write(options, &mut |rows| {
             let pending = keyspaces::pending_asset(asset);
-            if rows.get(&pending, &mut |_| Ok(()))? {
-                let chunks = keyspaces::chunks(asset);
-                rows.delete_range(&chunks, &keyspaces::end_of(chunks))?;
-                rows.delete(&pending)?;
+            if !rows.get(&pending, &mut |_| Ok(()))? {
+                return Ok(());
             }
-            Ok(())
+            // By number, so that the bytes are not read.
+            for number in 0..stored_chunks(&*rows, asset)? {
+                rows.delete(&keyspaces::chunk(asset, number))?;
+            }
+            rows.delete(&pending)
         })
     }
 

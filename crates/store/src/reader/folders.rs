@@ -26,7 +26,8 @@ impl Reader<'_> {
     pub fn folders_in(&self, parent: Option<FolderId>) -> Result<Vec<FolderRecord>> {
         let prefix = keyspaces::folders_in(parent);
         let mut folders = Vec::new();
-        self.read.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, _| {
+        self.read.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, value| {
+            records::read_empty(key, value)?;
             let (_, folder) = keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
             folders.push(folder);
             Ok(ControlFlow::Continue(()))

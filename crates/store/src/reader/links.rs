@@ -34,7 +34,8 @@ impl Reader<'_> {
         let after = after.map(|BackLink { kind, source }| keyspaces::edge(target, kind, source));
         let lower = after.as_deref().map_or(Bound::Included(&*prefix), Bound::Excluded);
         let range = KeyRange { lower, ..KeyRange::half_open(&prefix, &end) };
-        self.read.scan(range, &mut |key, _| {
+        self.read.scan(range, &mut |key, value| {
+            records::read_empty(key, value)?;
             let (kind, source) = keyspaces::read_edge(key).ok_or_else(|| records::damaged(key))?;
             links.push(BackLink { kind, source });
             Ok(if links.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })

@@ -343,6 +343,8 @@ impl Runs {
         run.seal_into(key, &mut value);
         rows.put(key, &value)?;
         self.staged.remove(key);
+        // It may have been under this key before, shrunk, and left in between: what is not in memory is not joined.
+        self.shrunk.remove(key);
         Ok(())
     }
 
