@@ -7,7 +7,7 @@
 //! ```
 //!
 //! It fails if what is read is not what was uploaded, if anything stays behind, or if more than 64 MiB of memory were taken. Most
-//! of the memory is the store's cache of pages, which any use of a space fills: it is set to 32 MiB here.
+//! of the memory is the store's cache of pages, which any use of a space fills; it has its default size here.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -20,8 +20,6 @@ use leafbase::{DeleteBlocks, Space, UploadFile};
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 const MIB: u64 = 1 << 20;
-/// Bytes of the store's cache of pages.
-const CACHE: usize = 32 << 20;
 
 fn main() -> ExitCode {
     match run(&mut io::stdout().lock()) {
@@ -67,7 +65,7 @@ fn run(out: &mut impl Write) -> Result<()> {
     let path = directory.path().join("upload.leafbase");
     let mut limits = leafbase::Limits::default();
     limits.upload = limits.upload.max(length);
-    let space = Space::builder().cache_bytes(CACHE).limits(limits).create(&path)?;
+    let space = Space::builder().limits(limits).create(&path)?;
     let notes = space.connect();
     let document = notes.create_document("Files")?.id();
     let before = memory();
@@ -89,8 +87,8 @@ fn run(out: &mut impl Write) -> Result<()> {
     let taken = before.zip(memory()).map(|(before, after)| after.saturating_sub(before));
     match taken {
         Some(bytes) => {
-            let (bytes, cache) = (bytes.div_ceil(MIB), CACHE >> 20);
-            writeln!(out, "extra resident memory at its highest: {bytes} MiB, a cache of {cache} MiB included")?;
+            let bytes = bytes.div_ceil(MIB);
+            writeln!(out, "extra resident memory at its highest: {bytes} MiB, the store's cache included")?;
         }
         None => writeln!(out, "resident memory: not known on this system")?,
     }

@@ -111,7 +111,7 @@ impl SpaceBuilder {
         self
     }
 
-    /// Bytes of memory that pages of the store may take. Default: 64 MiB.
+    /// Bytes of memory that pages of the store may take. Default: 48 MiB.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.options = self.options.cache_bytes(bytes);
         self

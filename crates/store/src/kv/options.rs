@@ -12,12 +12,13 @@ pub struct OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { cache_bytes: 64 << 20, read_only: false }
+        // With what an upload of any length takes beside, it stays below 64 MiB.
+        Self { cache_bytes: 48 << 20, read_only: false }
     }
 }
 
 impl OpenOptions {
-    /// The defaults: 64 MiB of cache, reading and writing.
+    /// The defaults: 48 MiB of cache, reading and writing.
     pub fn new() -> Self {
         Self::default()
     }
