@@ -41,6 +41,12 @@ pub(crate) const DOCUMENTS_BY_DAY: Keyspace = Keyspace { tag: 0x24, name: "docum
 /// Location to the number of documents kept there. Law: it is as the documents' records say, and where there are none there is
 /// no row.
 pub(crate) const LOCATION_COUNTS: Keyspace = Keyspace { tag: 0x25, name: "counts of documents" };
+/// (location, last change, document). Law: as the document's record says, and no other; the inbox is not in it.
+pub(crate) const DOCUMENTS_BY_LOCATION_MODIFIED: Keyspace =
+    Keyspace { tag: 0x26, name: "documents by location and modified" };
+/// (location, making, document). Law: as the document's record says, and no other; the inbox is not in it.
+pub(crate) const DOCUMENTS_BY_LOCATION_CREATED: Keyspace =
+    Keyspace { tag: 0x27, name: "documents by location and created" };
 /// Folder to its record. Law: its parent exists, and no folder is in itself.
 pub(crate) const FOLDERS: Keyspace = Keyspace { tag: 0x30, name: "folders" };
 /// (parent or [`FolderId::NIL`], folder). Law: as the folder's record says, and no other.
@@ -69,7 +75,7 @@ pub(crate) const SCHEMAS: Keyspace = Keyspace { tag: 0x70, name: "schemas" };
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
 /// Those that hold rows, in the order of their keys.
-pub(crate) const IN_USE: [Keyspace; 20] = [
+pub(crate) const IN_USE: [Keyspace; 22] = [
     META,
     BLOCKS,
     PLACES,
@@ -79,6 +85,8 @@ pub(crate) const IN_USE: [Keyspace; 20] = [
     DOCUMENTS_BY_CREATED,
     DOCUMENTS_BY_DAY,
     LOCATION_COUNTS,
+    DOCUMENTS_BY_LOCATION_MODIFIED,
+    DOCUMENTS_BY_LOCATION_CREATED,
     FOLDERS,
     FOLDER_CHILDREN,
     EDGES,
@@ -212,9 +220,27 @@ pub(crate) fn read_document(key: &[u8]) -> Option<DocumentId> {
         DOCUMENTS_BY_LOCATION => 34,
         DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_CREATED => 25,
         DOCUMENTS_BY_DAY => 22,
+        DOCUMENTS_BY_LOCATION_MODIFIED | DOCUMENTS_BY_LOCATION_CREATED => 42,
         _ => return None,
     };
     (key.len() == length).then(|| key.last_chunk::<16>().copied().map(DocumentId::from_bytes))?
+}
+
+/// What the documents in an index by ID or by time are sorted by: the time as it stands in keys, zeros where there is none, and
+/// the ID.
+pub(crate) type Rank = ([u8; 8], DocumentId);
+
+/// The rank of the document that a key of the documents or of one of their indexes ends with; of one by day the ID alone.
+pub(crate) fn read_rank(key: &[u8]) -> Option<Rank> {
+    let document = read_document(key)?;
+    let time = match of(key) {
+        DOCUMENTS_BY_MODIFIED
+        | DOCUMENTS_BY_CREATED
+        | DOCUMENTS_BY_LOCATION_MODIFIED
+        | DOCUMENTS_BY_LOCATION_CREATED => key.split_last_chunk::<16>()?.0.last_chunk().copied()?,
+        _ => [0; 8],
+    };
+    Some((time, document))
 }
 
 /// A location as it stands in keys.
@@ -266,6 +292,16 @@ pub(crate) fn day_bytes(day: Day) -> [u8; 4] {
 /// `keyspace` is by modified or by created.
 pub(crate) fn by_time(keyspace: Keyspace, time: Timestamp, document: DocumentId) -> [u8; 25] {
     joined(keyspace, &[&time_bytes(time), document.as_bytes()])
+}
+
+/// All documents kept in `location`; `keyspace` is by location and modified, or by location and created.
+pub(crate) fn timed_location(keyspace: Keyspace, location: Location) -> [u8; 18] {
+    joined(keyspace, &[&location_bytes(location)])
+}
+
+/// `keyspace` is as above.
+pub(crate) fn by_location_time(keyspace: Keyspace, at: Location, (time, document): Rank) -> [u8; 42] {
+    joined(keyspace, &[&location_bytes(at), &time, document.as_bytes()])
 }
 
 pub(crate) fn by_day(day: Day, is_trashed: bool, document: DocumentId) -> [u8; 22] {
@@ -466,6 +502,14 @@ mod tests {
         let folder = FolderId::from_bytes([3; 16]);
         assert_eq!(read_document(&by_location(Location::Folder(folder), document)), Some(document));
         assert_eq!(read_document(&by_day(Day::from_epoch_days(-5), true, document)), Some(document));
+        let (time, rank) = (Timestamp::from_millis(-7), (time_bytes(Timestamp::from_millis(-7)), document));
+        assert_eq!(read_rank(&by_time(DOCUMENTS_BY_CREATED, time, document)), Some(rank));
+        assert_eq!(read_rank(&by_location(Location::Trash, document)), Some(([0; 8], document)));
+        for keyspace in [DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_LOCATION_CREATED] {
+            let key = by_location_time(keyspace, Location::Folder(folder), rank);
+            assert!(key.starts_with(&timed_location(keyspace, Location::Folder(folder))));
+            assert_eq!((read_rank(&key), read_rank(&key[..41])), (Some(rank), None));
+        }
         assert_eq!(read_folder_child(&folder_child(None, folder)), Some((None, folder)));
         let (asset, comment) = (AssetId::from_bytes([4; 16]), CommentId::from_bytes([5; 16]));
         assert_eq!(read_comment(&super::comment(document, block, comment)), Some((document, block, comment)));

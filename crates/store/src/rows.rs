@@ -4,8 +4,8 @@ use leafbase_model::{Error, Result};
 
 use crate::keyspaces::{
     self, ASSET_CHUNKS, ASSETS, BLOCKS, CHANGES, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
-    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS, LOCATION_COUNTS, LOGBOOK, META,
-    PENDING_ASSETS, PLACES, TASKS, TASKS_BY_DAY,
+    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, EDGES,
+    FOLDER_CHILDREN, FOLDERS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, PLACES, TASKS, TASKS_BY_DAY,
 };
 use crate::reader::log::Parts;
 use crate::reader::tasks::read_entry;
@@ -50,7 +50,12 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             let id = keyspaces::read_document(key).ok_or_else(damaged)?;
             records::read(key, value, |unpack| document::read_counted(id, unpack)).map(drop)
         }
-        DOCUMENTS_BY_LOCATION | DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_CREATED | DOCUMENTS_BY_DAY => {
+        DOCUMENTS_BY_LOCATION
+        | DOCUMENTS_BY_MODIFIED
+        | DOCUMENTS_BY_CREATED
+        | DOCUMENTS_BY_DAY
+        | DOCUMENTS_BY_LOCATION_MODIFIED
+        | DOCUMENTS_BY_LOCATION_CREATED => {
             keyspaces::read_document(key).ok_or_else(damaged)?;
             records::read_empty(key, value)
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Forest, Location, Result};
 use leafbase_store::kv::{Snapshot, Store, Transaction, WriteOptions};
-use leafbase_store::{DocumentQuery, Law, Order, SpaceStore, Span, rows};
+use leafbase_store::{DocumentQuery, Law, Order, SpaceStore, Span, Within, rows};
 use proptest::prelude::*;
 
 mod broken;
@@ -89,7 +89,7 @@ fn broken_places_are_named() {
 fn broken_documents_are_named() {
     breaks(Law::Document, |store| delete(store, &key(DOCUMENTS, &[7], &[])));
     breaks(Law::Document, |store| copy(store, &key(DOCUMENTS, &[7], &[]), &key(DOCUMENTS, &[9], &[])));
-    for tag in 0x21..=0x24 {
+    for tag in [0x21, 0x22, 0x23, 0x24, BY_LOCATION_MODIFIED, BY_LOCATION_CREATED] {
         breaks(Law::DocumentIndex, |store| {
             let row = find(store, &[tag]).remove(0);
             delete(store, &row.0);
@@ -100,6 +100,22 @@ fn broken_documents_are_named() {
         row.0[8] ^= 1;
         put(store, &row.0, &rows::seal(&row.0, &[]));
     });
+    for tag in [BY_LOCATION_MODIFIED, BY_LOCATION_CREATED] {
+        // At another time, and in another place.
+        for (at, flipped) in [(25, 1), (1, 1)] {
+            breaks(Law::DocumentIndex, |store| {
+                let mut row = find(store, &[tag]).remove(0).0;
+                row[at] ^= flipped;
+                put(store, &row, &rows::seal(&row, &[]));
+            });
+        }
+        breaks(Law::DocumentIndex, |store| {
+            let (row, _) = find(store, &[tag]).remove(0);
+            let of_inbox = [&[tag, 5][..], &[0; 16], &row[18..26], &[16; 16]].concat();
+            put(store, &of_inbox, &rows::seal(&of_inbox, &[]));
+        });
+        breaks(Law::Record, |store| put(store, &key(tag, &[1], &[]), &rows::seal(&key(tag, &[1], &[]), &[])));
+    }
     breaks(Law::BlockCount, |store| delete(store, &key(BLOCKS, &[1, 4], &FIRST)));
     breaks(Law::DocumentFolder, |store| {
         delete(store, &key(FOLDERS, &[1], &[]));
@@ -294,8 +310,9 @@ fn a_record_of_a_later_version_is_told_from_damage() {
 }
 
 /// Of all keyspaces.
-const TAGS: [u8; 20] = [
-    1, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x30, 0x31, 0x40, 0x50, 0x51, 0x52, 0x60, 0x61, 0x62, 0x63, 0x80,
+const TAGS: [u8; 22] = [
+    1, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x30, 0x31, 0x40, 0x50, 0x51, 0x52, 0x60, 0x61,
+    0x62, 0x63, 0x80,
 ];
 
 #[test]
@@ -368,8 +385,10 @@ proptest! {
             }
             let _ = snapshot.reader().changes_after(0, 9);
             for order in [Order::Id, Order::Created, Order::Modified, Order::Day] {
-                let query = DocumentQuery { order, ..DocumentQuery::default() };
-                let _ = snapshot.reader().find_documents(&query, None, 3);
+                for within in [Within::All, Within::Location(Location::Trash)] {
+                    let query = DocumentQuery { within, order, ..DocumentQuery::default() };
+                    let _ = snapshot.reader().find_documents(&query, None, 3);
+                }
             }
             let _ = snapshot.reader().inbox();
             let _ = snapshot.reader().note_of(day());

@@ -115,6 +115,14 @@ fn listings_are_ranges_in_both_directions_and_any_pages() {
         (days(day(9), day(20)), vec![12, 16, 20]),
         (DocumentQuery { created: span(Some(time(30)), None), ..at(Location::Trash) }, vec![30, 34, 38]),
         (DocumentQuery { order: Order::Modified, ..folders(&[1]) }, (1..=37).rev().step_by(4).collect()),
+        (DocumentQuery { order: Order::Modified, ..at(Location::Trash) }, (2..=38).rev().step_by(4).collect()),
+        (DocumentQuery { order: Order::Created, ..folders(&[3, 1]) }, (1..=37).step_by(4).collect()),
+        (
+            DocumentQuery { within: Within::Location(Location::Trash), ..created(Some(time(30)), None) },
+            vec![30, 34, 38],
+        ),
+        (DocumentQuery { within: folders(&[1]).within, ..modified(Some(time(8)), Some(time(16))) }, vec![33, 29, 25]),
+        (DocumentQuery { order: Order::Modified, ..at(Location::Inbox) }, vec![]),
         (DocumentQuery { day: span(day(30), None), ..DocumentQuery::default() }, vec![32, 36, 40]),
     ];
     for (query, expected) in cases {
@@ -142,6 +150,8 @@ fn a_cursor_of_another_query_is_refused() {
         created(Some(time(1)), None),
         created(None, Some(time(40))),
         modified(None, None),
+        DocumentQuery { order: Order::Modified, ..at(Location::Trash) },
+        DocumentQuery { order: Order::Created, ..at(Location::Trash) },
         days(None, None),
     ];
     let cursors = queries.clone().map(|query| snapshot.reader().find_documents(&query, None, 1).unwrap().next.unwrap());
@@ -173,6 +183,10 @@ fn a_write_moves_its_documents_in_the_index() {
     assert_eq!((change.sequence, change.documents), (2, vec![id]));
     assert_eq!(ids(&space, &DocumentQuery { descending: true, ..modified(None, None) }, 1)[0], 30);
     assert!(!ids(&space, &at(Location::Trash), 9).contains(&30));
+    for order in [Order::Created, Order::Modified] {
+        assert!(!ids(&space, &DocumentQuery { order, ..at(Location::Trash) }, 9).contains(&30));
+        assert!(ids(&space, &DocumentQuery { order, ..at(Location::Unsorted) }, 9).contains(&30));
+    }
     let read = space.snapshot().unwrap().reader().document(id).unwrap().unwrap();
     assert_eq!(read.modified_at, Timestamp::from_millis(90_000));
     // A clock that goes back doesn't take the time of the last change with it.

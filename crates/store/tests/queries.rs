@@ -150,9 +150,9 @@ impl Shelf {
         let places = DocumentQuery { within, ..DocumentQuery::default() };
         let day_order = if order == Order::Day { order } else { Order::Id };
         let ranges = [
+            DocumentQuery { created, ..places.clone() },
+            DocumentQuery { modified, ..places.clone() },
             places,
-            DocumentQuery { created, ..DocumentQuery::default() },
-            DocumentQuery { modified, ..DocumentQuery::default() },
             DocumentQuery { day, order: day_order, ..DocumentQuery::default() },
         ];
         ranges.iter().map(|range| answer(&self.records, range).len()).min().unwrap()
@@ -227,6 +227,7 @@ fn a_page_of_an_order_alone_reads_the_page() {
     let shelf = mixed();
     let of = |order| DocumentQuery { order, ..DocumentQuery::default() };
     let at = |location| DocumentQuery { within: Within::Location(location), ..DocumentQuery::default() };
+    let of_folders = DocumentQuery { within: Within::Folders((0..FOLDERS).map(folder).collect()), ..of(Order::Id) };
     let spanned = DocumentQuery { created: Span { from: Some(time(20)), to: Some(time(50)) }, ..of(Order::Created) };
     let queries = [
         of(Order::Id),
@@ -235,6 +236,11 @@ fn a_page_of_an_order_alone_reads_the_page() {
         of(Order::Day),
         at(Location::Unsorted),
         at(Location::Folder(folder(0))),
+        DocumentQuery { order: Order::Modified, ..at(Location::Unsorted) },
+        DocumentQuery { order: Order::Created, ..at(Location::Trash) },
+        DocumentQuery { within: Within::Location(Location::Unsorted), ..spanned.clone() },
+        DocumentQuery { order: Order::Created, ..of_folders.clone() },
+        DocumentQuery { order: Order::Modified, ..of_folders },
         spanned,
     ];
     for query in
@@ -243,11 +249,37 @@ fn a_page_of_an_order_alone_reads_the_page() {
         let mut cursor: Option<Cursor> = None;
         for _ in 0..4 {
             let (page, rows) = shelf.counted(|reader| reader.find_documents(&query, cursor.as_ref(), 40).unwrap());
-            // A key and a record for each, and for the one that tells that it goes on. Among all by ID the inbox is passed by.
-            let passing_by = if query.order == Order::Id && query.within == Within::All { 2 * 32 } else { 0 };
+            // A key and a record for each, and for the one that tells that it goes on. Among all by ID the inbox is passed by;
+            // of several folders, some keys of each are read.
+            let passing_by = match (&query.within, query.order) {
+                (Within::All, Order::Id) => 2 * 32,
+                (Within::Folders(folders), _) => folders.len() * 41_usize.div_ceil(folders.len()),
+                _ => 0,
+            };
             assert!(page.documents.len() == 40 && rows <= 2 * 41 + passing_by, "{rows} rows for {query:?}");
             cursor = page.next;
         }
+    }
+}
+
+/// What is asked for by ID lies at the end of all, so that the range of its times is found first.
+#[test]
+fn a_range_is_sorted_by_its_ids_before_records_are_read() {
+    let mut records = Shelf::mixed(2_000).records;
+    for (number, record) in records.iter_mut().enumerate() {
+        record.created_at = time(if number < 1_500 { 1 } else { 2_000 - u32::try_from(number / 2).unwrap() });
+    }
+    let shelf = Shelf::of(records);
+    let late = DocumentQuery { created: Span { from: Some(time(2)), to: None }, ..DocumentQuery::default() };
+    let before_the_last = DocumentQuery { modified: Span { from: None, to: Some(time(50)) }, ..late.clone() };
+    // The keys of another range that was tried meanwhile, and records that it leaves out.
+    for (query, beside) in [(late, 0), (before_the_last, 4 * TRIED + 32)] {
+        let expected = answer(&shelf.records, &query);
+        assert_eq!(pages(shelf.space.snapshot().unwrap().reader(), &query, 20), expected);
+        let (page, rows) = shelf.counted(|reader| reader.find_documents(&query, None, 20).unwrap());
+        assert_eq!(page.documents, expected[..20]);
+        // Those tried by ID with their records, the keys of all late ones, and the records of the page.
+        assert!(rows <= 2 * 4 * TRIED + 500 + 21 + beside, "{rows} rows for {query:?}");
     }
 }
 

@@ -7,11 +7,21 @@ use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
 use super::blocks::Blocks;
 use super::{Check, Law};
 use crate::keyspaces::{
-    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED,
-    LOCATION_COUNTS, Row,
+    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED,
+    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, LOCATION_COUNTS, Row,
 };
 use crate::records::{self, document};
 use crate::transaction::index_keys;
+
+/// The indexes of documents, as [`index_keys`] has their rows.
+const INDEXES: [Keyspace; 6] = [
+    DOCUMENTS_BY_LOCATION,
+    DOCUMENTS_BY_MODIFIED,
+    DOCUMENTS_BY_CREATED,
+    DOCUMENTS_BY_DAY,
+    DOCUMENTS_BY_LOCATION_MODIFIED,
+    DOCUMENTS_BY_LOCATION_CREATED,
+];
 
 impl Check<'_> {
     pub(super) fn documents(&mut self, blocks: &Blocks) -> BTreeMap<DocumentId, DocumentRecord> {
@@ -67,7 +77,7 @@ impl Check<'_> {
     }
 
     fn document_indexes(&mut self, documents: &BTreeMap<DocumentId, DocumentRecord>) {
-        for keyspace in [DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY] {
+        for keyspace in INDEXES {
             self.rows(keyspace, &mut |check, key, value| {
                 let id = keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?;
                 if !documents.get(&id).is_some_and(|record| index_keys(record).iter().any(|expected| expected == key)) {

@@ -2,7 +2,7 @@
 
 use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result};
 
-use super::query::{Cursor, DocumentPage, DocumentQuery, Filter, Position};
+use super::query::{Cursor, DocumentPage, DocumentQuery, Filter, Order, Position};
 use super::streams::Stream;
 use super::{Reader, get};
 use crate::keyspaces;
@@ -57,8 +57,9 @@ impl Reader<'_> {
     /// At most `limit` documents that `query` asks for, those behind `after`.
     ///
     /// A page costs no more than a small multiple of the smallest range that has all documents asked for: the documents of
-    /// the places, and those within each span; and no more than one of the page itself, where every document of the order
-    /// is asked for.
+    /// the places, of these those within each span of times, and those within the span of days. It costs no more than a
+    /// multiple of the page itself where places and the span of its order are all that is asked for. By ID, a range is
+    /// sorted by its keys, and records are read until the page is full.
     ///
     /// # Errors
     /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor is one of another query.
@@ -81,7 +82,7 @@ impl Reader<'_> {
                 let has_ended = taken.len() < due;
                 collected.extend(taken);
                 if has_ended {
-                    self.sort_out(collected, after, &mut search)?;
+                    self.sort_out(std::mem::take(collected), after, &mut search)?;
                     return Ok(search.page());
                 }
             }
@@ -105,7 +106,22 @@ impl Reader<'_> {
     }
 
     /// Finds the page among `documents`, which are all that can be asked for, in whatever order.
-    fn sort_out(&self, documents: &[DocumentId], after: Option<Position<'_>>, search: &mut Search<'_>) -> Result<()> {
+    fn sort_out(&self, documents: Vec<DocumentId>, after: Option<Position<'_>>, search: &mut Search<'_>) -> Result<()> {
+        search.found.clear();
+        if search.filter.query.order == Order::Id {
+            self.sort_by_id(documents, after, search)
+        } else {
+            self.sort_by_record(&documents, after, search)
+        }
+    }
+
+    /// What they are sorted by stands in the records: all are read.
+    fn sort_by_record(
+        &self,
+        documents: &[DocumentId],
+        after: Option<Position<'_>>,
+        search: &mut Search<'_>,
+    ) -> Result<()> {
         let DocumentQuery { order, descending, .. } = search.filter.query;
         let is_behind =
             |key: &[u8]| after.is_none_or(|after| if *descending { *key < *after.key } else { *key > *after.key });
@@ -115,7 +131,30 @@ impl Reader<'_> {
             found.extend(records.map(|record| (order.key(&record), record)).filter(|(key, _)| is_behind(key)));
         }
         found.sort_unstable_by(|(a, _), (b, _)| if *descending { b.cmp(a) } else { a.cmp(b) });
-        search.found = found.into_iter().take(search.wanted).map(|(_, record)| record).collect();
+        search.found.extend(found.into_iter().take(search.wanted).map(|(_, record)| record));
+        Ok(())
+    }
+
+    /// What they are sorted by is known: records are read until the page is filled.
+    fn sort_by_id(
+        &self,
+        mut documents: Vec<DocumentId>,
+        after: Option<Position<'_>>,
+        search: &mut Search<'_>,
+    ) -> Result<()> {
+        let descending = search.filter.query.descending;
+        if let Some(Position { rank: (_, last), .. }) = after {
+            documents.retain(|document| if descending { *document < last } else { *document > last });
+        }
+        documents.sort_unstable_by(|a, b| if descending { b.cmp(a) } else { a.cmp(b) });
+        let (mut rest, mut at_least) = (documents.as_slice(), 0);
+        while !rest.is_empty() && !search.is_done() {
+            let missing = search.wanted - search.found.len();
+            let (next, behind) = rest.split_at(missing.max(at_least).min(READ_AT_ONCE).min(rest.len()));
+            let records = self.records(next)?.into_iter().filter(|record| search.filter.takes(record));
+            search.found.extend(records);
+            (rest, at_least) = (behind, BATCH);
+        }
         Ok(())
     }
 

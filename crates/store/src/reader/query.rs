@@ -1,10 +1,11 @@
 //! Queries for documents, as data: which ones, in which order, and where a page goes on.
 
-use leafbase_model::{Day, DocumentId, DocumentRecord, Error, FolderId, Location, Result, Timestamp};
+use leafbase_model::{Day, DocumentRecord, Error, FolderId, Location, Result, Timestamp};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::keyspaces::{
-    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_MODIFIED, Keyspace, day_bytes, time_bytes,
+    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes,
+    time_bytes,
 };
 use crate::transaction::by_day;
 
@@ -62,7 +63,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The index that is sorted so.
+    /// The index of all documents that is sorted so.
     pub(super) const fn keyspace(self) -> Keyspace {
         match self {
             Self::Id => DOCUMENTS,
@@ -144,9 +145,9 @@ impl DocumentQuery {
     /// The key of [`Order::key`] in a cursor of this query.
     pub(super) fn read_cursor<'c>(&self, cursor: &'c Cursor) -> Result<Position<'c>> {
         let (head, key) = cursor.0.split_first_chunk::<CURSOR_HEAD>().ok_or_else(foreign_cursor)?;
-        let document = keyspaces::read_document(key).filter(|_| keyspaces::of(key) == self.order.keyspace());
-        match document {
-            Some(document) if *head == self.cursor_head() => Ok(Position { key, document }),
+        let rank = keyspaces::read_rank(key).filter(|_| keyspaces::of(key) == self.order.keyspace());
+        match rank {
+            Some(rank) if *head == self.cursor_head() => Ok(Position { key, rank }),
             _ => Err(foreign_cursor()),
         }
     }
@@ -182,7 +183,8 @@ impl DocumentQuery {
 pub(super) struct Position<'c> {
     /// Its key in the index of the order.
     pub(super) key: &'c [u8],
-    pub(super) document: DocumentId,
+    /// What the key says.
+    pub(super) rank: Rank,
 }
 
 /// A query made ready to be asked of many records.

@@ -3,12 +3,18 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::{Bound, ControlFlow};
 
-use leafbase_model::{DocumentId, Location, Result};
+use leafbase_model::{Day, DocumentId, Location, Result, Timestamp};
 
-use super::query::{Filter, Order, Position, Span, Within};
-use crate::keyspaces::{self, Keyspace, day_bytes, end_of_slice, time_bytes};
+use super::query::{DocumentQuery, Filter, Order, Position, Span, Within};
+use crate::keyspaces::{
+    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION_CREATED,
+    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes, end_of_slice, time_bytes,
+};
 use crate::kv::{KeyRange, Read};
 use crate::records;
+
+/// No value at which a range begins or ends.
+const NO_BOUND: Option<[u8; 0]> = None;
 
 /// One range of keys, each of which ends with a document.
 struct Lane {
@@ -17,35 +23,27 @@ struct Lane {
     /// The key that was read last, or that it begins behind.
     behind: Option<Vec<u8>>,
     /// Read, and not given yet.
-    buffer: VecDeque<DocumentId>,
+    buffer: VecDeque<Rank>,
     is_exhausted: bool,
 }
 
 impl Lane {
-    fn new(lower: Vec<u8>, upper: Vec<u8>, behind: Option<Vec<u8>>) -> Self {
-        Self { lower, upper, behind, buffer: VecDeque::new(), is_exhausted: false }
-    }
-
-    /// The documents kept in `location`.
-    fn of_location(location: Location, behind: Option<Position<'_>>) -> Self {
-        let prefix = keyspaces::location(location).to_vec();
-        let behind = behind.map(|position| keyspaces::by_location(location, position.document).to_vec());
-        Self::new(prefix.clone(), end_of_slice(&prefix), behind)
-    }
-
-    /// The rows of an index from one value up to another.
-    fn of_span<const N: usize>(
-        keyspace: Keyspace,
-        from: Option<[u8; N]>,
-        to: Option<[u8; N]>,
-        behind: Option<Position<'_>>,
-    ) -> Self {
+    /// The keys that begin with `prefix`, from one value behind it up to another.
+    fn new<const N: usize>(prefix: &[u8], from: Option<[u8; N]>, to: Option<[u8; N]>, behind: Option<Vec<u8>>) -> Self {
         let key = |part: Option<[u8; N]>| {
-            let mut key = vec![keyspace.tag];
+            let mut key = prefix.to_vec();
             key.extend(part.iter().flatten());
             key
         };
-        Self::new(key(from), end_of_slice(&key(to)), behind.map(|position| position.key.to_vec()))
+        let (lower, upper) = (key(from), end_of_slice(&key(to)));
+        Self { lower, upper, behind, buffer: VecDeque::new(), is_exhausted: false }
+    }
+
+    /// The documents kept in `location`, by ID.
+    fn of_location(location: Location, behind: Option<Position<'_>>) -> Self {
+        let behind =
+            behind.map(|Position { rank: (_, document), .. }| keyspaces::by_location(location, document).to_vec());
+        Self::new(&keyspaces::location(location), NO_BOUND, NO_BOUND, behind)
     }
 
     fn range(&self, descending: bool) -> KeyRange<'_> {
@@ -63,7 +61,7 @@ impl Lane {
         let (range, mut last, mut read) = (self.range(descending), None, VecDeque::new());
         if !range.is_empty() && count > 0 {
             source.scan(range, &mut |key, _| {
-                read.push_back(keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?);
+                read.push_back(keyspaces::read_rank(key).ok_or_else(|| records::damaged(key))?);
                 if read.len() < count {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -79,11 +77,43 @@ impl Lane {
     }
 }
 
-/// The documents of one range, or of several by ID.
+/// An index by time, of all documents and of those of one location, and the part of it that a query asks for.
+struct Times {
+    everywhere: Keyspace,
+    within: Keyspace,
+    span: Span<Timestamp>,
+}
+
+impl Times {
+    fn created(query: &DocumentQuery) -> Self {
+        Self { everywhere: DOCUMENTS_BY_CREATED, within: DOCUMENTS_BY_LOCATION_CREATED, span: query.created }
+    }
+
+    fn modified(query: &DocumentQuery) -> Self {
+        Self { everywhere: DOCUMENTS_BY_MODIFIED, within: DOCUMENTS_BY_LOCATION_MODIFIED, span: query.modified }
+    }
+
+    /// The range of each of the places that are asked for, or of all documents.
+    fn lanes(&self, filter: &Filter<'_>, behind: Option<Position<'_>>) -> Vec<Lane> {
+        let lane = |prefix: &[u8], behind| {
+            Lane::new(prefix, self.span.from.map(time_bytes), self.span.to.map(time_bytes), behind)
+        };
+        let Some(places) = places(filter) else {
+            return vec![lane(&[self.everywhere.tag], behind.map(|position| position.key.to_vec()))];
+        };
+        let of_place = |place| {
+            let behind = behind.map(|position| keyspaces::by_location_time(self.within, place, position.rank).to_vec());
+            lane(&keyspaces::timed_location(self.within, place), behind)
+        };
+        places.into_iter().map(of_place).collect()
+    }
+}
+
+/// The documents of one range, or of several by ID or by time.
 pub(super) struct Stream {
     lanes: Vec<Lane>,
     /// The next document of each lane that has begun and not ended.
-    heads: BTreeSet<(DocumentId, usize)>,
+    heads: BTreeSet<(Rank, usize)>,
     /// The lane that the last document was taken from: its next one is read when it is needed, and not before.
     taken_from: Option<usize>,
     has_begun: bool,
@@ -101,10 +131,9 @@ impl Stream {
     pub(super) fn in_order(filter: &Filter<'_>, behind: Option<Position<'_>>) -> Self {
         let query = filter.query;
         let lanes = match query.order {
-            Order::Id => lanes_within(filter, behind)
-                .unwrap_or_else(|| vec![Lane::of_span(query.order.keyspace(), None::<[u8; 0]>, None, behind)]),
-            Order::Created => vec![by_time(query.order, query.created, behind)],
-            Order::Modified => vec![by_time(query.order, query.modified, behind)],
+            Order::Id => by_id(filter, behind),
+            Order::Created => Times::created(query).lanes(filter, behind),
+            Order::Modified => Times::modified(query).lanes(filter, behind),
             Order::Day => vec![by_day(query.day, behind)],
         };
         Self::new(lanes, query.descending)
@@ -113,14 +142,15 @@ impl Stream {
     /// The other ranges, each of which has all documents that the query asks for, in orders of their own.
     pub(super) fn others(filter: &Filter<'_>) -> Vec<Self> {
         let query = filter.query;
-        let within = lanes_within(filter, None).filter(|_| query.order != Order::Id);
-        let spans = [
-            (Order::Created, query.created.is_bounded().then(|| by_time(Order::Created, query.created, None))),
-            (Order::Modified, query.modified.is_bounded().then(|| by_time(Order::Modified, query.modified, None))),
-            (Order::Day, query.day.is_bounded().then(|| by_day(query.day, None))),
+        let (created, modified, day) =
+            (query.created.is_bounded(), query.modified.is_bounded(), query.day.is_bounded());
+        let lanes = [
+            (query.order == Order::Day && query.within != Within::All).then(|| by_id(filter, None)),
+            (query.order != Order::Created && created).then(|| Times::created(query).lanes(filter, None)),
+            (query.order != Order::Modified && modified).then(|| Times::modified(query).lanes(filter, None)),
+            (query.order != Order::Day && day).then(|| vec![by_day(query.day, None)]),
         ];
-        let spans = spans.into_iter().filter(|(order, _)| *order != query.order).filter_map(|(_, lane)| lane);
-        within.into_iter().chain(spans.map(|lane| vec![lane])).map(|lanes| Self::new(lanes, false)).collect()
+        lanes.into_iter().flatten().map(|lanes| Self::new(lanes, false)).collect()
     }
 
     /// At most `count` documents more; fewer only where it ends.
@@ -138,7 +168,7 @@ impl Stream {
                 self.advance(source, number, step)?;
             }
             let head = if self.descending { self.heads.pop_last() } else { self.heads.pop_first() };
-            let Some((document, number)) = head else { break };
+            let Some(((_, document), number)) = head else { break };
             taken.push(document);
             self.taken_from = Some(number);
         }
@@ -151,27 +181,30 @@ impl Stream {
         if lane.buffer.is_empty() && !lane.is_exhausted {
             self.read += lane.fill(source, self.descending, step)?;
         }
-        self.heads.extend(lane.buffer.pop_front().map(|document| (document, number)));
+        self.heads.extend(lane.buffer.pop_front().map(|rank| (rank, number)));
         Ok(())
     }
 }
 
-/// The ranges of the places that are asked for; none if all places are.
-fn lanes_within(filter: &Filter<'_>, behind: Option<Position<'_>>) -> Option<Vec<Lane>> {
+/// The places that are asked for; none if all are.
+fn places(filter: &Filter<'_>) -> Option<Vec<Location>> {
     match filter.query.within {
         Within::All => None,
-        Within::Location(location) => Some(vec![Lane::of_location(location, behind)]),
-        Within::Folders(_) => {
-            let folders = filter.folders.iter();
-            Some(folders.map(|folder| Lane::of_location(Location::Folder(*folder), behind)).collect())
-        }
+        Within::Location(location) => Some(vec![location]),
+        Within::Folders(_) => Some(filter.folders.iter().copied().map(Location::Folder).collect()),
     }
 }
 
-fn by_time(order: Order, span: Span<leafbase_model::Timestamp>, behind: Option<Position<'_>>) -> Lane {
-    Lane::of_span(order.keyspace(), span.from.map(time_bytes), span.to.map(time_bytes), behind)
+/// The ranges of the places that are asked for, or of all documents.
+fn by_id(filter: &Filter<'_>, behind: Option<Position<'_>>) -> Vec<Lane> {
+    let Some(places) = places(filter) else {
+        let behind = behind.map(|position| position.key.to_vec());
+        return vec![Lane::new(&[DOCUMENTS.tag], NO_BOUND, NO_BOUND, behind)];
+    };
+    places.into_iter().map(|place| Lane::of_location(place, behind)).collect()
 }
 
-fn by_day(span: Span<leafbase_model::Day>, behind: Option<Position<'_>>) -> Lane {
-    Lane::of_span(Order::Day.keyspace(), span.from.map(day_bytes), span.to.map(day_bytes), behind)
+fn by_day(span: Span<Day>, behind: Option<Position<'_>>) -> Lane {
+    let behind = behind.map(|position| position.key.to_vec());
+    Lane::new(&[DOCUMENTS_BY_DAY.tag], span.from.map(day_bytes), span.to.map(day_bytes), behind)
 }

@@ -7,7 +7,10 @@ use leafbase_model::{Day, DocumentId, DocumentRecord, Forest, Location, Result, 
 
 use super::forests::Prepared;
 use super::{SpaceTransaction, conflict, missing};
-use crate::keyspaces::{self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED};
+use crate::keyspaces::{
+    self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
+    time_bytes,
+};
 use crate::kv::{Read, Transaction};
 use crate::reader::documents::{document_count, first_in};
 use crate::reader::memo::Memo;
@@ -150,8 +153,15 @@ fn add_to_count(rows: &mut dyn Transaction, key: &[u8; 18], change: i64) -> Resu
 pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
     let mut keys = vec![keyspaces::by_location(record.location, record.id).to_vec()];
     if record.location != Location::Inbox {
-        keys.push(keyspaces::by_time(DOCUMENTS_BY_MODIFIED, record.modified_at, record.id).to_vec());
-        keys.push(keyspaces::by_time(DOCUMENTS_BY_CREATED, record.created_at, record.id).to_vec());
+        let times = [
+            (DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_LOCATION_MODIFIED, record.modified_at),
+            (DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, record.created_at),
+        ];
+        for (everywhere, within, time) in times {
+            keys.push(keyspaces::by_time(everywhere, time, record.id).to_vec());
+            let rank = (time_bytes(time), record.id);
+            keys.push(keyspaces::by_location_time(within, record.location, rank).to_vec());
+        }
         keys.extend(record.day.map(|day| by_day(record, day)));
     }
     keys
