@@ -5,7 +5,7 @@ use leafbase_model::{
     Block, BlockData, BlockDraft, BlockId, BlockPatch, BlockRecord, Content, DayRef, DeleteBlocks, Error, Fetch,
     FetchFrom, Fields, InsertBlocks, InsertSource, Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
 };
-use leafbase_tree_ops::{self as ops, Place, ReadTree, Texts};
+use leafbase_tree_ops::{self as ops, Place, ReadTree, Takes, Texts};
 
 use crate::connection::{Connection, Writing};
 use crate::drafts::Ready;
@@ -66,7 +66,8 @@ impl<S: Sight> Connection<S> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if the target does not exist; [`crate::ErrorKind::RuleViolation`] if it may not have
-    /// children, or a block is not allowed; [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
+    /// children, a block is not allowed, or it is no task and would stand at the top of the inbox;
+    /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
     /// The path names the first bad entry, and nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let ready = match request.source {
@@ -93,7 +94,7 @@ impl<S: Sight> Connection<S> {
     fn insert(&self, ready: &Ready, position: Position) -> Result<Items<Block>> {
         let (mut inserted, _) = self.write(|writing| {
             let Some(place) = self.place(writing, position, ready.is_empty())? else { return Ok(Vec::new()) };
-            let drafts = |depth: usize| ready.at_depth(depth, self.limits());
+            let drafts = |depth: usize, takes: Takes| ready.at(depth, takes, self.limits());
             let mut inserted = writing.decide(|tree, context| ops::insert_at(tree, context, place, drafts))?;
             prepare::titles(&mut inserted.edits);
             let blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
@@ -111,7 +112,8 @@ impl<S: Sight> Connection<S> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Conflict`] if a block no longer has the `rev` given;
     /// [`crate::ErrorKind::Validation`] for a field that the block's type does not have;
-    /// [`crate::ErrorKind::RuleViolation`]. The path names the first bad entry, and nothing is changed.
+    /// [`crate::ErrorKind::RuleViolation`], also for a change after which a block at the top of the inbox would be no task, and
+    /// for the root of the inbox. The path names the first bad entry, and nothing is changed.
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
         let UpdateBlocks { blocks } = request;
         let (updated, _) = self.write(|writing| {
@@ -155,8 +157,8 @@ impl<S: Sight> Connection<S> {
     /// Moves blocks with all below them, within and across documents; they keep their IDs and the order of the request.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if a block would come under itself, or the target
-    /// may not have children; [`crate::ErrorKind::LimitExceeded`] if pages would nest too deep.
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if a block would come under itself, the target
+    /// may not have children, or what is no task would stand at the top of the inbox; [`crate::ErrorKind::LimitExceeded`] if pages would nest too deep.
     pub fn move_blocks(&self, request: MoveBlocks) -> Result<Items<BlockId>> {
         self.write(|writing| {
             let is_empty = request.block_ids.is_empty();

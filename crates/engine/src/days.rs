@@ -27,18 +27,16 @@ pub(crate) fn resolve(day: DayRef, zone: &TimeZone, now: Timestamp) -> Result<Da
 }
 
 /// The first instant of `day` in the zone; of a day that the zone skips, that of the day after it. Held within the calendar.
-#[expect(clippy::unnecessary_wraps, reason = "days that no zone can place are refused here, should there be any")]
-pub(crate) fn start_of(day: Day, zone: &TimeZone) -> Result<Timestamp> {
-    Ok(Timestamp::from_millis(midnight(day.epoch_days(), zone).first))
+pub(crate) fn start_of(day: Day, zone: &TimeZone) -> Timestamp {
+    Timestamp::from_millis(midnight(day.epoch_days(), zone).first)
 }
 
 /// The last millisecond of `day` in the zone; of a day that the zone skips, that of the day before it, so that it ends before
 /// it starts. Held within the calendar.
 ///
 /// Where clocks go back over midnight, days overlap: each reaches from its first to its last instant.
-#[expect(clippy::unnecessary_wraps, reason = "as for its start")]
-pub(crate) fn end_of(day: Day, zone: &TimeZone) -> Result<Timestamp> {
-    Ok(Timestamp::from_millis(midnight(day.epoch_days() + 1, zone).last - 1))
+pub(crate) fn end_of(day: Day, zone: &TimeZone) -> Timestamp {
+    Timestamp::from_millis(midnight(day.epoch_days() + 1, zone).last - 1)
 }
 
 fn beyond() -> Error {
@@ -261,7 +259,7 @@ mod tests {
     fn days_begin_and_end_in_the_zone() {
         for (name, day, first, last) in BOUNDS {
             let (zone, day) = (zone(name).unwrap(), day.parse().unwrap());
-            let bounds = (start_of(day, &zone).unwrap().to_string(), end_of(day, &zone).unwrap().to_string());
+            let bounds = (start_of(day, &zone).to_string(), end_of(day, &zone).to_string());
             assert_eq!(bounds, ((*first).to_owned(), (*last).to_owned()), "{name} {day}");
         }
     }
@@ -301,7 +299,7 @@ mod tests {
 
     #[test]
     fn bounds_are_what_the_clocks_show_in_every_zone() {
-        let found = wrong(|day, zone| (start_of(day, zone).unwrap(), end_of(day, zone).unwrap()));
+        let found = wrong(|day, zone| (start_of(day, zone), end_of(day, zone)));
         assert_eq!(found, [""; 0]);
     }
 

@@ -4,7 +4,7 @@
 use std::vec::IntoIter;
 
 use leafbase_model::{BlockData, BlockDraft, Error, Limits, Result};
-use leafbase_tree_ops as ops;
+use leafbase_tree_ops::{self as ops, Takes};
 
 use crate::prepare;
 
@@ -37,13 +37,15 @@ pub(crate) struct Ready {
     drafts: Vec<BlockDraft>,
     /// The number in reading order of the first draft that is wrong, and what is wrong.
     fault: Option<(usize, Error)>,
+    /// As `fault`, where only tasks may stand.
+    no_task: Option<(usize, Error)>,
     /// The first draft of each level, by its number in reading order and its path.
     levels: Vec<(usize, String)>,
 }
 
 impl Ready {
     fn new() -> Self {
-        Self { drafts: Vec::new(), fault: None, levels: Vec::new() }
+        Self { drafts: Vec::new(), fault: None, no_task: None, levels: Vec::new() }
     }
 
     /// Whether there is nothing to insert, and nothing wrong.
@@ -51,28 +53,48 @@ impl Ready {
         self.drafts.is_empty() && self.fault.is_none()
     }
 
-    /// The drafts, if the top ones may stand at `depth` of their document. A copy: a write may be tried again.
-    pub(crate) fn at_depth(&self, depth: usize, limits: &Limits) -> Result<Vec<BlockDraft>> {
-        self.check_at(depth, limits)?;
+    /// The drafts, if the top ones may stand at `depth` of their document, where the place takes `takes`. A copy: a write may be
+    /// tried again.
+    pub(crate) fn at(&self, depth: usize, takes: Takes, limits: &Limits) -> Result<Vec<BlockDraft>> {
+        self.check_at(depth, takes, limits)?;
         Ok(self.drafts.clone())
     }
 
     /// The one draft that becomes the root of a document.
     pub(crate) fn into_root(mut self, limits: &Limits) -> Result<BlockDraft> {
-        self.check_at(0, limits)?;
+        self.check_at(0, Takes::Anything, limits)?;
         self.drafts.pop().ok_or_else(|| Error::validation("a document needs a root"))
     }
 
-    fn check_at(&self, depth: usize, limits: &Limits) -> Result<()> {
+    fn check_at(&self, depth: usize, takes: Takes, limits: &Limits) -> Result<()> {
         let beyond = limits.page_nesting.saturating_add(1);
         let too_deep = self.levels.get(beyond.saturating_sub(depth));
-        match (too_deep, &self.fault) {
-            (Some((number, path)), fault) if fault.as_ref().is_none_or(|(faulty, _)| number <= faulty) => {
+        match (too_deep, self.fault_where(takes)) {
+            (Some((number, path)), fault) if fault.is_none_or(|(faulty, _)| number <= faulty) => {
                 Err(too_deep_by(limits.page_nesting, beyond.max(depth)).at(path))
             }
             (_, Some((_, error))) => Err(Error::new(error.kind(), error.message()).at(error.path())),
             (_, None) => Ok(()),
         }
+    }
+
+    /// What is wrong first with the drafts at a place that takes `takes`.
+    fn fault_where(&self, takes: Takes) -> Option<&(usize, Error)> {
+        let no_task = self.no_task.as_ref().filter(|_| takes == Takes::Tasks);
+        self.fault.iter().chain(no_task).min_by_key(|(number, _)| *number)
+    }
+
+    /// A top draft and what its further paragraphs become, as the request has it at `path`.
+    fn note_top(&mut self, number: usize, data: &BlockData, further: &[BlockData], path: impl FnOnce() -> String) {
+        if self.no_task.is_some() {
+            return;
+        }
+        let own = Takes::Tasks.check(data).map_err(|error| error.at("listStyle"));
+        let checked = own.and_then(|()| {
+            let further = further.iter().try_for_each(|data| Takes::Tasks.check(data));
+            further.map_err(|error| error.at("markdown"))
+        });
+        self.no_task = checked.err().map(|error| (number, error.at(path())));
     }
 }
 
@@ -93,6 +115,12 @@ pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, limits: &Lim
             && ready.fault.is_none()
         {
             ready.fault = fault(number, error);
+        }
+        if depth == 0
+            && ready.no_task.is_none()
+            && let Err(error) = Takes::Tasks.check(&draft.data)
+        {
+            ready.no_task = fault(number, error);
         }
         number += 1;
     }
@@ -195,6 +223,9 @@ impl Walk<'_> {
         let further = further.map_err(|error| error.at(self.path()))?;
         self.blocks = self.blocks.saturating_add(further.len());
         self.check_count()?;
+        if depth == 0 {
+            ready.note_top(self.number.saturating_sub(1), data, &further, || self.path());
+        }
         Ok(further)
     }
 

@@ -94,7 +94,8 @@ impl<S: Sight> Connection<S> {
     /// Checks that a block may be put at `position`, and writes nothing. Gives the position with its day fixed.
     fn check_place(&self, writing: &mut Writing<'_, '_, S>, position: Position) -> Result<Position> {
         if let Some(place) = self.place(writing, position, true)? {
-            writing.decide(|tree, context| ops::open_place(tree, context, place, 1))?;
+            let block = media::block("", &AssetUrl::new(AssetId::NIL, String::new()));
+            writing.decide(|tree, context| ops::open_place_for(tree, context, place, &block))?;
         }
         let (edge, day): (Edge, DayRef) = match position {
             Position::Within(edge, Target::Day(day)) => (edge, day),

@@ -41,9 +41,11 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `documentId`; [`crate::ErrorKind::Validation`] at `cursor` for one of another listing.
+    /// [`crate::ErrorKind::NotFound`] at `documentId`; [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for one of
+    /// another listing.
     pub fn tasks(&self, request: impl Into<ListTasks>) -> Result<ItemsPage<Task>> {
         let request = request.into();
+        request.paging.check()?;
         self.read(|_, snapshot| listing::page(snapshot.reader(), self.space.now(), &request))
     }
 

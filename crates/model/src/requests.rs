@@ -38,11 +38,20 @@ pub struct Paging {
 impl Paging {
     pub(crate) fn take(object: &mut Object) -> Result<Self> {
         let limit = object.optional::<u64>("limit")?;
-        if limit == Some(0) {
+        let limit = limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        Self { limit, cursor: None }.check()?;
+        Ok(Self { limit, cursor: object.optional("cursor")? })
+    }
+
+    /// Checks what a request that was not read from JSON may say, too.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Validation`] at `limit` for 0.
+    pub fn check(&self) -> Result<()> {
+        if self.limit == Some(0) {
             return Err(Error::validation("expected a number of items, 1 or more, got 0").at("limit"));
         }
-        let limit = limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
-        Ok(Self { limit, cursor: object.optional("cursor")? })
+        Ok(())
     }
 
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {

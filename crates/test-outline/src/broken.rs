@@ -37,6 +37,12 @@ pub enum Broken {
     DeadlinesComeFirst,
     /// Tasks of templates are listed.
     TemplatesAreListed,
+    /// What is no task goes into the inbox.
+    TheInboxTakesAll,
+    /// Tasks of the inbox cease to be tasks and stay there.
+    TasksOfTheInboxEnd,
+    /// The root of the inbox is changed.
+    TheInboxIsChanged,
 }
 
 impl Broken {
@@ -59,5 +65,8 @@ impl Broken {
         Self::DaysAreTakenTwice,
         Self::DeadlinesComeFirst,
         Self::TemplatesAreListed,
+        Self::TheInboxTakesAll,
+        Self::TasksOfTheInboxEnd,
+        Self::TheInboxIsChanged,
     ];
 }

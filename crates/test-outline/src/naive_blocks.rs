@@ -46,7 +46,13 @@ impl NaiveSpace {
             rules::check_draft_count(drafts, &space.limits, "blocks")?;
             let depth = space.depth(parent) + 1;
             let drafts = space.dated_drafts(drafts, by.0.at);
-            let grown = |(number, draft)| rules::grown(draft, &format!("blocks[{number}]"), depth, by, &space.limits);
+            let grown = |(number, draft)| {
+                let path = format!("blocks[{number}]");
+                let data = rules::drafted(draft, depth, by.0, &space.limits).map_err(|error| error.at(&path))?;
+                let entered = rules::check_enters(space, parent, &data);
+                entered.map_err(|error| error.at("listStyle").at(&path))?;
+                rules::grown(draft, &path, depth, by, &space.limits)
+            };
             let blocks: Vec<NaiveBlock> = drafts.iter().enumerate().map(grown).collect::<Result<_>>()?;
             let ids = blocks.iter().map(|block| block.record.id).collect();
             if !blocks.is_empty() {

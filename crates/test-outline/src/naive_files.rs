@@ -1,8 +1,8 @@
 //! Files of the naive space: bytes that blocks show.
 
 use leafbase_model::{
-    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockLayout, Error, MediaSize, MediaWidth,
-    Position, Result, UploadFile, UploadedFile,
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockLayout, BlockType, Error, MediaSize,
+    MediaWidth, Position, Result, UploadFile, UploadedFile,
 };
 
 use crate::naive::By;
@@ -39,7 +39,9 @@ impl NaiveSpace {
     fn check_place(&self, position: Position) -> Result<()> {
         let (parent, _, path) = rules::place(self, position)?;
         rules::check_depth(self.depth(parent) + 1, &self.limits).map_err(|error| error.at(path))?;
-        rules::as_parent(&self.get(parent).record.data, &self.limits, path).map(drop)
+        rules::as_parent(&self.get(parent).record.data, &self.limits, path)?;
+        let file = BlockData::new(BlockKind::empty(BlockType::File));
+        rules::check_enters(self, parent, &file).map_err(|error| error.at(path))
     }
 
     /// A file with its bytes.

@@ -1,11 +1,11 @@
 //! The rules of the naive space, each written as it is said.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Edge, Error, ErrorKind, Fields,
-    IdSource, Limits, Location, Position, Result, Side, Stamp, Target, TaskInfo,
+    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, DocumentId, Edge, Error, ErrorKind,
+    Fields, IdSource, Limits, ListStyle, Location, Position, Result, Side, Stamp, Target, TaskInfo,
 };
 
-use crate::{NaiveBlock, NaiveSpace};
+use crate::{Broken, NaiveBlock, NaiveSpace};
 
 /// Whose children, before which of them, and what names it in the request.
 pub(crate) fn place(space: &NaiveSpace, position: Position) -> Result<(BlockId, usize, &'static str)> {
@@ -50,6 +50,29 @@ pub(crate) fn not_a_root(space: &NaiveSpace, block: BlockId) -> Result<BlockId> 
     space.parent(block).ok_or_else(|| Error::rule("a root"))
 }
 
+/// At the top of the inbox there are tasks alone.
+pub(crate) fn check_enters(space: &NaiveSpace, parent: BlockId, data: &BlockData) -> Result<()> {
+    let others_may = space.breaks(Broken::TheInboxTakesAll);
+    if is_inbox(space, parent) && data.list_style != ListStyle::Task && !others_may {
+        return Err(Error::rule("only tasks go into the inbox"));
+    }
+    Ok(())
+}
+
+/// A task at the top of the inbox stays one.
+fn check_stays(space: &NaiveSpace, block: BlockId, data: &BlockData) -> Result<()> {
+    let is_top = space.parent(block).is_some_and(|parent| is_inbox(space, parent));
+    if is_top && data.list_style != ListStyle::Task && !space.breaks(Broken::TasksOfTheInboxEnd) {
+        return Err(Error::rule("a task of the inbox stays one"));
+    }
+    Ok(())
+}
+
+/// Whether the block is the root of the inbox.
+fn is_inbox(space: &NaiveSpace, block: BlockId) -> bool {
+    space.document(DocumentId::of_root(block)).is_some_and(|found| found.record.location == Location::Inbox)
+}
+
 pub(crate) fn movable(space: &NaiveSpace, block: BlockId, parent: BlockId) -> Result<()> {
     not_a_root(space, block)?;
     let found = space.get(block);
@@ -59,6 +82,7 @@ pub(crate) fn movable(space: &NaiveSpace, block: BlockId, parent: BlockId) -> Re
     if found.record.data.block_type() == BlockType::CollectionItem {
         return Err(Error::rule("an item"));
     }
+    check_enters(space, parent, &found.record.data)?;
     check_depth(space.depth(parent) + 1 + found.height(), &space.limits)
 }
 
@@ -149,6 +173,9 @@ pub(crate) fn check_data(data: &BlockData, limits: &Limits) -> Result<()> {
 /// What a block says after a patch.
 pub(crate) fn patched(space: &NaiveSpace, patch: &BlockPatch, stamp: &Stamp) -> Result<BlockData> {
     check_writable(space, patch.id).map_err(|error| error.at("id"))?;
+    if is_inbox(space, patch.id) && !space.breaks(Broken::TheInboxIsChanged) {
+        return Err(Error::rule("the inbox itself").at("id"));
+    }
     let block = space.get(patch.id);
     if patch.rev.is_some_and(|rev| rev != block.record.rev) {
         return Err(Error::new(ErrorKind::Conflict, "another rev").at("rev"));
@@ -165,6 +192,7 @@ pub(crate) fn patched(space: &NaiveSpace, patch: &BlockPatch, stamp: &Stamp) -> 
     }
     data.task = data.task.map(|task| carried(before.task, task, stamp));
     check_data(&data, &space.limits)?;
+    check_stays(space, patch.id, &data).map_err(|error| error.at("listStyle"))?;
     Ok(data)
 }
 

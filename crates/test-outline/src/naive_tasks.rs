@@ -173,16 +173,18 @@ impl NaiveSpace {
         update: &TaskUpdate,
         placed: &mut Vec<(BlockId, DocumentId)>,
     ) -> Result<BlockData> {
+        let (markdown, task_patch) = (update.markdown.clone(), Some(update.info));
+        let patch = BlockPatch::new(update.id, Fields { markdown, task_patch, ..Fields::default() });
+        let data = rules::patched(self, &patch, by.0)?;
         if let Some(to) = update.location {
             let document = self.place_for(by, to).map_err(|error| error.at("location"))?;
             if !self.is_in(update.id, document) {
+                rules::not_a_root(self, update.id).map_err(|error| error.at("id"))?;
                 rules::movable(self, update.id, document.root()).map_err(|error| error.at("location"))?;
             }
             placed.push((update.id, document));
         }
-        let (markdown, task_patch) = (update.markdown.clone(), Some(update.info));
-        let patch = BlockPatch::new(update.id, Fields { markdown, task_patch, ..Fields::default() });
-        rules::patched(self, &patch, by.0)
+        Ok(data)
     }
 
     fn is_in(&self, block: BlockId, document: DocumentId) -> bool {

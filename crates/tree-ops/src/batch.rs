@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Location, Result};
 
-use crate::{Located, ReadTree};
+use crate::{Located, ReadTree, Takes};
 
 /// A walk up that takes more steps than any tree may have levels has met a ring.
 const MOST_LEVELS: usize = u16::MAX as usize;
@@ -13,7 +13,8 @@ const MOST_LEVELS: usize = u16::MAX as usize;
 /// Reads for one request.
 pub(crate) struct Batch<'a, T: ?Sized> {
     pub(crate) tree: &'a T,
-    writable: RefCell<HashSet<DocumentId>>,
+    /// Where the documents are kept that may be written.
+    writable: RefCell<HashMap<DocumentId, Location>>,
     parents: RefCell<HashMap<BlockId, Option<BlockId>>>,
 }
 
@@ -26,8 +27,13 @@ impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
     pub(crate) fn locate(&self, block: BlockId) -> Result<Located> {
         let located = self.tree.locate(block)?.ok_or_else(Error::not_found)?;
         self.parents.borrow_mut().insert(block, located.parent);
-        self.check_writable(located.document)?;
+        self.location(located.document)?;
         Ok(located)
+    }
+
+    /// What may stand among the children of `parent`.
+    pub(crate) fn takes(&self, document: DocumentId, parent: BlockId) -> Result<Takes> {
+        Ok(Takes::below(parent, document, self.location(document)?))
     }
 
     /// A block that is known to stand somewhere.
@@ -35,16 +41,18 @@ impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
         self.tree.block(block)?.ok_or_else(|| Error::corrupted(format_args!("block {block} has a place but no data")))
     }
 
-    fn check_writable(&self, document: DocumentId) -> Result<()> {
-        if self.writable.borrow().contains(&document) {
-            return Ok(());
+    /// Where a document is kept that may be written.
+    pub(crate) fn location(&self, document: DocumentId) -> Result<Location> {
+        if let Some(known) = self.writable.borrow().get(&document) {
+            return Ok(*known);
         }
         let missing = || Error::corrupted(format_args!("document {document} has blocks but no record"));
-        if self.tree.document(document)?.ok_or_else(missing)?.location == Location::Trash {
+        let location = self.tree.document(document)?.ok_or_else(missing)?.location;
+        if location == Location::Trash {
             return Err(Error::rule("the document is in the trash: restore it to change its blocks"));
         }
-        self.writable.borrow_mut().insert(document);
-        Ok(())
+        self.writable.borrow_mut().insert(document, location);
+        Ok(location)
     }
 
     fn parent(&self, block: BlockId) -> Result<Option<BlockId>> {

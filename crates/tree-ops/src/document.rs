@@ -9,7 +9,7 @@ use leafbase_model::{
 
 use crate::batch::check_count;
 use crate::drafts::Drafts;
-use crate::{Context, ReadTree};
+use crate::{Context, ReadTree, Takes};
 
 /// What the making of a document does.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +65,7 @@ pub fn create_document(
     let checked = check_root(&root.data, location);
     let drafts = Drafts::root(root);
     checked?;
-    Created::new(context, drafts.grow(context, 0)?, location, day)
+    Created::new(context, drafts.grow(context, 0, Takes::Anything)?, location, day)
 }
 
 /// Checks that a document with such a root can be made in `location`.

@@ -4,10 +4,10 @@ use std::vec::IntoIter;
 
 use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, Error, Forest, Limits, Node, Result};
 
-use crate::Context;
 use crate::batch::check_count;
 use crate::place::{check_nesting, check_parent};
 use crate::update::check_data;
+use crate::{Context, Takes};
 
 /// Drafts on their way to be blocks, in reading order, on a stack of our own.
 pub(crate) struct Drafts {
@@ -39,13 +39,15 @@ impl Drafts {
         Self { list: None, levels: vec![Level::new(vec![draft])] }
     }
 
-    /// The blocks that the drafts give, the top ones at `depth` of their document.
-    pub(crate) fn grow(mut self, context: &Context<'_>, depth: usize) -> Result<Forest> {
+    /// The blocks that the drafts give, the top ones at `depth` of their document, at a place that takes `takes`.
+    pub(crate) fn grow(mut self, context: &Context<'_>, depth: usize, takes: Takes) -> Result<Forest> {
         let count = self.levels.iter().flat_map(|level| level.rest.as_slice()).flat_map(BlockDraft::walk).count();
         check_count("blocks in one request", context.limits.blocks_per_request, count, self.list.unwrap_or_default())?;
         let mut nodes = Vec::with_capacity(count);
         while let Some((below, data, has_content)) = self.next() {
             let block = data.and_then(|data| new_data(context, depth + below, data, has_content));
+            let takes = if below == 0 { takes } else { Takes::Anything };
+            let block = block.and_then(|data| takes.check(&data).map(|()| data).map_err(|error| error.at("listStyle")));
             let block = context.born(block.map_err(|error| error.at(self.path()))?);
             nodes.push(Node { depth: u16::try_from(below).unwrap_or(u16::MAX), block });
         }

@@ -5,7 +5,7 @@ use leafbase_model::{BlockDraft, BlockId, Edit, Forest, Result};
 use crate::batch::Batch;
 use crate::drafts::Drafts;
 use crate::place::Spot;
-use crate::{Context, Place, ReadTree};
+use crate::{Context, Place, ReadTree, Takes};
 
 /// What an insertion does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,7 +30,8 @@ impl Inserted {
 ///
 /// # Errors
 /// Those of [`crate::open_place`]; below `blocks`, those of [`leafbase_model::BlockData::check`],
-/// [`leafbase_model::ErrorKind::RuleViolation`] for content of a type that cannot have any, for a collection and for an item,
+/// [`leafbase_model::ErrorKind::RuleViolation`] for content of a type that cannot have any, for a collection, for an item and for
+/// what is no task at the top of the inbox,
 /// and [`leafbase_model::ErrorKind::LimitExceeded`] for a draft that would stand too deep or for too many.
 pub fn insert<T: ReadTree + ?Sized>(
     tree: &T,
@@ -39,11 +40,12 @@ pub fn insert<T: ReadTree + ?Sized>(
     place: Place,
 ) -> Result<Inserted> {
     let drafts = Drafts::listed("blocks", drafts);
-    insert_listed(tree, context, place, |_| Ok(drafts))
+    insert_listed(tree, context, place, |_, _| Ok(drafts))
 }
 
-/// As [`insert`], with drafts that `drafts` gives once the place is found and checked. It is told how deep they will stand: 1
-/// for the children of a root.
+/// As [`insert`], with drafts that `drafts` gives once the place is found and checked. It is told how deep they will stand, 1
+/// for the children of a root, and what the place takes: [`insert`] names a draft that may not stand there by its number, `drafts`
+/// can name it as the request has it.
 ///
 /// # Errors
 /// As [`insert`], and those of `drafts`.
@@ -51,20 +53,20 @@ pub fn insert_at<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     place: Place,
-    drafts: impl FnOnce(usize) -> Result<Vec<BlockDraft>>,
+    drafts: impl FnOnce(usize, Takes) -> Result<Vec<BlockDraft>>,
 ) -> Result<Inserted> {
-    insert_listed(tree, context, place, |depth| Ok(Drafts::listed("blocks", drafts(depth)?)))
+    insert_listed(tree, context, place, |depth, takes| Ok(Drafts::listed("blocks", drafts(depth, takes)?)))
 }
 
 fn insert_listed<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     place: Place,
-    drafts: impl FnOnce(usize) -> Result<Drafts>,
+    drafts: impl FnOnce(usize, Takes) -> Result<Drafts>,
 ) -> Result<Inserted> {
     let batch = Batch::new(tree);
     let spot = Spot::find(&batch, place)?;
-    let forest = drafts(spot.depth())?.grow(context, spot.depth())?;
+    let forest = drafts(spot.depth(), spot.takes)?.grow(context, spot.depth(), spot.takes)?;
     if forest.0.is_empty() {
         return Ok(Inserted::default());
     }

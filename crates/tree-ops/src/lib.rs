@@ -7,6 +7,7 @@ mod context;
 mod read;
 
 mod batch;
+mod inbox;
 mod place;
 
 mod drafts;
@@ -30,8 +31,9 @@ pub use fetch::{assemble, fetch};
 pub use folders::{
     FolderPlan, MovedFolders, ReadFolders, create_folders, delete_folders, folders_within, move_folders,
 };
+pub use inbox::Takes;
 pub use insert::{Inserted, insert, insert_at};
 pub use moves::{Moved, move_blocks};
-pub use place::{Opened, open_place};
+pub use place::{Opened, open_place, open_place_for};
 pub use read::{Located, ReadTree};
 pub use update::{Texts, Updated, revise, update, update_texts};

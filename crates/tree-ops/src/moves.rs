@@ -23,8 +23,8 @@ pub struct Moved {
 /// # Errors
 /// Those of [`crate::open_place`]; [`leafbase_model::ErrorKind::InvalidPosition`] next to one of the blocks themselves; at
 /// `blockIds[n]`, [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::Validation`] for a block named twice,
-/// [`leafbase_model::ErrorKind::RuleViolation`] for a root, an item, a document in the trash, and a move under the block itself or
-/// below it, and [`leafbase_model::ErrorKind::LimitExceeded`] if what is below would stand too deep.
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a root, an item, a document in the trash, what is no task at the top of the
+/// inbox, and a move under the block itself or below it, and [`leafbase_model::ErrorKind::LimitExceeded`] if what is below would stand too deep.
 pub fn move_blocks<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
@@ -62,10 +62,12 @@ fn movable<T: ReadTree + ?Sized>(
     if spot.lineage.contains(&id) {
         return Err(Error::rule("a block cannot go under itself or a block below it"));
     }
-    let block_type = batch.block(id)?.data.block_type();
+    let data = batch.block(id)?.data;
+    let block_type = data.block_type();
     if block_type == BlockType::CollectionItem {
         return Err(Error::rule("a block of type collectionItem leaves its collection only by deletion"));
     }
+    spot.takes.check(&data)?;
     check_levels(batch, context, spot, parent, (id, block_type))?;
     Ok(Slot { document: located.document, parent, after: batch.tree.previous_sibling(id)? })
 }

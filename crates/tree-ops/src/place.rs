@@ -1,12 +1,12 @@
 //! Where blocks go: a place becomes a slot among the children of a parent that may have them.
 
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edge, Edit, Error, Limits, Result, Side, Slot,
+    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edge, Edit, Error, Limits, Result, Side, Slot,
 };
 
 use crate::batch::Batch;
 use crate::update::revise;
-use crate::{Context, Place, ReadTree};
+use crate::{Context, Place, ReadTree, Takes};
 
 /// A place made ready to receive blocks.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,12 +32,36 @@ pub fn open_place<T: ReadTree + ?Sized>(
     place: Place,
     levels: usize,
 ) -> Result<Opened> {
-    let batch = Batch::new(tree);
-    let spot = Spot::find(&batch, place)?;
+    open(&Batch::new(tree), context, place, levels).map(|(opened, _)| opened)
+}
+
+/// Makes a place ready for a block without children that says `data`: as [`open_place`], and it may stand there.
+///
+/// # Errors
+/// As [`open_place`].
+pub fn open_place_for<T: ReadTree + ?Sized>(
+    tree: &T,
+    context: &Context<'_>,
+    place: Place,
+    data: &BlockData,
+) -> Result<Opened> {
+    let (opened, takes) = open(&Batch::new(tree), context, place, 1)?;
+    takes.check(data).map_err(|error| error.at(place.path()))?;
+    Ok(opened)
+}
+
+fn open<T: ReadTree + ?Sized>(
+    batch: &Batch<'_, T>,
+    context: &Context<'_>,
+    place: Place,
+    levels: usize,
+) -> Result<(Opened, Takes)> {
+    let spot = Spot::find(batch, place)?;
     let deepest = (spot.depth() + levels).saturating_sub(1);
     check_nesting(context.limits, deepest).map_err(|error| error.at(place.path()))?;
-    let after = spot.after(&batch)?;
-    Ok(Opened { slot: spot.slot(after), depth: spot.depth(), edits: spot.receive(context)?.into_iter().collect() })
+    let (after, takes) = (spot.after(batch)?, spot.takes);
+    let opened = Opened { slot: spot.slot(after), depth: spot.depth(), edits: Vec::new() };
+    Ok((Opened { edits: spot.receive(context)?.into_iter().collect(), ..opened }, takes))
 }
 
 pub(crate) fn check_nesting(limits: &Limits, deepest: usize) -> Result<()> {
@@ -54,6 +78,7 @@ pub(crate) struct Spot {
     parent: BlockRecord,
     /// The parent, its parent, and so on up to the root.
     pub(crate) lineage: Vec<BlockId>,
+    pub(crate) takes: Takes,
 }
 
 impl Spot {
@@ -71,7 +96,8 @@ impl Spot {
         let parent = batch.block(parent)?;
         check_parent(parent.data.block_type())?;
         let lineage = batch.lineage(parent.id)?;
-        Ok(Self { place, document: located.document, parent, lineage })
+        let (document, takes) = (located.document, batch.takes(located.document, parent.id)?);
+        Ok(Self { place, document, parent, lineage, takes })
     }
 
     /// How deep blocks put here stand: 1 for the children of a root.

@@ -6,7 +6,7 @@ use leafbase_model::{
 };
 
 use crate::batch::{Batch, Named, check_count};
-use crate::{Context, Located, ReadTree};
+use crate::{Context, Located, ReadTree, inbox};
 
 /// What an update does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Texts<'_> {
 /// # Errors
 /// Below `blocks`: [`ErrorKind::NotFound`], [`ErrorKind::Validation`] for a block named twice or a field that its type does
 /// not have, [`ErrorKind::Conflict`] if it has another `rev` than the patch expects, [`ErrorKind::RuleViolation`] for a change of
-/// type that is not allowed or a document in the trash, and those of `ready` and [`BlockData::check`].
+/// type that is not allowed, a document in the trash, the root of the inbox and what would leave at its top what is no task, and those of `ready` and [`BlockData::check`].
 /// [`ErrorKind::LimitExceeded`] at `blocks` for too many, those that texts are split into included.
 pub fn update<T: ReadTree + ?Sized>(
     tree: &T,
@@ -126,6 +126,7 @@ fn find<T: ReadTree + ?Sized>(
     let mut look_up = || {
         named.add(patch.id)?;
         let located = batch.locate(patch.id)?;
+        inbox::check_changeable(located.parent, batch.location(located.document)?)?;
         Ok((located, batch.block(patch.id)?))
     };
     let (located, before) = look_up().map_err(|error: Error| error.at("id"))?;
@@ -158,6 +159,9 @@ fn changed<T: ReadTree + ?Sized>(
     for data in &mut parts {
         data.task = data.task.map(|task| carried(before.data.task, task).stamped(context.stamp.at));
         check_data(data, context.limits)?;
+    }
+    if let Some(parent) = located.parent {
+        batch.takes(located.document, parent)?.check_change(&before.data, &parts)?;
     }
     Ok(parts)
 }

@@ -228,7 +228,7 @@ fn a_fetch_reads_the_comments_that_it_shows() {
         (Fetch::new(document).with_metadata(), 1_004, 1_004),
     ] {
         store.1.store(0, Ordering::Relaxed);
-        let tree = notes.fetch(request.clone()).unwrap();
+        let tree = notes.fetch(request).unwrap();
         let comments =
             tree.walk().filter_map(|(_, block)| block.metadata.as_ref()).map(|metadata| metadata.comments.len());
         let (comments, rows) = (comments.sum::<usize>(), store.1.load(Ordering::Relaxed));

@@ -3,6 +3,7 @@
 mod adding;
 mod blocks;
 mod desk;
+mod inbox;
 mod listing;
 mod midnight;
 mod updating;

@@ -44,9 +44,7 @@ impl Connection<Full> {
     /// `location` is for, and for both in one request, at `limit` for 0, and at `cursor` for one of another listing.
     pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
         let ListDocuments { filter, metadata, order, descending, paging, .. } = request;
-        if paging.limit == Some(0) {
-            return Err(Error::validation("expected a number of items, 1 or more, got 0").at("limit"));
-        }
+        paging.check()?;
         let cursor = paging.cursor.as_deref().map(read_cursor).transpose()?;
         let now = self.space.now();
         self.read(|_, snapshot| {
@@ -141,8 +139,8 @@ impl Days {
     /// From the first instant of the first day to the last one of the last.
     fn instants(&self, range: DayRange, names: [&str; 2]) -> Result<Span<Timestamp>> {
         let Span { from, to } = self.days(range, names)?;
-        let from = from.map(|day| days::start_of(day, &self.zone)).transpose()?;
-        let to = to.map(|day| days::end_of(day, &self.zone)).transpose()?;
+        let from = from.map(|day| days::start_of(day, &self.zone));
+        let to = to.map(|day| days::end_of(day, &self.zone));
         Ok(Span { from, to })
     }
 }

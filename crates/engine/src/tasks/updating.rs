@@ -37,14 +37,18 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
     pub(super) fn add(&mut self, update: &TaskUpdate) -> Result<()> {
         let found = self.writing.decide(|tree, _| super::find(tree, &mut self.named, update.id));
         let (located, _) = found.map_err(|error| error.at("id"))?;
+        // First, for it tells what is wrong with the task itself.
+        self.change(update)?;
         if let Some(to) = update.location {
             let document = self.destinations.open(self.writing, to).map_err(|error| error.at("location"))?;
             if document != located.document {
-                self.check_move(update.id, document).map_err(|error| error.at("location"))?;
+                // A root goes nowhere, whatever the place.
+                let path = if located.parent.is_none() { "id" } else { "location" };
+                self.check_move(update.id, document).map_err(|error| error.at(path))?;
             }
             self.placed.push((update.id, document));
         }
-        self.change(update)
+        Ok(())
     }
 
     /// Checks that the block may go there, by deciding it. What is decided is dropped: when all of them go, they go together.
@@ -59,14 +63,14 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         fields.resolve_days(|day| self.destinations.day(day))?;
         let patch = BlockPatch::new(update.id, fields);
         let limits = self.limits;
-        let ready = |data: BlockData| prepare::data(data, limits);
+        let ready = |data: BlockData| {
+            let parts = prepare::data(data, limits)?;
+            if parts.len() > 1 { Err(several_paragraphs()) } else { Ok(parts) }
+        };
         let settle = |before: &BlockData, fields: &mut Fields| prepare::fields(before, fields, limits);
         let texts = Texts { settle: &settle, ready: &ready };
         let updated = self.writing.decide(|tree, context| ops::update_texts(tree, context, vec![patch], texts));
         let updated = updated.map_err(|error| super::renamed(&error, "blocks[0]", ""))?;
-        if updated.blocks.len() > 1 {
-            return Err(several_paragraphs());
-        }
         self.edits.extend(updated.edits);
         self.blocks.extend(updated.blocks);
         Ok(())

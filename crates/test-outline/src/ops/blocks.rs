@@ -61,7 +61,10 @@ impl BlockRequest {
                 let destination = documents::destination(numbers, setting);
                 Self::CreateDocument { root: root(numbers, setting), destination }
             }
-            _ => Self::Relocate { document: document(numbers, setting, |_| true), location: location(numbers) },
+            _ => {
+                let document = document(numbers, setting, |found| found.record.location != Location::Inbox);
+                Self::Relocate { document, location: location(numbers) }
+            }
         }
     }
 }

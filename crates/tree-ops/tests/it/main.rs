@@ -17,6 +17,7 @@ mod delete;
 mod document;
 mod fetch;
 mod folders;
+mod inbox;
 mod insert;
 mod moves;
 mod random;

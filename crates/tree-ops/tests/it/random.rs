@@ -29,6 +29,10 @@ page "U"
   text "h" list=task
 page "V" in=trash
   text "w"
+page "I" in=inbox
+  text "x" list=task
+  page "y" list=task
+    text "z"
 "#;
 
 /// Does a sequence both ways, and tells `see` of each request whether it was done.

@@ -16,10 +16,11 @@ pub(crate) enum Lie {
     ItemsAreTexts,
     TextsArePages,
     ParentsAreRoots,
+    NothingIsInTheInbox,
 }
 
 impl Lie {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::NothingIsInTrash,
         Self::NoBlockHasAnythingBelow,
         Self::NoPageHasChildren,
@@ -27,6 +28,7 @@ impl Lie {
         Self::ItemsAreTexts,
         Self::TextsArePages,
         Self::ParentsAreRoots,
+        Self::NothingIsInTheInbox,
     ];
 }
 
@@ -80,7 +82,12 @@ impl ReadTree for Tree<'_> {
     fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
         self.count(0);
         let mut record = self.space.document(document).map(|document| document.record.clone());
-        if let (Some(record), true) = (&mut record, self.lies(Lie::NothingIsInTrash)) {
+        let hidden = match self.lie {
+            Some(Lie::NothingIsInTrash) => Some(Location::Trash),
+            Some(Lie::NothingIsInTheInbox) => Some(Location::Inbox),
+            _ => None,
+        };
+        if let Some(record) = record.as_mut().filter(|record| Some(record.location) == hidden) {
             record.location = Location::Unsorted;
         }
         Ok(record)

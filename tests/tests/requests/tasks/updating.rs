@@ -233,7 +233,10 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (r#"{"id":"@t","location":{"type":"document","documentId":"@words"}}"#, "NOT_FOUND location.documentId"),
     (r#"{"id":"@t","location":{"type":"document","documentId":"@home"}}"#, "RULE_VIOLATION location.documentId"),
-    (r#"{"id":"@root","location":{"type":"inbox"}}"#, "RULE_VIOLATION location"),
+    (r#"{"id":"@root","location":{"type":"inbox"}}"#, "RULE_VIOLATION id"),
+    (r#"{"id":"@h","location":{"type":"inbox"}}"#, "RULE_VIOLATION id"),
+    (r#"{"id":"@h","location":{"type":"document","documentId":"@home"}}"#, "RULE_VIOLATION id"),
+    (r#"{"id":"@h","location":{"type":"document","documentId":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}}"#, "RULE_VIOLATION id"),
 ];
 
 /// As [`five`], with a task `h` of a document in the trash, and a document `root` whose root is a task.

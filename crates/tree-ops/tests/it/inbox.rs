@@ -1,0 +1,134 @@
+//! The inbox: tasks stand at its top, its root is not changed, and below its tasks anything goes.
+
+use leafbase_model::ErrorKind::RuleViolation;
+use leafbase_model::{BlockData, BlockPatch, ErrorKind, Result};
+use leafbase_test_outline::{SequentialIds, fields, stamp};
+use leafbase_tree_ops::{Context, open_place, open_place_for, update};
+
+use crate::compare::{Reply, place};
+use crate::space::{Space, check, refuse};
+use crate::tree::Tree;
+
+const INBOX: &str = r#"
+page "Inbox" in=inbox #i
+  text "a" list=task #a
+  page "b" list=task #b
+    text "c" #c
+    line #l
+page "Trip" #t
+  text "d" #d
+  text "e" list=task #e
+"#;
+
+type Operation = fn(&mut Space) -> Result<Reply>;
+
+const REFUSED: &[(Operation, &str)] = &[
+    (|s| s.insert("end of i", "text \"x\""), "blocks[0].listStyle"),
+    (|s| s.insert("start of i", "text list=task\ntext list=bullet"), "blocks[1].listStyle"),
+    (|s| s.insert("before a", "page list=task\n  text\nline"), "blocks[1].listStyle"),
+    (|s| s.insert("after b", "page\n  text list=task"), "blocks[0].listStyle"),
+    (|s| s.move_to("d", "end of i"), "blockIds[0]"),
+    (|s| s.move_to("e d", "after a"), "blockIds[1]"),
+    (|s| s.move_to("a c", "before b"), "blockIds[1]"),
+    (|s| s.update(&["a list=none"]), "blocks[0].listStyle"),
+    (|s| s.update(&["d list=task", "b list=bullet"]), "blocks[1].listStyle"),
+    (|s| s.update(&["i \"x\""]), "blocks[0].id"),
+    (|s| s.update(&["d \"x\"", "i list=task"]), "blocks[1].id"),
+    (|s| s.update(&["i"]), "blocks[0].id"),
+];
+
+#[test]
+fn only_tasks_stand_at_its_top() {
+    for (operation, path) in REFUSED {
+        let error = refuse(INBOX, operation, RuleViolation, path);
+        let says = error.message();
+        assert!(says.contains("out of the inbox") || says.contains("tasks"), "{says}");
+    }
+    // The control: all of it goes in a document.
+    for (operation, path) in REFUSED {
+        let mut elsewhere = Space::new(&INBOX.replace(" in=inbox", ""));
+        assert!(operation(&mut elsewhere).is_ok(), "{path}");
+    }
+}
+
+#[test]
+fn tasks_come_and_go() {
+    check(
+        INBOX,
+        |s| s.insert("start of i", "text \"x\" list=task"),
+        &INBOX.replace("  text \"a\"", "  text \"x\" list=task\n  text \"a\""),
+    );
+    check(INBOX, |s| s.move_to("e", "after b"), &moved_behind_c(INBOX));
+    check(INBOX, |s| s.move_to("b a", "end of i"), &{
+        let a = "  text \"a\" list=task #a\n";
+        INBOX.replace(a, "").replace("    line #l\n", &format!("    line #l\n{a}"))
+    });
+    check(
+        INBOX,
+        |s| s.update(&["a \"x\" task=done"]),
+        &INBOX.replace("\"a\" list=task", "\"x\" task=done completed=2026-01-01T00:00:01.000Z"),
+    );
+    check(INBOX, |s| s.delete("a"), &INBOX.replace("  text \"a\" list=task #a\n", ""));
+    check(INBOX, |s| s.move_to("a", "start of t"), &{
+        let a = "  text \"a\" list=task #a\n";
+        INBOX.replace(a, "").replace("#t\n", &format!("#t\n{a}"))
+    });
+}
+
+/// The outline with `e` at the end of the inbox.
+fn moved_behind_c(outline: &str) -> String {
+    let e = "  text \"e\" list=task #e\n";
+    outline.replace(e, "").replace("    line #l\n", &format!("    line #l\n{e}"))
+}
+
+#[test]
+fn below_its_tasks_anything_goes() {
+    let mut space = Space::new(INBOX);
+    for done in [
+        space.insert("end of b", "line\npage\n  text"),
+        space.insert("start of a", "text \"x\""),
+        space.move_to("d", "before c"),
+        space.update(&["c list=task", "d \"y\""]),
+        space.update(&["c list=none"]),
+    ] {
+        assert!(done.is_ok(), "{done:?}");
+    }
+}
+
+/// Splits `label`'s text in two, the second part a task or not.
+fn split(label: &str, is_task: bool) -> std::result::Result<usize, (ErrorKind, String)> {
+    let space = Space::new(INBOX);
+    let (stamp, ids) = (stamp(1), SequentialIds::new(1));
+    let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };
+    let ready = |data: BlockData| Ok(vec![data.clone(), if is_task { data } else { BlockData::text("two") }]);
+    let patch = BlockPatch::new(space.id(label), fields("\"one\""));
+    let updated = update(&Tree::new(&space.naive, None), &context, vec![patch], &ready);
+    updated.map(|updated| updated.blocks.len()).map_err(|error| (error.kind(), error.path().to_owned()))
+}
+
+#[test]
+fn a_text_at_its_top_splits_into_tasks_alone() {
+    let refused = (RuleViolation, "blocks[0].markdown".to_owned());
+    assert_eq!([split("a", false), split("b", false)], [Err(refused.clone()), Err(refused)]);
+    assert_eq!([split("a", true), split("c", false), split("e", false)], [Ok(2), Ok(2), Ok(2)]);
+}
+
+#[test]
+fn a_place_at_its_top_is_refused_to_what_is_no_task() {
+    let space = Space::new(INBOX);
+    let (stamp, ids) = (stamp(1), SequentialIds::new(1));
+    let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };
+    let tree = Tree::new(&space.naive, None);
+    for (position, path) in [
+        ("end of i", Some("position.pageId")),
+        ("before a", Some("position.siblingId")),
+        ("end of b", None),
+        ("after c", None),
+        ("end of t", None),
+    ] {
+        let place = place(space.position(position));
+        let opened = open_place_for(&tree, &context, place, &BlockData::text("x"));
+        assert_eq!(opened.err().map(|error| error.path().to_owned()).as_deref(), path, "{position}");
+        assert!(open_place(&tree, &context, place, 1).is_ok(), "{position}");
+    }
+}
