@@ -85,7 +85,12 @@ impl NaiveSpace {
         found.retain(|record| self.is_within(modified, Some(self.day_of(record.modified_at)), now));
         found.retain(|record| self.is_within(daily_note, record.day, now));
         found.sort_by_key(|record| record.id);
-        match request.order {
+        let mut filtered = vec![];
+        filtered.extend((*created != DayRange::ALL).then_some(DocumentOrder::Created));
+        filtered.extend((*modified != DayRange::ALL).then_some(DocumentOrder::Modified));
+        filtered.extend((*daily_note != DayRange::ALL).then_some(DocumentOrder::DailyNote));
+        let own_order = if let [only] = filtered[..] { only } else { DocumentOrder::Id };
+        match request.order.unwrap_or(own_order) {
             DocumentOrder::Id => {}
             DocumentOrder::Created => found.sort_by_key(|record| record.created_at),
             DocumentOrder::Modified => found.sort_by_key(|record| record.modified_at),

@@ -36,8 +36,11 @@ impl<S: Sight> Connection<S> {
 
 impl Connection<Full> {
     /// The documents that meet every filter of the request, in its order and at most as many as it asks for. Without filter
-    /// these are all, those in the trash included and marked; the inbox is in no listing. A day means the space's zone. Costs
-    /// what it returns, however many documents there are.
+    /// these are all, those in the trash included and marked; the inbox is in no listing. A day means the space's zone.
+    ///
+    /// A page costs what it returns, however many documents there are, where no days are filtered by, or those of one kind and
+    /// they are what is ordered by: a request without an order has that one. Otherwise, and for daily notes of one place by
+    /// their day, it may cost what the narrowest of the filters leaves.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId` for a built-in location, which
@@ -49,7 +52,8 @@ impl Connection<Full> {
         let now = self.space.now();
         self.read(|_, snapshot| {
             let reader = snapshot.reader();
-            let query = DocumentQuery { order: order_of(order), descending, ..query(reader, &filter, now)? };
+            let order = order_of(order.unwrap_or_else(|| own_order(&filter)));
+            let query = DocumentQuery { order, descending, ..query(reader, &filter, now)? };
             let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
             let shown = found.into_iter().map(|record| titled(reader, record, metadata));
             Ok(ItemsPage { items: shown.collect::<Result<_>>()?, next_cursor: next.as_ref().map(write_cursor) })
@@ -110,6 +114,17 @@ fn within(reader: Reader<'_>, filter: &DocumentFilter) -> Result<Within> {
         tops.push(found.map_err(|error| one_of(error).at("folderId"))?);
     }
     ops::folders_within(&Folders(reader), &tops).map(Within::Folders)
+}
+
+/// The order of a listing that asks for none: that of the days that alone are filtered by, so that it is read as it lies.
+fn own_order(filter: &DocumentFilter) -> DocumentOrder {
+    let bounded = [filter.created, filter.modified, filter.daily_note].map(|range| range != DayRange::ALL);
+    match bounded {
+        [true, false, false] => DocumentOrder::Created,
+        [false, true, false] => DocumentOrder::Modified,
+        [false, false, true] => DocumentOrder::DailyNote,
+        _ => DocumentOrder::Id,
+    }
 }
 
 const fn order_of(order: DocumentOrder) -> Order {

@@ -115,6 +115,9 @@ wire_enum! {
 /// Lists documents. As JSON: the fields of a [`DocumentFilter`] with `folderId`, and `fetchMetadata`, `orderBy`, `descending`,
 /// `limit`, `cursor`.
 ///
+/// Without an order, a listing that is filtered by one kind of day alone, be it of the making, of the last change, or of daily
+/// notes, is in the order of these, so that a page of it costs the page; every other one is by ID.
+///
 /// ```
 /// use leafbase_model::{BuiltInLocation, DayRange, DayRef, ListDocuments};
 /// let request: ListDocuments = serde_json::from_str(r#"{"location": "unsorted", "lastModifiedDateGte": "yesterday"}"#)?;
@@ -129,8 +132,8 @@ pub struct ListDocuments {
     pub filter: DocumentFilter,
     /// Whether to say when each was made and last changed.
     pub metadata: bool,
-    /// In which order.
-    pub order: DocumentOrder,
+    /// In which order; none for the day that alone is filtered by, or else for the ID.
+    pub order: Option<DocumentOrder>,
     /// Whether the order is turned round.
     pub descending: bool,
     /// How many, and from where on.
@@ -179,9 +182,9 @@ impl ListDocuments {
         self
     }
 
-    /// Ordered by this.
+    /// Ordered by this, whatever is filtered by.
     pub fn order_by(mut self, order: DocumentOrder) -> Self {
-        self.order = order;
+        self.order = Some(order);
         self
     }
 
@@ -210,7 +213,7 @@ impl FromJson for ListDocuments {
         let read = Self {
             filter: DocumentFilter::take(&mut object, "folderId")?,
             metadata: object.optional("fetchMetadata")?.unwrap_or_default(),
-            order: object.optional("orderBy")?.unwrap_or_default(),
+            order: object.optional("orderBy")?,
             descending: object.optional("descending")?.unwrap_or_default(),
             paging: Paging::take(&mut object)?,
         };
@@ -224,7 +227,7 @@ impl Serialize for ListDocuments {
         let mut map = serializer.serialize_map(None)?;
         self.filter.write(&mut map, "folderId", true)?;
         given(&mut map, "fetchMetadata", self.metadata.then_some(&true))?;
-        given(&mut map, "orderBy", (self.order != DocumentOrder::Id).then_some(&self.order))?;
+        given(&mut map, "orderBy", self.order.as_ref())?;
         given(&mut map, "descending", self.descending.then_some(&true))?;
         self.paging.write(&mut map)?;
         map.end()

@@ -37,11 +37,12 @@ fn listings() {
             r#"{"fetchMetadata":true,"orderBy":"lastModifiedAt","descending":true,"limit":50,"cursor":"c"}"#,
             all().with_metadata().order_by(DocumentOrder::Modified).descending().limit(50).after("c"),
         ),
+        (r#"{"orderBy":"id"}"#, all().order_by(DocumentOrder::Id)),
         (r#"{"orderBy":"createdAt"}"#, all().order_by(DocumentOrder::Created)),
         (r#"{"orderBy":"dailyNoteDate"}"#, all().order_by(DocumentOrder::DailyNote)),
     ]);
     also_read(&[
-        (r#"{"folderId":["ID1"],"fetchMetadata":false,"orderBy":"id","descending":false}"#, all().within(folder)),
+        (r#"{"folderId":["ID1"],"fetchMetadata":false,"descending":false}"#, all().within(folder)),
         (r#"{"folderId":"no ID"}"#, all().within(FolderId::NIL)),
     ]);
     refused::<ListDocuments>(&[

@@ -113,7 +113,7 @@ fn list(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> ListDocuments {
         modified: range(numbers, today),
         daily_note: range(numbers, today),
     };
-    request.order = numbers.pick(DocumentOrder::ALL);
+    request.order = numbers.once_in(2).then(|| numbers.pick(DocumentOrder::ALL));
     (request.metadata, request.descending) = (numbers.once_in(2), numbers.once_in(2));
     request.paging.limit = numbers.pick(&[None, None, Some(1), Some(2), Some(3), Some(7)]);
     request

@@ -68,7 +68,7 @@ fn every_filter_leaves_out_what_does_not_meet_it() {
         (r#"{"lastModifiedDateLte":"yesterday"}"#, "t b c d e"),
         (r#"{"lastModifiedDateGte":"2026-03-10","lastModifiedDateLte":"2026-03-10"}"#, "t"),
         (r#"{"dailyNoteDateGte":"yesterday"}"#, "d n"),
-        (r#"{"dailyNoteDateLte":"2026-03-11"}"#, "d o"),
+        (r#"{"dailyNoteDateLte":"2026-03-11"}"#, "o d"),
         (r#"{"dailyNoteDateGte":"tomorrow","dailyNoteDateLte":"tomorrow"}"#, "n"),
         (r#"{"dailyNoteDateGte":"today","dailyNoteDateLte":"today"}"#, ""),
         (r#"{"location":"daily_notes","createdDateGte":"today"}"#, "n o"),
@@ -91,6 +91,16 @@ fn every_order_is_turned_round() {
         (r#""location":"daily_notes","orderBy":"dailyNoteDate""#, "o d n"),
         (r#""folderId":"@F","orderBy":"lastModifiedAt""#, "b c"),
         (r#""lastModifiedDateGte":"today","orderBy":"createdAt""#, "a z n o"),
+        // Without an order it is that of the days, of those of one kind.
+        (r#""lastModifiedDateLte":"today""#, "t b c d e a z n o"),
+        (r#""lastModifiedDateLte":"today","orderBy":"id""#, "a t b c d e z n o"),
+        (r#""lastModifiedDateLte":"today","createdDateLte":"today""#, "a t b c d e z n o"),
+        (r#""createdDateLte":"today""#, "a t b c d e z n o"),
+        (r#""dailyNoteDateGte":"0001-01-01""#, "o d n"),
+        (r#""dailyNoteDateGte":"0001-01-01","orderBy":"id""#, "d n o"),
+        (r#""dailyNoteDateGte":"0001-01-01","createdDateLte":"today""#, "d n o"),
+        (r#""location":"daily_notes","dailyNoteDateGte":"0001-01-01""#, "o d n"),
+        (r#""location":"daily_notes""#, "d n o"),
     ] {
         assert_eq!(names(&library, &format!("{{{body}}}")), expected, "{body}");
         let turned: Vec<&str> = expected.split(' ').rev().collect();
@@ -131,10 +141,12 @@ fn pages_make_the_whole_listing() {
         json!({"lastModifiedDateGte": "today", "createdDateLte": "today"}),
         json!({"dailyNoteDateGte": "yesterday"}),
     ] {
-        for order in DocumentOrder::ALL {
+        for order in DocumentOrder::ALL.iter().map(Some).chain([None]) {
             for descending in [false, true] {
                 let mut request = filter.clone();
-                request["orderBy"] = json!(order);
+                if let Some(order) = order {
+                    request["orderBy"] = json!(order);
+                }
                 request["descending"] = json!(descending);
                 let all = library.done("list", &request.to_string());
                 assert_eq!(all.get("nextCursor"), None, "{request}");

@@ -133,7 +133,7 @@ fn a_batch_is_refused_as_a_whole_and_names_the_first_at_fault() {
 fn a_day_has_one_note_that_is_not_in_the_trash() {
     let mut library = Library::new();
     let notes = |library: &Library| {
-        library.line("list", r#"{"dailyNoteDateGte":"2026-03-01","dailyNoteDateLte":"2026-03-10"}"#)
+        library.line("list", r#"{"dailyNoteDateGte":"2026-03-01","dailyNoteDateLte":"2026-03-10","orderBy":"id"}"#)
     };
     assert_eq!(notes(&library), "old:trash taken:trash today:daily_notes");
     library.table(&[
