@@ -10,6 +10,11 @@ use leafbase::{
     ExportOptions, Fetch, FolderId, ImportOptions, ImportReport, MemorySource, Position, Progress, Space,
 };
 
+#[path = "transfer/files.rs"]
+mod files;
+#[path = "transfer/meanwhile.rs"]
+mod meanwhile;
+
 fn on(_: Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -234,7 +239,7 @@ fn files_named_by_a_day_are_daily_notes() {
         "daily notes/2026-02-03.md",
         "daily notes/2026-02-04.md",
         "plans/",
-        "plans/2026-02-03.md",
+        "plans/%32026-02-03.md",
         "plans/Plan.md",
     ];
     assert_eq!(files.keys().collect::<Vec<_>>(), expected);

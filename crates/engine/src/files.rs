@@ -20,6 +20,8 @@ mod reader;
 mod sniff;
 mod upload;
 
+pub(crate) use media::{block as block_of, media_type};
+pub(crate) use names::plain as plain_name;
 pub use reader::FileReader;
 pub(crate) use upload::Upload;
 

@@ -20,6 +20,9 @@ mod attachable;
 mod rewriting;
 mod targets;
 
+mod file_names;
+mod showing;
+
 mod source;
 
 mod notes;
@@ -29,6 +32,9 @@ mod reading;
 mod steps;
 
 mod attaching;
+mod landing;
+
+mod batch;
 mod incoming;
 mod settling;
 

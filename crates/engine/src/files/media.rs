@@ -27,7 +27,7 @@ pub(super) fn declared(content_type: &str) -> Result<Option<String>> {
 }
 
 /// The media type of a file that is declared to be of one, and begins with `head`; `is_whole` if that is all of it.
-pub(super) fn media_type(declared: Option<&str>, head: &[u8], is_whole: bool) -> String {
+pub(crate) fn media_type(declared: Option<&str>, head: &[u8], is_whole: bool) -> String {
     let unproven = declared.filter(|declared| !is_shown(declared));
     let found = match sniff(head, is_whole) {
         Sniffed::Certain(found) => found,
@@ -48,7 +48,7 @@ fn is_shown(media_type: &str) -> bool {
 }
 
 /// The block that shows a file of this type. Nobody said in words what a picture shows: its alternative text is empty.
-pub(super) fn block(media_type: &str, url: &AssetUrl) -> BlockData {
+pub(crate) fn block(media_type: &str, url: &AssetUrl) -> BlockData {
     let (url, file_name) = (url.to_string(), url.file_name().to_owned());
     let (alt_text, size, width) = (String::new(), MediaSize::default(), MediaWidth::default());
     BlockData::new(match media_type.split_once('/') {

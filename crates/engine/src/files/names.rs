@@ -10,7 +10,7 @@ const LONGEST_EXTENSION: usize = 32;
 /// The last part of a path stays. What orders text, controls and separators of lines go, as do dots and white space at the ends;
 /// what names cannot hold on some system becomes `_`, and names that mean a device get one in front. The end of what is too
 /// long goes, but not its extension. Doing it twice changes nothing more.
-pub(super) fn plain(given: &str) -> Option<String> {
+pub(crate) fn plain(given: &str) -> Option<String> {
     let last = given.rsplit(['/', '\\']).find(|part| !part.trim().is_empty())?;
     let kept = last.chars().filter(|letter| !is_unseen(*letter));
     let name: String = kept.map(|letter| if r#"<>:"|?*"#.contains(letter) { '_' } else { letter }).collect();

@@ -3,48 +3,93 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
-use leafbase_model::{AssetId, AssetRecord, Error, Result};
+use leafbase_model::{AssetId, AssetRecord, AssetUrl, BlockData, Error, Limits, Result};
 use leafbase_store::Reader;
 
+use crate::files;
 use crate::transfer::layout::Layout;
 use crate::transfer::names::Names;
+use crate::transfer::report::{Adaptation, AdaptationKind};
+use crate::transfer::{file_names, showing};
 
 /// An uploaded file, and its path in the export.
 #[derive(Debug)]
 pub(super) struct Attachment {
     record: AssetRecord,
     pub(super) path: String,
+    /// The type that an import will find, of a file that is shown as a picture.
+    found_type: Option<String>,
 }
 
 /// The uploaded files of an export, by name.
 #[derive(Debug, Default)]
 pub(super) struct Attachments {
     pub(super) files: Vec<Attachment>,
-    paths: HashMap<AssetId, String>,
+    numbers: HashMap<AssetId, usize>,
+    pub(super) adaptations: Vec<Adaptation>,
+}
+
+/// The uploaded files that documents show.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    pub(super) files: BTreeSet<AssetId>,
+    /// Those of them that a block shows as a picture or a video.
+    pub(super) pictured: BTreeSet<AssetId>,
 }
 
 impl Attachments {
     /// Gives each file of `shown` that exists a path.
-    pub(super) fn of(reader: Reader<'_>, layout: &Layout, shown: &BTreeSet<AssetId>) -> Result<Self> {
+    pub(super) fn of(reader: Reader<'_>, layout: &Layout, shown: &Shown) -> Result<Self> {
         let mut records = Vec::new();
-        for file in shown {
+        for file in &shown.files {
             records.extend(reader.asset(*file)?);
         }
         records.sort_by(|one, other| (&one.file_name, one.id).cmp(&(&other.file_name, other.id)));
         let (mut attachments, mut names) = (Self::default(), Names::default());
         for record in records {
-            let (stem, extension) = split(&record.file_name);
-            let path = format!("{}/{}", layout.attachments, names.claim(stem, extension));
-            attachments.paths.insert(record.id, path.clone());
-            attachments.files.push(Attachment { record, path });
+            let path = format!("{}/{}", layout.attachments, file_names::claim(&mut names, &record.file_name));
+            let is_pictured = shown.pictured.contains(&record.id);
+            let found_type = if is_pictured { Some(found_type(reader, &record)?) } else { None };
+            attachments.tell_name(&record.file_name, &path);
+            attachments.numbers.insert(record.id, attachments.files.len());
+            attachments.files.push(Attachment { record, path, found_type });
         }
         Ok(attachments)
     }
 
+    fn tell_name(&mut self, name: &str, path: &str) {
+        if file_names::is_disguised(name) {
+            let (path, kind) = (path.to_owned(), AdaptationKind::Attachment);
+            let message = format!("the uploaded file {name:?} has another extension, for it is no document");
+            self.adaptations.push(Adaptation { path, line: None, kind, message });
+        }
+    }
+
+    fn get(&self, file: AssetId) -> Option<&Attachment> {
+        self.files.get(*self.numbers.get(&file)?)
+    }
+
     /// The path of the file, if it is exported.
     pub(super) fn path(&self, file: AssetId) -> Option<&str> {
-        self.paths.get(&file).map(String::as_str)
+        self.get(file).map(|attachment| attachment.path.as_str())
     }
+
+    /// Makes a picture or a video of `data` the block that an import makes of its file. Tells whether it was another one.
+    pub(super) fn show(&self, data: &mut BlockData, limits: &Limits) -> bool {
+        let Some(Attachment { record, found_type, .. }) = showing::pictured(data).and_then(|file| self.get(file))
+        else {
+            return false;
+        };
+        let url = AssetUrl::new(record.id, record.file_name.as_str());
+        found_type.as_ref().is_some_and(|found| showing::show(data, found, &url, limits))
+    }
+}
+
+/// The type that the bytes say when nothing is declared.
+fn found_type(reader: Reader<'_>, record: &AssetRecord) -> Result<String> {
+    let head = reader.chunk(record.id, 0)?.unwrap_or_default();
+    let is_whole = u64::try_from(head.len()).ok() == Some(record.size);
+    Ok(files::media_type(None, &head, is_whole))
 }
 
 impl Attachment {
@@ -65,34 +110,5 @@ impl Attachment {
             number += 1;
         }
         Ok(())
-    }
-}
-
-/// The name without its extension, and the extension with its dot. One that systems could not write is a part of the name.
-fn split(name: &str) -> (&str, &str) {
-    let is_plain = |extension: &str| {
-        (2..=16).contains(&extension.len()) && extension.bytes().skip(1).all(|letter| letter.is_ascii_alphanumeric())
-    };
-    let dot = name.rfind('.').filter(|dot| *dot > 0 && name.get(*dot..).is_some_and(is_plain));
-    dot.and_then(|dot| name.split_at_checked(dot)).unwrap_or((name, ""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn extensions_are_short_and_plain() {
-        for (name, parts) in [
-            ("map.png", ("map", ".png")),
-            ("archive.tar.gz", ("archive.tar", ".gz")),
-            ("README", ("README", "")),
-            (".profile", (".profile", "")),
-            ("end.", ("end.", "")),
-            ("a.b c", ("a.b c", "")),
-            ("a.?", ("a.?", "")),
-        ] {
-            assert_eq!(split(name), parts, "{name}");
-        }
     }
 }

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use leafbase_markdown as markdown;
-use leafbase_model::{Block, BlockKind, Forest, Result};
+use leafbase_model::{Block, BlockKind, Forest, Limits, Result};
+use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, ReadTree};
 
 use crate::connection::Connection;
@@ -16,6 +17,7 @@ use crate::transfer::layout::{LaidOut, Layout};
 use crate::transfer::outgoing::Outgoing;
 use crate::transfer::readback;
 use crate::transfer::report::{Adaptation, AdaptationKind, ExportOptions, ExportReport};
+use crate::transfer::steps::Steps;
 
 impl Connection<Full> {
     /// Writes the space as markdown files below the directory `path`, which is new or empty: folders become directories,
@@ -23,8 +25,12 @@ impl Connection<Full> {
     ///
     /// Links to blocks become relative links, with `#heading` or `#^number` for a block within a document. A first block of code
     /// with the tag `yaml frontmatter` becomes front matter. Uploaded files that a document shows are written to a directory
-    /// `attachments`, and the document links to them there. What is in the trash is not exported. The report tells what was left
-    /// out, and which documents markdown cannot hold as they are.
+    /// `attachments`, and the document links to them there. What is in the trash, the inbox of tasks and comments are not exported.
+    /// The report tells what was left out, and which documents markdown cannot hold as they are.
+    ///
+    /// Names say what they stand for: characters that some system refuses are escaped as `%XX`, and so is the first of a title that is
+    /// a day, because files named by a day are daily notes. An uploaded markdown file such as `notes.md` is written as
+    /// `notes%2Emd.txt`, because the others are documents. An import gives all of them their names back.
     ///
     /// All files are of one state of the space, which others may write meanwhile: the export holds one snapshot until it returns, and
     /// the space grows by what they replace, until then.
@@ -46,41 +52,17 @@ impl Connection<Full> {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ExportReport> {
         self.read(|tree, snapshot| {
-            let layout = Layout::of(snapshot.reader())?;
-            let mut writer = FolderWriter::new(path.as_ref(), options.into_existing)?;
-            let outgoing = Outgoing::of(tree, snapshot.reader(), &layout)?;
-            let attachments = &outgoing.attachments.files;
-            let mut report = ExportReport::default();
-            for directory in &layout.directories {
-                writer.directory(directory)?;
-                report.folders += 1;
-            }
-            let total = u64::try_from(layout.documents.len() + attachments.len()).ok();
-            for (number, document) in layout.documents.iter().enumerate() {
-                let forest = tree.subtree(document.id.root(), None)?;
-                report.blocks += u64::try_from(forest.0.len().saturating_sub(1)).unwrap_or(0);
-                let text = text(number, document, forest, &outgoing, &mut report.adaptations);
-                writer.file(&document.path, |out| out.write_all(text.as_bytes()))?;
-                report.documents += 1;
-                report.bytes += u64::try_from(text.len()).unwrap_or(0);
-                if progress(Progress::new(report.documents, total)).is_break() {
-                    report.canceled = report.documents < total.unwrap_or(0);
-                    break;
-                }
-            }
-            for attachment in attachments {
-                if report.canceled {
-                    break;
-                }
-                if report.attachments == 0 {
-                    writer.directory(&layout.attachments)?;
-                }
-                writer.file(&attachment.path, |out| attachment.write(snapshot.reader(), out))?;
-                report.attachments += 1;
-                report.bytes += attachment.size();
-                let done = report.documents + report.attachments;
-                report.canceled = progress(Progress::new(done, total)).is_break() && done < total.unwrap_or(0);
-            }
+            let reader = snapshot.reader();
+            let layout = Layout::of(reader)?;
+            let writer = FolderWriter::new(path.as_ref(), options.into_existing)?;
+            let outgoing = Outgoing::of(tree, reader, &layout)?;
+            let total = layout.documents.len() + outgoing.attachments.files.len();
+            let (steps, report) = (Steps::new(progress, total), ExportReport::default());
+            let mut export = Export { reader, layout: &layout, outgoing, limits: self.limits(), writer, steps, report };
+            export.directories()?;
+            export.documents(tree)?;
+            export.attachments()?;
+            let mut report = export.report;
             report.adaptations.splice(0..0, layout.adaptations);
             report.skipped = layout.skipped;
             Ok(report)
@@ -88,31 +70,107 @@ impl Connection<Full> {
     }
 }
 
-/// The file of a document.
-fn text(
-    number: usize,
-    document: &LaidOut,
-    mut forest: Forest,
-    outgoing: &Outgoing<'_>,
-    adaptations: &mut Vec<Adaptation>,
-) -> String {
-    for node in &mut forest.0 {
-        outgoing.rewrite(number, &mut node.block.data);
+/// An export under way.
+struct Export<'a, 'p> {
+    reader: Reader<'a>,
+    layout: &'a Layout,
+    outgoing: Outgoing<'a>,
+    limits: &'a Limits,
+    writer: FolderWriter,
+    steps: Steps<'p>,
+    report: ExportReport,
+}
+
+impl Export<'_, '_> {
+    fn directories(&mut self) -> Result<()> {
+        for directory in &self.layout.directories {
+            self.writer.directory(directory)?;
+            self.report.folders += 1;
+        }
+        Ok(())
     }
-    let roots = ops::assemble(&forest);
-    let blocks = roots.first().map_or(&[][..], Block::children);
-    let front = blocks.first().and_then(front_matter_of);
-    let body = if front.is_some() { blocks.get(1..).unwrap_or_default() } else { blocks };
-    let rendered = markdown::render(body);
-    let becomes_front = front.is_none() && front_matter::split(&rendered).front.is_some();
-    let difference = readback::difference(&rendered, body);
-    if let Some(message) = difference.or(becomes_front.then(|| "it begins as front matter does".to_owned())) {
-        let (path, kind) = (document.path.clone(), AdaptationKind::ReadsBackDifferently);
-        adaptations.push(Adaptation { path, line: None, kind, message });
+
+    fn documents<T: ReadTree>(&mut self, tree: &T) -> Result<()> {
+        for (number, document) in self.layout.documents.iter().enumerate() {
+            if self.report.canceled {
+                break;
+            }
+            let forest = tree.subtree(document.id.root(), None)?;
+            self.report.blocks += u64::try_from(forest.0.len().saturating_sub(1)).unwrap_or(0);
+            self.tell_comments(document)?;
+            let text = self.text(number, document, forest);
+            self.writer.file(&document.path, |out| out.write_all(text.as_bytes()))?;
+            self.report.documents += 1;
+            self.report.bytes += u64::try_from(text.len()).unwrap_or(0);
+            self.step();
+        }
+        Ok(())
     }
-    let end = if rendered.is_empty() { "" } else { "\n" };
-    let between = if front.is_some() { end } else { "" };
-    format!("{}{between}{rendered}{end}", front.unwrap_or_default())
+
+    fn attachments(&mut self) -> Result<()> {
+        let files = &self.outgoing.attachments.files;
+        if !(self.report.canceled || files.is_empty()) {
+            self.writer.directory(&self.layout.attachments)?;
+        }
+        for number in 0..files.len() {
+            let Some(attachment) = self.outgoing.attachments.files.get(number).filter(|_| !self.report.canceled) else {
+                break;
+            };
+            self.writer.file(&attachment.path, |out| attachment.write(self.reader, out))?;
+            self.report.attachments += 1;
+            self.report.bytes += attachment.size();
+            self.step();
+        }
+        let told = std::mem::take(&mut self.outgoing.attachments.adaptations);
+        self.report.adaptations.extend(told);
+        Ok(())
+    }
+
+    /// Tells the host that one more is written.
+    fn step(&mut self) {
+        self.steps.count();
+        self.steps.tell();
+        self.report.canceled = self.steps.is_broken_off() && self.steps.is_left();
+    }
+
+    fn tell_comments(&mut self, document: &LaidOut) -> Result<()> {
+        let comments = match self.reader.comments_in(document.id)?.len() {
+            0 => return Ok(()),
+            1 => "1 comment is".to_owned(),
+            comments => format!("{comments} comments are"),
+        };
+        self.tell(document, AdaptationKind::Comments, format!("{comments} left out"));
+        Ok(())
+    }
+
+    fn tell(&mut self, document: &LaidOut, kind: AdaptationKind, message: String) {
+        self.report.adaptations.push(Adaptation { path: document.path.clone(), line: None, kind, message });
+    }
+
+    /// The file of a document.
+    fn text(&mut self, number: usize, document: &LaidOut, mut forest: Forest) -> String {
+        for (place, node) in forest.0.iter_mut().enumerate() {
+            if self.outgoing.attachments.show(&mut node.block.data, self.limits) {
+                let shown = node.block.data.block_type();
+                let message = format!("block {place} is written as a {shown}, for that is what its file is");
+                self.tell(document, AdaptationKind::ReadsBackDifferently, message);
+            }
+            self.outgoing.rewrite(number, &mut node.block.data);
+        }
+        let roots = ops::assemble(&forest);
+        let blocks = roots.first().map_or(&[][..], Block::children);
+        let front = blocks.first().and_then(front_matter_of);
+        let body = if front.is_some() { blocks.get(1..).unwrap_or_default() } else { blocks };
+        let rendered = markdown::render(body);
+        let becomes_front = front.is_none() && front_matter::split(&rendered).front.is_some();
+        let difference = readback::difference(&rendered, body);
+        if let Some(message) = difference.or(becomes_front.then(|| "it begins as front matter does".to_owned())) {
+            self.tell(document, AdaptationKind::ReadsBackDifferently, message);
+        }
+        let end = if rendered.is_empty() { "" } else { "\n" };
+        let between = if front.is_some() { end } else { "" };
+        format!("{}{between}{rendered}{end}", front.unwrap_or_default())
+    }
 }
 
 /// The block as front matter, if it is that and can be written so.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, Edit, Error, Forest, IdSource, Location, Result, Stamp, Timestamp,
+    AssetId, BlockData, BlockDraft, BlockId, Edit, Error, FolderId, Forest, IdSource, Result, Stamp, Timestamp,
 };
 use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, Context};
@@ -16,16 +16,18 @@ use crate::documents::find_daily_note;
 use crate::files::Upload;
 use crate::sight::Full;
 use crate::space::Progress;
-use crate::transfer::attaching::Attaching;
+use crate::transfer::attaching::{Attaching, Fate};
+use crate::transfer::batch::{Batch, Written};
 use crate::transfer::incoming::{Anchored, Incoming, Loose};
 use crate::transfer::notes::Notes;
 use crate::transfer::plan::{Given, Plan, Step};
 use crate::transfer::reading::{self, Text};
-use crate::transfer::report::{AdaptationKind, ImportOptions, ImportReport, Skipped};
+use crate::transfer::report::{Adaptation, AdaptationKind, ImportOptions, ImportReport, Skipped};
 use crate::transfer::settling::Settling;
 use crate::transfer::source::{FolderSource, ImportSource};
 use crate::transfer::steps::Steps;
 use crate::transfer::targets::FileIndex;
+use crate::transfer::urls;
 
 /// Blocks that are written in one transaction, and a last document's more: it bounds memory, and a commit is worth it.
 const BATCH: usize = 2_000;
@@ -35,8 +37,13 @@ impl Connection<Full> {
     /// whose name is a day become the daily notes of it (see [`ImportOptions::daily_notes`]).
     ///
     /// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki links and relative links to
-    /// files of the folder become links to blocks; other files that a document shows or links to are taken in as uploads are. The
-    /// report tells what had to be adapted and what was left out; hidden files, symbolic links and files that no document shows are. Memory stays bounded by the largest file.
+    /// files of the folder become links to blocks. Other files that a document shows or links to are taken in as uploads are, and one
+    /// that is shown alone in a paragraph is shown by the block that an upload of it would make. Names that an export escaped are
+    /// those that they were before. The report tells what had to be adapted and what was left out; hidden files, symbolic links and
+    /// files that no document shows are. Memory stays bounded by the largest file.
+    ///
+    /// Others may write to the space meanwhile. What is for a folder that they delete goes into the nearest one above it, a day that
+    /// gets a note keeps it, and a file that they delete with all that showed it is taken in again for the next document.
     ///
     /// `progress` is told the steps done: one for each file, and when all are read, those that find what links to headings mean, by
     /// which the total grows. It may break off: the report says so, and what was imported stays, whole; a link to a heading that was
@@ -64,9 +71,8 @@ impl Connection<Full> {
         options: &ImportOptions,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ImportReport> {
-        if let Some(folder) = options.folder
-            && self.read(|_, snapshot| snapshot.reader().folder(folder))?.is_none()
-        {
+        let into = self.read(|_, snapshot| way_up(snapshot.reader(), options.folder))?;
+        if into.is_empty() && options.folder.is_some() {
             return Err(Error::not_found().at("folder"));
         }
         let now = self.space.now();
@@ -74,7 +80,7 @@ impl Connection<Full> {
             Ok(options.daily_notes && self.read(|_, snapshot| find_daily_note(snapshot.reader(), day))?.is_none())
         };
         let mut mint = || self.space.ids().mint(now);
-        let given = Given { into: options.folder, takes_note: &takes_note, mint: &mut mint };
+        let given = Given { into: &into, takes_note: &takes_note, mint: &mut mint };
         let mut plan = Plan::of(source, given)?;
         if !options.daily_notes {
             plan.files.iter_mut().for_each(|file| file.taken_day = None);
@@ -98,20 +104,11 @@ struct Import<'a> {
     /// Whether each file was imported.
     made: Vec<bool>,
     takes_attachments: bool,
+    /// Whether a file is kept as code.
+    keeps_code: bool,
     attaching: Attaching,
     batch: Batch,
     report: ImportReport,
-}
-
-/// What is not written yet.
-#[derive(Default)]
-struct Batch {
-    edits: Vec<Edit>,
-    /// The bytes of the files that are made.
-    uploads: Vec<Upload>,
-    blocks: usize,
-    documents: u64,
-    folders: u64,
 }
 
 impl<'a> Import<'a> {
@@ -120,7 +117,8 @@ impl<'a> Import<'a> {
         let (made, stamp) = (vec![false; plan.files.len()], Stamp { at: now, by: connection.author().clone() });
         let (attaching, takes_attachments) = (Attaching::new(&connection.space, &stamp), true);
         let (anchored, loose, batch) = (Anchored::default(), Vec::new(), Batch::default());
-        Self { connection, plan, stamp, anchored, loose, made, takes_attachments, attaching, batch, report }
+        let keeps_code = false;
+        Self { connection, plan, stamp, anchored, loose, made, takes_attachments, keeps_code, attaching, batch, report }
     }
 
     fn run(&mut self, source: &mut dyn ImportSource, steps: &mut Steps<'_>) -> Result<()> {
@@ -139,7 +137,7 @@ impl<'a> Import<'a> {
                 }
             }
             if self.batch.blocks >= BATCH {
-                self.write()?;
+                self.write(source)?;
             }
             steps.tell();
             if steps.is_broken_off() {
@@ -147,7 +145,7 @@ impl<'a> Import<'a> {
                 break;
             }
         }
-        self.write()
+        self.write(source)
     }
 
     /// Reads a file and puts its document into the batch. An error is why the file is skipped.
@@ -174,16 +172,13 @@ impl<'a> Import<'a> {
             }
         };
         if let Some(day) = file.taken_day {
-            notes.add_at(
-                AdaptationKind::DailyNote,
-                None,
-                format!("{day} has a note already: this is another document"),
-            );
+            notes.add_at(AdaptationKind::DailyNote, None, reading::has_note_already(day));
         }
         let changed = if file.day.is_some() { None } else { reading::title_changed(&file.path, &edits) };
         if let Some(message) = changed {
             notes.add_at(AdaptationKind::Title, None, message);
         }
+        self.keeps_code |= notes.adaptations.iter().any(|adaptation| adaptation.kind == AdaptationKind::KeptAsCode);
         self.report.links += links;
         self.report.adaptations.append(&mut notes.adaptations);
         let block_at = |place: usize| forest.get(place).copied().unwrap_or_default();
@@ -225,7 +220,9 @@ impl<'a> Import<'a> {
         };
         // The root comes first.
         incoming.rewrite(blocks, 1);
-        (incoming.loose, incoming.resolved)
+        let links = (incoming.loose, incoming.resolved);
+        self.attaching.show(blocks);
+        links
     }
 
     /// The edits that make the document of a file, and its blocks in reading order.
@@ -246,16 +243,24 @@ impl<'a> Import<'a> {
         Ok((forest.map(|node| node.block.id).collect(), created.edits))
     }
 
-    fn write(&mut self) -> Result<()> {
-        let batch = std::mem::take(&mut self.batch);
-        if batch.edits.is_empty() {
-            return Ok(());
+    /// Writes the batch, into the space as it is now.
+    fn write(&mut self, source: &mut dyn ImportSource) -> Result<()> {
+        let mut batch = std::mem::take(&mut self.batch);
+        while !batch.edits.is_empty() {
+            let relied_on = self.attaching.relied_on(&batch.edits);
+            match batch.write(self.connection, self.plan, &relied_on)? {
+                Written::Whole(mut adaptations) => {
+                    self.report.adaptations.append(&mut adaptations);
+                    break;
+                }
+                // What is taken in again is made by this very write, and not relied on.
+                Written::Nothing { gone } => {
+                    for file in gone {
+                        self.take_again(source, file, &mut batch);
+                    }
+                }
+            }
         }
-        self.connection.write(|writing| {
-            let mut edits = batch.edits.clone();
-            keep_days_apart(writing.transaction.reader()?, &mut edits)?;
-            writing.apply(edits)
-        })?;
         self.report.documents += batch.documents;
         self.report.folders += batch.folders;
         self.report.attachments += u64::try_from(batch.uploads.len()).unwrap_or(u64::MAX);
@@ -263,15 +268,58 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
+    /// Takes in a file again that was deleted with what showed it before, for the documents of `batch`.
+    fn take_again(&mut self, source: &mut dyn ImportSource, file: AssetId, batch: &mut Batch) {
+        let Some(path) = self.attaching.forget(file) else { return };
+        match self.attaching.take(source, &path) {
+            Ok(url) => drop(batch.redirect(file, &|_| url.clone())),
+            Err(why) => self.keep_path(batch, file, &path, &why),
+        }
+        let (files, uploads) = self.attaching.settle(&batch.edits);
+        batch.edits.splice(0..0, files);
+        batch.uploads.extend(uploads);
+    }
+
+    /// Gives the links to `file` their relative path back.
+    fn keep_path(&mut self, batch: &mut Batch, file: AssetId, path: &str, why: &str) {
+        let from = |document| self.plan.file(document).map_or("", |file| file.path.as_str());
+        let way = |document| urls::encode(&urls::relative_path(from(document), path));
+        for document in batch.redirect(file, &way) {
+            let message = format!("{path} is not taken in, for {why}; the path is kept");
+            let (path, kind) = (from(document).to_owned(), AdaptationKind::Attachment);
+            self.report.adaptations.push(Adaptation { path, line: None, kind, message });
+        }
+    }
+
+    /// The files that are no markdown and were not taken in, beside those that were told of where they are shown.
+    fn left_out(&self) -> Vec<Skipped> {
+        let mut left_out = Vec::new();
+        for path in self.plan.attachable.paths() {
+            let reason = match self.attaching.fate(path) {
+                Fate::Settled => continue,
+                _ if !self.takes_attachments => "not markdown, and attachments are not taken in",
+                Fate::NotShown => "not markdown, and what shows it is kept as code",
+                Fate::NotAskedFor if self.report.canceled => {
+                    "not markdown, and no document shows it that was made before the import was broken off"
+                }
+                Fate::NotAskedFor if self.keeps_code => {
+                    "not markdown, and no document shows it, unless it is one that is kept as code"
+                }
+                Fate::NotAskedFor => "not markdown, and no document shows it",
+            };
+            left_out.push(Skipped { path: path.to_owned(), reason: reason.to_owned() });
+        }
+        left_out
+    }
+
     fn finish(mut self, steps: &mut Steps<'_>) -> Result<ImportReport> {
+        let mut left_out = self.left_out();
         let made = |file: FileIndex| self.made.get(file).copied().unwrap_or(false);
         let settling = Settling { connection: self.connection, plan: self.plan, made: &made };
         let mut settled = settling.settle(&self.anchored, &self.loose, steps)?;
         self.report.canceled |= settled.canceled;
         self.report.adaptations.append(&mut settled.remarks);
-        let unknown = self.plan.attachable.paths().filter(|path| !self.attaching.knows(path));
-        let reason = "not markdown, and no document shows it";
-        self.report.skipped.extend(unknown.map(|path| Skipped { path: path.to_owned(), reason: reason.to_owned() }));
+        self.report.skipped.append(&mut left_out);
         // Stable: what is remarked on one file stays in the order of its lines.
         self.report.adaptations.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
         self.report.skipped.sort_by(|one, other| one.path.cmp(&other.path));
@@ -279,17 +327,14 @@ impl<'a> Import<'a> {
     }
 }
 
-/// A day that got its note since the import was planned keeps that one: the file's is a document in no folder then.
-fn keep_days_apart(reader: Reader<'_>, edits: &mut [Edit]) -> Result<()> {
-    for edit in edits {
-        if let Edit::CreateDocument { record, .. } = edit
-            && let Some(day) = record.day
-            && find_daily_note(reader, day)?.is_some()
-        {
-            (record.day, record.location) = (None, Location::Unsorted);
-        }
+/// `folder`, if it is there, and the folders that it is in, the nearest first.
+fn way_up(reader: Reader<'_>, mut folder: Option<FolderId>) -> Result<Vec<FolderId>> {
+    let mut way = Vec::new();
+    while let Some(record) = folder.map(|id| reader.folder(id)).transpose()?.flatten() {
+        way.push(record.id);
+        folder = record.parent.filter(|parent| !way.contains(parent));
     }
-    Ok(())
+    Ok(way)
 }
 
 /// Gives the root of a document the ID that was minted for it, and the rest new ones.

@@ -108,7 +108,9 @@ impl<'a> Incoming<'a, '_> {
     }
 
     fn attachment(&mut self, url: &str) {
-        self.not_attached(url, "it is no file of the folder");
+        let path = urls::relative_reference(url).and_then(|reference| urls::join(self.directory(), &reference.path));
+        let document = path.and_then(|path| self.plan.targets.at_path(&path));
+        self.not_attached(url, if document.is_some() { "it is a document" } else { "it is no file of the folder" });
     }
 
     fn not_attached(&mut self, url: &str, why: &str) {
@@ -226,8 +228,7 @@ impl<'a> Incoming<'a, '_> {
     fn wiki_link(&mut self, link: &WikiLink<'_>, written: &str, place: usize) -> Option<String> {
         if link.embed {
             if let Some(path) = self.plan.attachable.by_name(self.directory(), link.target) {
-                let url = self.take_in(path, written)?;
-                return Some(format!("![{}]({url})", titles::literal(link.target)));
+                return self.embed(path, link, written);
             }
             self.notes.add(AdaptationKind::Embed, written, format!("{written} stays text"));
             return None;
@@ -235,6 +236,18 @@ impl<'a> Incoming<'a, '_> {
         let file = self.existing_file(link, written)?;
         let url = self.link_to(file, link.anchor, place, written)?;
         Some(format!("[{}]({url})", label(link)))
+    }
+
+    /// `![[..]]` of a file that is no markdown.
+    fn embed(&mut self, path: &str, link: &WikiLink<'_>, written: &str) -> Option<String> {
+        let url = self.take_in(path, written)?;
+        let fragment = link.anchor.map(|anchor| format!("#{}", urls::encode(anchor))).unwrap_or_default();
+        let (alias, size) = link.alias.map_or((None, None), wiki::without_size);
+        if let Some(size) = size {
+            let message = format!("the size {size} of {written} is left off");
+            self.notes.add(AdaptationKind::Markdown, written, message);
+        }
+        Some(format!("![{}]({url}{fragment})", titles::literal(alias.unwrap_or(link.target))))
     }
 
     /// The file that a wiki link leads to; a remark if there is none.

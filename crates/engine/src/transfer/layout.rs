@@ -9,7 +9,7 @@ use leafbase_store::{DocumentQuery, Reader};
 use crate::days;
 use crate::transfer::names::{self, Names};
 use crate::transfer::report::{Adaptation, AdaptationKind, Skipped};
-use crate::transfer::titles;
+use crate::transfer::{titles, urls};
 
 /// How many documents one look-up of a listing reads.
 const PAGE: usize = 1_000;
@@ -18,7 +18,13 @@ const PAGE: usize = 1_000;
 const ATTACHMENTS: &str = "attachments";
 
 /// The directories of the built-in locations, at the top.
-const BUILT_IN: [(Location, &str); 2] = [(Location::Templates, "templates"), (Location::DailyNotes, "daily notes")];
+const BUILT_IN: [(Location, &str); 2] = [(Location::Templates, "templates"), (Location::DailyNotes, DAILY_NOTES)];
+const DAILY_NOTES: &str = "daily notes";
+
+/// Whether the file at `path` is where an export keeps the daily notes.
+pub(super) fn is_note(path: &str) -> bool {
+    urls::directory(path).eq_ignore_ascii_case(DAILY_NOTES)
+}
 
 /// A document and its file.
 #[derive(Debug)]
@@ -56,6 +62,7 @@ impl Layout {
         for folder in reader.folders()? {
             folders.entry(folder.parent).or_default().push(folder);
         }
+        layout.skipped.extend(inbox(reader)?);
         let mut documents = layout.by_location(reader)?;
         let mut waiting = vec![(Location::Unsorted, String::new())];
         while let Some((location, directory)) = waiting.pop() {
@@ -117,7 +124,10 @@ impl Layout {
         for Titled { title, record } in documents {
             // Other programs know a daily note by its date.
             let words = record.day.map_or_else(|| titles::words(&title), |day| day.to_string());
-            let name = names.claim(&words, ".md");
+            let name = match record.day {
+                Some(_) => names.claim(&words, ".md"),
+                None => names.claim_document(&words),
+            };
             let path = format!("{directory}{name}");
             if let Some(message) = title_changed(&title, &words, &name, record.day) {
                 let path = path.clone();
@@ -136,6 +146,17 @@ impl Layout {
         let message = "the templates are written to a directory, and are read back as ordinary documents".to_owned();
         self.adaptations.push(Adaptation { path, line: None, kind, message });
     }
+}
+
+/// The tasks that stand in no document.
+fn inbox(reader: Reader<'_>) -> Result<Option<Skipped>> {
+    let Some(inbox) = reader.inbox()? else { return Ok(None) };
+    let tasks = match reader.tasks_of(inbox.id, false)?.len() {
+        0 => return Ok(None),
+        1 => "1 task stands".to_owned(),
+        tasks => format!("{tasks} tasks stand"),
+    };
+    Ok(Some(Skipped { path: "Inbox".to_owned(), reason: format!("{tasks} in no document") }))
 }
 
 /// What is to be said of a title that its file's name does not give back.

@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization;
 
+use leafbase_model::Day;
+
 use crate::transfer::urls;
 
 /// Bytes of a name without its extension: file systems allow 255 in all, and a temporary name adds some.
@@ -29,7 +31,16 @@ pub(super) fn decode(name: &str) -> String {
         return name.to_owned();
     }
     let title = unescape(name);
-    if escape(&title) == name { title } else { name.to_owned() }
+    if escape(&title) == name || of_document(&title) == name { title } else { name.to_owned() }
+}
+
+/// As [`encode`], for a document that is no daily note: a title that is a day does not look like one.
+fn of_document(title: &str) -> String {
+    let name = encode(title);
+    match name.as_bytes().first().filter(|_| title.parse::<Day>().is_ok()) {
+        Some(first) => urls::percent(*first).into_iter().chain(name.chars().skip(1)).collect(),
+        None => name,
+    }
 }
 
 fn unescape(name: &str) -> String {
@@ -127,7 +138,16 @@ pub(super) struct Names {
 impl Names {
     /// A name for `title` with `extension` (`.md`, or nothing for a folder) that no one has here: the second `Trip` becomes `Trip 2`.
     pub(super) fn claim(&mut self, title: &str, extension: &str) -> String {
-        let first = encode(title) + extension;
+        self.claim_first(encode(title), title, extension)
+    }
+
+    /// As [`Self::claim`], for the file of a document that is no daily note.
+    pub(super) fn claim_document(&mut self, title: &str) -> String {
+        self.claim_first(of_document(title), title, ".md")
+    }
+
+    fn claim_first(&mut self, name: String, title: &str, extension: &str) -> String {
+        let first = name + extension;
         let key = fold(&first);
         if self.taken.insert(key.clone()) {
             return first;
@@ -173,6 +193,16 @@ mod tests {
             assert_eq!(decode(foreign), foreign);
             assert_eq!(decode(&encode(foreign)), foreign);
         }
+    }
+
+    #[test]
+    fn a_title_that_is_a_day_does_not_look_like_one() {
+        let mut names = Names::default();
+        let claimed = ["2026-03-01", "2026-03-01", "2026-02-30"].map(|title| names.claim_document(title));
+        assert_eq!(claimed, ["%32026-03-01.md", "2026-03-01 2.md", "2026-02-30.md"]);
+        assert_eq!(decode("%32026-03-01"), "2026-03-01");
+        assert_eq!(decode("%32026-02-30"), "%32026-02-30");
+        assert_eq!(names.claim("2026-03-01", ".md"), "2026-03-01.md");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Links to blocks and to uploaded files become relative links.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use leafbase_model::{AssetUrl, BlockData, BlockId, DocumentId, Result};
 use leafbase_store::{EdgeEnd, Reader};
@@ -8,9 +8,10 @@ use leafbase_tree_ops::ReadTree;
 
 use crate::links;
 use crate::transfer::anchors::Anchors;
-use crate::transfer::attachments::Attachments;
+use crate::transfer::attachments::{Attachments, Shown};
 use crate::transfer::layout::Layout;
 use crate::transfer::rewriting::{linked_block, rewrite_urls};
+use crate::transfer::showing;
 use crate::transfer::urls;
 
 /// Where the blocks stand that links of the export lead to.
@@ -26,15 +27,16 @@ pub(super) struct Outgoing<'a> {
 impl<'a> Outgoing<'a> {
     /// Looks up every block that a document of `layout` links to, and every file that it shows.
     pub(super) fn of<T: ReadTree>(tree: &T, reader: Reader<'_>, layout: &'a Layout) -> Result<Self> {
-        let (mut wanted, mut shown) = (HashSet::new(), BTreeSet::new());
+        let (mut wanted, mut shown) = (HashSet::new(), Shown::default());
         for document in &layout.documents {
             for node in tree.subtree(document.id.root(), None)?.0 {
+                shown.pictured.extend(showing::pictured(&node.block.data));
                 links::edges(&node.block.data, &mut |edge| match edge.to {
                     EdgeEnd::Block(block) if !layout.numbers.contains_key(&DocumentId::of_root(block)) => {
                         wanted.insert(block);
                     }
                     EdgeEnd::Asset(file) => {
-                        shown.insert(file);
+                        shown.files.insert(file);
                     }
                     _ => {}
                 });

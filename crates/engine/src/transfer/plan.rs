@@ -1,7 +1,7 @@
 //! The plan of an import: which files become which documents, and which directories which folders. IDs are minted here, so that links
 //! can be made to files that are not read yet.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use leafbase_model::{Day, DocumentId, FolderId, FolderRecord, Location, Result};
 
@@ -9,7 +9,7 @@ use crate::transfer::attachable::Attachable;
 use crate::transfer::report::Skipped;
 use crate::transfer::source::{ImportSource, SourceEntry, reason_to_skip};
 use crate::transfer::targets::{Targets, markdown_extension};
-use crate::transfer::{names, reading, urls};
+use crate::transfer::{layout, names, reading, urls};
 
 /// A file that becomes a document.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(super) struct PlannedFile {
     pub(super) path: String,
     pub(super) id: DocumentId,
     pub(super) location: Location,
+    /// The folder for it, if it is no daily note.
+    pub(super) folder: Option<FolderId>,
     /// The day that it is the daily note of.
     pub(super) day: Option<Day>,
     /// The day that it is named by, though that has a note already.
@@ -25,8 +27,8 @@ pub(super) struct PlannedFile {
 
 /// What a plan is made by, beside the files.
 pub(super) struct Given<'a> {
-    /// The folder that everything goes into.
-    pub(super) into: Option<FolderId>,
+    /// The folder that everything goes into, before those that it is in, the nearest first.
+    pub(super) into: &'a [FolderId],
     /// Whether a file named by this day can become its note.
     pub(super) takes_note: &'a dyn Fn(Day) -> Result<bool>,
     pub(super) mint: &'a mut dyn FnMut() -> [u8; 16],
@@ -42,7 +44,7 @@ pub(super) enum Step {
 }
 
 /// What an import will do.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) files: Vec<PlannedFile>,
     pub(super) steps: Vec<Step>,
@@ -50,6 +52,12 @@ pub(super) struct Plan {
     /// Files that documents may show.
     pub(super) attachable: Attachable,
     pub(super) skipped: Vec<Skipped>,
+    /// The place of each document's file in the list.
+    numbers: HashMap<DocumentId, usize>,
+    /// The directory of each folder to be made.
+    directories: HashMap<FolderId, String>,
+    /// The folder that each folder is in.
+    parents: HashMap<FolderId, FolderId>,
 }
 
 impl Plan {
@@ -85,9 +93,24 @@ impl Plan {
             add_directory(&mut directories, urls::directory(path));
         }
         let attachable = Attachable::new(others);
-        let mut plan = Self { files: Vec::new(), steps: Vec::new(), targets: Targets::default(), attachable, skipped };
+        let mut plan = Self { attachable, skipped, ..Self::default() };
         plan.lay_out(paths, &directories, &notes, given);
         Ok(plan)
+    }
+
+    /// The file that becomes this document.
+    pub(super) fn file(&self, document: DocumentId) -> Option<&PlannedFile> {
+        self.files.get(*self.numbers.get(&document)?)
+    }
+
+    /// The directory that becomes this folder.
+    pub(super) fn directory(&self, folder: FolderId) -> &str {
+        self.directories.get(&folder).map_or("", String::as_str)
+    }
+
+    /// The folder that `folder` was in when the import began, or is to be made in.
+    pub(super) fn above(&self, folder: FolderId) -> Option<FolderId> {
+        self.parents.get(&folder).copied()
     }
 
     fn lay_out(
@@ -98,25 +121,42 @@ impl Plan {
         Given { into, mint, takes_note: _ }: Given<'_>,
     ) {
         let mut folders: BTreeMap<&str, FolderId> = BTreeMap::new();
+        let top = into.first().copied();
+        self.parents.extend(into.iter().copied().zip(into.iter().copied().skip(1)));
         // A directory sorts before all that is below it.
         for path in directories {
             let id = FolderId::from_bytes(mint());
-            let parent = folders.get(urls::directory(path)).copied().or(into);
+            let parent = folders.get(urls::directory(path)).copied().or(top);
             let name = path.rsplit('/').next().unwrap_or_default();
             folders.insert(path, id);
+            self.directories.insert(id, path.clone());
+            self.parents.extend(parent.map(|parent| (id, parent)));
             self.steps.push(Step::Folder(FolderRecord { id, name: names::decode(name), parent }));
         }
         self.targets = Targets::new(paths.iter().map(String::as_str));
         for path in paths {
-            let folder = folders.get(urls::directory(&path)).copied().or(into);
+            let id = DocumentId::from_bytes(mint());
+            let folder = nearest(&folders, urls::directory(&path)).or(top);
             let kept = folder.map_or(Location::Unsorted, Location::Folder);
             let day = notes.get(&path).copied();
             let location = if day.is_some() { Location::DailyNotes } else { kept };
             let taken_day = reading::day(&path).filter(|_| day.is_none());
             self.steps.push(Step::File(self.files.len()));
-            self.files.push(PlannedFile { path, id: DocumentId::from_bytes(mint()), location, day, taken_day });
+            self.numbers.insert(id, self.files.len());
+            self.files.push(PlannedFile { path, id, location, folder, day, taken_day });
         }
     }
+}
+
+/// The folder of `directory`, or of the nearest above it that has one.
+fn nearest(folders: &BTreeMap<&str, FolderId>, mut directory: &str) -> Option<FolderId> {
+    while !directory.is_empty() {
+        if let Some(folder) = folders.get(directory) {
+            return Some(*folder);
+        }
+        directory = urls::directory(directory);
+    }
+    None
 }
 
 /// Adds `directory` and all that it is in.
@@ -126,10 +166,11 @@ fn add_directory(directories: &mut BTreeSet<String>, mut directory: &str) {
     }
 }
 
-/// The files that become daily notes: for each day the first that is named by it.
+/// The files that become daily notes: for each day the one among the notes of an export, else the first that is named by it.
 fn daily_notes(paths: &BTreeSet<String>, takes_note: &dyn Fn(Day) -> Result<bool>) -> Result<BTreeMap<String, Day>> {
     let (mut notes, mut days) = (BTreeMap::new(), BTreeSet::new());
-    for path in paths {
+    let (exported, others): (Vec<&String>, _) = paths.iter().partition(|path| layout::is_note(path));
+    for path in exported.into_iter().chain(others) {
         if let Some(day) = reading::day(path)
             && !days.contains(&day)
             && takes_note(day)?
@@ -155,7 +196,7 @@ mod tests {
             number += 1;
             [number; 16]
         };
-        let given = Given { into: None, takes_note: &|_| Ok(true), mint: &mut mint };
+        let given = Given { into: &[], takes_note: &|_| Ok(true), mint: &mut mint };
         let plan = Plan::of(&mut source, given).expect("a plan");
         let steps = plan.steps.iter().map(|step| match step {
             Step::Folder(folder) => folder.name.clone(),
@@ -181,7 +222,7 @@ mod tests {
             number += 1;
             [number; 16]
         };
-        let given = Given { into: None, takes_note: &|day| Ok(day != taken), mint: &mut mint };
+        let given = Given { into: &[], takes_note: &|day| Ok(day != taken), mint: &mut mint };
         let plan = Plan::of(&mut source, given).expect("a plan");
         let shown = |file: &PlannedFile| match (file.day, file.taken_day) {
             (Some(_), _) => format!("{} note", file.path),
@@ -194,5 +235,15 @@ mod tests {
         assert_eq!(planned, expected);
         let folders = plan.steps.iter().filter(|step| matches!(step, Step::Folder(_))).count();
         assert_eq!(folders, 1, "there is no folder for a directory of daily notes alone");
+    }
+
+    #[test]
+    fn of_several_files_of_a_day_the_exported_note_is_taken() {
+        let files = ["2026-03-01.md", "Daily Notes/2026-03-01.md", "a/daily notes/2026-03-01.md"];
+        let mut source: MemorySource = files.into_iter().map(|path| (path, "")).collect();
+        let given = Given { into: &[], takes_note: &|_| Ok(true), mint: &mut || [1; 16] };
+        let plan = Plan::of(&mut source, given).expect("a plan");
+        let notes = plan.files.iter().filter(|file| file.day.is_some()).map(|file| file.path.as_str());
+        assert_eq!(notes.collect::<Vec<_>>(), ["Daily Notes/2026-03-01.md"]);
     }
 }

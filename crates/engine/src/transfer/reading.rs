@@ -40,9 +40,15 @@ pub(super) fn title(path: &str) -> String {
     markdown::canonical_inline(&titles::literal(&name(path))).into_owned()
 }
 
-/// The day that the file at `path` is named by.
+/// The day that the file at `path` is named by. A name that is escaped stands for a title.
 pub(super) fn day(path: &str) -> Option<Day> {
-    name(path).parse().ok()
+    let name = path.rsplit('/').next().unwrap_or_default();
+    without_extension(name).parse().ok()
+}
+
+/// What is to be said of a file named by a day that has a note.
+pub(super) fn has_note_already(day: Day) -> String {
+    format!("{day} has a note already: this is another document")
 }
 
 /// What the name of a file says.

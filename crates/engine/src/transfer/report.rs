@@ -24,8 +24,9 @@ impl ImportOptions {
         Self::default()
     }
 
-    /// Whether a file whose name is a day, such as `2026-03-01.md`, becomes the daily note of that day, wherever it lies. If the day
-    /// has a note already it is a document like any other. Default: yes.
+    /// Whether a file whose name is a day, such as `2026-03-01.md`, becomes the daily note of that day, wherever it lies; of several,
+    /// the one in the directory `daily notes` at the top, else the first by path. If the day has a note already it is a document
+    /// like any other. Default: yes.
     pub fn daily_notes(mut self, daily_notes: bool) -> Self {
         self.daily_notes = daily_notes;
         self
@@ -37,8 +38,8 @@ impl ImportOptions {
         self
     }
 
-    /// The folder of the space that everything goes into. Default: none, so that files at the top are unsorted, and directories at the
-    /// top are folders at the top.
+    /// The folder of the space that everything but daily notes goes into. Default: none, so that files at the top are unsorted, and
+    /// directories at the top are folders at the top.
     pub fn into_folder(mut self, folder: FolderId) -> Self {
         self.folder = Some(folder);
         self
@@ -100,16 +101,20 @@ pub enum AdaptationKind {
     Embed,
     /// A relative link to something that is no markdown file here, with a query, or of an HTML tag stays as it is.
     UnresolvedPath,
-    /// A picture or another file that a document shows from a relative path is not there, or cannot be taken in; the path stays.
+    /// A picture or another file that a document shows from a relative path is not there, or cannot be taken in; the path stays. Or an
+    /// uploaded markdown file, which is written with another extension, so that it is not read back as a document.
     Attachment,
     /// A title that a file's name can only hold in part, or plain; or a file's name that a title can only hold in part.
     Title,
-    /// Documents of a built-in location are written as those of a folder.
+    /// Documents of a built-in location are written as those of a folder; or a folder was deleted during the import, and what was for it
+    /// goes into the one above.
     Location,
     /// A file named by a day stays an ordinary document, because the day has a note already.
     DailyNote,
     /// A document that is read back with a difference.
     ReadsBackDifferently,
+    /// Comments of a document, which markdown has no place for, are left out.
+    Comments,
 }
 
 impl AdaptationKind {
@@ -131,11 +136,12 @@ impl AdaptationKind {
             Self::MissingAnchor => "link to a missing heading leads to its document",
             Self::Embed => "embed, kept as text",
             Self::UnresolvedPath => "relative link to no markdown file, kept",
-            Self::Attachment => "attachment not taken in, its path kept",
+            Self::Attachment => "attachment not taken in, or under another name",
             Self::Title => "title and name of the file differ",
-            Self::Location => "built-in location written as a folder",
+            Self::Location => "kept in another place",
             Self::DailyNote => "day that has a note already, kept as a document",
             Self::ReadsBackDifferently => "reads back with a difference",
+            Self::Comments => "comments, left out",
         }
     }
 }

@@ -21,7 +21,8 @@ pub enum SourceEntry {
     Skipped(Skipped),
 }
 
-/// Where imported files come from. Each file is read once, when its turn comes.
+/// Where imported files come from. Each file is read when its turn comes: once, but for an attachment whose file in the space others
+/// delete while the import runs.
 pub trait ImportSource {
     /// All that it holds, in any order.
     ///

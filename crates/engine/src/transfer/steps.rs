@@ -1,10 +1,10 @@
-//! What is told of an import under way, and whether it is to go on.
+//! What is told of an import or an export under way, and whether it is to go on.
 
 use std::ops::ControlFlow;
 
 use crate::space::Progress;
 
-/// Counts the steps of an import, and asks the host after each.
+/// Counts the steps, and asks the host after each.
 pub(super) struct Steps<'p> {
     progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
     done: u64,
@@ -39,7 +39,7 @@ impl<'p> Steps<'p> {
         self.broken_off
     }
 
-    /// Tells the host where the import is. Whoever broke off once is not asked again.
+    /// Tells the host how far it is. Whoever broke off once is not asked again.
     pub(super) fn tell(&mut self) {
         if !self.broken_off {
             self.broken_off = (self.progress)(Progress::new(self.done, Some(self.total))).is_break();

@@ -84,6 +84,16 @@ fn link(text: &str, at: usize) -> Option<WikiLink<'_>> {
     Some(WikiLink { range: at - usize::from(embed)..end, embed, target, anchor, alias })
 }
 
+/// The words of an embed's alias, and the size behind them: `words|300`, `300x200`.
+pub(super) fn without_size(alias: &str) -> (Option<&str>, Option<&str>) {
+    let (words, last) = alias.rsplit_once('|').map_or(("", alias), |(words, last)| (words, last.trim()));
+    let is_number = |number: &str| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+    let is_size = last.split_once('x').map_or(is_number(last), |(width, height)| is_number(width) && is_number(height));
+    // Within a table the bar has a backslash before it.
+    let words = words.strip_suffix('\\').unwrap_or(words).trim();
+    if is_size { (Some(words).filter(|words| !words.is_empty()), Some(last)) } else { (Some(alias), None) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +116,22 @@ mod tests {
         assert_eq!(parts(r"| [[N\|x]] |"), [(r"[[N\|x]]", false, "N", None, Some("x"))]);
         assert_eq!(parts("[[甲]]和[[乙#^x]]").len(), 2);
         assert_eq!(parts("[[[N]]]"), [("[[N]]", false, "N", None, None)]);
+    }
+
+    #[test]
+    fn sizes_are_no_words() {
+        for (alias, words, size) in [
+            ("300", None, Some("300")),
+            ("300x200", None, Some("300x200")),
+            ("a map|300", Some("a map"), Some("300")),
+            ("a map", Some("a map"), None),
+            ("a|b", Some("a|b"), None),
+            ("300 days", Some("300 days"), None),
+            ("x", Some("x"), None),
+            ("3x", Some("3x"), None),
+        ] {
+            assert_eq!(without_size(alias), (words, size), "{alias}");
+        }
     }
 
     #[test]
