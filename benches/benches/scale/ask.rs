@@ -31,7 +31,7 @@ pub struct List {
     pub within: Within,
     /// Those of these days, the last of them none for all later ones.
     pub days: Option<(Field, i64, Option<i64>)>,
-    /// The last change first; else by ID.
+    /// The last change first; else by the days that are filtered by, or by ID.
     pub latest: bool,
     /// The 20th fifty; else the first.
     pub far: bool,

@@ -212,7 +212,13 @@ fn list_sql(list: List) -> String {
     if list.far {
         filter.push_str(" AND (modified, key) < (?1, ?2)");
     }
-    let order = if list.latest { "ORDER BY modified DESC, key DESC LIMIT 50" } else { "ORDER BY key LIMIT 50" };
+    let order = match list.days {
+        _ if list.latest => "ORDER BY modified DESC, key DESC LIMIT 50",
+        Some((Field::Created, ..)) => "ORDER BY created, key LIMIT 50",
+        Some((Field::Modified, ..)) => "ORDER BY modified, key LIMIT 50",
+        Some((Field::Note, ..)) => "ORDER BY day, key LIMIT 50",
+        None => "ORDER BY key LIMIT 50",
+    };
     if list.within == Within::Tree {
         // Fifty of each folder are enough: what is sorted does not grow.
         return format!(
