@@ -64,6 +64,8 @@ pub enum Law {
     Folder,
     /// The index of what is in a folder agrees with the folders.
     FolderIndex,
+    /// A day has one note out of the trash.
+    DailyNote,
     /// Each document that is kept in a folder is kept in one that exists.
     DocumentFolder,
     /// Each document has as many blocks as its record says.
@@ -98,6 +100,7 @@ impl fmt::Display for Law {
             Self::Inbox => "a space has one inbox",
             Self::Folder => "folders form trees",
             Self::FolderIndex => "the index of folders agrees with them",
+            Self::DailyNote => "a day has one note",
             Self::DocumentFolder => "the folder of a document exists",
             Self::Edge => "edges agree with contents",
             Self::Task => "rows of tasks agree with contents",

@@ -56,9 +56,9 @@ pub(crate) const EDGES: Keyspace = Keyspace { tag: 0x40, name: "edges" };
 /// (document, open or closed, block) to the day of an open task, if it has one, or the instant of a closed one. Law: as the
 /// block's content says, and no other.
 pub(crate) const TASKS: Keyspace = Keyspace { tag: 0x50, name: "tasks" };
-/// (day, block). Law: one for each open task that has a day and is not in the trash, and no other.
+/// (day, block). Law: one for each open task that has a day and is neither in the trash nor in a template, and no other.
 pub(crate) const TASKS_BY_DAY: Keyspace = Keyspace { tag: 0x51, name: "tasks by day" };
-/// (instant, block). Law: one for each closed task that is not in the trash, and no other.
+/// (instant, block). Law: one for each closed task that is neither in the trash nor in a template, and no other.
 pub(crate) const LOGBOOK: Keyspace = Keyspace { tag: 0x52, name: "logbook" };
 /// (document, block, comment) to its record. Law: the block exists in the document.
 pub(crate) const COMMENTS: Keyspace = Keyspace { tag: 0x60, name: "comments" };
@@ -452,11 +452,6 @@ pub(crate) fn pending_asset(asset: AssetId) -> [u8; 17] {
 /// The file of its record's key, or the upload.
 pub(crate) fn read_asset(key: &[u8]) -> Option<AssetId> {
     (key.len() == 17).then(|| id_at(key, 1).map(AssetId::from_bytes))?
-}
-
-/// All chunks of a file.
-pub(crate) fn chunks(asset: AssetId) -> [u8; 17] {
-    with_id(ASSET_CHUNKS, asset.as_bytes())
 }
 
 pub(crate) fn chunk(asset: AssetId, number: u32) -> [u8; 21] {

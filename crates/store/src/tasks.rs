@@ -1,8 +1,14 @@
 //! Tasks: what the indexes say of a block that is one.
 
-use leafbase_model::{BlockId, TaskInfo, TaskState, Timestamp};
+use leafbase_model::{BlockId, Location, TaskInfo, TaskState, Timestamp};
 
 use crate::keyspaces::{self, day_bytes, time_bytes};
+
+/// Whether the tasks of a document that is kept here are found by their days and in the logbook: those of the trash are gone for
+/// the time being, and those of a template are nobody's.
+pub(crate) const fn are_listed(location: Location) -> bool {
+    !matches!(location, Location::Trash | Location::Templates)
+}
 
 /// A task as the indexes sort it. Instants and days are as in keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +53,7 @@ impl TaskEntry {
         }
     }
 
-    /// The row by day or of the logbook that the task has outside of the trash.
+    /// The row by day or of the logbook that the task has where tasks are listed.
     pub(crate) fn listed(self, block: BlockId) -> Option<Vec<u8>> {
         match self {
             Self::Open(day) => day.map(|day| keyspaces::task_by_day(day, block).to_vec()),

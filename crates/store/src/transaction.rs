@@ -29,7 +29,7 @@ mod runs;
 mod tasks;
 
 use documents::Documents;
-pub(crate) use documents::{by_day, index_keys};
+pub(crate) use documents::{by_day, index_keys, noted_day};
 use places::Places;
 use runs::Runs;
 use tasks::Tasks;

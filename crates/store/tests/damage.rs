@@ -117,6 +117,11 @@ fn broken_documents_are_named() {
         breaks(Law::Record, |store| put(store, &key(tag, &[1], &[]), &rows::seal(&key(tag, &[1], &[]), &[])));
     }
     breaks(Law::BlockCount, |store| delete(store, &key(BLOCKS, &[1, 4], &FIRST)));
+    breaks(Law::DailyNote, |store| {
+        // Another document with the record of the note.
+        let (row, _) = find(store, &[BY_DAY]).into_iter().find(|(row, _)| row[5] == 0).unwrap();
+        copy(store, &[&[DOCUMENTS], &row[6..]].concat(), &key(DOCUMENTS, &[9], &[]));
+    });
     breaks(Law::DocumentFolder, |store| {
         delete(store, &key(FOLDERS, &[1], &[]));
         delete(store, &key(FOLDER_CHILDREN, &[0, 1], &[]));

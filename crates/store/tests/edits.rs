@@ -5,14 +5,17 @@ use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use leafbase_model::{Edit, ErrorKind};
-use leafbase_store::kv::{MemoryStore, OpenOptions, Store};
+use leafbase_model::{
+    BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest,
+    Location, Timestamp,
+};
+use leafbase_store::kv::{KeyRange, MemoryStore, OpenOptions, Store};
 use leafbase_store::{DocumentQuery, Reader, SpaceStore, directory};
 use proptest::prelude::*;
 
 mod naive;
 
-use naive::{Maker, Naive, extract, memory_space, meta, play, relaxed, stamp, upload};
+use naive::{Maker, Naive, Rule, extract, memory_space, meta, play, relaxed, stamp, upload};
 
 fn agrees(space: &SpaceStore, naive: &Naive) {
     naive.agrees_with(space.snapshot().unwrap().reader());
@@ -128,4 +131,126 @@ fn a_broken_inverse_is_noticed() {
     let before = Naive::default();
     let snapshot = space.snapshot().unwrap();
     assert!(std::panic::catch_unwind(AssertUnwindSafe(|| before.agrees_with(snapshot.reader()))).is_err());
+}
+
+/// The control: each rule is broken in random sequences, and more than now and then.
+#[test]
+fn random_sequences_break_every_rule() {
+    let (_, space) = memory_space();
+    let (mut naive, mut maker, mut now) = with_document(&space);
+    let mut state = 1_u64;
+    let mut number = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from(state >> 32).unwrap()
+    };
+    let numbers: Vec<[u32; 4]> = (0..300).map(|_| std::array::from_fn(|_| number())).collect();
+    play(&space, &mut naive, &mut maker, &numbers, &mut now);
+    agrees(&space, &naive);
+    for rule in Rule::ALL {
+        let tried = maker.tried.iter().filter(|tried| **tried == rule).count();
+        assert!(tried >= 5, "{rule:?} was broken {tried} times");
+    }
+}
+
+fn kept(number: u8, location: Location, day: Option<i64>) -> DocumentRecord {
+    let (id, at) = (DocumentId::of_root(BlockId::from_bytes([number; 16])), Timestamp::from_millis(1));
+    DocumentRecord { id, location, day: day.map(Day::from_epoch_days), created_at: at, modified_at: at }
+}
+
+fn create(record: &DocumentRecord) -> Edit {
+    let (created, modified) = (stamp(1), stamp(1));
+    let root = BlockRecord { id: record.id.root(), rev: 1, created, modified, data: BlockData::page("Page") };
+    Edit::CreateDocument { record: record.clone(), forest: Forest::one(root) }
+}
+
+fn change(before: &DocumentRecord, location: Location, day: Option<i64>) -> Edit {
+    let day = day.map(Day::from_epoch_days);
+    Edit::UpdateDocument { after: DocumentRecord { location, day, ..before.clone() }, before: before.clone() }
+}
+
+fn folder(number: u8, parent: Option<u8>) -> FolderRecord {
+    let id = |number| FolderId::from_bytes([number; 16]);
+    FolderRecord { id: id(number), name: "Folder".to_owned(), parent: parent.map(id) }
+}
+
+fn relocate(number: u8, from: Option<u8>, to: Option<u8>) -> Edit {
+    Edit::UpdateFolder { before: folder(number, from), after: folder(number, to) }
+}
+
+fn rows(store: &dyn Store) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut rows = vec![];
+    let visit = &mut |key: &[u8], value: &[u8]| {
+        rows.push((key.to_vec(), value.to_vec()));
+        Ok(ControlFlow::Continue(()))
+    };
+    store.snapshot().unwrap().scan(KeyRange::half_open(&[], &[0xFF; 40]), visit).unwrap();
+    rows
+}
+
+/// A space of a note, one in the trash, a plain document, an inbox, and three folders of which each is in the one before.
+/// Each edit after others of the same write, or alone; and whether it is refused.
+#[test]
+fn edits_that_break_a_rule_are_refused() {
+    use Location::{DailyNotes, Folder, Inbox, Templates, Trash, Unsorted};
+    let (conflict, missing) = (Some(ErrorKind::Conflict), Some(ErrorKind::NotFound));
+    let note = kept(1, DailyNotes, Some(1));
+    let (trashed, plain, inbox) = (kept(2, Trash, Some(1)), kept(3, Unsorted, None), kept(4, Inbox, Some(1)));
+    let [first, third, unknown] = [1, 3, 9].map(|number| Folder(folder(number, None).id));
+    let freed = change(&note, Trash, Some(1));
+    let cases = [
+        // A day has one note out of the trash, wherever it is kept.
+        (vec![], create(&kept(5, DailyNotes, Some(1))), conflict),
+        (vec![], create(&kept(5, first, Some(1))), conflict),
+        (vec![], create(&kept(5, Trash, Some(1))), None),
+        (vec![], create(&kept(5, DailyNotes, Some(2))), None),
+        (vec![create(&kept(5, DailyNotes, Some(2)))], create(&kept(6, Templates, Some(2))), conflict),
+        (vec![], change(&trashed, DailyNotes, Some(1)), conflict),
+        (vec![], change(&trashed, Unsorted, None), None),
+        (vec![], change(&plain, Unsorted, Some(1)), conflict),
+        (vec![], change(&plain, Trash, Some(1)), None),
+        (vec![], change(&note, third, Some(1)), None),
+        (vec![freed.clone()], change(&trashed, DailyNotes, Some(1)), None),
+        (vec![freed, change(&trashed, DailyNotes, Some(1))], create(&kept(5, first, Some(1))), conflict),
+        (vec![change(&note, DailyNotes, Some(2))], create(&kept(5, DailyNotes, Some(1))), None),
+        (vec![create(&kept(1, DailyNotes, Some(1))).inverse()], change(&trashed, Unsorted, Some(1)), None),
+        // The inbox is no note.
+        (vec![], change(&inbox, Unsorted, Some(1)), conflict),
+        (vec![], change(&inbox, Inbox, Some(2)), None),
+        // The folder of a document exists.
+        (vec![], create(&kept(5, unknown, None)), missing),
+        (vec![], change(&plain, unknown, None), missing),
+        (vec![], change(&plain, third, None), None),
+        (vec![Edit::CreateFolder(folder(9, None))], change(&plain, unknown, None), None),
+        (vec![Edit::RemoveFolder(folder(3, Some(2)))], change(&plain, third, None), missing),
+        (vec![change(&plain, third, None)], Edit::RemoveFolder(folder(3, Some(2))), conflict),
+        // No folder is in itself.
+        (vec![], relocate(1, None, Some(1)), conflict),
+        (vec![], relocate(1, None, Some(2)), conflict),
+        (vec![], relocate(1, None, Some(3)), conflict),
+        (vec![], relocate(2, Some(1), Some(3)), conflict),
+        (vec![], relocate(2, Some(1), None), None),
+        (vec![], relocate(3, Some(2), Some(1)), None),
+        (vec![relocate(2, Some(1), None)], relocate(1, None, Some(3)), None),
+        (vec![relocate(2, Some(1), None), relocate(1, None, Some(3))], relocate(2, None, Some(1)), conflict),
+        (vec![], relocate(1, None, Some(9)), missing),
+        (vec![], Edit::CreateFolder(folder(8, Some(8))), missing),
+    ];
+    for (before, edit, expected) in cases {
+        let (store, space) = memory_space();
+        let write = |edits: &[Edit]| space.write(relaxed(), &stamp(1), |open| open.apply(edits.to_vec())).map(drop);
+        let folders = [folder(1, None), folder(2, Some(1)), folder(3, Some(2))].map(Edit::CreateFolder);
+        let documents = [&note, &trashed, &plain, &inbox].map(create);
+        write(&[&folders[..], &documents].concat()).unwrap();
+        let stored = rows(&*store);
+        let together = [&before[..], std::slice::from_ref(&edit)].concat();
+        assert_eq!(write(&together).err().map(|error| error.kind()), expected, "{together:?}");
+        if expected.is_some() {
+            assert_eq!(rows(&*store), stored);
+            write(&before).unwrap();
+            let error = write(std::slice::from_ref(&edit)).unwrap_err();
+            assert_eq!(Some(error.kind()), expected, "{before:?}, then {edit:?}");
+        }
+        let report = space.check(&mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(report.is_clean(), "{together:?} {report:?}");
+    }
 }

@@ -104,6 +104,8 @@ fn document(record: &DocumentRecord, children: impl IntoIterator<Item = (u16, Bl
 }
 
 const FOLDERS: u32 = 6;
+/// How many documents the space of random queries has, and so many days at most.
+const MIXED: u32 = 3_000;
 
 impl Shelf {
     fn of(records: Vec<DocumentRecord>) -> Self {
@@ -116,20 +118,23 @@ impl Shelf {
         Self { space, records }
     }
 
-    /// Documents of all places, many of few, and with times and days that are met again.
+    /// Documents of all places, many of few, and with times that are met again, and in the trash with days that are.
     fn mixed(count: u32) -> Self {
         let records = (0..count).map(|number| {
             let mixed = number.wrapping_mul(2_654_435_761) >> 8;
-            let day = (mixed % 5 == 0).then(|| day(mixed / 5 % 60));
+            let is_of_day = mixed % 5 == 0;
             let location = match mixed % 64 {
                 _ if number == 77 => Location::Inbox,
                 0..6 => Location::Folder(folder(mixed % 64)),
                 6..20 => Location::Folder(folder(0)),
                 20 => Location::Templates,
                 21..30 => Location::Trash,
-                _ if day.is_some() => Location::DailyNotes,
+                _ if is_of_day => Location::DailyNotes,
                 _ => Location::Unsorted,
             };
+            // A day has one note out of the trash.
+            let other = if location == Location::Trash { mixed / 5 % count } else { number };
+            let day = is_of_day.then(|| day(other));
             let (created_at, modified_at) = (time(mixed / 64 % 60), time(mixed / 640 % 60));
             DocumentRecord { id: DocumentId::of_root(id(number)), location, day, created_at, modified_at }
         });
@@ -177,7 +182,7 @@ fn query() -> impl Strategy<Value = DocumentQuery> {
         2 => prop::collection::vec((0..FOLDERS + 2).prop_map(folder), 0..8).prop_map(Within::Folders),
     ];
     let order = prop::sample::select(vec![Order::Id, Order::Created, Order::Modified, Order::Day]);
-    (within, times(), times(), span((0..62_u32).prop_map(day)), order, any::<bool>()).prop_map(
+    (within, times(), times(), span((0..MIXED + 60).prop_map(day)), order, any::<bool>()).prop_map(
         |(within, created, modified, day, order, descending)| DocumentQuery {
             within,
             created,
@@ -191,7 +196,7 @@ fn query() -> impl Strategy<Value = DocumentQuery> {
 
 fn mixed() -> &'static Shelf {
     static SHELF: OnceLock<Shelf> = OnceLock::new();
-    SHELF.get_or_init(|| Shelf::mixed(3_000))
+    SHELF.get_or_init(|| Shelf::mixed(MIXED))
 }
 
 /// So many rows at most are read for a page, whatever the ranges: what is tried before any is known to be small.
@@ -288,15 +293,15 @@ fn a_range_is_sorted_by_its_ids_before_records_are_read() {
 fn what_a_query_reads_does_not_grow_with_the_space() {
     let [small, large] = [1_000, 8_000].map(|count| {
         let mut records = Shelf::mixed(count).records;
-        // Ten documents of a place, of a span of times, and of a day that no other has.
+        // Ten documents of a place, of a span of times, and of days that no other has.
         for (number, record) in records.iter_mut().step_by(97).take(10).enumerate() {
             let number = u32::try_from(number).unwrap();
             record.location = Location::Folder(folder(FOLDERS - 1));
             record.created_at = time(1_000 + number);
-            record.day = Some(day(1_000));
+            record.day = Some(day(10_000 + number));
         }
         for record in records.iter_mut().filter(|record| record.location == Location::Folder(folder(FOLDERS - 1))) {
-            if record.day != Some(day(1_000)) {
+            if record.day < Some(day(10_000)) {
                 record.location = Location::Trash;
             }
         }
@@ -314,7 +319,7 @@ fn what_a_query_reads_does_not_grow_with_the_space() {
         },
         DocumentQuery { within: place, ..rare },
         DocumentQuery {
-            day: Span { from: Some(day(1_000)), to: None },
+            day: Span { from: Some(day(10_000)), to: None },
             order: Order::Created,
             ..DocumentQuery::default()
         },
@@ -427,7 +432,7 @@ fn tasks_are_read_without_what_is_beside_them() {
     }
 }
 
-/// What is staged by the same write moves along: tasks deep in a page, from one document to another, into the trash and out.
+/// What is staged by the same write moves along: tasks deep in a page, from one document to another, into the trash or a template and out.
 #[test]
 fn tasks_follow_their_page_and_their_document_within_one_write() {
     let shelf = Shelf::of(vec![]);
@@ -454,8 +459,11 @@ fn tasks_follow_their_page_and_their_document_within_one_write() {
     let steps = [
         (vec![document(&first, tasks), document(&second, [])], 1, true),
         (vec![moved(1, 2)], 2, false),
-        (vec![to(&second, Location::Templates)], 2, true),
-        (vec![to(&first, Location::Trash), moved(2, 1)], 1, false),
+        (vec![to(&second, Location::Templates)], 2, false),
+        (vec![to(&record(2, Location::Templates), Location::DailyNotes)], 2, true),
+        (vec![to(&first, Location::Templates), moved(2, 1)], 1, false),
+        (vec![moved(1, 2)], 2, true),
+        (vec![moved(2, 1), to(&record(1, Location::Templates), Location::Trash)], 1, false),
         (vec![to(&record(1, Location::Trash), Location::Unsorted)], 1, true),
     ];
     let holds = |reader: Reader<'_>, home: u32, is_listed: bool| {
@@ -543,7 +551,12 @@ fn a_space_has_one_inbox() {
     records.retain(|record| record.location != Location::Inbox);
     records.truncate(3);
     let shelf = Shelf::of(records.clone());
-    let new = |number, location| DocumentRecord { id: DocumentId::of_root(id(number)), location, ..records[0].clone() };
+    let new = |number, location| DocumentRecord {
+        id: DocumentId::of_root(id(number)),
+        location,
+        day: None,
+        ..records[0].clone()
+    };
     let write = |edits: Vec<Edit>| shelf.space.write(relaxed(), &stamp(1), |open| open.apply(edits.clone())).map(drop);
     let to = |before: &DocumentRecord, location| Edit::UpdateDocument {
         before: before.clone(),

@@ -1,4 +1,5 @@
 //! Runs that shrink and move within one write.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
 
 mod naive;
 

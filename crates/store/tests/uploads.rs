@@ -187,17 +187,39 @@ fn what_is_no_upload_takes_no_bytes() {
     assert_eq!(space.sweep_uploads(relaxed()).unwrap(), 0);
     assert_eq!(rows_of_files(&*store), 2);
     assert_eq!(kind(apply(&space, &[Edit::EraseAsset(record(1, 4))])), ErrorKind::Conflict);
-    apply(&space, &[Edit::EraseAsset(record(1, 3))]).unwrap();
+    apply(&space, &[showing(1).inverse(), Edit::EraseAsset(record(1, 3))]).unwrap();
     assert_eq!(kind(apply(&space, &[Edit::EraseAsset(record(1, 3))])), ErrorKind::NotFound);
     assert_eq!(rows_of_files(&*store), 0);
-    // The control: the document still shows it, and nothing is in the way of bringing it back.
+    // The control: nothing is in the way of bringing it back.
     upload(&space, &[Edit::CreateAsset(record(1, 3))]);
-    apply(&space, &[Edit::CreateAsset(record(1, 3))]).unwrap();
+    apply(&space, &[Edit::CreateAsset(record(1, 3)), showing(1)]).unwrap();
     assert!(is_clean(&space));
     apply(&space, &[showing(2)]).unwrap();
     upload(&space, &[Edit::CreateAsset(record(3, 3))]);
     apply(&space, &[Edit::CreateAsset(record(3, 3))]).unwrap();
     assert!(!is_clean(&space), "a file that no block shows");
+}
+
+#[test]
+fn a_file_that_a_block_shows_stays() {
+    let (store, space) = memory_space();
+    upload(&space, &[Edit::CreateAsset(record(1, 3))]);
+    apply(&space, &[Edit::CreateAsset(record(1, 3)), showing(1)]).unwrap();
+    let (erase, hide) = (Edit::EraseAsset(record(1, 3)), showing(1).inverse());
+    // Stored, staged by the same write, and too early in it.
+    for edits in [
+        vec![erase.clone()],
+        vec![hide.clone(), showing(1), erase.clone()],
+        vec![showing(2), hide.clone(), showing(1), erase.clone()],
+        vec![erase.clone(), hide.clone()],
+    ] {
+        assert_eq!(apply(&space, &edits).unwrap_err().kind(), ErrorKind::Conflict, "{edits:?}");
+        assert_eq!((rows_of_files(&*store), space.stats().unwrap().sequence), (2, 1));
+        assert!(is_clean(&space));
+    }
+    apply(&space, &[hide, erase]).unwrap();
+    assert_eq!(rows_of_files(&*store), 0);
+    assert!(is_clean(&space));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The change log undoes what random requests did, back to the empty space.
 
 use leafbase::{
-    BlockData, BlockDraft, Connection, DeleteBlocks, Destination, Fetch, InsertBlocks, MoveBlocks, Space, UpdateBlocks,
+    BlockData, BlockDraft, Change, Connection, CreateFolders, DayRef, DeleteBlocks, DeleteDocuments, DeleteFolders,
+    Destination, ErrorKind, Fetch, FolderDestination, FolderDraft, InsertBlocks, MoveBlocks, MoveFolders, Position,
+    Space, UpdateBlocks, UploadFile,
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, SequentialIds, Setting, small_limits};
 use proptest::prelude::*;
@@ -62,5 +64,86 @@ proptest! {
         }
         prop_assert!(notes.documents().unwrap().0.is_empty());
         prop_assert!(space.check().unwrap().is_clean());
+    }
+}
+
+/// The change that the last write was.
+fn last(notes: &Connection) -> Change {
+    notes.changes_since(notes.last_sequence().unwrap() - 1).next().unwrap().unwrap()
+}
+
+/// A space, and a change of it whose undoing is refused by now.
+type Stale = fn(&Connection) -> (Change, ErrorKind);
+
+fn a_folder_came_into_the_one_that_left_it(notes: &Connection) -> (Change, ErrorKind) {
+    let draft = FolderDraft::new("b").with_folders([FolderDraft::new("a")]);
+    let made = notes.create_folders(CreateFolders::new([draft])).unwrap();
+    let (b, a) = (made[0].id, made[1].id);
+    notes.move_folders(MoveFolders::new([a], FolderDestination::Root)).unwrap();
+    let change = last(notes);
+    notes.move_folders(MoveFolders::new([b], a)).unwrap();
+    (change, ErrorKind::Conflict)
+}
+
+fn the_day_got_another_note(notes: &Connection) -> (Change, ErrorKind) {
+    let block = notes.insert_markdown("one", Position::end_of_day(DayRef::Today)).unwrap()[0].id;
+    notes.delete_documents(DeleteDocuments::new([notes.document_of(block).unwrap()])).unwrap();
+    let change = last(notes);
+    notes.insert_markdown("two", Position::end_of_day(DayRef::Today)).unwrap();
+    (change, ErrorKind::Conflict)
+}
+
+fn the_folder_went(notes: &Connection) -> (Change, ErrorKind) {
+    let folder = notes.create_folder("f", None).unwrap().id;
+    let document = notes.create_document_of(BlockDraft::new(BlockData::page("d")), folder).unwrap().id();
+    notes.delete_documents(document).unwrap();
+    let change = last(notes);
+    notes.delete_folders(DeleteFolders::new([folder])).unwrap();
+    (change, ErrorKind::NotFound)
+}
+
+fn another_block_shows_the_file(notes: &Connection) -> (Change, ErrorKind) {
+    let document = notes.create_document("d").unwrap().id();
+    let file = notes.upload_file(UploadFile::new(document), &b"bytes"[..]).unwrap();
+    let change = last(notes);
+    notes.insert_markdown(&format!("see [it]({})", file.asset_url), document).unwrap();
+    (change, ErrorKind::Conflict)
+}
+
+#[test]
+fn what_can_no_longer_be_undone_is_refused() {
+    let stale: [Stale; 4] = [
+        a_folder_came_into_the_one_that_left_it,
+        the_day_got_another_note,
+        the_folder_went,
+        another_block_shows_the_file,
+    ];
+    for stale in stale {
+        let space = Space::in_memory().unwrap();
+        let notes = space.connect();
+        let (change, expected) = stale(&notes);
+        let sequence = notes.last_sequence().unwrap();
+        let error = space.apply(notes.author(), &change.inverse()).unwrap_err();
+        assert_eq!(error.kind(), expected, "{error}");
+        assert_eq!(notes.last_sequence().unwrap(), sequence);
+        let report = space.check().unwrap();
+        assert!(report.is_clean(), "{report:?}");
+    }
+}
+
+#[test]
+fn a_link_that_hides_its_scheme_keeps_its_file_no_longer_than_others() {
+    for escaped in ["asset&#58;//", "asset:\\/\\/"] {
+        let notes = Space::in_memory().unwrap().connect();
+        let document = notes.create_document("d").unwrap().id();
+        let file = notes.upload_file(UploadFile::new(document), &b"bytes"[..]).unwrap();
+        let url = file.asset_url.to_string().replace("asset://", escaped);
+        let link = notes.insert_markdown(&format!("see [it]({url})"), document).unwrap()[0].id;
+        notes.delete_blocks(DeleteBlocks::from(file.block_id)).unwrap();
+        let is_kept = notes.file(file.asset_url.id()).is_ok();
+        notes.delete_blocks(DeleteBlocks::from(link)).unwrap();
+        let report = notes.space().check().unwrap();
+        assert!(report.is_clean(), "{escaped}: {report:?}");
+        assert!(notes.file(file.asset_url.id()).is_err(), "{escaped}: it was kept: {is_kept}");
     }
 }

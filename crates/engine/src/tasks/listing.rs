@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use leafbase_model::{
-    BlockId, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks, Location, Paging, Result, Task,
-    TaskInfo, TaskScope, Timestamp,
+    BlockId, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks, Paging, Result, Task, TaskInfo,
+    TaskScope, Timestamp,
 };
 use leafbase_store::{Cursor, Reader, Span, TaskPage};
 
@@ -60,8 +60,8 @@ impl Listing<'_> {
         self.paging.limit.unwrap_or(usize::MAX)
     }
 
-    /// Tasks of an index. Those of templates stand in it, too, and are passed over: reading goes on until the page is full and one
-    /// more is found, so that a cursor is given exactly if it leads to something.
+    /// Tasks of an index, those passed over that are not wanted: reading goes on until the page is full and one more is found, so that
+    /// a cursor is given exactly if it leads to something.
     fn indexed(
         &mut self,
         letter: char,
@@ -75,7 +75,7 @@ impl Listing<'_> {
         loop {
             let page = read(after.as_ref(), rows)?;
             for (index, id) in page.tasks.iter().enumerate() {
-                let Some(task) = self.task_of_user(*id)?.filter(|task| is_wanted(&task.info)) else { continue };
+                let Some(task) = Some(self.task(*id)?).filter(|task| is_wanted(&task.info)) else { continue };
                 if items.len() == limit {
                     // The index says where it goes on behind the last row of what it was asked for.
                     let next = read(Option::as_ref(&last.0), last.1)?.next;
@@ -124,12 +124,6 @@ impl Listing<'_> {
     fn record(&mut self, id: BlockId) -> Result<&DocumentRecord> {
         let standing = self.reader.locate(id)?.ok_or_else(|| missing(id))?;
         self.documents.record(self.reader, standing.document)
-    }
-
-    /// None for a task of a template.
-    fn task_of_user(&mut self, id: BlockId) -> Result<Option<Task>> {
-        let is_of_template = self.record(id)?.location == Location::Templates;
-        if is_of_template { Ok(None) } else { self.task(id).map(Some) }
     }
 
     fn task(&mut self, id: BlockId) -> Result<Task> {

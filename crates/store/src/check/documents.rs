@@ -11,7 +11,7 @@ use crate::keyspaces::{
     DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, LOCATION_COUNTS, Row,
 };
 use crate::records::{self, document};
-use crate::transaction::index_keys;
+use crate::transaction::{index_keys, noted_day};
 
 /// The indexes of documents, as [`index_keys`] has their rows.
 const INDEXES: [Keyspace; 6] = [
@@ -54,6 +54,7 @@ impl Check<'_> {
         }
         self.report.documents = (named.len() - inboxes.count()) as u64;
         self.document_indexes(&documents);
+        self.daily_notes(&documents);
         self.location_counts(&documents);
         documents
     }
@@ -73,6 +74,15 @@ impl Check<'_> {
         });
         for key in counts.keys() {
             self.expect_index_row(Law::LocationCount, key);
+        }
+    }
+
+    fn daily_notes(&mut self, documents: &BTreeMap<DocumentId, DocumentRecord>) {
+        let mut days = HashSet::new();
+        for record in documents.values() {
+            if noted_day(record).is_some_and(|day| !days.insert(day)) {
+                self.found(Law::DailyNote, format_args!("document {}", record.id), "its day has another note, too");
+            }
         }
     }
 

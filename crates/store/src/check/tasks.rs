@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use leafbase_model::{DocumentId, DocumentRecord, Location};
+use leafbase_model::{DocumentId, DocumentRecord};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::blocks::Blocks;
@@ -10,6 +10,7 @@ use super::{Check, Law};
 use crate::keyspaces::{self, Keyspace, LOGBOOK, Row, TASKS, TASKS_BY_DAY};
 use crate::reader::tasks::read_entry;
 use crate::records;
+use crate::tasks::are_listed;
 
 /// A hash that no two rows share but by an unlikely chance.
 fn row_hash(key: &[u8], body: &[u8]) -> u128 {
@@ -40,7 +41,7 @@ impl Check<'_> {
             let key = keyspaces::task(document, entry.is_open(), *block);
             self.expect_index_row(Law::Task, &key);
             said.insert(row_hash(&key, entry.body()));
-            if documents.get(&document).is_none_or(|record| record.location == Location::Trash) {
+            if !documents.get(&document).is_some_and(|record| are_listed(record.location)) {
                 continue;
             }
             if let Some(key) = entry.listed(*block) {
@@ -55,7 +56,7 @@ impl Check<'_> {
         self.rows(keyspace, &mut |check, key, value| {
             keyspaces::read_listed_task(key).ok_or_else(|| records::damaged(key))?;
             if !said.contains(&row_hash(key, &[])) {
-                check.found(Law::Task, Row(key), "no block says so, or its document is in the trash");
+                check.found(Law::Task, Row(key), "no block says so, or its document is in the trash or a template");
             }
             records::read_empty(key, value)
         });

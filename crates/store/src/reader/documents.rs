@@ -24,7 +24,8 @@ pub(crate) fn document_count(source: &dyn Read, key: &[u8]) -> Result<u64> {
 /// The first document behind `prefix` in an index.
 pub(crate) fn first_in(source: &dyn Read, prefix: &[u8]) -> Result<Option<DocumentId>> {
     let mut first = None;
-    source.scan(KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)), &mut |key, _| {
+    source.scan(KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)), &mut |key, value| {
+        records::read_empty(key, value)?;
         first = Some(keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?);
         Ok(std::ops::ControlFlow::Break(()))
     })?;

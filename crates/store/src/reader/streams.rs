@@ -60,7 +60,9 @@ impl Lane {
     fn fill(&mut self, source: &dyn Read, descending: bool, count: usize) -> Result<usize> {
         let (range, mut last, mut read) = (self.range(descending), None, VecDeque::new());
         if !range.is_empty() && count > 0 {
-            source.scan(range, &mut |key, _| {
+            source.scan(range, &mut |key, value| {
+                // A key with a flipped bit would be another document, or the same one elsewhere.
+                records::check(key, value)?;
                 read.push_back(keyspaces::read_rank(key).ok_or_else(|| records::damaged(key))?);
                 if read.len() < count {
                     return Ok(ControlFlow::Continue(()));

@@ -60,7 +60,7 @@ pub(crate) fn tasks_among(
 }
 
 impl Reader<'_> {
-    /// At most `limit` open tasks outside of the trash whose day, the one they are planned for or else the one they must be
+    /// At most `limit` open tasks, those of the trash and of templates left out, whose day, the one they are planned for or else the one they must be
     /// done by, is within `days`; by day, then by ID.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Reader<'_> {
         self.task_page((&key(days.from), &end_of_slice(&key(days.to))), false, after, limit)
     }
 
-    /// At most `limit` tasks outside of the trash that are done or given up, the newest first.
+    /// At most `limit` tasks, those of the trash and of templates left out, that are done or given up, the newest first.
     ///
     /// # Errors
     /// As [`Self::open_tasks`].
@@ -103,7 +103,8 @@ impl Reader<'_> {
         if limit == 0 || range.is_empty() {
             return Ok(page);
         }
-        self.read.scan(range, &mut |key, _| {
+        self.read.scan(range, &mut |key, value| {
+            records::read_empty(key, value)?;
             if page.tasks.len() == limit {
                 page.next = Some(Cursor(std::mem::take(&mut last)));
                 return Ok(ControlFlow::Break(()));

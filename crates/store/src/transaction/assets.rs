@@ -3,6 +3,7 @@
 use leafbase_model::{AssetRecord, Error, ErrorKind, Result};
 
 use super::{SpaceTransaction, conflict, missing};
+use crate::edges::EdgeEnd;
 use crate::keyspaces;
 use crate::kv::Read;
 use crate::records::{self, asset};
@@ -31,6 +32,9 @@ impl SpaceTransaction<'_> {
             None => return Err(missing("the file")),
             Some(stored) if stored != *record => return Err(conflict("the file has changed")),
             Some(_) => {}
+        }
+        if !self.reader()?.edges_to(EdgeEnd::Asset(record.id), None, 1)?.is_empty() {
+            return Err(conflict("a block shows the file"));
         }
         self.rows.delete(&keyspaces::asset(record.id))?;
         // By number, because a scan of them would read all their bytes.

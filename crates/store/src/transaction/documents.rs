@@ -1,7 +1,7 @@
 //! Documents: their records, and the indexes that follow from them.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::{Day, DocumentId, DocumentRecord, Forest, Location, Result, Timestamp};
 
@@ -16,6 +16,7 @@ use crate::reader::documents::{document_count, first_in};
 use crate::reader::memo::Memo;
 use crate::records;
 use crate::records::document::{self, Counted};
+use crate::tasks;
 
 /// A document as it is in the store, and as it is to be.
 #[derive(Debug)]
@@ -48,6 +49,8 @@ impl Staged {
 #[derive(Debug, Default)]
 pub(super) struct Documents {
     staged: BTreeMap<DocumentId, Staged>,
+    /// Those that may have changed since they were written: a write of many documents writes each when its turn comes.
+    unwritten: BTreeSet<DocumentId>,
 }
 
 impl Documents {
@@ -57,6 +60,7 @@ impl Documents {
     }
 
     fn staged(&mut self, source: &dyn Read, memo: &Memo, id: DocumentId) -> Result<&mut Staged> {
+        self.unwritten.insert(id);
         Ok(match self.staged.entry(id) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
@@ -85,16 +89,16 @@ impl Documents {
     }
 
     fn count(&mut self, id: DocumentId, change: impl FnOnce(u64) -> Option<u64>) -> Result<()> {
+        self.unwritten.insert(id);
         let counted = self.staged.get_mut(&id).and_then(|staged| staged.now.as_mut());
         let counted = counted.ok_or_else(|| missing("the document"))?;
         counted.blocks = change(counted.blocks).ok_or_else(|| records::damaged(&keyspaces::document(id)))?;
         Ok(())
     }
 
-    /// Whether a document that was touched is in the trash.
-    pub(super) fn is_trashed(&self, id: DocumentId) -> bool {
-        let now = self.staged.get(&id).and_then(|staged| staged.now.as_ref());
-        now.is_some_and(|counted| counted.record.location == Location::Trash)
+    /// Where a document is kept that was touched.
+    pub(super) fn location(&self, id: DocumentId) -> Option<Location> {
+        self.staged.get(&id)?.location()
     }
 
     /// The document that holds the inbox.
@@ -109,13 +113,11 @@ impl Documents {
 
     pub(super) fn flush(&mut self, rows: &mut dyn Transaction, memo: &mut Memo) -> Result<()> {
         let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
-        for (id, staged) in &mut self.staged {
-            if staged.stored == staged.now {
-                continue;
-            }
+        for id in std::mem::take(&mut self.unwritten) {
+            let Some(staged) = self.staged.get_mut(&id).filter(|staged| staged.stored != staged.now) else { continue };
             staged.count(&mut counts);
-            memo.forget_document(*id);
-            let key = keyspaces::document(*id);
+            memo.forget_document(id);
+            let key = keyspaces::document(id);
             match &staged.now {
                 Some(counted) => rows.put(&key, &records::seal(&key, |out| document::put_counted(out, counted)))?,
                 None => rows.delete(&key)?,
@@ -172,6 +174,11 @@ pub(crate) fn by_day(record: &DocumentRecord, day: Day) -> Vec<u8> {
     keyspaces::by_day(day, record.location == Location::Trash, record.id).to_vec()
 }
 
+/// The day that has the document as its note: one in the trash is none for now, and the inbox never.
+pub(crate) fn noted_day(record: &DocumentRecord) -> Option<Day> {
+    record.day.filter(|_| !matches!(record.location, Location::Trash | Location::Inbox))
+}
+
 impl SpaceTransaction<'_> {
     pub(super) fn touch(&mut self, document: DocumentId) -> Result<()> {
         self.documents.touch(&*self.rows, &self.memo, document, self.stamp.at)
@@ -179,7 +186,7 @@ impl SpaceTransaction<'_> {
 
     /// The new document keeps the times it comes with: they may be those of one that was erased.
     pub(super) fn create_document(&mut self, record: &DocumentRecord, forest: &Forest) -> Result<()> {
-        self.check_inbox(record)?;
+        self.check_place(record)?;
         let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
         if staged.now.is_some() {
             return Err(conflict("the document exists already"));
@@ -209,28 +216,39 @@ impl SpaceTransaction<'_> {
         if before.id != after.id {
             return Err(conflict("a document cannot become another one"));
         }
-        self.check_inbox(after)?;
+        if (before.location, before.day) != (after.location, after.day) {
+            self.check_place(after)?;
+        }
         let staged = self.documents.staged(&*self.rows, &self.memo, before.id)?;
         let Counted { record, .. } = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
         check_same(record, before)?;
         let modified_at = record.modified_at.max(self.stamp.at);
         *record = DocumentRecord { modified_at, ..after.clone() };
-        let is_trashed = [before, after].map(|record| record.location == Location::Trash);
-        if let [was, is] = is_trashed
-            && was != is
-        {
-            self.relist_tasks(after.id, is)?;
+        let is_listed = tasks::are_listed(after.location);
+        if tasks::are_listed(before.location) != is_listed {
+            self.relist_tasks(after.id, is_listed)?;
         }
         self.log.update_document(before, after);
         Ok(())
     }
 
-    /// A space has one inbox.
-    fn check_inbox(&self, record: &DocumentRecord) -> Result<()> {
-        if record.location == Location::Inbox && self.documents.inbox(&*self.rows)?.is_some_and(|id| id != record.id) {
-            return Err(conflict("the space has an inbox already"));
+    /// A space has one inbox, a day one note out of the trash, and a folder that documents are kept in exists.
+    fn check_place(&mut self, record: &DocumentRecord) -> Result<()> {
+        match record.location {
+            Location::Inbox if self.documents.inbox(&*self.rows)?.is_some_and(|id| id != record.id) => {
+                return Err(conflict("the space has an inbox already"));
+            }
+            // Folders are written at once: what is staged need not be written for this.
+            Location::Folder(folder) if !self.rows.get(&keyspaces::folder(folder), &mut |_| Ok(()))? => {
+                return Err(missing("the folder"));
+            }
+            _ => {}
         }
-        Ok(())
+        let Some(day) = noted_day(record) else { return Ok(()) };
+        match self.reader()?.note_of(day)? {
+            Some(note) if note.id != record.id => Err(conflict(format!("{day} has a note already"))),
+            _ => Ok(()),
+        }
     }
 }
 

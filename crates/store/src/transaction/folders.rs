@@ -1,5 +1,6 @@
 //! Folders: their records and the index of what is in them. They are written at once: there are few.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use leafbase_model::{FolderId, FolderRecord, Location, Result};
@@ -52,6 +53,7 @@ impl SpaceTransaction<'_> {
         }
         self.check_folder(before)?;
         self.check_parent(after.parent)?;
+        self.check_no_ring(after)?;
         if before.parent != after.parent {
             self.rows.delete(&keyspaces::folder_child(before.parent, before.id))?;
         }
@@ -78,6 +80,19 @@ impl SpaceTransaction<'_> {
     fn check_parent(&mut self, parent: Option<FolderId>) -> Result<()> {
         let Some(parent) = parent else { return Ok(()) };
         self.reader()?.folder(parent)?.map(|_| ()).ok_or_else(|| missing("the parent folder"))
+    }
+
+    /// A folder in itself could be reached from nowhere.
+    fn check_no_ring(&mut self, record: &FolderRecord) -> Result<()> {
+        let reader = self.reader()?;
+        let (mut above, mut met) = (record.parent, HashSet::new());
+        while let Some(id) = above.filter(|id| met.insert(*id)) {
+            if id == record.id {
+                return Err(conflict("the folder would be in itself"));
+            }
+            above = reader.folder(id)?.and_then(|folder| folder.parent);
+        }
+        Ok(())
     }
 
     fn holds_any(&self, prefix: &[u8]) -> Result<bool> {

@@ -1,4 +1,4 @@
-//! Staged rows of tasks: by document, and by day or in the logbook where the document is not in the trash.
+//! Staged rows of tasks: by document, and by day or in the logbook where tasks are listed.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::keyspaces;
 use crate::kv::Transaction;
 use crate::reader::tasks::{tasks_among, tasks_in};
 use crate::records;
-use crate::tasks::TaskEntry;
+use crate::tasks::{self, TaskEntry};
 
 /// The document that tasks are in.
 #[derive(Clone, Copy, Debug)]
 struct Home {
     document: DocumentId,
-    is_trashed: bool,
+    is_listed: bool,
 }
 
 /// The rows of tasks that a write puts, with their bodies, or deletes.
@@ -28,14 +28,14 @@ impl Tasks {
     fn put(&mut self, home: Home, block: BlockId, entry: TaskEntry) {
         let key = keyspaces::task(home.document, entry.is_open(), block).to_vec();
         self.staged.insert(key, Some(entry.body().to_vec()));
-        if !home.is_trashed {
+        if home.is_listed {
             self.list(block, entry, true);
         }
     }
 
     fn delete(&mut self, home: Home, block: BlockId, entry: TaskEntry) {
         self.staged.insert(keyspaces::task(home.document, entry.is_open(), block).to_vec(), None);
-        if !home.is_trashed {
+        if home.is_listed {
             self.list(block, entry, false);
         }
     }
@@ -58,7 +58,7 @@ impl Tasks {
 
 impl SpaceTransaction<'_> {
     fn home(&self, document: DocumentId) -> Home {
-        Home { document, is_trashed: self.documents.is_trashed(document) }
+        Home { document, is_listed: self.documents.location(document).is_some_and(tasks::are_listed) }
     }
 
     /// A block of a document that was touched is the task `after` where it was `before`.
@@ -93,12 +93,12 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// The document went into the trash, or came out of it.
-    pub(super) fn relist_tasks(&mut self, document: DocumentId, is_trashed: bool) -> Result<()> {
+    /// The document went to where tasks are listed, or away from there.
+    pub(super) fn relist_tasks(&mut self, document: DocumentId, is_listed: bool) -> Result<()> {
         self.tasks.flush(self.rows)?;
         for is_open in [true, false] {
             for (block, entry) in tasks_in(&*self.rows, document, is_open)? {
-                self.tasks.list(block, entry, !is_trashed);
+                self.tasks.list(block, entry, is_listed);
             }
         }
         Ok(())

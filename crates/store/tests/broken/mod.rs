@@ -20,6 +20,7 @@ pub const BLOCKS: u8 = 0x10;
 pub const PLACES: u8 = 0x11;
 pub const DOCUMENTS: u8 = 0x20;
 pub const BY_MODIFIED: u8 = 0x22;
+pub const BY_DAY: u8 = 0x24;
 pub const LOCATION_COUNTS: u8 = 0x25;
 pub const BY_LOCATION_MODIFIED: u8 = 0x26;
 pub const BY_LOCATION_CREATED: u8 = 0x27;

@@ -6,10 +6,10 @@ use leafbase_model::{
 };
 use leafbase_store::CHUNK_BYTES;
 
-use super::{Naive, pick, stamp};
+use super::{Naive, Rule, pick, stamp};
 
 /// One of a few days.
-fn day(number: u32) -> Day {
+pub fn day(number: u32) -> Day {
     Day::from_epoch_days(i64::from(number % 5) - 2)
 }
 
@@ -29,15 +29,17 @@ fn task(number: u32) -> TaskInfo {
 /// Makes valid edits out of numbers.
 pub struct Maker {
     next: u64,
+    /// The rules that edits broke, and were refused for.
+    pub tried: Vec<Rule>,
 }
 
 impl Maker {
     pub fn new() -> Self {
-        Self { next: 1 }
+        Self { next: 1, tried: vec![] }
     }
 
     /// IDs come partly in order, as those of one moment do not, and partly not.
-    fn id(&mut self) -> [u8; 16] {
+    pub fn id(&mut self) -> [u8; 16] {
         self.next += 1;
         let mixed = self.next.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let number = u128::from(self.next / 20 + 1) << 64 | u128::from(mixed);
@@ -141,7 +143,7 @@ impl Maker {
                 root.data = BlockData::page(format!("Title {a}"));
                 let id = DocumentId::of_root(root.id);
                 forest.0.insert(0, Node { depth: 0, block: root });
-                let day = seed.is_multiple_of(4).then(|| day(b));
+                let day = Some(day(b)).filter(|day| seed.is_multiple_of(4) && naive.note_of(*day).is_none());
                 let location = match day {
                     Some(_) => Location::DailyNotes,
                     None if seed % 4 == 1 && naive.inbox().is_none() => Location::Inbox,
@@ -188,13 +190,16 @@ impl Maker {
                 let id = pick(&naive.documents.keys().copied().collect::<Vec<_>>(), a)?;
                 let before = naive.documents[&id].clone();
                 let folder = pick(&naive.folders.keys().copied().collect::<Vec<_>>(), b);
-                let location = match seed % 5 {
-                    0 => folder.map_or(Location::Templates, Location::Folder),
-                    1 => before.day.map_or(Location::Unsorted, |_| Location::DailyNotes),
-                    2 if naive.inbox().is_none_or(|inbox| inbox == id) => Location::Inbox,
+                let day = before.day.filter(|_| !seed.is_multiple_of(7)).or((seed % 7 == 1).then(|| day(b)));
+                let is_free = day.is_none_or(|day| naive.note_of(day).is_none_or(|note| note == id));
+                let location = match seed % 6 {
+                    1 if naive.inbox().is_none_or(|inbox| inbox == id) => Location::Inbox,
+                    2 if is_free => folder.map_or(Location::Templates, Location::Folder),
+                    3 if is_free => day.map_or(Location::Unsorted, |_| Location::DailyNotes),
+                    4 if is_free => Location::Templates,
                     _ => Location::Trash,
                 };
-                Some(Edit::UpdateDocument { after: DocumentRecord { location, ..before.clone() }, before })
+                Some(Edit::UpdateDocument { after: DocumentRecord { location, day, ..before.clone() }, before })
             }
             19 => Some(self.folder_edit(naive, [a, b, seed])),
             _ => self.comment_edit(naive, [a, b, seed]),
@@ -252,8 +257,10 @@ impl Maker {
         if is_empty && seed % 3 == 1 {
             Edit::RemoveFolder(folder)
         } else {
+            let below = naive.folders_below(id);
+            let parent = pick(&ids, seed / 3).filter(|parent| !below.contains(parent));
             Edit::UpdateFolder {
-                after: FolderRecord { name: format!("Named {b}"), parent: None, ..folder.clone() },
+                after: FolderRecord { name: format!("Named {b}"), parent, ..folder.clone() },
                 before: folder,
             }
         }

@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leafbase_model::{
-    AssetId, AssetRecord, BlockData, BlockId, BlockRecord, Comment, CommentId, DocumentId, DocumentRecord, Edit,
-    FolderId, FolderRecord, Forest, Location, Node, Slot, SpaceId, Stamp, TaskInfo, Timestamp,
+    AssetId, AssetRecord, BlockData, BlockId, BlockRecord, Comment, CommentId, Day, DocumentId, DocumentRecord, Edit,
+    ErrorKind, FolderId, FolderRecord, Forest, Location, Node, Slot, SpaceId, Stamp, TaskInfo, Timestamp,
 };
 use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, EdgeEnd, EdgeKind, EdgeTarget, SpaceMeta, SpaceStore};
 
 pub mod agrees;
 mod maker;
+mod refused;
 
 pub use maker::Maker;
+pub use refused::Rule;
 
 /// Finds links in texts: a word `b:` and a block's ID, `d:` and a day, or `f:` and a file.
 pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
@@ -145,6 +147,24 @@ impl Naive {
         left.into_values().collect()
     }
 
+    /// The note of `day`: the inbox is none, and what is in the trash is none.
+    pub fn note_of(&self, day: Day) -> Option<DocumentId> {
+        let hidden = [Location::Trash, Location::Inbox];
+        let mut notes = self.documents.values().filter(|record| !hidden.contains(&record.location));
+        notes.find(|record| record.day == Some(day)).map(|record| record.id)
+    }
+
+    /// A folder, and all that are in it, however deep.
+    pub fn folders_below(&self, top: FolderId) -> Vec<FolderId> {
+        let mut below = vec![top];
+        let mut at = 0;
+        while let Some(folder) = below.get(at).copied() {
+            below.extend(self.folders.values().filter(|inner| inner.parent == Some(folder)).map(|inner| inner.id));
+            at += 1;
+        }
+        below
+    }
+
     pub fn inbox(&self) -> Option<DocumentId> {
         self.documents.values().find(|record| record.location == Location::Inbox).map(|record| record.id)
     }
@@ -206,7 +226,20 @@ pub fn upload(space: &SpaceStore, edits: &[Edit]) {
     }
 }
 
-/// Applies edits made of `numbers`, in writes of some, to the model and the space.
+/// The last of `edits` is refused, and with it the write.
+fn is_refused(space: &SpaceStore, edits: &[Edit], kind: ErrorKind, now: i64) {
+    let sequence = || space.snapshot().unwrap().reader().last_sequence().unwrap();
+    let before = sequence();
+    let written = space.write(relaxed(), &stamp(now), |transaction| {
+        let (last, others) = edits.split_last().unwrap();
+        transaction.apply(others.to_vec()).unwrap();
+        transaction.apply(vec![last.clone()])
+    });
+    assert_eq!(written.map(drop).map_err(|error| error.kind()), Err(kind), "{:?}", edits.last());
+    assert_eq!(sequence(), before);
+}
+
+/// Applies edits made of `numbers`, and between them some that break a rule, in writes of some, to the model and the space.
 pub fn play(space: &SpaceStore, naive: &mut Naive, maker: &mut Maker, numbers: &[[u32; 4]], now: &mut i64) {
     for group in numbers.chunks(3) {
         *now += 1;
@@ -216,6 +249,12 @@ pub fn play(space: &SpaceStore, naive: &mut Naive, maker: &mut Maker, numbers: &
             edits.extend(maker.edits(naive, *numbers));
         }
         upload(space, &edits);
+        let refused = Rule::of(group[0][1]).and_then(|rule| Some((rule, maker.refused(naive, rule, group[0])?)));
+        if let Some((rule, edit)) = &refused {
+            // What is staged by the same write is seen, too.
+            let after: Vec<Edit> = edits.iter().chain([edit]).cloned().collect();
+            is_refused(space, &after, rule.kind(), *now);
+        }
         let in_two_turns = group[0][3].is_multiple_of(2);
         let written = space.write(relaxed(), &stamp(*now), |transaction| {
             let mut edits = edits.clone();
@@ -233,5 +272,9 @@ pub fn play(space: &SpaceStore, naive: &mut Naive, maker: &mut Maker, numbers: &
         });
         let change = written.unwrap_or_else(|error| panic!("{error} {edits:?} {before:?}")).change;
         assert_eq!(change.map(|change| change.edits).unwrap_or_default(), edits);
+        if let Some((rule, edit)) = refused {
+            is_refused(space, &[edit], rule.kind(), *now);
+            maker.tried.push(rule);
+        }
     }
 }
