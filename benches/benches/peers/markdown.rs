@@ -144,6 +144,7 @@ fn shown(drafts: Vec<BlockDraft>) -> Vec<leafbase::Block> {
         },
         data: draft.data,
         metadata: None,
+        item: None,
     };
     drafts.into_iter().map(show).collect()
 }

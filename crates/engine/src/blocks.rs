@@ -226,7 +226,7 @@ impl<S: Sight> Connection<S> {
 /// A block without what is below it.
 fn alone(block: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = block;
-    Block { id, rev, data, metadata: None, content: Content::None }
+    Block { id, rev, data, metadata: None, item: None, content: Content::None }
 }
 
 /// A block without text of its own is shown with the markdown that it would be.

@@ -88,6 +88,7 @@ mod upkeep;
 
 mod blocks;
 mod changes;
+mod collections;
 mod comments;
 mod documents;
 mod files;

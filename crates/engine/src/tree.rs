@@ -18,6 +18,11 @@ impl<'a, S: Sight> Tree<'a, S> {
         Self { reader, sight }
     }
 
+    /// Reads without the guard: of what follows from something that was admitted.
+    pub(crate) fn reader(&self) -> Reader<'a> {
+        self.reader
+    }
+
     /// Where `block` stands, if the connection may know of it.
     fn standing(&self, block: BlockId) -> Result<Option<Standing>> {
         let Some(standing) = self.reader.locate(block)? else { return Ok(None) };

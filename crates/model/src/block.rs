@@ -1,8 +1,8 @@
 //! Blocks: what each says, and how a reply shows it with its children.
 
 use crate::{
-    BlockId, BlockKind, BlockType, CardLayout, Color, Decorations, Error, Limits, ListStyle, Metadata, Result,
-    TaskInfo, TextLook,
+    BlockId, BlockKind, BlockType, CardLayout, Color, Decorations, Error, ItemFields, Limits, ListStyle, Metadata,
+    Result, TaskInfo, TextLook,
 };
 
 /// Everything a block says, without who it is and where it stands.
@@ -158,6 +158,8 @@ pub struct Block {
     pub data: BlockData,
     /// Who and when, if the request asked for it.
     pub metadata: Option<Metadata>,
+    /// What the schema of its collection makes of it, if it is an item.
+    pub item: Option<Box<ItemFields>>,
     /// Its children.
     pub content: Content,
 }

@@ -4,14 +4,19 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::block::indentation_out_of_range;
+use crate::collection::Values;
 use crate::json::{FromJson, wrong_type};
-use crate::{Block, BlockData, BlockKind, Color, Content, Limits, Result, TaskPatch, table};
+use crate::requests::given;
+use crate::{Block, BlockData, BlockKind, Color, Content, ItemFields, Limits, Result, TaskPatch, table};
 
 impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
-        self.data.write(&mut map)?;
+        match &self.item {
+            None => self.data.write(&mut map)?,
+            Some(item) => self.data.write_item(&mut map, item)?,
+        }
         if let BlockKind::Table = self.data.kind {
             map.serialize_entry("rows", &table::rows(&self.data.markdown))?;
         }
@@ -31,10 +36,20 @@ impl Serialize for Block {
 impl BlockData {
     /// Writes the fields that are not at their default, in the order of the specification, as replies show them.
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
-        self.write_with(map, self.task.as_ref(), |map, color| {
-            map.serialize_entry("color", &color.light().to_string())?;
-            map.serialize_entry("colorDark", &color.dark().to_string())
-        })
+        self.write_with(map, self.task.as_ref(), Self::show_color)
+    }
+
+    fn show_color<M: SerializeMap>(map: &mut M, color: Color) -> std::result::Result<(), M::Error> {
+        map.serialize_entry("color", &color.light().to_string())?;
+        map.serialize_entry("colorDark", &color.dark().to_string())
+    }
+
+    /// The same for an item: its title under the content key of its collection, its values as their schema shows them.
+    fn write_item<M: SerializeMap>(&self, map: &mut M, item: &ItemFields) -> std::result::Result<(), M::Error> {
+        map.serialize_entry("type", &self.block_type())?;
+        map.serialize_entry(&item.content_key, &self.markdown)?;
+        self.write_common(map, self.task.as_ref(), Self::show_color)?;
+        given(map, "properties", (!item.properties.is_empty()).then_some(&Values(&item.properties)))
     }
 
     /// The same as requests give them: the colour as it is kept, and the task with what is still to be put onto it.
@@ -63,6 +78,17 @@ impl BlockData {
         if !self.markdown.is_empty() {
             map.serialize_entry("markdown", &self.markdown)?;
         }
+        self.write_common(map, task, write_color)?;
+        self.kind.write(map)
+    }
+
+    /// What a block of any type may have beside its text.
+    fn write_common<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        task: Option<&impl Serialize>,
+        write_color: impl FnOnce(&mut M, Color) -> std::result::Result<(), M::Error>,
+    ) -> std::result::Result<(), M::Error> {
         if self.indentation != 0 {
             map.serialize_entry("indentationLevel", &self.indentation)?;
         }
@@ -73,10 +99,7 @@ impl BlockData {
         if let Some(task) = task {
             map.serialize_entry("taskInfo", task)?;
         }
-        if !self.decorations.is_empty() {
-            map.serialize_entry("decorations", &self.decorations)?;
-        }
-        self.kind.write(map)
+        given(map, "decorations", (!self.decorations.is_empty()).then_some(&self.decorations))
     }
 }
 

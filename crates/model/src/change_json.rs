@@ -36,6 +36,7 @@ impl Edit {
             Self::RemoveComment { .. } => "removeComment",
             Self::CreateAsset(_) => "createAsset",
             Self::EraseAsset(_) => "eraseAsset",
+            Self::SetSchema { .. } => "setSchema",
         }
     }
 }
@@ -78,6 +79,12 @@ impl Serialize for Edit {
                 map.serialize_entry("comment", comment)?;
             }
             Self::CreateAsset(asset) | Self::EraseAsset(asset) => map.serialize_entry("asset", asset)?,
+            Self::SetSchema { document, collection, before, after } => {
+                map.serialize_entry("documentId", document)?;
+                map.serialize_entry("collectionId", collection)?;
+                map.serialize_entry("before", before)?;
+                map.serialize_entry("after", after)?;
+            }
         }
         map.end()
     }

@@ -80,6 +80,15 @@ impl Serialize for ItemValue {
     }
 }
 
+/// What the schema of a collection makes of an item that is shown as a block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ItemFields {
+    /// The key that its title stands under: that of the schema's content property.
+    pub content_key: String,
+    /// Its values by key, in the order of the schema; the two ends of a relation look alike.
+    pub properties: Vec<(String, ItemValue)>,
+}
+
 /// A row of a collection.
 ///
 /// As JSON: `{"id", "properties", "content"}`, and the title under the content key of the schema. Properties without a value are
@@ -113,7 +122,8 @@ impl Item {
     }
 }
 
-struct Values<'a>(&'a [(String, ItemValue)]);
+/// Values as an object.
+pub(crate) struct Values<'a>(pub(crate) &'a [(String, ItemValue)]);
 
 impl Serialize for Values<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,6 +1,6 @@
 //! The elementary writes. Each carries what it replaces, so that its inverse can be computed.
 
-use crate::{AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, FolderRecord, Stamp};
+use crate::{AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, FolderRecord, Schema, Stamp};
 
 /// A block as the store keeps it.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,6 +154,18 @@ pub enum Edit {
     /// A file goes with its bytes; no block shows it. The bytes are no part of the edit: its inverse can be applied only where
     /// they were stored again.
     EraseAsset(AssetRecord),
+    /// A collection gets a schema: its first right after its block was put in, with or without items; none right before its
+    /// block is taken out. Items hold nothing under a key that comes with the edit, unless it is the first schema.
+    SetSchema {
+        /// The document of the collection.
+        document: DocumentId,
+        /// The block of the collection.
+        collection: BlockId,
+        /// What it was; none if it had none.
+        before: Option<Box<Schema>>,
+        /// What it is then.
+        after: Option<Box<Schema>>,
+    },
 }
 
 impl Edit {
@@ -174,6 +186,9 @@ impl Edit {
             Self::RemoveComment { document, block, comment } => Self::AddComment { document, block, comment },
             Self::CreateAsset(asset) => Self::EraseAsset(asset),
             Self::EraseAsset(asset) => Self::CreateAsset(asset),
+            Self::SetSchema { document, collection, before, after } => {
+                Self::SetSchema { document, collection, before: after, after: before }
+            }
         }
     }
 }

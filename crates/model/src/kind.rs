@@ -42,6 +42,12 @@ impl BlockType {
         matches!(self, Self::Text | Self::Page | Self::CollectionItem)
     }
 
+    /// Whether blocks stand below blocks of this type: what may be a parent, and a collection, whose items do. Those come
+    /// and go by the operations on items alone.
+    pub const fn holds_blocks(self) -> bool {
+        matches!(self, Self::Collection) || self.may_be_parent()
+    }
+
     /// Whether the block's `markdown` is text of its own, and not made from its other fields.
     pub const fn has_own_markdown(self) -> bool {
         matches!(self, Self::Text | Self::Page | Self::CollectionItem | Self::Table | Self::Collection)

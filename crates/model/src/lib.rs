@@ -86,7 +86,8 @@ pub use asset::{AssetRecord, AssetUrl};
 pub use block::{Block, BlockData, Content};
 pub use change::{Author, Change, Stamp};
 pub use collection::{
-    Collection, CollectionSchema, GroupValue, Item, ItemCounts, ItemGroup, ItemValue, RelatedItem, SchemaReply,
+    Collection, CollectionSchema, GroupValue, Item, ItemCounts, ItemFields, ItemGroup, ItemValue, RelatedItem,
+    SchemaReply,
 };
 pub use color::Color;
 pub use document::{Destination, Document, DocumentRecord, Location};

@@ -18,7 +18,7 @@ use leafbase_model::{
     Stamp, Timestamp,
 };
 use leafbase_store::kv::{Durability, OpenOptions, WriteOptions};
-use leafbase_store::{EdgeTarget, SpaceMeta, SpaceStore, directory};
+use leafbase_store::{EdgeTarget, Extractor, SpaceMeta, SpaceStore, directory};
 
 fn no_edges(_: &BlockData, _: &mut dyn FnMut(EdgeTarget)) {}
 
@@ -210,7 +210,7 @@ impl Bench {
 fn space(directory: &tempfile::TempDir, name: &str) -> SpaceStore {
     let store = directory::create(directory.path().join(name), &OpenOptions::default()).unwrap();
     let meta = SpaceMeta { id: SpaceId::from_bytes([1; 16]), name: String::new(), zone: "UTC".to_owned() };
-    SpaceStore::create(Arc::new(store), no_edges, &meta).unwrap()
+    SpaceStore::create(Arc::new(store), Extractor::of_edges(no_edges), &meta).unwrap()
 }
 
 fn main() {

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{Error, ErrorKind, Result};
 
-use crate::edges::EdgeExtractor;
+use crate::edges::Extractor;
 use crate::keyspaces::{self, Keyspace, Row};
 use crate::kv::{KeyRange, Read};
 use crate::records;
@@ -173,7 +173,7 @@ type VisitRow<'f, C> = &'f mut dyn FnMut(&mut C, &[u8], &[u8]) -> Result<()>;
 /// A check under way.
 struct Check<'a> {
     source: &'a dyn Read,
-    extractor: EdgeExtractor,
+    extractor: Extractor,
     progress: Progress<'a>,
     broken_off: bool,
     report: CheckReport,
@@ -182,7 +182,7 @@ struct Check<'a> {
 /// Checks the state that `source` shows; the engine's own structures are the caller's.
 pub(crate) fn check(
     source: &dyn Read,
-    extractor: EdgeExtractor,
+    extractor: Extractor,
     engine_is_whole: bool,
     progress: Progress<'_>,
 ) -> Result<CheckReport> {

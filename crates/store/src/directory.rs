@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use leafbase_model::{BlockData, Error, ErrorKind, Result};
 
-use crate::edges::EdgeTarget;
+use crate::edges::{EdgeTarget, Extractor};
 use crate::kv::{OpenOptions, RedbStore, Slot, Verify, create_store_file, from_io};
 use crate::reader::{Known, Reader};
 
@@ -79,7 +79,7 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> 
 /// As [`open`].
 pub fn open_space(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
     open_with(path.as_ref(), options, &mut |read| {
-        let extractor = |_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {};
+        let extractor = Extractor::of_edges(|_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {});
         Reader { read, extractor, known: Known::Nothing }.meta().map(|_| ())
     })
 }

@@ -1,6 +1,6 @@
 //! Edges: what a block points to, by links, relations and embeds.
 
-use leafbase_model::{AssetId, BlockData, BlockId, Day};
+use leafbase_model::{AssetId, BlockData, BlockId, Day, PropertyKind, PropertyValue};
 
 /// What can be pointed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +36,26 @@ pub struct EdgeTarget {
 /// Tells everything that a block points to, by its data alone; the same target may be told twice. The store keeps the edges
 /// by it and knows no markdown itself, so it must always be the same one for a space.
 pub type EdgeExtractor = fn(&BlockData, &mut dyn FnMut(EdgeTarget));
+
+/// The keys under which an item stands in the index of a column of this type that has this value; none if it stands nowhere.
+/// The title of an item is a text. Keys sort as values do, and none is the beginning of another; none is longer than 257 bytes.
+pub type KeyExtractor = fn(&PropertyKind, &PropertyValue) -> Vec<Vec<u8>>;
+
+/// What follows from a block by what it says, as the host knows it. It must always be the same one for a space.
+#[derive(Clone, Copy, Debug)]
+pub struct Extractor {
+    /// What a block points to.
+    pub edges: EdgeExtractor,
+    /// How the values of items are indexed.
+    pub keys: KeyExtractor,
+}
+
+impl Extractor {
+    /// For a space whose items are in no index.
+    pub const fn of_edges(edges: EdgeExtractor) -> Self {
+        Self { edges, keys: |_, _| Vec::new() }
+    }
+}
 
 /// An edge as a back link is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -26,8 +26,11 @@ mod transaction;
 mod uploads;
 
 pub use check::{CheckReport, Law, Problem};
-pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget};
-pub use reader::{Cursor, DocumentPage, DocumentQuery, Order, Reader, Span, Standing, TaskPage, Within};
+pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
+pub use reader::{
+    CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex, Order, Reader, Span, Standing,
+    TaskPage, Within,
+};
 pub use space_store::{Progress, SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};
 pub use transaction::SpaceTransaction;
 pub use uploads::CHUNK_BYTES;

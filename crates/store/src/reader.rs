@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Result};
 
-use crate::edges::{EdgeExtractor, EdgeTarget};
+use crate::edges::{EdgeTarget, Extractor};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::place_cache::{Epoch, PlaceCache};
@@ -22,6 +22,7 @@ mod assets;
 pub(crate) mod comments;
 pub(crate) mod documents;
 mod folders;
+mod items;
 pub(crate) mod links;
 pub(crate) mod log;
 pub(crate) mod memo;
@@ -30,6 +31,7 @@ mod streams;
 pub(crate) mod tasks;
 pub(crate) mod trees;
 
+pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use query::{Cursor, DocumentPage, DocumentQuery, Order, Span, Within};
 pub use tasks::TaskPage;
 
@@ -53,7 +55,7 @@ impl Standing {
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     pub(crate) read: &'a dyn Read,
-    pub(crate) extractor: EdgeExtractor,
+    pub(crate) extractor: Extractor,
     pub(crate) known: Known<'a>,
 }
 

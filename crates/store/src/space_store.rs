@@ -8,7 +8,7 @@ use leafbase_model::{Change, Error, ErrorKind, Location, Result, SpaceId, Stamp}
 
 use crate::backup;
 use crate::check::{self, CheckReport};
-use crate::edges::EdgeExtractor;
+use crate::edges::Extractor;
 use crate::keyspaces::{self, DOCUMENTS, FOLDERS, PLACES};
 use crate::kv::{KeyRange, Snapshot, Store, Transaction, WriteOptions};
 use crate::place_cache::{Epoch, PlaceCache};
@@ -37,14 +37,14 @@ pub struct SpaceMeta {
 #[derive(Clone, Debug)]
 pub struct SpaceStore {
     pub(crate) store: Arc<dyn Store>,
-    extractor: EdgeExtractor,
+    extractor: Extractor,
     places: Arc<PlaceCache>,
 }
 
 /// A state that stays as it is while others write. Keep it for one call and no longer.
 pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
-    extractor: EdgeExtractor,
+    extractor: Extractor,
     known: Option<(Arc<PlaceCache>, Epoch)>,
 }
 
@@ -106,7 +106,7 @@ impl SpaceStore {
     ///
     /// # Errors
     /// [`ErrorKind::Validation`] if the store holds something; what the store reports.
-    pub fn create(store: Arc<dyn Store>, extractor: EdgeExtractor, meta: &SpaceMeta) -> Result<Self> {
+    pub fn create(store: Arc<dyn Store>, extractor: Extractor, meta: &SpaceMeta) -> Result<Self> {
         Self::initialize(&*store, meta)?;
         Ok(Self { store, extractor, places: Arc::default() })
     }
@@ -136,7 +136,7 @@ impl SpaceStore {
     ///
     /// # Errors
     /// [`ErrorKind::NotASpace`] if it holds none; [`ErrorKind::NewerFormat`] if a later version wrote it.
-    pub fn open(store: Arc<dyn Store>, extractor: EdgeExtractor) -> Result<Self> {
+    pub fn open(store: Arc<dyn Store>, extractor: Extractor) -> Result<Self> {
         let space = Self { store, extractor, places: Arc::default() };
         space.snapshot()?.reader().meta()?;
         Ok(space)

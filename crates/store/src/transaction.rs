@@ -8,7 +8,7 @@ use std::fmt;
 
 use leafbase_model::{BlockData, BlockId, Change, DocumentId, Edit, Error, ErrorKind, Result, Stamp};
 
-use crate::edges::EdgeExtractor;
+use crate::edges::Extractor;
 use crate::keyspaces;
 use crate::kv::Transaction;
 use crate::reader::memo::Memo;
@@ -26,6 +26,7 @@ mod folders;
 mod forests;
 mod places;
 mod runs;
+mod schemas;
 mod tasks;
 
 use documents::Documents;
@@ -40,7 +41,7 @@ const PART_BYTES: usize = 65_400;
 /// An open write: reads its own writes.
 pub struct SpaceTransaction<'a> {
     rows: &'a mut dyn Transaction,
-    extractor: EdgeExtractor,
+    extractor: Extractor,
     stamp: &'a Stamp,
     runs: Runs,
     places: Places,
@@ -69,7 +70,7 @@ impl fmt::Debug for SpaceTransaction<'_> {
 }
 
 impl<'a> SpaceTransaction<'a> {
-    pub(crate) fn new(rows: &'a mut dyn Transaction, extractor: EdgeExtractor, stamp: &'a Stamp) -> Self {
+    pub(crate) fn new(rows: &'a mut dyn Transaction, extractor: Extractor, stamp: &'a Stamp) -> Self {
         Self {
             rows,
             extractor,
@@ -133,6 +134,9 @@ impl<'a> SpaceTransaction<'a> {
             Edit::RemoveComment { document, block, comment } => self.remove_comment(*document, *block, comment),
             Edit::CreateAsset(record) => self.create_asset(record),
             Edit::EraseAsset(record) => self.erase_asset(record),
+            Edit::SetSchema { document, collection, before, after } => {
+                self.set_schema(*document, *collection, before.as_deref(), after.as_deref())
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Forest, Location, Result};
 use leafbase_store::kv::{Snapshot, Store, Transaction, WriteOptions};
-use leafbase_store::{DocumentQuery, Law, Order, SpaceStore, Span, Within, rows};
+use leafbase_store::{DocumentQuery, Extractor, Law, Order, SpaceStore, Span, Within, rows};
 use proptest::prelude::*;
 
 mod broken;
@@ -253,7 +253,7 @@ impl Store for Unsound {
 #[test]
 fn an_engine_that_is_not_whole_is_named() {
     let (store, _) = space();
-    let space = SpaceStore::open(Arc::new(Unsound(store)), extract).unwrap();
+    let space = SpaceStore::open(Arc::new(Unsound(store)), Extractor::of_edges(extract)).unwrap();
     assert_eq!(check(&space).problems[0].law, Law::Engine);
 }
 
@@ -284,7 +284,8 @@ fn damage_stays_where_it_is() {
 
 #[test]
 fn other_stores_and_later_versions_are_refused_and_left_alone() {
-    let open = |store: &Arc<dyn Store>| SpaceStore::open(Arc::clone(store), extract).unwrap_err().kind();
+    let open =
+        |store: &Arc<dyn Store>| SpaceStore::open(Arc::clone(store), Extractor::of_edges(extract)).unwrap_err().kind();
     let empty: Arc<dyn Store> = Arc::new(leafbase_store::kv::MemoryStore::new());
     assert_eq!(open(&empty), ErrorKind::NotASpace);
     let (store, _) = space();
@@ -292,11 +293,11 @@ fn other_stores_and_later_versions_are_refused_and_left_alone() {
     put(&*store, format, &rows::seal(format, &[0x93, 9, 2, 7]));
     let before = dump(&*store);
     assert_eq!(open(&store), ErrorKind::NewerFormat);
-    assert!(SpaceStore::create(Arc::clone(&store), extract, &naive::meta()).is_err());
+    assert!(SpaceStore::create(Arc::clone(&store), Extractor::of_edges(extract), &naive::meta()).is_err());
     assert_eq!(dump(&*store), before);
     // A later version that this one may read.
     put(&*store, format, &rows::seal(format, &[0x93, 9, 1, 7]));
-    assert!(SpaceStore::open(store, extract).is_ok());
+    assert!(SpaceStore::open(store, Extractor::of_edges(extract)).is_ok());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use leafbase_model::{
     Timestamp,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
-use leafbase_store::{SpaceStore, SpaceTransaction};
+use leafbase_store::{Extractor, SpaceStore, SpaceTransaction};
 
 mod naive;
 
@@ -234,7 +234,7 @@ impl Store for Counted {
 fn an_edit_of_one_block_touches_few_rows_of_a_large_document() {
     let (reads, writes) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
     let store = Counted { store: MemoryStore::new(), reads: Arc::clone(&reads), writes: Arc::clone(&writes) };
-    let space = SpaceStore::create(Arc::new(store), extract, &naive::meta()).unwrap();
+    let space = SpaceStore::create(Arc::new(store), Extractor::of_edges(extract), &naive::meta()).unwrap();
     make_document(&space, (10..10_010).map(|number| block(number, 100)));
     let now = Cell::new(5);
     let done = |edit: Edit| {
@@ -281,7 +281,7 @@ fn a_backup_is_the_space_as_it_was() {
         rows
     };
     assert_eq!(all(&copy), all(&*store));
-    let copy = SpaceStore::open(Arc::new(copy), extract).unwrap();
+    let copy = SpaceStore::open(Arc::new(copy), Extractor::of_edges(extract)).unwrap();
     let (ours, theirs) = (space.stats().unwrap(), copy.stats().unwrap());
     assert_eq!((ours.documents, ours.blocks, ours.folders, ours.sequence), (1, 3_001, 0, 1));
     assert_eq!((theirs.documents, theirs.blocks, theirs.sequence), (1, 3_001, 1));

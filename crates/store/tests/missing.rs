@@ -3,7 +3,7 @@
 
 use leafbase_model::{BlockData, DocumentId, Edit, Error, ErrorKind, Forest, Location, Result, Slot};
 use leafbase_store::kv::Store;
-use leafbase_store::{DocumentQuery, Order, Reader, SpaceStore, Within, rows};
+use leafbase_store::{DocumentQuery, Extractor, Order, Reader, SpaceStore, Within, rows};
 
 mod broken;
 mod naive;
@@ -133,7 +133,7 @@ fn tasks_that_an_index_names_are_not_left_out() {
         assert_eq!(read(&space, |reader| reader.tasks_of(document, false)).unwrap(), [id(11), id(12)]);
         delete(&*store, &damaged);
         // Opened again: places that were read are known.
-        let space = SpaceStore::open(store, extract).unwrap();
+        let space = SpaceStore::open(store, Extractor::of_edges(extract)).unwrap();
         corrupted(read(&space, |reader| reader.tasks_of(document, false)));
     }
     // A block that says it is below itself is reached from nowhere.

@@ -10,7 +10,7 @@ use leafbase_model::{
     Forest, ListStyle, Location, Node, Result, Slot, TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
-use leafbase_store::{Cursor, DocumentQuery, Order, Reader, SpaceStore, Span, Within};
+use leafbase_store::{Cursor, DocumentQuery, Extractor, Order, Reader, SpaceStore, Span, Within};
 use proptest::prelude::*;
 
 mod naive;
@@ -109,7 +109,8 @@ const MIXED: u32 = 3_000;
 
 impl Shelf {
     fn of(records: Vec<DocumentRecord>) -> Self {
-        let space = SpaceStore::create(Arc::new(Counted::default()), extract, &naive::meta()).unwrap();
+        let space =
+            SpaceStore::create(Arc::new(Counted::default()), Extractor::of_edges(extract), &naive::meta()).unwrap();
         let folders = (0..FOLDERS).map(|number| {
             Edit::CreateFolder(FolderRecord { id: folder(number), name: number.to_string(), parent: None })
         });

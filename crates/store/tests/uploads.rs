@@ -10,7 +10,7 @@ use leafbase_model::{
     Location, Result, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, OpenOptions, Store};
-use leafbase_store::{CHUNK_BYTES, SpaceStore, directory};
+use leafbase_store::{CHUNK_BYTES, Extractor, SpaceStore, directory};
 
 mod naive;
 
@@ -69,7 +69,7 @@ fn is_clean(space: &SpaceStore) -> bool {
 
 fn open(path: &Path) -> (Arc<dyn Store>, SpaceStore) {
     let store: Arc<dyn Store> = Arc::new(directory::open(path, &OpenOptions::default()).unwrap());
-    (Arc::clone(&store), SpaceStore::open(store, extract).unwrap())
+    (Arc::clone(&store), SpaceStore::open(store, Extractor::of_edges(extract)).unwrap())
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn what_was_left_of_uploads_is_swept() {
     let chunk = vec![7; CHUNK_BYTES];
     {
         let store = Arc::new(directory::create(&path, &OpenOptions::default()).unwrap());
-        let space = SpaceStore::create(store, extract, &meta()).unwrap();
+        let space = SpaceStore::create(store, Extractor::of_edges(extract), &meta()).unwrap();
         upload(&space, &[Edit::CreateAsset(record(1, 3 * CHUNK_BYTES + 1))]);
         apply(&space, &[Edit::CreateAsset(record(1, 3 * CHUNK_BYTES + 1)), showing(1)]).unwrap();
         space.begin_upload(relaxed(), asset(2)).unwrap();
@@ -227,7 +227,7 @@ fn the_bytes_of_an_upload_do_not_gather_in_memory() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join("space");
     let store: Arc<dyn Store> = Arc::new(directory::create(&path, &OpenOptions::default()).unwrap());
-    let space = SpaceStore::create(Arc::clone(&store), extract, &meta()).unwrap();
+    let space = SpaceStore::create(Arc::clone(&store), Extractor::of_edges(extract), &meta()).unwrap();
     let chunk = vec![7; CHUNK_BYTES];
     space.begin_upload(relaxed(), asset(1)).unwrap();
     let (empty, most) = (store.bytes().unwrap(), 9 << 20);

@@ -79,6 +79,7 @@ impl NaiveSpace {
             Edit::RemoveComment { document, block, comment } => self.remove_comment(*document, *block, comment),
             Edit::CreateAsset(record) => self.add_file(record),
             Edit::EraseAsset(record) => self.erase_file(record),
+            Edit::SetSchema { .. } => Err("schemas are not kept".to_owned()),
         }
     }
 

@@ -213,6 +213,6 @@ impl NaiveSpace {
             _ => Content::None,
         };
         let metadata = metadata.then(|| Metadata { created, modified, comments: self.comments_on(id) });
-        Block { id, rev, data, metadata, content }
+        Block { id, rev, data, metadata, item: None, content }
     }
 }

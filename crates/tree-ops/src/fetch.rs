@@ -117,7 +117,7 @@ fn skip_below(nodes: &mut Peekable<IntoIter<Node>>, depth: usize) {
 fn shown(block: BlockRecord, metadata: bool, content: Content) -> Block {
     let BlockRecord { id, rev, created, modified, data } = block;
     let metadata = metadata.then_some(Metadata { created, modified, comments: Vec::new() });
-    Block { id, rev, data, metadata, content }
+    Block { id, rev, data, metadata, item: None, content }
 }
 
 /// Plain text of the first children; no children at all are content read in full.

@@ -53,7 +53,7 @@ fn blocks(naive: &mut NaiveSpace, by: By<'_>, request: BlockRequest) -> Result<V
 
 fn alone(record: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = record;
-    Block { id, rev, data, metadata: None, content: Content::None }
+    Block { id, rev, data, metadata: None, item: None, content: Content::None }
 }
 
 pub fn fetch(naive: &NaiveSpace, request: Fetch, now: Timestamp) -> Result<Block, Error> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leafbase::{AssetId, Clock, Error, ErrorKind, Space, Timestamp};
 use leafbase_store::kv::{MemoryStore, Snapshot, Store, Transaction, WriteOptions};
-use leafbase_store::{CHUNK_BYTES, SpaceStore};
+use leafbase_store::{CHUNK_BYTES, Extractor, SpaceStore};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
 
@@ -165,7 +165,7 @@ fn name_and_zone_set_at_once_both_land() {
 
 /// Uploads that nobody goes on with, as a crash leaves them.
 fn leave_uploads(store: Arc<dyn Store>) {
-    let store = SpaceStore::open(store, |_, _| {}).unwrap();
+    let store = SpaceStore::open(store, Extractor::of_edges(|_, _| {})).unwrap();
     for number in [1, 2] {
         let (asset, options) = (AssetId::from_bytes([number; 16]), WriteOptions::default());
         store.begin_upload(options, asset).unwrap();
@@ -174,7 +174,7 @@ fn leave_uploads(store: Arc<dyn Store>) {
 }
 
 fn uploads(store: &Arc<dyn Store>) -> usize {
-    let store = SpaceStore::open(Arc::clone(store), |_, _| {}).unwrap();
+    let store = SpaceStore::open(Arc::clone(store), Extractor::of_edges(|_, _| {})).unwrap();
     store.snapshot().unwrap().reader().uploads().unwrap().len()
 }
 

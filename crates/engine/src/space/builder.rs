@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use leafbase_model::ErrorKind;
 use leafbase_model::{Clock, Error, IdSource, Limits, Result, SpaceId};
 use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptions};
-use leafbase_store::{SpaceMeta, SpaceStore, directory};
+use leafbase_store::{Extractor, SpaceMeta, SpaceStore, directory};
 
 use super::{Inner, Space};
 use crate::clock::SystemClock;
@@ -191,7 +191,7 @@ impl SpaceBuilder {
     }
 
     fn opened(self, store: Arc<dyn Store>) -> Result<Space> {
-        let store = SpaceStore::open(store, links::edges)?;
+        let store = SpaceStore::open(store, Extractor { edges: links::edges, keys: leafbase_collections::index_keys })?;
         if !self.options.read_only {
             sweep(&store, self.durability);
         }

@@ -5,15 +5,15 @@ use std::ops::{Bound, ControlFlow};
 use leafbase_model::{BlockData, Result};
 
 use super::Reader;
-use crate::edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeTarget};
+use crate::edges::{BackLink, EdgeEnd, EdgeTarget, Extractor};
 use crate::keyspaces;
 use crate::kv::KeyRange;
 use crate::records;
 
 /// What `data` points to, sorted, each once.
-pub(crate) fn targets(extractor: EdgeExtractor, data: &BlockData) -> Vec<EdgeTarget> {
+pub(crate) fn targets(extractor: Extractor, data: &BlockData) -> Vec<EdgeTarget> {
     let mut targets = Vec::new();
-    extractor(data, &mut |target| targets.push(target));
+    (extractor.edges)(data, &mut |target| targets.push(target));
     targets.sort_unstable();
     targets.dedup();
     targets

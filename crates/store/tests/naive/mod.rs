@@ -9,7 +9,7 @@ use leafbase_model::{
     ErrorKind, FolderId, FolderRecord, Forest, Location, Node, Slot, SpaceId, Stamp, TaskInfo, Timestamp,
 };
 use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
-use leafbase_store::{CHUNK_BYTES, EdgeEnd, EdgeKind, EdgeTarget, SpaceMeta, SpaceStore};
+use leafbase_store::{CHUNK_BYTES, EdgeEnd, EdgeKind, EdgeTarget, Extractor, SpaceMeta, SpaceStore};
 
 pub mod agrees;
 mod maker;
@@ -131,6 +131,7 @@ impl Naive {
             }
             Edit::CreateAsset(record) => assert_eq!(self.assets.insert(record.id, record.clone()), None),
             Edit::EraseAsset(record) => assert_eq!(self.assets.remove(&record.id), Some(record.clone())),
+            Edit::SetSchema { .. } => unreachable!("the edits of these tests set none"),
         }
     }
 
@@ -206,7 +207,7 @@ pub fn meta() -> SpaceMeta {
 /// An empty space in memory, and the store that it is in.
 pub fn memory_space() -> (Arc<dyn Store>, SpaceStore) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let space = SpaceStore::create(Arc::clone(&store), extract, &meta()).unwrap();
+    let space = SpaceStore::create(Arc::clone(&store), Extractor::of_edges(extract), &meta()).unwrap();
     (store, space)
 }
 

@@ -1,0 +1,1 @@
+//! The operations on items: get, add, update, delete.

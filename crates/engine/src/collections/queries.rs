@@ -1,0 +1,1 @@
+//! Queries over items: which, in which order, and how many.

@@ -1,0 +1,31 @@
+//! The collections as the decisions read them.
+
+use leafbase_collections::{ReadCollections, StoredItem};
+use leafbase_model::{BlockId, BlockKind, Result, Schema};
+use leafbase_store::{BackLink, EdgeEnd, EdgeKind};
+use leafbase_tree_ops::ReadTree;
+
+use crate::sight::Sight;
+use crate::tree::Tree;
+
+impl<S: Sight> ReadCollections for Tree<'_, S> {
+    fn schema(&self, collection: BlockId) -> Result<Option<Schema>> {
+        if self.locate(collection)?.is_none() { Ok(None) } else { self.reader().schema(collection) }
+    }
+
+    fn item(&self, item: BlockId) -> Result<Option<StoredItem>> {
+        let (Some(located), Some(block)) = (self.locate(item)?, self.block(item)?) else { return Ok(None) };
+        Ok(match (located.parent, block.data.kind) {
+            (Some(collection), BlockKind::CollectionItem { properties: values }) => {
+                Some(StoredItem { collection, values })
+            }
+            _ => None,
+        })
+    }
+
+    fn items_naming(&self, item: BlockId, after: Option<BlockId>, limit: usize) -> Result<Vec<BlockId>> {
+        let after = BackLink { kind: EdgeKind::Relation, source: after.unwrap_or(BlockId::NIL) };
+        let links = self.reader().edges_to(EdgeEnd::Block(item), Some(after), limit)?;
+        Ok(links.into_iter().take_while(|link| link.kind == EdgeKind::Relation).map(|link| link.source).collect())
+    }
+}

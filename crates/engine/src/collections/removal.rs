@@ -1,0 +1,1 @@
+//! What goes with items and collections that a write takes away: their ends of relations.

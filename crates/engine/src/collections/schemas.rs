@@ -1,0 +1,1 @@
+//! The operations on collections: list, create, read and replace schemas.

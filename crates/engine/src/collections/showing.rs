@@ -1,0 +1,1 @@
+//! Items as replies show them: values by the schema, related items by their titles.

@@ -1,0 +1,1 @@
+//! A collection as markdown: a table with links to its items.
