@@ -10,8 +10,8 @@ use leafbase_model::{
 
 use crate::keys::{Keys, is_key, key_of};
 
-/// An item has these fields itself, so that its title cannot stand under them.
-const FIELDS_OF_ITEMS: [&str; 3] = ["id", "properties", "content"];
+/// An item has these fields itself, also where it is shown as a block, so that its title cannot stand under them.
+const FIELDS_OF_ITEMS: [&str; 8] = ["id", "type", "color", "decorations", "properties", "metadata", "rev", "content"];
 
 /// Gives every property a key and checks the whole. Keys in the request stay as they are; the others are made from the names, so
 /// that a schema sent again without keys gets the same ones. Columns are told apart by their keys alone: whoever renames one

@@ -2,10 +2,11 @@
 
 use leafbase_model::{
     Block, BlockData, BlockKind, BlockType, CodeLanguage, Comment, CommentId, Content, Document, DocumentId,
-    DocumentRecord, FolderId, FolderRecord, Items, Limits, Location, Metadata, Stamp,
+    DocumentRecord, FolderId, FolderRecord, ItemFields, ItemValue, Items, Limits, Location, Metadata, PropertyValue,
+    RelatedItem, Stamp,
 };
 
-use crate::support::{anna, block, day, full, instant};
+use crate::support::{anna, block, day, full, id, instant};
 
 #[test]
 fn every_type_with_every_field_set() {
@@ -49,6 +50,22 @@ fn children_metadata_and_a_cut() {
         [(0, "Trip"), (1, "Empty"), (1, "Packing"),]
     );
     insta::assert_json_snapshot!([whole, nobody]);
+}
+
+#[test]
+fn an_item_is_shown_by_its_schema() {
+    let related = ItemValue::Relations(vec![RelatedItem { block_id: id(7), title: "Herbert".into() }]);
+    let properties =
+        vec![("pages".to_owned(), ItemValue::Value(PropertyValue::Number(412.0))), ("author".to_owned(), related)];
+    let fields = |properties| Some(Box::new(ItemFields { content_key: "book".into(), properties }));
+    let data = BlockData {
+        markdown: "Dune".into(),
+        color: "#336699".parse().ok(),
+        ..BlockData::new(BlockKind::empty(BlockType::CollectionItem))
+    };
+    let item = Block { item: fields(properties), content: Content::Blocks(Vec::new()), ..block(data.clone()) };
+    let bare = Block { item: fields(Vec::new()), ..block(BlockData { color: None, markdown: String::new(), ..data }) };
+    insta::assert_json_snapshot!([item, bare]);
 }
 
 #[test]
@@ -173,6 +190,7 @@ fn types_say_what_they_may() {
     for block_type in BlockType::ALL {
         assert_eq!(BlockKind::empty(*block_type).block_type(), *block_type);
         assert_eq!(block_type.may_be_parent(), matches!(block_type, Text | Page | CollectionItem));
+        assert_eq!(block_type.holds_blocks(), matches!(block_type, Text | Page | CollectionItem | Collection));
         let own = matches!(block_type, Text | Page | CollectionItem | Table | Collection);
         assert_eq!(block_type.has_own_markdown(), own);
     }

@@ -1,8 +1,9 @@
 //! Elementary writes: their inverses, and forests.
 
 use leafbase_model::{
-    AssetId, AssetRecord, BlockData, BlockRecord, Change, Comment, CommentId, DocumentId, DocumentRecord, Edit,
-    FolderId, FolderRecord, Forest, Location, Node, Slot, Stamp, Timestamp,
+    AssetId, AssetRecord, BlockData, BlockRecord, Change, Comment, CommentId, ContentProperty, DocumentId,
+    DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Node, Property, Relation, Schema, Slot, Stamp,
+    Timestamp,
 };
 
 use crate::support::{anna, day, id, instant};
@@ -56,7 +57,19 @@ fn every_edit() -> Vec<Edit> {
         Edit::RemoveComment { document, block: id(1), comment: comment(2) },
         Edit::CreateAsset(asset(1)),
         Edit::EraseAsset(asset(2)),
+        Edit::SetSchema { document, collection: id(3), before: None, after: Some(Box::new(schema())) },
+        Edit::SetSchema { document, collection: id(3), before: Some(Box::new(schema())), after: None },
     ]
+}
+
+fn schema() -> Schema {
+    let books = Relation { owner: true, ..Relation::to(id(4)).with_inverse("authors").single() };
+    Schema {
+        key: "authors".into(),
+        name: "Authors".into(),
+        content: ContentProperty { key: "name".into(), name: "Name".into() },
+        properties: vec![Property { key: "books".into(), name: "Books".into(), kind: books.into() }],
+    }
 }
 
 #[test]
@@ -83,7 +96,7 @@ fn every_kind_of_edit_is_in_these_tests() {
     let mut names: Vec<_> = every_edit().iter().map(Edit::type_name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!((names.len(), every_edit().len()), (14, 14));
+    assert_eq!((names.len(), every_edit().len()), (15, 16));
     for edit in every_edit() {
         assert!(names.contains(&edit.inverse().type_name()), "{}", edit.type_name());
     }
