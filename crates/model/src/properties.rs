@@ -43,6 +43,11 @@ impl Properties {
         self.0.get(key)
     }
 
+    /// Takes the value under `key` out, with the key.
+    pub fn take(&mut self, key: &str) -> Option<(String, PropertyValue)> {
+        self.0.remove_entry(key)
+    }
+
     /// Sets the value under `key`, or clears it.
     pub fn set(&mut self, key: impl Into<String>, value: Option<PropertyValue>) {
         let key = key.into();
