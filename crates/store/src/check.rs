@@ -46,7 +46,7 @@ pub enum Law {
     Root,
     /// The parent of each block exists, in the same document.
     Parent,
-    /// Blocks have children only if their type may.
+    /// Blocks stand below others only if those may have children; items stand in collections, and nothing else does.
     ParentType,
     /// The parents of each block lead to the root.
     Reach,
@@ -91,7 +91,7 @@ impl fmt::Display for Law {
             Self::OnePlace => "a block is in one place",
             Self::Root => "a document has one root",
             Self::Parent => "a block's parent is in its document",
-            Self::ParentType => "a parent is of a type that may have children",
+            Self::ParentType => "a parent is of a type that may have such children",
             Self::Reach => "a block can be reached from its root",
             Self::Place => "places agree with blocks",
             Self::Document => "documents agree with roots",

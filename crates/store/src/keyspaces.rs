@@ -22,8 +22,8 @@ pub(crate) struct Keyspace {
 /// Name to record. Law: a space has `format`, `space` and `totals`, and no other name; the totals are as the rows say.
 pub(crate) const META: Keyspace = Keyspace { tag: 0x01, name: "meta" };
 /// (document, parent, order key) to a run of consecutive children of the parent; the root is the only child of
-/// [`BlockId::NIL`]. Law: no run is empty, the parent is a block of the document of a type that may have children, and each
-/// block is in one run of one document.
+/// [`BlockId::NIL`]. Law: no run is empty, the parent is a block of the document of a type that may have such children (items
+/// stand in collections, and nothing else does), and each block is in one run of one document.
 pub(crate) const BLOCKS: Keyspace = Keyspace { tag: 0x10, name: "blocks" };
 /// Block to document, parent and order key. Law: there is one for each block and no other; document and parent are exact,
 /// the order key is that of the block's run or a lower one (entries of runs move only to higher keys).
@@ -69,13 +69,20 @@ pub(crate) const ASSETS: Keyspace = Keyspace { tag: 0x61, name: "files" };
 pub(crate) const ASSET_CHUNKS: Keyspace = Keyspace { tag: 0x62, name: "chunks of files" };
 /// Upload that was begun and not finished. Law: it is no file yet.
 pub(crate) const PENDING_ASSETS: Keyspace = Keyspace { tag: 0x63, name: "uploads" };
-/// Reserved: collection to its schema.
+/// Collection to its schema, with the numbers of its columns. Law: there is one for each block of type collection and no other,
+/// and it has the block's name; each relation has its other end, and one of both owns it.
 pub(crate) const SCHEMAS: Keyspace = Keyspace { tag: 0x70, name: "schemas" };
+/// (document, collection) to the number of its items. Law: there is one for each collection, in its document, and no other; the
+/// number is exact.
+pub(crate) const COLLECTIONS: Keyspace = Keyspace { tag: 0x71, name: "collections" };
+/// (collection, number of a column, key of a value, item). Law: as the items and the schema of their collection say, and no
+/// other. A column has the same number as long as key and type of its property stay; a number is never used again.
+pub(crate) const ITEM_KEYS: Keyspace = Keyspace { tag: 0x72, name: "indexes of items" };
 /// (sequence, part) to a part of a change. Law: sequences follow each other without a gap, and so do parts from 0.
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
 /// Those that hold rows, in the order of their keys.
-pub(crate) const IN_USE: [Keyspace; 22] = [
+pub(crate) const IN_USE: [Keyspace; 25] = [
     META,
     BLOCKS,
     PLACES,
@@ -97,17 +104,16 @@ pub(crate) const IN_USE: [Keyspace; 22] = [
     ASSETS,
     ASSET_CHUNKS,
     PENDING_ASSETS,
+    SCHEMAS,
+    COLLECTIONS,
+    ITEM_KEYS,
     CHANGES,
 ];
-
-/// Those that later versions will put rows into.
-const RESERVED: [Keyspace; 1] = [SCHEMAS];
 
 /// The keyspace of `key`.
 pub(crate) fn of(key: &[u8]) -> Keyspace {
     let tag = key.first().copied().unwrap_or(0xff);
-    let mut all = IN_USE.into_iter().chain(RESERVED);
-    all.find(|keyspace| keyspace.tag == tag).unwrap_or(Keyspace { tag: 0xff, name: "unknown" })
+    IN_USE.into_iter().find(|keyspace| keyspace.tag == tag).unwrap_or(Keyspace { tag: 0xff, name: "unknown" })
 }
 
 /// Names a row in messages.
@@ -464,6 +470,51 @@ pub(crate) fn read_chunk(key: &[u8]) -> Option<(AssetId, u32)> {
     Some((AssetId::from_bytes(id_at(key, 1)?), u32::from_be_bytes(number)))
 }
 
+pub(crate) fn schema(collection: BlockId) -> [u8; 17] {
+    with_id(SCHEMAS, collection.as_bytes())
+}
+
+pub(crate) fn read_schema(key: &[u8]) -> Option<BlockId> {
+    (key.len() == 17).then(|| id_at(key, 1).map(BlockId::from_bytes))?
+}
+
+/// The collections of a document.
+pub(crate) fn document_collections(document: DocumentId) -> [u8; 17] {
+    with_id(COLLECTIONS, document.as_bytes())
+}
+
+pub(crate) fn collection(document: DocumentId, collection: BlockId) -> [u8; 33] {
+    joined(COLLECTIONS, &[document.as_bytes(), collection.as_bytes()])
+}
+
+/// Document and collection.
+pub(crate) fn read_collection(key: &[u8]) -> Option<(DocumentId, BlockId)> {
+    let read = (DocumentId::from_bytes(id_at(key, 1)?), BlockId::from_bytes(id_at(key, 17)?));
+    (key.len() == 33).then_some(read)
+}
+
+/// All rows of a column.
+pub(crate) fn column(collection: BlockId, column: u32) -> [u8; 21] {
+    joined(ITEM_KEYS, &[collection.as_bytes(), &column.to_be_bytes()])
+}
+
+/// All rows of a collection.
+pub(crate) fn columns(collection: BlockId) -> [u8; 17] {
+    with_id(ITEM_KEYS, collection.as_bytes())
+}
+
+pub(crate) fn item_key(column: [u8; 21], value: &[u8], item: BlockId) -> Vec<u8> {
+    [&column, value, item.as_bytes()].concat()
+}
+
+/// Collection, column and item.
+pub(crate) fn read_item_key(key: &[u8]) -> Option<(BlockId, u32, BlockId)> {
+    let collection = BlockId::from_bytes(id_at(key, 1)?);
+    let (column, rest) = key.get(17..)?.split_first_chunk::<4>()?;
+    let item = BlockId::from_bytes(*rest.last_chunk::<16>()?);
+    Some((collection, u32::from_be_bytes(*column), item))
+}
+
 pub(crate) fn change_part(sequence: u64, part: u32) -> [u8; 13] {
     joined(CHANGES, &[&sequence.to_be_bytes(), &part.to_be_bytes()])
 }
@@ -483,8 +534,8 @@ mod tests {
     #[test]
     fn tags_are_unique_and_ascend() {
         assert!(IN_USE.windows(2).all(|pair| pair[0].tag < pair[1].tag));
-        let tags: BTreeSet<u8> = IN_USE.iter().chain(&RESERVED).map(|keyspace| keyspace.tag).collect();
-        assert_eq!(tags.len(), IN_USE.len() + RESERVED.len());
+        let tags: BTreeSet<u8> = IN_USE.iter().map(|keyspace| keyspace.tag).collect();
+        assert_eq!(tags.len(), IN_USE.len());
     }
 
     #[test]

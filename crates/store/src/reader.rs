@@ -22,7 +22,7 @@ mod assets;
 pub(crate) mod comments;
 pub(crate) mod documents;
 mod folders;
-mod items;
+pub(crate) mod items;
 pub(crate) mod links;
 pub(crate) mod log;
 pub(crate) mod memo;

@@ -19,6 +19,7 @@ pub(crate) mod document;
 pub(crate) mod folder;
 pub(crate) mod meta;
 pub(crate) mod place;
+pub(crate) mod schema;
 
 /// The version of all records so far.
 const VERSION: u8 = 1;

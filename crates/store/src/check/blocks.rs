@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use leafbase_model::{BlockId, DocumentId, Result};
+use leafbase_model::{BlockId, BlockType, DocumentId, Result};
 
 use super::{Check, Law};
 use crate::keyspaces::{self, BLOCKS};
@@ -18,7 +18,30 @@ use crate::tasks::TaskEntry;
 pub(super) struct Known {
     /// The index of its run.
     run: u32,
-    may_be_parent: bool,
+    pub(super) block_type: BlockType,
+}
+
+/// A run, and whether it holds items or other blocks.
+struct Seen {
+    key: Vec<u8>,
+    items: bool,
+    others: bool,
+}
+
+impl Seen {
+    /// What is wrong with these blocks below a block of type `parent`; none if they stand at the top.
+    fn misplaced(&self, parent: Option<BlockType>) -> Option<&'static str> {
+        let is_collection = parent == Some(BlockType::Collection);
+        if parent.is_some_and(|parent| !parent.holds_blocks()) {
+            Some("the parent is of a type without children")
+        } else if is_collection && self.others {
+            Some("other blocks than items are in a collection")
+        } else if !is_collection && self.items {
+            Some("items are outside of a collection")
+        } else {
+            None
+        }
+    }
 }
 
 /// What the runs hold.
@@ -27,8 +50,7 @@ pub(super) struct Blocks {
     pub(super) known: HashMap<BlockId, Known>,
     /// How many each document has.
     pub(super) of_documents: HashMap<DocumentId, u64>,
-    /// The keys of all runs.
-    runs: Vec<Vec<u8>>,
+    runs: Vec<Seen>,
     /// A hash of the key of each edge that the contents say.
     pub(super) edges: HashSet<u128>,
     /// Those that are tasks.
@@ -39,7 +61,7 @@ impl Blocks {
     /// Document, parent and order key of the run that holds `block`.
     pub(super) fn run_of(&self, block: BlockId) -> Option<(DocumentId, BlockId, &[u8])> {
         let known = self.known.get(&block)?;
-        keyspaces::read_run(self.runs.get(usize::try_from(known.run).ok()?)?)
+        keyspaces::read_run(&self.runs.get(usize::try_from(known.run).ok()?)?.key)
     }
 }
 
@@ -69,7 +91,7 @@ impl Check<'_> {
         }
         *blocks.of_documents.entry(document).or_default() += run.ids().len() as u64;
         let number = u32::try_from(blocks.runs.len()).unwrap_or(u32::MAX);
-        blocks.runs.push(key.to_owned());
+        let mut seen = Seen { key: key.to_owned(), items: false, others: false };
         let mut authors = Authors::default();
         for (id, record) in run.entries() {
             let block = match block::decode(id, record, &mut authors) {
@@ -79,7 +101,11 @@ impl Check<'_> {
                     continue;
                 }
             };
-            let known = Known { run: number, may_be_parent: block.data.block_type().may_be_parent() };
+            let known = Known { run: number, block_type: block.data.block_type() };
+            match known.block_type {
+                BlockType::CollectionItem => seen.items = true,
+                _ => seen.others = true,
+            }
             if blocks.known.insert(id, known).is_some() {
                 self.found(Law::OnePlace, format_args!("block {id}"), "it is in two places");
             }
@@ -90,27 +116,29 @@ impl Check<'_> {
                 blocks.edges.insert(edge_hash(&edge));
             }
         }
+        blocks.runs.push(seen);
         Ok(())
     }
 
     /// The parent of each run exists in its document and may have children; the root is the one block at the top.
     fn parents(&mut self, blocks: &Blocks) {
         let mut tops: HashMap<DocumentId, usize> = HashMap::new();
-        for key in &blocks.runs {
-            let Some((document, parent, _)) = keyspaces::read_run(key) else { continue };
-            let row = keyspaces::Row(key);
+        for seen in &blocks.runs {
+            let Some((document, parent, _)) = keyspaces::read_run(&seen.key) else { continue };
+            let row = keyspaces::Row(&seen.key);
+            let parent_type = blocks.known.get(&parent).map(|known| known.block_type);
+            if parent.is_nil() || parent_type.is_some() {
+                seen.misplaced(parent_type).into_iter().for_each(|message| self.found(Law::ParentType, &row, message));
+            }
             if parent.is_nil() {
                 *tops.entry(document).or_default() += 1;
                 continue;
             }
             tops.entry(document).or_default();
-            match blocks.known.get(&parent).zip(blocks.run_of(parent)) {
+            match blocks.run_of(parent) {
                 None => self.found(Law::Parent, row, "the parent does not exist"),
-                Some((_, (elsewhere, ..))) if elsewhere != document => {
+                Some((elsewhere, ..)) if elsewhere != document => {
                     self.found(Law::Parent, row, "the parent is in another document");
-                }
-                Some((known, _)) if !known.may_be_parent => {
-                    self.found(Law::ParentType, row, "the parent is of a type without children");
                 }
                 Some(_) => {}
             }

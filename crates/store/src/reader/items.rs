@@ -2,9 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, Result, Schema};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, ErrorKind, Result, Schema};
 
-use super::Reader;
+use super::{Reader, get};
+use crate::keyspaces::{self, COLLECTIONS};
+use crate::kv::{KeyRange, Read};
+use crate::records;
+use crate::records::block::{self, Authors};
+use crate::records::schema::{self, Numbered};
+use crate::run::RunView;
 
 /// A collection of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,21 +23,41 @@ pub struct CollectionEntry {
     pub items: u64,
 }
 
+/// The schema of a collection with the numbers of its columns, if it has one.
+pub(crate) fn numbered(source: &dyn Read, collection: BlockId) -> Result<Option<Numbered>> {
+    let key = keyspaces::schema(collection);
+    get(source, &key, |value| records::read(&key, value, schema::read_numbered))
+}
+
+/// How many items a collection has, which has a schema.
+pub(crate) fn item_count(source: &dyn Read, document: DocumentId, collection: BlockId) -> Result<u64> {
+    let key = keyspaces::collection(document, collection);
+    let count = get(source, &key, |value| records::read(&key, value, schema::read_items))?;
+    count.ok_or_else(|| records::damaged(&key))
+}
+
+/// A collection of a row of collections.
+pub(crate) fn read_entry(key: &[u8], value: &[u8]) -> Result<CollectionEntry> {
+    let (document, collection) = keyspaces::read_collection(key).ok_or_else(|| records::damaged(key))?;
+    let items = records::read(key, value, schema::read_items)?;
+    Ok(CollectionEntry { collection, document, items })
+}
+
 impl Reader<'_> {
     /// The schema of a collection, if there is such a collection.
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn schema(&self, _collection: BlockId) -> Result<Option<Schema>> {
-        Ok(None)
+    pub fn schema(&self, collection: BlockId) -> Result<Option<Schema>> {
+        Ok(numbered(self.read, collection)?.map(|numbered| numbered.schema))
     }
 
     /// The collections of a document by ID. A range of an index.
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn collections_of(&self, _document: DocumentId) -> Result<Vec<CollectionEntry>> {
-        Ok(Vec::new())
+    pub fn collections_of(&self, document: DocumentId) -> Result<Vec<CollectionEntry>> {
+        self.collections_under(&keyspaces::document_collections(document))
     }
 
     /// All collections by document and ID.
@@ -39,29 +65,79 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn collections(&self) -> Result<Vec<CollectionEntry>> {
-        Ok(Vec::new())
+        self.collections_under(&[COLLECTIONS.tag])
+    }
+
+    fn collections_under(&self, prefix: &[u8]) -> Result<Vec<CollectionEntry>> {
+        let mut found = Vec::new();
+        self.read.scan(KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)), &mut |key, value| {
+            found.push(read_entry(key, value)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    pub(super) fn has_collections(&self, document: DocumentId) -> Result<bool> {
+        let start = keyspaces::document_collections(document);
+        let mut found = false;
+        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |_, _| {
+            found = true;
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
     }
 
     /// Hands the items of a collection to `visit` in their order, without their pages, after the item `after` if one is named. One
-    /// range, whatever their number.
+    /// range, whatever their number; what is before `after` is not read.
     ///
     /// # Errors
-    /// As [`Self::locate`], and those of `visit`.
+    /// As [`Self::locate`], and those of `visit`; [`ErrorKind::NotFound`] if `after` is no item of the collection.
     pub fn items(
         &self,
-        _collection: BlockId,
-        _after: Option<BlockId>,
-        _visit: &mut dyn FnMut(BlockRecord) -> Result<ControlFlow<()>>,
+        collection: BlockId,
+        after: Option<BlockId>,
+        visit: &mut dyn FnMut(BlockRecord) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        Ok(())
+        let Some(place) = self.place(collection)? else { return Ok(()) };
+        let siblings = keyspaces::parent_runs(place.document, collection);
+        let start = match after {
+            Some(after) => self.run_of_item(collection, after)?,
+            None => siblings.to_vec(),
+        };
+        let (mut is_before, mut authors) = (after.is_some(), Authors::default());
+        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(siblings)), &mut |key, value| {
+            for (id, record) in RunView::read(key, value)?.entries() {
+                if is_before {
+                    is_before = after != Some(id);
+                    continue;
+                }
+                let item = block::decode(id, record, &mut authors).map_err(|fault| records::fault(key, fault))?;
+                if visit(item)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if is_before { Err(records::damaged(&keyspaces::place(after.unwrap_or_default()))) } else { Ok(()) }
+    }
+
+    /// The key of the run that holds `item`, or of one before it.
+    fn run_of_item(&self, collection: BlockId, item: BlockId) -> Result<Vec<u8>> {
+        match self.place(item)? {
+            Some(place) if place.parent == collection => Ok(place.run_key()),
+            _ => Err(Error::new(ErrorKind::NotFound, format!("item {item} is not in the collection"))),
+        }
     }
 
     /// The indexes over the items of a collection, if there is such a collection.
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn item_index(&self, _collection: BlockId) -> Result<Option<ItemIndex<'_>>> {
-        Ok(None)
+    pub fn item_index(&self, collection: BlockId) -> Result<Option<ItemIndex<'_>>> {
+        let Some(numbered) = numbered(self.read, collection)? else { return Ok(None) };
+        let place = self.place(collection)?.ok_or_else(|| records::damaged(&keyspaces::schema(collection)))?;
+        let items = item_count(self.read, place.document, collection)?;
+        Ok(Some(ItemIndex { reader: *self, collection, numbered, items }))
     }
 }
 
@@ -78,46 +154,71 @@ pub enum IndexedColumn<'k> {
 #[derive(Debug)]
 pub struct ItemIndex<'a> {
     reader: Reader<'a>,
+    collection: BlockId,
+    numbered: Numbered,
+    items: u64,
 }
 
 impl ItemIndex<'_> {
     /// How many items the collection has.
     pub fn items(&self) -> u64 {
-        let _ = self.reader;
-        0
+        self.items
+    }
+
+    fn number(&self, column: IndexedColumn<'_>) -> Option<u32> {
+        match column {
+            IndexedColumn::Title => Some(schema::TITLE),
+            IndexedColumn::Property(key) => self.numbered.column(key),
+        }
     }
 
     /// Whether there is an index of this column: of every property but relations, and of the title.
-    pub fn has(&self, _column: IndexedColumn<'_>) -> bool {
-        false
+    pub fn has(&self, column: IndexedColumn<'_>) -> bool {
+        self.number(column).is_some()
     }
 
-    /// How many rows of the column are from `from` on and before `to` (none: to the end), counted up to `at_most`.
+    /// How many rows of the column are from `from` on and before `to` (none: to the end), counted up to `at_most`. Both are
+    /// compared with the key of a row followed by the 16 bytes of its item's ID.
     ///
     /// # Errors
     /// As [`Reader::locate`].
-    pub fn count(
-        &self,
-        _column: IndexedColumn<'_>,
-        _from: &[u8],
-        _to: Option<&[u8]>,
-        _at_most: usize,
-    ) -> Result<usize> {
-        Ok(0)
+    pub fn count(&self, column: IndexedColumn<'_>, from: &[u8], to: Option<&[u8]>, at_most: usize) -> Result<usize> {
+        let mut count = 0;
+        if at_most == 0 {
+            return Ok(count);
+        }
+        self.scan(column, from, to, false, &mut |_| {
+            count += 1;
+            Ok(if count < at_most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        Ok(count)
     }
 
-    /// Hands the items of these rows to `visit` in the order of the keys, or backwards.
+    /// Hands the items of these rows to `visit` in the order of the keys, or backwards: those of equal keys by their IDs. An item
+    /// comes once for each of its keys. No row beyond those handed out is read; none is there of a column without an index.
     ///
     /// # Errors
     /// As [`Reader::locate`], and those of `visit`.
     pub fn scan(
         &self,
-        _column: IndexedColumn<'_>,
-        _from: &[u8],
-        _to: Option<&[u8]>,
-        _backwards: bool,
-        _visit: &mut dyn FnMut(BlockId) -> Result<ControlFlow<()>>,
+        column: IndexedColumn<'_>,
+        from: &[u8],
+        to: Option<&[u8]>,
+        backwards: bool,
+        visit: &mut dyn FnMut(BlockId) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        Ok(())
+        let Some(number) = self.number(column) else { return Ok(()) };
+        let prefix = keyspaces::column(self.collection, number);
+        let start = [&prefix, from].concat();
+        let end = to.map_or_else(|| keyspaces::end_of(prefix).to_vec(), |to| [&prefix, to].concat());
+        let range = KeyRange { reverse: backwards, ..KeyRange::half_open(&start, &end) };
+        if range.is_empty() {
+            return Ok(());
+        }
+        self.reader.read.scan(range, &mut |key, value| {
+            let (_, _, item) = keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
+            records::read_empty(key, value)?;
+            visit(item)
+        })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Forest, Node, Result};
+use leafbase_model::{BlockId, BlockRecord, BlockType, DocumentId, Error, Forest, Node, Result};
 
 use super::{Reader, counted_document};
 use crate::keyspaces;
@@ -54,6 +54,22 @@ pub(crate) fn rows_of(source: &dyn Read, prefix: &[u8], blocks: &[BlockId], visi
     Ok(())
 }
 
+/// How far down a tree is read.
+#[derive(Clone, Copy)]
+struct Extent {
+    levels: usize,
+    with_items: bool,
+}
+
+impl Extent {
+    const ALL: Self = Self { levels: usize::MAX, with_items: true };
+
+    /// Whether what stands below a block of this type is read.
+    fn is_below(self, block: BlockType) -> bool {
+        if self.with_items { block.holds_blocks() } else { block.may_be_parent() }
+    }
+}
+
 /// Blocks as they lie in the store: by parent, each parent's in order.
 #[derive(Default)]
 struct Gathered {
@@ -83,7 +99,7 @@ impl Gathered {
     }
 
     /// Takes the blocks below `top` in reading order.
-    fn into_forest(mut self, top: BlockRecord) -> Result<Forest> {
+    fn into_forest(mut self, top: BlockRecord, extent: Extent) -> Result<Forest> {
         self.children.sort_unstable_by_key(|(parent, _)| *parent);
         let mut nodes = Vec::with_capacity(self.blocks.len() + 1);
         let mut path = vec![self.children_of(top.id)];
@@ -96,7 +112,7 @@ impl Gathered {
             // A block that was taken already would be a parent of its own.
             let Some(block) = self.blocks.get_mut(index).and_then(Option::take) else { continue };
             let depth = u16::try_from(path.len()).map_err(|_| records::damaged(&keyspaces::place(block.id)))?;
-            if block.data.block_type().may_be_parent() {
+            if extent.is_below(block.data.block_type()) {
                 path.push(self.children_of(block.id));
             }
             nodes.push(Node { depth, block });
@@ -178,21 +194,35 @@ impl Reader<'_> {
         Ok(children)
     }
 
-    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if it does not exist.
+    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if it does not exist. The items
+    /// of collections are among them, with what is on their pages.
     ///
     /// A whole document is one range; otherwise each level is, as far as IDs made together lie together.
     ///
     /// # Errors
     /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a whole document lacks blocks.
     pub fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+        self.tree(block, Extent { levels: max_depth.unwrap_or(usize::MAX), with_items: true })
+    }
+
+    /// The same, but collections stand in it without their items, which are not read either.
+    ///
+    /// # Errors
+    /// As [`Self::subtree`].
+    pub fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+        self.tree(block, Extent { levels: max_depth.unwrap_or(usize::MAX), with_items: false })
+    }
+
+    fn tree(&self, block: BlockId, extent: Extent) -> Result<Forest> {
         let Some(place) = self.place(block)? else { return Ok(Forest::default()) };
-        if place.parent.is_nil() && max_depth.is_none() {
+        let is_whole = place.parent.is_nil() && extent.levels == usize::MAX;
+        if is_whole && (extent.with_items || !self.has_collections(place.document)?) {
             return self.whole(&place, block);
         }
         let top = self.block_at(&place, block)?;
         let mut gathered = Gathered::default();
-        self.gather(place.document, &top, max_depth.unwrap_or(usize::MAX), &mut gathered)?;
-        gathered.into_forest(top)
+        self.gather(place.document, &top, extent, &mut gathered)?;
+        gathered.into_forest(top, extent)
     }
 
     fn whole(&self, place: &Place, root: BlockId) -> Result<Forest> {
@@ -208,7 +238,8 @@ impl Reader<'_> {
         })?;
         // The root is the only child of the lowest ID there is.
         let top = gathered.blocks.first_mut().and_then(Option::take).filter(|top| top.id == root);
-        let forest = gathered.into_forest(top.ok_or_else(|| records::damaged(&keyspaces::place(root)))?)?;
+        let forest =
+            gathered.into_forest(top.ok_or_else(|| records::damaged(&keyspaces::place(root)))?, Extent::ALL)?;
         if forest.0.len() as u64 == expected {
             Ok(forest)
         } else {
@@ -217,10 +248,11 @@ impl Reader<'_> {
         }
     }
 
-    fn gather(&self, document: DocumentId, top: &BlockRecord, levels: usize, gathered: &mut Gathered) -> Result<()> {
-        let mut parents = vec![top.id];
+    fn gather(&self, document: DocumentId, top: &BlockRecord, extent: Extent, gathered: &mut Gathered) -> Result<()> {
+        let mut parents: Vec<BlockId> =
+            std::iter::once(top).filter(|top| extent.is_below(top.data.block_type())).map(|top| top.id).collect();
         let mut visited = HashSet::new();
-        for _ in 0..levels {
+        for _ in 0..extent.levels {
             let is_bottom = match (self.memo(), parents.as_slice()) {
                 (_, []) => true,
                 (Some(memo), [only]) => memo.is_childless(self.read, document, *only)?,
@@ -239,7 +271,7 @@ impl Reader<'_> {
                 gathered.add(parent, key, value)
             })?;
             let found = gathered.blocks.iter().skip(level).flatten();
-            parents = found.filter(|block| block.data.block_type().may_be_parent()).map(|block| block.id).collect();
+            parents = found.filter(|block| extent.is_below(block.data.block_type())).map(|block| block.id).collect();
             parents.sort_unstable();
         }
         Ok(())

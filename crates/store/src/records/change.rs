@@ -4,11 +4,11 @@
 
 use leafbase_model::{
     AssetId, AssetRecord, Author, BlockId, BlockRecord, Change, Comment, CommentId, DocumentId, DocumentRecord, Edit,
-    FolderId, FolderRecord, Forest, Node, Slot, Stamp,
+    FolderId, FolderRecord, Forest, Node, Schema, Slot, Stamp,
 };
 
 use super::block::{self, Authors};
-use super::{asset, comment, document, folder};
+use super::{asset, comment, document, folder, schema};
 use crate::msgpack::{Fault, Unpack, Unpacked, put_array, put_bin, put_int, put_nil, put_str, put_uint, time};
 
 const INSERT: u64 = 1;
@@ -25,6 +25,7 @@ const ADD_COMMENT: u64 = 11;
 const REMOVE_COMMENT: u64 = 12;
 const CREATE_ASSET: u64 = 13;
 const ERASE_ASSET: u64 = 14;
+const SET_SCHEMA: u64 = 15;
 
 /// The blocks of a forest as bytes, one after the other.
 #[derive(Debug, Default)]
@@ -163,6 +164,20 @@ impl Log {
     pub(crate) fn erase_asset(&mut self, record: &AssetRecord) {
         put_asset(self.begin(ERASE_ASSET, 2), record);
     }
+
+    pub(crate) fn set_schema(
+        &mut self,
+        document: DocumentId,
+        collection: BlockId,
+        before: Option<&Schema>,
+        after: Option<&Schema>,
+    ) {
+        let out = self.begin(SET_SCHEMA, 4);
+        put_bin(out, document.as_bytes());
+        put_bin(out, collection.as_bytes());
+        put_schema(out, before);
+        put_schema(out, after);
+    }
 }
 
 fn put_slot(out: &mut Vec<u8>, slot: &Slot) {
@@ -207,6 +222,13 @@ fn put_asset(out: &mut Vec<u8>, record: &AssetRecord) {
     asset::put(out, record);
 }
 
+fn put_schema(out: &mut Vec<u8>, schema: Option<&Schema>) {
+    match schema {
+        Some(schema) => schema::put(out, schema),
+        None => put_nil(out),
+    }
+}
+
 /// Reads the body of the change numbered `sequence`, which is all of `bytes`.
 pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Unpacked<Change> {
     let mut unpack = Unpack::new(bytes);
@@ -230,7 +252,7 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
     let expected = match kind {
         CREATE_FOLDER | REMOVE_FOLDER | INSERT | REMOVE | CREATE_ASSET | ERASE_ASSET => 2,
         MOVE | CREATE_DOCUMENT | ERASE_DOCUMENT => 3,
-        UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER | ADD_COMMENT | REMOVE_COMMENT => 4,
+        UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER | ADD_COMMENT | REMOVE_COMMENT | SET_SCHEMA => 4,
         _ => return Err(Fault::Newer),
     };
     if fields != expected {
@@ -266,6 +288,12 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
         }
         CREATE_ASSET => Edit::CreateAsset(read_asset(unpack)?),
         ERASE_ASSET => Edit::EraseAsset(read_asset(unpack)?),
+        SET_SCHEMA => Edit::SetSchema {
+            document: DocumentId::from_bytes(unpack.id()?),
+            collection: BlockId::from_bytes(unpack.id()?),
+            before: read_schema(unpack)?,
+            after: read_schema(unpack)?,
+        },
         _ => Edit::UpdateFolder { before: read_folder(unpack)?, after: read_folder(unpack)? },
     })
 }
@@ -315,4 +343,8 @@ fn read_folder(unpack: &mut Unpack<'_>) -> Unpacked<FolderRecord> {
 fn read_asset(unpack: &mut Unpack<'_>) -> Unpacked<AssetRecord> {
     let id = AssetId::from_bytes(unpack.id()?);
     asset::read(id, unpack)
+}
+
+fn read_schema(unpack: &mut Unpack<'_>) -> Unpacked<Option<Box<Schema>>> {
+    if unpack.nil() { Ok(None) } else { schema::read(unpack).map(|schema| Some(Box::new(schema))) }
 }

@@ -1,8 +1,8 @@
 //! The numbers that stand for named values on disk. A number is never used again for anything else.
 
 use leafbase_model::{
-    BlockLayout, BlockType, CardLayout, CodeLanguage, Font, LineStyle, ListStyle, MediaSize, MediaWidth, TaskState,
-    TextAlignment, TextStyle,
+    BlockLayout, BlockType, CardLayout, CodeLanguage, Font, LineStyle, ListStyle, MediaSize, MediaWidth, PropertyType,
+    TaskState, TextAlignment, TextStyle,
 };
 
 use crate::msgpack::{Fault, Fields, Pack, Unpacked};
@@ -42,6 +42,10 @@ codes! {
     BlockLayout { Regular = 0, Small = 1, Card = 2 }
     LineStyle { Regular = 0, Strong = 1, Light = 2, ExtraLight = 3, PageBreak = 4 }
     TaskState { Todo = 0, Done = 1, Canceled = 2 }
+    PropertyType {
+        Text = 0, Number = 1, Boolean = 2, Date = 3, Url = 4, Email = 5, Phone = 6, SingleSelect = 7, MultiSelect = 8,
+        Relation = 9,
+    }
     CodeLanguage {
         Plaintext = 0, Ada = 1, Bash = 2, Cpp = 3, Cs = 4, Css = 5, Dart = 6, Dockerfile = 7, Matlab = 8, Go = 9,
         Groovy = 10, Haskell = 11, Html = 12, Java = 13, Javascript = 14, Json = 15, Julia = 16, Kotlin = 17, Lua = 18,
@@ -88,6 +92,7 @@ mod tests {
         all_read_back(BlockLayout::ALL);
         all_read_back(LineStyle::ALL);
         all_read_back(TaskState::ALL);
+        all_read_back(PropertyType::ALL);
         all_read_back(CodeLanguage::ALL);
     }
 }

@@ -73,10 +73,10 @@ impl<'f> Prepared<'f> {
         self.forest.0.iter().map(|node| &node.block).zip(&self.families.children)
     }
 
-    /// Each block that may have children, with those it has in the forest.
+    /// Each block that others may stand below, with those it has in the forest.
     fn below(&self) -> Vec<(BlockId, Vec<usize>)> {
         self.parents()
-            .filter(|(block, children)| !children.is_empty() || block.data.block_type().may_be_parent())
+            .filter(|(block, children)| !children.is_empty() || block.data.block_type().holds_blocks())
             .map(|(block, children)| (block.id, children.clone()))
             .collect()
     }
