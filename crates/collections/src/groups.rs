@@ -10,8 +10,9 @@ use leafbase_model::{
 };
 
 use crate::conditions::present;
+use crate::plan::{IndexStatistics, KeyRange};
 use crate::query::{Row, TypedColumn};
-use crate::sort_key::{rank, sort_key};
+use crate::sort_key::{index_keys, rank, sort_key};
 
 /// Counts rows by the value of a property.
 #[derive(Clone, Debug)]
@@ -36,6 +37,40 @@ impl Groups {
     /// The relation whose values rows have to have as replies show them, if it is one.
     pub fn relation_needed(&self) -> Option<&str> {
         self.by.relation()
+    }
+
+    /// The groups of all items, counted in the index without a look at any item. None where that cannot be: it can for a single select and for
+    /// a boolean, whose values are known beforehand.
+    ///
+    /// # Errors
+    /// What `statistics` reports.
+    pub fn of_all(&self, statistics: &(impl IndexStatistics + ?Sized)) -> Result<Option<Vec<ItemGroup>>> {
+        let values: Vec<_> = match &self.by.kind {
+            PropertyKind::SingleSelect(options) => {
+                options.iter().map(|option| PropertyValue::Text(option.name.clone())).collect()
+            }
+            PropertyKind::Boolean => [false, true].map(PropertyValue::Boolean).to_vec(),
+            _ => return Ok(None),
+        };
+        if !statistics.is_indexed(&self.by.column) {
+            return Ok(None);
+        }
+        let (mut groups, mut without) = (Vec::new(), statistics.items()?);
+        for value in values {
+            let count = self.having(&value, statistics)?;
+            without = without.saturating_sub(count);
+            groups.extend((count > 0).then_some(ItemGroup { value: Some(GroupValue::Value(value)), count }));
+        }
+        groups.extend((without > 0).then_some(ItemGroup { value: None, count: without }));
+        Ok(Some(groups))
+    }
+
+    fn having(&self, value: &PropertyValue, statistics: &(impl IndexStatistics + ?Sized)) -> Result<u64> {
+        let mut count = 0;
+        for key in index_keys(&self.by.kind, value) {
+            count += statistics.count(&self.by.column, &KeyRange::beginning(key), usize::MAX)?;
+        }
+        Ok(u64::try_from(count).unwrap_or(u64::MAX))
     }
 
     /// Counts a row.

@@ -56,6 +56,11 @@ impl<'a> Page<'a> {
         !(self.is_sorted && self.query.sort.len() == 1 && self.kept.len() > self.limit && self.has_keys())
     }
 
+    /// The items that are kept by now, in any order: no other of those offered comes out.
+    pub fn kept(&self) -> impl ExactSizeIterator<Item = BlockId> + '_ {
+        self.kept.iter().map(|(_, id)| *id)
+    }
+
     /// Whether those kept have a key in the index: those without come in any order.
     fn has_keys(&self) -> bool {
         self.kept.peek().is_some_and(|(place, _)| matches!(place.first(self.query), Some(Some(_))))

@@ -19,7 +19,7 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
-    fn beginning(prefix: Vec<u8>) -> Self {
+    pub(crate) fn beginning(prefix: Vec<u8>) -> Self {
         let to = after(&prefix);
         Self { from: prefix, to }
     }

@@ -377,8 +377,10 @@ fn paged(query: &Query, indexes: &Indexes<'_>, limit: Option<usize>) -> (Vec<Blo
                 break;
             }
         }
+        let kept: BTreeSet<_> = page.kept().collect();
         plans.push(plan);
         let part = page.finish();
+        assert!(part.items.iter().all(|id| kept.contains(id)) && kept.len() <= part.items.len() + 1);
         found.extend(part.items);
         match part.next {
             // A cursor goes through its text.
@@ -624,10 +626,16 @@ fn groups_are_counted_in_order() {
     ] {
         let mut groups = Groups::new(&schema, key).unwrap();
         assert_eq!(groups.relation_needed().is_some(), key == "peers");
+        let indexes = |indexed| Indexes { schema: &schema, items: &items, indexed };
+        let counted = groups.of_all(&indexes(true)).unwrap();
+        assert_eq!(counted.is_some(), key == "state", "there is no index of {key}, or its values are not known");
+        assert_eq!(groups.of_all(&indexes(false)).unwrap(), None);
         for item in &items {
             groups.add(item.row()).unwrap();
         }
-        let found: Vec<_> = groups.finish().iter().map(|group| json!([group.value, group.count])).collect();
+        let groups = groups.finish();
+        assert!(counted.is_none_or(|counted| counted == groups), "{key}");
+        let found: Vec<_> = groups.iter().map(|group| json!([group.value, group.count])).collect();
         assert_eq!(json!(found), expected, "{key}");
     }
     let error = Groups::new(&schema, "x").unwrap_err();
