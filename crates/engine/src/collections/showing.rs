@@ -103,7 +103,7 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
     }
 
     /// By item, those of `owner` that name it under `key`: one pass over the items of `owner`.
-    fn inverted(&self, owner: BlockId, key: &str) -> Result<HashMap<BlockId, BTreeSet<BlockId>>> {
+    pub(super) fn inverted(&self, owner: BlockId, key: &str) -> Result<HashMap<BlockId, BTreeSet<BlockId>>> {
         let mut owners = Vec::new();
         self.tree.reader().items(owner, None, &mut |record| {
             if let BlockKind::CollectionItem { mut properties } = record.data.kind {
