@@ -73,6 +73,7 @@ mod collection;
 mod document;
 mod folder;
 mod info;
+mod search;
 
 mod change;
 mod change_json;
@@ -118,6 +119,7 @@ pub use requests::documents::{
 pub use requests::files::{UploadFile, UploadedFile};
 pub use requests::folders::{CreateFolders, DeleteFolders, FolderDestination, FolderDraft, MoveFolders};
 pub use requests::queries::{Condition, CountItems, Direction, Filter, Operator, QueryItems, Sort};
+pub use requests::search::{SearchBlocks, SearchDocuments, TermMode};
 pub use requests::tasks::{
     AddTasks, DeleteTasks, ListTasks, TaskDestination, TaskDraft, TaskScope, TaskUpdate, UpdateTasks,
 };
@@ -126,6 +128,7 @@ pub use schema::{
     ContentProperty, ContentPropertyDraft, Property, PropertyDraft, PropertyKind, PropertyType, Relation, Schema,
     SchemaDraft, SelectOption,
 };
+pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
 pub use styles::{
     BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, TextAlignment, TextLook,
     TextStyle,

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::json::{FromJson, Object};
 use crate::{Error, Result};
+use collections::DocumentFilterMode;
 
 pub(crate) mod blocks;
 pub(crate) mod collections;
@@ -15,6 +16,7 @@ pub(crate) mod documents;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod queries;
+pub(crate) mod search;
 pub(crate) mod tasks;
 
 /// Writes a field if it is given.

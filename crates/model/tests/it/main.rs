@@ -20,6 +20,7 @@ mod patches;
 mod positions;
 mod requests;
 mod schemas;
+mod search;
 mod strictness;
 mod support;
 mod tasks;

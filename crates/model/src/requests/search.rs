@@ -1,0 +1,294 @@
+//! The searches: across documents, and in one.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use super::documents::DocumentFilter;
+use super::{DocumentFilterMode, given};
+use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum};
+use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Result};
+
+wire_enum! {
+    /// How many of the words of a search a document has to have.
+    TermMode {
+        /// All of them.
+        #[default]
+        All = "all",
+        /// Any of them; those that have more of them, and rarer ones, come first.
+        Any = "any",
+    }
+}
+
+/// Finds documents by words, by patterns, or by both. As JSON: `include` (one text or several), `termMode`, `regexps` (one or
+/// several), `documentIds` with `documentFilterMode`, or the fields of a [`DocumentFilter`] with `folderIds`; and `fetchMetadata`.
+///
+/// A text of `include` is words, and phrases in quotation marks; the last word may be the beginning of one. Without patterns there has to
+/// be a word.
+///
+/// ```
+/// use leafbase_model::SearchDocuments;
+/// let request: SearchDocuments = serde_json::from_str(r#"{"include": "\"night train\" lis", "regexps": "\\d{2}:\\d{2}"}"#)?;
+/// assert_eq!(request, SearchDocuments::words("\"night train\" lis").matching(r"\d{2}:\d{2}"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SearchDocuments {
+    /// What has to occur.
+    pub include: Vec<String>,
+    /// Whether all of it has to, or any.
+    pub term_mode: TermMode,
+    /// Patterns of which one has to match a block.
+    pub regexps: Vec<String>,
+    /// The documents that the request names; none for all.
+    pub document_ids: Option<Vec<DocumentId>>,
+    /// What they are named for, if the request says so.
+    pub mode: Option<DocumentFilterMode>,
+    /// Which documents else; not together with documents that are named.
+    pub filter: DocumentFilter,
+    /// Whether to say when each was made and last changed.
+    pub metadata: bool,
+}
+
+impl SearchDocuments {
+    /// Those that have these words and phrases.
+    pub fn words(text: impl Into<String>) -> Self {
+        Self { include: vec![text.into()], ..Self::default() }
+    }
+
+    /// Those with a block that this pattern matches.
+    pub fn pattern(pattern: impl Into<String>) -> Self {
+        Self { regexps: vec![pattern.into()], ..Self::default() }
+    }
+
+    /// These words and phrases have to occur, too.
+    pub fn and(mut self, text: impl Into<String>) -> Self {
+        self.include.push(text.into());
+        self
+    }
+
+    /// A block that this pattern matches, or one of those named before, has to occur, too.
+    pub fn matching(mut self, pattern: impl Into<String>) -> Self {
+        self.regexps.push(pattern.into());
+        self
+    }
+
+    /// One of the words is enough.
+    pub fn any_word(mut self) -> Self {
+        self.term_mode = TermMode::Any;
+        self
+    }
+
+    /// In these documents alone.
+    pub fn within_documents(mut self, documents: impl IntoIterator<Item = DocumentId>) -> Self {
+        self.document_ids = Some(documents.into_iter().collect());
+        self.mode = None;
+        self
+    }
+
+    /// In all documents but these.
+    pub fn without_documents(mut self, documents: impl IntoIterator<Item = DocumentId>) -> Self {
+        self.document_ids = Some(documents.into_iter().collect());
+        self.mode = Some(DocumentFilterMode::Exclude);
+        self
+    }
+
+    /// Among those kept in this location.
+    pub fn at(mut self, location: BuiltInLocation) -> Self {
+        self.filter.location = Some(location);
+        self
+    }
+
+    /// Among those kept in this folder and the folders in it.
+    pub fn within_folder(mut self, folder: FolderId) -> Self {
+        self.filter.folders.get_or_insert_default().push(folder.into());
+        self
+    }
+
+    /// Among those made on these days.
+    pub fn created(mut self, days: DayRange) -> Self {
+        self.filter.created = days;
+        self
+    }
+
+    /// Among those last changed on these days.
+    pub fn modified(mut self, days: DayRange) -> Self {
+        self.filter.modified = days;
+        self
+    }
+
+    /// Among the daily notes of these days.
+    pub fn daily_notes(mut self, days: DayRange) -> Self {
+        self.filter.daily_note = days;
+        self
+    }
+
+    /// With metadata.
+    pub fn with_metadata(mut self) -> Self {
+        self.metadata = true;
+        self
+    }
+
+    /// Checks what a request that was not read from JSON may say, too.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Validation`] for nothing to search for, and for filters that exclude each other.
+    pub fn check(&self) -> Result<()> {
+        if self.include.is_empty() && self.regexps.is_empty() {
+            return Err(
+                Error::validation("is missing, and so is regexps: there is nothing to search for").at("include")
+            );
+        }
+        if self.mode.is_some() && self.document_ids.is_none() {
+            return Err(Error::validation("needs documentIds").at("documentFilterMode"));
+        }
+        let excluded = |name: &str| Err(Error::validation(format!("cannot be combined with {name}")).at("documentIds"));
+        match (&self.document_ids, self.filter.location, &self.filter.folders) {
+            (Some(_), Some(_), _) => excluded("location"),
+            (Some(_), _, Some(_)) => excluded("folderIds"),
+            (None, Some(_), Some(_)) => Err(Error::validation("cannot be combined with location").at("folderIds")),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn texts(object: &mut Object, name: &str) -> Result<Vec<String>> {
+    let texts = object.take(name).map(one_or_many).transpose().map_err(|error| error.at(name))?;
+    Ok(texts.unwrap_or_default())
+}
+
+/// One text alone, several as a list.
+fn write_texts<M: SerializeMap>(
+    map: &mut M,
+    name: &'static str,
+    texts: &[String],
+) -> std::result::Result<(), M::Error> {
+    match texts {
+        [] => Ok(()),
+        [one] => map.serialize_entry(name, one),
+        several => map.serialize_entry(name, several),
+    }
+}
+
+impl FromJson for SearchDocuments {
+    fn from_json(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let ids = object.take("documentIds").map(one_or_many).transpose();
+        let read = Self {
+            include: texts(&mut object, "include")?,
+            term_mode: object.optional("termMode")?.unwrap_or_default(),
+            regexps: texts(&mut object, "regexps")?,
+            document_ids: ids.map_err(|error| error.at("documentIds"))?,
+            mode: object.optional("documentFilterMode")?,
+            filter: DocumentFilter::take(&mut object, "folderIds")?,
+            metadata: object.optional("fetchMetadata")?.unwrap_or_default(),
+        };
+        object.finish()?;
+        read.check()?;
+        Ok(read)
+    }
+}
+
+impl Serialize for SearchDocuments {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        write_texts(&mut map, "include", &self.include)?;
+        given(&mut map, "termMode", (self.term_mode != TermMode::default()).then_some(&self.term_mode))?;
+        write_texts(&mut map, "regexps", &self.regexps)?;
+        given(&mut map, "documentIds", self.document_ids.as_ref())?;
+        given(&mut map, "documentFilterMode", self.mode.as_ref())?;
+        self.filter.write(&mut map, "folderIds", false)?;
+        given(&mut map, "fetchMetadata", self.metadata.then_some(&true))?;
+        map.end()
+    }
+}
+
+/// Finds blocks of one document, or of one page of it, by patterns. As JSON: `blockId` (or `documentId`), `pattern` (one or several),
+/// `caseSensitive`, `beforeBlockCount` and `afterBlockCount`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SearchBlocks {
+    /// Where: a block with all below it; a document by its root.
+    pub within: BlockId,
+    /// Patterns of which one has to match.
+    pub patterns: Vec<String>,
+    /// Whether capitals and small letters differ.
+    pub case_sensitive: bool,
+    /// How many blocks before a match are shown with it, in reading order.
+    pub before: usize,
+    /// How many after it.
+    pub after: usize,
+}
+
+impl SearchBlocks {
+    /// How many blocks before and after a match are shown with it, unless the request says otherwise.
+    pub const CONTEXT: usize = 5;
+
+    /// The blocks of a document or a page that `pattern` matches, whatever the case, each with [`Self::CONTEXT`] blocks before and after.
+    pub fn new(within: impl Into<BlockId>, pattern: impl Into<String>) -> Self {
+        let patterns = vec![pattern.into()];
+        Self { within: within.into(), patterns, case_sensitive: false, before: Self::CONTEXT, after: Self::CONTEXT }
+    }
+
+    /// Those that this pattern matches, too.
+    pub fn or(mut self, pattern: impl Into<String>) -> Self {
+        self.patterns.push(pattern.into());
+        self
+    }
+
+    /// Capitals and small letters differ.
+    pub fn case_sensitive(mut self) -> Self {
+        self.case_sensitive = true;
+        self
+    }
+
+    /// With so many blocks before and after each match.
+    pub fn context(mut self, before: usize, after: usize) -> Self {
+        (self.before, self.after) = (before, after);
+        self
+    }
+}
+
+const BOTH: &str = "is given, and so is documentId: one of them names the place";
+
+impl FromJson for SearchBlocks {
+    fn from_json(value: Value) -> Result<Self> {
+        let mut object = Object::new(value)?;
+        let (block, document) = (object.optional::<BlockId>("blockId")?, object.optional::<DocumentId>("documentId")?);
+        let patterns = texts(&mut object, "pattern")?;
+        let case_sensitive = object.optional("caseSensitive")?.unwrap_or_default();
+        let before = count(&mut object, "beforeBlockCount")?;
+        let after = count(&mut object, "afterBlockCount")?;
+        object.finish()?;
+        let within = match (block, document) {
+            (Some(_), Some(_)) => return Err(Error::validation(BOTH).at("blockId")),
+            (Some(block), None) => block,
+            (None, Some(document)) => document.root(),
+            (None, None) => return Err(Error::validation("is missing").at("blockId")),
+        };
+        if patterns.is_empty() {
+            return Err(Error::validation("is missing").at("pattern"));
+        }
+        Ok(Self { within, patterns, case_sensitive, before, after })
+    }
+}
+
+fn count(object: &mut Object, name: &str) -> Result<usize> {
+    let count = object.optional::<u64>(name)?;
+    Ok(count.map_or(SearchBlocks::CONTEXT, |count| usize::try_from(count).unwrap_or(usize::MAX)))
+}
+
+impl Serialize for SearchBlocks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("blockId", &self.within)?;
+        write_texts(&mut map, "pattern", &self.patterns)?;
+        given(&mut map, "caseSensitive", self.case_sensitive.then_some(&true))?;
+        let other = |count: usize| (count != Self::CONTEXT).then_some(count);
+        given(&mut map, "beforeBlockCount", other(self.before).as_ref())?;
+        given(&mut map, "afterBlockCount", other(self.after).as_ref())?;
+        map.end()
+    }
+}
+
+deserialize_through_json!(SearchDocuments, SearchBlocks);

@@ -1,0 +1,116 @@
+//! The searches as JSON: requests, and what they give.
+
+use leafbase_model::{
+    BlockMatch, BuiltInLocation, ContextBlock, DayRange, DayRef, DocumentId, FolderId, PathStep, SearchBlocks,
+    SearchDocuments, SearchMatch,
+};
+use serde_json::json;
+
+use crate::support::{day, id, instant};
+use crate::wire::{also_read, read, refused};
+
+#[test]
+fn across_documents() {
+    let (words, documents) = (SearchDocuments::words, [1, 2].map(|number| DocumentId::from_bytes([number; 16])));
+    let folder = FolderId::from_bytes([3; 16]);
+    for request in [
+        words("a"),
+        words("a b").and("\"c d\"").any_word(),
+        words("a").matching("b+").matching("c"),
+        SearchDocuments::pattern("b+").with_metadata(),
+        words("a").within_documents(documents),
+        words("a").without_documents(documents),
+        words("a").at(BuiltInLocation::Trash).created(DayRange::since(DayRef::Yesterday)),
+        words("a").within_folder(folder).modified(DayRange::on(day("2026-03-01"))).daily_notes(DayRange::ALL),
+    ] {
+        let text = serde_json::to_string(&request).unwrap();
+        assert_eq!(read::<SearchDocuments>(&text).unwrap(), request, "{text}");
+    }
+    also_read(&[(r#"{"include":["a"],"regexps":[]}"#, words("a"))]);
+    let nothing = "is missing, and so is regexps: there is nothing to search for";
+    refused::<SearchDocuments>(&[
+        ("{}", "include", nothing),
+        (r#"{"include":[]}"#, "include", nothing),
+        (r#"{"include":7}"#, "include", "expected a string, got 7"),
+        (r#"{"include":["a",7]}"#, "include[1]", "expected a string, got 7"),
+        (r#"{"include":"a","documentFilterMode":"exclude"}"#, "documentFilterMode", "needs documentIds"),
+        (
+            r#"{"include":"a","documentIds":"ID1","location":"trash"}"#,
+            "documentIds",
+            "cannot be combined with location",
+        ),
+        (
+            r#"{"include":"a","documentIds":["ID1"],"folderIds":"ID2"}"#,
+            "documentIds",
+            "cannot be combined with folderIds",
+        ),
+        (r#"{"include":"a","location":"trash","folderIds":"ID2"}"#, "folderIds", "cannot be combined with location"),
+        (r#"{"include":"a","terms":"b"}"#, "terms", "unknown field"),
+    ]);
+    let (named, trash) = (words("a").within_documents(documents), BuiltInLocation::Trash);
+    assert!(named.clone().at(trash).check().is_err() && named.within_folder(folder).check().is_err());
+}
+
+#[test]
+fn in_one_document() {
+    let near = SearchBlocks::new(id(1), "a");
+    also_read(&[
+        (r#"{"blockId":"ID1","pattern":"a"}"#, near.clone()),
+        (r#"{"documentId":"ID1","pattern":["a"]}"#, near.clone()),
+        (r#"{"blockId":"ID1","pattern":["a","b"],"caseSensitive":true}"#, near.clone().or("b").case_sensitive()),
+        (r#"{"blockId":"ID1","pattern":"a","beforeBlockCount":0,"afterBlockCount":7}"#, near.context(0, 7)),
+    ]);
+    refused::<SearchBlocks>(&[
+        (r#"{"pattern":"a"}"#, "blockId", "is missing"),
+        (r#"{"blockId":"ID1"}"#, "pattern", "is missing"),
+        (r#"{"blockId":"ID1","pattern":[]}"#, "pattern", "is missing"),
+        (
+            r#"{"blockId":"ID1","documentId":"ID1","pattern":"a"}"#,
+            "blockId",
+            "is given, and so is documentId: one of them names the place",
+        ),
+        (
+            r#"{"blockId":"ID1","pattern":"a","afterBlockCount":-1}"#,
+            "afterBlockCount",
+            "expected a whole number, 0 or more, got -1",
+        ),
+    ]);
+}
+
+#[test]
+fn what_they_give() {
+    let found = SearchMatch {
+        document_id: DocumentId::of_root(id(1)),
+        markdown: "the **night** train".into(),
+        highlights: vec![6..11],
+        block_ids: vec![id(2)],
+        score: 1.5,
+        times: None,
+    };
+    let dated = SearchMatch {
+        times: Some((instant("2026-03-01T00:00:00.000Z"), instant("2026-03-02T00:00:00.000Z"))),
+        ..found.clone()
+    };
+    let near = |number| ContextBlock { block_id: id(number), markdown: "near".into() };
+    let hit = BlockMatch {
+        block_id: id(2),
+        markdown: "a night train".into(),
+        ranges: vec![2..7],
+        path: vec![PathStep { id: id(1), content: "Trip".into() }],
+        before: vec![near(3)],
+        after: Vec::new(),
+    };
+    let json = serde_json::to_value((&found, &dated, &hit)).unwrap();
+    let document = id(1).to_string();
+    let shown = json!({"exposedDocumentId": document, "markdown": "the **night** train", "highlights": [{"start": 6, "end": 11}],
+        "blockIds": [id(2)], "score": 1.5});
+    assert_eq!(json[0], shown);
+    assert_eq!(
+        (&json[1]["createdAt"], &json[1]["lastModifiedAt"]),
+        (&json!("2026-03-01T00:00:00.000Z"), &json!("2026-03-02T00:00:00.000Z"))
+    );
+    let expected = json!({"blockId": id(2), "markdown": "a night train", "ranges": [{"start": 2, "end": 7}],
+        "pageBlockPath": [{"id": document, "content": "Trip"}], "beforeBlocks": [{"blockId": id(3), "markdown": "near"}],
+        "afterBlocks": []});
+    assert_eq!(json[2], expected);
+}
