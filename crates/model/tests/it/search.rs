@@ -82,7 +82,7 @@ fn what_they_give() {
     let found = SearchMatch {
         document_id: DocumentId::of_root(id(1)),
         markdown: "the **night** train".into(),
-        highlights: vec![6..11],
+        highlights: Some(6..11).into_iter().collect(),
         block_ids: vec![id(2)],
         score: 1.5,
         times: None,
@@ -95,7 +95,7 @@ fn what_they_give() {
     let hit = BlockMatch {
         block_id: id(2),
         markdown: "a night train".into(),
-        ranges: vec![2..7],
+        ranges: Some(2..7).into_iter().collect(),
         path: vec![PathStep { id: id(1), content: "Trip".into() }],
         before: vec![near(3)],
         after: Vec::new(),
