@@ -9,7 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::{
-    BlockId, Error, ErrorKind, Limits, Properties, Property, PropertyKind, PropertyValue, Result, Schema, SchemaDraft,
+    BlockId, ContentPropertyDraft, Error, ErrorKind, Limits, Properties, Property, PropertyKind, PropertyValue, Result,
+    Schema, SchemaDraft,
 };
 
 use crate::convert::{Converted, convert};
@@ -64,7 +65,7 @@ pub fn replace<R: ReadCollections + ?Sized>(
     draft: SchemaDraft,
     limits: &Limits,
 ) -> Result<Replacement> {
-    let mut schema = complete(draft, limits)?;
+    let mut schema = complete(keeping(draft, old), limits)?;
     let (others, dropped) = (BTreeMap::new(), Vec::new());
     let mut pairing = Pairing { reader, collection, old, limits, others, dropped };
     pairing.settle(&mut schema)?;
@@ -73,6 +74,19 @@ pub fn replace<R: ReadCollections + ?Sized>(
     let steps = former.filter_map(|former| Some((former.key.clone(), step(former, schema.property(&former.key))?)));
     let (steps, others) = (steps.collect(), others.into_iter().collect());
     Ok(Replacement { collection, schema, others, dropped, steps, limits: limits.clone() })
+}
+
+/// The draft with the keys of the collection and of its titles as they are, where it has none: keys are made once. A collection always has
+/// titles, so that a draft without them leaves them as they are.
+fn keeping(mut draft: SchemaDraft, old: Option<&Schema>) -> SchemaDraft {
+    if let Some(old) = old {
+        let Schema { key, content, .. } = old;
+        draft.key.get_or_insert_with(|| key.clone());
+        let titles =
+            draft.content.get_or_insert_with(|| ContentPropertyDraft { key: None, name: content.name.clone() });
+        titles.key.get_or_insert_with(|| content.key.clone());
+    }
+    draft
 }
 
 fn step(former: &Property, now: Option<&Property>) -> Option<Step> {
@@ -128,7 +142,9 @@ impl Replacement {
                 Step::Convert(kind) => {
                     let (converted, is_whole) = split(convert(value, kind, &self.limits));
                     keys.extend((!is_whole).then_some(key.as_str()));
-                    relating.store(item, vec![(key.clone(), converted)])?;
+                    if converted.as_ref() != Some(value) {
+                        relating.store(item, vec![(key.clone(), converted)])?;
+                    }
                 }
             }
         }

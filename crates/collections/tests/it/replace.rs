@@ -325,6 +325,23 @@ fn the_other_end_is_in_the_way_just_as_well() {
 }
 
 #[test]
+fn keys_stay_under_renaming() {
+    let mut space = space();
+    let titled = |name: &str, titles: Value| json!({"name": name, "contentPropDetails": titles, "properties": []});
+    space.replace(id(1), titled("Books", json!({"key": "book", "name": "Book"})), false).unwrap();
+    for (draft, keys) in [
+        (json!({"name": "Volumes", "properties": []}), "books, book: Book"),
+        (titled("Volumes", json!({"name": "Volume"})), "books, book: Volume"),
+        (json!({"key": "v", "name": "Volumes", "properties": []}), "v, book: Volume"),
+        (titled("Volumes", json!({"key": "title", "name": "Volume"})), "v, title: Volume"),
+    ] {
+        space.replace(id(1), draft.clone(), false).unwrap();
+        let schema = &space.schemas[&id(1)];
+        assert_eq!(format!("{}, {}: {}", schema.key, schema.content.key, schema.content.name), keys, "{draft}");
+    }
+}
+
+#[test]
 fn a_message_names_some_of_many_items() {
     let mut space = space_with_values();
     for number in 30..50 {
