@@ -18,6 +18,7 @@ mod run;
 mod backup;
 mod check;
 mod edges;
+mod items;
 mod place_cache;
 mod reader;
 mod space_store;

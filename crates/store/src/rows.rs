@@ -3,14 +3,16 @@
 use leafbase_model::{Error, Result};
 
 use crate::keyspaces::{
-    self, ASSET_CHUNKS, ASSETS, BLOCKS, CHANGES, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
-    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, EDGES,
-    FOLDER_CHILDREN, FOLDERS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, PLACES, TASKS, TASKS_BY_DAY,
+    self, ASSET_CHUNKS, ASSETS, BLOCKS, CHANGES, COLLECTIONS, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED,
+    DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED,
+    DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS, ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS,
+    PLACES, SCHEMAS, TASKS, TASKS_BY_DAY,
 };
+use crate::reader::items::read_entry as read_collection;
 use crate::reader::log::Parts;
 use crate::reader::tasks::read_entry;
 use crate::records::block::{self, Authors};
-use crate::records::{self, asset, comment, document, folder, meta, place};
+use crate::records::{self, asset, comment, document, folder, meta, place, schema};
 use crate::run::RunView;
 
 /// The record under `key` with this body: its checksum holds, whatever the body is.
@@ -91,6 +93,15 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         }
         PENDING_ASSETS => {
             keyspaces::read_asset(key).ok_or_else(damaged)?;
+            records::read_empty(key, value)
+        }
+        SCHEMAS => {
+            keyspaces::read_schema(key).ok_or_else(damaged)?;
+            records::read(key, value, schema::read_numbered).map(drop)
+        }
+        COLLECTIONS => read_collection(key, value).map(drop),
+        ITEM_KEYS => {
+            keyspaces::read_item_key(key).ok_or_else(damaged)?;
             records::read_empty(key, value)
         }
         CHANGES => Parts::default().take(key, value).map(drop),

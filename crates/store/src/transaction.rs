@@ -24,6 +24,7 @@ mod comments;
 mod documents;
 mod folders;
 mod forests;
+mod items;
 mod places;
 mod runs;
 mod schemas;
@@ -31,6 +32,7 @@ mod tasks;
 
 use documents::Documents;
 pub(crate) use documents::{by_day, index_keys, noted_day};
+use items::Collections;
 use places::Places;
 use runs::Runs;
 use tasks::Tasks;
@@ -50,6 +52,7 @@ pub struct SpaceTransaction<'a> {
     /// Edges to put, or to delete.
     edges: BTreeMap<Vec<u8>, bool>,
     tasks: Tasks,
+    collections: Collections,
     log: Log,
     edits: Vec<Edit>,
     failed: bool,
@@ -81,6 +84,7 @@ impl<'a> SpaceTransaction<'a> {
             documents: Documents::default(),
             edges: BTreeMap::new(),
             tasks: Tasks::default(),
+            collections: Collections::default(),
             log: Log::default(),
             edits: Vec::new(),
             failed: false,
@@ -156,7 +160,8 @@ impl<'a> SpaceTransaction<'a> {
                 self.rows.delete(&key)?;
             }
         }
-        self.tasks.flush(self.rows)
+        self.tasks.flush(self.rows)?;
+        self.collections.flush(self.rows)
     }
 
     /// Writes all that is left to write, and the row of the change log.

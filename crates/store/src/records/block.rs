@@ -140,6 +140,11 @@ pub(crate) fn decode(id: BlockId, bytes: &[u8], authors: &mut Authors) -> Unpack
     Ok(block)
 }
 
+/// The type of the block whose record this is.
+pub(crate) fn type_of(bytes: &[u8]) -> Unpacked<BlockType> {
+    Unpack::new(bytes).fields()?.code()
+}
+
 fn read(id: BlockId, unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<BlockRecord> {
     let mut fields = unpack.fields()?;
     let block_type = fields.code::<BlockType>()?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Forest, Result, Slot};
 
 use super::forests::{Prepared, check_same};
+use super::items::Shelf;
 use super::runs::{Siblings, Spot};
 use super::{SpaceTransaction, conflict, missing};
 use crate::kv::Read;
@@ -23,6 +24,7 @@ impl SpaceTransaction<'_> {
             self.runs.insert(&*self.rows, &mut self.places, siblings(slot), after, &tops)?;
         }
         self.plant_below(slot.document, &prepared)?;
+        self.shelve_tops(shelf(slot), &prepared)?;
         self.documents.add_blocks(slot.document, forest.0.len())?;
         self.log.insert(slot, forest, &prepared.encoded);
         Ok(())
@@ -47,7 +49,8 @@ impl SpaceTransaction<'_> {
             gap = Some(found);
         }
         self.uproot_below(slot.document, &prepared)?;
-        self.forget(slot.document, forest);
+        self.forget(slot.document, forest)?;
+        self.unshelve_tops(shelf(slot), &prepared)?;
         self.documents.take_blocks(slot.document, forest.0.len())?;
         self.log.remove(slot, forest, &prepared.encoded);
         Ok(())
@@ -69,7 +72,12 @@ impl SpaceTransaction<'_> {
         check_same(self.runs.run(&spot.key)?.block(spot.index), &old, before)?;
         self.runs.replace(&*self.rows, &mut self.places, &spot, &new)?;
         if before.data != after.data {
+            if before.data.block_type() != after.data.block_type() {
+                self.check_bare(document, before)?;
+            }
             self.index(document, before.id, Some(&before.data), Some(&after.data));
+            let shelf = Shelf { document, collection: place.parent };
+            self.shelve(shelf, before.id, Some(&before.data), Some(&after.data))?;
         }
         self.log.update(document, before.id, &old, &new);
         Ok(())
@@ -99,9 +107,11 @@ impl SpaceTransaction<'_> {
             moved.sort_unstable();
             self.rekey_comments(&moved, from.document, to.document)?;
             self.rekey_tasks(&moved, from.document, to.document)?;
+            self.rekey_collections(&moved, from.document, to.document)?;
             self.documents.take_blocks(from.document, moved.len())?;
             self.documents.add_blocks(to.document, moved.len())?;
         }
+        self.reshelve(block, &record, shelf(from), shelf(to))?;
         self.log.relocate(block, from, to);
         Ok(())
     }
@@ -179,6 +189,10 @@ impl SpaceTransaction<'_> {
 
 fn siblings(slot: &Slot) -> Siblings {
     Siblings { document: slot.document, parent: slot.parent }
+}
+
+fn shelf(slot: &Slot) -> Shelf {
+    Shelf { document: slot.document, collection: slot.parent }
 }
 
 fn check_among(slot: &Slot, place: &Place) -> Result<()> {

@@ -63,6 +63,11 @@ impl<'f> Prepared<'f> {
         self.entries(&self.families.tops)
     }
 
+    /// The top blocks.
+    pub(super) fn top_blocks(&self) -> impl Iterator<Item = &'f BlockRecord> {
+        self.families.tops.iter().filter_map(|index| self.forest.0.get(*index)).map(|node| &node.block)
+    }
+
     fn entries(&self, indexes: &[usize]) -> Vec<Entry<'_>> {
         let nodes = indexes.iter().filter_map(|index| self.forest.0.get(*index).map(|node| (node, *index)));
         nodes.map(|(node, index)| (node.block.id, self.encoded.block(index))).collect()
@@ -119,8 +124,7 @@ impl SpaceTransaction<'_> {
         let mut expected = vec![(BlockId::NIL, prepared.families.tops.clone())];
         expected.extend(prepared.below());
         self.take_runs(document, prepared, expected)?;
-        self.forget(document, prepared.forest);
-        Ok(())
+        self.forget(document, prepared.forest)
     }
 
     /// Takes all that is below the blocks of the forest, which must be complete.
@@ -157,11 +161,13 @@ impl SpaceTransaction<'_> {
     }
 
     /// Removes places of blocks that go, and what followed from them.
-    pub(super) fn forget(&mut self, document: DocumentId, forest: &Forest) {
+    pub(super) fn forget(&mut self, document: DocumentId, forest: &Forest) -> Result<()> {
         for node in &forest.0 {
+            self.check_bare(document, &node.block)?;
             self.places.remove(node.block.id);
             self.index(document, node.block.id, Some(&node.block.data), None);
         }
+        Ok(())
     }
 }
 

@@ -1,12 +1,19 @@
-//! Schemas of collections, and the indexes of their items.
+//! Schemas of collections: set, replaced and taken away, and with them whole columns of the indexes.
 
-use leafbase_model::{BlockId, BlockType, DocumentId, Result, Schema};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
+use leafbase_model::{BlockId, BlockKind, BlockType, DocumentId, Error, Result, Schema};
+
+use super::items::{Collection, Shelf};
 use super::{SpaceTransaction, conflict, missing};
+use crate::items::Indexer;
 use crate::keyspaces;
-use crate::reader::items::numbered;
 use crate::records;
 use crate::records::schema::{self, Numbered};
+
+/// So many items are read before their rows are written: it bounds memory.
+const AT_A_TIME: usize = 4_096;
 
 impl SpaceTransaction<'_> {
     pub(super) fn set_schema(
@@ -21,36 +28,109 @@ impl SpaceTransaction<'_> {
         if place.document != document {
             return Err(conflict("the collection is in another document"));
         }
-        let stored = numbered(&*self.rows, collection)?;
+        let stored = self.collections.get(&*self.rows, document, collection)?;
+        let stored = stored.map(|Collection { numbered, .. }| numbered.clone());
         if stored.as_ref().map(|stored| &stored.schema) != before {
             return Err(conflict("the schema has changed"));
         }
-        let (key, count_key) = (keyspaces::schema(collection), keyspaces::collection(document, collection));
+        let shelf = Shelf { document, collection };
         match (stored, after) {
-            (None, Some(after)) => {
-                let reader = self.reader()?;
-                let block = reader.block(collection)?;
-                if block.is_none_or(|block| block.data.block_type() != BlockType::Collection) {
-                    return Err(conflict("the block is no collection"));
-                }
-                let items = reader.children(document, collection)?.len() as u64;
-                let numbered =
-                    Numbered::first(after).ok_or_else(|| conflict("the collection has had too many columns"))?;
-                self.rows.put(&key, &records::seal(&key, |out| schema::put_numbered(out, &numbered)))?;
-                self.rows.put(&count_key, &records::seal(&count_key, |out| schema::put_items(out, items)))?;
-            }
-            (Some(stored), Some(after)) => {
-                let numbered =
-                    stored.replaced_by(after).ok_or_else(|| conflict("the collection has had too many columns"))?;
-                self.rows.put(&key, &records::seal(&key, |out| schema::put_numbered(out, &numbered)))?;
-            }
-            (Some(_), None) => {
-                self.rows.delete(&key)?;
-                self.rows.delete(&count_key)?;
-            }
-            (None, None) => {}
-        }
+            (None, Some(after)) => self.begin_schema(shelf, after),
+            (Some(stored), Some(after)) => self.replace_schema(collection, &stored, after),
+            (Some(_), None) => self.end_schema(shelf),
+            (None, None) => Ok(()),
+        }?;
         self.log.set_schema(document, collection, before, after);
         Ok(())
     }
+
+    /// The items that are there already are indexed.
+    fn begin_schema(&mut self, shelf: Shelf, schema: &Schema) -> Result<()> {
+        let Shelf { document, collection } = shelf;
+        let block = self.reader()?.block(collection)?;
+        if block.is_none_or(|block| block.data.block_type() != BlockType::Collection) {
+            return Err(conflict("the block is no collection"));
+        }
+        let numbered = Numbered::first(schema).ok_or_else(too_many)?;
+        let items = self.index_items(collection, &numbered, &|_| true)?;
+        self.put_schema(collection, &numbered)?;
+        let key = keyspaces::collection(document, collection);
+        self.rows.put(&key, &records::seal(&key, |out| schema::put_items(out, items)))?;
+        self.collections.set(document, collection, Some((numbered, items)));
+        Ok(())
+    }
+
+    /// Columns that go are deleted as ranges. Items are read only if a property has another type, and so another column.
+    fn replace_schema(&mut self, collection: BlockId, stored: &Numbered, schema: &Schema) -> Result<()> {
+        let numbered = stored.replaced_by(schema).ok_or_else(too_many)?;
+        if numbered == *stored {
+            return Ok(());
+        }
+        let numbers = |numbered: &Numbered| numbered.indexed().map(|(_, number)| number).collect::<BTreeSet<_>>();
+        let (before, after) = (numbers(stored), numbers(&numbered));
+        let is_retyped = |number: &u32| {
+            let property = numbered.indexed().find(|(_, known)| known == number);
+            property.is_some_and(|(property, _)| stored.schema.property(&property.key).is_some())
+        };
+        let retyped: BTreeSet<u32> = after.difference(&before).copied().filter(is_retyped).collect();
+        self.collections.flush(self.rows)?;
+        for gone in before.difference(&after) {
+            let column = keyspaces::column(collection, *gone);
+            self.rows.delete_range(&column, &keyspaces::end_of(column))?;
+        }
+        if !retyped.is_empty() {
+            self.index_items(collection, &numbered, &|number| retyped.contains(&number))?;
+        }
+        self.put_schema(collection, &numbered)?;
+        self.collections.replace(collection, numbered);
+        Ok(())
+    }
+
+    fn end_schema(&mut self, Shelf { document, collection }: Shelf) -> Result<()> {
+        self.collections.flush(self.rows)?;
+        let columns = keyspaces::columns(collection);
+        self.rows.delete_range(&columns, &keyspaces::end_of(columns))?;
+        self.rows.delete(&keyspaces::schema(collection))?;
+        self.rows.delete(&keyspaces::collection(document, collection))?;
+        self.collections.set(document, collection, None);
+        Ok(())
+    }
+
+    fn put_schema(&mut self, collection: BlockId, numbered: &Numbered) -> Result<()> {
+        let key = keyspaces::schema(collection);
+        self.rows.put(&key, &records::seal(&key, |out| schema::put_numbered(out, numbered)))
+    }
+
+    /// Writes the rows of all items in the columns of which `is_wanted` says so. Gives the number of items.
+    fn index_items(
+        &mut self,
+        collection: BlockId,
+        numbered: &Numbered,
+        is_wanted: &dyn Fn(u32) -> bool,
+    ) -> Result<u64> {
+        let indexer = Indexer { collection, numbered, keys: self.extractor.keys };
+        let (mut items, mut after) = (0, None);
+        loop {
+            let (mut keys, mut read) = (Vec::new(), 0);
+            self.reader()?.items(collection, after, &mut |item| {
+                if let BlockKind::CollectionItem { properties } = &item.data.kind {
+                    indexer.rows(item.id, (&item.data.markdown, properties), is_wanted, &mut |key| keys.push(key));
+                    items += 1;
+                }
+                (after, read) = (Some(item.id), read + 1);
+                Ok(if read < AT_A_TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            })?;
+            keys.sort_unstable();
+            for key in keys {
+                self.rows.put(&key, &records::seal_empty(&key))?;
+            }
+            if read < AT_A_TIME {
+                return Ok(items);
+            }
+        }
+    }
+}
+
+fn too_many() -> Error {
+    conflict("the collection has had too many columns")
 }

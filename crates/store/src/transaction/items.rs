@@ -1,0 +1,187 @@
+//! Items: how many each collection has, and the rows of their indexes, kept in step.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasherDefault;
+
+use leafbase_model::{BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Properties, Result};
+
+use super::forests::Prepared;
+use super::{SpaceTransaction, conflict};
+use crate::items::Indexer;
+use crate::keyspaces;
+use crate::kv::{Read, Transaction};
+use crate::place_cache::IdHasher;
+use crate::reader::items::{item_count, numbered, read_entry};
+use crate::reader::trees::rows_of;
+use crate::records::schema::{self, Numbered};
+use crate::records::{self, block};
+
+/// A collection as the write has it.
+#[derive(Debug)]
+pub(super) struct Collection {
+    document: DocumentId,
+    pub(super) numbered: Numbered,
+    items: u64,
+    /// What its row says.
+    stored_items: u64,
+}
+
+/// What a write knows of collections: each schema is read once.
+#[derive(Debug, Default)]
+pub(super) struct Collections {
+    /// None for a block that has no schema.
+    known: HashMap<BlockId, Option<Collection>, BuildHasherDefault<IdHasher>>,
+    /// Rows of indexes to put, or to delete.
+    keys: BTreeMap<Vec<u8>, bool>,
+}
+
+/// The collection of this ID in `document`, if it has a schema.
+fn load(source: &dyn Read, document: DocumentId, id: BlockId) -> Result<Option<Collection>> {
+    let Some(numbered) = numbered(source, id)? else { return Ok(None) };
+    let items = item_count(source, document, id)?;
+    Ok(Some(Collection { document, numbered, items, stored_items: items }))
+}
+
+impl Collections {
+    fn entry(&mut self, source: &dyn Read, document: DocumentId, id: BlockId) -> Result<&mut Option<Collection>> {
+        Ok(match self.known.entry(id) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(load(source, document, id)?),
+        })
+    }
+
+    /// The collection of this ID in `document`, if it has a schema.
+    pub(super) fn get(&mut self, source: &dyn Read, document: DocumentId, id: BlockId) -> Result<Option<&Collection>> {
+        self.entry(source, document, id).map(|found| found.as_ref())
+    }
+
+    /// The collection has this schema and so many items from now on.
+    pub(super) fn set(&mut self, document: DocumentId, id: BlockId, kept: Option<(Numbered, u64)>) {
+        let collection = kept.map(|(numbered, items)| Collection { document, numbered, items, stored_items: items });
+        self.known.insert(id, collection);
+    }
+
+    /// The collection has another schema from now on.
+    pub(super) fn replace(&mut self, id: BlockId, numbered: Numbered) {
+        if let Some(Some(collection)) = self.known.get_mut(&id) {
+            collection.numbered = numbered;
+        }
+    }
+
+    pub(super) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {
+        for (id, collection) in &mut self.known {
+            let Some(collection) = collection.as_mut().filter(|found| found.items != found.stored_items) else {
+                continue;
+            };
+            let key = keyspaces::collection(collection.document, *id);
+            rows.put(&key, &records::seal(&key, |out| schema::put_items(out, collection.items)))?;
+            collection.stored_items = collection.items;
+        }
+        for (key, is_there) in std::mem::take(&mut self.keys) {
+            if is_there {
+                rows.put(&key, &records::seal_empty(&key))?;
+            } else {
+                rows.delete(&key)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The values of an item; none of any other block.
+fn values(data: &BlockData) -> Option<(&str, &Properties)> {
+    match &data.kind {
+        BlockKind::CollectionItem { properties } => Some((&data.markdown, properties)),
+        _ => None,
+    }
+}
+
+/// The collection that an item goes into, or out of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shelf {
+    pub(super) document: DocumentId,
+    pub(super) collection: BlockId,
+}
+
+impl SpaceTransaction<'_> {
+    /// Stages what follows when a block of `shelf` says `after` where it said `before`, if it is an item and the collection has
+    /// a schema: until it gets its first one, nothing does.
+    pub(super) fn shelve(
+        &mut self,
+        shelf: Shelf,
+        item: BlockId,
+        before: Option<&BlockData>,
+        after: Option<&BlockData>,
+    ) -> Result<()> {
+        let (before, after) = (before.and_then(values), after.and_then(values));
+        if before.is_none() && after.is_none() {
+            return Ok(());
+        }
+        let id = shelf.collection;
+        self.collections.entry(&*self.rows, shelf.document, id)?;
+        let Collections { known, keys } = &mut self.collections;
+        let Some(Some(collection)) = known.get_mut(&id) else { return Ok(()) };
+        let change = i64::from(after.is_some()) - i64::from(before.is_some());
+        let damaged = || records::damaged(&keyspaces::collection(shelf.document, id));
+        collection.items = collection.items.checked_add_signed(change).ok_or_else(damaged)?;
+        Indexer { collection: id, numbered: &collection.numbered, keys: self.extractor.keys }.changed(
+            item,
+            before,
+            after,
+            &mut |key, is_there| {
+                keys.insert(key, is_there);
+            },
+        );
+        Ok(())
+    }
+
+    /// The top blocks of a forest come to `shelf`.
+    pub(super) fn shelve_tops(&mut self, shelf: Shelf, prepared: &Prepared<'_>) -> Result<()> {
+        prepared.top_blocks().try_for_each(|block| self.shelve(shelf, block.id, None, Some(&block.data)))
+    }
+
+    /// The top blocks of a forest leave `shelf`.
+    pub(super) fn unshelve_tops(&mut self, shelf: Shelf, prepared: &Prepared<'_>) -> Result<()> {
+        prepared.top_blocks().try_for_each(|block| self.shelve(shelf, block.id, Some(&block.data), None))
+    }
+
+    /// A block whose record is this one goes from one parent to another.
+    pub(super) fn reshelve(&mut self, block: BlockId, record: &[u8], from: Shelf, to: Shelf) -> Result<()> {
+        let fault = |found| records::fault(&keyspaces::place(block), found);
+        if from.collection == to.collection || block::type_of(record).map_err(fault)? != BlockType::CollectionItem {
+            return Ok(());
+        }
+        let BlockRecord { data, .. } = block::decode(block, record, &mut block::Authors::default()).map_err(fault)?;
+        self.shelve(from, block, Some(&data), None)?;
+        self.shelve(to, block, None, Some(&data))
+    }
+
+    /// A block that is no collection any longer must have no schema, or rows would be left behind.
+    pub(super) fn check_bare(&mut self, document: DocumentId, block: &BlockRecord) -> Result<()> {
+        let is_collection = block.data.block_type() == BlockType::Collection;
+        if is_collection && self.collections.get(&*self.rows, document, block.id)?.is_some() {
+            return Err(conflict("the collection still has its schema"));
+        }
+        Ok(())
+    }
+
+    /// Takes along the collections among the blocks, which are sorted, that went from one document to another.
+    pub(super) fn rekey_collections(&mut self, moved: &[BlockId], from: DocumentId, to: DocumentId) -> Result<()> {
+        self.collections.flush(self.rows)?;
+        let mut found = Vec::new();
+        rows_of(&*self.rows, &keyspaces::document_collections(from), moved, &mut |_, key, value| {
+            found.push(read_entry(key, value)?);
+            Ok(())
+        })?;
+        for entry in found {
+            self.rows.delete(&keyspaces::collection(from, entry.collection))?;
+            let key = keyspaces::collection(to, entry.collection);
+            self.rows.put(&key, &records::seal(&key, |out| schema::put_items(out, entry.items)))?;
+            if let Some(Some(collection)) = self.collections.known.get_mut(&entry.collection) {
+                collection.document = to;
+            }
+        }
+        Ok(())
+    }
+}
