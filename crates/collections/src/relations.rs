@@ -111,6 +111,12 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ok(())
     }
 
+    /// The items that changes related others to which were not related to them before, each with the place in the request that says
+    /// so: in the order of the request.
+    pub fn joined(&self) -> impl Iterator<Item = (BlockId, &str)> {
+        self.claims.iter().map(|claim| (claim.other, claim.path.as_str()))
+    }
+
     /// The items that then hold something else than before, and those that were made; by ID.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use leafbase_collections::{inverted, related};
+use leafbase_collections::{Relating, inverted, related};
 use leafbase_model::{BlockId, ErrorKind, PropertyValue};
 use proptest::prelude::*;
 use serde_json::json;
@@ -275,6 +275,29 @@ fn one_request_may_swap_what_two_items_have() {
     relate(&mut space, &[(BOOKS, 10, "owner", &[20]), (BOOKS, 11, "owner", &[21])]).unwrap();
     relate(&mut space, &[(BOOKS, 10, "owner", &[21]), (BOOKS, 11, "owner", &[20])]).unwrap();
     assert_eq!((shown(&space, PEOPLE, "owns", 20), shown(&space, PEOPLE, "owns", 21)), (vec![11], vec![10]));
+}
+
+#[test]
+fn what_is_related_newly_is_told_with_its_place() {
+    let mut space = space();
+    relate(&mut space, &[(BOOKS, 10, "authors", &[20, 21]), (PEOPLE, 20, "friends", &[21])]).unwrap();
+    let mut relating = Relating::new(&space);
+    for (index, (collection, item, key, others)) in [
+        (BOOKS, 10, "authors", vec![21, 22]),
+        (PEOPLE, 23, "wrote", vec![10, 11]),
+        (PEOPLE, 21, "friends", vec![20]),
+        (BOOKS, 12, "authors", vec![]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let others = PropertyValue::Relations(others.into_iter().map(id).collect());
+        let change = vec![(key.to_owned(), Some(others))];
+        relating.change(id(item), id(collection), change, &format!("items[{index}]")).unwrap();
+    }
+    let (authors, wrote) = ("items[0].properties.authors", "items[1].properties.wrote");
+    let joined: Vec<_> = relating.joined().collect();
+    assert_eq!(joined, [(id(22), authors), (id(10), wrote), (id(11), wrote)]);
 }
 
 #[test]
