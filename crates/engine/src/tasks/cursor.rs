@@ -6,8 +6,10 @@ use leafbase_store::Cursor;
 /// Characters of an ID.
 const ID: usize = 26;
 
-/// How many of the tasks given last are remembered: if some of them are gone, the list goes on behind the last one that is not.
-pub(super) const REMEMBERED: usize = 8;
+/// How many tasks are remembered on either side of the seam between two pages.
+const REMEMBERED: usize = 8;
+/// What stands between those of either side.
+const SEAM: char = '-';
 
 fn foreign() -> Error {
     Error::validation("the cursor is not of this listing").at("cursor")
@@ -35,15 +37,58 @@ pub(super) fn read(letter: char, text: &str) -> Result<Cursor> {
     Ok(Cursor::from_bytes(&bytes.ok_or_else(foreign)?))
 }
 
-/// The tasks of `document` that were given last, the very last one at the end.
-pub(super) fn write_last(letter: char, document: DocumentId, last: &[BlockId]) -> String {
-    let ids = last.iter().map(ToString::to_string);
-    std::iter::once(format!("{letter}{document}")).chain(ids).collect()
+/// Where a list of tasks was cut: the tasks right before it, which were given, and those right behind it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seam {
+    given: Vec<BlockId>,
+    ahead: Vec<BlockId>,
 }
 
-pub(super) fn read_last(letter: char, document: DocumentId, text: &str) -> Result<Vec<BlockId>> {
-    let ids = behind(text, letter)?.strip_prefix(&document.to_string()).ok_or_else(foreign)?;
-    let ids = ids.as_bytes().chunks(ID).map(|id| std::str::from_utf8(id).ok()?.parse().ok());
+impl Seam {
+    /// The seam before the task of `listed` at `index`.
+    pub(super) fn at(listed: &[BlockId], index: usize) -> Self {
+        let (given, ahead) = listed.split_at_checked(index).unwrap_or((listed, &[]));
+        let given = given.get(given.len().saturating_sub(REMEMBERED)..).unwrap_or_default();
+        let ahead = ahead.get(..REMEMBERED).unwrap_or(ahead);
+        Self { given: given.to_vec(), ahead: ahead.to_vec() }
+    }
+
+    /// How many of `listed` stand before the seam now. Tasks went and others came, and some stand elsewhere, as one below a task of
+    /// the inbox that was done: so it is where the fewest of those remembered are on the wrong side. If none is listed any more, the
+    /// list is given from its beginning: rather twice than not at all.
+    pub(super) fn find(&self, listed: &[BlockId]) -> usize {
+        let (mut right, mut best) = (0_i32, None);
+        let mut consider = |right, index| {
+            if best.is_none_or(|(most, _)| right > most) {
+                best = Some((right, index));
+            }
+        };
+        for (index, task) in listed.iter().enumerate() {
+            if self.given.contains(task) {
+                right += 1;
+                consider(right, index + 1);
+            } else if self.ahead.contains(task) {
+                consider(right, index);
+                right -= 1;
+            }
+        }
+        best.map_or(0, |(_, index)| index)
+    }
+
+    pub(super) fn write(&self, letter: char, document: DocumentId) -> String {
+        let text = |ids: &[BlockId]| ids.iter().map(ToString::to_string).collect::<String>();
+        format!("{letter}{document}{}{SEAM}{}", text(&self.given), text(&self.ahead))
+    }
+
+    pub(super) fn read(letter: char, document: DocumentId, text: &str) -> Result<Self> {
+        let ids = behind(text, letter)?.strip_prefix(&document.to_string()).ok_or_else(foreign)?;
+        let (given, ahead) = ids.split_once(SEAM).ok_or_else(foreign)?;
+        Ok(Self { given: read_ids(given)?, ahead: read_ids(ahead)? })
+    }
+}
+
+fn read_ids(text: &str) -> Result<Vec<BlockId>> {
+    let ids = text.as_bytes().chunks(ID).map(|id| std::str::from_utf8(id).ok()?.parse().ok());
     ids.collect::<Option<_>>().ok_or_else(foreign)
 }
 
@@ -58,8 +103,47 @@ mod tests {
             assert_eq!(read('a', &write('a', &cursor)).unwrap(), cursor);
         }
         let document = DocumentId::from_bytes([7; 16]);
-        for ids in [vec![], vec![BlockId::from_bytes([1; 16]), BlockId::from_bytes([255; 16])]] {
-            assert_eq!(read_last('d', document, &write_last('d', document, &ids)).unwrap(), ids);
+        for seam in [Seam::default(), Seam::at(&ids("abc"), 0), Seam::at(&ids("abc"), 1), Seam::at(&ids("abc"), 3)] {
+            assert_eq!(Seam::read('d', document, &seam.write('d', document)).unwrap(), seam);
+        }
+    }
+
+    fn ids(letters: &str) -> Vec<BlockId> {
+        letters.bytes().map(|letter| BlockId::from_bytes([letter; 16])).collect()
+    }
+
+    /// A list that is cut at `|`, the list that it becomes, and where it is cut then.
+    const SEAMS: &[(&str, &str)] = &[
+        ("abc|def", "abc|def"),
+        ("|abc", "|abc"),
+        ("abc|", "abc|"),
+        // Some went, on either side or on both.
+        ("abc|def", "a|def"),
+        ("abc|def", "|def"),
+        ("abc|def", "abc|f"),
+        ("abc|def", "b|e"),
+        ("abc|def", "abc|"),
+        ("abcdefghijkl|m", "a|m"),
+        // Others came: between them they are new.
+        ("abc|def", "xabc|def"),
+        ("abc|def", "abc|xdef"),
+        ("abc|def", "x|def"),
+        // Some stand elsewhere: the others tell.
+        ("abc|def", "cab|def"),
+        ("abc|def", "ab|defc"),
+        ("abc|def", "dabc|ef"),
+        ("ab|cd", "|cdb"),
+        // Nothing is left that is known.
+        ("abc|def", "|xyz"),
+        ("abc|def", "|"),
+    ];
+
+    #[test]
+    fn a_seam_is_found_again() {
+        for (before, after) in SEAMS {
+            let cut = |text: &str| (ids(&text.replace('|', "")), text.find('|').unwrap());
+            let ((listed, index), (later, expected)) = (cut(before), cut(after));
+            assert_eq!(Seam::at(&listed, index).find(&later), expected, "{before} becomes {after}");
         }
     }
 
@@ -70,10 +154,10 @@ mod tests {
             assert_eq!((error.code(), error.path()), ("VALIDATION", "cursor"), "{text}");
         }
         let document = DocumentId::from_bytes([7; 16]);
-        let other = write_last('d', DocumentId::from_bytes([8; 16]), &[]);
-        for text in ["", "d", "a", &other, &format!("d{document}x"), &format!("d{document}ääääääääääääää")]
-        {
-            let error = read_last('d', document, text).unwrap_err();
+        let other = Seam::default().write('d', DocumentId::from_bytes([8; 16]));
+        let ids = ["", "x-", "-x", "--", "ääääääääääääää-"].map(|ids| format!("d{document}{ids}"));
+        for text in ["", "d", "a", &other].into_iter().chain(ids.iter().map(String::as_str)) {
+            let error = Seam::read('d', document, text).unwrap_err();
             assert_eq!((error.code(), error.path()), ("VALIDATION", "cursor"), "{text}");
         }
     }

@@ -1,14 +1,12 @@
 //! The scopes of tasks, read from the indexes.
 
-use std::collections::HashSet;
-
 use leafbase_model::{
     BlockId, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks, Paging, Result, Task, TaskInfo,
     TaskScope, Timestamp,
 };
 use leafbase_store::{Cursor, Reader, Span, TaskPage};
 
-use super::cursor;
+use super::cursor::{self, Seam};
 use super::places::{self, Documents};
 use crate::days;
 
@@ -94,30 +92,15 @@ impl Listing<'_> {
     /// Tasks of one document, in its order.
     fn of_document(&mut self, letter: char, document: DocumentId, open_only: bool) -> Result<ItemsPage<Task>> {
         let all = self.reader.tasks_of(document, open_only)?;
-        let given = match &self.paging.cursor {
-            Some(text) => self.given(document, &all, &cursor::read_last(letter, document, text)?)?,
+        let start = match &self.paging.cursor {
+            Some(text) => Seam::read(letter, document, text)?.find(&all),
             None => 0,
         };
-        let end = given.saturating_add(self.limit()).min(all.len());
-        let listed = all.get(given..end).unwrap_or_default();
+        let end = start.saturating_add(self.limit()).min(all.len());
+        let listed = all.get(start..end).unwrap_or_default();
         let items = listed.iter().map(|id| self.task(*id)).collect::<Result<_>>()?;
-        let last = listed.get(listed.len().saturating_sub(cursor::REMEMBERED)..).unwrap_or_default();
-        let next_cursor = (end < all.len()).then(|| cursor::write_last(letter, document, last));
+        let next_cursor = (end < all.len()).then(|| Seam::at(&all, end).write(letter, document));
         Ok(ItemsPage { items, next_cursor })
-    }
-
-    /// How many of `listed` stand before what follows the tasks given `last`. If the last one is listed no more, the one before it
-    /// counts, and so on; a task that was completed meanwhile still stands in its document. If all are gone the list is
-    /// given from its beginning: rather twice than not at all.
-    fn given(&self, document: DocumentId, listed: &[BlockId], last: &[BlockId]) -> Result<usize> {
-        let position = |all: &[BlockId], id: &BlockId| all.iter().position(|other| other == id);
-        if let Some(at) = last.last().and_then(|id| position(listed, id)) {
-            return Ok(at + 1);
-        }
-        let all = self.reader.tasks_of(document, false)?;
-        let Some(at) = last.iter().rev().find_map(|id| position(&all, id)) else { return Ok(0) };
-        let passed: HashSet<_> = all.iter().take(at + 1).collect();
-        Ok(listed.iter().take_while(|id| passed.contains(id)).count())
     }
 
     /// The document of a block that an index names.

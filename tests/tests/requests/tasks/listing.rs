@@ -215,9 +215,13 @@ const BETWEEN: &[(&[(&str, &str)], &str)] = &[
     // Others come.
     (&[("insert", r#"{"markdown":"- [ ] new","position":{"position":"after","siblingId":"@7"}}"#)], "new 6 .."),
     (&[("insert", r#"{"markdown":"- [ ] new","position":{"position":"before","siblingId":"@9"}}"#)], "6 5 .."),
-    // The last one given goes elsewhere.
-    (&[("move", r#"{"blockIds":"@7","position":{"position":"before","siblingId":"@9"}}"#)], "9 8 .."),
-    (&[("move", r#"{"blockIds":"@7","position":{"position":"after","siblingId":"@5"}}"#)], "4 3 .."),
+    // The last one given goes elsewhere: the others were given, or were not.
+    (&[("move", r#"{"blockIds":"@7","position":{"position":"before","siblingId":"@9"}}"#)], "6 5 .."),
+    (&[("move", r#"{"blockIds":"@7","position":{"position":"after","siblingId":"@5"}}"#)], "6 5 .."),
+    // One of the next goes before them.
+    (&[("move", r#"{"blockIds":"@6","position":{"position":"before","siblingId":"@9"}}"#)], "5 4 .."),
+    // All that are remembered go.
+    (&[("drop", r#"{"idsToDelete":["@9","@8","@7","@6","@5","@4","@3","@2","@1"]}"#)], "0"),
 ];
 
 #[test]
