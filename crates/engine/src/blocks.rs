@@ -10,7 +10,7 @@ use leafbase_tree_ops::{self as ops, Place, ReadTree, Takes, Texts};
 use crate::connection::{Connection, Writing};
 use crate::drafts::Ready;
 use crate::sight::Sight;
-use crate::{comments, days, documents, prepare};
+use crate::{comments, days, documents, prepare, tasks};
 
 impl<S: Sight> Connection<S> {
     /// Reads a block with what is below it. Costs what it returns.
@@ -107,7 +107,8 @@ impl<S: Sight> Connection<S> {
         Ok(Items(inserted))
     }
 
-    /// Changes blocks; only the fields given change. Gives the blocks back as they are then, without what is below them.
+    /// Changes blocks; only the fields given change. Gives the blocks back as they are then, without what is below them. A task at
+    /// the top of the inbox that is opened goes to its start, one that is closed to its end, behind the open ones.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Conflict`] if a block no longer has the `rev` given;
@@ -124,6 +125,7 @@ impl<S: Sight> Connection<S> {
             let texts = Texts { settle: &settle, ready: &ready };
             let updated = writing.decide(|tree, context| ops::update_texts(tree, context, patches, texts))?;
             writing.apply(updated.edits)?;
+            tasks::send(writing, updated.going)?;
             Ok(updated.blocks)
         })?;
         let mut updated: Vec<_> = updated.into_iter().map(alone).collect();

@@ -12,6 +12,7 @@ use crate::blocks::show_text;
 use crate::connection::Connection;
 use crate::sight::Full;
 use adding::Additions;
+pub(crate) use places::send;
 use updating::Updates;
 
 mod adding;
@@ -49,8 +50,9 @@ impl Connection<Full> {
         self.read(|_, snapshot| listing::page(snapshot.reader(), self.space.now(), &request))
     }
 
-    /// Makes tasks, each at the top of its place; those for the same place keep the order of the request. The inbox and daily notes
-    /// are made when they are first needed. Gives the tasks in the order of the request.
+    /// Makes tasks, each at the top of its place, or at the end of the inbox if it is made as done or canceled: open tasks stand
+    /// before closed ones there. Those for the same place keep the order of the request. The inbox and daily notes are made when they
+    /// are first needed. Gives the tasks in the order of the request.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if a document does not exist, and [`crate::ErrorKind::RuleViolation`] if it is in the trash, at
@@ -70,7 +72,9 @@ impl Connection<Full> {
     }
 
     /// Changes tasks; only what is given changes. A task that is moved goes to the top of its place, with all below it, and keeps its
-    /// ID; those moved to the same place keep the order of the request. Gives the tasks back as they are then.
+    /// ID; those moved to the same place keep the order of the request. In the inbox open tasks stand before closed ones: one that is
+    /// done or canceled goes to its end, whether it was there or is moved there, and one that is reopened to its top; tasks below
+    /// other blocks stay below them. (Block operations put a task where they are asked to.) Gives the tasks back as they are then.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `tasksToUpdate[n].id`, or at its `location.documentId`;

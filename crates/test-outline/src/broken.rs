@@ -23,6 +23,8 @@ pub enum Broken {
     TodayIsThatOfUtc,
     /// Tasks are added at the end.
     TasksGoToTheEnd,
+    /// Closed tasks of the inbox stand where they stood, or where open ones would.
+    ClosedTasksStay,
     /// Comments stay when their block goes.
     CommentsStay,
     /// Files stay when the last block that shows them goes.
@@ -58,6 +60,7 @@ impl Broken {
         Self::TrashedTasksAreListed,
         Self::TodayIsThatOfUtc,
         Self::TasksGoToTheEnd,
+        Self::ClosedTasksStay,
         Self::CommentsStay,
         Self::FilesStay,
         Self::BlocksStay,

@@ -78,6 +78,8 @@ impl NaiveSpace {
                 after.revise(patch.id, data, stamp);
                 updated.push(after.get(patch.id).record.clone());
             }
+            let ids: Vec<_> = patches.iter().map(|patch| patch.id).collect();
+            after.move_tasks(&before, &ids, &[]);
             Ok(updated)
         })
     }

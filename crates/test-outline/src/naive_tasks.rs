@@ -11,13 +11,13 @@ use crate::naive_comments::at;
 use crate::naive_rules as rules;
 use crate::{Broken, NaiveBlock, NaiveDocument, NaiveSpace};
 
-/// The tasks of a request with the documents that they go to, by the order in which these are named first.
-type Groups<T> = Vec<(DocumentId, Vec<T>)>;
+/// The tasks of a request with the documents that they go to, and whether to the end; by the order in which these are named first.
+type Groups<T> = Vec<((DocumentId, bool), Vec<T>)>;
 
-fn group<T>(groups: &mut Groups<T>, document: DocumentId, entry: T) {
-    match groups.iter_mut().find(|(known, _)| *known == document) {
+fn group<T>(groups: &mut Groups<T>, place: (DocumentId, bool), entry: T) {
+    match groups.iter_mut().find(|(known, _)| *known == place) {
         Some((_, entries)) => entries.push(entry),
-        None => groups.push((document, vec![entry])),
+        None => groups.push((place, vec![entry])),
     }
 }
 
@@ -109,14 +109,15 @@ impl NaiveSpace {
             let mut groups = Groups::new();
             for (index, draft) in request.tasks.iter().enumerate() {
                 let (document, draft) = space.drafted_task(by, draft).map_err(|error| at("tasks", index, error))?;
-                group(&mut groups, document, (index, draft));
+                let place = (document, space.goes_to_the_end(document, &draft.data));
+                group(&mut groups, place, (index, draft));
             }
             let mut added = Vec::new();
-            for (document, drafts) in groups {
+            for ((document, at_end), drafts) in groups {
                 let grown = |(index, draft)| Ok((index, rules::grown(&draft, "", 1, by, &space.limits)?));
                 let grown: Vec<_> = drafts.into_iter().map(grown).collect::<Result<_>>()?;
                 added.extend(grown.iter().map(|(index, block)| (*index, block.record.id)));
-                let at_end = space.breaks(Broken::TasksGoToTheEnd);
+                let at_end = at_end || space.breaks(Broken::TasksGoToTheEnd);
                 let children = &mut space.get_mut(document.root()).children;
                 let start = if at_end { children.len() } else { 0 };
                 children.splice(start..start, grown.into_iter().map(|(_, block)| block));
@@ -151,7 +152,7 @@ impl NaiveSpace {
         let updates = &request.tasks_to_update;
         rules::check_count(updates.len(), &self.limits, "tasksToUpdate")?;
         self.write(by.0, |space| {
-            let (mut changed, mut placed) = (Vec::new(), Vec::new());
+            let (before, mut changed, mut placed) = (space.clone(), Vec::new(), Vec::new());
             for (index, update) in updates.iter().enumerate() {
                 let once = || rules::check_once(index, updates, |update| update.id);
                 let found = space.check_task(update.id, once).map_err(|error| error.at("id"));
@@ -161,7 +162,8 @@ impl NaiveSpace {
             for (id, data) in changed {
                 space.revise(id, data, by.0);
             }
-            space.move_tasks(&placed);
+            let ids: Vec<_> = updates.iter().map(|update| update.id).collect();
+            space.move_tasks(&before, &ids, &placed);
             Ok(updates.iter().map(|update| space.task(update.id).unwrap()).collect())
         })
     }
@@ -191,21 +193,53 @@ impl NaiveSpace {
         self.document_of(block).is_some_and(|found| found.record.id == document)
     }
 
-    /// Those that are to be elsewhere go to the top of their place, in the order of the request; those that are there stay, and
-    /// come back if one above took them along.
-    fn move_tasks(&mut self, placed: &[(BlockId, DocumentId)]) {
+    /// In the inbox open tasks stand before closed ones.
+    fn goes_to_the_end(&self, document: DocumentId, data: &BlockData) -> bool {
+        let is_inbox = self.document(document).is_some_and(|found| found.record.location == Location::Inbox);
+        is_inbox && is_closed(data) && !self.breaks(Broken::ClosedTasksStay)
+    }
+
+    /// Of `ids`, those that are to be elsewhere go to the top of their place or to its end, and so do those of the inbox that were
+    /// opened or closed since `before`; in the order of the request. Those that are there stay, and come back if one above took them
+    /// along.
+    pub(crate) fn move_tasks(&mut self, before: &Self, ids: &[BlockId], placed: &[(BlockId, DocumentId)]) {
         let mut groups = Groups::new();
-        for (id, document) in placed.iter().filter(|(id, document)| !self.is_in(*id, *document)) {
-            group(&mut groups, *document, *id);
-        }
-        for (document, ids) in groups {
-            self.bring(&ids, document.root(), 0);
-        }
-        for (id, document) in placed {
-            if !self.is_in(*id, *document) {
-                self.bring(&[*id], document.root(), 0);
+        for id in ids {
+            let elsewhere = self.elsewhere(*id, placed);
+            if let Some(document) = elsewhere.or_else(|| self.turned(before, *id)) {
+                group(&mut groups, (document, self.goes_to_the_end(document, &self.get(*id).record.data)), *id);
             }
         }
+        self.bring_all(groups);
+        let mut groups = Groups::new();
+        for id in ids {
+            if let Some(document) = self.elsewhere(*id, placed) {
+                group(&mut groups, (document, self.goes_to_the_end(document, &self.get(*id).record.data)), *id);
+            }
+        }
+        self.bring_all(groups);
+    }
+
+    fn bring_all(&mut self, groups: Groups<BlockId>) {
+        for ((document, at_end), ids) in groups {
+            let root = document.root();
+            let index = if at_end { self.get(root).children.len() } else { 0 };
+            self.bring(&ids, root, index);
+        }
+    }
+
+    /// The document that a task is to be in and is not.
+    fn elsewhere(&self, id: BlockId, placed: &[(BlockId, DocumentId)]) -> Option<DocumentId> {
+        let (_, document) = *placed.iter().find(|(task, _)| *task == id)?;
+        (!self.is_in(id, document)).then_some(document)
+    }
+
+    /// The inbox, if the task at its top was opened or closed.
+    fn turned(&self, before: &Self, id: BlockId) -> Option<DocumentId> {
+        let document = &self.document_of(id)?.record;
+        let is_top = document.location == Location::Inbox && self.parent(id) == Some(document.id.root());
+        let [former, now] = [before, self].map(|space| is_closed(&space.get(id).record.data));
+        (is_top && former != now && !self.breaks(Broken::ClosedTasksStay)).then_some(document.id)
     }
 
     /// Deletes tasks with all below them. Returns the IDs asked for.
@@ -242,6 +276,10 @@ fn shown(document: &DocumentRecord, block: &NaiveBlock) -> Option<Task> {
     };
     let data = &block.record.data;
     Some(Task { id: block.record.id, markdown: data.markdown.clone(), info: data.task?, location })
+}
+
+fn is_closed(data: &BlockData) -> bool {
+    data.task.is_some_and(|task| task.state != TaskState::Todo)
 }
 
 fn ended(info: &TaskInfo) -> Option<Timestamp> {

@@ -1,7 +1,10 @@
 //! The inbox: a hidden document that is shown as its tasks alone. So at its top there are tasks, and its root stays as it is;
-//! below its tasks anything goes.
+//! below its tasks anything goes. Closed tasks stand behind the open ones, so that these lie together however much was done: who
+//! lists them reads no more than them.
 
-use leafbase_model::{BlockData, BlockId, DocumentId, Error, Location, Result};
+use leafbase_model::{BlockData, BlockId, DocumentId, Edge, Error, Location, Result, TaskState};
+
+use crate::{Located, Place};
 
 /// What may stand at a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -56,4 +59,28 @@ pub(crate) fn check_changeable(parent: Option<BlockId>, location: Location) -> R
         return Err(Error::rule("the inbox itself is not changed: change the tasks in it"));
     }
     Ok(())
+}
+
+/// Where a task that says `data` goes, of its own accord, in a document that is kept at `location`: to the top, but to the end of
+/// the inbox once it is done or given up.
+pub fn edge_for(location: Location, data: &BlockData) -> Edge {
+    if location == Location::Inbox && is_closed(data) { Edge::End } else { Edge::Start }
+}
+
+/// Where a block goes that says `after` and no longer `before`: elsewhere only if it stands at the top of the inbox, and was opened
+/// or closed.
+pub(crate) fn destination(
+    located: Located,
+    location: Location,
+    before: &BlockData,
+    after: &BlockData,
+) -> Option<Place> {
+    let parent = located.parent?;
+    let is_top = Takes::below(parent, located.document, location) == Takes::Tasks;
+    let goes = is_top && is_closed(before) != is_closed(after);
+    goes.then(|| Place::Within(edge_for(location, after), parent))
+}
+
+fn is_closed(data: &BlockData) -> bool {
+    data.task.is_some_and(|task| task.state != TaskState::Todo)
 }

@@ -31,7 +31,7 @@ pub use fetch::{assemble, fetch};
 pub use folders::{
     FolderPlan, MovedFolders, ReadFolders, create_folders, delete_folders, folders_within, move_folders,
 };
-pub use inbox::Takes;
+pub use inbox::{Takes, edge_for};
 pub use insert::{Inserted, insert, insert_at};
 pub use moves::{Moved, move_blocks};
 pub use place::{Opened, open_place, open_place_for};

@@ -6,7 +6,7 @@ use leafbase_model::{
 };
 
 use crate::batch::{Batch, Named, check_count};
-use crate::{Context, Located, ReadTree, inbox};
+use crate::{Context, Located, Place, ReadTree, inbox};
 
 /// What an update does.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +15,9 @@ pub struct Updated {
     pub edits: Vec<Edit>,
     /// The blocks of the request as they then are, in its order, each followed by those that its text was split into.
     pub blocks: Vec<BlockRecord>,
+    /// What is to be moved once this is written, in the order of the request: tasks at the top of the inbox that were opened go to
+    /// its start, those that were closed to its end.
+    pub going: Vec<(BlockId, Place)>,
 }
 
 /// What a host makes of the texts of an update.
@@ -39,6 +42,7 @@ impl std::fmt::Debug for Texts<'_> {
 /// Below `blocks`: [`ErrorKind::NotFound`], [`ErrorKind::Validation`] for a block named twice or a field that its type does
 /// not have, [`ErrorKind::Conflict`] if it has another `rev` than the patch expects, [`ErrorKind::RuleViolation`] for a change of
 /// type that is not allowed, a document in the trash, the root of the inbox and what would leave at its top what is no task, and those of `ready` and [`BlockData::check`].
+/// [`ErrorKind::Validation`] at `markdown` also for a collection's name that is blank;
 /// [`ErrorKind::LimitExceeded`] at `blocks` for too many, those that texts are split into included.
 pub fn update<T: ReadTree + ?Sized>(
     tree: &T,
@@ -72,6 +76,8 @@ pub fn update_texts<T: ReadTree + ?Sized>(
         let mut parts = parts.into_iter();
         let data = parts.next().unwrap_or_else(|| before.data.clone());
         let rest: Vec<_> = parts.map(|data| context.born(data)).collect();
+        let place = inbox::destination(located, batch.location(located.document)?, &before.data, &data);
+        updated.going.extend(place.map(|place| (before.id, place)));
         match revise(located.document, before.clone(), data, context.stamp) {
             Some(edit) => {
                 updated.blocks.extend(outcome(&edit).cloned());
@@ -156,6 +162,7 @@ fn changed<T: ReadTree + ?Sized>(
     if parts.len() > 1 && before.data.block_type() == BlockType::CollectionItem {
         return Err(Error::rule("the title of an item is one paragraph").at("markdown"));
     }
+    check_name(&before.data, &parts)?;
     for data in &mut parts {
         data.task = data.task.map(|task| carried(before.data.task, task).stamped(context.stamp.at));
         check_data(data, context.limits)?;
@@ -164,6 +171,15 @@ fn changed<T: ReadTree + ?Sized>(
         batch.takes(located.document, parent)?.check_change(&before.data, &parts)?;
     }
     Ok(parts)
+}
+
+/// A collection keeps a name: that of its schema, which is never blank.
+fn check_name(before: &BlockData, parts: &[BlockData]) -> Result<()> {
+    let is_blank = |data: &BlockData| data.markdown.trim().is_empty() && data.markdown != before.markdown;
+    if before.block_type() == BlockType::Collection && parts.first().is_some_and(is_blank) {
+        return Err(Error::validation("is blank").at("markdown"));
+    }
+    Ok(())
 }
 
 /// A page that has children, or is a document's root, stays a page.

@@ -1,33 +1,45 @@
 //! Tasks are made.
 
-use leafbase_model::{BlockData, BlockDraft, DocumentId, Error, Limits, ListStyle, Result, Task, TaskDraft, TaskInfo};
-use leafbase_tree_ops as ops;
+use leafbase_model::{
+    BlockData, BlockDraft, Error, Limits, ListStyle, Result, Task, TaskDraft, TaskInfo, TaskLocation,
+};
+use leafbase_tree_ops::{self as ops, Place};
 
-use super::places::{self, Destinations, by_document, top};
+use super::places::{self, Destinations, Documents, by_place};
 use crate::connection::Writing;
 use crate::prepare;
 use crate::sight::Full;
+
+/// A task that is made.
+struct Addition {
+    /// Its number in the request.
+    number: usize,
+    draft: BlockDraft,
+    location: TaskLocation,
+}
 
 /// The tasks of one request, made ready one after the other.
 pub(super) struct Additions<'a, 'w, 't> {
     writing: &'a mut Writing<'w, 't, Full>,
     limits: &'a Limits,
     destinations: Destinations,
-    /// Each task with its number in the request.
-    drafts: Vec<(DocumentId, (usize, BlockDraft))>,
+    documents: Documents,
+    added: Vec<(Addition, Place)>,
 }
 
 impl<'a, 'w, 't> Additions<'a, 'w, 't> {
     pub(super) fn begin(writing: &'a mut Writing<'w, 't, Full>, limits: &'a Limits) -> Result<Self> {
         let destinations = Destinations::new(writing)?;
-        Ok(Self { writing, limits, destinations, drafts: Vec::new() })
+        Ok(Self { writing, limits, destinations, documents: Documents::default(), added: Vec::new() })
     }
 
     /// Adds the task that the request has at `number`. The path of an error begins below it.
     pub(super) fn add(&mut self, number: usize, task: &TaskDraft) -> Result<()> {
         let document = self.destinations.open(self.writing, task.location).map_err(|error| error.at("location"))?;
         let draft = self.draft(task)?;
-        self.drafts.push((document, (number, draft)));
+        let record = self.documents.record(self.writing.transaction.reader()?, document)?;
+        let place = places::place(record, &draft.data);
+        self.added.push((Addition { number, draft, location: places::location(record) }, place));
         Ok(())
     }
 
@@ -48,20 +60,18 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
 
     /// Puts all of them in, and gives them in the order of the request.
     pub(super) fn finish(self) -> Result<Vec<Task>> {
-        let Self { writing, drafts, .. } = self;
-        let (mut added, mut edits) = (Vec::with_capacity(drafts.len()), Vec::new());
-        for (document, drafts) in by_document(drafts) {
-            let (numbers, drafts): (Vec<_>, Vec<_>) = drafts.into_iter().unzip();
-            let inserted = writing.decide(|tree, context| ops::insert(tree, context, drafts, top(document)))?;
-            let record = writing.transaction.reader()?.document(document)?.ok_or_else(Error::not_found)?;
+        let mut tasks = Vec::with_capacity(self.added.len());
+        for (place, added) in by_place(self.added) {
+            let apart = added.into_iter().map(|Addition { number, draft, location }| ((number, location), draft));
+            let (shown, drafts): (Vec<_>, Vec<_>) = apart.unzip();
+            let inserted = self.writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
             let blocks = inserted.forest().into_iter().flat_map(|forest| &forest.0).map(|node| node.block.clone());
-            let tasks = blocks.filter_map(|block| super::shown(block, places::location(&record)));
-            added.extend(numbers.into_iter().zip(tasks));
-            edits.extend(inserted.edits);
+            let task = |((number, location), block)| Some((number, super::shown(block, location)?));
+            tasks.extend(shown.into_iter().zip(blocks).filter_map(task));
+            self.writing.apply(inserted.edits)?;
         }
-        writing.apply(edits)?;
-        added.sort_unstable_by_key(|(number, _)| *number);
-        Ok(added.into_iter().map(|(_, task)| task).collect())
+        tasks.sort_unstable_by_key(|(number, _)| *number);
+        Ok(tasks.into_iter().map(|(_, task)| task).collect())
     }
 }
 

@@ -5,13 +5,14 @@ use std::collections::hash_map::Entry;
 
 use jiff::tz::TimeZone;
 use leafbase_model::{
-    Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result, TaskDestination, TaskLocation, Timestamp,
+    BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result, TaskDestination,
+    TaskLocation, Timestamp,
 };
 use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, Place};
 
 use crate::connection::Writing;
-use crate::sight::Full;
+use crate::sight::{Full, Sight};
 use crate::{days, documents};
 
 /// The top of a document.
@@ -28,17 +29,31 @@ pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
     }
 }
 
-/// Brings together what goes to the same document, in the order given.
-pub(super) fn by_document<T>(items: Vec<(DocumentId, T)>) -> Vec<(DocumentId, Vec<T>)> {
-    let (mut groups, mut numbers) = (Vec::<(DocumentId, Vec<T>)>::new(), HashMap::new());
-    for (document, item) in items {
-        let number = *numbers.entry(document).or_insert(groups.len());
+/// Where a task that says `data` goes in a document.
+pub(super) fn place(record: &DocumentRecord, data: &BlockData) -> Place {
+    Place::Within(ops::edge_for(record.location, data), record.id.root())
+}
+
+/// Brings together what goes to the same place, in the order given.
+pub(super) fn by_place<T>(items: Vec<(T, Place)>) -> Vec<(Place, Vec<T>)> {
+    let (mut groups, mut numbers) = (Vec::<(Place, Vec<T>)>::new(), HashMap::new());
+    for (item, place) in items {
+        let number = *numbers.entry(place).or_insert(groups.len());
         match groups.get_mut(number) {
             Some((_, group)) => group.push(item),
-            None => groups.push((document, vec![item])),
+            None => groups.push((place, vec![item])),
         }
     }
     groups
+}
+
+/// Moves blocks to their places, those of one place together and in the order given.
+pub(crate) fn send<S: Sight>(writing: &mut Writing<'_, '_, S>, going: Vec<(BlockId, Place)>) -> Result<()> {
+    for (place, blocks) in by_place(going) {
+        let moved = writing.decide(|tree, context| ops::move_blocks(tree, context, blocks, place))?;
+        writing.apply(moved.edits)?;
+    }
+    Ok(())
 }
 
 /// The documents that tasks are in, each read once.

@@ -1,14 +1,14 @@
 //! Tasks are changed and moved.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
     BlockData, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Fields, Limits, Result, Task, TaskUpdate,
 };
-use leafbase_tree_ops::{self as ops, Texts};
+use leafbase_tree_ops::{self as ops, Place, Texts};
 
 use super::adding::several_paragraphs;
-use super::places::{self, Destinations, Documents, by_document, top};
+use super::places::{self, Destinations, Documents, top};
 use crate::connection::Writing;
 use crate::prepare;
 use crate::sight::Full;
@@ -23,14 +23,16 @@ pub(super) struct Updates<'a, 'w, 't> {
     /// The tasks as they then are.
     blocks: Vec<BlockRecord>,
     /// The tasks that a place is given for, and the document that it is.
-    placed: Vec<(BlockId, DocumentId)>,
+    placed: HashMap<BlockId, DocumentId>,
+    /// The tasks that go elsewhere in the inbox, for they were opened or closed.
+    going: HashMap<BlockId, Place>,
 }
 
 impl<'a, 'w, 't> Updates<'a, 'w, 't> {
     pub(super) fn begin(writing: &'a mut Writing<'w, 't, Full>, limits: &'a Limits) -> Result<Self> {
         let destinations = Destinations::new(writing)?;
-        let (edits, blocks, placed) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { writing, limits, destinations, named: HashSet::new(), edits, blocks, placed })
+        let (edits, blocks, placed, going) = (Vec::new(), Vec::new(), HashMap::new(), HashMap::new());
+        Ok(Self { writing, limits, destinations, named: HashSet::new(), edits, blocks, placed, going })
     }
 
     /// Adds a change. The path of an error begins below it.
@@ -46,7 +48,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
                 let path = if located.parent.is_none() { "id" } else { "location" };
                 self.check_move(update.id, document).map_err(|error| error.at(path))?;
             }
-            self.placed.push((update.id, document));
+            self.placed.insert(update.id, document);
         }
         Ok(())
     }
@@ -73,6 +75,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         let updated = updated.map_err(|error| super::renamed(&error, "blocks[0]", ""))?;
         self.edits.extend(updated.edits);
         self.blocks.extend(updated.blocks);
+        self.going.extend(updated.going);
         Ok(())
     }
 
@@ -93,19 +96,20 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         Ok(tasks)
     }
 
-    /// Moves the tasks that are not in their documents, those of one document together.
+    /// Moves the tasks that are not in their documents, and once those that go elsewhere in the inbox.
     fn gather(&mut self) -> Result<()> {
-        let reader = self.writing.transaction.reader()?;
-        let mut elsewhere = Vec::new();
-        for (task, document) in &self.placed {
-            if reader.locate(*task)?.is_none_or(|standing| standing.document != *document) {
-                elsewhere.push((*document, *task));
-            }
+        let (reader, mut documents) = (self.writing.transaction.reader()?, Documents::default());
+        let mut going = Vec::new();
+        for block in &self.blocks {
+            let within = self.going.remove(&block.id);
+            let place = match self.placed.get(&block.id) {
+                Some(document) if reader.locate(block.id)?.is_none_or(|standing| standing.document != *document) => {
+                    Some(places::place(documents.record(reader, *document)?, &block.data))
+                }
+                _ => within,
+            };
+            going.extend(place.map(|place| (block.id, place)));
         }
-        for (document, tasks) in by_document(elsewhere) {
-            let moved = self.writing.decide(|tree, context| ops::move_blocks(tree, context, tasks, top(document)))?;
-            self.writing.apply(moved.edits)?;
-        }
-        Ok(())
+        places::send(self.writing, going)
     }
 }

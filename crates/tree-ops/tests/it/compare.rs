@@ -1,7 +1,7 @@
 //! One request done twice: by the operations and their edits, and by the naive space itself.
 
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockRecord, DocumentId, Edit, Fetch, FetchFrom, Position, Result, Target,
+    Block, BlockData, BlockId, BlockRecord, DocumentId, Edit, Error, Fetch, FetchFrom, Position, Result, Target,
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, SequentialIds, stamp};
 use leafbase_tree_ops::{self as ops, Context, Place};
@@ -45,7 +45,7 @@ fn decided(tree: &Tree<'_>, space: &NaiveSpace, request: &BlockRequest, step: u3
         }
         BlockRequest::Update(patches) => {
             let updated = ops::update(tree, &context, patches, &|data| Ok(vec![data]))?;
-            (updated.edits, Reply::Records(updated.blocks))
+            (sent(space, &context, updated.edits, updated.going)?, Reply::Records(updated.blocks))
         }
         BlockRequest::Delete(ids) => {
             let deleted = ops::delete(tree, &context, ids)?;
@@ -69,6 +69,24 @@ fn decided(tree: &Tree<'_>, space: &NaiveSpace, request: &BlockRequest, step: u3
             (edit.into_iter().collect(), Reply::Nothing)
         }
     })
+}
+
+/// The edits of an update, and of the moves that follow it.
+fn sent(
+    space: &NaiveSpace,
+    context: &Context<'_>,
+    mut edits: Vec<Edit>,
+    mut going: Vec<(BlockId, Place)>,
+) -> Result<Vec<Edit>> {
+    let mut after = space.clone();
+    after.apply_all(&edits).map_err(|error| Error::corrupted(error))?;
+    while let Some((_, place)) = going.first().copied() {
+        let ids = going.extract_if(.., |(_, to)| *to == place).map(|(id, _)| id).collect();
+        let moved = ops::move_blocks(&Tree::new(&after, None), context, ids, place)?;
+        after.apply_all(&moved.edits).map_err(|error| Error::corrupted(error))?;
+        edits.extend(moved.edits);
+    }
+    Ok(edits)
 }
 
 /// What the naive space does.

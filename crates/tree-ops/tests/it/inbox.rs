@@ -63,11 +63,6 @@ fn tasks_come_and_go() {
         let a = "  text \"a\" list=task #a\n";
         INBOX.replace(a, "").replace("    line #l\n", &format!("    line #l\n{a}"))
     });
-    check(
-        INBOX,
-        |s| s.update(&["a \"x\" task=done"]),
-        &INBOX.replace("\"a\" list=task", "\"x\" task=done completed=2026-01-01T00:00:01.000Z"),
-    );
     check(INBOX, |s| s.delete("a"), &INBOX.replace("  text \"a\" list=task #a\n", ""));
     check(INBOX, |s| s.move_to("a", "start of t"), &{
         let a = "  text \"a\" list=task #a\n";
@@ -79,6 +74,52 @@ fn tasks_come_and_go() {
 fn moved_behind_c(outline: &str) -> String {
     let e = "  text \"e\" list=task #e\n";
     outline.replace(e, "").replace("    line #l\n", &format!("    line #l\n{e}"))
+}
+
+const SORTED: &str = r#"
+page "Inbox" in=inbox
+  text "a" list=task #a
+  page "b" list=task #b
+    text "c" list=task #c
+    text "d" list=task #d
+  text "e" list=task #e
+  text "f" task=done completed=2026-01-01T00:00:00.000Z #f
+  text "g" task=canceled canceled=2026-01-01T00:00:00.000Z #g
+"#;
+
+/// What is changed, and the order of all then.
+const TURNED: &[(&[&str], &str)] = &[
+    (&["a task=done"], "b c d e f g a"),
+    (&["a task=canceled"], "b c d e f g a"),
+    (&["e task=done"], "a b c d f g e"),
+    // With all below it, which stays where it is itself.
+    (&["b task=done"], "a e f g b c d"),
+    (&["c task=done"], "a b c d e f g"),
+    (&["c task=done", "b task=done"], "a e f g b c d"),
+    // In the order of the request.
+    (&["e task=done", "a task=canceled"], "b c d f g e a"),
+    (&["a task=done", "b task=done", "e task=done"], "f g a b c d e"),
+    (&["f task=todo"], "f a b c d e g"),
+    (&["g task=todo", "f task=todo"], "g f a b c d e"),
+    (&["f task=todo", "a task=done", "g task=todo", "e task=done"], "f g b c d a e"),
+    // Closed is closed, open is open.
+    (&["f task=canceled", "g task=done"], "a b c d e f g"),
+    (&["a \"x\"", "e task=todo", "f \"y\""], "a b c d e f g"),
+];
+
+#[test]
+fn open_tasks_stand_before_closed_ones() {
+    let order = |outline: &str, changes: &[&str]| {
+        let mut space = Space::new(outline);
+        space.update(changes).unwrap();
+        let labels = space.naive.outline(&space.labels);
+        labels.lines().filter_map(|line| Some(line.split_once('#')?.1.to_owned())).collect::<Vec<_>>().join(" ")
+    };
+    for (changes, expected) in TURNED {
+        assert_eq!(order(SORTED, changes), *expected, "{changes:?}");
+        // The control: in a document all of them stay.
+        assert_eq!(order(&SORTED.replace(" in=inbox", ""), changes), "a b c d e f g", "{changes:?}");
+    }
 }
 
 #[test]
