@@ -26,8 +26,8 @@
 //! Written blocks lose what has no form: colour, alignment and font; size and width of pictures and videos; layout of files
 //! and rich links; the card layout where the style is neither card nor page; days and stamps of tasks. A block that is in no
 //! list keeps its indentation only up to one level below the list item before it. A rich link in a list, or one whose URL has
-//! no `scheme://`, comes back as a text with a link. Drawings and whiteboards come back as pictures, collections and their
-//! items as tables and pages.
+//! no `scheme://`, comes back as a text with a link. Drawings and whiteboards come back as pictures, collections as
+//! texts of their name, items as pages.
 
 mod cursor;
 mod starts;
@@ -70,3 +70,4 @@ pub use plain::plain_text;
 pub use render::{Rendered, render};
 pub use single::{read_block, render_block};
 pub use split::split_paragraphs;
+pub use table::table;

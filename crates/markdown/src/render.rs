@@ -5,7 +5,7 @@
 //! layout of pages and cards), dates of tasks, and the indentation of what is in no list beyond the list before it.
 
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockId, BlockKind, CardLayout, Content, Limits, ListStyle, TextLook, TextStyle,
+    Block, BlockData, BlockDraft, BlockKind, CardLayout, Content, Limits, ListStyle, TextLook, TextStyle,
 };
 
 use crate::canonical::NOTHING;
@@ -18,11 +18,6 @@ pub trait Rendered: Sized {
 
     /// Its children, in order.
     fn children(&self) -> &[Self];
-
-    /// Its ID, where it has one: the items of a collection are rendered as links.
-    fn id(&self) -> Option<BlockId> {
-        None
-    }
 
     /// Whether there are children that are not at hand: then the page is rendered without content.
     fn is_cut(&self) -> bool {
@@ -49,16 +44,13 @@ impl Rendered for Block {
         Self::children(self)
     }
 
-    fn id(&self) -> Option<BlockId> {
-        Some(self.id)
-    }
-
     fn is_cut(&self) -> bool {
         matches!(self.content, Content::Preview(_))
     }
 }
 
-/// Writes blocks as markdown, without a line break at the end. Pages are written with their content, in tags.
+/// Writes blocks as markdown, without a line break at the end. Pages are written with their content, in tags; of a collection only the
+/// name is, since its schema and items are not at hand: who has them puts a table in its place, made by [`table`](crate::table).
 ///
 /// ```
 /// use leafbase_markdown::{ParseOptions, parse, render};
@@ -131,8 +123,6 @@ impl<'b, B: Rendered> Writer<'b, B> {
             }
             self.line_break();
             self.out.push_str("</page>");
-        } else if data.kind == BlockKind::Collection && !block.children().is_empty() {
-            self.collection(block);
         } else {
             crate::single::write(&mut self.out, data, self.layout.prefix());
         }
@@ -178,27 +168,6 @@ impl<'b, B: Rendered> Writer<'b, B> {
         self.out.push_str("</");
         self.out.push_str(frame.element);
         self.out.push('>');
-    }
-
-    /// A table with a link to each item: its name, and one column.
-    fn collection(&mut self, block: &B) {
-        let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
-        let rows = block.children().iter().map(|item| {
-            let title = cell(&item.data().markdown);
-            item.id().map_or_else(|| title.clone(), |id| format!("[{title}](block://{id})"))
-        });
-        for (number, row) in std::iter::once(cell(&block.data().markdown)).chain(rows).enumerate() {
-            if number > 0 {
-                self.line_break();
-            }
-            if number == 1 {
-                self.out.push_str("| --- |");
-                self.line_break();
-            }
-            self.out.push_str("| ");
-            self.out.push_str(&row);
-            self.out.push_str(" |");
-        }
     }
 }
 

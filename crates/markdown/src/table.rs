@@ -32,6 +32,53 @@ pub(crate) fn canonical(markdown: &str) -> Cow<'_, str> {
     if written == markdown { Cow::Borrowed(markdown) } else { Cow::Owned(written) }
 }
 
+/// Writes a table: the first row is its head. Cells are inline markdown of one line; pipes in them are escaped, line breaks become
+/// spaces, and rows shorter than the head are filled up.
+///
+/// ```
+/// let rows = [vec!["Title".to_owned(), "Pages".to_owned()], vec!["[A | B](https://a.example)".to_owned()]];
+/// assert_eq!(
+///     leafbase_markdown::table(&rows),
+///     "| Title | Pages |\n| --- | --- |\n| [A \\| B](https://a.example) | |"
+/// );
+/// ```
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(1, |head| head.len().max(1));
+    let mut written = String::new();
+    for (number, row) in rows.iter().enumerate() {
+        if number > 0 {
+            written.push('\n');
+        }
+        written.push('|');
+        for cell in row.iter().map(String::as_str).chain(std::iter::repeat("")).take(columns) {
+            push_text(&mut written, cell);
+        }
+        if number == 0 {
+            written.push_str("\n|");
+            written.push_str(&" --- |".repeat(columns));
+        }
+    }
+    match canonical(&written) {
+        Cow::Borrowed(_) => written,
+        Cow::Owned(canonical) => canonical,
+    }
+}
+
+/// A cell with the pipe behind it.
+fn push_text(written: &mut String, text: &str) {
+    written.push(' ');
+    let (text, mut escaped) = (trim(text), false);
+    for letter in text.chars() {
+        match letter {
+            '|' if !escaped => written.push_str("\\|"),
+            '\n' | '\r' => written.push(' '),
+            letter => written.push(letter),
+        }
+        escaped = letter == '\\' && !escaped;
+    }
+    written.push_str(if text.is_empty() { "|" } else { " |" });
+}
+
 fn is_table(rows: &[&str]) -> bool {
     let rule = rows.get(1).and_then(|row| starts::table_rule(row));
     rule.is_some() && rows.first().map(|row| starts::columns(row)) == rule

@@ -42,7 +42,7 @@ pub fn fetch<T: ReadTree + ?Sized>(
         return Ok(shown(block, metadata, content));
     }
     let located = tree.locate(block)?.ok_or_else(missing)?;
-    let forest = tree.subtree(block, max_depth)?;
+    let forest = tree.subtree_without_items(block, max_depth)?;
     check_depths(&forest)?;
     let cut = |node: &BlockRecord| preview(tree, located.document, node.id, plain);
     let mut blocks = build(forest, max_depth, metadata, &cut)?;
@@ -55,7 +55,7 @@ pub fn assemble(forest: &Forest) -> Vec<Block> {
 }
 
 /// A store that is damaged may give blocks whose parent is not among them.
-fn check_depths(forest: &Forest) -> Result<()> {
+pub(crate) fn check_depths(forest: &Forest) -> Result<()> {
     let mut deepest = 0;
     for node in &forest.0 {
         if node.depth > deepest {
@@ -66,7 +66,7 @@ fn check_depths(forest: &Forest) -> Result<()> {
     Ok(())
 }
 
-fn build(
+pub(crate) fn build(
     forest: Forest,
     max_depth: Option<usize>,
     metadata: bool,
@@ -121,7 +121,7 @@ fn shown(block: BlockRecord, metadata: bool, content: Content) -> Block {
 }
 
 /// Plain text of the first children; no children at all are content read in full.
-fn preview<T: ReadTree + ?Sized>(
+pub(crate) fn preview<T: ReadTree + ?Sized>(
     tree: &T,
     document: DocumentId,
     block: BlockId,

@@ -65,7 +65,9 @@ fn movable<T: ReadTree + ?Sized>(
     let data = batch.block(id)?.data;
     let block_type = data.block_type();
     if block_type == BlockType::CollectionItem {
-        return Err(Error::rule("a block of type collectionItem leaves its collection only by deletion"));
+        return Err(Error::rule(
+            "a block of type collectionItem stays at its place: it leaves its collection only by deletion",
+        ));
     }
     spot.takes.check(&data)?;
     check_levels(batch, context, spot, parent, (id, block_type))?;

@@ -56,6 +56,12 @@ pub trait ReadTree {
     /// What the store reports.
     fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest>;
 
+    /// As [`Self::subtree`], but without what stands below collections: their items, which nobody asked for, cost nothing.
+    ///
+    /// # Errors
+    /// What the store reports.
+    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest>;
+
     /// How many levels of children stand below `block`, counted up to `at_most`; 0 if it does not exist. A store that can tell
     /// without reading the blocks should.
     ///

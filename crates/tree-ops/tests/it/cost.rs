@@ -2,7 +2,7 @@
 
 use leafbase_model::{BlockData, BlockDraft, BlockId, Edge, Result, Side};
 use leafbase_test_outline::{NaiveSpace, SequentialIds, stamp};
-use leafbase_tree_ops::{Context, Place, delete, insert, move_blocks};
+use leafbase_tree_ops::{Context, Place, delete, fetch, insert, move_blocks};
 
 use crate::tree::Tree;
 
@@ -77,4 +77,15 @@ fn a_page_that_goes_no_deeper_is_moved_without_reading_what_is_below() {
     let (calls, blocks) =
         reads(&space, |tree, context| move_blocks(tree, context, vec![page], Place::Beside(Side::After, beside)));
     assert!(calls < 12 && blocks < 4, "{calls} {blocks}");
+}
+
+#[test]
+fn a_fetch_reads_no_items() {
+    let fetched = |count: usize| {
+        let items = "    collectionItem \"x\"\n      line\n".repeat(count);
+        let (space, labels) = NaiveSpace::from_outline(&format!("\npage #t\n  collection \"c\"\n{items}")).unwrap();
+        reads(&space, |tree, _| fetch(tree, labels.id("t"), None, false, &|data| data.markdown.clone()))
+    };
+    assert_eq!(fetched(3), fetched(300));
+    assert_eq!(fetched(3).1, 2);
 }

@@ -159,6 +159,10 @@ impl ReadTree for Places {
     fn subtree(&self, _: BlockId, _: Option<usize>) -> Result<Forest> {
         Ok(Forest::default())
     }
+
+    fn subtree_without_items(&self, _: BlockId, _: Option<usize>) -> Result<Forest> {
+        Ok(Forest::default())
+    }
 }
 
 /// What becomes of a document.

@@ -132,6 +132,81 @@ fn roots_and_items_are_not_moved() {
     );
 }
 
+const SHELVES: &str = r#"
+page "Home" #t
+  text "a" #a
+  collection "Books" #k
+    collectionItem "One" #i
+      text "inside" #j
+      collection "Notes" #n
+        collectionItem "First" #f
+          line #l
+    collectionItem "Two" #h
+  page "Room" #r
+page "Other" #o
+"#;
+
+#[test]
+fn items_stay_at_their_place_and_nothing_goes_among_them() {
+    for (labels, position, path) in [
+        ("i", "end of r", "blockIds[0]"),
+        ("a i", "end of o", "blockIds[1]"),
+        ("i", "end of h", "blockIds[0]"),
+        ("i", "after h", "position.siblingId"),
+        ("h", "before i", "position.siblingId"),
+        ("i", "end of k", "position.pageId"),
+        ("f", "end of k", "position.pageId"),
+        ("r", "after i", "position.siblingId"),
+        ("k", "after f", "position.siblingId"),
+        ("k", "end of n", "position.pageId"),
+        // Below itself, by way of its own items.
+        ("k", "end of i", "blockIds[0]"),
+        ("k", "after n", "blockIds[0]"),
+        ("k", "end of f", "blockIds[0]"),
+    ] {
+        let error = refuse(SHELVES, |s| s.move_to(labels, position), RuleViolation, path);
+        let says = if path.starts_with("position") { "item operations" } else { "" };
+        assert!(error.message().contains(says), "{labels} {position}: {error}");
+    }
+    let error = refuse(SHELVES, |s| s.move_to("i", "end of r"), RuleViolation, "blockIds[0]");
+    assert!(error.message().contains("only by deletion"), "{error}");
+}
+
+#[test]
+fn collections_go_anywhere_with_their_items_and_so_does_what_holds_them() {
+    let lines = |from: usize, to: usize| SHELVES.trim_start().lines().collect::<Vec<_>>()[from..to].join("\n");
+    let (books, notes) = (lines(2, 9), lines(5, 8));
+    let deeper = |text: &str, by: usize| text.lines().map(|line| " ".repeat(by) + line).collect::<Vec<_>>().join("\n");
+    let after = format!("page \"Home\" #t\n  text \"a\" #a\n  page \"Room\" #r\npage \"Other\" #o\n{books}");
+    check(SHELVES, |s| s.move_to("k", "end of o"), &after);
+    let after =
+        format!("page \"Home\" #t\n  page \"Room\" #r\n    text \"a\" #a\n{}\npage \"Other\" #o", deeper(&books, 2));
+    check(SHELVES, |s| s.move_to("a k", "end of r"), &after);
+    // Into the page of an item, and out of one.
+    let after = format!(
+        "page \"Home\" #t\n  text \"a\" #a\n{}\n{}\n    collectionItem \"Two\" #h\n{notes}\n  page \"Room\" #r\npage \"Other\" #o",
+        lines(2, 5),
+        "",
+    );
+    check(SHELVES, |s| s.move_to("n", "end of h"), &after.replace("\n\n", "\n"));
+    // Together with the block inside it, which leaves it.
+    let after = format!(
+        "page \"Home\" #t\n  text \"a\" #a\n  page \"Room\" #r\npage \"Other\" #o\n{books}\n  text \"inside\" #j"
+    );
+    check(SHELVES, |s| s.move_to("k j", "end of o"), &after.replacen("      text \"inside\" #j\n", "", 1));
+}
+
+#[test]
+fn items_are_levels() {
+    let limited = |s: &mut Space, nesting: usize, position: &str| {
+        s.naive.limits.page_nesting = nesting;
+        s.move_to("k", position)
+    };
+    // The line in the item of the collection in the item.
+    refuse(SHELVES, |s| limited(s, 5, "end of r"), LimitExceeded, "blockIds[0]");
+    Space::new(SHELVES).limited(|limits| limits.page_nesting = 6).move_to("k", "end of r").unwrap();
+}
+
 #[test]
 fn the_first_bad_block_is_named() {
     refuse(TRIP, |s| s.move_to("a ?", "end of t"), NotFound, "blockIds[1]");

@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
-use leafbase_model::{BlockId, BlockKind, BlockRecord, DocumentId, DocumentRecord, Forest, Location, Result, TextLook};
+use leafbase_model::{
+    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, DocumentRecord, Forest, Location, Result, TextLook,
+};
 use leafbase_test_outline::NaiveSpace;
 use leafbase_tree_ops::{Located, ReadTree};
 
@@ -113,6 +115,20 @@ impl ReadTree for Tree<'_> {
     fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
         let max_depth = if self.lies(Lie::NoBlockHasAnythingBelow) { Some(0) } else { max_depth };
         let forest = self.space.subtree(block, max_depth);
+        self.count(forest.0.len());
+        Ok(forest)
+    }
+
+    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+        let max_depth = if self.lies(Lie::NoBlockHasAnythingBelow) { Some(0) } else { max_depth };
+        let (mut forest, mut collection) = (self.space.subtree(block, max_depth), None);
+        forest.0.retain(|node| {
+            let is_below = collection.is_some_and(|depth| node.depth > depth);
+            if !is_below {
+                collection = (node.block.data.block_type() == BlockType::Collection).then_some(node.depth);
+            }
+            !is_below
+        });
         self.count(forest.0.len());
         Ok(forest)
     }

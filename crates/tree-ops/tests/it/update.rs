@@ -75,6 +75,17 @@ fn other_changes_of_type_name_both() {
 }
 
 #[test]
+fn a_collection_keeps_a_name() {
+    check(TRIP, |s| s.update(&["c \"Papers\""]), &TRIP.replace("Books", "Papers"));
+    for name in ["", "  "] {
+        refuse(TRIP, |s| s.update(&["p \"x\"", &format!("c {name:?}")]), Validation, "blocks[1].markdown");
+    }
+    refuse(TRIP, |s| s.update(&[&format!("c \"{}\"", "x".repeat(1_001))]), LimitExceeded, "blocks[0].markdown");
+    let unnamed = "page\n  collection #c";
+    check(unnamed, |s| s.update(&["c color=#ff0000"]), "page\n  collection color=#ff0000");
+}
+
+#[test]
 fn a_page_with_a_layout_for_columns_cannot_become_text_with_it() {
     let before = "page #t\n  page \"a\" card=small #a";
     refuse(before, |s| s.update(&["a type=text"]), RuleViolation, "blocks[0].cardLayout");
