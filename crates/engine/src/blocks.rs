@@ -2,14 +2,19 @@
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockId, BlockPatch, BlockRecord, Content, DayRef, DeleteBlocks, Error, Fetch,
-    FetchFrom, Fields, InsertBlocks, InsertSource, Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
+    Block, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Content, DayRef,
+    DeleteBlocks, Error, Fetch, FetchFrom, Fields, InsertBlocks, InsertSource, ItemFields, Items, MoveBlocks, Position,
+    Result, Target, UpdateBlocks,
 };
+use leafbase_store::SpaceSnapshot;
 use leafbase_tree_ops::{self as ops, Place, ReadTree, Takes, Texts};
 
+use crate::collections::showing::Shower;
+use crate::collections::tables;
 use crate::connection::{Connection, Writing};
 use crate::drafts::Ready;
 use crate::sight::Sight;
+use crate::tree::Tree;
 use crate::{comments, days, documents, prepare, tasks};
 
 impl<S: Sight> Connection<S> {
@@ -19,47 +24,70 @@ impl<S: Sight> Connection<S> {
     /// [`crate::ErrorKind::NotFound`] if there is no such block, or no note of that day;
     /// [`crate::ErrorKind::LimitExceeded`] if it would be more than [`crate::Limits::blocks_per_fetch`] blocks.
     pub fn fetch(&self, request: Fetch) -> Result<Block> {
-        self.read(|tree, snapshot| {
-            let start = match request.from {
-                FetchFrom::Block(block) => block,
-                FetchFrom::Day(day) => {
-                    let day = days::resolve(day, &days::zone(&snapshot.reader().meta()?.zone)?, self.space.now())?;
-                    let note =
-                        documents::find_daily_note(snapshot.reader(), day)?.filter(|note| self.sight.admits(note));
-                    note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
-                }
-            };
-            let plain = |data: &BlockData| markdown::plain_text(&data.markdown).into_owned();
-            let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &plain)?;
-            let (shown, most) = (show_markdown(&mut block), self.limits().blocks_per_fetch);
-            if shown > most {
-                let error = Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
-                return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) { "date" } else { "id" }));
+        self.read(|tree, snapshot| self.fetch_from(tree, snapshot, &request))
+    }
+
+    fn fetch_from(&self, tree: &Tree<'_, S>, snapshot: &SpaceSnapshot, request: &Fetch) -> Result<Block> {
+        let start = match request.from {
+            FetchFrom::Block(block) => block,
+            FetchFrom::Day(day) => {
+                let day = days::resolve(day, &days::zone(&snapshot.reader().meta()?.zone)?, self.space.now())?;
+                let note = documents::find_daily_note(snapshot.reader(), day)?.filter(|note| self.sight.admits(note));
+                note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
             }
-            if request.metadata
-                && let Some(located) = tree.locate(start)?
-            {
-                comments::show_in(snapshot.reader(), located.document, &mut block)?;
-            }
-            Ok(block)
-        })
+        };
+        let plain = |data: &BlockData| markdown::plain_text(&data.markdown).into_owned();
+        let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &plain)?;
+        let (shown, most) = (show_markdown(&mut block), self.limits().blocks_per_fetch);
+        if shown > most {
+            let error = Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
+            return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) { "date" } else { "id" }));
+        }
+        // Items stand below collections alone, which show none: only the first block can be one.
+        block.item = item_fields(tree, &mut Shower::new(tree), block.id, &block.data)?;
+        if request.metadata
+            && let Some(located) = tree.locate(start)?
+        {
+            comments::show_in(snapshot.reader(), located.document, &mut block)?;
+        }
+        Ok(block)
     }
 
     /// Reads a block with all below it as markdown: a page stands in `<page>` tags, as the dialect writes it. A page whose
     /// children a depth cuts off is shown with its title and no content: markdown has no word for "there is more".
     ///
-    /// # Errors
-    /// As [`Self::fetch`].
-    pub fn fetch_markdown(&self, request: Fetch) -> Result<String> {
-        Ok(markdown::render(std::slice::from_ref(&self.fetch(request)?)))
-    }
-
-    /// Reads what is below a page or a document as markdown, without the page's own tags and title.
+    /// A collection is its name in bold and a table of its items: their titles, which are links to them, and a column for each
+    /// property. The pages of the items are not in it. Where a depth cuts the items off, there is the name alone.
     ///
     /// # Errors
-    /// As [`Self::fetch`].
+    /// As [`Self::fetch`]; [`crate::ErrorKind::LimitExceeded`] also for collections of more items than a fetch may have blocks.
+    pub fn fetch_markdown(&self, request: Fetch) -> Result<String> {
+        Ok(markdown::render(&self.tabulated(&request)?.1))
+    }
+
+    /// Reads what is below a page or a document as markdown, without the page's own tags and title; of a collection the table of
+    /// its items.
+    ///
+    /// # Errors
+    /// As [`Self::fetch_markdown`].
     pub fn content_markdown(&self, page: impl Into<BlockId>) -> Result<String> {
-        Ok(markdown::render(self.fetch(Fetch::new(page))?.children()))
+        let (block_type, blocks) = self.tabulated(&Fetch::new(page))?;
+        let content = match (block_type, blocks.split_first()) {
+            (_, None) => &[],
+            (BlockType::Collection, Some((_, table))) => table,
+            (_, Some((page, _))) => page.children(),
+        };
+        Ok(markdown::render(content))
+    }
+
+    /// What is fetched with tables in the place of collections, and the type of what is asked for.
+    fn tabulated(&self, request: &Fetch) -> Result<(BlockType, Vec<Block>)> {
+        self.read(|tree, snapshot| {
+            let block = self.fetch_from(tree, snapshot, request)?;
+            let (block_type, mut blocks) = (block.data.block_type(), vec![block]);
+            tables::tabulate(tree, &mut blocks, request.max_depth, self.limits().blocks_per_fetch)?;
+            Ok((block_type, blocks))
+        })
     }
 
     /// Puts new blocks at a position, and gives them back with their IDs. A text that receives children becomes a page.
@@ -117,7 +145,7 @@ impl<S: Sight> Connection<S> {
     /// for the root of the inbox. The path names the first bad entry, and nothing is changed.
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
         let UpdateBlocks { blocks } = request;
-        let (updated, _) = self.write(|writing| {
+        let (mut updated, _) = self.write(|writing| {
             let mut patches = blocks.clone();
             Self::resolve_days(writing, &mut patches)?;
             let ready = |data: BlockData| prepare::data(data, self.limits());
@@ -231,6 +259,27 @@ fn alone(block: BlockRecord) -> Block {
     Block { id, rev, data, metadata: None, item: None, content: Content::None }
 }
 
+/// Puts into blocks that are items what the schemas of their collections make of them.
+fn show_items<S: Sight>(tree: &Tree<'_, S>, blocks: &mut [Block]) -> Result<()> {
+    let mut shower = Shower::new(tree);
+    for block in blocks {
+        block.item = item_fields(tree, &mut shower, block.id, &block.data)?;
+    }
+    Ok(())
+}
+
+fn item_fields<S: Sight>(
+    tree: &Tree<'_, S>,
+    shower: &mut Shower<'_, '_, S>,
+    id: BlockId,
+    data: &BlockData,
+) -> Result<Option<Box<ItemFields>>> {
+    let BlockKind::CollectionItem { properties } = &data.kind else { return Ok(None) };
+    let collection = tree.locate(id)?.and_then(|located| located.parent);
+    let collection = collection.ok_or_else(|| Error::corrupted(format_args!("item {id} is in no collection")))?;
+    shower.fields(collection, id, properties.clone()).map(|fields| Some(Box::new(fields)))
+}
+
 /// A block without text of its own is shown with the markdown that it would be.
 pub(crate) fn show_text(data: &mut BlockData) {
     if !data.block_type().has_own_markdown() {
@@ -239,7 +288,7 @@ pub(crate) fn show_text(data: &mut BlockData) {
 }
 
 /// Puts the markdown of blocks that have no text of their own into a reply, and counts its blocks.
-fn show_markdown(block: &mut Block) -> usize {
+pub(crate) fn show_markdown(block: &mut Block) -> usize {
     let (mut waiting, mut count) = (vec![block], 0);
     while let Some(block) = waiting.pop() {
         count += 1;

@@ -1,11 +1,11 @@
 //! Collections: their schemas, their items, and queries over them.
 
 mod reading;
-mod removal;
-mod showing;
+pub(crate) mod removal;
+pub(crate) mod showing;
 mod writing;
 
 mod items;
 mod queries;
 mod schemas;
-mod tables;
+pub(crate) mod tables;

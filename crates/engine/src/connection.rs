@@ -76,8 +76,13 @@ impl<S: Sight> Writing<'_, '_, S> {
         decide(&Tree::new(reader, self.sight), &self.context)
     }
 
-    /// Applies `edits`, and what follows from them: comments go with their blocks, files with the last block that shows them.
-    pub(crate) fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
+    /// Applies `edits`, and what follows from them: comments go with their blocks, files with the last block that shows them, ends
+    /// of relations with items and collections.
+    pub(crate) fn apply(&mut self, mut edits: Vec<Edit>) -> Result<()> {
+        if upkeep::concerns_collections(&edits) {
+            let tree = Tree::new(self.transaction.reader()?, &Full);
+            edits = upkeep::with_collections(&tree, self.context.stamp, self.context.limits, edits)?;
+        }
         let files = upkeep::files(&edits);
         for stretch in upkeep::stretches(edits) {
             if upkeep::takes_any(&stretch) {

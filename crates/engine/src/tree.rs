@@ -75,4 +75,11 @@ impl<S: Sight> ReadTree for Tree<'_, S> {
         }
         self.reader.subtree(block, max_depth)
     }
+
+    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+        if !self.sight.admits_all() && self.standing(block)?.is_none() {
+            return Ok(Forest::default());
+        }
+        self.reader.subtree_without_items(block, max_depth)
+    }
 }

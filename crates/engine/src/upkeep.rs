@@ -1,16 +1,23 @@
-//! What goes with what a write takes away: comments of blocks, files that no block shows any more.
+//! What goes with what a write takes away: comments of blocks, files that no block shows any more, ends of relations. And what goes
+//! with a collection's name: its schema says the same.
 //!
 //! Every write of the engine comes by here, so that no operation has to care.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use leafbase_model::{AssetId, BlockId, DocumentId, Edit, Forest, Result};
+use leafbase_collections::ReadCollections;
+use leafbase_model::{
+    AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Forest, Limits, Result, Schema, Stamp,
+};
 use leafbase_store::{EdgeEnd, Reader};
 
+use crate::collections::removal;
 use crate::links;
+use crate::sight::Full;
+use crate::tree::Tree;
 
 /// The blocks that `edit` takes out, and their document.
-fn taken(edit: &Edit) -> Option<(DocumentId, &Forest)> {
+pub(crate) fn taken(edit: &Edit) -> Option<(DocumentId, &Forest)> {
     match edit {
         Edit::Remove { slot, forest } => Some((slot.document, forest)),
         Edit::EraseDocument { record, forest } => Some((record.id, forest)),
@@ -37,6 +44,61 @@ pub(crate) fn stretches(edits: Vec<Edit>) -> Vec<Vec<Edit>> {
         }
     }
     stretches
+}
+
+/// Whether something of a collection goes with `edits`: of others nothing need be read.
+pub(crate) fn concerns_collections(edits: &[Edit]) -> bool {
+    removal::takes_any(edits) || edits.iter().any(|edit| renamed(edit).is_some())
+}
+
+/// `edits` with what of collections goes with them. `tree` is the state before.
+pub(crate) fn with_collections(
+    tree: &Tree<'_, Full>,
+    stamp: &Stamp,
+    limits: &Limits,
+    edits: Vec<Edit>,
+) -> Result<Vec<Edit>> {
+    let edits = with_names(tree, edits)?;
+    if removal::takes_any(&edits) { removal::with_ends(tree, stamp, limits, edits) } else { Ok(edits) }
+}
+
+/// The collection that `edit` gives another name, and its document.
+fn renamed(edit: &Edit) -> Option<(DocumentId, &BlockRecord)> {
+    match edit {
+        Edit::Update { document, before, after } if after.data.kind == BlockKind::Collection => {
+            (before.data.markdown != after.data.markdown).then_some((*document, after))
+        }
+        _ => None,
+    }
+}
+
+/// `edits` with the schemas of collections that they rename, unless they bring them themselves.
+fn with_names(tree: &Tree<'_, Full>, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+    let brought: BTreeSet<_> = edits.iter().filter_map(named_by_schema).collect();
+    let (mut all, mut schemas) = (Vec::with_capacity(edits.len()), BTreeMap::new());
+    for edit in &edits {
+        all.push(edit.clone());
+        let Some((document, BlockRecord { id, data, .. })) = renamed(edit) else { continue };
+        if brought.contains(&(*id, data.markdown.as_str())) {
+            continue;
+        }
+        let before = schemas.remove(id).map_or_else(|| tree.schema(*id), |known| Ok(Some(known)))?;
+        if let Some(before) = before.filter(|schema: &Schema| schema.name != data.markdown) {
+            let after = Schema { name: data.markdown.clone(), ..before.clone() };
+            schemas.insert(*id, after.clone());
+            let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
+            all.push(Edit::SetSchema { document, collection: *id, before, after });
+        }
+    }
+    Ok(all)
+}
+
+/// The collection that `edit` gives a schema, with the name in it.
+fn named_by_schema(edit: &Edit) -> Option<(BlockId, &str)> {
+    match edit {
+        Edit::SetSchema { collection, after: Some(after), .. } => Some((*collection, &after.name)),
+        _ => None,
+    }
 }
 
 /// The edits that take the comments off the blocks that `edits` take out.
