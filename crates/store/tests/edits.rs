@@ -10,12 +10,12 @@ use leafbase_model::{
     Location, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, OpenOptions, Store};
-use leafbase_store::{DocumentQuery, Extractor, Reader, SpaceStore, directory};
+use leafbase_store::{DocumentQuery, Reader, SpaceStore, directory};
 use proptest::prelude::*;
 
 mod naive;
 
-use naive::{Maker, Naive, Rule, extract, memory_space, meta, play, relaxed, stamp, upload};
+use naive::{EXTRACTOR, Maker, Naive, Rule, memory_space, meta, play, relaxed, stamp, upload};
 
 fn agrees(space: &SpaceStore, naive: &Naive) {
     naive.agrees_with(space.snapshot().unwrap().reader());
@@ -70,13 +70,13 @@ proptest! {
     #[test]
     fn a_space_in_memory_agrees_with_the_model(first in numbers(30), second in numbers(60)) {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let space = SpaceStore::create(Arc::clone(&store), Extractor::of_edges(extract), &meta()).unwrap();
+        let space = SpaceStore::create(Arc::clone(&store), EXTRACTOR, &meta()).unwrap();
         let (mut naive, mut maker, mut now) = with_document(&space);
         play(&space, &mut naive, &mut maker, &first, &mut now);
         agrees(&space, &naive);
         let (middle, sequence) = (naive.clone(), space.snapshot().unwrap().reader().last_sequence().unwrap());
         play(&space, &mut naive, &mut maker, &second, &mut now);
-        let space = SpaceStore::open(store, Extractor::of_edges(extract)).unwrap();
+        let space = SpaceStore::open(store, EXTRACTOR).unwrap();
         agrees(&space, &naive);
         undo(&space, sequence, &mut now).unwrap();
         agrees(&space, &middle);
@@ -88,7 +88,7 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("space");
         let store = Arc::new(directory::create(&path, &OpenOptions::default()).unwrap());
-        let space = SpaceStore::create(store, Extractor::of_edges(extract), &meta()).unwrap();
+        let space = SpaceStore::create(store, EXTRACTOR, &meta()).unwrap();
         let (mut naive, mut maker, mut now) = with_document(&space);
         play(&space, &mut naive, &mut maker, &first, &mut now);
         let (middle, sequence) = (naive.clone(), space.snapshot().unwrap().reader().last_sequence().unwrap());
@@ -96,7 +96,7 @@ proptest! {
         agrees(&space, &naive);
         drop(space);
         let store = Arc::new(directory::open(&path, &OpenOptions::default()).unwrap());
-        let space = SpaceStore::open(store, Extractor::of_edges(extract)).unwrap();
+        let space = SpaceStore::open(store, EXTRACTOR).unwrap();
         agrees(&space, &naive);
         undo(&space, sequence, &mut now).unwrap();
         agrees(&space, &middle);

@@ -27,6 +27,7 @@ impl Naive {
         self.documents_agree(reader);
         self.tasks_agree(reader);
         self.rows_beside_agree(reader);
+        self.collections_agree(reader);
         for document in self.documents.keys() {
             assert_eq!(reader.subtree(document.root(), None).unwrap(), self.subtree(document.root(), usize::MAX));
         }

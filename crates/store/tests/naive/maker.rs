@@ -6,6 +6,7 @@ use leafbase_model::{
 };
 use leafbase_store::CHUNK_BYTES;
 
+use super::collections::{is_movable, is_plain};
 use super::{Naive, Rule, pick, stamp};
 
 /// One of a few days.
@@ -92,7 +93,7 @@ impl Maker {
         Forest(nodes)
     }
 
-    fn slot(naive: &Naive, a: u32, b: u32) -> Option<Slot> {
+    pub(super) fn slot(naive: &Naive, a: u32, b: u32) -> Option<Slot> {
         let parent = pick(&naive.parents(), a)?;
         let siblings = naive.children(parent);
         let at = usize::try_from(b).unwrap() % (siblings.len() + 1);
@@ -106,7 +107,8 @@ impl Maker {
     /// Edits that are valid now, and applied to `naive`: one, with those that must go before it and behind it.
     pub fn edits(&mut self, naive: &mut Naive, numbers: [u32; 4]) -> Vec<Edit> {
         let mut edits = match numbers {
-            [kind, a, b, seed] if kind % 26 >= 23 => self.file_edits(naive, [a, b, seed]),
+            [kind, ..] if kind % 34 >= 26 => self.collection_edits(naive, numbers),
+            [kind, a, b, seed] if kind % 34 >= 23 => self.file_edits(naive, [a, b, seed]),
             numbers => self.edit(naive, numbers).into_iter().collect(),
         };
         if let Some(Edit::Remove { forest, .. } | Edit::EraseDocument { forest, .. }) = edits.first() {
@@ -116,7 +118,8 @@ impl Maker {
                 let (document, block, comment) = (naive.standing[block].0, *block, comment.clone());
                 Edit::RemoveComment { document, block, comment }
             });
-            edits.splice(0..0, removed.collect::<Vec<_>>());
+            let before: Vec<_> = removed.chain(naive.schema_removals(&gone)).collect();
+            edits.splice(0..0, before);
         }
         for edit in &edits {
             naive.apply(edit);
@@ -133,7 +136,7 @@ impl Maker {
         let inner = |naive: &Naive| -> Vec<BlockId> {
             naive.standing.iter().filter(|(_, (_, parent))| parent.is_some()).map(|(id, _)| *id).collect()
         };
-        match kind % 26 {
+        match kind % 34 {
             0 => {
                 let mut forest = self.forest(naive, seed);
                 for node in &mut forest.0 {
@@ -155,7 +158,8 @@ impl Maker {
             }
             1..=7 => Some(Edit::Insert { slot: Self::slot(naive, a, b)?, forest: self.forest(naive, seed) }),
             8..=10 => {
-                let id = pick(&naive.blocks.keys().copied().collect::<Vec<_>>(), a)?;
+                let plain = naive.blocks.values().filter(|block| is_plain(block)).map(|block| block.id);
+                let id = pick(&plain.collect::<Vec<_>>(), a)?;
                 let before = naive.blocks[&id].clone();
                 let mut after = self.block(naive, seed);
                 after.id = id;
@@ -175,7 +179,8 @@ impl Maker {
                 Some(Edit::Remove { slot, forest: Forest(forest.collect()) })
             }
             14..=16 => {
-                let block = pick(&inner(naive), a)?;
+                let movable = inner(naive).into_iter().filter(|block| is_movable(&naive.blocks[block]));
+                let block = pick(&movable.collect::<Vec<_>>(), a)?;
                 let from = naive.slot_of(block);
                 let mut left = naive.clone();
                 left.uproot(&naive.subtree(block, usize::MAX));

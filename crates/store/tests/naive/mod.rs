@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leafbase_model::{
-    AssetId, AssetRecord, BlockData, BlockId, BlockRecord, Comment, CommentId, Day, DocumentId, DocumentRecord, Edit,
-    ErrorKind, FolderId, FolderRecord, Forest, Location, Node, Slot, SpaceId, Stamp, TaskInfo, Timestamp,
+    AssetId, AssetRecord, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId, Day, DocumentId,
+    DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest, Location, Node, PropertyValue, Schema, Slot,
+    SpaceId, Stamp, TaskInfo, Timestamp,
 };
 use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, EdgeEnd, EdgeKind, EdgeTarget, Extractor, SpaceMeta, SpaceStore};
 
 pub mod agrees;
+pub mod collections;
 mod maker;
 mod refused;
 
@@ -20,6 +22,12 @@ pub use refused::Rule;
 
 /// Finds links in texts: a word `b:` and a block's ID, `d:` and a day, or `f:` and a file.
 pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
+    if let BlockKind::CollectionItem { properties } = &data.kind {
+        for (_, value) in properties.iter() {
+            let PropertyValue::Relations(items) = value else { continue };
+            items.iter().for_each(|item| tell(EdgeTarget { to: EdgeEnd::Block(*item), kind: EdgeKind::Relation }));
+        }
+    }
     for word in data.markdown.split(' ') {
         if let Some(Ok(id)) = word.strip_prefix("b:").map(str::parse) {
             tell(EdgeTarget { to: EdgeEnd::Block(id), kind: EdgeKind::Link });
@@ -30,6 +38,9 @@ pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
         }
     }
 }
+
+/// What the spaces of these tests know of their blocks.
+pub const EXTRACTOR: Extractor = Extractor { edges: extract, keys: collections::keys };
 
 pub fn stamp(millis: i64) -> Stamp {
     Stamp { at: Timestamp::from_millis(millis), by: leafbase_model::Author::new("Ada") }
@@ -44,6 +55,7 @@ pub struct Naive {
     pub standing: BTreeMap<BlockId, (DocumentId, Option<BlockId>)>,
     pub comments: BTreeMap<(BlockId, CommentId), Comment>,
     pub assets: BTreeMap<AssetId, AssetRecord>,
+    pub schemas: BTreeMap<BlockId, Schema>,
 }
 
 impl Naive {
@@ -131,7 +143,10 @@ impl Naive {
             }
             Edit::CreateAsset(record) => assert_eq!(self.assets.insert(record.id, record.clone()), None),
             Edit::EraseAsset(record) => assert_eq!(self.assets.remove(&record.id), Some(record.clone())),
-            Edit::SetSchema { .. } => unreachable!("the edits of these tests set none"),
+            Edit::SetSchema { collection, before, after, .. } => {
+                assert_eq!(self.schemas.remove(collection), before.as_deref().cloned());
+                self.schemas.extend(after.as_deref().map(|after| (*collection, after.clone())));
+            }
         }
     }
 
@@ -207,7 +222,7 @@ pub fn meta() -> SpaceMeta {
 /// An empty space in memory, and the store that it is in.
 pub fn memory_space() -> (Arc<dyn Store>, SpaceStore) {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let space = SpaceStore::create(Arc::clone(&store), Extractor::of_edges(extract), &meta()).unwrap();
+    let space = SpaceStore::create(Arc::clone(&store), EXTRACTOR, &meta()).unwrap();
     (store, space)
 }
 
