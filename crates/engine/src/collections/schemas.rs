@@ -1,1 +1,189 @@
 //! The operations on collections: list, create, read and replace schemas.
+
+use std::collections::BTreeSet;
+
+use leafbase_collections::items_schema;
+use leafbase_model::{
+    BlockId, Collection, CollectionSchema, CreateCollection, DocumentFilterMode, DocumentId, Error, GetSchema, Items,
+    ListCollections, Location, ReplaceSchema, Result, Schema, SchemaFormat, SchemaReply,
+};
+use leafbase_store::{CollectionEntry, Reader};
+use leafbase_tree_ops::ReadTree;
+
+use crate::connection::Connection;
+use crate::prepare;
+use crate::sight::Sight;
+use crate::tree::Tree;
+
+use changing::{block, changeable, create, existing_schema, replaced, reply};
+
+mod changing;
+mod replacing;
+
+impl<S: Sight> Connection<S> {
+    /// The collections of all documents that the connection sees, those in the trash too, or of the documents named: by document and ID,
+    /// each with its name and how many items it has. Costs what it returns.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]`; on the full space [`crate::ErrorKind::Validation`] at `documentFilterMode` for
+    /// [`DocumentFilterMode::Exclude`].
+    pub fn list_collections(&self, request: ListCollections) -> Result<Items<Collection>> {
+        let ListCollections { document_ids, mode } = request;
+        let excludes = mode == Some(DocumentFilterMode::Exclude);
+        if excludes && self.sight.admits_all() {
+            let message = "a connection to the full space takes include alone";
+            return Err(Error::validation(message).at("documentFilterMode"));
+        }
+        self.read(|tree, snapshot| {
+            let named = document_ids.map(|ids| existing(tree, &ids)).transpose()?;
+            let entries = match &named {
+                Some(documents) if !excludes => of_documents(snapshot.reader(), documents)?,
+                _ => snapshot.reader().collections()?,
+            };
+            let without = named.filter(|_| excludes).unwrap_or_default();
+            let entries = entries.into_iter().filter(|entry| !without.contains(&entry.document));
+            shown(tree, entries).map(Items)
+        })
+    }
+
+    /// Makes a collection without items at a position; its name is that of the schema, and a text that receives it becomes a page. Properties
+    /// get keys, made from their names where the request has none. A relation makes the property that is its other end in the target
+    /// collection, so that both show the same; the target `self` is the new collection.
+    ///
+    /// ```
+    /// use leafbase::{CreateCollection, PropertyDraft, PropertyKind, Relation, SchemaDraft, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let library = notes.create_document("Library")?.id();
+    /// let people = notes.create_collection(CreateCollection::new(SchemaDraft::new("People", []), library))?;
+    /// let author = PropertyDraft::new("Author", Relation::to(people.id).into());
+    /// let read = PropertyDraft::new("Finished on", PropertyKind::Date);
+    /// let books = notes.create_collection(CreateCollection::new(SchemaDraft::new("Books", [author, read]), library))?;
+    /// assert_eq!(books.schema.properties[1].key, "finished_on");
+    /// assert_eq!(notes.schema(people.id)?.properties[0].name, "Books");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of a position, as for [`Self::insert_blocks`]. Below `schema`: [`crate::ErrorKind::Validation`] for a name that is blank, a
+    /// key that cannot be one or is there twice, an `inverseKey` that cannot be; [`crate::ErrorKind::NotFound`] for a target
+    /// collection that is not there, [`crate::ErrorKind::RuleViolation`] for one in the trash;
+    /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
+    pub fn create_collection(&self, request: CreateCollection) -> Result<CollectionSchema> {
+        let CreateCollection { schema, position } = request;
+        let (made, _) = self.write(|writing| {
+            let place = self.place(writing, position, false)?.ok_or_else(|| Error::not_found().at("position"))?;
+            let draft = schema.clone();
+            let (mut edits, made) = writing.decide(|tree, context| create(tree, context, draft, place))?;
+            prepare::titles(&mut edits);
+            writing.apply(edits)?;
+            Ok(made)
+        })?;
+        Ok(made)
+    }
+
+    /// The schema of a collection: as it is kept, to be changed and given to [`Self::replace_schema`], or as JSON Schema 2020-12 that a
+    /// request to add or update items has to meet.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `collectionId`.
+    pub fn collection_schema(&self, request: GetSchema) -> Result<SchemaReply> {
+        let GetSchema { collection_id, format, allow_new_select_options } = request;
+        let schema = self.schema(collection_id)?;
+        Ok(match format {
+            SchemaFormat::Schema => SchemaReply::Schema(schema),
+            SchemaFormat::JsonSchemaItems => {
+                SchemaReply::JsonSchema(items_schema(&schema, allow_new_select_options, self.limits()))
+            }
+        })
+    }
+
+    /// The schema of a collection as it is kept.
+    ///
+    /// # Errors
+    /// As [`Self::collection_schema`].
+    pub fn schema(&self, collection: BlockId) -> Result<Schema> {
+        self.read(|tree, _| existing_schema(tree, collection))
+    }
+
+    /// Gives a collection another schema, all of it. Properties are matched by key: one that is not named goes with its values, and of a relation
+    /// the other end goes, too. Values of a property that gets another type are converted where nothing is lost; where something
+    /// would be, the items are in the way, and so they are to an option that goes and to a relation that takes one item from now on:
+    /// unless [`ReplaceSchema::drop_unconvertible`] is set. What the request leaves out of `key` and `contentPropDetails` stays.
+    ///
+    /// Adding, renaming and reordering properties and adding options reads no item and writes none. Otherwise it costs by the number of items.
+    /// What the schema says already is not written.
+    ///
+    /// ```
+    /// use leafbase::{AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let document = notes.create_document("Trip")?.id();
+    /// let packing = SchemaDraft::new("Packing", [PropertyDraft::new("How many", PropertyKind::Text)]);
+    /// let packing = notes.create_collection(CreateCollection::new(packing, document))?;
+    /// let socks = ItemDraft::new("socks").with("how_many", "3");
+    /// notes.add_items(AddItems::new(packing.id, [socks, ItemDraft::new("books").with("how_many", "a few")]))?;
+    ///
+    /// let mut schema = packing.schema;
+    /// schema.properties[0].kind = PropertyKind::Number;
+    /// let replacement = ReplaceSchema::new(packing.id, schema);
+    /// let error = notes.replace_schema(replacement.clone()).unwrap_err();
+    /// assert!(error.message().ends_with(r#""books" (how_many)"#));
+    /// notes.replace_schema(replacement.dropping_unconvertible())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// At `collectionId`: [`crate::ErrorKind::NotFound`], and [`crate::ErrorKind::RuleViolation`] in the trash. Those of a schema as for
+    /// [`Self::create_collection`]; [`crate::ErrorKind::SchemaMismatch`] at `schema` for items in the way, the first of which it names;
+    /// [`crate::ErrorKind::RuleViolation`] for the other end of a relation that would come or go in a collection that is in the trash.
+    pub fn replace_schema(&self, request: ReplaceSchema) -> Result<CollectionSchema> {
+        let ReplaceSchema { collection_id, schema, drop_unconvertible } = request;
+        let (replaced, _) = self.write(|writing| {
+            let draft = schema.clone();
+            let (edits, schema) = writing.decide(|tree, context| {
+                let old = changeable(tree, collection_id)?;
+                replaced(tree, context, (collection_id, old), draft, drop_unconvertible)
+            })?;
+            writing.apply(edits)?;
+            Ok(schema)
+        })?;
+        Ok(reply(collection_id, replaced))
+    }
+}
+
+fn existing<S: Sight>(tree: &Tree<'_, S>, documents: &[DocumentId]) -> Result<BTreeSet<DocumentId>> {
+    for (index, document) in documents.iter().enumerate() {
+        if tree.document(*document)?.is_none() {
+            return Err(Error::not_found().at(format_args!("documentIds[{index}]")));
+        }
+    }
+    Ok(documents.iter().copied().collect())
+}
+
+fn of_documents(reader: Reader<'_>, documents: &BTreeSet<DocumentId>) -> Result<Vec<CollectionEntry>> {
+    let mut entries = Vec::new();
+    for document in documents {
+        entries.extend(reader.collections_of(*document)?);
+    }
+    Ok(entries)
+}
+
+/// Those of `entries`, ordered by document, that are to be seen: the inbox is in no listing.
+fn shown<S: Sight>(tree: &Tree<'_, S>, entries: impl Iterator<Item = CollectionEntry>) -> Result<Vec<Collection>> {
+    let (mut shown, mut latest) = (Vec::new(), None);
+    for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {
+        let is_seen = match latest {
+            Some((document, is_seen)) if document == document_id => is_seen,
+            _ => tree.document(document_id)?.is_some_and(|record| record.location != Location::Inbox),
+        };
+        latest = Some((document_id, is_seen));
+        if is_seen {
+            let name = block(tree, id)?.data.markdown;
+            shown.push(Collection { id, name, item_count, document_id });
+        }
+    }
+    Ok(shown)
+}

@@ -1,0 +1,158 @@
+//! Schemas made and replaced: what a request asks for becomes edits, those of the other ends of relations among them.
+
+use leafbase_collections::{ReadCollections, Replacement, replace};
+use leafbase_markdown as markdown;
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, BlockRecord, CollectionSchema, DocumentId, Edit, Error, Forest, Limits, Location,
+    Result, Schema, SchemaDraft, json,
+};
+use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, revise};
+
+use super::replacing;
+use crate::collections::writing;
+use crate::sight::Sight;
+use crate::tree::Tree;
+
+/// The schema of a collection that the request names.
+pub(super) fn existing_schema<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<Schema> {
+    tree.schema(collection)?.ok_or_else(|| Error::not_found().at("collectionId"))
+}
+
+/// The same, and the collection may be changed.
+pub(super) fn changeable<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<Schema> {
+    let schema = existing_schema(tree, collection)?;
+    if home(tree, collection)?.1 == Location::Trash {
+        let message = "the document is in the trash: restore it to change its collections";
+        return Err(Error::rule(message).at("collectionId"));
+    }
+    Ok(schema)
+}
+
+/// The block of a collection that is known to exist.
+pub(super) fn block<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<BlockRecord> {
+    tree.block(collection)?.ok_or_else(|| no_block(collection))
+}
+
+fn no_block(collection: BlockId) -> Error {
+    Error::corrupted(format_args!("collection {collection} has no block"))
+}
+
+/// The document of a collection that is known to exist, and where that is kept.
+fn home<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<(DocumentId, Location)> {
+    let document = tree.locate(collection)?.ok_or_else(|| no_block(collection))?.document;
+    let record = tree.document(document)?;
+    let record =
+        record.ok_or_else(|| Error::corrupted(format_args!("document {document} has blocks but no record")))?;
+    Ok((document, record.location))
+}
+
+/// The draft with its name as the block has it: in the form of a title.
+fn named(mut draft: SchemaDraft, limits: &Limits) -> Result<SchemaDraft> {
+    // One that is too long is refused with the rest of the draft, before any work is done on it.
+    if draft.name.chars().count() <= limits.title {
+        markdown::check_highlights(&draft.name).map_err(|error| error.at("name"))?;
+        draft.name = markdown::canonical_inline(&draft.name).into_owned();
+    }
+    Ok(draft)
+}
+
+/// The block of a collection of this name.
+fn block_of(name: &str, limits: &Limits) -> Result<BlockData> {
+    let data = BlockData { markdown: name.to_owned(), ..BlockData::new(BlockKind::Collection) };
+    let wrong = |error: Error| Error::new(error.kind(), error.message()).at("schema.name");
+    data.check(limits).map_err(wrong)?;
+    Ok(data)
+}
+
+pub(super) fn reply(id: BlockId, schema: Schema) -> CollectionSchema {
+    CollectionSchema { id, name: schema.name.clone(), schema }
+}
+
+fn below_schema(error: Error) -> Error {
+    error.at("schema")
+}
+
+pub(super) fn create<S: Sight>(
+    tree: &Tree<'_, S>,
+    context: &Context<'_>,
+    draft: SchemaDraft,
+    place: Place,
+) -> Result<(Vec<Edit>, CollectionSchema)> {
+    let (limits, stamp) = (context.limits, context.stamp);
+    let opened = ops::open_place_for(tree, context, place, &BlockData::new(BlockKind::Collection))?;
+    let id = BlockId::from_bytes(context.ids.mint(stamp.at));
+    let plan = named(draft, limits).and_then(|draft| replace(tree, id, None, draft, limits)).map_err(below_schema)?;
+    check_others(tree, None, &plan).map_err(below_schema)?;
+    let data = block_of(&plan.schema.name, limits)?;
+    let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp.clone(), data };
+    let document = opened.slot.document;
+    let mut edits = opened.edits;
+    edits.push(Edit::Insert { slot: opened.slot, forest: Forest::one(block) });
+    edits.extend(set(document, id, None, &plan.schema));
+    edits.extend(set_others(tree, &plan)?);
+    Ok((edits, reply(id, plan.schema)))
+}
+
+/// The edit after which `collection` has the schema `after`; none if it has it already.
+fn set(document: DocumentId, collection: BlockId, before: Option<Schema>, after: &Schema) -> Option<Edit> {
+    if before.as_ref() == Some(after) {
+        return None;
+    }
+    let (before, after) = (before.map(Box::new), Some(Box::new(after.clone())));
+    Some(Edit::SetSchema { document, collection, before, after })
+}
+
+fn set_others<S: Sight>(tree: &Tree<'_, S>, plan: &Replacement) -> Result<Vec<Edit>> {
+    let mut edits = Vec::with_capacity(plan.others.len());
+    for (other, schema) in &plan.others {
+        edits.extend(set(home(tree, *other)?.0, *other, tree.schema(*other)?, schema));
+    }
+    Ok(edits)
+}
+
+/// Checks that the schemas at the other ends may be written.
+fn check_others<S: Sight>(tree: &Tree<'_, S>, old: Option<&Schema>, plan: &Replacement) -> Result<()> {
+    for (other, schema) in &plan.others {
+        if home(tree, *other)?.1 == Location::Trash {
+            let name = json::quoted(&schema.name);
+            let message =
+                format!("the collection {other} {name}, the other end of a relation, is in the trash: restore it");
+            let place = comes(old, plan, *other).map(|index| format!("properties[{index}].targetCollectionId"));
+            return Err(Error::rule(message).at(place.as_deref().unwrap_or("properties")));
+        }
+    }
+    Ok(())
+}
+
+/// The first property that relates to `other` and did not before.
+fn comes(old: Option<&Schema>, plan: &Replacement, other: BlockId) -> Option<usize> {
+    let target = |schema: &Schema, key: &str| schema.property(key)?.kind.relation().map(|relation| relation.target);
+    let is_new =
+        |key: &str| target(&plan.schema, key) == Some(other) && old.and_then(|old| target(old, key)) != Some(other);
+    plan.schema.properties.iter().position(|property| is_new(&property.key))
+}
+
+/// What a replacement writes: the items, then the schemas, since items hold nothing under a key that a schema brings; then the block, if the
+/// collection has another name.
+pub(super) fn replaced<S: Sight>(
+    tree: &Tree<'_, S>,
+    context: &Context<'_>,
+    (id, old): (BlockId, Schema),
+    draft: SchemaDraft,
+    may_lose: bool,
+) -> Result<(Vec<Edit>, Schema)> {
+    let (limits, stamp) = (context.limits, context.stamp);
+    let draft = named(draft, limits).map_err(below_schema)?;
+    let plan = replace(tree, id, Some(&old), draft, limits).map_err(below_schema)?;
+    check_others(tree, Some(&old), &plan).map_err(below_schema)?;
+    let before = block(tree, id)?;
+    let markdown = block_of(&plan.schema.name, limits)?.markdown;
+    let data = BlockData { markdown, ..before.data.clone() };
+    let changed = replacing::items(tree, &old, &plan, may_lose).map_err(below_schema)?;
+    let mut edits = writing::edits(tree, stamp, changed)?;
+    edits.extend(set_others(tree, &plan)?);
+    let document = home(tree, id)?.0;
+    edits.extend(set(document, id, Some(old), &plan.schema));
+    edits.extend(revise(document, before, data, stamp));
+    Ok((edits, plan.schema))
+}
