@@ -77,6 +77,22 @@ pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData
     Ok(parts)
 }
 
+/// The title of an item, made ready. What is wrong is told without a path.
+pub(crate) fn item_title(text: &str, limits: &Limits) -> Result<String> {
+    let mut data =
+        BlockData { markdown: text.to_owned(), ..BlockData::new(BlockKind::empty(BlockType::CollectionItem)) };
+    let mut make_ready = || {
+        check_highlights(data.block_type(), &data.markdown)?;
+        if text.contains(['\n', '\r']) && markdown::split_paragraphs(BlockData::text(text)).len() > 1 {
+            return Err(Error::validation("the title of an item is one paragraph"));
+        }
+        markdown::canonical(&mut data);
+        data.check(limits)
+    };
+    make_ready().map_err(|error| Error::new(error.kind(), error.message()))?;
+    Ok(data.markdown)
+}
+
 /// Whether the text is longer than a block's may be: then it is refused before any work is done on it.
 fn is_too_long(data: &BlockData, limits: &Limits) -> bool {
     let longest = if data.block_type() == BlockType::Table { limits.block_raw } else { limits.block_text };

@@ -17,6 +17,7 @@ mod document;
 mod fetch;
 mod folders;
 mod insert;
+mod items;
 mod moves;
 mod update;
 
@@ -33,6 +34,7 @@ pub use folders::{
 };
 pub use inbox::{Takes, edge_for};
 pub use insert::{Inserted, insert, insert_at};
+pub use items::{NewItem, check_writable, insert_items, open_collection, show_forest};
 pub use moves::{Moved, move_blocks};
 pub use place::{Opened, open_place, open_place_for};
 pub use read::{Located, ReadTree};

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 
 use leafbase_collections::{ReadCollections, inverted, related};
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue, Properties, Property, PropertyValue,
-    RelatedItem, Relation, Result, Schema,
+    Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue, Properties,
+    Property, PropertyValue, RelatedItem, Relation, Result, Schema,
 };
 use leafbase_tree_ops::ReadTree;
 
@@ -36,18 +36,34 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         schema: &Schema,
         records: Vec<BlockRecord>,
     ) -> Result<Vec<Item>> {
-        let columns = self.columns(collection, schema, records.len())?;
-        let show = |BlockRecord { id, data, .. }: BlockRecord| {
-            let BlockKind::CollectionItem { properties } = data.kind else { return Err(no_item(id)) };
-            Ok(Item {
-                id,
-                content_key: schema.content.key.clone(),
-                title: data.markdown,
-                properties: self.values(collection, &columns, id, properties)?,
-                content: Content::None,
-            })
+        let without_page = |BlockRecord { id, data, .. }: BlockRecord| (id, data, Content::None);
+        self.show(collection, schema, records.into_iter().map(without_page))
+    }
+
+    /// The items as replies show them, in this order, with their pages. All are of `collection`.
+    pub(crate) fn items_with_pages(
+        &mut self,
+        collection: BlockId,
+        schema: &Schema,
+        items: Vec<Block>,
+    ) -> Result<Vec<Item>> {
+        let with_page = |Block { id, data, content, .. }: Block| (id, data, content);
+        self.show(collection, schema, items.into_iter().map(with_page))
+    }
+
+    fn show(
+        &mut self,
+        collection: BlockId,
+        schema: &Schema,
+        items: impl ExactSizeIterator<Item = (BlockId, BlockData, Content)>,
+    ) -> Result<Vec<Item>> {
+        let columns = self.columns(collection, schema, items.len())?;
+        let show = |(id, BlockData { kind, markdown: title, .. }, content)| {
+            let BlockKind::CollectionItem { properties } = kind else { return Err(no_item(id)) };
+            let properties = self.values(collection, &columns, id, properties)?;
+            Ok(Item { id, content_key: schema.content.key.clone(), title, properties, content })
         };
-        records.into_iter().map(show).collect()
+        items.map(show).collect()
     }
 
     /// What an item of `collection` with these values shows where it is shown as a block.

@@ -1,0 +1,115 @@
+//! Items are read: a part of their collection, with their pages or without.
+
+use std::ops::ControlFlow;
+
+use leafbase_markdown as markdown;
+use leafbase_model::{
+    Block, BlockData, BlockId, BlockRecord, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
+};
+use leafbase_tree_ops::{self as ops, ReadTree};
+
+use super::{cursor, schema};
+use crate::blocks::show_markdown;
+use crate::collections::showing::Shower;
+use crate::sight::Sight;
+use crate::tree::Tree;
+
+/// The items that a request asks for.
+pub(super) fn page<S: Sight>(tree: &Tree<'_, S>, request: &GetItems, limits: &Limits) -> Result<ItemsPage<Item>> {
+    let schema = schema(tree, request.collection_id)?;
+    let reading = Reading { tree, collection: request.collection_id, most: limits.blocks_per_fetch };
+    let after = request.paging.cursor.as_deref().map(|text| reading.after(text)).transpose()?.flatten();
+    let (records, next_cursor) = reading.records(after, request.paging.limit)?;
+    let mut shower = Shower::new(tree);
+    let items = match request.max_depth {
+        Some(0) => shower.items(request.collection_id, &schema, records)?,
+        depth => {
+            let is_all = after.is_none() && next_cursor.is_none();
+            let blocks = reading.pages(records, is_all, depth)?;
+            shower.items_with_pages(request.collection_id, &schema, blocks)?
+        }
+    };
+    Ok(ItemsPage { items, next_cursor })
+}
+
+struct Reading<'t, 'a, S> {
+    tree: &'t Tree<'a, S>,
+    collection: BlockId,
+    /// So many blocks are in one reply at most.
+    most: usize,
+}
+
+impl<S: Sight> Reading<'_, '_, S> {
+    /// The item that the reply goes on behind; none if all that the cursor remembers are gone.
+    fn after(&self, text: &str) -> Result<Option<BlockId>> {
+        for id in cursor::read(self.collection, text)?.into_iter().rev() {
+            if self.tree.locate(id)?.is_some_and(|located| located.parent == Some(self.collection)) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The items after `after` without their pages, and the cursor if more follow.
+    fn records(&self, after: Option<BlockId>, limit: Option<usize>) -> Result<(Vec<BlockRecord>, Option<String>)> {
+        let limit = limit.unwrap_or(usize::MAX);
+        let (mut records, mut more) = (Vec::new(), false);
+        self.tree.reader().items(self.collection, after, &mut |record| {
+            more = records.len() == limit;
+            if more {
+                return Ok(ControlFlow::Break(()));
+            }
+            records.push(record);
+            self.check(records.len())?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let last = records.iter().skip(records.len().saturating_sub(cursor::REMEMBERED));
+        let last: Vec<_> = last.map(|record| record.id).collect();
+        Ok((records, more.then(|| cursor::write(self.collection, &last))))
+    }
+
+    fn check(&self, blocks: usize) -> Result<()> {
+        if blocks > self.most {
+            let limit = "items and blocks of their pages in one reply (a limit or a maxDepth asks for fewer)";
+            return Err(Error::limit(limit, self.most, blocks).at("collectionId"));
+        }
+        Ok(())
+    }
+
+    /// The items with so many levels of their pages. If these are all of the collection (`is_all`) one walk reads them.
+    fn pages(&self, records: Vec<BlockRecord>, is_all: bool, depth: Option<usize>) -> Result<Vec<Block>> {
+        let Some(located) = self.tree.locate(self.collection)? else { return Ok(Vec::new()) };
+        if is_all {
+            let levels = depth.map(|depth| depth.saturating_add(1));
+            let mut forest = self.tree.subtree(self.collection, levels)?;
+            return self.show(located.document, below_top(&mut forest), depth, &mut 0);
+        }
+        let (mut blocks, mut count) = (Vec::with_capacity(records.len()), 0);
+        for record in records {
+            let forest = self.tree.subtree_without_items(record.id, depth)?;
+            blocks.extend(self.show(located.document, forest, depth, &mut count)?);
+        }
+        Ok(blocks)
+    }
+
+    /// `count` is how many blocks the reply has before, and then how many with these.
+    fn show(
+        &self,
+        document: DocumentId,
+        forest: Forest,
+        depth: Option<usize>,
+        count: &mut usize,
+    ) -> Result<Vec<Block>> {
+        let plain = |data: &BlockData| markdown::plain_text(&data.markdown).into_owned();
+        let mut blocks = ops::show_forest(self.tree, document, forest, depth, &plain)?;
+        *count += blocks.iter_mut().map(show_markdown).sum::<usize>();
+        self.check(*count)?;
+        Ok(blocks)
+    }
+}
+
+/// What stands below the one top block of `forest`.
+fn below_top(forest: &mut Forest) -> Forest {
+    let below = forest.0.drain(..).filter(|node| node.depth > 0);
+    Forest(below.map(|Node { depth, block }| Node { depth: depth - 1, block }).collect())
+}

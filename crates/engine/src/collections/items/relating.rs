@@ -1,0 +1,73 @@
+//! The values that items of a request get: scalars as they are, relations at both ends.
+
+use std::collections::{BTreeMap, HashMap};
+
+use leafbase_collections::{ChangedItem, Relating};
+use leafbase_model::{BlockId, Day, DayRef, Edit, Error, Limits, Location, PropertyChange, Result, Schema, Timestamp};
+use leafbase_tree_ops::{Located, ReadTree};
+use serde_json::{Map, Value};
+
+use crate::sight::Sight;
+use crate::tree::Tree;
+use crate::{days, prepare};
+
+/// The day that `today` means in the values of a request.
+pub(super) fn today<S: Sight>(tree: &Tree<'_, S>, now: Timestamp) -> Result<Day> {
+    days::resolve(DayRef::Today, &days::zone(&tree.reader().meta()?.zone)?, now)
+}
+
+/// The edit that gives a collection its options that are new.
+pub(super) fn set_schema(
+    located: Located,
+    collection: BlockId,
+    before: &Schema,
+    after: Option<&Schema>,
+) -> Option<Edit> {
+    let after = Some(Box::new(after?.clone()));
+    Some(Edit::SetSchema { document: located.document, collection, before: Some(Box::new(before.clone())), after })
+}
+
+/// Tells `relating` what the relations of `item` become, and gives the other changes.
+pub(super) fn relate<S: Sight>(
+    relating: &mut Relating<'_, Tree<'_, S>>,
+    (schema, collection): (&Schema, BlockId),
+    item: BlockId,
+    changes: Vec<PropertyChange>,
+    path: &str,
+) -> Result<Vec<PropertyChange>> {
+    let is_relation = |key: &str| schema.property(key).is_some_and(|property| property.kind.relation().is_some());
+    let (relations, scalars): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(key, _)| is_relation(key));
+    if !relations.is_empty() {
+        relating.change(item, collection, relations, path)?;
+    }
+    Ok(scalars)
+}
+
+/// Refuses relations to items in the trash that there were not before.
+pub(super) fn check_joined<S: Sight>(tree: &Tree<'_, S>, relating: &Relating<'_, Tree<'_, S>>) -> Result<()> {
+    let mut trashed = HashMap::new();
+    for (item, path) in relating.joined() {
+        let document = tree.locate(item)?.ok_or_else(|| Error::not_found().at(path))?.document;
+        let is_trashed = match trashed.get(&document) {
+            Some(known) => *known,
+            None => tree.document(document)?.is_some_and(|record| record.location == Location::Trash),
+        };
+        trashed.insert(document, is_trashed);
+        if is_trashed {
+            let message = format!("item {item} is in the trash: restore its document to relate to it");
+            return Err(Error::rule(message).at(path));
+        }
+    }
+    Ok(())
+}
+
+/// What the items are to hold that a request changes or makes, by ID: those that it names, and others.
+pub(super) fn finished<S: Sight>(relating: Relating<'_, Tree<'_, S>>) -> Result<BTreeMap<BlockId, ChangedItem>> {
+    Ok(relating.finish()?.into_iter().map(|changed| (changed.id, changed)).collect())
+}
+
+/// The title that an item of a request gets, which is the one field of `fields`.
+pub(super) fn titled(fields: &Map<String, Value>, title: &str, limits: &Limits) -> Result<String> {
+    let field = fields.keys().next().map_or("", String::as_str);
+    prepare::item_title(title, limits).map_err(|error| error.at(field))
+}

@@ -1,0 +1,126 @@
+//! Items are changed.
+
+use leafbase_collections::{ReadItems, Relating, Values, read_updated};
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemUpdate, PropertyChange, Result, Schema, UpdateItems,
+};
+use leafbase_tree_ops::{Context, Located, revise};
+
+use super::relating::{check_joined, finished, relate, set_schema, titled, today};
+use super::{faults, item, writable};
+use crate::collections::showing::Shower;
+use crate::collections::writing;
+use crate::connection::Writing;
+use crate::sight::Sight;
+use crate::tree::Tree;
+
+const LIST: &str = "itemsToUpdate";
+
+/// The changes of one request.
+pub(super) struct Updates {
+    collection: BlockId,
+    items: Vec<ItemUpdate>,
+    new_options: bool,
+}
+
+/// An item as it is, and what becomes of it beside its relations.
+struct Change {
+    before: BlockRecord,
+    title: Option<String>,
+    scalars: Vec<PropertyChange>,
+}
+
+struct Read<'t, 'a, S> {
+    changes: Vec<Change>,
+    relating: Relating<'t, Tree<'a, S>>,
+    schema: Option<Schema>,
+}
+
+impl Updates {
+    pub(super) fn new(request: UpdateItems) -> Self {
+        let UpdateItems { collection_id: collection, items_to_update: items, allow_new_select_options } = request;
+        Self { collection, items, new_options: allow_new_select_options }
+    }
+
+    /// Changes the items, and gives them as they then are.
+    pub(super) fn write<S: Sight>(&self, writing: &mut Writing<'_, '_, S>) -> Result<Vec<Item>> {
+        let (schema, edits, changed) = writing.decide(|tree, context| self.decide(tree, context))?;
+        writing.apply(edits)?;
+        writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, changed))
+    }
+
+    fn decide<S: Sight>(
+        &self,
+        tree: &Tree<'_, S>,
+        context: &Context<'_>,
+    ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
+        let (schema, located) = writable(tree, self.collection)?;
+        let today = today(tree, context.stamp.at)?;
+        let values = Values { today, limits: context.limits, new_options: self.new_options };
+        let read = |most| self.read(tree, &schema, values, most);
+        let Read { changes, relating, schema: extended } = faults::first(LIST, self.items.len(), read)?;
+        let mut changed = finished(relating)?;
+        let mut edits = Vec::from_iter(set_schema(located, self.collection, &schema, extended.as_ref()));
+        let mut records = Vec::with_capacity(changes.len());
+        for change in changes {
+            let related = changed.remove(&change.before.id).map(|changed| changed.values);
+            let (edit, record) = change.decide(located, related, context);
+            edits.extend(edit);
+            records.push(record);
+        }
+        edits.extend(writing::edits(tree, context.stamp, changed.into_values().collect())?);
+        Ok((extended.unwrap_or(schema), edits, records))
+    }
+
+    /// Reads and checks the first `most` changes.
+    fn read<'t, 'a, S: Sight>(
+        &self,
+        tree: &'t Tree<'a, S>,
+        schema: &Schema,
+        values: Values<'_>,
+        most: usize,
+    ) -> Result<Read<'t, 'a, S>> {
+        super::check_count(LIST, values.limits.blocks_per_request, most)?;
+        let updates = self.items.get(..most).unwrap_or_default();
+        let before = updates.iter().enumerate().map(|(index, update)| {
+            item(tree, self.collection, update.id).map_err(|error| error.at("id").at(format_args!("{LIST}[{index}]")))
+        });
+        let before = before.collect::<Result<Vec<_>>>()?;
+        let ReadItems { items: read, schema: extended } = read_updated(schema, updates.to_vec(), values)?;
+        let (mut changes, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
+        for (index, ((update, before), item)) in updates.iter().zip(before).zip(read).enumerate() {
+            let path = format!("{LIST}[{index}]");
+            let title = item.title.map(|title| titled(&update.fields, &title, values.limits));
+            let title = title.transpose().map_err(|error| error.at(&path))?;
+            let scalars = relate(&mut relating, (schema, self.collection), item.id, item.changes, &path)?;
+            changes.push(Change { before, title, scalars });
+        }
+        check_joined(tree, &relating)?;
+        Ok(Read { changes, relating, schema: extended })
+    }
+}
+
+impl Change {
+    /// The edit, if anything changes, and the item as it then is. `related` are its values if relations changed them.
+    fn decide(
+        self,
+        located: Located,
+        related: Option<leafbase_model::Properties>,
+        context: &Context<'_>,
+    ) -> (Option<Edit>, BlockRecord) {
+        let Self { before, title, scalars } = self;
+        let mut data: BlockData = before.data.clone();
+        if let BlockKind::CollectionItem { properties } = &mut data.kind {
+            *properties = related.unwrap_or_else(|| std::mem::take(properties));
+            properties.apply(scalars);
+        }
+        data.markdown = title.unwrap_or(data.markdown);
+        match revise(located.document, before.clone(), data, context.stamp) {
+            Some(Edit::Update { document, before, after }) => {
+                let record = (*after).clone();
+                (Some(Edit::Update { document, before, after }), record)
+            }
+            _ => (None, before),
+        }
+    }
+}
