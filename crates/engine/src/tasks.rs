@@ -22,8 +22,8 @@ mod places;
 mod updating;
 
 impl Connection<Full> {
-    /// The tasks of a scope. Costs what it returns, however many documents and tasks there are; the scopes `inbox` and `document`
-    /// look at the IDs of all tasks of their document.
+    /// The tasks of a scope. Costs what it returns, however many documents and tasks there are; the scope `inbox` looks at the IDs of
+    /// all its open tasks, `document` at those of all tasks of the document.
     ///
     /// Without a limit the reply has all of them. A cursor leads on even if tasks come and go between two calls: what was given is
     /// not given again as long as it keeps its place, and nothing that was there all along is left out. Tasks in templates are

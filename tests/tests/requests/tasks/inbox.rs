@@ -133,3 +133,125 @@ fn a_listing_of_nothing_is_refused_in_rust_too() {
         assert_eq!((error.kind(), error.path()), (ErrorKind::Validation, "limit"));
     }
 }
+
+const ALL: &str = r#"{"scope":"document","documentId":"@Inbox"}"#;
+
+/// The inbox with `a` to `c`, `b` with the task `n` below it, and the closed `x` and `y`; the open `t` and the closed `u` of the trip.
+fn sorted() -> Desk {
+    let mut desk = Desk::new();
+    desk.run(&[
+        ("insert", r#"{"markdown":"- [ ] t\n- [x] u","position":{"pageId":"@trip"}}"#, "t u"),
+        ("add", r#"{"tasks":[{"markdown":"a"},{"markdown":"b"},{"markdown":"c"}]}"#, "a@inbox b@inbox c@inbox"),
+        ("insert", r#"{"markdown":"- [ ] n","position":{"pageId":"@b"}}"#, "n"),
+        ("insert", r#"{"markdown":"- [x] x\n- [-] y","position":{"position":"after","siblingId":"@c"}}"#, "x y"),
+    ]);
+    let task = desk.notes.tasks(TaskScope::Inbox).unwrap()[0].id;
+    let inbox = desk.notes.document_of(task).unwrap();
+    desk.ask("block", &format!(r#"{{"id":"{inbox}"}}"#)).unwrap();
+    desk.run(&[("list", ALL, "a b n c x y")]);
+    desk
+}
+
+/// What is written, the tasks of the reply, and all of the inbox then.
+const TURNED: &[(&str, &str, &str, &str)] = &[
+    ("change", r#"{"tasksToUpdate":[{"id":"@a","taskInfo":{"state":"done"}}]}"#, "a", "b n c x y a"),
+    ("change", r#"{"tasksToUpdate":[{"id":"@a","taskInfo":{"state":"canceled"}}]}"#, "a", "b n c x y a"),
+    ("update", r#"{"blocks":[{"id":"@a","taskInfo":{"state":"done"}}]}"#, "a", "b n c x y a"),
+    // With all below it; what is below stays there.
+    ("change", r#"{"tasksToUpdate":[{"id":"@b","taskInfo":{"state":"done"}}]}"#, "b", "a c x y b n"),
+    ("change", r#"{"tasksToUpdate":[{"id":"@n","taskInfo":{"state":"done"}}]}"#, "n", "a b n c x y"),
+    ("update", r#"{"blocks":[{"id":"@n","taskInfo":{"state":"done"}}]}"#, "n", "a b n c x y"),
+    // Several in the order of the request, as in the reply.
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@c","taskInfo":{"state":"done"}},{"id":"@y","taskInfo":{"state":"todo"}},{"id":"@a","taskInfo":{"state":"done"}},{"id":"@x","taskInfo":{"state":"todo"}}]}"#,
+        "c y a x",
+        "y x b n c a",
+    ),
+    (
+        "update",
+        r#"{"blocks":[{"id":"@c","taskInfo":{"state":"done"}},{"id":"@y","taskInfo":{"state":"todo"}},{"id":"@a","taskInfo":{"state":"done"}},{"id":"@x","taskInfo":{"state":"todo"}}]}"#,
+        "c y a x",
+        "y x b n c a",
+    ),
+    // Nothing is opened or closed.
+    ("change", r#"{"tasksToUpdate":[{"id":"@x","taskInfo":{"state":"canceled"}}]}"#, "x", "a b n c x y"),
+    ("change", r#"{"tasksToUpdate":[{"id":"@x","location":{"type":"inbox"}}]}"#, "x", "a b n c x y"),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@c","taskInfo":{"state":"todo","scheduleDate":"today"}}]}"#,
+        "c",
+        "a b n c x y",
+    ),
+    // From elsewhere, and to elsewhere.
+    ("change", r#"{"tasksToUpdate":[{"id":"@t","location":{"type":"inbox"}}]}"#, "t", "t a b n c x y"),
+    ("change", r#"{"tasksToUpdate":[{"id":"@u","location":{"type":"inbox"}}]}"#, "u", "a b n c x y u"),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@t","taskInfo":{"state":"done"},"location":{"type":"inbox"}},{"id":"@u","taskInfo":{"state":"todo"},"location":{"type":"inbox"}}]}"#,
+        "t u",
+        "u a b n c x y t",
+    ),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@y","taskInfo":{"state":"todo"}},{"id":"@t","location":{"type":"inbox"}},{"id":"@x","taskInfo":{"state":"todo"}}]}"#,
+        "y t x",
+        "y t x a b n c",
+    ),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@a","taskInfo":{"state":"done"},"location":{"type":"document","documentId":"@trip"}}]}"#,
+        "a",
+        "b n c x y",
+    ),
+    // What stays goes behind if one above took it along, and is closed.
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@n","taskInfo":{"state":"done"},"location":{"type":"inbox"}},{"id":"@b","location":{"type":"dailyNote"}}]}"#,
+        "n b",
+        "a c x y n",
+    ),
+    (
+        "add",
+        r#"{"tasks":[{"markdown":"d","taskInfo":{"state":"done"}},{"markdown":"e"},{"markdown":"f","taskInfo":{"state":"canceled"}},{"markdown":"g"}]}"#,
+        "d e f g",
+        "e g a b n c x y d f",
+    ),
+    // A place among blocks is what is asked for.
+    ("insert", r#"{"markdown":"- [x] d","position":{"position":"before","siblingId":"@b"}}"#, "d", "a d b n c x y"),
+    ("move", r#"{"blockIds":"@x","position":{"position":"before","siblingId":"@a"}}"#, "x", "x a b n c y"),
+];
+
+#[test]
+fn open_tasks_stand_before_closed_ones() {
+    for (operation, body, reply, inbox) in TURNED {
+        let mut desk = sorted();
+        let before = desk.notes.last_sequence().unwrap();
+        let words = desk.line(operation, body);
+        let names: Vec<_> = words.split(' ').map(|word| word.split(['(', '@']).next().unwrap()).collect();
+        let names: Vec<_> = names.into_iter().filter(|name| name.len() == 1).collect();
+        assert_eq!(names.join(" "), *reply, "{words}");
+        desk.run(&[("list", ALL, inbox)]);
+        // One write, and its inverse leads back.
+        let changes: Vec<_> = desk.notes.changes_since(before).map(Result::unwrap).collect();
+        assert_eq!(changes.len(), usize::from(*inbox != "a b n c x y" || !body.contains("location")), "{body}");
+        for change in changes {
+            desk.notes.space().apply(desk.notes.author(), &change.inverse()).unwrap();
+        }
+        desk.run(&[("list", ALL, "a b n c x y")]);
+    }
+}
+
+#[test]
+fn the_first_task_of_all_may_be_closed() {
+    for (added, listed) in [
+        (r#"{"tasks":[{"markdown":"a","taskInfo":{"state":"done"}},{"markdown":"b"}]}"#, "b a"),
+        (r#"{"tasks":[{"markdown":"b"},{"markdown":"a","taskInfo":{"state":"done"}}]}"#, "b a"),
+    ] {
+        let mut desk = Desk::new();
+        desk.ask("add", added).unwrap();
+        let task = desk.notes.tasks(TaskScope::Inbox).unwrap()[0].id;
+        let inbox = desk.notes.document_of(task).unwrap();
+        desk.run(&[("list", &format!(r#"{{"scope":"document","documentId":"{inbox}"}}"#), listed)]);
+    }
+}

@@ -220,7 +220,7 @@ const BETWEEN: &[(&[(&str, &str)], &str)] = &[
     (&[("move", r#"{"blockIds":"@7","position":{"position":"after","siblingId":"@5"}}"#)], "6 5 .."),
     // One of the next goes before them.
     (&[("move", r#"{"blockIds":"@6","position":{"position":"before","siblingId":"@9"}}"#)], "5 4 .."),
-    // All that are remembered go.
+    // All that were given go, and most of the next.
     (&[("drop", r#"{"idsToDelete":["@9","@8","@7","@6","@5","@4","@3","@2","@1"]}"#)], "0"),
 ];
 
@@ -261,6 +261,21 @@ fn what_was_given_is_not_given_again_though_the_last_ones_are_done() {
     let done: Vec<_> = (1..9).map(|name| format!(r#"{{"id":"@{name}","taskInfo":{{"state":"done"}}}}"#)).collect();
     desk.ask("change", &format!(r#"{{"tasksToUpdate":[{}]}}"#, done.join(","))).unwrap();
     desk.run(&[("page", r#"{"scope":"inbox","cursor":"@next"}"#, "0"), ("list", r#"{"scope":"inbox"}"#, "9 0")]);
+}
+
+#[test]
+fn what_a_completed_task_takes_along_to_the_end_hides_nothing() {
+    let mut desk = Desk::new();
+    desk.run(&[
+        ("add", r#"{"tasks":[{"markdown":"a"},{"markdown":"b"},{"markdown":"c"}]}"#, "a@inbox b@inbox c@inbox"),
+        ("insert", r#"{"markdown":"- [ ] below","position":{"pageId":"@a"}}"#, "below"),
+        ("page", r#"{"scope":"inbox","limit":2}"#, "a below .."),
+    ]);
+    desk.ask("change", r#"{"tasksToUpdate":[{"id":"@a","taskInfo":{"state":"done"}}]}"#).unwrap();
+    desk.run(&[
+        ("page", r#"{"scope":"inbox","limit":2,"cursor":"@next"}"#, "b c .."),
+        ("list", r#"{"scope":"inbox"}"#, "b c below"),
+    ]);
 }
 
 #[test]
