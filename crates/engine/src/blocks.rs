@@ -1,5 +1,6 @@
 //! The block operations: fetch, insert, update, delete, move.
 
+use leafbase_collections::ReadCollections;
 use leafbase_markdown as markdown;
 use leafbase_model::{
     Block, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Content, DayRef,
@@ -275,8 +276,11 @@ fn item_fields<S: Sight>(
     data: &BlockData,
 ) -> Result<Option<Box<ItemFields>>> {
     let BlockKind::CollectionItem { properties } = &data.kind else { return Ok(None) };
-    let collection = tree.locate(id)?.and_then(|located| located.parent);
-    let collection = collection.ok_or_else(|| Error::corrupted(format_args!("item {id} is in no collection")))?;
+    let Some(collection) = tree.locate(id)?.and_then(|located| located.parent) else { return Ok(None) };
+    // One that stands elsewhere by mistake is told by the check of the space, and shown as what it is.
+    if tree.schema(collection)?.is_none() {
+        return Ok(None);
+    }
     shower.fields(collection, id, properties.clone()).map(|fields| Some(Box::new(fields)))
 }
 

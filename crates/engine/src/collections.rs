@@ -1,5 +1,6 @@
 //! Collections: their schemas, their items, and queries over them.
 
+pub(crate) mod copying;
 mod reading;
 pub(crate) mod removal;
 pub(crate) mod showing;

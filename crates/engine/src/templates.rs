@@ -9,6 +9,7 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
+use crate::collections::copying::Schemas;
 use crate::connection::Connection;
 use crate::sight::Full;
 use crate::{documents, prepare};
@@ -18,29 +19,37 @@ impl Connection<Full> {
     /// click. The blocks of the copy are new, made now, and links among the blocks of the template lead to the copies; all else
     /// is as in the template, tasks with their states too. Comments are not copied, and files are shown by both.
     ///
+    /// Collections are copied with their items, and relations among them are relations among the copies. A relation with a collection
+    /// outside the template is one of the copy, too: that collection gets another property, the other end of it. If it is in the trash,
+    /// the copy has no such relation.
+    ///
     /// Costs by the size of the template, for which there is no limit of its own.
     ///
     /// # Errors
-    /// At `templateId`, [`crate::ErrorKind::NotFound`], and [`crate::ErrorKind::RuleViolation`] for a document that is no template;
+    /// At `templateId`, [`crate::ErrorKind::NotFound`], [`crate::ErrorKind::RuleViolation`] for a document that is no template,
+    /// and [`crate::ErrorKind::LimitExceeded`] if a collection that it relates to has no room for another property;
     /// [`crate::ErrorKind::NotFound`] at `destination.folderId`; at `title`, those of a document's title.
     pub fn create_from_template(&self, request: CreateFromTemplate) -> Result<Document> {
         let CreateFromTemplate { template_id, title, destination } = request;
         let title = title.map(|title| self.title(&title)).transpose();
         let (made, _) = self.write(|writing| {
-            let forest = writing.decide(|tree, _| {
+            let (forest, schemas) = writing.decide(|tree, context| {
                 let template = tree.document(template_id)?.ok_or_else(|| Error::not_found().at("templateId"))?;
                 if template.location != Location::Templates {
                     let message = format!("document {template_id} is not kept among the templates");
                     return Err(Error::rule(message).at("templateId"));
                 }
-                tree.subtree(template_id.root(), None)
+                let mut forest = tree.subtree(template_id.root(), None)?;
+                let schemas = Schemas::of(tree, &mut forest, context.limits).map_err(|error| error.at("templateId"))?;
+                Ok((forest, schemas))
             })?;
             let title = title.as_ref().map_err(|error| Error::new(error.kind(), error.message()).at(error.path()))?;
             documents::check_destination(writing.transaction.reader()?, destination)?;
-            let mut copy = ops::copy_document(&writing.context, forest, destination.into(), repoint)?;
+            let (mut copy, copies) = ops::copy_document(&writing.context, forest, destination.into(), repoint)?;
             if let Some(title) = title {
                 copy.retitle(title);
             }
+            copy.edits.extend(writing.decide(|tree, _| schemas.edits(tree, copy.record.id, &copies))?);
             writing.apply(copy.edits)?;
             Ok((copy.record, copy.root.markdown))
         })?;

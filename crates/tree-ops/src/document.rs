@@ -84,7 +84,7 @@ pub fn check_root(root: &BlockData, location: Location) -> Result<()> {
 }
 
 /// Makes a document of the same blocks as `forest`, which is a whole document. The copies are new blocks: made now, with IDs
-/// of their own. `revise` may change what each says, and is told the copy of each block.
+/// of their own. `revise` may change what each says, and is told the copy of each block; the caller is told them, too.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::Validation`] if there is no block.
@@ -93,7 +93,7 @@ pub fn copy_document(
     forest: Forest,
     location: Location,
     mut revise: impl FnMut(&mut BlockData, &HashMap<BlockId, BlockId>),
-) -> Result<Created> {
+) -> Result<(Created, HashMap<BlockId, BlockId>)> {
     let copies: HashMap<_, _> = forest.0.iter().map(|node| (node.block.id, context.mint())).collect();
     let stamp = context.stamp;
     let nodes = forest.0.into_iter().map(|Node { depth, block }| {
@@ -102,7 +102,8 @@ pub fn copy_document(
         let id = copies.get(&id).copied().unwrap_or(id);
         Node { depth, block: BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp.clone(), data } }
     });
-    Created::new(context, Forest(nodes.collect()), location, None)
+    let forest = Forest(nodes.collect());
+    Ok((Created::new(context, forest, location, None)?, copies))
 }
 
 /// What a change of places does.

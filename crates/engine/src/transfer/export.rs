@@ -8,6 +8,7 @@ use leafbase_model::{Block, BlockKind, Forest, Limits, Result};
 use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, ReadTree};
 
+use crate::collections::tables;
 use crate::connection::Connection;
 use crate::sight::Full;
 use crate::space::Progress;
@@ -18,6 +19,7 @@ use crate::transfer::outgoing::Outgoing;
 use crate::transfer::readback;
 use crate::transfer::report::{Adaptation, AdaptationKind, ExportOptions, ExportReport};
 use crate::transfer::steps::Steps;
+use crate::tree::Tree;
 
 impl Connection<Full> {
     /// Writes the space as markdown files below the directory `path`, which is new or empty: folders become directories,
@@ -27,6 +29,9 @@ impl Connection<Full> {
     /// with the tag `yaml frontmatter` becomes front matter. Uploaded files that a document shows are written to a directory
     /// `attachments`, and the document links to them there. What is in the trash, the inbox of tasks and comments are not exported.
     /// The report tells what was left out, and which documents markdown cannot hold as they are.
+    ///
+    /// A collection becomes its name and a table of its items, and each item that has something on its page a page behind the table.
+    /// The report tells of each, for they are read back as what they look like.
     ///
     /// Names say what they stand for: characters that some system refuses are escaped as `%XX`, and so is the first of a title that is
     /// a day, because files named by a day are daily notes. An uploaded markdown file such as `notes.md` is written as
@@ -55,7 +60,7 @@ impl Connection<Full> {
             let reader = snapshot.reader();
             let layout = Layout::of(reader)?;
             let writer = FolderWriter::new(path.as_ref(), options.into_existing)?;
-            let outgoing = Outgoing::of(tree, reader, &layout)?;
+            let outgoing = Outgoing::of(tree, &layout)?;
             let total = layout.documents.len() + outgoing.attachments.files.len();
             let (steps, report) = (Steps::new(progress, total), ExportReport::default());
             let mut export = Export { reader, layout: &layout, outgoing, limits: self.limits(), writer, steps, report };
@@ -90,7 +95,7 @@ impl Export<'_, '_> {
         Ok(())
     }
 
-    fn documents<T: ReadTree>(&mut self, tree: &T) -> Result<()> {
+    fn documents(&mut self, tree: &Tree<'_, Full>) -> Result<()> {
         for (number, document) in self.layout.documents.iter().enumerate() {
             if self.report.canceled {
                 break;
@@ -98,6 +103,8 @@ impl Export<'_, '_> {
             let forest = tree.subtree(document.id.root(), None)?;
             self.report.blocks += u64::try_from(forest.0.len().saturating_sub(1)).unwrap_or(0);
             self.tell_comments(document)?;
+            let forest =
+                tables::flattened(tree, forest, &mut |name, items| self.tell_collection(document, name, items))?;
             let text = self.text(number, document, forest);
             self.writer.file(&document.path, |out| out.write_all(text.as_bytes()))?;
             self.report.documents += 1;
@@ -141,6 +148,12 @@ impl Export<'_, '_> {
         };
         self.tell(document, AdaptationKind::Comments, format!("{comments} left out"));
         Ok(())
+    }
+
+    fn tell_collection(&mut self, document: &LaidOut, name: &str, items: usize) {
+        let name = markdown::plain_text(name);
+        let items = if items == 1 { "1 item".to_owned() } else { format!("{items} items") };
+        self.tell(document, AdaptationKind::Collection, format!("{name:?} is written as a table of {items}"));
     }
 
     fn tell(&mut self, document: &LaidOut, kind: AdaptationKind, message: String) {

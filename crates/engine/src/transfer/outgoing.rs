@@ -2,17 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use leafbase_model::{AssetUrl, BlockData, BlockId, DocumentId, Result};
-use leafbase_store::{EdgeEnd, Reader};
+use leafbase_model::{AssetUrl, BlockData, BlockId, DocumentId, Forest, Result};
+use leafbase_store::EdgeEnd;
 use leafbase_tree_ops::ReadTree;
 
+use crate::collections::tables;
 use crate::links;
+use crate::sight::Full;
 use crate::transfer::anchors::Anchors;
 use crate::transfer::attachments::{Attachments, Shown};
 use crate::transfer::layout::Layout;
 use crate::transfer::rewriting::{linked_block, rewrite_urls};
 use crate::transfer::showing;
 use crate::transfer::urls;
+use crate::tree::Tree;
 
 /// Where the blocks stand that links of the export lead to.
 #[derive(Debug)]
@@ -26,10 +29,10 @@ pub(super) struct Outgoing<'a> {
 
 impl<'a> Outgoing<'a> {
     /// Looks up every block that a document of `layout` links to, and every file that it shows.
-    pub(super) fn of<T: ReadTree>(tree: &T, reader: Reader<'_>, layout: &'a Layout) -> Result<Self> {
+    pub(super) fn of(tree: &Tree<'_, Full>, layout: &'a Layout) -> Result<Self> {
         let (mut wanted, mut shown) = (HashSet::new(), Shown::default());
         for document in &layout.documents {
-            for node in tree.subtree(document.id.root(), None)?.0 {
+            for node in flat(tree, document.id)?.0 {
                 shown.pictured.extend(showing::pictured(&node.block.data));
                 links::edges(&node.block.data, &mut |edge| match edge.to {
                     EdgeEnd::Block(block) if !layout.numbers.contains_key(&DocumentId::of_root(block)) => {
@@ -51,11 +54,11 @@ impl<'a> Outgoing<'a> {
         let mut anchors = HashMap::new();
         for (document, blocks) in by_document {
             let Some(number) = layout.numbers.get(&document) else { continue };
-            let known = Anchors::of_document(&tree.subtree(document.root(), None)?);
+            let known = Anchors::of_document(&flat(tree, document)?);
             let named = blocks.iter().filter_map(|block| Some((*block, (*number, known.name(*block)?))));
             anchors.extend(named);
         }
-        Ok(Self { layout, anchors, attachments: Attachments::of(reader, layout, &shown)? })
+        Ok(Self { layout, anchors, attachments: Attachments::of(tree.reader(), layout, &shown)? })
     }
 
     /// Rewrites the links of a block of the file `from`. What is not exported stays a link to a block.
@@ -86,4 +89,9 @@ impl<'a> Outgoing<'a> {
         let from = self.layout.documents.get(from)?;
         Some(urls::encode(&urls::relative_path(&from.path, to)))
     }
+}
+
+/// A document as its file holds it.
+fn flat(tree: &Tree<'_, Full>, document: DocumentId) -> Result<Forest> {
+    tables::flattened(tree, tree.subtree(document.root(), None)?, &mut |_, _| ())
 }

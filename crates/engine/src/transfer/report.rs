@@ -115,6 +115,8 @@ pub enum AdaptationKind {
     ReadsBackDifferently,
     /// Comments of a document, which markdown has no place for, are left out.
     Comments,
+    /// A collection is written as a table of its items, and their pages as pages behind it.
+    Collection,
 }
 
 impl AdaptationKind {
@@ -142,6 +144,7 @@ impl AdaptationKind {
             Self::DailyNote => "day that has a note already, kept as a document",
             Self::ReadsBackDifferently => "reads back with a difference",
             Self::Comments => "comments, left out",
+            Self::Collection => "collection, written as a table",
         }
     }
 }

@@ -256,7 +256,7 @@ fn a_copy_has_new_blocks_that_know_of_each_other() {
     let ids = SequentialIds::new(1);
     let context = Context { limits: &limits, stamp: &now, ids: &ids };
     let mut told = Vec::new();
-    let mut copy = copy_document(&context, forest.clone(), Location::Unsorted, |data, copies| {
+    let (mut copy, _) = copy_document(&context, forest.clone(), Location::Unsorted, |data, copies| {
         data.markdown.push('!');
         told = forest.0.iter().map(|node| copies[&node.block.id]).collect();
     })
