@@ -19,6 +19,7 @@ mod sqlite;
 
 use ask::{Peer, Question, WRITES, questions};
 use benches::measure::{median, setting, shown, sync_probe, timed};
+use benches::ratio::alike;
 use benches::workload::Rng;
 use facts::{Facts, Target};
 use leaf::Leafbase;
@@ -275,13 +276,6 @@ impl Bench {
         let all = &self.scales[at].facts.targets;
         (0..count).map(|place| all[place * all.len() / count]).collect()
     }
-}
-
-/// # Panics
-/// If they are not, with the first line in which they differ.
-fn alike(what: &str, ours: &[String], theirs: &[String]) {
-    let at = ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count();
-    assert!(ours == theirs, "{what}: line {at} is {:?}, in SQLite {:?}", ours.get(at), theirs.get(at));
 }
 
 /// The median in microseconds.

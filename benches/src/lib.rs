@@ -4,5 +4,6 @@
 pub mod cold;
 pub mod measure;
 pub mod order;
+pub mod ratio;
 pub mod sqlite;
 pub mod workload;

@@ -1,6 +1,7 @@
 //! Samples by operation and peer, the table of ratios, and the same as JSON.
 
 use benches::measure::{median, shown};
+use benches::ratio::Ratio;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -138,22 +139,6 @@ impl Row {
     /// Leafbase's time over the better column's, round by round.
     fn ratio(&self, columns: &[Column]) -> Option<Ratio> {
         let peer = &self.cells[self.better(columns) as usize];
-        let pairs = self.cells[Column::Leafbase as usize].iter().zip(peer);
-        let ratios: Vec<f64> = pairs.map(|(leafbase, peer)| leafbase / peer).collect();
-        let low = ratios.iter().copied().reduce(f64::min)?;
-        let high = ratios.iter().copied().reduce(f64::max)?;
-        Some(Ratio { median: median(ratios), low, high })
-    }
-}
-
-struct Ratio {
-    median: f64,
-    low: f64,
-    high: f64,
-}
-
-impl std::fmt::Display for Ratio {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:.2} [{:.2}..{:.2}]", self.median, self.low, self.high)
+        Ratio::of(&self.cells[Column::Leafbase as usize], peer)
     }
 }

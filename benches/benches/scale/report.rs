@@ -1,6 +1,7 @@
 //! Samples by row, peer and size; the table of growth, and the same as JSON.
 
 use benches::measure::{median, shown};
+use benches::ratio::Ratio;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -22,13 +23,6 @@ struct Row {
     name: String,
     /// Microseconds by peer and size, a sample a round.
     cells: [Vec<Vec<f64>>; 2],
-}
-
-/// The largest space's time over the smallest's, round by round.
-struct Growth {
-    median: f64,
-    low: f64,
-    high: f64,
 }
 
 impl Report {
@@ -65,7 +59,7 @@ impl Report {
                 }
                 let _ = match row.growth(who) {
                     Some(growth) if with_rounds => {
-                        write!(out, " {:.2} [{:.2}..{:.2}] |", growth.median, growth.low, growth.high)
+                        write!(out, " {growth} |")
                     }
                     Some(growth) => write!(out, " {:.2} |", growth.median),
                     None => write!(out, " - |"),
@@ -112,13 +106,10 @@ impl Row {
         median(self.cells[who as usize][size].clone())
     }
 
-    fn growth(&self, who: Who) -> Option<Growth> {
+    /// The largest space's time over the smallest's, round by round.
+    fn growth(&self, who: Who) -> Option<Ratio> {
         let cells = &self.cells[who as usize];
-        let pairs = cells.last()?.iter().zip(cells.first()?);
-        let ratios: Vec<f64> = pairs.map(|(large, small)| large / small).collect();
-        let low = ratios.iter().copied().reduce(f64::min)?;
-        let high = ratios.iter().copied().reduce(f64::max)?;
-        Some(Growth { median: median(ratios), low, high })
+        Ratio::of(cells.last()?, cells.first()?)
     }
 }
 
