@@ -16,7 +16,7 @@ mod adding;
 mod cursor;
 mod deleting;
 mod faults;
-mod reading;
+pub(super) mod reading;
 mod relating;
 mod updating;
 

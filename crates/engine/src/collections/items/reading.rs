@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use leafbase_markdown as markdown;
 use leafbase_model::{
     Block, BlockData, BlockId, BlockRecord, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
+    Schema,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -20,16 +21,22 @@ pub(super) fn page<S: Sight>(tree: &Tree<'_, S>, request: &GetItems, limits: &Li
     let reading = Reading { tree, collection: request.collection_id, most: limits.blocks_per_fetch };
     let after = request.paging.cursor.as_deref().map(|text| reading.after(text)).transpose()?.flatten();
     let (records, next_cursor) = reading.records(after, request.paging.limit)?;
-    let mut shower = Shower::new(tree);
-    let items = match request.max_depth {
-        Some(0) => shower.items(request.collection_id, &schema, records)?,
-        depth => {
-            let is_all = after.is_none() && next_cursor.is_none();
-            let blocks = reading.pages(records, is_all, depth)?;
-            shower.items_with_pages(request.collection_id, &schema, blocks)?
-        }
-    };
+    let is_all = after.is_none() && next_cursor.is_none();
+    let items = reading.shown(&schema, records, is_all, request.max_depth)?;
     Ok(ItemsPage { items, next_cursor })
+}
+
+/// These items of a collection as a reply shows them, with so many levels of their pages.
+pub(in crate::collections) fn show<S: Sight>(
+    tree: &Tree<'_, S>,
+    (collection, schema): (BlockId, &Schema),
+    records: Vec<BlockRecord>,
+    depth: Option<usize>,
+    limits: &Limits,
+) -> Result<Vec<Item>> {
+    let reading = Reading { tree, collection, most: limits.blocks_per_fetch };
+    reading.check(records.len())?;
+    reading.shown(schema, records, false, depth)
 }
 
 struct Reading<'t, 'a, S> {
@@ -66,6 +73,21 @@ impl<S: Sight> Reading<'_, '_, S> {
         let last = records.iter().skip(records.len().saturating_sub(cursor::REMEMBERED));
         let last: Vec<_> = last.map(|record| record.id).collect();
         Ok((records, more.then(|| cursor::write(self.collection, &last))))
+    }
+
+    fn shown(
+        &self,
+        schema: &Schema,
+        records: Vec<BlockRecord>,
+        is_all: bool,
+        depth: Option<usize>,
+    ) -> Result<Vec<Item>> {
+        let mut shower = Shower::new(self.tree);
+        if depth == Some(0) {
+            return shower.items(self.collection, schema, records);
+        }
+        let blocks = self.pages(records, is_all, depth)?;
+        shower.items_with_pages(self.collection, schema, blocks)
     }
 
     fn check(&self, blocks: usize) -> Result<()> {

@@ -1,0 +1,151 @@
+//! The rows of a query, read from where its plan says.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use leafbase_collections::{Access, ColumnRef, IndexStatistics, KeyRange, ReadCollections, index_keys, related};
+use leafbase_model::{BlockId, BlockKind, BlockRecord, Error, Properties, Result, Schema};
+use leafbase_store::{IndexedColumn, ItemIndex, Reader};
+use leafbase_tree_ops::ReadTree;
+
+use crate::sight::Sight;
+use crate::tree::Tree;
+
+/// What is called for each item; `Break` ends the reading.
+pub(super) type Visit<'v> = &'v mut dyn FnMut(BlockRecord) -> Result<ControlFlow<()>>;
+
+/// The items of one collection.
+pub(super) struct Rows<'a, S> {
+    pub(super) tree: &'a Tree<'a, S>,
+    pub(super) collection: BlockId,
+    pub(super) schema: Schema,
+    reader: &'a Reader<'a>,
+    index: ItemIndex<'a>,
+}
+
+impl<'a, S: Sight> Rows<'a, S> {
+    /// Those of a collection that the connection sees; `reader` is the tree's.
+    pub(super) fn of(tree: &'a Tree<'a, S>, reader: &'a Reader<'a>, collection: BlockId) -> Result<Self> {
+        let missing = || Error::not_found().at("collectionId");
+        let schema = ReadCollections::schema(tree, collection)?.ok_or_else(missing)?;
+        let index = reader.item_index(collection)?.ok_or_else(missing)?;
+        Ok(Self { tree, collection, schema, reader, index })
+    }
+
+    /// Hands the items of this access to `visit`, in its order.
+    pub(super) fn each(&self, access: &Access, visit: Visit<'_>) -> Result<()> {
+        match access {
+            Access::All => self.reader.items(self.collection, None, visit),
+            Access::Index { column, ranges, backwards, then_empty } => {
+                let is_done = self.ranges(column, ranges, *backwards, visit)?.is_break();
+                if is_done || !then_empty { Ok(()) } else { self.empty(column, visit) }
+            }
+            Access::Related { key, items } => self.related(key, items, visit),
+        }
+    }
+
+    fn ranges(
+        &self,
+        column: &ColumnRef,
+        ranges: &[KeyRange],
+        backwards: bool,
+        visit: Visit<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let mut flow = ControlFlow::Continue(());
+        for KeyRange { from, to } in ranges {
+            self.index.scan(indexed(column), from, to.as_deref(), backwards, &mut |id| {
+                flow = visit(self.item(id)?)?;
+                Ok(flow)
+            })?;
+            if flow.is_break() {
+                break;
+            }
+        }
+        Ok(flow)
+    }
+
+    /// The items that have no key in the index of this column.
+    fn empty(&self, column: &ColumnRef, visit: Visit<'_>) -> Result<()> {
+        self.reader.items(self.collection, None, &mut |item| {
+            if self.has_key(column, &item)? { Ok(ControlFlow::Continue(())) } else { visit(item) }
+        })
+    }
+
+    fn has_key(&self, column: &ColumnRef, item: &BlockRecord) -> Result<bool> {
+        Ok(match column {
+            ColumnRef::Title => !item.data.markdown.is_empty(),
+            ColumnRef::Property(key) => {
+                let found = self.schema.property(key).zip(values(item)?.get(key));
+                found.is_some_and(|(property, value)| !index_keys(&property.kind, value).is_empty())
+            }
+        })
+    }
+
+    /// What stands at the other end of these items: an ID of something else leads nowhere.
+    fn related(&self, key: &str, items: &BTreeSet<BlockId>, visit: Visit<'_>) -> Result<()> {
+        let relation = self.schema.property(key).and_then(|property| property.kind.relation());
+        let Some((target, inverse)) = relation.and_then(|end| Some((end.target, end.inverse_key.as_deref()?))) else {
+            return Ok(());
+        };
+        let mut found = BTreeSet::new();
+        for item in items {
+            if self.is_item_of(*item, target)? {
+                found.extend(related(self.tree, target, inverse, *item)?);
+            }
+        }
+        for id in found {
+            if visit(self.item(id)?)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_item_of(&self, item: BlockId, collection: BlockId) -> Result<bool> {
+        Ok(self.tree.locate(item)?.is_some_and(|located| located.parent == Some(collection)))
+    }
+
+    /// How many there are.
+    pub(super) fn count_all(&self) -> u64 {
+        self.index.items()
+    }
+
+    /// How many items another collection has.
+    pub(super) fn count_of(&self, collection: BlockId) -> Result<u64> {
+        Ok(self.reader.item_index(collection)?.map_or(0, |index| index.items()))
+    }
+
+    fn item(&self, id: BlockId) -> Result<BlockRecord> {
+        let missing = || Error::corrupted(format_args!("item {id} is indexed, but there is no such item"));
+        self.reader.block(id)?.ok_or_else(missing)
+    }
+}
+
+/// The values of an item as they are kept.
+pub(super) fn values(item: &BlockRecord) -> Result<&Properties> {
+    match &item.data.kind {
+        BlockKind::CollectionItem { properties } => Ok(properties),
+        _ => Err(Error::corrupted(format_args!("block {} stands in a collection, but is no item", item.id))),
+    }
+}
+
+fn indexed(column: &ColumnRef) -> IndexedColumn<'_> {
+    match column {
+        ColumnRef::Title => IndexedColumn::Title,
+        ColumnRef::Property(key) => IndexedColumn::Property(key),
+    }
+}
+
+impl<S: Sight> IndexStatistics for Rows<'_, S> {
+    fn is_indexed(&self, column: &ColumnRef) -> bool {
+        self.index.has(indexed(column))
+    }
+
+    fn count(&self, column: &ColumnRef, range: &KeyRange, at_most: usize) -> Result<usize> {
+        self.index.count(indexed(column), &range.from, range.to.as_deref(), at_most)
+    }
+
+    fn items(&self) -> Result<u64> {
+        Ok(self.count_all())
+    }
+}
