@@ -15,7 +15,7 @@ use crate::sight::Sight;
 use crate::tree::Tree;
 
 /// A look-up of what names an item costs about as much as reading so many items in a range.
-const ITEMS_PER_LOOKUP: u64 = 16;
+pub(super) const ITEMS_PER_LOOKUP: u64 = 16;
 
 /// The schemas and titles that a reply needs, each read once.
 pub(crate) struct Shower<'t, 'a, S> {
