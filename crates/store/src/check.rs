@@ -1,7 +1,7 @@
 //! The check of a whole space: every record is read once and every law of the keyspaces is verified.
 //!
-//! It needs memory for the IDs of all blocks (about 100 bytes each), for the records of all documents and folders, and 16
-//! bytes for each edge and 80 for each task. What it finds is told by law and record, and one thing that is damaged doesn't end it.
+//! It needs memory for the IDs of all blocks (about 100 bytes each), for the records of all documents, folders and schemas, 16
+//! bytes for each edge and 80 for each task, and, for one collection after the other, 16 bytes for each row of its indexes. What it finds is told by law and record, and one thing that is damaged doesn't end it.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -17,9 +17,11 @@ use crate::space_store::Progress;
 
 mod assets;
 mod blocks;
+mod collections;
 mod comments;
 mod documents;
 mod folders;
+mod items;
 mod log;
 mod places;
 mod tasks;
@@ -78,6 +80,16 @@ pub enum Law {
     Comment,
     /// Each file has all its bytes and is shown, and no bytes are of no file.
     Asset,
+    /// Each collection has a schema, which has its name, and nothing else has one; keys and columns are unique.
+    Schema,
+    /// Each relation has its other end, which leads back, and one of both owns it.
+    Relation,
+    /// What items hold is as their schema says; related items are items of the other collection, and no more than may be.
+    Value,
+    /// It is known in which document each collection is, and how many items it has.
+    ItemCount,
+    /// The indexes of items are what the items and the schema of their collection say.
+    ItemIndex,
     /// The change log has no gap and ends where the space says.
     ChangeLog,
 }
@@ -106,6 +118,11 @@ impl fmt::Display for Law {
             Self::Task => "rows of tasks agree with contents",
             Self::Comment => "a comment is on a block",
             Self::Asset => "a file has its bytes and is shown",
+            Self::Schema => "schemas agree with collections",
+            Self::Relation => "a relation has two ends, and one owner",
+            Self::Value => "values are as the schema says",
+            Self::ItemCount => "counts agree with items",
+            Self::ItemIndex => "indexes agree with items",
             Self::ChangeLog => "the change log has no gap",
             Self::BlockCount => "a document has all its blocks",
         })
@@ -152,6 +169,10 @@ pub struct CheckReport {
     pub edges: u64,
     /// Tasks, done ones and those in the trash included.
     pub tasks: u64,
+    /// Collections.
+    pub collections: u64,
+    /// Items of collections.
+    pub items: u64,
     /// Comments.
     pub comments: u64,
     /// Uploaded files.
@@ -199,6 +220,7 @@ pub(crate) fn check(
     check.document_folders(&documents, &folders);
     check.edges(&blocks.edges);
     check.tasks(&blocks, &documents);
+    check.collections(&blocks);
     check.comments(&blocks);
     check.assets();
     check.changes(totals);
@@ -230,8 +252,13 @@ impl Check<'_> {
     /// Hands each row of `keyspace` to `visit`; an error of it is a record that cannot be read.
     fn rows(&mut self, keyspace: Keyspace, visit: VisitRow<'_, Self>) {
         let start = [keyspace.tag];
+        self.rows_within(keyspace.name, &start, &keyspaces::end_of(start), visit);
+    }
+
+    /// The same for those from `from` on and before `to`, of the keyspace called `name`.
+    fn rows_within(&mut self, name: &str, from: &[u8], to: &[u8], visit: VisitRow<'_, Self>) {
         let source = self.source;
-        let scanned = source.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+        let scanned = source.scan(KeyRange::half_open(from, to), &mut |key, value| {
             self.report.rows += 1;
             if self.report.rows.is_multiple_of(STEP) {
                 self.tell();
@@ -245,7 +272,7 @@ impl Check<'_> {
             Ok(ControlFlow::Continue(()))
         });
         if let Err(error) = scanned {
-            self.found(Law::Record, keyspace.name, error.message());
+            self.found(Law::Record, name, error.message());
         }
     }
 

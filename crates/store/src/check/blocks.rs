@@ -1,8 +1,8 @@
 //! Checks of runs, blocks and their trees.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use leafbase_model::{BlockId, BlockType, DocumentId, Result};
+use leafbase_model::{BlockId, BlockRecord, BlockType, DocumentId, Result};
 
 use super::{Check, Law};
 use crate::keyspaces::{self, BLOCKS};
@@ -21,10 +21,10 @@ pub(super) struct Known {
     pub(super) block_type: BlockType,
 }
 
-/// A run, and whether it holds items or other blocks.
+/// A run, how many items it holds, and whether it holds other blocks.
 struct Seen {
     key: Vec<u8>,
-    items: bool,
+    items: u64,
     others: bool,
 }
 
@@ -36,7 +36,7 @@ impl Seen {
             Some("the parent is of a type without children")
         } else if is_collection && self.others {
             Some("other blocks than items are in a collection")
-        } else if !is_collection && self.items {
+        } else if !is_collection && self.items > 0 {
             Some("items are outside of a collection")
         } else {
             None
@@ -55,6 +55,10 @@ pub(super) struct Blocks {
     pub(super) edges: HashSet<u128>,
     /// Those that are tasks.
     pub(super) tasks: Vec<(BlockId, TaskEntry)>,
+    /// Those that are collections, with their names.
+    pub(super) collections: BTreeMap<BlockId, String>,
+    /// How many items stand below each block that has some.
+    pub(super) items: HashMap<BlockId, u64>,
 }
 
 impl Blocks {
@@ -81,7 +85,7 @@ impl Check<'_> {
     }
 
     fn run(&mut self, blocks: &mut Blocks, key: &[u8], value: &[u8]) -> Result<()> {
-        let (document, _, order) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+        let (document, parent, order) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
         if !order_key::is_valid(order) {
             return Err(records::damaged(key));
         }
@@ -91,7 +95,7 @@ impl Check<'_> {
         }
         *blocks.of_documents.entry(document).or_default() += run.ids().len() as u64;
         let number = u32::try_from(blocks.runs.len()).unwrap_or(u32::MAX);
-        let mut seen = Seen { key: key.to_owned(), items: false, others: false };
+        let mut seen = Seen { key: key.to_owned(), items: 0, others: false };
         let mut authors = Authors::default();
         for (id, record) in run.entries() {
             let block = match block::decode(id, record, &mut authors) {
@@ -101,23 +105,33 @@ impl Check<'_> {
                     continue;
                 }
             };
-            let known = Known { run: number, block_type: block.data.block_type() };
-            match known.block_type {
-                BlockType::CollectionItem => seen.items = true,
+            match block.data.block_type() {
+                BlockType::CollectionItem => seen.items += 1,
                 _ => seen.others = true,
             }
-            if blocks.known.insert(id, known).is_some() {
-                self.found(Law::OnePlace, format_args!("block {id}"), "it is in two places");
-            }
-            blocks.tasks.extend(block.data.task.as_ref().map(|task| (id, TaskEntry::of(task))));
-            for target in links::targets(self.extractor, &block.data) {
-                let edge = keyspaces::edge(target.to, target.kind, id);
-                self.expect_index_row(Law::Edge, &edge);
-                blocks.edges.insert(edge_hash(&edge));
-            }
+            self.block(blocks, number, &block);
+        }
+        if seen.items > 0 {
+            *blocks.items.entry(parent).or_default() += seen.items;
         }
         blocks.runs.push(seen);
         Ok(())
+    }
+
+    fn block(&mut self, blocks: &mut Blocks, run: u32, block: &BlockRecord) {
+        let BlockRecord { id, data, .. } = block;
+        if blocks.known.insert(*id, Known { run, block_type: data.block_type() }).is_some() {
+            self.found(Law::OnePlace, format_args!("block {id}"), "it is in two places");
+        }
+        if data.block_type() == BlockType::Collection {
+            blocks.collections.insert(*id, data.markdown.clone());
+        }
+        blocks.tasks.extend(data.task.as_ref().map(|task| (*id, TaskEntry::of(task))));
+        for target in links::targets(self.extractor, data) {
+            let edge = keyspaces::edge(target.to, target.kind, *id);
+            self.expect_index_row(Law::Edge, &edge);
+            blocks.edges.insert(edge_hash(&edge));
+        }
     }
 
     /// The parent of each run exists in its document and may have children; the root is the one block at the top.

@@ -99,7 +99,9 @@ pub(crate) fn put(out: &mut Vec<u8>, schema: &Schema) {
     pack.str(key).str(name).str(&content.key).str(&content.name);
     pack.field(properties.is_empty(), |out| {
         put_array(out, properties.len());
-        properties.iter().for_each(|property| put_property(out, property));
+        for property in properties {
+            put_property(out, property);
+        }
     });
     pack.end();
 }

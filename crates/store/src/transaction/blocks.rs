@@ -5,7 +5,6 @@ use std::sync::Arc;
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Forest, Result, Slot};
 
 use super::forests::{Prepared, check_same};
-use super::items::Shelf;
 use super::runs::{Siblings, Spot};
 use super::{SpaceTransaction, conflict, missing};
 use crate::kv::Read;
@@ -24,7 +23,7 @@ impl SpaceTransaction<'_> {
             self.runs.insert(&*self.rows, &mut self.places, siblings(slot), after, &tops)?;
         }
         self.plant_below(slot.document, &prepared)?;
-        self.shelve_tops(shelf(slot), &prepared)?;
+        self.index_tops(siblings(slot), &prepared)?;
         self.documents.add_blocks(slot.document, forest.0.len())?;
         self.log.insert(slot, forest, &prepared.encoded);
         Ok(())
@@ -50,7 +49,7 @@ impl SpaceTransaction<'_> {
         }
         self.uproot_below(slot.document, &prepared)?;
         self.forget(slot.document, forest)?;
-        self.unshelve_tops(shelf(slot), &prepared)?;
+        self.unindex_tops(siblings(slot), &prepared)?;
         self.documents.take_blocks(slot.document, forest.0.len())?;
         self.log.remove(slot, forest, &prepared.encoded);
         Ok(())
@@ -76,8 +75,8 @@ impl SpaceTransaction<'_> {
                 self.check_bare(document, before)?;
             }
             self.index(document, before.id, Some(&before.data), Some(&after.data));
-            let shelf = Shelf { document, collection: place.parent };
-            self.shelve(shelf, before.id, Some(&before.data), Some(&after.data))?;
+            let siblings = Siblings { document, parent: place.parent };
+            self.index_item(siblings, before.id, Some(&before.data), Some(&after.data))?;
         }
         self.log.update(document, before.id, &old, &new);
         Ok(())
@@ -111,7 +110,7 @@ impl SpaceTransaction<'_> {
             self.documents.take_blocks(from.document, moved.len())?;
             self.documents.add_blocks(to.document, moved.len())?;
         }
-        self.reshelve(block, &record, shelf(from), shelf(to))?;
+        self.reindex_item(block, &record, siblings(from), siblings(to))?;
         self.log.relocate(block, from, to);
         Ok(())
     }
@@ -189,10 +188,6 @@ impl SpaceTransaction<'_> {
 
 fn siblings(slot: &Slot) -> Siblings {
     Siblings { document: slot.document, parent: slot.parent }
-}
-
-fn shelf(slot: &Slot) -> Shelf {
-    Shelf { document: slot.document, collection: slot.parent }
 }
 
 fn check_among(slot: &Slot, place: &Place) -> Result<()> {

