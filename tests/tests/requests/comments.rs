@@ -1,18 +1,18 @@
 //! Comments: put on blocks in one batch, shown with metadata, kept and deleted with their block.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
     AddComments, AddTasks, BlockId, CommentDraft, Connection, CreateFromTemplate, DeleteBlocks, Destination, Edit,
     Error, Fetch, Limits, MoveBlocks, MoveDocuments, Position, PurgeDocuments, Space, TaskDestination, TaskDraft,
     TaskUpdate,
 };
-use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
 
 use crate::host::{Host, wrong};
+use crate::stores::Wrapped;
 
 fn add(notes: &Connection, comments: &[(BlockId, &str)]) -> Result<Vec<leafbase::CommentId>, Error> {
     let drafts = comments.iter().map(|(block, content)| CommentDraft::new(*block, *content));
@@ -152,60 +152,12 @@ fn a_block_alone_and_its_tree_show_the_same() {
     }
 }
 
-/// A store that counts the rows of comments that are read.
-#[derive(Clone, Debug, Default)]
-struct Counting(Arc<MemoryStore>, Arc<AtomicUsize>);
-
-struct CountingSnapshot(Box<dyn Snapshot>, Arc<AtomicUsize>);
-
-impl Snapshot for CountingSnapshot {}
-
-impl Read for CountingSnapshot {
-    fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
-        self.0.get(key, visit)
-    }
-
-    fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), Error> {
-        self.0.scan(range, &mut |key, value| {
-            self.1.fetch_add(usize::from(key.first() == Some(&0x60)), Ordering::Relaxed);
-            visit(key, value)
-        })
-    }
-}
-
-impl Store for Counting {
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, Error> {
-        Ok(Box::new(CountingSnapshot(self.0.snapshot()?, Arc::clone(&self.1))))
-    }
-
-    fn write(
-        &self,
-        options: WriteOptions,
-        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        self.0.write(options, f)
-    }
-
-    fn flush(&self) -> Result<(), Error> {
-        self.0.flush()
-    }
-
-    fn compact(&self) -> Result<(), Error> {
-        self.0.compact()
-    }
-
-    fn verify(&self) -> Result<bool, Error> {
-        self.0.verify()
-    }
-
-    fn bytes(&self) -> Result<u64, Error> {
-        self.0.bytes()
-    }
-}
+/// The keyspace of comments.
+const COMMENTS: u8 = 0x60;
 
 #[test]
 fn a_fetch_reads_the_comments_that_it_shows() {
-    let store = Counting::default();
+    let store = Wrapped::new();
     let builder = Space::builder().ids(SequentialIds::new(1));
     let notes = builder.over(Arc::new(store.clone()), true).unwrap().connect();
     let document = notes.create_document("d").unwrap().id();
@@ -227,11 +179,10 @@ fn a_fetch_reads_the_comments_that_it_shows() {
         // The control: all of them are counted where all are shown.
         (Fetch::new(document).with_metadata(), 1_004, 1_004),
     ] {
-        store.1.store(0, Ordering::Relaxed);
-        let tree = notes.fetch(request).unwrap();
+        let (tree, rows) = store.counting(COMMENTS, || notes.fetch(request).unwrap());
         let comments =
             tree.walk().filter_map(|(_, block)| block.metadata.as_ref()).map(|metadata| metadata.comments.len());
-        let (comments, rows) = (comments.sum::<usize>(), store.1.load(Ordering::Relaxed));
+        let comments = comments.sum::<usize>();
         assert_eq!(comments, expected, "{request:?}");
         assert!((expected..=at_most).contains(&rows), "{request:?}: {rows} rows");
     }

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use leafbase::{AssetId, Clock, Error, ErrorKind, Space, Timestamp};
-use leafbase_store::kv::{MemoryStore, Snapshot, Store, Transaction, WriteOptions};
+use leafbase_store::kv::{MemoryStore, Store, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, Extractor, SpaceStore};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
 
 use crate::host::wrong;
+use crate::stores::Wrapped;
 
 /// A clock that shows one instant, also before 1970.
 struct At(Timestamp);
@@ -192,40 +193,6 @@ fn uploads_that_a_crash_left_are_swept_when_a_space_is_opened() {
     assert!(space.check().unwrap().is_clean());
 }
 
-/// A store whose writes fail in one way.
-#[derive(Debug)]
-struct Failing(Arc<dyn Store>, ErrorKind);
-
-impl Store for Failing {
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, Error> {
-        self.0.snapshot()
-    }
-
-    fn write(
-        &self,
-        _: WriteOptions,
-        _: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        Err(Error::new(self.1, "no write"))
-    }
-
-    fn flush(&self) -> Result<(), Error> {
-        self.0.flush()
-    }
-
-    fn compact(&self) -> Result<(), Error> {
-        self.0.compact()
-    }
-
-    fn verify(&self) -> Result<bool, Error> {
-        self.0.verify()
-    }
-
-    fn bytes(&self) -> Result<u64, Error> {
-        self.0.bytes()
-    }
-}
-
 #[test]
 fn a_space_that_cannot_be_swept_can_be_read() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -233,7 +200,7 @@ fn a_space_that_cannot_be_swept_can_be_read() {
     space.connect().create_document("d").unwrap();
     leave_uploads(Arc::clone(&store));
     for kind in [ErrorKind::NoSpace, ErrorKind::ReadOnly, ErrorKind::Storage, ErrorKind::Corrupted] {
-        let space = Space::builder().over(Arc::new(Failing(Arc::clone(&store), kind)), false).unwrap();
+        let space = Space::builder().over(Arc::new(Wrapped::over(Arc::clone(&store)).failing(kind)), false).unwrap();
         assert_eq!(space.connect().documents().unwrap().len(), 1, "{kind:?}");
     }
     assert_eq!(uploads(&store), 2);

@@ -1,6 +1,7 @@
 //! Requests as a host passes them on: JSON in, JSON or an error with its code and its path out.
 
 mod host;
+mod stores;
 
 mod bounds;
 mod comments;
@@ -13,6 +14,7 @@ mod files;
 mod folders;
 mod ids;
 mod info;
+mod item_queries;
 mod json;
 mod positions;
 mod rendered;
