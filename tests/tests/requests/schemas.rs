@@ -1,0 +1,6 @@
+//! Collections and their schemas.
+
+mod shelf;
+
+mod made;
+mod replaced;
