@@ -18,6 +18,7 @@ mod item_queries;
 mod json;
 mod positions;
 mod rendered;
+mod schemas;
 mod tasks;
 mod templates;
 mod undo;
