@@ -25,6 +25,9 @@ mod scripts;
 mod query;
 mod tokens;
 
+mod pattern;
+
 pub use fold::fold;
+pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Trigram, trigrams};
 pub use query::{QueryPart, QueryWord, query_words};
 pub use tokens::{Token, TokenKind, tokens};

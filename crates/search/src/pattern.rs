@@ -1,0 +1,156 @@
+//! Patterns: regular expressions whose cost is bounded by counted steps.
+
+use std::ops::Range;
+
+use leafbase_model::{Error, ErrorKind, Result};
+
+use automaton::{Automaton, States, Stopped};
+use program::Program;
+use required::required;
+use walk::{Room, Walk};
+
+mod automaton;
+mod fuel;
+mod program;
+mod required;
+mod syntax;
+mod tree;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use fuel::{Exhausted, Fuel};
+pub use required::{Required, Trigram, trigrams};
+
+/// The longest pattern, in bytes.
+pub const LONGEST: usize = 1_000;
+
+/// A regular expression.
+///
+/// Its syntax is RE2's, with look-ahead (`(?=x)`, `(?!x)`) and look-behind of fixed width (`(?<=x)`, `(?<!x)`), whose choices at the top
+/// may differ in width. Back-references, atomic groups, possessive repetitions, conditions, recursion and comments are refused.
+///
+/// Of several matches the first one counts, and of those that begin at one place the one that the pattern prefers, as in Perl. A match
+/// costs at most one step for each letter of the text and each instruction of the pattern (Thompson, "Regular Expression Search
+/// Algorithm", 1968), groups that look around included, for each is looked for once.
+///
+/// ```
+/// use leafbase_search::{Fuel, Pattern};
+/// let pattern = Pattern::new(r"(?<=€ )\d+", false)?;
+/// let found = pattern.matcher().find_all("€ 7, € 12", 10, &mut Fuel::new(1_000));
+/// assert_eq!(found, Ok(vec![4..5, 11..13]));
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    program: Program,
+    /// None for a pattern that looks around, or a large one.
+    automaton: Option<Automaton>,
+    required: Required,
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidPattern`] with the offset in bytes; [`ErrorKind::LimitExceeded`] for one that is longer than [`LONGEST`], or whose
+    /// repetitions make it too large.
+    pub fn new(pattern: &str, case_sensitive: bool) -> Result<Self> {
+        if pattern.len() > LONGEST {
+            return Err(Error::limit("bytes of a pattern", LONGEST, pattern.len()));
+        }
+        let wrong = |fault: syntax::Fault| {
+            let message = format!("{}, at byte {}", fault.message, fault.offset);
+            Error::new(ErrorKind::InvalidPattern, message)
+        };
+        let parsed = syntax::parse(pattern, case_sensitive).map_err(wrong)?;
+        let tree = tree::tree(&parsed).map_err(wrong)?;
+        let too_large = |program::TooLarge { most }| {
+            let message = format!("instructions of a pattern: at most {most}, repetitions make this one larger");
+            Error::new(ErrorKind::LimitExceeded, message)
+        };
+        let program = Program::new(&tree, &parsed.arounds).map_err(too_large)?;
+        let automaton = if parsed.arounds.is_empty() { Automaton::new(&parsed.hir) } else { None };
+        Ok(Self { program, automaton, required: required(&tree) })
+    }
+
+    /// What every text that it matches has.
+    pub const fn required(&self) -> &Required {
+        &self.required
+    }
+
+    /// Searches with it, for one thread.
+    pub fn matcher(&self) -> Matcher<'_> {
+        let automaton = self.automaton.as_ref().map(|automaton| (automaton, automaton.states()));
+        Matcher { program: &self.program, automaton, room: Room::default() }
+    }
+}
+
+/// A pattern with what searches leave behind for the next one.
+#[derive(Clone, Debug)]
+pub struct Matcher<'p> {
+    program: &'p Program,
+    /// None once it gave up.
+    automaton: Option<(&'p Automaton, States)>,
+    room: Room,
+}
+
+impl Matcher<'_> {
+    /// The same without the automaton.
+    #[cfg(test)]
+    fn walking(mut self) -> Self {
+        self.automaton = None;
+        self
+    }
+
+    /// Whether `text` has a match.
+    ///
+    /// # Errors
+    /// [`Exhausted`] if that would take more steps than there are.
+    pub fn is_match(&mut self, text: &str, fuel: &mut Fuel) -> Result<bool, Exhausted> {
+        if let Some((automaton, states)) = &mut self.automaton {
+            match automaton.is_match(states, text, fuel) {
+                Ok(found) => return Ok(found),
+                Err(Stopped::Exhausted) => return Err(Exhausted),
+                Err(Stopped::GaveUp) => self.automaton = None,
+            }
+        }
+        Ok(Walk::new(self.program, text, &mut self.room, fuel)?.find(0, fuel)?.is_some())
+    }
+
+    /// The first matches in `text`, at most `most`, that do not overlap. An empty one right after another is left out.
+    ///
+    /// # Errors
+    /// As [`Self::is_match`].
+    pub fn find_all(&mut self, text: &str, most: usize, fuel: &mut Fuel) -> Result<Vec<Range<usize>>, Exhausted> {
+        if let Some((automaton, states)) = &mut self.automaton {
+            match all(text, most, |from| automaton.find(states, text, from, fuel)) {
+                Ok(found) => return Ok(found),
+                Err(Stopped::Exhausted) => return Err(Exhausted),
+                Err(Stopped::GaveUp) => self.automaton = None,
+            }
+        }
+        let mut walk = Walk::new(self.program, text, &mut self.room, fuel)?;
+        all(text, most, |from| walk.find(from, fuel))
+    }
+}
+
+/// Goes on behind each match; behind an empty one, a letter further.
+fn all<E>(
+    text: &str,
+    most: usize,
+    mut find: impl FnMut(usize) -> Result<Option<Range<usize>>, E>,
+) -> Result<Vec<Range<usize>>, E> {
+    let (mut found, mut from): (Vec<Range<usize>>, _) = (Vec::new(), 0);
+    while found.len() < most && from <= text.len() {
+        let Some(range) = find(from)? else { break };
+        let is_after_one = range.is_empty() && found.last().is_some_and(|last| last.end == range.start);
+        let step = text.get(range.end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        from = if range.is_empty() { range.end + step } else { range.end };
+        if !is_after_one {
+            found.push(range);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,308 @@
+//! Patterns against other matchers: plain ones against the crate `regex`, those that look around against a matcher that goes back.
+
+use std::ops::Range;
+
+use leafbase_model::ErrorKind;
+use proptest::prelude::*;
+
+use super::syntax::{Parsed, parse};
+use super::tree::{Node, tree};
+use super::*;
+
+const PLENTY: u64 = 50_000_000;
+
+fn found(pattern: &Pattern, walking: bool, text: &str) -> Vec<Range<usize>> {
+    let matcher = pattern.matcher();
+    let mut matcher = if walking { matcher.walking() } else { matcher };
+    let mut fuel = Fuel::new(PLENTY);
+    let found = matcher.find_all(text, usize::MAX, &mut fuel).unwrap();
+    assert_eq!(matcher.is_match(text, &mut fuel).unwrap(), !found.is_empty(), "{text:?}");
+    found
+}
+
+/// Matches by going back: every way to go on, the preferred one first.
+struct Backtracking<'t> {
+    parsed: &'t Parsed,
+    text: &'t str,
+    /// Steps that are left: where they end, there is no verdict.
+    left: std::cell::Cell<u32>,
+}
+
+type Next<'n> = &'n dyn Fn(usize) -> Option<usize>;
+
+impl Backtracking<'_> {
+    fn node(&self, node: &Node, at: usize, next: Next<'_>) -> Option<usize> {
+        self.left.set(self.left.get().saturating_sub(1));
+        if self.left.get() == 0 {
+            return None;
+        }
+        match node {
+            Node::Letter(ranges) => {
+                let letter = self.text[at..].chars().next()?;
+                let is_in = ranges.iter().any(|(from, to)| (*from..=*to).contains(&letter));
+                if is_in { next(at + letter.len_utf8()) } else { None }
+            }
+            Node::Look(look) => {
+                if super::walk::holds(*look, self.text, at) {
+                    next(at)
+                } else {
+                    None
+                }
+            }
+            Node::Around(group, inner) => {
+                let around = self.parsed.arounds[*group];
+                let matches = if around.ahead {
+                    self.node(inner, at, &Some).is_some()
+                } else {
+                    let starts = (0..=at).filter(|start| self.text.is_char_boundary(*start));
+                    let ends = |start| self.node(inner, start, &|end| (end == at).then_some(end)).is_some();
+                    starts.into_iter().any(ends)
+                };
+                if matches == around.negative { None } else { next(at) }
+            }
+            Node::Sequence(nodes) => match nodes.split_first() {
+                None => next(at),
+                Some((first, rest)) => {
+                    let rest = Node::Sequence(rest.to_vec());
+                    self.node(first, at, &|at| self.node(&rest, at, next))
+                }
+            },
+            Node::Choice(nodes) => nodes.iter().find_map(|node| self.node(node, at, next)),
+            Node::Repeat { least, most, greedy, node } => self.repeat(*least, *most, *greedy, node, at, next),
+        }
+    }
+
+    fn repeat(
+        &self,
+        least: u32,
+        most: Option<u32>,
+        greedy: bool,
+        node: &Node,
+        at: usize,
+        next: Next<'_>,
+    ) -> Option<usize> {
+        let more = || {
+            if most == Some(0) {
+                return None;
+            }
+            self.node(node, at, &|after| {
+                // A turn that takes nothing ends the loop.
+                if after == at && least == 0 {
+                    return next(after);
+                }
+                self.repeat(least.saturating_sub(1), most.map(|most| most - 1), greedy, node, after, next)
+            })
+        };
+        match (least, greedy) {
+            (1.., _) => more(),
+            (0, true) => more().or_else(|| next(at)),
+            (0, false) => next(at).or_else(more),
+        }
+    }
+
+    fn all(&self, tree: &Node) -> Option<Vec<Range<usize>>> {
+        let find = |from: usize| {
+            let mut starts = (from..=self.text.len()).filter(|start| self.text.is_char_boundary(*start));
+            Ok::<_, ()>(starts.find_map(|start| self.node(tree, start, &Some).map(|end| start..end)))
+        };
+        let found = super::all(self.text, usize::MAX, find).ok();
+        found.filter(|_| self.left.get() > 0)
+    }
+}
+
+/// A pattern and what must be the same as it by going back; none if that takes too long.
+fn by_going_back(pattern: &str, text: &str) -> Option<Vec<Range<usize>>> {
+    let parsed = parse(pattern, true).unwrap();
+    let tree = tree(&parsed).unwrap();
+    Backtracking { parsed: &parsed, text, left: std::cell::Cell::new(200_000) }.all(&tree)
+}
+
+fn piece(around: bool) -> BoxedStrategy<String> {
+    let leaf = prop_oneof![
+        6 => proptest::sample::select(vec!["a", "b", "c", "é", "字", "1", " "]).prop_map(str::to_owned),
+        2 => proptest::sample::select(vec![".", "[ab]", "[^a]", r"\w", r"\d", r"\s", "[é字]", r"\W", "[a-c1]"]).prop_map(str::to_owned),
+        1 => proptest::sample::select(vec!["^", "$", r"\b", r"\B", r"\A", r"\z", "(?m:^)", "(?m:$)"]).prop_map(str::to_owned),
+    ];
+    leaf.prop_recursive(4, 24, 4, move |inner| {
+        let looks = proptest::sample::select(vec!["(?=", "(?!"]);
+        let behind = proptest::sample::select(vec!["(?<=", "(?<!"]);
+        let fixed = proptest::sample::select(vec!["a", "ab", "[ab]c", "é", "a|b", "ab|c", ".", r"\bb", "(?=b)", "^a?{0}"]);
+        prop_oneof![
+            4 => proptest::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
+            2 => proptest::collection::vec(inner.clone(), 2..4).prop_map(|parts| format!("(?:{})", parts.join("|"))),
+            3 => (inner.clone(), proptest::sample::select(vec!["*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}", "{0,2}?", "{2,}"]))
+                .prop_map(|(inner, times)| format!("(?:{inner}){times}")),
+            1 => inner.clone().prop_map(|inner| format!("({inner})")),
+            if around { 2 } else { 0 } => (looks, inner).prop_map(|(look, inner)| format!("{look}{inner})")),
+            if around { 2 } else { 0 } => (behind, fixed).prop_map(|(look, inner)| format!("{look}{})", inner.replace("a?{0}", "a"))),
+        ]
+    })
+    .boxed()
+}
+
+fn text() -> impl Strategy<Value = String> {
+    proptest::string::string_regex("[abcé字1 \n]{0,12}").unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn plain_patterns_match_as_elsewhere(pattern in piece(false), case in any::<bool>(), texts in proptest::collection::vec(text(), 1..4)) {
+        let expected = regex::RegexBuilder::new(&pattern).case_insensitive(!case).build().unwrap();
+        let pattern = Pattern::new(&pattern, case).unwrap();
+        for text in &texts {
+            let expected: Vec<_> = expected.find_iter(text).map(|found| found.range()).collect();
+            prop_assert_eq!(&found(&pattern, false, text), &expected, "{:?}", text);
+            prop_assert_eq!(&found(&pattern, true, text), &expected, "walking, {:?}", text);
+        }
+    }
+
+    #[test]
+    fn patterns_that_look_around_match_as_by_going_back(pattern in piece(true), texts in proptest::collection::vec(text(), 1..4)) {
+        let compiled = Pattern::new(&pattern, true).unwrap();
+        for text in &texts {
+            if let Some(expected) = by_going_back(&pattern, text) {
+                prop_assert_eq!(found(&compiled, false, text), expected, "{:?}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_required_is_there(pattern in piece(true), case in any::<bool>(), text in text()) {
+        let pattern = Pattern::new(&pattern, case).unwrap();
+        if !found(&pattern, false, &text).is_empty() {
+            prop_assert!(meets(pattern.required(), &trigrams(&text)), "{:?}", pattern.required());
+        }
+    }
+}
+
+fn meets(required: &Required, trigrams: &std::collections::BTreeSet<Trigram>) -> bool {
+    match required {
+        Required::Nothing => true,
+        Required::Trigram(trigram) => trigrams.contains(trigram),
+        Required::All(parts) => parts.iter().all(|part| meets(part, trigrams)),
+        Required::Any(parts) => parts.iter().any(|part| meets(part, trigrams)),
+    }
+}
+
+#[test]
+fn the_matcher_that_goes_back_agrees_with_another_one() {
+    for (pattern, text) in [("a+?b|a", "aab a"), ("(?:ab|a)(?:c|bcd)", "abcd"), (r"\b\w+\b", "ab é字 1"), ("a*", "baa")]
+    {
+        let expected: Vec<_> = regex::Regex::new(pattern).unwrap().find_iter(text).map(|found| found.range()).collect();
+        assert_eq!(by_going_back(pattern, text).unwrap(), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn looking_around() {
+    for (pattern, expected) in [
+        ("a(?=b)", "<a>b ac"),
+        ("a(?!b)", "ab <a>c"),
+        ("(?<=b)a", "b<a> ca"),
+        ("(?<!b)a", "ba c<a>"),
+        ("(?<=€)\\d+", "€<12> 13"),
+        ("(?i)A(?=B)", "<a>b"),
+        ("(?=(?i:X))x", "<x>"),
+        (r"(?<=\bfoo)bar", "foo<bar> xfoobar"),
+        ("(?<!a|bc)d", "ad bcd <d>"),
+        ("(?=.*\\d)(?=.*[a-z]).{3,}", "<abc1>"),
+        ("^(?!.*no).*$", "<yes>"),
+        ("^(?!.*no).*$", "oh no"),
+        ("(?:(?=a)a){2}", "<aa>"),
+        ("(?!)|x", "<x>"),
+        ("(?=)", "<>"),
+        ("(?<=(?<!a)b)c", "abc b<c>"),
+        ("a(?=b(?!c))", "abc <a>bd"),
+    ] {
+        let text = expected.replace(['<', '>'], "");
+        let mut shown = text.clone();
+        for Range { start, end } in found(&Pattern::new(pattern, true).unwrap(), false, &text).into_iter().rev() {
+            shown.insert(end, '>');
+            shown.insert(start, '<');
+        }
+        assert_eq!(shown, expected, "{pattern}");
+    }
+}
+
+#[test]
+fn what_is_no_pattern_is_refused_with_its_place() {
+    for (pattern, message) in [
+        (r"(a)\1", "back-references are not supported, at byte 3"),
+        (r"(?<n>a)\k<n>", "back-references are not supported, at byte 7"),
+        ("(?P<n>a)(?P=n)", "back-references are not supported, at byte 8"),
+        ("x(?>a)", "atomic groups are not supported, at byte 1"),
+        ("a++b", "possessive repetitions are not supported, at byte 2"),
+        ("a{2}+b", "possessive repetitions are not supported, at byte 4"),
+        ("a**", "a repetition cannot be repeated, at byte 2"),
+        ("é(?<=a+)c", "a look-behind needs a fixed width, at byte 2"),
+        ("(?<!a|b*)c", "a look-behind needs a fixed width, at byte 0"),
+        ("(?(1)a|b)", "conditions are not supported, at byte 0"),
+        ("a(?R)", "recursion is not supported, at byte 1"),
+        ("a(?1)", "recursion is not supported, at byte 3"),
+        (r"a\Kb", "what is matched cannot depend on where the search is, at byte 1"),
+        ("(?#x)a", "comments are not supported, at byte 0"),
+        ("(?x)a b", "the flags are i, m, s and U, at byte 2"),
+        ("a{1001}", "repeated more than 1000 times, at byte 1"),
+        ("(a", "unclosed group, at byte 0"),
+        ("a)", "unopened group, at byte 1"),
+        ("é[a", "unclosed character class, at byte 2"),
+        ("(?=a", "unclosed group, at byte 0"),
+        ("(?=a)(?<=b))", "unopened group, at byte 11"),
+        ("*a", "repetition operator missing expression, at byte 0"),
+        (r"(?=a)\q", "unrecognized escape sequence, at byte 5"),
+    ] {
+        let error = Pattern::new(pattern, true).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::InvalidPattern, message), "{pattern}");
+    }
+    let error = Pattern::new(&"a".repeat(1_001), true).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::LimitExceeded, "bytes of a pattern: at most 1000, got 1001")
+    );
+    assert_eq!(Pattern::new("(?:a{500}){500}", true).unwrap_err().kind(), ErrorKind::LimitExceeded);
+}
+
+#[test]
+fn what_looks_like_something_else_is_taken_as_it_is() {
+    for (pattern, text, is_match) in [
+        ("a{", "a{", true),
+        ("a{b}", "a{b}", true),
+        ("a{,2}", "a{,2}", true),
+        (r"\Q(a+\E+", "(a+++", true),
+        (r"\Qa.b", "axb", false),
+        ("[(?=]", "?", true),
+        (r"\(?=", "=", true),
+        ("[]a]", "]", true),
+        ("[^]a]", "b", true),
+        ("[a[b]]", "b", true),
+        ("[[:alpha:]*+]", "+", true),
+        (r"\x{61}+?", "a", true),
+        (r"\p{Greek}", "ω", true),
+    ] {
+        let pattern = Pattern::new(pattern, true).unwrap();
+        assert_eq!(!found(&pattern, false, text).is_empty(), is_match, "{text}");
+    }
+}
+
+#[test]
+fn what_is_required_is_said_shortly() {
+    let required = |pattern: &str| format!("{:?}", Pattern::new(pattern, false).unwrap().required());
+    for (pattern, expected) in [
+        ("Abc", "Trigram(['a', 'b', 'c'])"),
+        ("ab", "Nothing"),
+        (
+            "colou?r",
+            "Any([All([Trigram(['c', 'o', 'l']), Trigram(['l', 'o', 'r']), Trigram(['o', 'l', 'o'])]), All([Trigram(['c', 'o', 'l']), Trigram(['l', 'o', 'u']), Trigram(['o', 'l', 'o']), Trigram(['o', 'u', 'r'])])])",
+        ),
+        (".*abc.*def", "All([Trigram(['a', 'b', 'c']), Trigram(['d', 'e', 'f'])])"),
+        (r"\d+", "Nothing"),
+        ("abc|x", "Nothing"),
+        ("(?=abc)d", "Nothing"),
+        ("abc(?!d)", "Trigram(['a', 'b', 'c'])"),
+        ("(?:abc)+", "Trigram(['a', 'b', 'c'])"),
+    ] {
+        assert_eq!(required(pattern), expected, "{pattern}");
+    }
+}
