@@ -155,9 +155,12 @@ impl<S: Sight> Connection<S> {
             let updated = writing.decide(|tree, context| ops::update_texts(tree, context, patches, texts))?;
             writing.apply(updated.edits)?;
             tasks::send(writing, updated.going)?;
-            Ok(updated.blocks)
+            let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
+            if updated.iter().any(|block| block.data.block_type() == BlockType::CollectionItem) {
+                writing.decide(|tree, _| show_items(tree, &mut updated))?;
+            }
+            Ok(updated)
         })?;
-        let mut updated: Vec<_> = updated.into_iter().map(alone).collect();
         for block in &mut updated {
             show_markdown(block);
         }
