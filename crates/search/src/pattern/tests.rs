@@ -24,7 +24,7 @@ fn found(pattern: &Pattern, walking: bool, text: &str) -> Vec<Range<usize>> {
 struct Backtracking<'t> {
     parsed: &'t Parsed,
     text: &'t str,
-    /// Steps that are left: where they end, there is no verdict.
+    /// Steps that are left: without any, there is no verdict.
     left: std::cell::Cell<u32>,
 }
 
@@ -86,9 +86,10 @@ impl Backtracking<'_> {
                 return None;
             }
             self.node(node, at, &|after| {
-                // A turn that takes nothing ends the loop.
+                // Matchers differ in what a turn that takes nothing is followed by: there is no verdict.
                 if after == at && least == 0 {
-                    return next(after);
+                    self.left.set(0);
+                    return None;
                 }
                 self.repeat(least.saturating_sub(1), most.map(|most| most - 1), greedy, node, after, next)
             })
