@@ -4,6 +4,7 @@ mod host;
 mod stores;
 
 mod bounds;
+mod collections;
 mod comments;
 mod days;
 mod deep;
@@ -15,6 +16,7 @@ mod folders;
 mod ids;
 mod info;
 mod item_queries;
+mod items;
 mod json;
 mod positions;
 mod rendered;
