@@ -92,7 +92,10 @@ fn keeping(mut draft: SchemaDraft, old: Option<&Schema>) -> SchemaDraft {
 fn step(former: &Property, now: Option<&Property>) -> Option<Step> {
     let Some(now) = now else { return Some(Step::Drop) };
     match (&former.kind, &now.kind) {
-        (PropertyKind::Relation(former), PropertyKind::Relation(now)) if former.target == now.target => {
+        // Another relation may have made its other end under the key of one that went.
+        (PropertyKind::Relation(former), PropertyKind::Relation(now))
+            if former.target == now.target && former.inverse_key == now.inverse_key =>
+        {
             (now.single && !former.single).then_some(Step::Single)
         }
         (former, now) if former.property_type() != now.property_type() || now.relation().is_some() => {

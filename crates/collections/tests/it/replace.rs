@@ -182,6 +182,26 @@ fn one_end_of_a_relation_within_a_collection_stays_with_the_other() {
     assert_eq!(columns(&space, 1), "");
 }
 
+/// A new relation may make its other end under the key of one that goes: what is held there is of another relation.
+#[test]
+fn the_other_end_of_a_new_relation_takes_over_no_values() {
+    for first in [
+        json!([with(to(json!("self"), "Like"), json!({"inverseKey": "like"}))]),
+        json!([with(to(json!("self"), "Like"), json!({"inverseKey": "liked"}))]),
+    ] {
+        let mut space = space();
+        space.replace(id(1), schema(first), false).unwrap();
+        set(&mut space, 1, 10, "like", ids(&[11]));
+        let second = schema(json!([with(to(json!("self"), "Next"), json!({"inverseKey": "like"}))]));
+        let error = space.replace(id(1), second.clone(), false).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
+        space.replace(id(1), second, true).unwrap();
+        space.check();
+        assert_eq!(columns(&space, 1), "next*>like like>next");
+        assert_eq!((shown(&space, 1, "like", 10), shown(&space, 1, "like", 11)), (vec![], vec![]));
+    }
+}
+
 #[test]
 fn new_renamed_and_moved_columns_touch_no_item() {
     let space = space_with_values();
