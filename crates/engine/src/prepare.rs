@@ -71,6 +71,9 @@ pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData
         check_rendered(&data, limits)?;
         markdown::read_block(&mut data)?;
     }
+    if data.block_type() == BlockType::CollectionItem {
+        check_item_title(&data.markdown).map_err(|error| error.at("markdown"))?;
+    }
     let further = settle(&mut data);
     let mut parts = vec![data];
     parts.extend(further);
@@ -83,14 +86,19 @@ pub(crate) fn item_title(text: &str, limits: &Limits) -> Result<String> {
         BlockData { markdown: text.to_owned(), ..BlockData::new(BlockKind::empty(BlockType::CollectionItem)) };
     let mut make_ready = || {
         check_highlights(data.block_type(), &data.markdown)?;
-        if text.contains(['\n', '\r']) && markdown::split_paragraphs(BlockData::text(text)).len() > 1 {
-            return Err(Error::validation("the title of an item is one paragraph"));
-        }
+        check_item_title(text)?;
         markdown::canonical(&mut data);
         data.check(limits)
     };
     make_ready().map_err(|error| Error::new(error.kind(), error.message()))?;
     Ok(data.markdown)
+}
+
+fn check_item_title(text: &str) -> Result<()> {
+    if text.contains(['\n', '\r']) && markdown::split_paragraphs(BlockData::text(text)).len() > 1 {
+        return Err(Error::validation("the title of an item is one paragraph"));
+    }
+    Ok(())
 }
 
 /// Whether the text is longer than a block's may be: then it is refused before any work is done on it.

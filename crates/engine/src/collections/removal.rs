@@ -179,3 +179,137 @@ fn without_ends(mut schema: Box<Schema>, going: &Going) -> Box<Schema> {
     schema.properties.retain(|property| property.kind.relation().is_none_or(stays));
     schema
 }
+
+#[cfg(test)]
+mod tests {
+    use leafbase_model::{
+        AddItems, BlockData, CreateCollection, DocumentId, Edit, Fetch, Forest, GetItems, ItemDraft, Position,
+        Properties, PropertyDraft, Relation, SchemaDraft, Slot,
+    };
+    use leafbase_tree_ops::revise;
+
+    use super::*;
+    use crate::{Connection, Space};
+
+    /// Parts, and things that name them: the things own the relation.
+    struct Workshop {
+        notes: Connection,
+        document: DocumentId,
+        parts: BlockId,
+        things: BlockId,
+    }
+
+    impl Workshop {
+        /// Three parts, and a thing that names the first two.
+        fn new() -> Self {
+            let notes = Space::in_memory().unwrap().connect();
+            let document = notes.create_document("workshop").unwrap().id();
+            let create = |name: &str, properties: Vec<PropertyDraft>| {
+                let schema = SchemaDraft::new(name, properties);
+                notes.create_collection(CreateCollection::new(schema, Position::end_of(document))).unwrap().id
+            };
+            let parts = create("Parts", Vec::new());
+            let things = create("Things", vec![PropertyDraft::new("Parts", Relation::to(parts).into())]);
+            let drafts = ["a", "b", "c"].map(ItemDraft::new);
+            let added = notes.add_items(AddItems::new(parts, drafts)).unwrap();
+            let ids: Vec<_> = added.iter().take(2).map(|item| item.id.to_string()).collect();
+            notes.add_items(AddItems::new(things, [ItemDraft::new("thing").with("parts", ids)])).unwrap();
+            Self { notes, document, parts, things }
+        }
+
+        fn items(&self, collection: BlockId) -> Vec<BlockId> {
+            self.notes.items(GetItems::of(collection)).unwrap().items.iter().map(|item| item.id).collect()
+        }
+
+        /// The titles of what the thing names.
+        fn named(&self) -> Vec<String> {
+            let items = self.notes.items(GetItems::of(self.things)).unwrap().items;
+            items.iter().flat_map(|item| item.related("parts")).map(|part| part.title.clone()).collect()
+        }
+
+        fn record(&self, block: BlockId) -> BlockRecord {
+            self.notes.read(|tree, _| tree.block(block)).unwrap().unwrap()
+        }
+
+        /// The thing comes to name these parts, and has another title.
+        fn update(&self, parts: &[BlockId]) -> Edit {
+            let before = self.record(self.items(self.things)[0]);
+            let value = PropertyValue::Relations(parts.to_vec());
+            let properties = Properties::from_iter([("parts".to_owned(), value)]);
+            let (kind, markdown) = (BlockKind::CollectionItem { properties }, "changed".to_owned());
+            let data = BlockData { kind, markdown, ..before.data.clone() };
+            revise(self.document, before, data, &Stamp::default()).unwrap()
+        }
+
+        /// The parts before the last one go.
+        fn remove(&self, count: usize) -> Edit {
+            let nodes = self.items(self.parts).into_iter().take(count);
+            let forest = Forest(nodes.flat_map(|part| Forest::one(self.record(part)).0).collect());
+            Edit::Remove { slot: Slot { document: self.document, parent: self.parts, after: None }, forest }
+        }
+
+        /// Blocks of the document, which `edits` take out or move.
+        fn apply(&self, edits: Vec<Edit>) {
+            self.notes.write(|writing| writing.apply(edits.clone())).unwrap();
+            let report = self.notes.space().check().unwrap();
+            assert!(report.is_clean(), "{report:#?}");
+        }
+    }
+
+    #[test]
+    fn what_is_updated_in_the_same_write_names_what_stays() {
+        type Make = fn(&Workshop) -> Vec<Edit>;
+        let all = |shop: &Workshop| shop.items(shop.parts);
+        let cases: [(&str, Make, &[&str]); 6] = [
+            ("only a removal", |shop| vec![shop.remove(1)], &["b"]),
+            ("before", |shop| vec![shop.update(&shop.items(shop.parts)), shop.remove(1)], &["b", "c"]),
+            ("after", |shop| vec![shop.remove(1), shop.update(&shop.items(shop.parts))], &["b", "c"]),
+            ("nothing of it is left", |shop| vec![shop.update(&shop.items(shop.parts)[..2]), shop.remove(2)], &[]),
+            ("what did not name it", |shop| vec![shop.update(&shop.items(shop.parts)[1..]), shop.remove(2)], &["c"]),
+            ("all go", |shop| vec![shop.remove(3), shop.update(&shop.items(shop.parts)[..1])], &[]),
+        ];
+        for (name, edits, expected) in cases {
+            let shop = Workshop::new();
+            assert_eq!(all(&shop).len(), 3);
+            shop.apply(edits(&shop));
+            assert_eq!(shop.named(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn schemas_that_change_in_the_same_write_lose_the_ends_of_what_goes() {
+        for is_first in [true, false] {
+            let shop = Workshop::new();
+            let before = shop.notes.schema(shop.things).unwrap();
+            let after = Schema { key: "other".to_owned(), ..before.clone() };
+            let (document, collection) = (shop.document, shop.things);
+            let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
+            let change = Edit::SetSchema { document, collection, before, after };
+            let forest = shop.notes.read(|tree, _| tree.subtree(shop.parts, None)).unwrap();
+            let removal = Edit::Remove { slot: Slot { document, parent: document.root(), after: None }, forest };
+            shop.apply(if is_first { vec![change, removal] } else { vec![removal, change] });
+            let schema = shop.notes.schema(shop.things).unwrap();
+            assert_eq!((schema.key.as_str(), schema.properties.len()), ("other", 0));
+            assert!(shop.named().is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_moved_and_renamed_before_goes_all_the_same() {
+        let shop = Workshop::new();
+        let root = shop.document.root();
+        let text = shop.notes.insert_markdown("text", shop.document).unwrap()[0].id;
+        let slot = |after| Slot { document: shop.document, parent: root, after };
+        let before = shop.record(shop.parts);
+        let data = BlockData { markdown: "Renamed".to_owned(), ..before.data.clone() };
+        let rename = revise(shop.document, before, data, &Stamp::default()).unwrap();
+        let mut forest = shop.notes.read(|tree, _| tree.subtree(shop.parts, None)).unwrap();
+        if let (Some(node), Edit::Update { after, .. }) = (forest.0.first_mut(), &rename) {
+            node.block = after.as_ref().clone();
+        }
+        let there = Edit::Move { block: shop.parts, from: slot(None), to: slot(Some(text)) };
+        shop.apply(vec![there, rename, Edit::Remove { slot: slot(Some(text)), forest }]);
+        assert_eq!(shop.notes.fetch(Fetch::new(shop.document)).unwrap().children().len(), 2);
+        assert!(shop.notes.schema(shop.things).unwrap().properties.is_empty());
+    }
+}
