@@ -1,8 +1,8 @@
 //! The scopes of tasks, read from the indexes.
 
 use leafbase_model::{
-    BlockId, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks, Paging, Result, Task, TaskInfo,
-    TaskScope, Timestamp,
+    BlockId, BlockRecord, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks, Paging, Result, Task,
+    TaskInfo, TaskScope, Timestamp,
 };
 use leafbase_store::{Cursor, Reader, Span, TaskPage};
 
@@ -98,7 +98,13 @@ impl Listing<'_> {
         };
         let end = start.saturating_add(self.limit()).min(all.len());
         let listed = all.get(start..end).unwrap_or_default();
-        let items = listed.iter().map(|id| self.task(*id)).collect::<Result<_>>()?;
+        let location = places::location(self.documents.record(self.reader, document)?);
+        let blocks = self.reader.task_blocks(document, listed)?.into_iter();
+        let task = |block: BlockRecord| {
+            let id = block.id;
+            super::shown(block, location).ok_or_else(|| missing(id))
+        };
+        let items = blocks.map(task).collect::<Result<_>>()?;
         let next_cursor = (end < all.len()).then(|| Seam::at(&all, end).write(letter, document));
         Ok(ItemsPage { items, next_cursor })
     }

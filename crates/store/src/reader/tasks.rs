@@ -1,20 +1,27 @@
 //! Reads of tasks: the open ones by day, those that are done or given up, and those of a document.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::ops::{Bound, ControlFlow, Range};
 use std::rc::Rc;
 
-use leafbase_model::{BlockId, Day, DocumentId, Error, Result};
+use leafbase_model::{BlockId, BlockRecord, Day, DocumentId, Error, Result};
 
 use super::query::foreign_cursor;
 use super::trees::rows_of;
-use super::{Cursor, Reader, Span, get};
+use super::{Cursor, Reader, Span};
 use crate::keyspaces::{self, LOGBOOK, TASKS_BY_DAY, day_bytes, end_of_slice};
 use crate::kv::{KeyRange, Read};
 use crate::records;
+use crate::records::block::{self, Authors};
 use crate::records::place::Place;
 use crate::run::RunView;
 use crate::tasks::TaskEntry;
+
+/// So many runs that hold nothing sought are passed by before the next one is sought anew.
+const PASSED_BY: usize = 4;
+
+/// Gets the key of a run, the run, the index of a block in it, and the block.
+type VisitSpot<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, BlockId) -> Result<()>;
 
 /// A part of a listing of tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,52 +147,91 @@ impl Reader<'_> {
         }
     }
 
+    /// The blocks that are `tasks` of `document`, in the order given.
+    ///
+    /// # Errors
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also for one that is not in the document.
+    pub fn task_blocks(&self, document: DocumentId, tasks: &[BlockId]) -> Result<Vec<BlockRecord>> {
+        let hint = |task: &BlockId| Ok((self.place_in(document, *task)?.run_key(), *task));
+        let hints = tasks.iter().map(hint).collect::<Result<_>>()?;
+        let (mut blocks, mut authors) = (HashMap::with_capacity(tasks.len()), Authors::default());
+        self.visit_in_runs(hints, &mut |key, run, index, id| {
+            let block =
+                block::decode(id, run.block(index), &mut authors).map_err(|fault| records::fault(key, fault))?;
+            blocks.insert(id, block);
+            Ok(())
+        })?;
+        Ok(tasks.iter().filter_map(|task| blocks.remove(task)).collect())
+    }
+
+    fn place_in(&self, document: DocumentId, block: BlockId) -> Result<Place> {
+        let place = self.place(block)?.filter(|place| place.document == document);
+        place.ok_or_else(|| records::damaged(&keyspaces::place(block)))
+    }
+
     /// `blocks` and all above them, each where it stands.
     fn branches(&self, document: DocumentId, blocks: &HashSet<BlockId>) -> Result<Branches> {
         let mut waiting: Vec<BlockId> = blocks.iter().copied().collect();
-        let mut met = HashSet::new();
-        let mut by_run: BTreeMap<Vec<u8>, Vec<BlockId>> = BTreeMap::new();
+        let (mut met, mut hints) = (HashSet::new(), Vec::with_capacity(waiting.len()));
         while let Some(block) = waiting.pop() {
             if block.is_nil() || !met.insert(block) {
                 continue;
             }
-            let place = self.place(block)?.filter(|place| place.document == document);
-            let place = place.ok_or_else(|| records::damaged(&keyspaces::place(block)))?;
-            by_run.entry(place.run_key()).or_default().push(block);
+            let place = self.place_in(document, block)?;
+            hints.push((place.run_key(), block));
             waiting.push(place.parent);
         }
         let mut branches = Branches::default();
-        for (key, blocks) in by_run {
-            self.add_spots(&key, &blocks, &mut branches)?;
-        }
+        self.visit_in_runs(hints, &mut |key, _, index, block| {
+            branches.add(key, index, block);
+            Ok(())
+        })?;
         branches.spots.sort_unstable();
         Ok(branches)
     }
 
-    /// Finds blocks that are in the run under `key`, or to its right.
-    fn add_spots(&self, key: &[u8], blocks: &[BlockId], branches: &mut Branches) -> Result<()> {
-        let mut elsewhere = blocks.to_vec();
-        get(self.read, key, |value| {
-            let (run, key) = (RunView::read(key, value)?, Rc::<[u8]>::from(key));
-            elsewhere.retain(|block| match run.position(*block) {
-                Some(index) => {
-                    branches.spots.push((Rc::clone(&key), index, *block));
-                    false
+    /// Finds blocks, each in the run under the key beside it or in one to its right, and hands them to `visit` with their runs.
+    /// However many of them a run holds and however many keys lead to it, it is read once.
+    fn visit_in_runs(&self, mut hints: Vec<(Vec<u8>, BlockId)>, visit: VisitSpot<'_>) -> Result<()> {
+        hints.sort_unstable();
+        let mut ahead = hints.into_iter().peekable();
+        while let Some((start, _)) = ahead.peek().cloned() {
+            let (document, parent, _) = keyspaces::read_run(&start).ok_or_else(|| records::damaged(&start))?;
+            let end = keyspaces::end_of(keyspaces::parent_runs(document, parent));
+            let (mut sought, mut passed_by) = (Vec::new(), 0);
+            self.read.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
+                while let Some((_, block)) = ahead.next_if(|(hint, _)| hint.as_slice() <= key) {
+                    sought.push(block);
                 }
-                None => true,
-            });
-            Ok(())
-        })?;
-        let (document, parent, order) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
-        let place = Place { document, parent, order: order.into() };
-        for block in elsewhere {
-            self.find_in_runs(&place, block, &mut |key, _, index| {
-                branches.spots.push((key.into(), index, block));
-                Ok(())
+                if sought.is_empty() {
+                    passed_by += 1;
+                } else {
+                    sought = visit_found(key, RunView::read(key, value)?, &sought, visit)?;
+                    passed_by = 0;
+                }
+                let is_far = passed_by == PASSED_BY || ahead.peek().is_none_or(|(hint, _)| **hint >= end[..]);
+                Ok(if sought.is_empty() && is_far { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
             })?;
+            // What no run to the right holds is nowhere; nor is what a key leads to behind the last run.
+            sought.extend(std::iter::from_fn(|| ahead.next_if(|(hint, _)| *hint == start)).map(|(_, block)| block));
+            if let Some(lost) = sought.first() {
+                return Err(records::damaged(&keyspaces::place(*lost)));
+            }
         }
         Ok(())
     }
+}
+
+/// Hands those of `sought` that are in `run` to `visit`, and gives the others.
+fn visit_found(key: &[u8], run: RunView<'_>, sought: &[BlockId], visit: VisitSpot<'_>) -> Result<Vec<BlockId>> {
+    let mut others = Vec::new();
+    for block in sought {
+        match run.position(*block) {
+            Some(index) => visit(key, run, index, *block)?,
+            None => others.push(*block),
+        }
+    }
+    Ok(others)
 }
 
 /// A part of a document's tree that is complete upwards.
@@ -196,6 +242,14 @@ struct Branches {
 }
 
 impl Branches {
+    fn add(&mut self, key: &[u8], index: usize, block: BlockId) {
+        let key = match self.spots.last() {
+            Some((last, ..)) if **last == *key => Rc::clone(last),
+            _ => key.into(),
+        };
+        self.spots.push((key, index, block));
+    }
+
     fn children_of(&self, parent: BlockId) -> Range<usize> {
         let parent_of = |key: &[u8]| keyspaces::read_run(key).map(|(_, parent, _)| parent);
         let start = self.spots.partition_point(|(key, ..)| parent_of(key) < Some(parent));

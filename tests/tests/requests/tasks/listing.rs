@@ -313,3 +313,39 @@ fn many_tasks_of_templates_do_not_end_a_page() {
         ("page", r#"{"scope":"upcoming","limit":1}"#, ""),
     ]);
 }
+
+/// The store keeps siblings in pieces, which are cut and joined as blocks come and go.
+#[test]
+fn tasks_that_are_left_of_many_keep_their_order() {
+    for (one_in, stride) in [(40, 1), (40, 7), (3, 11), (399, 3)] {
+        let mut desk = Desk::new();
+        let tasks: Vec<_> = (0..400).map(|number| format!(r#"{{"markdown":"{number}"}}"#)).collect();
+        desk.ask("add", &format!(r#"{{"tasks":[{}]}}"#, tasks.join(","))).unwrap();
+        for number in (0..400).map(|number| number * stride % 400).filter(|number| number % one_in != 0) {
+            let done = format!(r#"{{"id":"@{number}","taskInfo":{{"state":"done"}}}}"#);
+            desk.ask("change", &format!(r#"{{"tasksToUpdate":[{done}]}}"#)).unwrap();
+        }
+        let left: Vec<_> = (0..400).step_by(one_in).map(|number| number.to_string()).collect();
+        desk.run(&[("list", r#"{"scope":"inbox"}"#, &left.join(" "))]);
+    }
+}
+
+#[test]
+fn tasks_far_apart_in_a_document_keep_their_order() {
+    for words in [1, 20, 200] {
+        let mut desk = Desk::new();
+        let stretch = |number| format!("- [ ] {number}\n\n{}", "some words\n\n".repeat(words));
+        let text: String = (0..8).map(stretch).collect();
+        let inserted = desk
+            .ask("insert", &serde_json::json!({"markdown": text, "position": {"pageId": "@trip"}}).to_string())
+            .unwrap();
+        let all = "0 1 2 3 4 5 6 7";
+        desk.run(&[("list", r#"{"scope":"document","documentId":"@trip"}"#, all)]);
+        let blocks = inserted["items"].as_array().unwrap().iter();
+        let gone: Vec<_> = blocks.filter(|block| block["markdown"] == "some words").map(|block| &block["id"]).collect();
+        for some in gone.chunks(7) {
+            desk.ask("delete", &serde_json::json!({"blockIds": some}).to_string()).unwrap();
+        }
+        desk.run(&[("list", r#"{"scope":"document","documentId":"@trip"}"#, all)]);
+    }
+}
