@@ -221,6 +221,19 @@ pub(crate) fn present(value: Option<&PropertyValue>) -> Option<&PropertyValue> {
 }
 
 impl Test {
+    /// Whether the values that meet it have one key in an index.
+    pub(crate) fn is_one_value(&self) -> bool {
+        match self {
+            Self::Text(texts) => texts.len() == 1,
+            Self::Number(compare, _) | Self::Day(compare, _) => *compare == Compare::Equal,
+            Self::Numbers(numbers) => numbers.len() == 1,
+            Self::Days(days) => days.len() == 1,
+            Self::Boolean(_) | Self::Options(..) => true,
+            Self::Option(names) => names.len() == 1,
+            Self::Empty | Self::Contains(_) | Self::StartsWith(_) | Self::Related(..) => false,
+        }
+    }
+
     pub(crate) fn holds(&self, value: Option<&PropertyValue>) -> bool {
         let value = present(value);
         match (self, value) {

@@ -52,8 +52,9 @@ impl<'a> Page<'a> {
             }
             self.kept.push((place, row.id));
         }
-        // Equal ones come by ID: with a single sort none that is still to come is before those kept.
-        !(self.is_sorted && self.query.sort.len() == 1 && self.kept.len() > self.limit && self.has_keys())
+        // Equal ones come by ID: with a single sort, or none, no row that is still to come is before those kept.
+        let by_id = self.query.sort.is_empty() || (self.query.sort.len() == 1 && self.has_keys());
+        !(self.is_sorted && by_id && self.kept.len() > self.limit)
     }
 
     /// The items that are kept by now, in any order: no other of those offered comes out.

@@ -88,13 +88,21 @@ pub trait IndexStatistics {
     fn items(&self) -> Result<u64>;
 }
 
+/// An item that an index names costs about as much as so many that are read one after the other.
+const ITEMS_PER_LOOKUP: usize = 4;
+
+/// So many items are looked up in no time, however few there are in all.
+const FEW: usize = 64;
+
 /// How to answer a query, of which a page of so many items is wanted (none: all), those that follow `after`.
 ///
 /// Served by an index are a sort by any property but a multiple select or a relation, and conditions that every item of the answer meets
 /// (alone, or within `and`): `equals`, `anyOf`, `startsWith` and comparisons of days and numbers on a single property, `contains` and `allOf` on a
 /// multiple select, `contains`, `anyOf` and `allOf` on a relation. `contains` on a text, `notEquals`, `isEmpty` and what stands under `or` and `not`
 /// are asked of each row. Where both a sort and conditions could be served, the cheaper is taken: conditions, if few rows meet them; else
-/// the sort, of which a page is read and no more.
+/// the sort, of which a page is read and no more. Without a sort, items of one value are in the index as they are wanted, by ID.
+///
+/// Where an index would lead to a good part of all items, they are read one after the other instead.
 ///
 /// # Errors
 /// What `statistics` reports.
@@ -104,11 +112,14 @@ pub fn plan(
     limit: Option<usize>,
     after: Option<&Place>,
 ) -> Result<Plan> {
-    let sorted = sorted_access(query, statistics, after);
-    let sorts_by = |condition: &&Conditioned| query.sort.first().is_some_and(|sort| sort.by == condition.on);
+    let sorted = match query.sort.first() {
+        Some(sort) => sorted_access(query, sort, statistics, after),
+        None => alike_access(query, statistics, limit, after)?,
+    };
+    let sorted = sorted.map(|access| page_of(access, statistics, limit)).transpose()?.flatten();
     // What the sorted index is cut to already is not looked at again.
-    let conditions = query.conditions.iter().filter(|condition| condition.required);
-    let conditions = conditions.filter(|condition| sorted.is_none() || !sorts_by(condition));
+    let is_cut = |condition: &Conditioned| matches!(&sorted, Some(Access::Index { column, .. }) if *column == condition.on.column);
+    let conditions = query.conditions.iter().filter(|condition| condition.required && !is_cut(condition));
     let candidates: Vec<_> = conditions.filter_map(|condition| filtered_access(condition, statistics)).collect();
     let mut best = None;
     if !candidates.is_empty() {
@@ -127,6 +138,30 @@ pub fn plan(
     })
 }
 
+fn item_count(statistics: &(impl IndexStatistics + ?Sized)) -> Result<usize> {
+    Ok(usize::try_from(statistics.items()?).unwrap_or(usize::MAX))
+}
+
+/// How many items may be looked up before it is better to read all.
+fn worthwhile(statistics: &(impl IndexStatistics + ?Sized)) -> Result<usize> {
+    Ok((item_count(statistics)? / ITEMS_PER_LOOKUP).max(FEW))
+}
+
+/// The sorted access, if a page of it is not most of the collection.
+fn page_of(
+    access: Access,
+    statistics: &(impl IndexStatistics + ?Sized),
+    limit: Option<usize>,
+) -> Result<Option<Access>> {
+    let worthwhile = worthwhile(statistics)?;
+    if limit.is_some_and(|limit| limit <= worthwhile) {
+        return Ok(Some(access));
+    }
+    let is_whole = matches!(access, Access::Index { then_empty: true, .. });
+    let looked_up = if is_whole { item_count(statistics)? } else { rows(&access, statistics, worthwhile + 1)? };
+    Ok((looked_up <= worthwhile).then_some(access))
+}
+
 /// How many rows conditions may give before the sorted index is the better choice. That looks at `limit * items / matches` rows for a page,
 /// conditions at all that meet them: equal at the root.
 fn sorted_cost(
@@ -134,15 +169,19 @@ fn sorted_cost(
     statistics: &(impl IndexStatistics + ?Sized),
     limit: Option<usize>,
 ) -> Result<usize> {
-    let items = usize::try_from(statistics.items()?).unwrap_or(usize::MAX);
     match sorted {
-        None => Ok(items),
+        None => worthwhile(statistics),
         Some(access) => {
-            let most = limit.unwrap_or(items).saturating_mul(items).isqrt();
+            let most = root(statistics, limit)?;
             let is_cut = matches!(access, Access::Index { then_empty: false, .. });
             if is_cut { rows(access, statistics, most) } else { Ok(most) }
         }
     }
+}
+
+fn root(statistics: &(impl IndexStatistics + ?Sized), limit: Option<usize>) -> Result<usize> {
+    let items = item_count(statistics)?;
+    Ok(limit.unwrap_or(items).saturating_mul(items).isqrt())
 }
 
 fn rows(access: &Access, statistics: &(impl IndexStatistics + ?Sized), at_most: usize) -> Result<usize> {
@@ -154,9 +193,42 @@ fn rows(access: &Access, statistics: &(impl IndexStatistics + ?Sized), at_most: 
     Ok(rows)
 }
 
+/// Items of one value, which are in its index by ID: those of the condition that fewest meet.
+fn alike_access(
+    query: &Query,
+    statistics: &(impl IndexStatistics + ?Sized),
+    limit: Option<usize>,
+    after: Option<&Place>,
+) -> Result<Option<Access>> {
+    if limit.is_none() {
+        return Ok(None);
+    }
+    let (mut most, mut best) = (root(statistics, limit)?, None);
+    for condition in query.conditions.iter().filter(|condition| condition.required && condition.test.is_one_value()) {
+        let Some(access) = filtered_access(condition, statistics) else { continue };
+        let rows = rows(&access, statistics, most)?;
+        if best.is_none() || rows < most {
+            (most, best) = (rows, Some(access));
+        }
+    }
+    if let (Some(Access::Index { ranges, .. }), Some(item)) = (&mut best, after.and_then(|place| place.item(query))) {
+        for range in ranges {
+            range.from.extend(item.to_bytes());
+        }
+    }
+    Ok(best)
+}
+
 /// The index of the first sort, cut to the conditions on the same column and to what follows `after`.
-fn sorted_access(query: &Query, statistics: &(impl IndexStatistics + ?Sized), after: Option<&Place>) -> Option<Access> {
-    let sort = query.sort.first().filter(|sort| statistics.is_indexed(&sort.by.column))?;
+fn sorted_access(
+    query: &Query,
+    sort: &SortBy,
+    statistics: &(impl IndexStatistics + ?Sized),
+    after: Option<&Place>,
+) -> Option<Access> {
+    if !statistics.is_indexed(&sort.by.column) {
+        return None;
+    }
     let mut then_empty = true;
     let mut ranges = whole(&sort.by);
     let on_it = |condition: &&Conditioned| condition.required && condition.on.column == sort.by.column;

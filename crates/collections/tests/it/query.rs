@@ -513,6 +513,18 @@ fn a_page_looks_at_few_rows() {
             100,
         ),
         (Some(json!({"property": "due", "isEmpty": true})), vec![], 1_000),
+        // Of one value, by ID.
+        (Some(json!({"property": "state", "equals": "done"})), vec![], 22),
+        (
+            Some(json!({"and": [{"property": "state", "equals": "done"}, {"property": "size", "lessThan": 500}]})),
+            vec![],
+            50,
+        ),
+        (
+            Some(json!({"and": [{"property": "tags", "contains": "todo"}, {"property": "tags", "contains": "Later"}]})),
+            vec![],
+            5,
+        ),
     ] {
         let query = read(&schema, filter.as_ref(), &sorts).unwrap();
         let plan = plan(&query, &indexes, Some(20), None).unwrap();
@@ -531,6 +543,34 @@ fn a_page_looks_at_few_rows() {
 }
 
 #[test]
+fn most_of_a_collection_is_read_without_an_index() {
+    let schema = things();
+    let item = |number: u16| {
+        let mut bytes = [0; 16];
+        bytes[14..].copy_from_slice(&number.to_be_bytes());
+        let values = [("size".to_owned(), PropertyValue::Number(f64::from(number)))];
+        Item { id: BlockId::from_bytes(bytes), title: String::new(), values: values.into_iter().collect() }
+    };
+    let items: Vec<_> = (0..1_000).map(item).collect();
+    let indexes = Indexes { schema: &schema, items: &items, indexed: true };
+    let below = |size: u16| Some(json!({"property": "size", "lessThan": size}));
+    let by_size = || vec![Sort::ascending("size")];
+    for (filter, sorts, limit, is_indexed) in [
+        (below(250), vec![], None, true),
+        (below(251), vec![], Some(20), false),
+        (below(250), by_size(), None, true),
+        (below(251), by_size(), None, false),
+        (None, by_size(), Some(250), true),
+        (None, by_size(), Some(251), false),
+        (None, by_size(), None, false),
+    ] {
+        let query = read(&schema, filter.as_ref(), &sorts).unwrap();
+        let plan = plan(&query, &indexes, limit, None).unwrap();
+        assert_eq!(plan.access != Access::All, is_indexed, "{filter:?} {sorts:?} {limit:?}");
+    }
+}
+
+#[test]
 fn a_later_page_does_not_read_the_ones_before() {
     let schema = things();
     let item = |number: u8| {
@@ -539,8 +579,11 @@ fn a_later_page_does_not_read_the_ones_before() {
     };
     let items: Vec<_> = (1..=200).map(item).collect();
     let indexes = Indexes { schema: &schema, items: &items, indexed: true };
-    for sort in [Sort::ascending("state"), Sort::descending("state")] {
-        let query = read(&schema, None, &[sort]).unwrap();
+    let done = json!({"property": "state", "equals": "done"});
+    for (filter, sorts) in
+        [(None, vec![Sort::ascending("state")]), (None, vec![Sort::descending("state")]), (Some(done), vec![])]
+    {
+        let query = read(&schema, filter.as_ref(), &sorts).unwrap();
         let (found, looked, _) = paged(&query, &indexes, Some(10));
         assert_eq!(found.len(), 200);
         assert!(looked < 300, "{looked}");
