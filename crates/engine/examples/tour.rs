@@ -20,6 +20,8 @@ use show::{heading, number};
 
 #[path = "tour/blocks.rs"]
 mod blocks;
+#[path = "tour/collections.rs"]
+mod collections;
 #[path = "tour/comments.rs"]
 mod comments;
 #[path = "tour/days.rs"]
@@ -93,7 +95,7 @@ fn tour(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     show_blocks(out, &notes)?;
     show_space(out, &notes)?;
 
-    heading(out, "13. Out again, in again, out again")?;
+    heading(out, "15. Out again, in again, out again")?;
     transfer::round_trip(out, &notes, temporary.path())?;
 
     heading(out, "What it took")?;
@@ -147,6 +149,14 @@ fn show_space(out: &mut impl Write, notes: &Connection) -> Result<()> {
     heading(out, "11. A file")?;
     files::show(out, notes, folder)?;
 
-    heading(out, "12. What a connection says, and what an error says")?;
+    heading(out, "12. Two related collections")?;
+    let library = collections::Library::build(out, notes, folder)?;
+    library.relate(out, notes)?;
+
+    heading(out, "13. Questions to a collection, and a wrong value")?;
+    library.query(out, notes)?;
+    library.refuse(out, notes)?;
+
+    heading(out, "14. What a connection says, and what an error says")?;
     info::show(out, notes)
 }
