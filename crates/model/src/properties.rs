@@ -1,7 +1,5 @@
 //! Values of a collection item by property key.
 
-use std::collections::BTreeMap;
-
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
@@ -29,8 +27,9 @@ pub enum PropertyValue {
 pub type PropertyChange = (String, Option<PropertyValue>);
 
 /// Values by property key, in the order of the keys.
+// A list and no map: items are read by the thousand, have few values each, and are kept in this order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Properties(BTreeMap<String, PropertyValue>);
+pub struct Properties(Vec<(String, PropertyValue)>);
 
 impl Properties {
     /// Whether there is none.
@@ -40,21 +39,21 @@ impl Properties {
 
     /// The value under `key`.
     pub fn get(&self, key: &str) -> Option<&PropertyValue> {
-        self.0.get(key)
+        self.0.get(self.find(key).ok()?).map(|(_, value)| value)
     }
 
     /// Takes the value under `key` out, with the key.
     pub fn take(&mut self, key: &str) -> Option<(String, PropertyValue)> {
-        self.0.remove_entry(key)
+        self.find(key).ok().map(|at| self.0.remove(at))
     }
 
     /// Sets the value under `key`, or clears it.
     pub fn set(&mut self, key: impl Into<String>, value: Option<PropertyValue>) {
         let key = key.into();
-        match value {
-            Some(value) => self.0.insert(key, value),
-            None => self.0.remove(&key),
-        };
+        drop(self.take(&key));
+        if let (Some(value), Err(at)) = (value, self.find(&key)) {
+            self.0.insert(at, (key, value));
+        }
     }
 
     /// Puts changes onto the values: what each key named is to become.
@@ -68,6 +67,11 @@ impl Properties {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &PropertyValue)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
+
+    /// Where `key` is, or would be.
+    fn find(&self, key: &str) -> std::result::Result<usize, usize> {
+        self.0.binary_search_by(|(known, _)| known.as_str().cmp(key))
+    }
 }
 
 impl From<PropertyValue> for Value {
@@ -79,13 +83,20 @@ impl From<PropertyValue> for Value {
 
 impl FromIterator<(String, PropertyValue)> for Properties {
     fn from_iter<I: IntoIterator<Item = (String, PropertyValue)>>(values: I) -> Self {
-        Self(values.into_iter().collect())
+        let mut all: Vec<_> = values.into_iter().collect();
+        if !all.is_sorted_by(|(one, _), (next, _)| one < next) {
+            // Of a key that comes twice the last value counts, as it would if one was set after the other.
+            all.reverse();
+            all.sort_by(|(one, _), (other, _)| one.cmp(other));
+            all.dedup_by(|(later, _), (first, _)| later == first);
+        }
+        Self(all)
     }
 }
 
 impl Serialize for Properties {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(&self.0)
+        serializer.collect_map(self.iter())
     }
 }
 

@@ -4,8 +4,9 @@ use leafbase_model::json::FromJson;
 use leafbase_model::{
     AddItems, Block, BlockData, Collection, CollectionSchema, Content, ContentProperty, CountItems, CreateCollection,
     DeleteItems, DocumentFilterMode, DocumentId, Filter, GetItems, GetSchema, GroupValue, Item, ItemCounts, ItemDraft,
-    ItemGroup, ItemUpdate, ItemValue, ListCollections, Operator, Position, PropertyDraft, PropertyKind, PropertyValue,
-    QueryItems, RelatedItem, ReplaceSchema, Schema, SchemaDraft, SchemaFormat, SchemaReply, Sort, UpdateItems,
+    ItemGroup, ItemUpdate, ItemValue, ListCollections, Operator, Position, Properties, PropertyDraft, PropertyKind,
+    PropertyValue, QueryItems, RelatedItem, ReplaceSchema, Schema, SchemaDraft, SchemaFormat, SchemaReply, Sort,
+    UpdateItems,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -210,4 +211,21 @@ fn replies() {
     ] {
         assert_eq!(reply, expected);
     }
+}
+
+/// In whichever order values come, the last of a key counts.
+#[test]
+fn values_of_an_item_lie_in_the_order_of_their_keys() {
+    let number = |number| PropertyValue::Number(number);
+    let given = [("b", 1.0), ("a", 2.0), ("c", 3.0), ("b", 4.0)];
+    let read: Properties = given.iter().map(|(key, value)| ((*key).to_owned(), number(*value))).collect();
+    let mut set = Properties::default();
+    set.apply(given.iter().map(|(key, value)| ((*key).to_owned(), Some(number(*value)))));
+    assert_eq!(read, set);
+    assert_eq!(read.iter().collect::<Vec<_>>(), [("a", &number(2.0)), ("b", &number(4.0)), ("c", &number(3.0))]);
+
+    set.set("b", None);
+    assert_eq!((set.get("b"), set.get("c")), (None, Some(&number(3.0))));
+    assert_eq!(set.take("a"), Some(("a".to_owned(), number(2.0))));
+    assert_eq!((set.take("a"), set.iter().count()), (None, 1));
 }
