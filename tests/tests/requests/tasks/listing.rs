@@ -331,21 +331,25 @@ fn tasks_that_are_left_of_many_keep_their_order() {
 }
 
 #[test]
-fn tasks_far_apart_in_a_document_keep_their_order() {
+fn tasks_that_others_come_between_keep_their_order() {
+    let trip = r#"{"scope":"document","documentId":"@trip"}"#;
+    let (tasks, all): (Vec<_>, Vec<_>) = (0..8).map(|name| (format!("- [ ] {name}"), name.to_string())).unzip();
+    let all = all.join(" ");
     for words in [1, 20, 200] {
         let mut desk = Desk::new();
-        let stretch = |number| format!("- [ ] {number}\n\n{}", "some words\n\n".repeat(words));
-        let text: String = (0..8).map(stretch).collect();
-        let inserted = desk
-            .ask("insert", &serde_json::json!({"markdown": text, "position": {"pageId": "@trip"}}).to_string())
-            .unwrap();
-        let all = "0 1 2 3 4 5 6 7";
-        desk.run(&[("list", r#"{"scope":"document","documentId":"@trip"}"#, all)]);
-        let blocks = inserted["items"].as_array().unwrap().iter();
-        let gone: Vec<_> = blocks.filter(|block| block["markdown"] == "some words").map(|block| &block["id"]).collect();
-        for some in gone.chunks(7) {
-            desk.ask("delete", &serde_json::json!({"blockIds": some}).to_string()).unwrap();
+        let text = serde_json::json!({"markdown": tasks.join("\n"), "position": {"pageId": "@trip"}});
+        desk.run(&[("insert", &text.to_string(), &all), ("list", trip, &all)]);
+        let mut between = Vec::new();
+        for name in ["3", "5", "0", "7", "1"] {
+            let position = serde_json::json!({"position": "after", "siblingId": format!("@{name}")});
+            let text = serde_json::json!({"markdown": "some words\n\n".repeat(words), "position": position});
+            let inserted = desk.ask("insert", &text.to_string()).unwrap();
+            between.extend(inserted["items"].as_array().unwrap().iter().map(|block| block["id"].clone()));
+            desk.run(&[("list", trip, &all)]);
         }
-        desk.run(&[("list", r#"{"scope":"document","documentId":"@trip"}"#, all)]);
+        for some in between.chunks(67) {
+            desk.ask("delete", &serde_json::json!({"blockIds": some}).to_string()).unwrap();
+            desk.run(&[("list", trip, &all)]);
+        }
     }
 }
