@@ -3,4 +3,5 @@
 mod shelf;
 
 mod made;
+mod random;
 mod replaced;

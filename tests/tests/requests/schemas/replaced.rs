@@ -374,3 +374,39 @@ fn what_is_in_the_trash_is_read_and_not_changed() {
     assert_eq!(shelf.columns("people"), "books>author books_2>editor");
     shelf.check();
 }
+
+#[test]
+fn items_in_the_trash_are_unrelated_like_others() {
+    let shelf = Shelf::of_books();
+    shelf.replace("books", json!([relation("Author", "@people")]));
+    shelf.set("b1", json!({"author": ["@p1"]}));
+    shelf.set("b2", json!({"author": ["@p1"]}));
+    let (state, sequence) = (shelf.dump(), shelf.notes.last_sequence().unwrap());
+    shelf.notes.delete_documents(DeleteDocuments::new([shelf.document("books")])).unwrap();
+    let single = json!([with(relation("Books", "@books"), json!({"single": true}))]);
+    assert!(shelf.replace("people", single.clone()).starts_with("SCHEMA_MISMATCH schema: "));
+    assert!(shelf.replace_dropping("people", single).starts_with('{'));
+    assert_eq!(["b1", "b2"].map(|item| shelf.held(item)), ["{}", "{}"]);
+    assert_eq!(shelf.last_edits(), "update @b1, update @b2, schema @people");
+    shelf.check();
+    shelf.undo_to(sequence, &state);
+}
+
+#[test]
+#[should_panic(expected = "left == right")]
+fn a_state_that_undoing_does_not_lead_back_to_is_seen() {
+    let shelf = Shelf::of_books();
+    shelf.replace("books", json!([column("Size", "text")]));
+    let (state, sequence) = (shelf.dump(), shelf.notes.last_sequence().unwrap());
+    shelf.set("b1", json!({"size": "12"}));
+    assert_ne!(shelf.dump(), state);
+    shelf.undo_to(sequence + 1, &state);
+}
+
+#[test]
+#[should_panic(expected = "CheckReport")]
+fn a_value_that_the_schema_does_not_know_is_seen() {
+    let shelf = Shelf::of_books();
+    shelf.set("b1", json!({"size": "12"}));
+    shelf.check();
+}

@@ -198,21 +198,8 @@ impl Shelf {
         assert!(report.is_clean(), "{report:?}");
     }
 
-    /// Everything: documents with their blocks, and schemas.
     pub fn dump(&self) -> String {
-        let documents = self.notes.documents().unwrap();
-        let documents: Vec<_> = documents
-            .iter()
-            .map(|document| self.notes.fetch(Fetch::new(document.id()).with_metadata()).unwrap())
-            .collect();
-        let collections = self.notes.list_collections(ListCollections::default()).unwrap();
-        let schemas: Vec<_> =
-            collections.iter().map(|collection| format!("{:?}", self.notes.schema(collection.id).unwrap())).collect();
-        format!(
-            "{}{}{schemas:?}",
-            serde_json::to_string(&documents).unwrap(),
-            serde_json::to_string(&collections).unwrap()
-        )
+        dump(&self.notes)
     }
 
     pub fn last_change(&self) -> Change {
@@ -245,6 +232,19 @@ impl Shelf {
         }
         assert_eq!(self.dump(), after);
     }
+}
+
+/// Everything: documents, collections with their schemas, all blocks, items among them, with metadata.
+pub fn dump(notes: &Connection) -> String {
+    let shown = |id: BlockId| serde_json::to_string(&notes.fetch(Fetch::new(id).with_metadata()).unwrap()).unwrap();
+    let documents = notes.documents().unwrap();
+    let mut parts = vec![serde_json::to_string(&documents).unwrap()];
+    parts.extend(documents.iter().map(|document| shown(document.id().root())));
+    for collection in notes.list_collections(ListCollections::default()).unwrap() {
+        parts.push(format!("{collection:?} {:?}", notes.schema(collection.id).unwrap()));
+        parts.extend(notes.items(collection.id).unwrap().items.into_iter().map(|item| shown(item.id)));
+    }
+    parts.join("\n")
 }
 
 pub fn schema(name: &str, properties: Value) -> Value {
