@@ -62,10 +62,10 @@ pub fn insert_items(context: &Context<'_>, opened: &Opened, items: Vec<NewItem>)
     for (index, NewItem { id, data, content }) in items.into_iter().enumerate() {
         let at = |error: Error| error.at(format_args!("items[{index}]"));
         data.check(context.limits).map_err(at)?;
-        let content = Drafts::listed("content", content).grow(context, opened.depth + 1, Takes::Anything);
+        let page = Drafts::listed("content", content).grow(context, opened.depth + 1, Takes::Anything);
         let (created, modified) = (context.stamp.clone(), context.stamp.clone());
         nodes.push(Node { depth: 0, block: BlockRecord { id, rev: 1, created, modified, data } });
-        nodes.extend(content.map_err(at)?.0.into_iter().map(|Node { depth, block }| Node { depth: depth + 1, block }));
+        nodes.extend(page.map_err(at)?.0.into_iter().map(|Node { depth, block }| Node { depth: depth + 1, block }));
         check_count("blocks in one request", context.limits.blocks_per_request, nodes.len(), "items")?;
     }
     Ok(Edit::Insert { slot: opened.slot, forest: Forest(nodes) })

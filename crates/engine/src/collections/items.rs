@@ -100,8 +100,8 @@ impl<S: Sight> Connection<S> {
     /// collection, and [`crate::ErrorKind::Validation`] there for an item that is named twice. Nothing is changed then.
     pub fn update_items(&self, request: UpdateItems) -> Result<Items<Item>> {
         let updates = Updates::new(request);
-        let (updated, _) = self.write(|writing| updates.write(writing))?;
-        Ok(Items(updated))
+        let (changed, _) = self.write(|writing| updates.write(writing))?;
+        Ok(Items(changed))
     }
 
     /// Deletes items with their pages, and takes them out of every relation. Gives back the IDs asked for.
