@@ -385,6 +385,7 @@ fn a_page_reads_the_rows_that_it_needs() {
             4,
             Some([20, 1_200]),
         ),
+        (json!({"filter": {"property": "state", "equals": "done"}}), 20, Some([80, 400])),
         (json!({"filter": {"property": "owner", "anyOf": ada}}), 4, Some([20, 0])),
         // The control: what no index serves looks at each item.
         (json!({"filter": {"property": "note", "contains": "bottles"}}), 20, None),

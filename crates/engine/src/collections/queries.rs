@@ -80,15 +80,18 @@ impl<S: Sight> Connection<S> {
     ///
     /// There is an index of the title and of every property but relations, which are found by their other end. An index serves
     ///
-    /// - an order by the title or by any property that has one: a page looks at as many items as it takes to fill it, and no others of the
-    ///   collection, on the last page as on the first. With several properties it looks at all that equal the last one in the first property;
+    /// - an order by the title or by any property that has one: a page looks at items until it is full, and at no others of the
+    ///   collection, on the last page as on the first. With several properties it looks at all that equal its last one in the first property;
     /// - conditions that every item found has to meet, those that stand alone or within `and` at any depth: `equals`, `anyOf`, `startsWith` and
     ///   comparisons of numbers and days; of a multiple select `contains`, `equals`, `allOf` and `anyOf` of one; of a relation `contains`,
-    ///   `equals`, `allOf` and `anyOf`.
+    ///   `equals`, `allOf` and `anyOf`. All that meet the condition are looked at, but without an order those of one value
+    ///   (`equals`, or `contains` of a multiple select) only until the page is full.
     ///
-    /// Where both could serve, the one that looks at fewer items is taken. Each item is looked at for `contains` of texts, `notEquals`,
-    /// `isEmpty`, `isNotEmpty` and what stands under `or` and `not`, if nothing else of the request is served; and for items without a value
-    /// once an order has come to them. Memory holds as many items as the page has, and a relation that is held at its other end.
+    /// Where several could serve, the one that is likely to look at the fewest items is taken. Each item of the collection is looked at for
+    /// `contains` of texts, `notEquals`, `isEmpty`, `isNotEmpty` and what stands under `or` and `not`, if nothing else of the request is served;
+    /// for a request that has neither an order nor a filter ([`Self::items`] reads a page of the collection as it stands); for items without
+    /// a value once an order has come to them; and where a quarter of the collection or more would be looked up. Memory holds as many
+    /// items as the page has, and once those at the other end of a relation that is asked for and held there.
     ///
     /// # Pages
     ///
