@@ -1,11 +1,12 @@
 //! Each law, broken by hand: the check names it. And damage of any kind is an error, never a panic, and stays where it is.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Forest, Location, Result};
 use leafbase_store::kv::{Snapshot, Store, Transaction, WriteOptions};
-use leafbase_store::{DocumentQuery, Extractor, Law, Order, SpaceStore, Span, Within, rows};
+use leafbase_store::{DocumentQuery, Extractor, IndexedColumn, Law, Order, SpaceStore, Span, Within, rows};
 use proptest::prelude::*;
 
 mod broken;
@@ -153,7 +154,7 @@ fn broken_counts_and_inboxes_are_named() {
     breaks(Law::LocationCount, |store| delete(store, &find(store, &[LOCATION_COUNTS]).remove(0).0));
     breaks(Law::LocationCount, |store| {
         let (row, _) = find(store, &[LOCATION_COUNTS]).remove(0);
-        put(store, &row, &rows::seal(&row, &[0x91, 2]));
+        put(store, &row, &rows::seal(&row, &[0x91, 9]));
     });
     breaks(Law::LocationCount, |store| copy(store, &[LOCATION_COUNTS], &key(LOCATION_COUNTS, &[], &[1; 17])));
     breaks(Law::Record, |store| {
@@ -316,9 +317,9 @@ fn a_record_of_a_later_version_is_told_from_damage() {
 }
 
 /// Of all keyspaces.
-const TAGS: [u8; 22] = [
+const TAGS: [u8; 25] = [
     1, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x30, 0x31, 0x40, 0x50, 0x51, 0x52, 0x60, 0x61,
-    0x62, 0x63, 0x80,
+    0x62, 0x63, 0x70, 0x71, 0x72, 0x80,
 ];
 
 #[test]
@@ -382,12 +383,18 @@ proptest! {
             put(&*store, key, &value);
             let _ = check(&space);
             let snapshot = space.snapshot().unwrap();
-            for number in 0..18 {
+            for number in 0..28 {
                 let _ = snapshot.reader().tasks_of(DocumentId::of_root(id(number)), false);
                 let _ = snapshot.reader().comments_in(DocumentId::of_root(id(number)));
                 let _ = snapshot.reader().subtree(id(number), None);
                 let _ = snapshot.reader().subtree(id(number), Some(9));
                 let _ = snapshot.reader().previous_sibling(id(number));
+                let _ = snapshot.reader().subtree_without_items(id(number), None);
+                let _ = snapshot.reader().items(id(number), None, &mut |_| Ok(ControlFlow::Continue(())));
+                let _ = snapshot.reader().items(id(number), Some(id(23)), &mut |_| Ok(ControlFlow::Continue(())));
+                if let Ok(Some(index)) = snapshot.reader().item_index(id(number)) {
+                    let _ = index.count(IndexedColumn::Title, &[], None, 9);
+                }
             }
             let _ = snapshot.reader().changes_after(0, 9);
             for order in [Order::Id, Order::Created, Order::Modified, Order::Day] {
@@ -396,6 +403,7 @@ proptest! {
                     let _ = snapshot.reader().find_documents(&query, None, 3);
                 }
             }
+            let _ = snapshot.reader().collections();
             let _ = snapshot.reader().inbox();
             let _ = snapshot.reader().note_of(day());
             let _ = snapshot.reader().location_count(Location::Trash);

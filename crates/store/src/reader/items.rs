@@ -43,7 +43,7 @@ pub(crate) fn read_entry(key: &[u8], value: &[u8]) -> Result<CollectionEntry> {
     Ok(CollectionEntry { collection, document, items })
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// The schema of a collection, if there is such a collection.
     ///
     /// # Errors
@@ -91,7 +91,8 @@ impl Reader<'_> {
     /// range, whatever their number; what is before `after` is not read.
     ///
     /// # Errors
-    /// As [`Self::locate`], and those of `visit`; [`ErrorKind::NotFound`] if `after` is no item of the collection.
+    /// As [`Self::locate`], and those of `visit`; [`ErrorKind::NotFound`] if `after` is no item of the collection;
+    /// [`ErrorKind::Corrupted`] also at the end of all items, if there are not as many as were counted.
     pub fn items(
         &self,
         collection: BlockId,
@@ -104,7 +105,8 @@ impl Reader<'_> {
             Some(after) => self.run_of_item(collection, after)?,
             None => siblings.to_vec(),
         };
-        let (mut is_before, mut authors) = (after.is_some(), Authors::default());
+        let (mut is_before, mut is_broken_off, mut passed) = (after.is_some(), false, 0_u64);
+        let mut authors = Authors::default();
         self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(siblings)), &mut |key, value| {
             for (id, record) in RunView::read(key, value)?.entries() {
                 if is_before {
@@ -112,13 +114,30 @@ impl Reader<'_> {
                     continue;
                 }
                 let item = block::decode(id, record, &mut authors).map_err(|fault| records::fault(key, fault))?;
-                if visit(item)?.is_break() {
+                passed += 1;
+                is_broken_off = visit(item)?.is_break();
+                if is_broken_off {
                     return Ok(ControlFlow::Break(()));
                 }
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        if is_before { Err(records::damaged(&keyspaces::place(after.unwrap_or_default()))) } else { Ok(()) }
+        if is_before {
+            return Err(records::damaged(&keyspaces::place(after.unwrap_or_default())));
+        }
+        if after.is_none() && !is_broken_off { self.check_passed(place.document, collection, passed) } else { Ok(()) }
+    }
+
+    /// A collection that has no schema yet is not counted.
+    fn check_passed(&self, document: DocumentId, collection: BlockId, passed: u64) -> Result<()> {
+        let key = keyspaces::collection(document, collection);
+        match get(self.read, &key, |value| records::read(&key, value, schema::read_items))? {
+            Some(expected) if expected != passed => {
+                let message = format_args!("collection {collection}: {passed} of its {expected} items are there");
+                Err(Error::corrupted(message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The key of the run that holds `item`, or of one before it.
@@ -133,7 +152,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn item_index(&self, collection: BlockId) -> Result<Option<ItemIndex<'_>>> {
+    pub fn item_index(&self, collection: BlockId) -> Result<Option<ItemIndex<'a>>> {
         let Some(numbered) = numbered(self.read, collection)? else { return Ok(None) };
         let place = self.place(collection)?.ok_or_else(|| records::damaged(&keyspaces::schema(collection)))?;
         let items = item_count(self.read, place.document, collection)?;

@@ -270,7 +270,11 @@ fn read_properties(unpack: &mut Unpack<'_>) -> Unpacked<Properties> {
     if !count.is_multiple_of(2) {
         return Err(Fault::Damaged);
     }
-    (0..count / 2).map(|_| Ok((unpack.str()?.to_owned(), read_property(unpack)?))).collect()
+    let mut values = Vec::with_capacity(count / 2);
+    for _ in 0..count / 2 {
+        values.push((unpack.str()?.to_owned(), read_property(unpack)?));
+    }
+    Ok(values.into_iter().collect())
 }
 
 fn read_property(unpack: &mut Unpack<'_>) -> Unpacked<PropertyValue> {

@@ -14,6 +14,8 @@ use leafbase_store::{CHUNK_BYTES, CheckReport, SpaceStore, rows};
 
 use crate::naive::{memory_space, relaxed, stamp, upload};
 
+pub mod collections;
+
 pub type Row = (Vec<u8>, Vec<u8>);
 
 pub const BLOCKS: u8 = 0x10;
@@ -94,7 +96,7 @@ pub fn day() -> Day {
 
 /// The small space, with more in it: a daily note of root 10 with an open task 11, a task 12 that was done, and text 13 with two
 /// comments, which shows file 1; a trashed note of the same day of root 14 with an open task 15; the inbox of root 16 with task
-/// 17; and the upload of file 2 under way.
+/// 17; the upload of file 2 under way; and the collections of [`collections::edits`].
 pub fn full() -> (Arc<dyn Store>, SpaceStore) {
     let (store, space) = space();
     let record = |number, location, day| DocumentRecord {
@@ -134,6 +136,7 @@ pub fn full() -> (Arc<dyn Store>, SpaceStore) {
     space.begin_upload(relaxed(), file(2)).unwrap();
     space.put_chunks(relaxed(), file(2), 0, &[&*vec![7; CHUNK_BYTES]]).unwrap();
     space.write(relaxed(), &stamp(3), |open| open.apply(edits.clone())).unwrap();
+    collections::make(&space);
     (store, space)
 }
 

@@ -14,7 +14,8 @@ use super::{Maker, Naive, pick, stamp};
 pub fn keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
     let text = |text: &str| [text.to_lowercase().as_bytes(), &[0]].concat();
     match (kind, value) {
-        (PropertyKind::Relation(_), _) | (_, PropertyValue::Relations(_)) => unreachable!("relations are not indexed"),
+        (PropertyKind::Relation(_), _) => unreachable!("relations are not indexed"),
+        (_, PropertyValue::Relations(_)) => vec![],
         (_, PropertyValue::Options(names)) => names.iter().map(|name| text(name)).collect(),
         (_, PropertyValue::Text(words)) if words.is_empty() => vec![],
         // Of another length for each type, so that a row by the wrong type is another row.

@@ -1,0 +1,357 @@
+//! Schemas and the items of collections: what is refused, what is kept in step, and how much is read for it.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, BlockRecord, Edit, ErrorKind, Forest, Node, PropertyKind, PropertyValue, Result,
+    Schema, Slot,
+};
+use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
+use leafbase_store::{IndexedColumn, Reader, SpaceStore};
+
+mod broken;
+mod naive;
+
+use broken::collections::{ITEM_KEYS, SCHEMAS, authors, books, document, item, make, property, schema, set};
+use broken::{check, find, full, id, key, node};
+use naive::{EXTRACTOR, memory_space, meta, relaxed, stamp};
+
+fn write(space: &SpaceStore, edits: &[Edit]) -> Result<()> {
+    space.write(relaxed(), &stamp(9), |open| open.apply(edits.to_vec())).map(drop)
+}
+
+fn read<T>(space: &SpaceStore, read: impl FnOnce(Reader<'_>) -> Result<T>) -> T {
+    read(space.snapshot().unwrap().reader()).unwrap()
+}
+
+fn slot(parent: u8, after: Option<u8>) -> Slot {
+    Slot { document: document(), parent: id(parent), after: after.map(id) }
+}
+
+fn subtree(space: &SpaceStore, top: u8) -> Forest {
+    read(space, |reader| reader.subtree(id(top), None))
+}
+
+fn collection(name: &str) -> BlockData {
+    BlockData { markdown: name.to_owned(), ..BlockData::new(BlockKind::Collection) }
+}
+
+#[test]
+fn schemas_that_do_not_fit_are_refused() {
+    let (conflict, missing) = (Err(ErrorKind::Conflict), Err(ErrorKind::NotFound));
+    let other = || Some(schema("Other", []));
+    let elsewhere = |edit: Edit| match edit {
+        Edit::SetSchema { collection, before, after, .. } => {
+            Edit::SetSchema { document: leafbase_model::DocumentId::of_root(id(7)), collection, before, after }
+        }
+        edit => edit,
+    };
+    let (_, space) = full();
+    let trees = [21, 20].map(|top| subtree(&space, top));
+    let record = read(&space, |reader| reader.document(document())).unwrap();
+    let [_, Edit::Update { before, .. }] = [set(24, None, None), renamed("Others")] else { unreachable!() };
+    let text = BlockRecord { data: BlockData::text("text"), rev: 2, ..(*before).clone() };
+    let cases = [
+        (vec![set(24, None, other())], conflict),
+        (vec![set(24, other(), Some(authors()))], conflict),
+        (vec![set(24, other(), None)], conflict),
+        (vec![set(24, Some(authors()), None), set(24, Some(authors()), None)], conflict),
+        (vec![set(24, Some(authors()), None), set(24, None, other())], Ok(())),
+        // Only a collection of that document has one.
+        (vec![set(22, None, other())], conflict),
+        (vec![set(27, None, other())], conflict),
+        (vec![set(9, None, other())], missing),
+        (vec![elsewhere(set(24, Some(authors()), other()))], conflict),
+        // No row is left behind.
+        (vec![Edit::Remove { slot: slot(20, None), forest: trees[0].clone() }], conflict),
+        (vec![set(21, Some(books()), None), Edit::Remove { slot: slot(20, None), forest: trees[0].clone() }], Ok(())),
+        (vec![Edit::EraseDocument { record: record.clone(), forest: trees[1].clone() }], conflict),
+        (
+            vec![
+                set(21, Some(books()), None),
+                set(24, Some(authors()), None),
+                Edit::EraseDocument { record, forest: trees[1].clone() },
+            ],
+            Ok(()),
+        ),
+        (vec![Edit::Update { document: document(), before, after: Box::new(text) }], conflict),
+    ];
+    for (edits, expected) in cases {
+        let (store, space) = full();
+        let rows = broken::dump(&*store);
+        assert_eq!(write(&space, &edits).map_err(|error| error.kind()), expected, "{edits:?}");
+        if expected.is_err() {
+            assert_eq!(broken::dump(&*store), rows);
+        }
+    }
+}
+
+/// The authors' block with another name.
+fn renamed(name: &str) -> Edit {
+    let before = node(0, 24, collection("Authors")).block;
+    let after = BlockRecord { rev: 2, data: collection(name), ..before.clone() };
+    Edit::Update { document: document(), before: Box::new(before), after: Box::new(after) }
+}
+
+#[test]
+fn nothing_is_left_of_a_collection() {
+    let (store, space) = full();
+    let edits = vec![set(21, Some(books()), None), set(24, Some(authors()), None)];
+    write(&space, &edits).unwrap();
+    assert!([SCHEMAS, 0x71, ITEM_KEYS].iter().all(|tag| find(&*store, &[*tag]).is_empty()));
+    assert!(read(&space, |reader| reader.collections()).is_empty());
+    assert!(space.snapshot().unwrap().reader().item_index(id(21)).unwrap().is_none());
+    // They come back with what the items say by then.
+    write(&space, &[Edit::Insert { slot: slot(21, None), forest: Forest(vec![node(0, 30, item("New", []))]) }])
+        .unwrap();
+    let back: Vec<Edit> = edits.iter().rev().map(Edit::inverse).collect();
+    write(&space, &back).unwrap();
+    assert_eq!(titles(&space, 21), [23, 22, 30].map(id), "Emma, Moby, New");
+    assert!(check(&space).is_clean());
+}
+
+/// The items by title.
+fn titles(space: &SpaceStore, collection: u8) -> Vec<BlockId> {
+    column(space, collection, IndexedColumn::Title)
+}
+
+fn column(space: &SpaceStore, collection: u8, column: IndexedColumn<'_>) -> Vec<BlockId> {
+    let snapshot = space.snapshot().unwrap();
+    let reader = snapshot.reader();
+    let mut found = vec![];
+    let visit = &mut |item| {
+        found.push(item);
+        Ok(ControlFlow::Continue(()))
+    };
+    reader.item_index(id(collection)).unwrap().unwrap().scan(column, &[], None, false, visit).unwrap();
+    found
+}
+
+#[test]
+fn a_number_of_a_column_is_never_used_again() {
+    let (store, space) = full();
+    let numbers = || {
+        let (row, value) = find(&*store, &key(SCHEMAS, &[24], &[])).remove(0);
+        let body = leafbase_store::rows::body(&row, &value).unwrap();
+        body[body.len() - 3..].to_vec()
+    };
+    let of =
+        |kinds: &[(&str, PropertyKind)]| schema("Authors", kinds.iter().map(|(key, kind)| property(key, kind.clone())));
+    let (text, number) = (PropertyKind::Text, PropertyKind::Number);
+    let mut before = of(&[]);
+    write(&space, &[set(24, Some(authors()), Some(before.clone()))]).unwrap();
+    // The last number, and the next one.
+    for (after, expected) in [
+        (of(&[("a", text.clone()), ("b", text.clone())]), [1, 2, 3]),
+        (of(&[("b", text.clone()), ("a", text.clone())]), [2, 1, 3]),
+        (of(&[("b", text.clone())]), [0x91, 2, 3]),
+        (of(&[("b", text.clone()), ("a", text.clone())]), [2, 3, 4]),
+        (of(&[("b", number.clone()), ("a", text.clone())]), [4, 3, 5]),
+        (of(&[("b", text), ("a", number)]), [5, 6, 7]),
+    ] {
+        write(&space, &[set(24, Some(before), Some(after.clone()))]).unwrap();
+        assert_eq!(numbers(), expected);
+        before = after;
+    }
+}
+
+/// Counts the rows that are read and written, in snapshots and writes.
+#[derive(Debug, Default)]
+struct Counted {
+    store: MemoryStore,
+    reads: Arc<AtomicUsize>,
+    writes: Arc<AtomicUsize>,
+}
+
+struct Counting<R> {
+    rows: R,
+    reads: Arc<AtomicUsize>,
+    writes: Arc<AtomicUsize>,
+}
+
+macro_rules! counted_reads {
+    () => {
+        fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+            self.reads.fetch_add(1, Ordering::Relaxed);
+            self.rows.get(key, visit)
+        }
+        fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {
+            self.rows.scan(range, &mut |key, value| {
+                self.reads.fetch_add(1, Ordering::Relaxed);
+                visit(key, value)
+            })
+        }
+    };
+}
+
+impl Read for Counting<Box<dyn Snapshot>> {
+    counted_reads!();
+}
+
+impl Snapshot for Counting<Box<dyn Snapshot>> {}
+
+impl Read for Counting<&mut dyn Transaction> {
+    counted_reads!();
+}
+
+impl Transaction for Counting<&mut dyn Transaction> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        self.rows.put(key, value)
+    }
+    fn delete(&mut self, key: &[u8]) -> Result<()> {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        self.rows.delete(key)
+    }
+    fn delete_range(&mut self, lower: &[u8], upper: &[u8]) -> Result<()> {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        self.rows.delete_range(lower, upper)
+    }
+}
+
+impl Store for Counted {
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        let (reads, writes) = (Arc::clone(&self.reads), Arc::clone(&self.writes));
+        Ok(Box::new(Counting { rows: self.store.snapshot()?, reads, writes }))
+    }
+    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+        self.store.write(options, &mut |rows| {
+            let (reads, writes) = (Arc::clone(&self.reads), Arc::clone(&self.writes));
+            f(&mut Counting { rows, reads, writes })
+        })
+    }
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+    fn compact(&self) -> Result<()> {
+        Ok(())
+    }
+    fn verify(&self) -> Result<bool> {
+        Ok(true)
+    }
+    fn bytes(&self) -> Result<u64> {
+        self.store.bytes()
+    }
+}
+
+const MANY: u32 = 10_000;
+
+fn number_id(number: u32) -> BlockId {
+    BlockId::from_bytes((u128::from(number) + (1 << 120)).to_be_bytes())
+}
+
+fn record(number: u32, pages: f64) -> BlockRecord {
+    let data = item(&format!("Book {number}"), [("pages", PropertyValue::Number(pages))]);
+    BlockRecord { id: number_id(number), ..node(0, 0, data).block }
+}
+
+/// The small collections, and 10,000 books more in the first one.
+fn large() -> (SpaceStore, impl Fn() -> (usize, usize)) {
+    let store = Counted::default();
+    let (reads, writes) = (Arc::clone(&store.reads), Arc::clone(&store.writes));
+    let space = SpaceStore::create(Arc::new(store), EXTRACTOR, &meta()).unwrap();
+    make(&space);
+    let nodes = (0..MANY).map(|number| Node { depth: 0, block: record(number, f64::from(number)) });
+    write(&space, &[Edit::Insert { slot: slot(21, Some(23)), forest: Forest(nodes.collect()) }]).unwrap();
+    let taken = move || (reads.swap(0, Ordering::Relaxed), writes.swap(0, Ordering::Relaxed));
+    taken();
+    (space, taken)
+}
+
+#[test]
+fn a_page_of_an_index_reads_its_rows_and_no_more() {
+    let (space, taken) = large();
+    let snapshot = space.snapshot().unwrap();
+    let index = snapshot.reader().item_index(id(21)).unwrap().unwrap();
+    assert_eq!(index.items(), u64::from(MANY) + 2);
+    assert!(taken().0 <= 3, "schema, place, count");
+    for backwards in [false, true] {
+        let mut found = 0;
+        let visit = &mut |_| {
+            found += 1;
+            Ok(if found < 20 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        };
+        index.scan(IndexedColumn::Property("pages"), &[], None, backwards, visit).unwrap();
+        assert_eq!(taken().0, 20);
+    }
+    assert_eq!(index.count(IndexedColumn::Property("pages"), &[], None, 50).unwrap(), 50);
+    assert_eq!(taken().0, 50);
+}
+
+#[test]
+fn items_are_read_from_one_on() {
+    let (space, taken) = large();
+    let snapshot = space.snapshot().unwrap();
+    let after = number_id(MANY - 21);
+    let mut found = vec![];
+    let visit = &mut |item: BlockRecord| {
+        found.push(item.id);
+        Ok(ControlFlow::Continue(()))
+    };
+    snapshot.reader().items(id(21), Some(after), visit).unwrap();
+    assert_eq!(found, (MANY - 20..MANY).map(number_id).collect::<Vec<_>>());
+    assert!(taken().0 <= 6, "two places and a run or two");
+    let stray = snapshot.reader().items(id(21), Some(id(25)), &mut |_| Ok(ControlFlow::Continue(())));
+    assert_eq!(stray.unwrap_err().kind(), ErrorKind::NotFound);
+    // Without items, a document reads none.
+    taken();
+    assert_eq!(snapshot.reader().subtree_without_items(id(20), None).unwrap().0.len(), 3);
+    assert!(taken().0 <= 12);
+}
+
+#[test]
+fn writes_of_a_large_collection_touch_few_rows() {
+    let (space, taken) = large();
+    let now = Cell::new(10);
+    let done = |edits: Vec<Edit>| {
+        now.set(now.get() + 1);
+        space.write(relaxed(), &stamp(now.get()), |open| open.apply(edits.clone())).unwrap();
+        taken()
+    };
+    let more = |properties: &[_]| Schema { properties: [&books().properties, properties].concat(), ..books() };
+    // Come, renamed, moved, gone.
+    let wide = more(&[property("more", PropertyKind::Date)]);
+    let mut named = wide.clone();
+    named.properties[0].name = "Length".to_owned();
+    named.properties.reverse();
+    for (before, after) in [(books(), wide.clone()), (wide, named.clone()), (named, books())] {
+        let (reads, writes) = done(vec![set(21, Some(before), Some(after))]);
+        assert!(reads <= 6 && writes <= 9, "{reads} reads, {writes} writes");
+    }
+    // One value of one item: its run, document with two rows, the log, the totals; and the rows of the value.
+    let update = |before: BlockRecord, after: BlockRecord| Edit::Update {
+        document: document(),
+        before: Box::new(before),
+        after: Box::new(BlockRecord { rev: 2, ..after }),
+    };
+    let (reads, writes) = done(vec![update(record(5_000, 5_000.0), record(5_000, 1.0))]);
+    assert_eq!((reads, writes), (6, 10));
+    let mut after = record(6_000, 6_000.0);
+    after.data.color = "#0060c0".parse().ok();
+    assert_eq!(done(vec![update(record(6_000, 6_000.0), after)]), (6, 8), "no row of an index");
+    // The schema is read once for all.
+    let many = (0..50).map(|number| update(record(number, f64::from(number)), record(number, 0.5))).collect();
+    let (_, writes) = done(many);
+    assert!(writes <= 50 * 2 + 20, "{writes}");
+    // A property that gets another type reads the items, and writes the rows of its column alone.
+    let mut retyped = books();
+    retyped.properties[0].kind = PropertyKind::Text;
+    let (_, writes) = done(vec![set(21, Some(books()), Some(retyped))]);
+    assert!(writes <= MANY as usize + 12, "{writes}");
+    assert_eq!(read(&space, |reader| reader.collections_of(document()))[0].items, u64::from(MANY) + 2);
+}
+
+/// The control: an index that is kept by other keys than it was made by is noticed.
+#[test]
+fn other_keys_are_noticed() {
+    let (store, space) = memory_space();
+    make(&space);
+    assert!(check(&space).is_clean());
+    let space = SpaceStore::open(store, leafbase_store::Extractor { keys: |_, _| vec![vec![7]], ..EXTRACTOR }).unwrap();
+    let problems = check(&space).problems;
+    assert!(!problems.is_empty() && problems.iter().all(|problem| problem.law == leafbase_store::Law::ItemIndex));
+}
