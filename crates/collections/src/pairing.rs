@@ -34,9 +34,13 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
             }
         }
         self.part(schema)?;
-        let mut paired = BTreeSet::new();
-        for index in 0..schema.properties.len() {
-            self.pair(schema, index, &mut paired).map_err(|error| error.at(format_args!("properties[{index}]")))?;
+        let (count, mut paired) = (schema.properties.len(), BTreeSet::new());
+        // Those that stay come first: they may bring their other ends along, and no new one is to take the keys of these.
+        for stays in [true, false] {
+            for index in 0..count {
+                let pair = self.pair(schema, index, stays, &mut paired);
+                pair.map_err(|error| error.at(format_args!("properties[{index}]")))?;
+            }
         }
         Ok(())
     }
@@ -76,13 +80,21 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         self.others.get(&collection).map_or_else(|| self.reader.schema(collection), |schema| Ok(Some(schema.clone())))
     }
 
-    fn pair(&mut self, schema: &mut Schema, index: usize, paired: &mut BTreeSet<String>) -> Result<()> {
+    /// Pairs the relation at `index`, if it is one that stays (`stays`) or a new one.
+    fn pair(
+        &mut self,
+        schema: &mut Schema,
+        index: usize,
+        stays: bool,
+        paired: &mut BTreeSet<String>,
+    ) -> Result<()> {
         let Some(property) = schema.properties.get(index).cloned() else { return Ok(()) };
         let Some(relation) = property.kind.relation() else { return Ok(()) };
-        if paired.contains(&property.key) {
+        let former = self.kept(&property.key, relation.target).cloned();
+        if former.is_some() != stays || paired.contains(&property.key) {
             return Ok(());
         }
-        if let Some(former) = self.kept(&property.key, relation.target).cloned() {
+        if let Some(former) = former {
             return self.keep(schema, &property, relation, &former);
         }
         if relation.target == self.collection {

@@ -182,6 +182,26 @@ fn one_end_of_a_relation_within_a_collection_stays_with_the_other() {
     assert_eq!(columns(&space, 1), "");
 }
 
+/// An end that comes back with the other one comes before new ends get their keys.
+#[test]
+fn a_new_end_does_not_take_the_key_of_one_that_comes_back() {
+    let sequel = || to(json!("self"), "Sequel");
+    for (new, outcome) in [
+        (to(json!("self"), "Like"), Ok("like*>like_of sequel*>sequel_of sequel_of>sequel like_of>like")),
+        (
+            with(to(json!("self"), "Like"), json!({"inverseKey": "sequel_of"})),
+            Err(r#"properties[0].inverseKey: the property "sequel_of" cannot be the other end of "like""#),
+        ),
+    ] {
+        let mut space = space();
+        space.replace(id(1), schema(json!([sequel()])), false).unwrap();
+        let replaced = space.replace(id(1), schema(json!([new, sequel()])), false);
+        space.check();
+        let told = replaced.map(|_| columns(&space, 1)).map_err(|error| error.to_string());
+        assert_eq!(told.as_deref().map_err(String::as_str), outcome);
+    }
+}
+
 /// A new relation may make its other end under the key of one that goes: what is held there is of another relation.
 #[test]
 fn the_other_end_of_a_new_relation_takes_over_no_values() {
