@@ -79,11 +79,11 @@ fn sent(
     mut going: Vec<(BlockId, Place)>,
 ) -> Result<Vec<Edit>> {
     let mut after = space.clone();
-    after.apply_all(&edits).map_err(|error| Error::corrupted(error))?;
+    after.apply_all(&edits).map_err(Error::corrupted)?;
     while let Some((_, place)) = going.first().copied() {
         let ids = going.extract_if(.., |(_, to)| *to == place).map(|(id, _)| id).collect();
         let moved = ops::move_blocks(&Tree::new(&after, None), context, ids, place)?;
-        after.apply_all(&moved.edits).map_err(|error| Error::corrupted(error))?;
+        after.apply_all(&moved.edits).map_err(Error::corrupted)?;
         edits.extend(moved.edits);
     }
     Ok(edits)
