@@ -35,8 +35,9 @@ mod sealed {
 #[cfg(test)]
 mod tests {
     use leafbase_model::{
-        AddComments, BlockId, BlockPatch, CardLayout, CommentDraft, DayRef, DeleteBlocks, DocumentId, Edit, Error,
-        Fetch, Fields, InsertBlocks, Location, MoveBlocks, Position, TaskState, UpdateBlocks, UploadFile,
+        AddComments, BlockId, BlockPatch, CardLayout, CommentDraft, CreateCollection, DayRef, DeleteBlocks,
+        DocumentFilterMode, DocumentId, Edit, Error, Fetch, Fields, InsertBlocks, ListCollections, Location,
+        MoveBlocks, Position, PropertyDraft, Relation, ReplaceSchema, SchemaDraft, TaskState, UpdateBlocks, UploadFile,
     };
 
     use super::*;
@@ -200,6 +201,40 @@ mod tests {
         assert_eq!(shown, [0, 1, 0]);
         let (seen, all) = (scene.seen.info().unwrap(), scene.space.connect().info().unwrap());
         assert_eq!((seen.space.id, seen.url_templates), (all.space.id, all.url_templates));
+    }
+
+    #[test]
+    fn a_collection_that_is_hidden_is_answered_like_one_that_never_was() {
+        let scene = scene();
+        let Scene { space, seen, document, .. } = &scene;
+        let schema = || SchemaDraft::new("c", []);
+        let make = |home: BlockId| CreateCollection::new(schema(), Position::end_of(home));
+        let made = |home: BlockId| space.connect().create_collection(make(home)).unwrap().id;
+        let (own, hidden) = (made(document.root()), made(scene.hidden[0].1));
+        let related = |id: BlockId| SchemaDraft::new("c", [PropertyDraft::new("r", Relation::to(id).into())]);
+        let asked = |id: BlockId| {
+            let outcomes: [Outcome; 7] = [
+                seen.schema(id).map(drop),
+                seen.replace_schema(ReplaceSchema::new(id, schema())).map(drop),
+                seen.replace_schema(ReplaceSchema::new(own, related(id))).map(drop),
+                seen.create_collection(CreateCollection::new(related(id), *document)).map(drop),
+                seen.create_collection(make(id)).map(drop),
+                seen.create_collection(CreateCollection::new(schema(), Position::after(id))).map(drop),
+                seen.list_collections(ListCollections::of([DocumentId::of_root(id)])).map(drop),
+            ];
+            outcomes.map(|outcome| serde_json::to_value(outcome.unwrap_err()).unwrap())
+        };
+        let never: BlockId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
+        assert_eq!(asked(hidden), asked(never));
+        assert_eq!(asked(scene.hidden[0].1), asked(never));
+        let listed = |request: ListCollections| {
+            seen.list_collections(request).unwrap().iter().map(|collection| collection.id).collect::<Vec<_>>()
+        };
+        let mut request = ListCollections::of([*document]);
+        assert_eq!([listed(ListCollections::default()), listed(request.clone())], [[own], [own]]);
+        request.mode = Some(DocumentFilterMode::Exclude);
+        assert_eq!(listed(request), []);
+        seen.replace_schema(ReplaceSchema::new(own, related(own))).unwrap();
     }
 
     #[test]
