@@ -59,10 +59,6 @@ pub(crate) fn with_ends(tree: &Tree<'_, Full>, stamp: &Stamp, limits: &Limits, e
     let mut held = Held::after(&all);
     // What the columns that go hold are items that go, which no item holds any more.
     let Removal { others, dropped: _ } = remove_collections(tree, &going.collections, limits)?;
-    for (collection, schema) in others {
-        let edit = held.schema(tree, collection, Some(schema))?;
-        all.push(edit);
-    }
     for edit in edits {
         if let Some((document, forest)) = taken(&edit) {
             for collection in collections(forest) {
@@ -73,6 +69,10 @@ pub(crate) fn with_ends(tree: &Tree<'_, Full>, stamp: &Stamp, limits: &Limits, e
             }
         }
         all.extend(held.aligned(edit, &going));
+    }
+    // Only now: items that go may hold something in these columns, and whoever undoes this puts them in with it.
+    for (collection, _) in others {
+        all.extend(held.without_ends(tree, collection, &going)?);
     }
     Ok(all)
 }
@@ -106,11 +106,16 @@ impl Held {
         Ok(self.present(tree, collection)?.is_some())
     }
 
-    /// The edit after which `collection` has this schema.
-    fn schema(&mut self, tree: &Tree<'_, Full>, collection: BlockId, after: Option<Schema>) -> Result<Edit> {
+    /// The edit after which `collection`, which stays, has no relations to collections that go; none if it has none by then.
+    fn without_ends(&mut self, tree: &Tree<'_, Full>, collection: BlockId, going: &Going) -> Result<Option<Edit>> {
+        let Some(present) = self.present(tree, collection)? else { return Ok(None) };
+        let after = *without_ends(Box::new(present.clone()), going);
+        if after == present {
+            return Ok(None);
+        }
         let missing = || Error::corrupted(format_args!("collection {collection} has a schema but no block"));
         let document = tree.locate(collection)?.ok_or_else(missing)?.document;
-        self.schema_in(tree, document, collection, after)
+        self.schema_in(tree, document, collection, Some(after)).map(Some)
     }
 
     fn schema_in(
