@@ -6,9 +6,27 @@
 
 use std::fmt;
 
-use leafbase_model::{AssetId, BlockId, CommentId, Day, DocumentId, FolderId, Location, Timestamp};
+use leafbase_model::{Day, Timestamp};
 
-use crate::edges::{EdgeEnd, EdgeKind};
+mod assets;
+mod blocks;
+mod comments;
+mod documents;
+mod edges;
+mod folders;
+mod items;
+mod log;
+mod tasks;
+
+pub(crate) use assets::*;
+pub(crate) use blocks::*;
+pub(crate) use comments::*;
+pub(crate) use documents::*;
+pub(crate) use edges::*;
+pub(crate) use folders::*;
+pub(crate) use items::*;
+pub(crate) use log::*;
+pub(crate) use tasks::*;
 
 /// A part of the key space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,108 +195,6 @@ pub(crate) fn meta(name: &str) -> Vec<u8> {
     key
 }
 
-/// All runs of a document.
-pub(crate) fn document_runs(document: DocumentId) -> [u8; 17] {
-    with_id(BLOCKS, document.as_bytes())
-}
-
-/// All runs of one parent.
-pub(crate) fn parent_runs(document: DocumentId, parent: BlockId) -> [u8; 33] {
-    let mut key = [BLOCKS.tag; 33];
-    if let Some((head, tail)) = key.split_last_chunk_mut::<16>() {
-        *tail = *parent.as_bytes();
-        if let Some(middle) = head.last_chunk_mut::<16>() {
-            *middle = *document.as_bytes();
-        }
-    }
-    key
-}
-
-pub(crate) fn run(document: DocumentId, parent: BlockId, order: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(33 + order.len());
-    key.extend_from_slice(&parent_runs(document, parent));
-    key.extend_from_slice(order);
-    key
-}
-
-/// Document, parent and order key.
-pub(crate) fn read_run(key: &[u8]) -> Option<(DocumentId, BlockId, &[u8])> {
-    let document = DocumentId::from_bytes(id_at(key, 1)?);
-    Some((document, BlockId::from_bytes(id_at(key, 17)?), key.get(33..)?))
-}
-
-pub(crate) fn place(block: BlockId) -> [u8; 17] {
-    with_id(PLACES, block.as_bytes())
-}
-
-pub(crate) fn read_place(key: &[u8]) -> Option<BlockId> {
-    (key.len() == 17).then(|| id_at(key, 1).map(BlockId::from_bytes))?
-}
-
-pub(crate) fn document(document: DocumentId) -> [u8; 17] {
-    with_id(DOCUMENTS, document.as_bytes())
-}
-
-/// The document that a key of the documents or of one of their indexes ends with.
-pub(crate) fn read_document(key: &[u8]) -> Option<DocumentId> {
-    let length = match of(key) {
-        DOCUMENTS => 17,
-        DOCUMENTS_BY_LOCATION => 34,
-        DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_CREATED => 25,
-        DOCUMENTS_BY_DAY => 22,
-        DOCUMENTS_BY_LOCATION_MODIFIED | DOCUMENTS_BY_LOCATION_CREATED => 42,
-        _ => return None,
-    };
-    (key.len() == length).then(|| key.last_chunk::<16>().copied().map(DocumentId::from_bytes))?
-}
-
-/// What the documents in an index by ID or by time are sorted by: the time as it stands in keys, zeros where there is none, and
-/// the ID.
-pub(crate) type Rank = ([u8; 8], DocumentId);
-
-/// The rank of the document that a key of the documents or of one of their indexes ends with; of one by day the ID alone.
-pub(crate) fn read_rank(key: &[u8]) -> Option<Rank> {
-    let document = read_document(key)?;
-    let time = match of(key) {
-        DOCUMENTS_BY_MODIFIED
-        | DOCUMENTS_BY_CREATED
-        | DOCUMENTS_BY_LOCATION_MODIFIED
-        | DOCUMENTS_BY_LOCATION_CREATED => key.split_last_chunk::<16>()?.0.last_chunk().copied()?,
-        _ => [0; 8],
-    };
-    Some((time, document))
-}
-
-/// A location as it stands in keys.
-pub(crate) fn location_bytes(location: Location) -> [u8; 17] {
-    let (class, folder) = match location {
-        Location::Unsorted => (0, FolderId::NIL),
-        Location::Templates => (1, FolderId::NIL),
-        Location::DailyNotes => (2, FolderId::NIL),
-        Location::Folder(folder) => (3, folder),
-        Location::Trash => (4, FolderId::NIL),
-        Location::Inbox => (5, FolderId::NIL),
-    };
-    let mut bytes = [class; 17];
-    if let Some(rest) = bytes.last_chunk_mut::<16>() {
-        *rest = *folder.as_bytes();
-    }
-    bytes
-}
-
-/// All documents kept in `location`.
-pub(crate) fn location(location: Location) -> [u8; 18] {
-    joined(DOCUMENTS_BY_LOCATION, &[&location_bytes(location)])
-}
-
-pub(crate) fn by_location(at: Location, document: DocumentId) -> [u8; 34] {
-    joined(DOCUMENTS_BY_LOCATION, &[&location_bytes(at), document.as_bytes()])
-}
-
-pub(crate) fn location_count(location: Location) -> [u8; 18] {
-    joined(LOCATION_COUNTS, &[&location_bytes(location)])
-}
-
 /// An instant so that it sorts as bytes.
 pub(crate) fn time_bytes(time: Timestamp) -> [u8; 8] {
     let mut bytes = time.as_millis().to_be_bytes();
@@ -295,241 +211,14 @@ pub(crate) fn day_bytes(day: Day) -> [u8; 4] {
     bytes
 }
 
-/// `keyspace` is by modified or by created.
-pub(crate) fn by_time(keyspace: Keyspace, time: Timestamp, document: DocumentId) -> [u8; 25] {
-    joined(keyspace, &[&time_bytes(time), document.as_bytes()])
-}
-
-/// All documents kept in `location`; `keyspace` is by location and modified, or by location and created.
-pub(crate) fn timed_location(keyspace: Keyspace, location: Location) -> [u8; 18] {
-    joined(keyspace, &[&location_bytes(location)])
-}
-
-/// `keyspace` is as above.
-pub(crate) fn by_location_time(keyspace: Keyspace, at: Location, (time, document): Rank) -> [u8; 42] {
-    joined(keyspace, &[&location_bytes(at), &time, document.as_bytes()])
-}
-
-pub(crate) fn by_day(day: Day, is_trashed: bool, document: DocumentId) -> [u8; 22] {
-    joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), &[u8::from(is_trashed)], document.as_bytes()])
-}
-
-/// The notes of a day that are not in the trash.
-pub(crate) fn notes_of(day: Day) -> [u8; 6] {
-    joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), &[0]])
-}
-
-pub(crate) fn folder(folder: FolderId) -> [u8; 17] {
-    with_id(FOLDERS, folder.as_bytes())
-}
-
-pub(crate) fn read_folder(key: &[u8]) -> Option<FolderId> {
-    (key.len() == 17).then(|| id_at(key, 1).map(FolderId::from_bytes))?
-}
-
-pub(crate) fn folders_in(parent: Option<FolderId>) -> [u8; 17] {
-    with_id(FOLDER_CHILDREN, parent.unwrap_or_default().as_bytes())
-}
-
-pub(crate) fn folder_child(parent: Option<FolderId>, folder: FolderId) -> [u8; 33] {
-    joined(FOLDER_CHILDREN, &[parent.unwrap_or_default().as_bytes(), folder.as_bytes()])
-}
-
-/// The parent, none at the top, and the folder.
-pub(crate) fn read_folder_child(key: &[u8]) -> Option<(Option<FolderId>, FolderId)> {
-    let parent = FolderId::from_bytes(id_at(key, 1)?);
-    let folder = FolderId::from_bytes(id_at(key, 17)?);
-    (key.len() == 33).then_some(((!parent.is_nil()).then_some(parent), folder))
-}
-
-const KINDS: [(EdgeKind, u8); 3] = [(EdgeKind::Link, 0), (EdgeKind::Relation, 1), (EdgeKind::Embed, 2)];
-
-const fn kind_code(kind: EdgeKind) -> u8 {
-    match kind {
-        EdgeKind::Link => 0,
-        EdgeKind::Relation => 1,
-        EdgeKind::Embed => 2,
-    }
-}
-
-/// All edges to `target`.
-pub(crate) fn edges_to(target: EdgeEnd) -> Vec<u8> {
-    let mut key = vec![EDGES.tag];
-    match target {
-        EdgeEnd::Block(block) => {
-            key.push(0);
-            key.extend_from_slice(block.as_bytes());
-        }
-        EdgeEnd::Day(day) => {
-            key.push(1);
-            key.extend_from_slice(&day_bytes(day));
-        }
-        EdgeEnd::Asset(asset) => {
-            key.push(2);
-            key.extend_from_slice(asset.as_bytes());
-        }
-    }
-    key
-}
-
-pub(crate) fn edge(target: EdgeEnd, kind: EdgeKind, source: BlockId) -> Vec<u8> {
-    let mut key = edges_to(target);
-    key.push(kind_code(kind));
-    key.extend_from_slice(source.as_bytes());
-    key
-}
-
-/// Kind and source, which an edge's key ends with.
-pub(crate) fn read_edge(key: &[u8]) -> Option<(EdgeKind, BlockId)> {
-    let (head, source) = key.split_last_chunk::<16>()?;
-    let length = if head.get(1) == Some(&1) { 7 } else { 19 };
-    let code = head.last().filter(|_| head.len() == length)?;
-    let (kind, _) = KINDS.into_iter().find(|(_, known)| known == code)?;
-    Some((kind, BlockId::from_bytes(*source)))
-}
-
-/// The tasks of a document that are open, or those that are closed.
-pub(crate) fn document_tasks(document: DocumentId, is_open: bool) -> [u8; 18] {
-    joined(TASKS, &[document.as_bytes(), &[u8::from(!is_open)]])
-}
-
-pub(crate) fn task(document: DocumentId, is_open: bool, block: BlockId) -> [u8; 34] {
-    joined(TASKS, &[document.as_bytes(), &[u8::from(!is_open)], block.as_bytes()])
-}
-
-pub(crate) fn task_by_day(day: [u8; 4], block: BlockId) -> [u8; 21] {
-    joined(TASKS_BY_DAY, &[&day, block.as_bytes()])
-}
-
-pub(crate) fn logged_task(at: [u8; 8], block: BlockId) -> [u8; 25] {
-    joined(LOGBOOK, &[&at, block.as_bytes()])
-}
-
-/// Document, whether it is open, and block.
-pub(crate) fn read_document_task(key: &[u8]) -> Option<(DocumentId, bool, BlockId)> {
-    let is_open = match key.get(17)? {
-        0 => true,
-        1 => false,
-        _ => return None,
-    };
-    let (document, block) = (DocumentId::from_bytes(id_at(key, 1)?), BlockId::from_bytes(id_at(key, 18)?));
-    (key.len() == 34).then_some((document, is_open, block))
-}
-
-/// The block that a key by day or of the logbook ends with.
-pub(crate) fn read_listed_task(key: &[u8]) -> Option<BlockId> {
-    let length = match of(key) {
-        TASKS_BY_DAY => 21,
-        LOGBOOK => 25,
-        _ => return None,
-    };
-    (key.len() == length).then(|| key.last_chunk::<16>().copied().map(BlockId::from_bytes))?
-}
-
-/// The comments on all blocks of a document.
-pub(crate) fn document_comments(document: DocumentId) -> [u8; 17] {
-    with_id(COMMENTS, document.as_bytes())
-}
-
-/// The comments on a block.
-pub(crate) fn block_comments(document: DocumentId, block: BlockId) -> [u8; 33] {
-    joined(COMMENTS, &[document.as_bytes(), block.as_bytes()])
-}
-
-pub(crate) fn comment(document: DocumentId, block: BlockId, comment: CommentId) -> [u8; 49] {
-    joined(COMMENTS, &[document.as_bytes(), block.as_bytes(), comment.as_bytes()])
-}
-
-/// Document, block and comment.
-pub(crate) fn read_comment(key: &[u8]) -> Option<(DocumentId, BlockId, CommentId)> {
-    let (document, block, comment) = (id_at(key, 1)?, id_at(key, 17)?, id_at(key, 33)?);
-    let read = (DocumentId::from_bytes(document), BlockId::from_bytes(block), CommentId::from_bytes(comment));
-    (key.len() == 49).then_some(read)
-}
-
-pub(crate) fn asset(asset: AssetId) -> [u8; 17] {
-    with_id(ASSETS, asset.as_bytes())
-}
-
-pub(crate) fn pending_asset(asset: AssetId) -> [u8; 17] {
-    with_id(PENDING_ASSETS, asset.as_bytes())
-}
-
-/// The file of its record's key, or the upload.
-pub(crate) fn read_asset(key: &[u8]) -> Option<AssetId> {
-    (key.len() == 17).then(|| id_at(key, 1).map(AssetId::from_bytes))?
-}
-
-pub(crate) fn chunk(asset: AssetId, number: u32) -> [u8; 21] {
-    joined(ASSET_CHUNKS, &[asset.as_bytes(), &number.to_be_bytes()])
-}
-
-/// File and number.
-pub(crate) fn read_chunk(key: &[u8]) -> Option<(AssetId, u32)> {
-    let number = key.get(17..)?.try_into().ok()?;
-    Some((AssetId::from_bytes(id_at(key, 1)?), u32::from_be_bytes(number)))
-}
-
-pub(crate) fn schema(collection: BlockId) -> [u8; 17] {
-    with_id(SCHEMAS, collection.as_bytes())
-}
-
-pub(crate) fn read_schema(key: &[u8]) -> Option<BlockId> {
-    (key.len() == 17).then(|| id_at(key, 1).map(BlockId::from_bytes))?
-}
-
-/// The collections of a document.
-pub(crate) fn document_collections(document: DocumentId) -> [u8; 17] {
-    with_id(COLLECTIONS, document.as_bytes())
-}
-
-pub(crate) fn collection(document: DocumentId, collection: BlockId) -> [u8; 33] {
-    joined(COLLECTIONS, &[document.as_bytes(), collection.as_bytes()])
-}
-
-/// Document and collection.
-pub(crate) fn read_collection(key: &[u8]) -> Option<(DocumentId, BlockId)> {
-    let read = (DocumentId::from_bytes(id_at(key, 1)?), BlockId::from_bytes(id_at(key, 17)?));
-    (key.len() == 33).then_some(read)
-}
-
-/// All rows of a column.
-pub(crate) fn column(collection: BlockId, column: u32) -> [u8; 21] {
-    joined(ITEM_KEYS, &[collection.as_bytes(), &column.to_be_bytes()])
-}
-
-/// All rows of a collection.
-pub(crate) fn columns(collection: BlockId) -> [u8; 17] {
-    with_id(ITEM_KEYS, collection.as_bytes())
-}
-
-pub(crate) fn item_key(column: [u8; 21], value: &[u8], item: BlockId) -> Vec<u8> {
-    [&column, value, item.as_bytes()].concat()
-}
-
-/// Collection, column and item.
-pub(crate) fn read_item_key(key: &[u8]) -> Option<(BlockId, u32, BlockId)> {
-    let collection = BlockId::from_bytes(id_at(key, 1)?);
-    let (column, rest) = key.get(17..)?.split_first_chunk::<4>()?;
-    let item = BlockId::from_bytes(*rest.last_chunk::<16>()?);
-    Some((collection, u32::from_be_bytes(*column), item))
-}
-
-pub(crate) fn change_part(sequence: u64, part: u32) -> [u8; 13] {
-    joined(CHANGES, &[&sequence.to_be_bytes(), &part.to_be_bytes()])
-}
-
-/// Sequence and part.
-pub(crate) fn read_change_part(key: &[u8]) -> Option<(u64, u32)> {
-    let (sequence, part) = key.get(1..)?.split_first_chunk::<8>()?;
-    Some((u64::from_be_bytes(*sequence), u32::from_be_bytes(part.try_into().ok()?)))
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
+    use leafbase_model::{AssetId, BlockId, CommentId, DocumentId, FolderId, Location};
+
     use super::*;
+    use crate::edges::{EdgeEnd, EdgeKind};
 
     #[test]
     fn tags_are_unique_and_ascend() {
@@ -566,6 +255,13 @@ mod tests {
         ] {
             assert_eq!(read_listed_task(&key), Some(block));
             assert_eq!(read_listed_task(&key[1..]), None);
+        }
+        assert_eq!(read_schema(&super::schema(block)), Some(block));
+        assert_eq!(read_collection(&collection(document, block)), Some((document, block)));
+        for value in [&[][..], &[3], &[0; 257]] {
+            let key = item_key(column(block, 258), value, BlockId::from_bytes([8; 16]));
+            assert!(key.starts_with(&columns(block)) && key.len() < 1_024);
+            assert_eq!(read_item_key(&key), Some((block, 258, BlockId::from_bytes([8; 16]))));
         }
         assert_eq!(read_asset(&super::asset(asset)), Some(asset));
         assert_eq!(read_chunk(&chunk(asset, 258)), Some((asset, 258)));

@@ -1,0 +1,97 @@
+//! Keys of documents and of their indexes.
+
+use leafbase_model::{Day, DocumentId, FolderId, Location, Timestamp};
+
+use super::{
+    DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED,
+    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, LOCATION_COUNTS, day_bytes, joined, of,
+    time_bytes, with_id,
+};
+
+pub(crate) fn document(document: DocumentId) -> [u8; 17] {
+    with_id(DOCUMENTS, document.as_bytes())
+}
+
+/// The document that a key of the documents or of one of their indexes ends with.
+pub(crate) fn read_document(key: &[u8]) -> Option<DocumentId> {
+    let length = match of(key) {
+        DOCUMENTS => 17,
+        DOCUMENTS_BY_LOCATION => 34,
+        DOCUMENTS_BY_MODIFIED | DOCUMENTS_BY_CREATED => 25,
+        DOCUMENTS_BY_DAY => 22,
+        DOCUMENTS_BY_LOCATION_MODIFIED | DOCUMENTS_BY_LOCATION_CREATED => 42,
+        _ => return None,
+    };
+    (key.len() == length).then(|| key.last_chunk::<16>().copied().map(DocumentId::from_bytes))?
+}
+
+/// What the documents in an index by ID or by time are sorted by: the time as it stands in keys, zeros where there is none, and
+/// the ID.
+pub(crate) type Rank = ([u8; 8], DocumentId);
+
+/// The rank of the document that a key of the documents or of one of their indexes ends with; of one by day the ID alone.
+pub(crate) fn read_rank(key: &[u8]) -> Option<Rank> {
+    let document = read_document(key)?;
+    let time = match of(key) {
+        DOCUMENTS_BY_MODIFIED
+        | DOCUMENTS_BY_CREATED
+        | DOCUMENTS_BY_LOCATION_MODIFIED
+        | DOCUMENTS_BY_LOCATION_CREATED => key.split_last_chunk::<16>()?.0.last_chunk().copied()?,
+        _ => [0; 8],
+    };
+    Some((time, document))
+}
+
+/// A location as it stands in keys.
+pub(crate) fn location_bytes(location: Location) -> [u8; 17] {
+    let (class, folder) = match location {
+        Location::Unsorted => (0, FolderId::NIL),
+        Location::Templates => (1, FolderId::NIL),
+        Location::DailyNotes => (2, FolderId::NIL),
+        Location::Folder(folder) => (3, folder),
+        Location::Trash => (4, FolderId::NIL),
+        Location::Inbox => (5, FolderId::NIL),
+    };
+    let mut bytes = [class; 17];
+    if let Some(rest) = bytes.last_chunk_mut::<16>() {
+        *rest = *folder.as_bytes();
+    }
+    bytes
+}
+
+/// All documents kept in `location`.
+pub(crate) fn location(location: Location) -> [u8; 18] {
+    joined(DOCUMENTS_BY_LOCATION, &[&location_bytes(location)])
+}
+
+pub(crate) fn by_location(at: Location, document: DocumentId) -> [u8; 34] {
+    joined(DOCUMENTS_BY_LOCATION, &[&location_bytes(at), document.as_bytes()])
+}
+
+pub(crate) fn location_count(location: Location) -> [u8; 18] {
+    joined(LOCATION_COUNTS, &[&location_bytes(location)])
+}
+
+/// `keyspace` is by modified or by created.
+pub(crate) fn by_time(keyspace: Keyspace, time: Timestamp, document: DocumentId) -> [u8; 25] {
+    joined(keyspace, &[&time_bytes(time), document.as_bytes()])
+}
+
+/// All documents kept in `location`; `keyspace` is by location and modified, or by location and created.
+pub(crate) fn timed_location(keyspace: Keyspace, location: Location) -> [u8; 18] {
+    joined(keyspace, &[&location_bytes(location)])
+}
+
+/// `keyspace` is as above.
+pub(crate) fn by_location_time(keyspace: Keyspace, at: Location, (time, document): Rank) -> [u8; 42] {
+    joined(keyspace, &[&location_bytes(at), &time, document.as_bytes()])
+}
+
+pub(crate) fn by_day(day: Day, is_trashed: bool, document: DocumentId) -> [u8; 22] {
+    joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), &[u8::from(is_trashed)], document.as_bytes()])
+}
+
+/// The notes of a day that are not in the trash.
+pub(crate) fn notes_of(day: Day) -> [u8; 6] {
+    joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), &[0]])
+}

@@ -1,0 +1,13 @@
+//! Keys of the change log.
+
+use super::{CHANGES, joined};
+
+pub(crate) fn change_part(sequence: u64, part: u32) -> [u8; 13] {
+    joined(CHANGES, &[&sequence.to_be_bytes(), &part.to_be_bytes()])
+}
+
+/// Sequence and part.
+pub(crate) fn read_change_part(key: &[u8]) -> Option<(u64, u32)> {
+    let (sequence, part) = key.get(1..)?.split_first_chunk::<8>()?;
+    Some((u64::from_be_bytes(*sequence), u32::from_be_bytes(part.try_into().ok()?)))
+}

@@ -1,0 +1,43 @@
+//! Keys of tasks: by document, by day and of the logbook.
+
+use leafbase_model::{BlockId, DocumentId};
+
+use super::{LOGBOOK, TASKS, TASKS_BY_DAY, id_at, joined, of};
+
+/// The tasks of a document that are open, or those that are closed.
+pub(crate) fn document_tasks(document: DocumentId, is_open: bool) -> [u8; 18] {
+    joined(TASKS, &[document.as_bytes(), &[u8::from(!is_open)]])
+}
+
+pub(crate) fn task(document: DocumentId, is_open: bool, block: BlockId) -> [u8; 34] {
+    joined(TASKS, &[document.as_bytes(), &[u8::from(!is_open)], block.as_bytes()])
+}
+
+pub(crate) fn task_by_day(day: [u8; 4], block: BlockId) -> [u8; 21] {
+    joined(TASKS_BY_DAY, &[&day, block.as_bytes()])
+}
+
+pub(crate) fn logged_task(at: [u8; 8], block: BlockId) -> [u8; 25] {
+    joined(LOGBOOK, &[&at, block.as_bytes()])
+}
+
+/// Document, whether it is open, and block.
+pub(crate) fn read_document_task(key: &[u8]) -> Option<(DocumentId, bool, BlockId)> {
+    let is_open = match key.get(17)? {
+        0 => true,
+        1 => false,
+        _ => return None,
+    };
+    let (document, block) = (DocumentId::from_bytes(id_at(key, 1)?), BlockId::from_bytes(id_at(key, 18)?));
+    (key.len() == 34).then_some((document, is_open, block))
+}
+
+/// The block that a key by day or of the logbook ends with.
+pub(crate) fn read_listed_task(key: &[u8]) -> Option<BlockId> {
+    let length = match of(key) {
+        TASKS_BY_DAY => 21,
+        LOGBOOK => 25,
+        _ => return None,
+    };
+    (key.len() == length).then(|| key.last_chunk::<16>().copied().map(BlockId::from_bytes))?
+}
