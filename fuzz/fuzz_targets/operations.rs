@@ -20,6 +20,7 @@ fuzz_target!(|numbers: Vec<u32>| {
     let operations = OPERATIONS.min(numbers.len() as u64 / EACH + 1);
     let mut numbers = Numbers::new(&numbers);
     let mut pair = Pair::new(None);
+    pair.with_collections = numbers.once_in(2);
     for _ in 0..operations {
         let request = pair.next(&mut numbers);
         pair.step(request);

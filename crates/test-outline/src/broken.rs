@@ -45,11 +45,51 @@ pub enum Broken {
     TasksOfTheInboxEnd,
     /// The root of the inbox is changed.
     TheInboxIsChanged,
+    /// A deleted item stays in its relations.
+    PairsStay,
+    /// Pairs stay when their relation is dropped.
+    PairsOutliveTheirColumn,
+    /// Related items stay when others are set.
+    RelatedOnesStay,
+    /// An end that takes one item takes more.
+    SingleEndsTakeMore,
+    /// Items in the trash are newly related to.
+    TrashedItemsAreRelated,
+    /// Values stay when their column goes.
+    ValuesOutliveTheirColumn,
+    /// Values that cannot be converted are dropped without leave.
+    ValuesAreLost,
+    /// Options that are new are not added to the schema.
+    OptionsAreForgotten,
+    /// A collection that gets another name keeps the former one in its schema.
+    NamesStay,
+    /// Items are added at the start.
+    ItemsComeFirst,
+    /// Items without a value are sorted before the others.
+    EmptyComesFirst,
+    /// Items of a copy are related to those of the template.
+    CopiesRelateToTheTemplate,
 }
 
 impl Broken {
-    /// All of them.
-    pub const ALL: &[Self] = &[
+    /// Those that have to do with collections.
+    pub const OF_COLLECTIONS: &[Self] = &[
+        Self::PairsStay,
+        Self::PairsOutliveTheirColumn,
+        Self::RelatedOnesStay,
+        Self::SingleEndsTakeMore,
+        Self::TrashedItemsAreRelated,
+        Self::ValuesOutliveTheirColumn,
+        Self::ValuesAreLost,
+        Self::OptionsAreForgotten,
+        Self::NamesStay,
+        Self::ItemsComeFirst,
+        Self::EmptyComesFirst,
+        Self::CopiesRelateToTheTemplate,
+    ];
+
+    /// All others.
+    pub const OF_DOCUMENTS: &[Self] = &[
         Self::FoldersGoWithTheirParent,
         Self::FoldersGoDeep,
         Self::TrashIsCounted,

@@ -33,14 +33,21 @@ mod broken;
 mod naive;
 mod naive_apply;
 mod naive_blocks;
+mod naive_collections;
 mod naive_comments;
+mod naive_copies;
 mod naive_days;
 mod naive_documents;
 mod naive_files;
 mod naive_folders;
+mod naive_items;
+mod naive_queries;
 mod naive_read;
+mod naive_relations;
 mod naive_rules;
+mod naive_schemas;
 mod naive_tasks;
+mod naive_values;
 
 mod numbers;
 mod ops;
@@ -49,7 +56,11 @@ mod sources;
 pub use attributes::{Change, change, fields};
 pub use broken::Broken;
 pub use naive::{NaiveBlock, NaiveDocument, NaiveFile, NaiveSpace};
+pub use naive_relations::{NaiveEnd, NaiveRelation};
 pub use numbers::Numbers;
-pub use ops::{BlockRequest, DocumentRequest, FileRequest, FolderRequest, Request, Setting, TaskRequest, small_limits};
+pub use ops::{
+    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, Request, Setting, TaskRequest,
+    small_limits,
+};
 pub use outline::{Labels, Outline, ParseError};
 pub use sources::{FixedClock, SequentialIds, stamp};

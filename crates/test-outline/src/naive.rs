@@ -2,10 +2,10 @@
 
 use leafbase_model::{
     AssetRecord, BlockId, BlockRecord, Comment, Day, DocumentId, DocumentRecord, FolderRecord, IdSource, Limits,
-    Location, Result, Stamp, Timestamp,
+    Location, Result, Schema, Stamp, Timestamp,
 };
 
-use crate::{Broken, Labels, Outline, ParseError, SequentialIds, stamp};
+use crate::{Broken, Labels, NaiveRelation, Outline, ParseError, SequentialIds, stamp};
 
 /// When and by whom a request is made, and the IDs that it is given.
 pub(crate) type By<'a> = (&'a Stamp, &'a dyn IdSource);
@@ -48,6 +48,10 @@ pub struct NaiveSpace {
     pub comments: Vec<(BlockId, Comment)>,
     /// The uploaded files.
     pub files: Vec<NaiveFile>,
+    /// The schemas of collections; which end owns a relation is the one part of them that no request tells.
+    pub schemas: Vec<(BlockId, Schema)>,
+    /// The relations between items. Their values are here alone: items hold none.
+    pub relations: Vec<NaiveRelation>,
     /// What operations may not pass.
     pub limits: Limits,
     /// How many hours the clocks of its zone are before UTC, in summer and winter.
@@ -90,7 +94,8 @@ impl NaiveSpace {
     /// A space without documents.
     pub fn new(limits: Limits) -> Self {
         let (documents, folders, comments, files) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { documents, folders, comments, files, limits, zone_hours: 0, broken: None }
+        let (schemas, relations) = (Vec::new(), Vec::new());
+        Self { documents, folders, comments, files, schemas, relations, limits, zone_hours: 0, broken: None }
     }
 
     /// The day that it is in the space's zone.
@@ -111,7 +116,7 @@ impl NaiveSpace {
     }
 
     /// Does all of `operation` or nothing, and after it what goes with every write: comments go with their blocks, files with
-    /// the last block that shows them, and documents that changed say so.
+    /// the last block that shows them, relations with what is at their ends, and documents that changed say so.
     pub(crate) fn write<T>(&mut self, stamp: &Stamp, operation: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before = self.clone();
         let done = operation(self);
@@ -121,6 +126,9 @@ impl NaiveSpace {
         }
         self.drop_comments();
         self.drop_files();
+        self.name_schemas();
+        self.drop_relations();
+        self.revise_holders(&before, stamp);
         if !self.breaks(Broken::ChangesAreNotDated) {
             self.date_changes(&before, stamp);
         }
@@ -132,7 +140,13 @@ impl NaiveSpace {
         let same = |document: &NaiveDocument| {
             let id = document.record.id;
             let on = |(found, _): &&(DocumentId, Comment)| *found == id;
-            before.document(id) == Some(document) && commented.iter().filter(on).eq(former.iter().filter(on))
+            let is_same_tree = before.document(id) == Some(document);
+            let is_same_schema = |(collection, schema): &(BlockId, Schema)| {
+                before.schema(*collection) == Some(schema) || !document.root.holds(*collection)
+            };
+            is_same_tree
+                && commented.iter().filter(on).eq(former.iter().filter(on))
+                && self.schemas.iter().all(is_same_schema)
         };
         let changed: Vec<_> = self.documents.iter().map(|document| !same(document)).collect();
         for (document, _) in self.documents.iter_mut().zip(changed).filter(|(_, changed)| *changed) {

@@ -1,12 +1,13 @@
 //! Edits applied to the naive space, each checked to describe exactly what it finds.
 
 use leafbase_model::{
-    AssetRecord, BlockId, Comment, DocumentId, DocumentRecord, Edit, FolderRecord, Forest, Node, Slot,
+    AssetRecord, BlockId, BlockKind, BlockType, Comment, DocumentId, DocumentRecord, Edit, FolderRecord, Forest, Node,
+    PropertyValue, Schema, Slot,
 };
 
 use crate::naive_files::shows;
 use crate::naive_read::flatten;
-use crate::{NaiveBlock, NaiveDocument, NaiveFile, NaiveSpace};
+use crate::{NaiveBlock, NaiveDocument, NaiveFile, NaiveRelation, NaiveSpace};
 
 impl NaiveSpace {
     /// Applies edits in order.
@@ -20,7 +21,8 @@ impl NaiveSpace {
         Ok(())
     }
 
-    /// The same space as far as edits tell of it: without the bytes of files and the times of changes, and each list by ID.
+    /// The same space as far as edits tell of it: without the bytes of files and the times of changes, and each list by ID. What items
+    /// hold of relations are pairs.
     pub fn as_edits_tell(&self) -> Self {
         let mut told = self.clone().timeless();
         told.broken = None;
@@ -30,7 +32,42 @@ impl NaiveSpace {
         for file in &mut told.files {
             file.bytes.clear();
         }
+        told.schemas.sort_by_key(|(collection, _)| *collection);
+        told.tell_pairs();
         told
+    }
+
+    /// Takes what items hold of relations out of them.
+    fn tell_pairs(&mut self) {
+        for (collection, schema) in self.schemas.clone() {
+            for property in &schema.properties {
+                let Some(relation) = property.kind.relation().filter(|relation| relation.owner) else { continue };
+                let (first, second) = (
+                    (collection, property.key.clone()),
+                    (relation.target, relation.inverse_key.clone().unwrap_or_default()),
+                );
+                let held = self.take_pairs(&first);
+                match self.relations.iter_mut().find(|relation| relation.first == first) {
+                    Some(relation) => relation.pairs.extend(held),
+                    None => self.relations.push(NaiveRelation { first, second, pairs: held }),
+                }
+            }
+        }
+        let relations = std::mem::take(&mut self.relations);
+        self.relations = relations.into_iter().map(NaiveRelation::told).collect();
+        self.relations.sort_by(|one, other| one.first.cmp(&other.first));
+    }
+
+    fn take_pairs(&mut self, (collection, key): &(BlockId, String)) -> Vec<(BlockId, BlockId)> {
+        let mut pairs = Vec::new();
+        for item in &mut self.get_mut(*collection).children {
+            let BlockKind::CollectionItem { properties } = &mut item.record.data.kind else { continue };
+            if let Some(PropertyValue::Relations(items)) = properties.get(key).cloned() {
+                pairs.extend(items.into_iter().map(|other| (item.record.id, other)));
+                properties.set(key.as_str(), None);
+            }
+        }
+        pairs
     }
 
     /// Applies one edit.
@@ -63,6 +100,7 @@ impl NaiveSpace {
                 let index = self.index_of_document(record)?;
                 check(forest_of(&[&self.documents[index].root]) == *forest, "other blocks than were said")?;
                 self.check_uncommented(forest)?;
+                self.check_without_schema(forest)?;
                 self.documents.remove(index);
                 Ok(())
             }
@@ -79,8 +117,39 @@ impl NaiveSpace {
             Edit::RemoveComment { document, block, comment } => self.remove_comment(*document, *block, comment),
             Edit::CreateAsset(record) => self.add_file(record),
             Edit::EraseAsset(record) => self.erase_file(record),
-            Edit::SetSchema { .. } => Err("schemas are not kept".to_owned()),
+            Edit::SetSchema { document, collection, before, after } => {
+                self.check_in(*collection, *document)?;
+                self.set_schema(*collection, before.as_deref(), after.as_deref())
+            }
         }
+    }
+
+    fn set_schema(&mut self, id: BlockId, before: Option<&Schema>, after: Option<&Schema>) -> Result<(), String> {
+        let block = self.get(id);
+        check(block.record.data.block_type() == BlockType::Collection, "what gets a schema is no collection")?;
+        check(self.schema(id) == before, "the schema is not what it was said to be")?;
+        check(before != after, "the schema stays what it is")?;
+        if let (Some(before), Some(after)) = (before, after) {
+            let new = after.properties.iter().filter(|property| before.property(&property.key).is_none());
+            let held = |key: &str| {
+                block.children.iter().any(|item| match &item.record.data.kind {
+                    BlockKind::CollectionItem { properties } => properties.get(key).is_some(),
+                    _ => true,
+                })
+            };
+            for property in new {
+                check(!held(&property.key), "items hold something under a key that comes")?;
+            }
+        }
+        self.schemas.retain(|(known, _)| *known != id);
+        self.schemas.extend(after.map(|after| (id, after.clone())));
+        Ok(())
+    }
+
+    /// Collections lose their schema before they go.
+    fn check_without_schema(&self, forest: &Forest) -> Result<(), String> {
+        let has = |node: &Node| self.schema(node.block.id).is_some();
+        check(!forest.0.iter().any(has), "a collection goes with its schema")
     }
 
     /// The document that a record is of. The time of its last change is left out: each write sets it.
@@ -164,6 +233,7 @@ impl NaiveSpace {
         let found: Vec<_> = siblings[start..end].iter().collect();
         check(forest_of(&found) == *forest, "other blocks than were said")?;
         self.check_uncommented(forest)?;
+        self.check_without_schema(forest)?;
         self.get_mut(slot.parent).children.drain(start..end);
         Ok(())
     }

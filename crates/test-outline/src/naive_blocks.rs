@@ -195,7 +195,8 @@ impl NaiveSpace {
             record.modified = stamp.clone();
         }
     }
-    fn shown(
+
+    pub(crate) fn shown(
         &self,
         block: &NaiveBlock,
         depth: Option<usize>,
@@ -215,6 +216,7 @@ impl NaiveSpace {
             _ => Content::None,
         };
         let metadata = metadata.then(|| Metadata { created, modified, comments: self.comments_on(id) });
-        Block { id, rev, data, metadata, item: None, content }
+        let item = self.item_fields(id).map(Box::new);
+        Block { id, rev, data, metadata, item, content }
     }
 }

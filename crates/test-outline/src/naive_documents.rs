@@ -253,6 +253,7 @@ impl NaiveSpace {
             Location::Templates => Ok(found.root.clone()),
             _ => Err(Error::rule("no template")),
         });
+        let template = template.and_then(|root| self.check_room_for_copy(&root).map(|()| root));
         let template = template.map_err(|error| error.at("templateId"))?;
         if let Some(title) = &request.title {
             let page = BlockDraft::new(BlockData::page(title.clone()));
@@ -261,7 +262,7 @@ impl NaiveSpace {
         }
         self.check_destination(request.destination)?;
         self.write(by.0, |space| {
-            let (mut root, mut pairs) = (template, Vec::new());
+            let (mut root, mut pairs) = (template.clone(), Vec::new());
             copied(&mut root, by, &mut pairs);
             if !space.breaks(Broken::CopiesLinkToTheTemplate) {
                 relinked(&mut root, &pairs);
@@ -272,6 +273,7 @@ impl NaiveSpace {
             let (id, location, at) = (DocumentId::of_root(root.record.id), request.destination.into(), by.0.at);
             let record = DocumentRecord { id, location, day: None, created_at: at, modified_at: at };
             space.documents.push(NaiveDocument { record, root });
+            space.copy_collections(&template, &pairs);
             Ok(space.created(id))
         })
     }

@@ -190,6 +190,12 @@ pub(crate) fn patched(space: &NaiveSpace, patch: &BlockPatch, stamp: &Stamp) -> 
     if ceases && (space.parent(patch.id).is_none() || !block.children.is_empty()) {
         return Err(Error::rule("stays a page").at("type"));
     }
+    if before.block_type() == BlockType::Collection
+        && data.markdown != before.markdown
+        && data.markdown.trim().is_empty()
+    {
+        return Err(Error::validation("a name is not blank").at("markdown"));
+    }
     data.task = data.task.map(|task| carried(before.task, task, stamp));
     check_data(&data, &space.limits)?;
     check_stays(space, patch.id, &data).map_err(|error| error.at("listStyle"))?;

@@ -5,12 +5,17 @@ use leafbase_model::{AddComments, BlockId, CommentDraft, Day, DayRef, DocumentId
 use crate::{NaiveBlock, NaiveDocument, NaiveSpace, Numbers};
 
 mod blocks;
+mod collections;
 mod documents;
 mod files;
+mod filters;
 mod folders;
+mod schemas;
 mod tasks;
+mod values;
 
 pub use blocks::BlockRequest;
+pub use collections::CollectionRequest;
 pub use documents::DocumentRequest;
 pub use files::FileRequest;
 pub use folders::FolderRequest;
@@ -31,6 +36,8 @@ pub enum Request {
     Comments(AddComments),
     /// On files.
     Files(FileRequest),
+    /// On collections.
+    Collections(CollectionRequest),
 }
 
 /// What requests are made up about.
@@ -48,11 +55,20 @@ pub fn small_limits() -> Limits {
     (limits.page_nesting, limits.folder_nesting, limits.blocks_per_request) = (4, 2, 9);
     (limits.block_text, limits.title, limits.block_raw) = (64, 28, 16);
     (limits.comment, limits.upload) = (40, 64);
+    (limits.schema_properties, limits.select_options) = (8, 4);
     limits
 }
 
 impl Request {
-    /// The request that these numbers make. The setting has a day.
+    /// The request that these numbers make, mostly one on collections. The setting has a day.
+    pub fn with_collections(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
+        match numbers.below(3) {
+            0 | 1 => Self::Collections(CollectionRequest::new(numbers, setting)),
+            _ => Self::new(numbers, setting),
+        }
+    }
+
+    /// The request that these numbers make, on anything but collections. The setting has a day.
     pub fn new(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
         match numbers.below(64) {
             0..=25 => Self::Blocks(BlockRequest::new(numbers, setting)),

@@ -1,7 +1,7 @@
 //! The model knows no markdown: requests are given to both sides in the canonical form, in which the engine changes nothing.
 
 use leafbase::{BlockData, BlockDraft, BlockKind, BlockPatch, ListStyle, TaskInfo};
-use leafbase_test_outline::{BlockRequest, DocumentRequest, NaiveSpace, Request, TaskRequest};
+use leafbase_test_outline::{BlockRequest, CollectionRequest, DocumentRequest, NaiveSpace, Request, TaskRequest};
 
 pub fn request(request: Request, naive: &NaiveSpace) -> Request {
     match request {
@@ -29,6 +29,12 @@ pub fn request(request: Request, naive: &NaiveSpace) -> Request {
                 task.markdown = patch(change, naive).fields.markdown;
             }
             Request::Tasks(TaskRequest::Update(update))
+        }
+        Request::Collections(CollectionRequest::Add(mut add)) => {
+            for item in &mut add.items {
+                item.content = std::mem::take(&mut item.content).into_iter().map(draft).collect();
+            }
+            Request::Collections(CollectionRequest::Add(add))
         }
         other => other,
     }

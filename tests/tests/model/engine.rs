@@ -3,7 +3,9 @@
 use std::io::Read;
 
 use leafbase::{Connection, DeleteBlocks, Error, InsertBlocks, MoveBlocks, UpdateBlocks};
-use leafbase_test_outline::{BlockRequest, DocumentRequest, FileRequest, FolderRequest, Request, TaskRequest};
+use leafbase_test_outline::{
+    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, Request, TaskRequest,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,6 +17,7 @@ pub fn answer(notes: &Connection, request: Request) -> Result<Vec<String>, Error
         Request::Tasks(request) => tasks(notes, request),
         Request::Comments(request) => Ok(each(&notes.add_comments(sent(&request))?)),
         Request::Files(request) => files(notes, request),
+        Request::Collections(request) => collections(notes, request),
     }
 }
 
@@ -112,4 +115,27 @@ fn files(notes: &Connection, request: FileRequest) -> Result<Vec<String>, Error>
             Ok(vec![format!("{:?}", notes.file(id)?), json(bytes)])
         }
     }
+}
+
+fn collections(notes: &Connection, request: CollectionRequest) -> Result<Vec<String>, Error> {
+    Ok(match request {
+        CollectionRequest::List(list) => each(&notes.list_collections(sent(&list))?),
+        CollectionRequest::Create(create) => vec![json(notes.create_collection(sent(&create))?)],
+        CollectionRequest::Schema(get) => vec![json(notes.collection_schema(sent(&get))?)],
+        CollectionRequest::Replace(replace) => vec![json(notes.replace_schema(sent(&replace))?)],
+        CollectionRequest::Items(get) => pages(|cursor| {
+            let mut get = sent(&get);
+            get.paging.cursor = cursor;
+            notes.items(get)
+        })?,
+        CollectionRequest::Add(add) => each(&notes.add_items(add)?),
+        CollectionRequest::Update(update) => each(&notes.update_items(sent(&update))?),
+        CollectionRequest::Delete(delete) => each(&notes.delete_items(sent(&delete))?),
+        CollectionRequest::Query(query) => pages(|cursor| {
+            let mut query = sent(&query);
+            query.paging.cursor = cursor;
+            notes.query_items(query)
+        })?,
+        CollectionRequest::Count(count) => vec![json(notes.count_items(sent(&count))?)],
+    })
 }

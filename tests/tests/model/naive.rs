@@ -1,8 +1,9 @@
 //! What the naive model answers, in the same form as the engine.
 
-use leafbase::{Block, BlockData, BlockRecord, Content, Error, Fetch, IdSource, Stamp, Task, Timestamp};
+use leafbase::{Block, BlockData, BlockRecord, Content, Error, Fetch, IdSource, Item, Stamp, Task, Timestamp};
 use leafbase_test_outline::{
-    BlockRequest, DocumentRequest, FileRequest, FolderRequest, NaiveSpace, Request, SequentialIds, TaskRequest,
+    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, NaiveSpace, Request, SequentialIds,
+    TaskRequest,
 };
 use serde::Serialize;
 
@@ -18,6 +19,7 @@ pub fn answer(naive: &mut NaiveSpace, by: By<'_>, request: Request) -> Result<Ve
         Request::Tasks(request) => tasks(naive, by, request),
         Request::Comments(request) => Ok(each(&naive.add_comments(by, &request)?)),
         Request::Files(request) => files(naive, by, &request),
+        Request::Collections(request) => collections(naive, by, &request),
     }
 }
 
@@ -42,7 +44,7 @@ fn blocks(naive: &mut NaiveSpace, by: By<'_>, request: BlockRequest) -> Result<V
         }
         BlockRequest::Update(patches) => {
             let updated = naive.update(by.0, &patches)?;
-            updated.into_iter().map(|record| json(with_markdown(alone(record)))).collect()
+            updated.into_iter().map(|record| json(with_markdown(alone(naive, record)))).collect()
         }
         BlockRequest::Delete(ids) => each(&naive.delete(by.0, &ids)?),
         BlockRequest::Move { ids, position } => each(&naive.move_blocks(by, &ids, position)?),
@@ -51,13 +53,17 @@ fn blocks(naive: &mut NaiveSpace, by: By<'_>, request: BlockRequest) -> Result<V
     })
 }
 
-fn alone(record: BlockRecord) -> Block {
+fn alone(naive: &NaiveSpace, record: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = record;
-    Block { id, rev, data, metadata: None, item: None, content: Content::None }
+    let item = naive.item_fields(id).map(Box::new);
+    Block { id, rev, data, metadata: None, item, content: Content::None }
+}
+
+fn plain(data: &BlockData) -> String {
+    leafbase_markdown::plain_text(&data.markdown).into_owned()
 }
 
 pub fn fetch(naive: &NaiveSpace, request: Fetch, now: Timestamp) -> Result<Block, Error> {
-    let plain = |data: &BlockData| leafbase_markdown::plain_text(&data.markdown).into_owned();
     naive.fetch(request, now, &plain).map(with_markdown)
 }
 
@@ -126,6 +132,31 @@ fn files(naive: &mut NaiveSpace, by: By<'_>, request: &FileRequest) -> Result<Ve
             Ok(vec![format!("{:?}", file.record), json(&file.bytes)])
         }
     }
+}
+
+fn collections(naive: &mut NaiveSpace, by: By<'_>, request: &CollectionRequest) -> Result<Vec<String>, Error> {
+    let with_pages = |items: Vec<Item>| -> Vec<Item> { items.into_iter().map(item_with_markdown).collect() };
+    Ok(match request {
+        CollectionRequest::List(list) => each(&naive.list_collections(list)?),
+        CollectionRequest::Create(create) => vec![json(naive.create_collection(by, create)?)],
+        CollectionRequest::Schema(get) => vec![json(naive.known_schema(get.collection_id)?)],
+        CollectionRequest::Replace(replace) => vec![json(naive.replace_schema(by, replace)?)],
+        CollectionRequest::Items(get) => pages(&with_pages(naive.items(get, &plain)?), get.paging.limit),
+        CollectionRequest::Add(add) => each(&naive.add_items(by, add)?),
+        CollectionRequest::Update(update) => each(&naive.update_items(by, update)?),
+        CollectionRequest::Delete(delete) => each(&naive.delete_items(by, delete)?),
+        CollectionRequest::Query(query) => {
+            pages(&with_pages(naive.query_items(query, by.0.at, &plain)?), query.paging.limit)
+        }
+        CollectionRequest::Count(count) => vec![json(naive.count_items(count, by.0.at)?)],
+    })
+}
+
+fn item_with_markdown(mut item: Item) -> Item {
+    if let Content::Blocks(children) = item.content {
+        item.content = Content::Blocks(children.into_iter().map(with_markdown).collect());
+    }
+    item
 }
 
 /// What a request that reads is answered.

@@ -67,6 +67,8 @@ pub struct Pair {
     /// How many changes are in the mirror.
     mirrored: u64,
     requests: u64,
+    /// Whether requests are mostly on collections.
+    pub with_collections: bool,
     /// Where the engine's space is; nothing for one in memory.
     directory: Option<PathBuf>,
     space: Option<Space>,
@@ -79,7 +81,8 @@ impl Pair {
         // Tokyo's clocks are never changed.
         naive.zone_hours = 9;
         let (present, mirror) = (Present::default(), naive.clone());
-        let mut pair = Self { present, naive, mirror, mirrored: 0, requests: 0, directory, space: None };
+        let mut pair =
+            Self { present, naive, mirror, mirrored: 0, requests: 0, with_collections: false, directory, space: None };
         let builder = pair.builder().zone("Asia/Tokyo");
         let space = match &pair.directory {
             Some(directory) => builder.create(directory),
@@ -118,7 +121,8 @@ impl Pair {
         let hours = if numbers.below(8) == 7 { numbers.below(30) } else { 0 };
         self.present.wait(SECOND + hours as u64 * HOUR);
         let today = Some(self.naive.day_of(self.present.now()));
-        canonical::request(Request::new(numbers, Setting { space: &self.naive, today }), &self.naive)
+        let make = if self.with_collections { Request::with_collections } else { Request::new };
+        canonical::request(make(numbers, Setting { space: &self.naive, today }), &self.naive)
     }
 
     /// Does a request on both sides. Returns whether it was done, and not refused.
@@ -140,7 +144,20 @@ impl Pair {
             }
             _ => panic!("{shown}: the engine says {ours:?}, the model {theirs:?}"),
         }
+        if ours.is_ok() {
+            self.compare_values(&shown);
+        }
         ours.is_ok()
+    }
+
+    /// Compares the values of all items, relations at both ends among them.
+    fn compare_values(&self, after: &str) {
+        let notes = self.notes();
+        for question in dumps::values(&self.naive) {
+            let theirs = naive::told(&self.naive, self.present.now(), question.clone());
+            let ours = engine::answer(&notes, question).unwrap_or_else(|error| vec![format!("{error:?}")]);
+            assert_eq!(ours, theirs, "the items after {after}");
+        }
     }
 
     /// Compares all that there is on both sides.
@@ -161,6 +178,8 @@ impl Pair {
         assert_eq!(found.folders, expected.folders, "the folders of the change log");
         assert_eq!(found.comments, expected.comments, "the comments of the change log");
         assert_eq!(found.files, expected.files, "the files of the change log");
+        assert_eq!(found.schemas, expected.schemas, "the schemas of the change log");
+        assert_eq!(found.relations, expected.relations, "the relations of the change log");
         assert!(found == expected, "the documents of the change log");
     }
 
@@ -172,8 +191,9 @@ impl Pair {
             let inverse = change.inverse();
             undone.apply_all(&inverse).unwrap_or_else(|error| panic!("undoing {}: {error}", change.sequence));
         }
-        let NaiveSpace { documents, folders, comments, files, .. } = undone;
+        let NaiveSpace { documents, folders, comments, files, schemas, .. } = undone;
         assert!(documents.is_empty() && folders.is_empty() && comments.is_empty() && files.is_empty(), "all is undone");
+        assert!(schemas.is_empty(), "all is undone");
         let report = self.space.as_ref().unwrap().check().unwrap();
         assert!(report.is_clean(), "{report:?}");
     }

@@ -1,0 +1,93 @@
+//! Random sequences of requests on both sides.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Once;
+
+use leafbase_test_outline::Numbers;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use super::pair::Pair;
+
+pub const OPERATIONS: usize = 100;
+/// Numbers that a request takes, at most for most.
+const EACH: usize = 40;
+
+/// Does a sequence, and tells `see` the name of each request and whether it was done.
+pub fn run(numbers: &[u32], mut pair: Pair, mut see: impl FnMut(String, bool)) {
+    let mut numbers = Numbers::new(numbers);
+    for number in 2..=OPERATIONS {
+        let request = pair.next(&mut numbers);
+        let name = request.name();
+        see(name, pair.step(request));
+        if number % 25 == 0 {
+            pair.compare_dumps();
+        }
+        if pair.with_collections && number == OPERATIONS / 2 {
+            pair.check();
+        }
+        if numbers.below(160) == 159 {
+            pair.reopen();
+        }
+    }
+    pair.reopen();
+    pair.compare_dumps();
+    pair.check();
+}
+
+/// The numbers that a sequence is made of; too many to be printed.
+struct Tape(Vec<u32>);
+
+impl std::fmt::Debug for Tape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} numbers", self.0.len())
+    }
+}
+
+thread_local! {
+    /// Whether this thread looks for a sequence that fails: the panics on the way are no news, the smallest one is printed.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Panics of other threads are told as ever.
+fn quiet_where_asked() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let told = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                told(panic);
+            }
+        }));
+    });
+}
+
+/// Does random sequences until one fails, and then smaller ones of its kind.
+pub fn sequences(cases: u32, smaller: u32, test: impl Fn(&[u32])) -> Result<(), String> {
+    let config =
+        ProptestConfig { cases, failure_persistence: None, max_shrink_iters: smaller, ..ProptestConfig::default() };
+    let numbers = prop::collection::vec(any::<u32>(), OPERATIONS * EACH).prop_map(Tape);
+    quiet_where_asked();
+    QUIET.set(true);
+    let outcome = TestRunner::new(config).run(&numbers, |numbers| {
+        test(&numbers.0);
+        Ok(())
+    });
+    QUIET.set(false);
+    outcome.map_err(|error| error.to_string())
+}
+
+/// How many requests of each kind were refused, and done.
+pub type Counts = BTreeMap<String, [usize; 2]>;
+
+/// Tells of each kind, and checks that requests were mostly done, and refused now and then.
+pub fn check_counts(counts: &Counts) {
+    for (name, [refused, done]) in counts {
+        println!("{name}: {done} done, {refused} refused");
+    }
+    for (name, [refused, done]) in counts.iter().filter(|(name, _)| *name != "Folders Tree") {
+        let share = done * 100 / (refused + done);
+        assert!((15..=99).contains(&share), "{name}: {share} in a hundred are done");
+    }
+}
