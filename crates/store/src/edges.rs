@@ -38,7 +38,8 @@ pub struct EdgeTarget {
 pub type EdgeExtractor = fn(&BlockData, &mut dyn FnMut(EdgeTarget));
 
 /// The keys under which an item stands in the index of a column of this type that has this value; none if it stands nowhere.
-/// The title of an item is a text. Keys sort as values do, and none is the beginning of another; none is longer than 257 bytes.
+/// They follow from the type of the property and the value alone: what else changes of a property, such as options, indexes no
+/// item anew. The title of an item is a text. Keys sort as values do, and none is the beginning of another; none is longer than 257 bytes.
 pub type KeyExtractor = fn(&PropertyKind, &PropertyValue) -> Vec<Vec<u8>>;
 
 /// What follows from a block by what it says, as the host knows it. It must always be the same one for a space.

@@ -82,6 +82,10 @@ pub struct Stats {
     pub blocks: u64,
     /// Folders.
     pub folders: u64,
+    /// Collections, those in the trash included.
+    pub collections: u64,
+    /// Their items.
+    pub items: u64,
     /// Bytes of storage it occupies.
     pub bytes: u64,
     /// The number of the last write.
@@ -223,10 +227,14 @@ impl SpaceStore {
             })?;
             Ok::<_, Error>(count)
         };
+        let collections =
+            Reader { read: &*snapshot, extractor: self.extractor, known: Known::Nothing }.collections()?;
         Ok(Stats {
             documents: count(&[DOCUMENTS.tag])?.saturating_sub(count(&keyspaces::location(Location::Inbox))?),
             blocks: count(&[PLACES.tag])?,
             folders: count(&[FOLDERS.tag])?,
+            collections: collections.len() as u64,
+            items: collections.iter().map(|collection| collection.items).sum(),
             bytes: self.store.bytes()?,
             sequence: reader::totals(&*snapshot)?.sequence,
         })

@@ -98,6 +98,27 @@ fn renamed(name: &str) -> Edit {
 }
 
 #[test]
+fn a_collection_without_a_schema_yet_hides_its_items_too() {
+    let (_, space) = memory_space();
+    let edits = broken::collections::edits();
+    let written = space.write(relaxed(), &stamp(3), |open| {
+        open.apply(edits[..1].to_vec())?;
+        let reader = open.reader()?;
+        assert_eq!(reader.subtree(id(20), None)?.0.len(), 8);
+        assert_eq!(reader.subtree_without_items(id(20), None)?.0.len(), 3);
+        assert!(reader.schema(id(21))?.is_none() && reader.collections()?.is_empty());
+        // Items come and go before the schema does.
+        let more = Edit::Insert { slot: slot(21, None), forest: Forest(vec![node(0, 30, item("New", []))]) };
+        let less = Edit::Insert { slot: slot(24, None), forest: Forest(vec![node(0, 25, item("Herman", []))]) };
+        open.apply(vec![more, less.inverse(), less])?;
+        open.apply(edits[1..].to_vec())
+    });
+    written.unwrap();
+    assert_eq!((titles(&space, 21), titles(&space, 24)), ([23, 22, 30].map(id).to_vec(), [25, 26].map(id).to_vec()));
+    assert!(check(&space).is_clean());
+}
+
+#[test]
 fn nothing_is_left_of_a_collection() {
     let (store, space) = full();
     let edits = vec![set(21, Some(books()), None), set(24, Some(authors()), None)];
@@ -268,6 +289,11 @@ fn a_page_of_an_index_reads_its_rows_and_no_more() {
     let snapshot = space.snapshot().unwrap();
     let index = snapshot.reader().item_index(id(21)).unwrap().unwrap();
     assert_eq!(index.items(), u64::from(MANY) + 2);
+    let stats = space.stats().unwrap();
+    assert_eq!((stats.collections, stats.items), (2, u64::from(MANY) + 4));
+    taken();
+    drop(index);
+    let index = snapshot.reader().item_index(id(21)).unwrap().unwrap();
     assert!(taken().0 <= 3, "schema, place, count");
     for backwards in [false, true] {
         let mut found = 0;

@@ -217,7 +217,11 @@ impl Reader<'_> {
         let Some(place) = self.place(block)? else { return Ok(Forest::default()) };
         let is_whole = place.parent.is_nil() && extent.levels == usize::MAX;
         if is_whole && (extent.with_items || !self.has_collections(place.document)?) {
-            return self.whole(&place, block);
+            let whole = self.whole(&place, block)?;
+            // A write may have put in a collection that it has not given a schema yet.
+            if extent.with_items || !whole.0.iter().any(|node| node.block.data.block_type() == BlockType::Collection) {
+                return Ok(whole);
+            }
         }
         let top = self.block_at(&place, block)?;
         let mut gathered = Gathered::default();

@@ -9,7 +9,7 @@ use super::forests::Prepared;
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces::{
     self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
-    time_bytes,
+    Keyspace, time_bytes,
 };
 use crate::kv::{Read, Transaction};
 use crate::reader::documents::{document_count, first_in};
@@ -122,10 +122,7 @@ impl Documents {
                 Some(counted) => rows.put(&key, &records::seal(&key, |out| document::put_counted(out, counted)))?,
                 None => rows.delete(&key)?,
             }
-            let keys = |counted: &Option<Counted>| {
-                counted.as_ref().map(|counted| index_keys(&counted.record)).unwrap_or_default()
-            };
-            let (before, after) = (keys(&staged.stored), keys(&staged.now));
+            let [before, after] = unlike_keys(staged.stored.as_ref(), staged.now.as_ref());
             for key in before.iter().filter(|key| !after.contains(key)) {
                 rows.delete(key)?;
             }
@@ -155,18 +152,38 @@ fn add_to_count(rows: &mut dyn Transaction, key: &[u8; 18], change: i64) -> Resu
 pub(crate) fn index_keys(record: &DocumentRecord) -> Vec<Vec<u8>> {
     let mut keys = vec![keyspaces::by_location(record.location, record.id).to_vec()];
     if record.location != Location::Inbox {
-        let times = [
-            (DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_LOCATION_MODIFIED, record.modified_at),
-            (DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, record.created_at),
-        ];
-        for (everywhere, within, time) in times {
-            keys.push(keyspaces::by_time(everywhere, time, record.id).to_vec());
-            let rank = (time_bytes(time), record.id);
-            keys.push(keyspaces::by_location_time(within, record.location, rank).to_vec());
-        }
+        keys.extend(modified_keys(record));
+        let created = (DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED);
+        keys.extend(time_keys(record, created, record.created_at));
         keys.extend(record.day.map(|day| by_day(record, day)));
     }
     keys
+}
+
+/// The rows of a document by its last change, everywhere and where it is kept.
+fn modified_keys(record: &DocumentRecord) -> [Vec<u8>; 2] {
+    time_keys(record, (DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_LOCATION_MODIFIED), record.modified_at)
+}
+
+fn time_keys(record: &DocumentRecord, (everywhere, within): (Keyspace, Keyspace), time: Timestamp) -> [Vec<u8>; 2] {
+    let rank = (time_bytes(time), record.id);
+    let by_time = keyspaces::by_time(everywhere, time, record.id).to_vec();
+    [by_time, keyspaces::by_location_time(within, record.location, rank).to_vec()]
+}
+
+/// The rows of a document before and after, without most that are in both. Nearly all writes change nothing of a document but
+/// the time of its last change.
+fn unlike_keys(before: Option<&Counted>, after: Option<&Counted>) -> [Vec<Vec<u8>>; 2] {
+    let all = |counted: Option<&Counted>| counted.map(|counted| index_keys(&counted.record)).unwrap_or_default();
+    let (Some(Counted { record: old, .. }), Some(Counted { record: new, .. })) = (before, after) else {
+        return [all(before), all(after)];
+    };
+    let is_only_modified = *old == (DocumentRecord { modified_at: old.modified_at, ..new.clone() });
+    match (is_only_modified, old.modified_at == new.modified_at || old.location == Location::Inbox) {
+        (true, true) => [Vec::new(), Vec::new()],
+        (true, false) => [old, new].map(|record| modified_keys(record).to_vec()),
+        (false, _) => [all(before), all(after)],
+    }
 }
 
 /// The row by day of a daily note.
