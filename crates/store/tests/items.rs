@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +19,7 @@ mod naive;
 
 use broken::collections::{ITEM_KEYS, SCHEMAS, authors, books, document, item, make, property, schema, set};
 use broken::{check, find, full, id, key, node};
-use naive::{EXTRACTOR, memory_space, meta, relaxed, stamp};
+use naive::{EXTRACTOR, Maker, Naive, memory_space, meta, play, relaxed, stamp};
 
 fn write(space: &SpaceStore, edits: &[Edit]) -> Result<()> {
     space.write(relaxed(), &stamp(9), |open| open.apply(edits.to_vec())).map(drop)
@@ -116,6 +117,18 @@ fn a_collection_without_a_schema_yet_hides_its_items_too() {
     written.unwrap();
     assert_eq!((titles(&space, 21), titles(&space, 24)), ([23, 22, 30].map(id).to_vec(), [25, 26].map(id).to_vec()));
     assert!(check(&space).is_clean());
+}
+
+/// The operations don't: the store is asked for what it keeps in step.
+#[test]
+fn an_item_that_goes_to_another_collection_is_indexed_there() {
+    let (_, space) = full();
+    let there = Edit::Move { block: id(23), from: slot(21, Some(22)), to: slot(24, None) };
+    for (edit, expected) in [(there.clone(), [1, 3]), (there.inverse(), [2, 2])] {
+        write(&space, &[edit]).unwrap();
+        assert_eq!([titles(&space, 21).len(), titles(&space, 24).len()], expected);
+        assert!(check(&space).is_clean());
+    }
 }
 
 #[test]
@@ -380,4 +393,57 @@ fn other_keys_are_noticed() {
     let space = SpaceStore::open(store, leafbase_store::Extractor { keys: |_, _| vec![vec![7]], ..EXTRACTOR }).unwrap();
     let problems = check(&space).problems;
     assert!(!problems.is_empty() && problems.iter().all(|problem| problem.law == leafbase_store::Law::ItemIndex));
+}
+
+/// What an edit does to collections, of those things that the random edits must meet.
+fn kinds(naive: &Naive, edit: &Edit) -> Vec<&'static str> {
+    let has_items = |collection: &BlockId| !naive.children(*collection).is_empty();
+    let kind_of = |schema: &Schema, key: &str| schema.property(key).map(|property| property.kind.property_type());
+    match edit {
+        Edit::Move { block, from, to } if from.document != to.document => {
+            let forest = naive.subtree(*block, usize::MAX);
+            forest.0.iter().filter(|node| naive.schemas.contains_key(&node.block.id)).map(|_| "taken along").collect()
+        }
+        Edit::Move { from, .. } if naive.schemas.contains_key(&from.parent) => vec!["another place"],
+        Edit::Insert { slot, .. } if naive.schemas.contains_key(&slot.parent) => vec!["added"],
+        Edit::Remove { slot, .. } if naive.schemas.contains_key(&slot.parent) => vec!["removed"],
+        Edit::Update { before, .. } if matches!(before.data.kind, BlockKind::CollectionItem { .. }) => vec!["changed"],
+        Edit::SetSchema { collection, before: None, .. } if has_items(collection) => vec!["made with items"],
+        Edit::SetSchema { collection, after: None, .. } if has_items(collection) => vec!["gone with items"],
+        Edit::SetSchema { collection, before: Some(before), after: Some(after), .. } if has_items(collection) => {
+            let gone = before.properties.iter().map(|property| (property, kind_of(after, &property.key)));
+            let kinds = gone.filter_map(|(property, after)| match after {
+                None => Some("column gone"),
+                Some(after) => (after != property.kind.property_type()).then_some("column of another type"),
+            });
+            let come = after.properties.iter().filter(|property| before.property(&property.key).is_none());
+            kinds.chain(come.map(|_| "column come")).collect()
+        }
+        _ => vec![],
+    }
+}
+
+#[test]
+fn the_random_edits_meet_what_they_should() {
+    let (_, space) = memory_space();
+    let (mut naive, mut maker, mut now) = (Naive::default(), Maker::new(), 1_000);
+    let mut state = 7_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from(state >> 33).unwrap()
+    };
+    play(&space, &mut naive, &mut maker, &[[0, 1, 1, 38]], &mut now);
+    let numbers: Vec<[u32; 4]> = (0..700).map(|_| [next(), next(), next(), next()]).collect();
+    play(&space, &mut naive, &mut maker, &numbers, &mut now);
+    let (mut replayed, mut met) = (Naive::default(), BTreeMap::<_, u32>::new());
+    for change in read(&space, |reader| reader.changes_after(0, usize::MAX)) {
+        for edit in &change.edits {
+            for kind in kinds(&replayed, edit) {
+                *met.entry(kind).or_default() += 1;
+            }
+            replayed.apply(edit);
+        }
+    }
+    assert_eq!(replayed.schemas, naive.schemas);
+    assert!(met.len() == 10 && met.values().all(|times| *times > 1), "{met:?}");
 }

@@ -250,6 +250,7 @@ impl Maker {
                 }
                 vec![update(naive, item, data)]
             }
+            (4, _) if seed.is_multiple_of(2) => taken_along(naive, *id, b).into_iter().collect(),
             (4, Some(item)) => {
                 let from = naive.slot_of(item);
                 let after = slot.after.filter(|after| *after != item);
@@ -285,6 +286,18 @@ impl Maker {
             Edit::SetSchema { document: slot.document, collection, before: None, after },
         ]
     }
+}
+
+/// A collection, or the page that it is on, goes to another document.
+fn taken_along(naive: &Naive, id: BlockId, number: u32) -> Option<Edit> {
+    let (document, parent) = naive.standing[&id];
+    let has_parent = |block: &BlockId| naive.standing[block].1.is_some();
+    let block = parent.filter(|parent| number.is_multiple_of(3) && has_parent(parent)).unwrap_or(id);
+    let block = if is_movable(&naive.blocks[&block]) { block } else { id };
+    let others = naive.parents().into_iter().filter(|other| naive.standing[other].0 != document);
+    let parent = pick(&others.collect::<Vec<_>>(), number)?;
+    let to = Slot { document: naive.standing[&parent].0, parent, after: naive.children(parent).last().copied() };
+    Some(Edit::Move { block, from: naive.slot_of(block), to })
 }
 
 /// Columns go, come, change their types and their places; items are changed before.
