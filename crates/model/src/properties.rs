@@ -74,6 +74,16 @@ impl Properties {
     }
 }
 
+impl IntoIterator for Properties {
+    type Item = (String, PropertyValue);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    /// Every key and value, in the order of the keys.
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl From<PropertyValue> for Value {
     /// The value as requests give it.
     fn from(value: PropertyValue) -> Self {

@@ -57,13 +57,21 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         schema: &Schema,
         items: impl ExactSizeIterator<Item = (BlockId, BlockData, Content)>,
     ) -> Result<Vec<Item>> {
-        let columns = self.columns(collection, schema, items.len())?;
-        let show = |(id, BlockData { kind, markdown: title, .. }, content)| {
-            let BlockKind::CollectionItem { properties } = kind else { return Err(no_item(id)) };
-            let properties = self.values(collection, &columns, id, properties)?;
-            Ok(Item { id, content_key: schema.content.key.clone(), title, properties, content })
+        let shown = self.table(collection, schema, items.len())?;
+        items.map(|(id, data, content)| self.row(&shown, id, data, content)).collect()
+    }
+
+    /// How items of `collection` are shown one by one with [`Self::row`], so many of them.
+    pub(super) fn table<'s>(&self, collection: BlockId, schema: &'s Schema, items: usize) -> Result<Table<'s>> {
+        Ok(Table { collection, content_key: &schema.content.key, columns: self.columns(collection, schema, items)? })
+    }
+
+    pub(super) fn row(&mut self, shown: &Table<'_>, id: BlockId, data: BlockData, content: Content) -> Result<Item> {
+        let BlockData { kind: BlockKind::CollectionItem { properties }, markdown: title, .. } = data else {
+            return Err(no_item(id));
         };
-        items.map(show).collect()
+        let properties = self.values(shown.collection, &shown.columns, id, properties)?;
+        Ok(Item { id, content_key: shown.content_key.to_owned(), title, properties, content })
     }
 
     /// What an item of `collection` with these values shows where it is shown as a block.
@@ -92,7 +100,7 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
     }
 
     /// Where the values of each property are found, for so many items.
-    fn columns<'s>(&self, collection: BlockId, schema: &'s Schema, items: usize) -> Result<Vec<Column<'s>>> {
+    fn columns<'s>(&self, collection: BlockId, schema: &'s Schema, items: usize) -> Result<Columns<'s>> {
         let column = |property: &'s Property| {
             let key = property.key.as_str();
             let source = match property.kind.relation() {
@@ -101,7 +109,7 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
             };
             Ok(Column { key, source })
         };
-        schema.properties.iter().map(column).collect()
+        Ok(Columns::new(schema.properties.iter().map(column).collect::<Result<_>>()?))
     }
 
     fn source(&self, collection: BlockId, key: &str, relation: &Relation, items: usize) -> Result<Source> {
@@ -134,13 +142,12 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
     fn values(
         &mut self,
         collection: BlockId,
-        columns: &[Column<'_>],
+        columns: &Columns<'_>,
         item: BlockId,
-        mut own: Properties,
+        own: Properties,
     ) -> Result<Vec<(String, ItemValue)>> {
-        let mut values = Vec::with_capacity(columns.len());
-        for Column { key, source } in columns {
-            let held = own.take(key);
+        let mut values = Vec::with_capacity(columns.all.len());
+        for (Column { key, source }, held) in columns.all.iter().zip(columns.spread(own)) {
             let value = match (source, held) {
                 (Source::Own, None) => continue,
                 (Source::Own, Some((key, PropertyValue::Relations(items)))) => (key, self.relations(items)?),
@@ -159,6 +166,40 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
     fn relations(&mut self, items: impl IntoIterator<Item = BlockId>) -> Result<Option<ItemValue>> {
         let shown = items.into_iter().map(|item| self.related_item(item)).collect::<Result<Vec<_>>>()?;
         Ok((!shown.is_empty()).then_some(ItemValue::Relations(shown)))
+    }
+}
+
+/// A collection whose items are shown.
+pub(super) struct Table<'s> {
+    collection: BlockId,
+    content_key: &'s str,
+    columns: Columns<'s>,
+}
+
+/// The properties of a collection in the order of its schema.
+struct Columns<'s> {
+    all: Vec<Column<'s>>,
+    /// Their places in the order of their keys, in which items hold their values.
+    by_key: Vec<usize>,
+}
+
+impl<'s> Columns<'s> {
+    fn new(all: Vec<Column<'s>>) -> Self {
+        let mut keys: Vec<_> = all.iter().enumerate().map(|(place, column)| (column.key, place)).collect();
+        keys.sort_unstable();
+        Self { by_key: keys.into_iter().map(|(_, place)| place).collect(), all }
+    }
+
+    /// The values of an item by column: both lists are walked once.
+    fn spread(&self, own: Properties) -> Vec<Option<(String, PropertyValue)>> {
+        let mut spread: Vec<_> = self.all.iter().map(|_| None).collect();
+        let mut own = own.into_iter().peekable();
+        for place in &self.by_key {
+            let (Some(column), Some(slot)) = (self.all.get(*place), spread.get_mut(*place)) else { continue };
+            while own.next_if(|(key, _)| key.as_str() < column.key).is_some() {}
+            *slot = own.next_if(|(key, _)| key == column.key);
+        }
+        spread
     }
 }
 

@@ -1,11 +1,12 @@
 //! Items are read: a part of their collection, with their pages or without.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockRecord, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
-    Schema,
+    Block, BlockData, BlockId, BlockRecord, Content, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits,
+    Node, Result, Schema,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -20,7 +21,10 @@ pub(super) fn page<S: Sight>(tree: &Tree<'_, S>, request: &GetItems, limits: &Li
     let schema = schema(tree, request.collection_id)?;
     let reading = Reading { tree, collection: request.collection_id, most: limits.blocks_per_fetch };
     let after = request.paging.cursor.as_deref().map(|text| reading.after(text)).transpose()?.flatten();
-    let (records, next_cursor) = reading.records(after, request.paging.limit)?;
+    if request.max_depth == Some(0) {
+        return reading.rows(&schema, after, request.paging.limit);
+    }
+    let (records, next_cursor) = reading.records(after, request.paging.limit, &mut Ok)?;
     let is_all = after.is_none() && next_cursor.is_none();
     let items = reading.shown(&schema, records, is_all, request.max_depth)?;
     Ok(ItemsPage { items, next_cursor })
@@ -57,22 +61,41 @@ impl<S: Sight> Reading<'_, '_, S> {
         Ok(None)
     }
 
-    /// The items after `after` without their pages, and the cursor if more follow.
-    fn records(&self, after: Option<BlockId>, limit: Option<usize>) -> Result<(Vec<BlockRecord>, Option<String>)> {
+    /// The items after `after` without their pages as a reply shows them, each before the next is read: what they are made of takes
+    /// the same memory again and again.
+    fn rows(&self, schema: &Schema, after: Option<BlockId>, limit: Option<usize>) -> Result<ItemsPage<Item>> {
+        let count = self.tree.reader().item_index(self.collection)?.map_or(0, |index| index.items());
+        let count = usize::try_from(count).unwrap_or(usize::MAX).min(limit.unwrap_or(usize::MAX));
+        let mut shower = Shower::new(self.tree);
+        let shown = shower.table(self.collection, schema, count)?;
+        let mut show = |record: BlockRecord| shower.row(&shown, record.id, record.data, Content::None);
+        let (items, next_cursor) = self.records(after, limit, &mut show)?;
+        Ok(ItemsPage { items, next_cursor })
+    }
+
+    /// What `each` makes of the items after `after`, without their pages, and the cursor if more follow.
+    fn records<T>(
+        &self,
+        after: Option<BlockId>,
+        limit: Option<usize>,
+        each: &mut dyn FnMut(BlockRecord) -> Result<T>,
+    ) -> Result<(Vec<T>, Option<String>)> {
         let limit = limit.unwrap_or(usize::MAX);
-        let (mut records, mut more) = (Vec::new(), false);
+        let (mut made, mut last, mut more) = (Vec::new(), VecDeque::new(), false);
         self.tree.reader().items(self.collection, after, &mut |record| {
-            more = records.len() == limit;
+            more = made.len() == limit;
             if more {
                 return Ok(ControlFlow::Break(()));
             }
-            records.push(record);
-            self.check(records.len())?;
+            self.check(made.len() + 1)?;
+            last.push_back(record.id);
+            if last.len() > cursor::REMEMBERED {
+                last.pop_front();
+            }
+            made.push(each(record)?);
             Ok(ControlFlow::Continue(()))
         })?;
-        let last = records.iter().skip(records.len().saturating_sub(cursor::REMEMBERED));
-        let last: Vec<_> = last.map(|record| record.id).collect();
-        Ok((records, more.then(|| cursor::write(self.collection, &last))))
+        Ok((made, more.then(|| cursor::write(self.collection, last.make_contiguous()))))
     }
 
     fn shown(
