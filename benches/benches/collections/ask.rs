@@ -27,6 +27,8 @@ pub enum Question {
     OfStateNext,
     /// Twenty tasks with an effort in a range, by title.
     OfEffort(f64, f64),
+    /// The same in the order of the index by title, which `SQLite` does not choose by itself.
+    OfEffortByTitle(f64, f64),
     /// Twenty tasks, the latest day first.
     Latest,
     /// Twenty tasks from a day on.
@@ -47,7 +49,7 @@ pub enum Question {
 pub const SECOND: &str = "Doing";
 
 /// A row's name, its question, and how many calls its figure is the median of.
-pub fn queries() -> [(&'static str, Question, usize); 11] {
+pub fn queries() -> [(&'static str, Question, usize); 12] {
     let middle = plan::MOST_EFFORT as f64 / 2.0;
     [
         ("query: state =, by day", Question::OfState(SECOND), 40),
@@ -55,6 +57,7 @@ pub fn queries() -> [(&'static str, Question, usize); 11] {
         ("query: state =, by day, second page", Question::OfStateNext, 40),
         ("query: 1 in 100 by effort, by title", Question::OfEffort(middle, middle + 9.9), 20),
         ("query: half by effort, by title", Question::OfEffort(0.0, middle), 20),
+        ("query: half by effort, by title; SQLite is told which index", Question::OfEffortByTitle(0.0, middle), 20),
         ("query: the latest day first", Question::Latest, 40),
         ("query: from a day on, by day", Question::From(plan::SECOND_YEAR), 40),
         ("query: tag, by title", Question::OfTag("garden"), 40),

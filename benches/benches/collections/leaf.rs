@@ -159,7 +159,7 @@ impl Leafbase {
                 query.filtered(on("state", Operator::Equals, state.into())).sorted(Sort::ascending("due"))
             }
             Question::OfStateNext => self.query(Question::OfState(SECOND)).after(&self.far),
-            Question::OfEffort(from, to) => {
+            Question::OfEffort(from, to) | Question::OfEffortByTitle(from, to) => {
                 let range = on("effort", Operator::GreaterThanOrEqual, from.into());
                 let range = range.and(on("effort", Operator::LessThanOrEqual, to.into()));
                 query.filtered(range).sorted(Sort::ascending("title"))

@@ -395,9 +395,11 @@ impl Sqlite {
         (task, after)
     }
 
-    /// All in one go: three scans in the order of the tasks, and the titles of all projects.
-    fn all_tasks(&self) -> Vec<TaskItem> {
-        let mut items = self.rows(tasks!("ORDER BY key"), (), task);
+    /// The first of all in one go: three scans in the order of the tasks, and the titles of all projects.
+    fn first_tasks(&self, count: Option<usize>) -> Vec<TaskItem> {
+        let count = count.map_or(-1, |count| count as i64);
+        let mut items = self.rows(tasks!("ORDER BY key LIMIT ?1"), [count], task);
+        let last = items.last().map_or(0, |item| item.key);
         let titles: HashMap<i64, Related> = self
             .rows("SELECT key, id, title FROM projects", (), |row| {
                 Ok((row.get(0)?, Related { id: row.get(1)?, title: row.get(2)? }))
@@ -405,13 +407,13 @@ impl Sqlite {
             .into_iter()
             .collect();
         let mut at = 0;
-        self.visit("SELECT task, tag FROM tags ORDER BY task, place", |row| {
+        self.visit("SELECT task, tag FROM tags WHERE task <= ?1 ORDER BY task, place", last, |row| {
             let item = find(&mut items, &mut at, row.get(0)?);
             item.tags.push(row.get(1)?);
             Ok(())
         });
         at = 0;
-        self.visit("SELECT task, project FROM relations ORDER BY task, place", |row| {
+        self.visit("SELECT task, project FROM relations WHERE task <= ?1 ORDER BY task, place", last, |row| {
             let item = find(&mut items, &mut at, row.get(0)?);
             item.projects.push(titles[&row.get(1)?].clone());
             Ok(())
@@ -419,16 +421,12 @@ impl Sqlite {
         items
     }
 
-    fn visit(&self, sql: &str, mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<()>) {
+    fn visit(&self, sql: &str, last: i64, mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<()>) {
         let mut statement = self.statement(sql);
-        let mut rows = statement.query(()).expect("query");
+        let mut rows = statement.query([last]).expect("query");
         while let Some(row) = rows.next().expect("row") {
             read(row).expect("read");
         }
-    }
-
-    fn some_tasks(&self, count: usize) -> Vec<TaskItem> {
-        self.tasks_by(tasks!("ORDER BY key LIMIT ?1"), [count as i64])
     }
 
     fn all_projects(&self) -> Vec<ProjectItem> {
@@ -442,8 +440,7 @@ impl Sqlite {
 
     fn tasks(&self, question: Question) -> Vec<TaskItem> {
         match question {
-            Question::Tasks(None) => self.all_tasks(),
-            Question::Tasks(Some(count)) => self.some_tasks(count),
+            Question::Tasks(count) => self.first_tasks(count),
             Question::OfState(state) => self.tasks_by(
                 tasks!("INDEXED BY tasks_due WHERE due IS NOT NULL AND state = ?1 ORDER BY due, key LIMIT 20"),
                 [state],
@@ -462,6 +459,12 @@ impl Sqlite {
             ),
             Question::OfEffort(from, to) => self.tasks_by(
                 tasks!("WHERE effort >= ?1 AND effort <= ?2 ORDER BY title COLLATE NOCASE, key LIMIT 20"),
+                (from, to),
+            ),
+            Question::OfEffortByTitle(from, to) => self.tasks_by(
+                tasks!(
+                    "INDEXED BY tasks_title WHERE effort >= ?1 AND effort <= ?2 ORDER BY title COLLATE NOCASE, key LIMIT 20"
+                ),
                 (from, to),
             ),
             Question::Latest => self.tasks_by(tasks!("ORDER BY due DESC, key DESC LIMIT 20"), ()),
