@@ -145,3 +145,39 @@ fn push_cell(found: &mut Vec<Range<usize>>, text: &str, cell: Range<usize>) {
         found.push(cell);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use leafbase_model::{BlockData, BlockDraft, BlockKind};
+
+    use super::*;
+    use crate::{ParseOptions, parse, render};
+
+    /// Cells as given and as they stand in the table; whatever is in them, it is read as that table again.
+    #[test]
+    fn no_cell_breaks_the_table() {
+        for (given, written) in [
+            ("a", "a"),
+            ("", ""),
+            ("  a ", "a"),
+            ("a|b||c", r"a\|b\|\|c"),
+            (r"a\|b", r"a\|b"),
+            (r"a\\|b", r"a\\\|b"),
+            (r"a\", r"a\"),
+            ("`a|b`", r"`a\|b`"),
+            ("a\nb", "a b"),
+            ("- a", "- a"),
+            ("---", "---"),
+            ("<page>", r"\<page>"),
+        ] {
+            let written = if written.is_empty() { String::new() } else { format!(" {written}") };
+            let rows = [vec![given.to_owned(), "x".to_owned()], vec!["y".to_owned(), given.to_owned()], Vec::new()];
+            let text = table(&rows);
+            assert_eq!(text, format!("|{written} | x |\n| --- | --- |\n| y |{written} |\n| | |"), "{given:?}");
+            let read = parse(&text, &ParseOptions::default()).unwrap().blocks;
+            let expected = BlockData { markdown: text.clone(), ..BlockData::new(BlockKind::Table) };
+            assert_eq!(read.iter().map(|draft| &draft.data).collect::<Vec<_>>(), [&expected], "{given:?}");
+            assert_eq!(render(&[BlockDraft::new(expected)]), text);
+        }
+    }
+}

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Connection, DocumentId, Edit, Error, Fetch, Forest,
-    Limits, Slot, Space, Stamp, json,
+    Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Connection, ContentProperty, DocumentId, Edit,
+    Error, Fetch, Forest, Limits, Schema, Slot, Space, Stamp, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::Value;
@@ -31,20 +31,38 @@ impl Host {
         host.name("root", root.root());
         let other = host.notes.create_document("other").unwrap().id();
         host.name("other", other.root());
+        let numbered = |number: u128| BlockId::from_bytes((0xF0_0000 + number).to_be_bytes());
         let mut after = None;
         for (number, block_type) in BlockType::ALL.iter().enumerate() {
-            let id = BlockId::from_bytes((0xF0_0000 + number as u128).to_be_bytes());
-            host.put(id, *block_type, Slot { document: root, parent: root.root(), after });
+            let id = numbered(number as u128);
             host.name(block_type.as_str(), id);
+            // It comes into the collection, which has to be there.
+            if *block_type == BlockType::CollectionItem {
+                continue;
+            }
+            host.put(id, *block_type, Slot { document: root, parent: root.root(), after });
             after = Some(id);
         }
+        let collection = host.id("collection");
+        host.give_schema(root, collection);
+        let item = host.id("collectionItem");
+        host.put(item, BlockType::CollectionItem, Slot { document: root, parent: collection, after: None });
         let child = BlockId::from_bytes(0xF1_0000_u128.to_be_bytes());
         host.put(child, BlockType::Text, Slot { document: root, parent: host.id("page"), after: None });
         host.name("child", child);
         host
     }
 
-    /// Blocks of every type, those included that have no operation of their own yet.
+    /// The collection is one of items without properties.
+    fn give_schema(&self, document: DocumentId, collection: BlockId) {
+        let content = ContentProperty { key: "title".to_owned(), name: "Title".to_owned() };
+        let (key, name) = ("collection".to_owned(), BlockType::Collection.as_str().to_owned());
+        let after = Some(Box::new(Schema { key, name, content, properties: Vec::new() }));
+        let edit = Edit::SetSchema { document, collection, before: None, after };
+        self.notes.space().apply(&Author::NOBODY, &[edit]).unwrap();
+    }
+
+    /// Blocks of every type, those included that have operations of their own.
     fn put(&self, id: BlockId, block_type: BlockType, slot: Slot) {
         let stamp = Stamp { by: Author::NOBODY, ..Stamp::default() };
         let mut data = BlockData::new(BlockKind::empty(block_type));

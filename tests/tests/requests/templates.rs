@@ -1,9 +1,6 @@
 //! Documents made as copies of templates: new blocks, links among them led over to the copies.
 
-use leafbase::{
-    Author, Block, BlockData, BlockDraft, BlockId, BlockKind, BlockRecord, BlockType, CreateFromTemplate, Destination,
-    DocumentId, Edit, Fetch, Forest, Limits, Node, Properties, PropertyValue, Slot, Stamp,
-};
+use leafbase::{Block, BlockData, BlockDraft, CreateFromTemplate, Destination, DocumentId, Fetch, Limits};
 
 use crate::documents::Library;
 use crate::host::wrong;
@@ -76,44 +73,6 @@ fn links_to_blocks_of_the_template_lead_to_the_copies() {
         let expected = with_ids(&library, &expected.replace("OLD", &old.to_string()), made, new);
         assert_eq!(library.notes.content_markdown(made).unwrap(), format!("text\n\n{expected}"), "{said}");
     }
-    assert!(library.notes.space().check().unwrap().is_clean());
-}
-
-#[test]
-fn relations_lead_to_the_copies_of_items() {
-    let library = Library::new();
-    let document = template(&library, "");
-    let text = blocks(&library, document)[1].id;
-    let other = library.id("loose").root();
-    let stamp = Stamp { by: Author::new("Ada"), ..Stamp::default() };
-    let block = |number: u8, kind: BlockKind, markdown: &str| {
-        let mut data = BlockData::new(kind);
-        markdown.clone_into(&mut data.markdown);
-        let id = BlockId::from_bytes([number; 16]);
-        BlockRecord { id, rev: 3, created: stamp.clone(), modified: stamp.clone(), data }
-    };
-    let properties = |related: Vec<BlockId>| {
-        let values = [("who", PropertyValue::Relations(related)), ("n", PropertyValue::Number(3.0))];
-        values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Properties>()
-    };
-    let kind = BlockKind::CollectionItem { properties: properties(vec![text, other, document.root()]) };
-    let nodes = [
-        (0, block(0xC0, BlockKind::empty(BlockType::Collection), "Tasks")),
-        (0, block(0xC1, kind, "item")),
-        (1, block(0xC2, BlockKind::empty(BlockType::Text), "in the item")),
-    ];
-    let forest = Forest(nodes.into_iter().map(|(depth, block)| Node { depth, block }).collect());
-    let slot = Slot { document, parent: document.root(), after: Some(text) };
-    library.notes.space().apply(&Author::NOBODY, &[Edit::Insert { slot, forest }]).unwrap();
-
-    let made = copy(&library, document);
-    let copies = blocks(&library, made);
-    assert_eq!(copies[1].data.markdown, "text");
-    let item = copies.iter().find(|block| block.data.markdown == "item").unwrap();
-    let expected = properties(vec![copies[1].id, other, made.root()]);
-    assert_eq!(item.data.kind, BlockKind::CollectionItem { properties: expected });
-    assert!(copies.iter().any(|block| block.data.markdown == "in the item"));
-    assert_eq!(copies.len(), blocks(&library, document).len());
     assert!(library.notes.space().check().unwrap().is_clean());
 }
 
