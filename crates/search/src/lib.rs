@@ -1,4 +1,18 @@
-//! How Leafbase reads words from text, for an index and for a query.
+//! How Leafbase finds words and patterns in text: what documents and queries must agree on, what a hit is worth, and an index.
+//!
+//! It knows no store. A document comes as its texts ([`SearchDocument`]); a search goes over the index as it is ([`View`]) and over the documents that
+//! were changed since, in one formula, so that it does not matter which of the two a document is in.
+//!
+//! | What | Here |
+//! |---|---|
+//! | words of a text | [`tokens`]; of a query, [`query_words`], [`Terms`] |
+//! | a document made ready | [`SearchDocument`] |
+//! | the index: made, opened, kept up, read | [`Index`], [`View`] |
+//! | ranked search | [`View::search`] |
+//! | regular expressions of bounded cost | [`Pattern`], [`Fuel`] |
+//! | documents that a pattern can match at all | [`Pattern::required`], [`View::candidates`] |
+//!
+//! # Words
 //!
 //! Words are those of Unicode (UAX 29), folded so that case, accents and width do not matter. What is written without spaces is read
 //! in pairs of characters, so that any two in a row are found. Words with parts (`snake_case`, `v1.2`) are found whole and by
@@ -16,7 +30,30 @@
 //! assert_eq!(word.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>(), ["snake", "case"]);
 //! ```
 //!
-//! The index itself is not here yet: what is here is what documents and queries must agree on.
+//! # Ranking
+//!
+//! ```
+//! use std::collections::HashSet;
+//! use leafbase_model::{DocumentId, Location, Timestamp};
+//! use leafbase_search::{Attributes, Index, Scope, SearchDocument, Terms};
+//! let document = |number: u8, title, text| {
+//!     let (id, now) = (DocumentId::from_bytes([number; 16]), Timestamp::default());
+//!     let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at: now, modified_at: now };
+//!     let mut filling = SearchDocument::begin(attributes, title);
+//!     filling.add_words(text);
+//!     filling.finish()
+//! };
+//! let index = Index::in_memory("a space")?;
+//! let trips = [document(1, "Lisbon", "The night train leaves at ten."), document(2, "Porto", "No trains at night.")];
+//! index.update(&mut trips.into_iter().map(Ok), &[], 1)?;
+//!
+//! // Changed since, and so searched as it is now.
+//! let (porto, changed) = (document(2, "Porto", "We walk."), HashSet::from([DocumentId::from_bytes([2; 16])]));
+//! let scope = Scope { fresh: &[&porto], changed: &changed, accepts: &|_| true };
+//! let hits = index.view()?.search(&Terms::new(&["\"night train\""], false)?, &scope, 20)?;
+//! assert_eq!(hits.iter().map(|hit| hit.document.as_bytes()[0]).collect::<Vec<_>>(), [1]);
+//! # Ok::<(), leafbase_model::Error>(())
+//! ```
 
 mod fold;
 mod pieces;
@@ -25,9 +62,18 @@ mod scripts;
 mod query;
 mod tokens;
 
+mod asked;
+mod document;
+mod rank;
+
+mod index;
+
 mod pattern;
 
+pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
+pub use document::{Attributes, Filling, Lane, SearchDocument};
 pub use fold::fold;
+pub use index::{Hit, Index, Scope, View};
 pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Trigram, trigrams};
 pub use query::{QueryPart, QueryWord, query_words};
 pub use tokens::{Token, TokenKind, tokens};

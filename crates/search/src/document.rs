@@ -1,0 +1,190 @@
+//! A document made ready to be searched: its words by lane, and the trigrams that its blocks have.
+
+use std::collections::BTreeSet;
+
+use frostem::{Algorithm, Stemmer};
+use leafbase_model::{Day, DocumentId, Location, Timestamp};
+
+use crate::pattern::{Trigram, trigrams};
+use crate::tokens::{Token, TokenKind, tokens};
+
+/// What a filter looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// The document.
+    pub id: DocumentId,
+    /// Where it is kept.
+    pub location: Location,
+    /// Its day, if it is a daily note.
+    pub day: Option<Day>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub modified_at: Timestamp,
+}
+
+/// Words of a document that count alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// Those of the title.
+    Title,
+    /// Those of everything else.
+    Body,
+    /// The stems of the title's words.
+    TitleStems,
+    /// The stems of all other words.
+    BodyStems,
+}
+
+impl Lane {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Title, Self::Body, Self::TitleStems, Self::BodyStems];
+}
+
+/// The words of one lane with their positions: by word, then by position.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Words {
+    words: Vec<(String, u32)>,
+}
+
+impl Words {
+    fn of(mut words: Vec<(String, u32)>) -> Self {
+        words.sort_unstable();
+        Self { words }
+    }
+
+    /// How many they are.
+    pub(crate) fn length(&self) -> u32 {
+        u32::try_from(self.words.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Each word with its position.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.words.iter().map(|(word, position)| (word.as_str(), *position))
+    }
+
+    /// The occurrences of a word, or of those that begin with it.
+    pub(crate) fn occurrences(&self, text: &str, is_prefix: bool) -> &[(String, u32)] {
+        let start = self.words.partition_point(|(word, _)| word.as_str() < text);
+        let rest = self.words.get(start..).unwrap_or_default();
+        let end = if is_prefix {
+            rest.partition_point(|(word, _)| word.starts_with(text))
+        } else {
+            rest.partition_point(|(word, _)| word == text)
+        };
+        rest.get(..end).unwrap_or_default()
+    }
+}
+
+/// A document made ready for the index, and to be searched without one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchDocument {
+    pub(crate) attributes: Attributes,
+    lanes: [Words; 4],
+    pub(crate) trigrams: BTreeSet<Trigram>,
+}
+
+/// Positions between two texts: no phrase reaches from one to the next.
+const GAP: u32 = 16;
+
+impl SearchDocument {
+    /// A document of this title. The texts of its blocks are added one by one.
+    pub fn begin(attributes: Attributes, title: &str) -> Filling {
+        let mut filling = Filling {
+            attributes,
+            stemmer: Stemmer::new(Algorithm::English),
+            lanes: std::array::from_fn(|_| Vec::new()),
+            trigrams: BTreeSet::new(),
+            position: 0,
+        };
+        filling.add(title, Lane::Title);
+        filling.position = 0;
+        filling
+    }
+
+    /// The document.
+    pub const fn id(&self) -> DocumentId {
+        self.attributes.id
+    }
+
+    /// What filters look at.
+    pub const fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    /// The same document kept elsewhere, or changed at another time.
+    pub fn with_attributes(self, attributes: Attributes) -> Self {
+        Self { attributes, ..self }
+    }
+
+    pub(crate) fn words(&self, lane: Lane) -> &Words {
+        let [title, body, title_stems, body_stems] = &self.lanes;
+        match lane {
+            Lane::Title => title,
+            Lane::Body => body,
+            Lane::TitleStems => title_stems,
+            Lane::BodyStems => body_stems,
+        }
+    }
+}
+
+/// A document that is being filled.
+pub struct Filling {
+    attributes: Attributes,
+    stemmer: Stemmer,
+    lanes: [Vec<(String, u32)>; 4],
+    trigrams: BTreeSet<Trigram>,
+    position: u32,
+}
+
+impl std::fmt::Debug for Filling {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Filling").field("attributes", &self.attributes).finish_non_exhaustive()
+    }
+}
+
+impl Filling {
+    /// Adds a text whose words are to be found: plain text.
+    pub fn add_words(&mut self, text: &str) {
+        self.add(text, Lane::Body);
+    }
+
+    /// Adds a text that patterns are to find.
+    pub fn add_pattern_text(&mut self, text: &str) {
+        self.trigrams.extend(trigrams(text));
+    }
+
+    fn add(&mut self, text: &str, lane: Lane) {
+        let (mut words, mut stems, mut end) = (Vec::new(), Vec::new(), self.position);
+        for token in tokens(text) {
+            let position = self.position.saturating_add(u32::try_from(token.position).unwrap_or(u32::MAX));
+            end = position.saturating_add(1);
+            stems.extend(stem(self.stemmer, &token).map(|stem| (stem, position)));
+            words.push((token.text, position));
+        }
+        if end > self.position {
+            self.position = end.saturating_add(GAP);
+        }
+        let [title, body, title_stems, body_stems] = &mut self.lanes;
+        let (exact, stemmed) = if lane == Lane::Title { (title, title_stems) } else { (body, body_stems) };
+        exact.append(&mut words);
+        stemmed.append(&mut stems);
+    }
+
+    /// The document, ready.
+    pub fn finish(self) -> SearchDocument {
+        SearchDocument { attributes: self.attributes, lanes: self.lanes.map(Words::of), trigrams: self.trigrams }
+    }
+}
+
+/// The stem of an English word. Of what cannot be one there is none.
+fn stem(stemmer: Stemmer, token: &Token) -> Option<String> {
+    let is_word = matches!(token.kind, TokenKind::Word | TokenKind::Part);
+    is_word.then(|| stem_of(stemmer, &token.text)).flatten()
+}
+
+/// The stem of a folded word.
+pub(crate) fn stem_of(stemmer: Stemmer, word: &str) -> Option<String> {
+    let is_english = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    is_english.then(|| stemmer.stem(word).into_owned())
+}
