@@ -76,27 +76,30 @@ fn renamed(edit: &Edit) -> Option<(DocumentId, &BlockRecord)> {
 fn with_names(tree: &Tree<'_, Full>, edits: Vec<Edit>) -> Result<Vec<Edit>> {
     let brought: BTreeSet<_> = edits.iter().filter_map(named_by_schema).collect();
     let (mut all, mut schemas) = (Vec::with_capacity(edits.len()), BTreeMap::new());
-    for edit in &edits {
-        all.push(edit.clone());
-        let Some((document, BlockRecord { id, data, .. })) = renamed(edit) else { continue };
-        if brought.contains(&(*id, data.markdown.as_str())) {
+    for edit in edits {
+        let renaming = renamed(&edit).map(|(document, block)| (document, block.id, block.data.markdown.clone()));
+        all.push(edit);
+        let Some((document, collection, name)) =
+            renaming.filter(|(_, id, name)| !brought.contains(&(*id, name.clone())))
+        else {
             continue;
-        }
-        let before = schemas.remove(id).map_or_else(|| tree.schema(*id), |known| Ok(Some(known)))?;
-        if let Some(before) = before.filter(|schema: &Schema| schema.name != data.markdown) {
-            let after = Schema { name: data.markdown.clone(), ..before.clone() };
-            schemas.insert(*id, after.clone());
+        };
+        let known = schemas.remove(&collection);
+        let before = known.map_or_else(|| tree.schema(collection), |known| Ok(Some(known)))?;
+        if let Some(before) = before.filter(|schema: &Schema| schema.name != name) {
+            let after = Schema { name, ..before.clone() };
+            schemas.insert(collection, after.clone());
             let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
-            all.push(Edit::SetSchema { document, collection: *id, before, after });
+            all.push(Edit::SetSchema { document, collection, before, after });
         }
     }
     Ok(all)
 }
 
 /// The collection that `edit` gives a schema, with the name in it.
-fn named_by_schema(edit: &Edit) -> Option<(BlockId, &str)> {
+fn named_by_schema(edit: &Edit) -> Option<(BlockId, String)> {
     match edit {
-        Edit::SetSchema { collection, after: Some(after), .. } => Some((*collection, &after.name)),
+        Edit::SetSchema { collection, after: Some(after), .. } => Some((*collection, after.name.clone())),
         _ => None,
     }
 }

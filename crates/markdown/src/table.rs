@@ -168,7 +168,7 @@ mod tests {
             ("a\nb", "a b"),
             ("- a", "- a"),
             ("---", "---"),
-            ("<page>", r"\<page>"),
+            ("<page>", "<page>"),
         ] {
             let written = if written.is_empty() { String::new() } else { format!(" {written}") };
             let rows = [vec![given.to_owned(), "x".to_owned()], vec!["y".to_owned(), given.to_owned()], Vec::new()];

@@ -4,6 +4,7 @@
 //! collection, whose items each then have a further property for the copies: a relation has two ends, and the end that is there is
 //! that of the original. What is in the trash is related to nothing new, so a relation with a collection there is left out.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use leafbase_collections::{Keys, ReadCollections, related};
@@ -89,11 +90,13 @@ impl Schemas {
         if tree.document(located.document)?.is_none_or(|document| document.location == Location::Trash) {
             return Ok(None);
         }
-        if !self.others.contains_key(&relation.target) {
-            let Some(schema) = tree.schema(relation.target)? else { return Ok(None) };
-            self.others.insert(relation.target, (schema, Vec::new()));
-        }
-        let Some((schema, ends)) = self.others.get_mut(&relation.target) else { return Ok(None) };
+        let (schema, ends) = match self.others.entry(relation.target) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let Some(schema) = tree.schema(relation.target)? else { return Ok(None) };
+                place.insert((schema, Vec::new()))
+            }
+        };
         let former = relation.inverse_key.as_deref().and_then(|key| schema.property(key)?.kind.relation());
         let (single, mut keys) = (former.is_some_and(|former| former.single), Keys::default());
         let taken = schema.properties.iter().map(|property| &property.key).chain(ends.iter().map(|end| &end.key));

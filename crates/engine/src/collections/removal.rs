@@ -109,7 +109,7 @@ impl Held {
     /// The edit after which `collection`, which stays, has no relations to collections that go; none if it has none by then.
     fn without_ends(&mut self, tree: &Tree<'_, Full>, collection: BlockId, going: &Going) -> Result<Option<Edit>> {
         let Some(present) = self.present(tree, collection)? else { return Ok(None) };
-        let after = *without_ends(Box::new(present.clone()), going);
+        let after = without_ends(present.clone(), going);
         if after == present {
             return Ok(None);
         }
@@ -139,8 +139,9 @@ impl Held {
             }
             Edit::SetSchema { document, collection, before, after } => {
                 let before = self.schemas.get(&collection).cloned().map_or(before, |known| known.map(Box::new));
-                let after = after.map(|after| without_ends(after, going));
-                self.schemas.insert(collection, after.as_deref().cloned());
+                let after = after.map(|after| without_ends(*after, going));
+                self.schemas.insert(collection, after.clone());
+                let after = after.map(Box::new);
                 (before != after).then_some(Edit::SetSchema { document, collection, before, after })
             }
             edit => Some(edit),
@@ -179,7 +180,7 @@ impl Held {
 }
 
 /// A schema without relations to collections that go.
-fn without_ends(mut schema: Box<Schema>, going: &Going) -> Box<Schema> {
+fn without_ends(mut schema: Schema, going: &Going) -> Schema {
     let stays = |relation: &leafbase_model::Relation| !going.collections.contains(&relation.target);
     schema.properties.retain(|property| property.kind.relation().is_none_or(stays));
     schema

@@ -40,25 +40,18 @@ pub(crate) fn tabulate<S: Sight>(
     let mut waiting = vec![(0, roots)];
     while let Some((depth, blocks)) = waiting.pop() {
         if blocks.iter().any(|block| block.data.kind == BlockKind::Collection) {
+            let is_cut = max_depth.is_some_and(|most| most <= depth);
             for block in std::mem::take(blocks) {
                 if block.data.kind != BlockKind::Collection {
                     blocks.push(block);
                     continue;
                 }
-                let rows = if max_depth.is_some_and(|most| most <= depth) {
-                    None
-                } else {
+                blocks.push(Block { data: name(&block.data), ..block.clone() });
+                if !is_cut {
                     left = count(tree, block.id, left, most)?;
-                    let (mut shown, id) = (Vec::new(), block.id);
-                    tree.reader().items(id, None, &mut |item| {
-                        shown.push(item);
-                        Ok(ControlFlow::Continue(()))
-                    })?;
-                    table(tree, &mut shower, id, shown)?
-                };
-                let table = rows.map(|rows| Block { data: below(&block.data, rows), ..block.clone() });
-                blocks.push(Block { data: name(&block.data), ..block });
-                blocks.extend(table);
+                    let rows = table_of_all(tree, &mut shower, block.id)?;
+                    blocks.extend(rows.map(|rows| Block { data: below(&block.data, rows), ..block }));
+                }
             }
         }
         waiting.extend(blocks.iter_mut().filter_map(|block| match &mut block.content {
@@ -67,6 +60,19 @@ pub(crate) fn tabulate<S: Sight>(
         }));
     }
     Ok(())
+}
+
+fn table_of_all<S: Sight>(
+    tree: &Tree<'_, S>,
+    shower: &mut Shower<'_, '_, S>,
+    collection: BlockId,
+) -> Result<Option<String>> {
+    let mut items = Vec::new();
+    tree.reader().items(collection, None, &mut |item| {
+        items.push(item);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    table(tree, shower, collection, items)
 }
 
 /// What is left of the items that may be shown.
