@@ -1,6 +1,6 @@
 //! Documents made as copies of templates: new blocks, links among them led over to the copies.
 
-use leafbase::{Block, BlockData, BlockDraft, CreateFromTemplate, Destination, DocumentId, Fetch, Limits};
+use leafbase::{Block, BlockData, BlockDraft, BlockId, CreateFromTemplate, Destination, DocumentId, Fetch, Limits};
 
 use crate::documents::Library;
 use crate::host::wrong;
