@@ -114,11 +114,11 @@ impl NaiveSpace {
             let copy = copy_of(*other, copies)?;
             Some((copy_of(*one, copies)?, if strays { *other } else { copy }))
         };
-        let copied = |relation: &NaiveRelation| {
+        let with_copies = |relation: &NaiveRelation| {
             let pairs = relation.pairs.iter().filter_map(pair).collect();
             Some(NaiveRelation { first: end(&relation.first)?, second: end(&relation.second)?, pairs })
         };
-        let copies: Vec<_> = self.relations.iter().filter_map(copied).collect();
-        self.relations.extend(copies);
+        let made: Vec<_> = self.relations.iter().filter_map(with_copies).collect();
+        self.relations.extend(made);
     }
 }

@@ -2,8 +2,8 @@
 
 use leafbase_model::{
     AddItems, BlockData, BlockDraft, BlockId, BlockKind, BlockRecord, Content, DeleteItems, Error, GetItems, Item,
-    ItemDraft, ItemFields, ItemUpdate, ItemValue, Location, Properties, Property, PropertyKind, PropertyValue,
-    RelatedItem, Result, Schema, SelectOption, UpdateItems,
+    ItemDraft, ItemFields, ItemUpdate, ItemValue, Location, Properties, Property, PropertyChange, PropertyKind,
+    PropertyValue, RelatedItem, Result, Schema, SelectOption, UpdateItems,
 };
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ use crate::{Broken, NaiveBlock, NaiveSpace};
 pub(crate) type Plain<'a> = &'a dyn Fn(&BlockData) -> String;
 
 /// The title under one of its names, and what the properties become.
-type ReadItem = (Option<String>, Vec<(String, Option<PropertyValue>)>);
+type ReadItem = (Option<String>, Vec<PropertyChange>);
 
 impl NaiveSpace {
     /// Puts items at the end of a collection.
@@ -70,14 +70,13 @@ impl NaiveSpace {
         Ok(found)
     }
 
-    fn add_options(&mut self, id: BlockId, changes: &[(String, Option<PropertyValue>)]) -> Result<()> {
+    fn add_options(&mut self, id: BlockId, changes: &[PropertyChange]) -> Result<()> {
         let (most, forgets) = (self.limits.select_options, self.breaks(Broken::OptionsAreForgotten));
         let schema = self.schema_mut(id).unwrap();
         for (key, value) in changes {
             let property = schema.properties.iter_mut().find(|property| property.key == *key).unwrap();
-            let options = match &mut property.kind {
-                PropertyKind::SingleSelect(options) | PropertyKind::MultiSelect(options) => options,
-                _ => continue,
+            let (PropertyKind::SingleSelect(options) | PropertyKind::MultiSelect(options)) = &mut property.kind else {
+                continue;
             };
             let names = match value {
                 Some(PropertyValue::Text(name)) => std::slice::from_ref(name),
@@ -128,7 +127,7 @@ impl NaiveSpace {
         &mut self,
         id: BlockId,
         list: &str,
-        changes: &[(BlockId, Vec<(String, Option<PropertyValue>)>)],
+        changes: &[(BlockId, Vec<PropertyChange>)],
     ) -> Result<Vec<Claim>> {
         let schema = self.known_schema(id)?;
         let mut claims = Vec::new();
@@ -275,13 +274,9 @@ impl NaiveSpace {
     pub fn shown_item(&self, id: BlockId, depth: Option<usize>, plain: Plain<'_>) -> Item {
         let block = self.get(id);
         let ItemFields { content_key, properties } = self.item_fields(id).unwrap();
-        let content = match depth {
-            Some(0) => Content::None,
-            _ => {
-                let below = |child| self.shown(child, depth.map(|depth| depth - 1), false, plain);
-                Content::Blocks(block.children.iter().map(below).collect())
-            }
-        };
+        let below = |child| self.shown(child, depth.map(|depth| depth - 1), false, plain);
+        let content =
+            if depth == Some(0) { Content::None } else { Content::Blocks(block.children.iter().map(below).collect()) };
         Item { id, content_key, title: block.record.data.markdown.clone(), properties, content }
     }
 
@@ -352,11 +347,7 @@ fn title(schema: &Schema, fields: &Map<String, Value>, limits: &leafbase_model::
     Ok(Some(text.to_owned()))
 }
 
-fn values(
-    schema: &Schema,
-    given: &Map<String, Value>,
-    reading: Reading<'_>,
-) -> Result<Vec<(String, Option<PropertyValue>)>> {
+fn values(schema: &Schema, given: &Map<String, Value>, reading: Reading<'_>) -> Result<Vec<PropertyChange>> {
     if let Some(unknown) = given.keys().find(|key| schema.property(key).is_none()) {
         return Err(mismatch("no such property").at(unknown));
     }

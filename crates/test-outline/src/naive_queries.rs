@@ -130,43 +130,8 @@ impl NaiveSpace {
         let items = self.get(collection).children.iter().map(|item| item.record.id);
         let Some(filter) = filter else { return Ok(items.collect()) };
         let reading = Reading { today: self.today(now), limits: &self.limits, new_options: false };
-        let meant = self.read_filter(schema, collection, filter, reading).map_err(|error| error.at("filter"))?;
+        let meant = read_filter(schema, collection, filter, reading).map_err(|error| error.at("filter"))?;
         Ok(items.filter(|item| meant(self, *item)).collect())
-    }
-
-    fn read_filter<'a>(
-        &self,
-        schema: &'a Schema,
-        collection: BlockId,
-        filter: &Filter,
-        reading: Reading<'_>,
-    ) -> Result<Meant<'a>> {
-        let all = |filters: &[Filter], name: &str| -> Result<Vec<Meant<'a>>> {
-            let read = |(index, filter)| {
-                let read = self.read_filter(schema, collection, filter, reading);
-                read.map_err(|error| error.at(format_args!("{name}[{index}]")))
-            };
-            filters.iter().enumerate().map(read).collect()
-        };
-        Ok(match filter {
-            Filter::Condition(condition) => {
-                let column = column(schema, &condition.property)?;
-                let test = test(condition, &column, reading).map_err(|error| error.at(condition.operator))?;
-                Box::new(move |space, item| test(present(space.value(schema, collection, &column, item)).as_ref()))
-            }
-            Filter::And(filters) => {
-                let all = all(filters, "and")?;
-                Box::new(move |space, item| all.iter().all(|meant| meant(space, item)))
-            }
-            Filter::Or(filters) => {
-                let any = all(filters, "or")?;
-                Box::new(move |space, item| any.iter().any(|meant| meant(space, item)))
-            }
-            Filter::Not(filter) => {
-                let not = self.read_filter(schema, collection, filter, reading).map_err(|error| error.at("not"))?;
-                Box::new(move |space, item| !not(space, item))
-            }
-        })
     }
 
     /// What an item has in a column.
@@ -182,6 +147,40 @@ impl NaiveSpace {
         let BlockKind::CollectionItem { properties } = &block.record.data.kind else { return None };
         properties.get(&column.key).cloned()
     }
+}
+
+fn read_filter<'a>(
+    schema: &'a Schema,
+    collection: BlockId,
+    filter: &Filter,
+    reading: Reading<'_>,
+) -> Result<Meant<'a>> {
+    let all = |filters: &[Filter], name: &str| -> Result<Vec<Meant<'a>>> {
+        let read = |(index, filter)| {
+            let read = read_filter(schema, collection, filter, reading);
+            read.map_err(|error| error.at(format_args!("{name}[{index}]")))
+        };
+        filters.iter().enumerate().map(read).collect()
+    };
+    Ok(match filter {
+        Filter::Condition(condition) => {
+            let column = column(schema, &condition.property)?;
+            let test = test(condition, &column, reading).map_err(|error| error.at(condition.operator))?;
+            Box::new(move |space, item| test(present(space.value(schema, collection, &column, item)).as_ref()))
+        }
+        Filter::And(filters) => {
+            let all = all(filters, "and")?;
+            Box::new(move |space, item| all.iter().all(|meant| meant(space, item)))
+        }
+        Filter::Or(filters) => {
+            let any = all(filters, "or")?;
+            Box::new(move |space, item| any.iter().any(|meant| meant(space, item)))
+        }
+        Filter::Not(filter) => {
+            let not = read_filter(schema, collection, filter, reading).map_err(|error| error.at("not"))?;
+            Box::new(move |space, item| !not(space, item))
+        }
+    })
 }
 
 /// A text without letters is as none.

@@ -82,9 +82,10 @@ pub(crate) fn complete(draft: &SchemaDraft, limits: &Limits) -> Result<Schema> {
     };
     check_name(&content_name, limits).map_err(|error| error.at("name").at("contentPropDetails"))?;
     if let Some(key) = &content_key {
-        let checked = match FIELDS_OF_ITEMS.contains(&key.as_str()) {
-            true => Err(Error::validation("a field of items")),
-            false => check_key(key, &mut taken, limits),
+        let checked = if FIELDS_OF_ITEMS.contains(&key.as_str()) {
+            Err(Error::validation("a field of items"))
+        } else {
+            check_key(key, &mut taken, limits)
         };
         checked.map_err(|error| error.at("key").at("contentPropDetails"))?;
     }

@@ -122,7 +122,7 @@ fn add(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> AddItems
         draft
     };
     let items = (0..count).map(|_| draft(numbers)).collect();
-    AddItems { collection_id: id, items, allow_new_select_options: numbers.once_in(2) }
+    AddItems { collection_id: id, items, allow_new_select_options: !numbers.once_in(4) }
 }
 
 fn update(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> UpdateItems {
@@ -136,14 +136,14 @@ fn update(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> Updat
         ItemUpdate { id, fields, properties: properties(numbers, setting, schema, 2) }
     };
     let items_to_update = ids.into_iter().map(update).collect();
-    UpdateItems { collection_id: id, items_to_update, allow_new_select_options: numbers.once_in(2) }
+    UpdateItems { collection_id: id, items_to_update, allow_new_select_options: !numbers.once_in(4) }
 }
 
 fn title_key(numbers: &mut Numbers<'_>, schema: Option<&Schema>) -> String {
-    match (numbers.below(24), schema) {
+    match (numbers.below(60), schema) {
         (0, _) => "name".to_owned(),
         (1, Some(schema)) if !schema.properties.is_empty() => schema.properties[0].key.clone(),
-        (2..=8, _) | (_, None) => "title".to_owned(),
+        (2..=18, _) | (_, None) => "title".to_owned(),
         (_, Some(schema)) => schema.content.key.clone(),
     }
 }
@@ -169,7 +169,7 @@ fn properties(
             given.insert(property.key.clone(), values::value(numbers, setting, &property.kind));
         }
     }
-    if numbers.once_in(32) {
+    if numbers.once_in(60) {
         given.insert("none".to_owned(), Value::Null);
     }
     given

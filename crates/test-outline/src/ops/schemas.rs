@@ -37,7 +37,7 @@ fn content(numbers: &mut Numbers<'_>) -> ContentPropertyDraft {
 fn property(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>) -> PropertyDraft {
     let kind = kind(numbers, setting, of);
     let mut draft = PropertyDraft::new(numbers.pick(NAMES), kind);
-    if numbers.once_in(5) {
+    if numbers.once_in(8) {
         draft.key = Some(numbers.pick(&["k", "up", "down", "pals", "k"]).to_owned());
     }
     if let (Some(key), PropertyKind::Relation(relation)) = (&draft.key, &mut draft.kind)
@@ -47,7 +47,7 @@ fn property(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>
         (relation.target, relation.inverse_key) = (Relation::ITSELF, Some(key.clone()));
     }
     match numbers.below(64) {
-        0 => draft.name = " ".to_owned(),
+        0 => " ".clone_into(&mut draft.name),
         1 => draft.key = Some("No key".to_owned()),
         _ => {}
     }
@@ -85,7 +85,8 @@ fn relation(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>
         (0 | 1, _) => Relation::ITSELF,
         _ => collection(numbers, setting),
     };
-    let inverse_key = numbers.pick(&[None, None, None, Some("down"), Some("of"), Some("up"), Some("No key"), None]);
+    let named = if numbers.once_in(3) { Some("No key") } else { None };
+    let inverse_key = numbers.pick(&[None, None, None, Some("down"), Some("of"), Some("up"), named, None]);
     Relation {
         target,
         inverse_key: inverse_key.map(str::to_owned),
@@ -130,7 +131,7 @@ fn change_property(
     let count = draft.properties.len();
     let property = &mut draft.properties[numbers.below(count)];
     match (which, &mut property.kind) {
-        (11, _) => property.name = numbers.pick(NAMES).to_owned(),
+        (11, _) => numbers.pick(NAMES).clone_into(&mut property.name),
         (12, _) if numbers.once_in(3) => property.key = None,
         (_, PropertyKind::Relation(relation)) => match numbers.below(6) {
             0 | 1 => relation.single = !relation.single,

@@ -12,7 +12,7 @@ pub(super) const OPTIONS: &[&str] = &["x", "y", "12", "Z z", "true"];
 
 /// A value that a property of this kind mostly takes.
 pub(super) fn value(numbers: &mut Numbers<'_>, setting: Setting<'_>, kind: &PropertyKind) -> Value {
-    if numbers.once_in(40) {
+    if numbers.once_in(90) {
         return numbers.pick::<fn() -> Value>(&[|| json!(7), || json!("no"), || json!([["x"]]), || json!({"a": 1})])();
     }
     if numbers.once_in(8) {
@@ -56,9 +56,9 @@ pub(super) fn day(numbers: &mut Numbers<'_>) -> Value {
 
 /// The name of an option that there is; now and then another.
 pub(super) fn option(numbers: &mut Numbers<'_>, options: &[SelectOption]) -> String {
-    match numbers.below(if options.is_empty() { 4 } else { 16 }) {
-        0 => " ".to_owned(),
-        1..=3 => numbers.pick(OPTIONS).to_owned(),
+    match numbers.below(if options.is_empty() { 4 } else { 28 }) {
+        3 if numbers.once_in(4) => " ".to_owned(),
+        0..=3 => numbers.pick(OPTIONS).to_owned(),
         _ => options[numbers.below(options.len())].name.clone(),
     }
 }
