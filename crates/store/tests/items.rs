@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, Edit, ErrorKind, Forest, Node, PropertyKind, PropertyValue, Result,
-    Schema, Slot,
+    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, Edit, ErrorKind, Forest, Node, PropertyKind, PropertyValue,
+    Result, Schema, Slot,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
 use leafbase_store::{IndexedColumn, Reader, SpaceStore};
@@ -47,7 +47,7 @@ fn schemas_that_do_not_fit_are_refused() {
     let other = || Some(schema("Other", []));
     let elsewhere = |edit: Edit| match edit {
         Edit::SetSchema { collection, before, after, .. } => {
-            Edit::SetSchema { document: leafbase_model::DocumentId::of_root(id(7)), collection, before, after }
+            Edit::SetSchema { document: DocumentId::of_root(id(7)), collection, before, after }
         }
         edit => edit,
     };
@@ -129,6 +129,25 @@ fn an_item_that_goes_to_another_collection_is_indexed_there() {
         assert_eq!([titles(&space, 21).len(), titles(&space, 24).len()], expected);
         assert!(check(&space).is_clean());
     }
+}
+
+/// What a write knows of a collection goes along with it.
+#[test]
+fn a_collection_changes_before_and_after_it_goes_to_another_document() {
+    let (_, space) = full();
+    let add = |number, document| {
+        let forest = Forest(vec![node(0, number, item("New", []))]);
+        Edit::Insert { slot: Slot { document, ..slot(24, None) }, forest }
+    };
+    let other = DocumentId::of_root(id(7));
+    let to = Slot { document: other, ..slot(7, None) };
+    let there = Edit::Move { block: id(24), from: slot(20, Some(21)), to };
+    write(&space, &[add(30, document()), there, add(31, other)]).unwrap();
+    let entry = |entry: leafbase_store::CollectionEntry| (entry.collection, entry.items);
+    let of =
+        |document| read(&space, |reader| reader.collections_of(document)).into_iter().map(entry).collect::<Vec<_>>();
+    assert_eq!((of(document()), of(other)), (vec![(id(21), 2)], vec![(id(24), 4)]));
+    assert!(check(&space).is_clean());
 }
 
 #[test]
