@@ -97,6 +97,8 @@ mod info;
 mod tasks;
 mod templates;
 
+mod search;
+
 mod transfer;
 
 pub use changes::Changes;

@@ -1,0 +1,3 @@
+//! The searches: across documents, and in one.
+
+mod texts;

@@ -1,0 +1,134 @@
+//! What of a document is searched: the words of its blocks, and the text that patterns are matched on. An index, a snippet and a match look at the same.
+
+use std::borrow::Cow;
+
+use leafbase_markdown as markdown;
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Node, Properties, PropertyValue, Result,
+};
+use leafbase_search::{Attributes, SearchDocument};
+use leafbase_store::Reader;
+
+/// The document made ready for the index.
+pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord) -> Result<SearchDocument> {
+    let texts = DocumentTexts::read(reader, record.id)?;
+    let mut filling = SearchDocument::begin(attributes(record), &texts.title());
+    for (number, block) in texts.blocks().enumerate() {
+        filling.add_pattern_text(&block.pattern());
+        // The root's own words are the title.
+        let words = if number == 0 { block.comments() } else { block.words() };
+        words.iter().for_each(|text| filling.add_words(text));
+    }
+    Ok(filling.finish())
+}
+
+/// What filters look at.
+pub(crate) const fn attributes(record: &DocumentRecord) -> Attributes {
+    let &DocumentRecord { id, location, day, created_at, modified_at } = record;
+    Attributes { id, location, day, created_at, modified_at }
+}
+
+/// A document with its items and comments, as it is searched.
+pub(crate) struct DocumentTexts {
+    blocks: Vec<Node>,
+    /// By block.
+    comments: Vec<(BlockId, Comment)>,
+}
+
+impl DocumentTexts {
+    /// Reads the whole document.
+    pub(crate) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Self> {
+        let comments = reader.comments_in(document)?;
+        Ok(Self { blocks: reader.subtree(document.root(), None)?.0, comments })
+    }
+
+    /// Its words as plain text.
+    pub(crate) fn title(&self) -> Cow<'_, str> {
+        self.blocks.first().map(|root| markdown::plain_text(&root.block.data.markdown)).unwrap_or_default()
+    }
+
+    /// Its blocks in reading order, the root first.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockTexts<'_>> {
+        self.blocks.iter().map(|node| self.texts(node))
+    }
+
+    fn texts<'t>(&'t self, node: &'t Node) -> BlockTexts<'t> {
+        let id = node.block.id;
+        let start = self.comments.partition_point(|(block, _)| *block < id);
+        let after = self.comments.get(start..).unwrap_or_default();
+        let comments = after.get(..after.partition_point(|(block, _)| *block == id)).unwrap_or_default();
+        BlockTexts { id, data: &node.block.data, comments }
+    }
+}
+
+/// A block as it is searched.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockTexts<'t> {
+    pub(crate) id: BlockId,
+    data: &'t BlockData,
+    comments: &'t [(BlockId, Comment)],
+}
+
+impl<'t> BlockTexts<'t> {
+    /// Plain texts whose words are to be found, with those of its comments. No phrase reaches from one to the next.
+    pub(crate) fn words(&self) -> Vec<Cow<'t, str>> {
+        let mut texts = words(self.data);
+        texts.extend(self.comment_texts());
+        texts
+    }
+
+    /// The same of its comments alone.
+    pub(crate) fn comments(&self) -> Vec<Cow<'t, str>> {
+        self.comment_texts().collect()
+    }
+
+    fn comment_texts(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
+        self.comments.iter().map(|(_, comment)| markdown::plain_text(&comment.content))
+    }
+
+    /// The text that patterns are matched on.
+    pub(crate) fn pattern(&self) -> Cow<'t, str> {
+        shown(self.data)
+    }
+}
+
+/// What a reply shows as the block's markdown: what patterns are matched on.
+pub(crate) fn shown(data: &BlockData) -> Cow<'_, str> {
+    if data.block_type().has_own_markdown() {
+        Cow::Borrowed(&data.markdown)
+    } else {
+        Cow::Owned(markdown::render_block(data))
+    }
+}
+
+/// The plain texts of a block, without its comments. Where a file is kept is none of them.
+fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
+    match &data.kind {
+        BlockKind::Text(_) | BlockKind::Page(_) | BlockKind::Table | BlockKind::Collection => {
+            vec![markdown::plain_text(&data.markdown)]
+        }
+        BlockKind::CollectionItem { properties } => {
+            let title = markdown::plain_text(&data.markdown);
+            std::iter::once(title).chain(values(properties)).collect()
+        }
+        BlockKind::Image { alt_text: text, .. }
+        | BlockKind::Video { alt_text: text, .. }
+        | BlockKind::File { file_name: text, .. }
+        | BlockKind::Code { raw_code: text, .. } => vec![Cow::Borrowed(text.as_str())],
+        BlockKind::RichUrl { url, title, description, .. } => {
+            [title, description, url].map(|text| Cow::Borrowed(text.as_str())).into()
+        }
+        BlockKind::Drawing { .. } | BlockKind::Whiteboard { .. } | BlockKind::Line { .. } => Vec::new(),
+    }
+}
+
+/// The values of an item as they are written. Related items are found by what they say themselves.
+fn values(properties: &Properties) -> impl Iterator<Item = Cow<'_, str>> {
+    properties.iter().flat_map(|(_, value)| match value {
+        PropertyValue::Text(text) => vec![Cow::Borrowed(text.as_str())],
+        PropertyValue::Options(options) => options.iter().map(|option| Cow::Borrowed(option.as_str())).collect(),
+        PropertyValue::Number(_) => serde_json::to_string(value).map(Cow::Owned).into_iter().collect(),
+        PropertyValue::Date(day) => vec![Cow::Owned(day.to_string())],
+        PropertyValue::Boolean(_) | PropertyValue::Relations(_) => Vec::new(),
+    })
+}
