@@ -120,7 +120,7 @@ pub fn plan(
     // What the sorted index is cut to already is not looked at again.
     let is_cut = |condition: &Conditioned| matches!(&sorted, Some(Access::Index { column, .. }) if *column == condition.on.column);
     let conditions = query.conditions.iter().filter(|condition| condition.required && !is_cut(condition));
-    let candidates: Vec<_> = conditions.filter_map(|condition| filtered_access(condition, statistics)).collect();
+    let candidates = filtered_accesses(conditions, statistics);
     let mut best = None;
     if !candidates.is_empty() {
         let mut most = sorted_cost(sorted.as_ref(), statistics, limit)?;
@@ -304,6 +304,37 @@ fn bounded(ranges: &[KeyRange], query: &Query, sort: &SortBy, place: &Place, mut
         KeyRange { from: bound, to: None }
     };
     ranges.iter().map(|range| common(range, &rest)).filter(|range| !range.is_empty()).collect()
+}
+
+/// An access for each column that conditions are on. What several ask of a property with one value is asked of its index at once: from
+/// here to there is one range, and not all from here or all to there.
+fn filtered_accesses<'q>(
+    conditions: impl Iterator<Item = &'q Conditioned>,
+    statistics: &(impl IndexStatistics + ?Sized),
+) -> Vec<Access> {
+    let mut found: Vec<Access> = Vec::new();
+    for condition in conditions {
+        let Some(access) = filtered_access(condition, statistics) else { continue };
+        let has_one_value = !matches!(condition.on.kind, PropertyKind::MultiSelect(_));
+        if !(has_one_value && found.iter_mut().any(|known| narrow(known, &access))) {
+            found.push(access);
+        }
+    }
+    found
+}
+
+/// Leaves of `known` what `other` has, too, if they are of one index.
+fn narrow(known: &mut Access, other: &Access) -> bool {
+    match (known, other) {
+        (Access::Index { column, ranges, .. }, Access::Index { column: same, ranges: others, .. })
+            if column == same =>
+        {
+            *ranges = ranges.iter().flat_map(|range| others.iter().map(|other| common(range, other))).collect();
+            ranges.retain(|range| !range.is_empty());
+            true
+        }
+        _ => false,
+    }
 }
 
 fn filtered_access(condition: &Conditioned, statistics: &(impl IndexStatistics + ?Sized)) -> Option<Access> {

@@ -507,6 +507,12 @@ fn a_page_looks_at_few_rows() {
         (Some(json!({"property": "size", "lessThan": 30})), vec![Sort::descending("size")], 22),
         (Some(json!({"property": "state", "equals": "done"})), vec![Sort::ascending("title")], 70),
         (Some(json!({"property": "tags", "contains": "Later"})), vec![Sort::ascending("title")], 5),
+        // A range with two ends, most of the collection on either side of it.
+        (
+            Some(json!({"and": [{"property": "size", "greaterThan": 500}, {"property": "size", "lessThan": 511}]})),
+            vec![Sort::ascending("title")],
+            10,
+        ),
         (
             Some(json!({"and": [{"property": "done", "equals": true}, {"property": "title", "startsWith": "00"}]})),
             vec![],
