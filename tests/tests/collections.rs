@@ -14,7 +14,7 @@ mod pair;
 #[path = "model/sequences.rs"]
 mod sequences;
 
-const SEQUENCES: u32 = 2_000;
+const SEQUENCES: u32 = 4_000;
 const THREADS: u32 = 4;
 /// One sequence in so many is on disk, and reopened on the way.
 const ON_DISK: u32 = 16;
