@@ -43,6 +43,16 @@ impl Limits {
     pub const QUERY_CONDITIONS: usize = 200;
     /// Values that items are counted by: bounds the reply.
     pub const QUERY_GROUPS: usize = 10_000;
+    /// Patterns in one search.
+    pub const PATTERNS: usize = 8;
+    /// Bytes of one pattern.
+    pub const PATTERN_BYTES: usize = 1_000;
+    /// Blocks before, and after, a match that are shown with it.
+    pub const CONTEXT_BLOCKS: usize = 100;
+    /// Blocks that one reply to a search in a document gives; a cursor leads to more.
+    pub const BLOCK_MATCHES: usize = 1_000;
+    /// Places in one block that a search tells of.
+    pub const RANGES: usize = 100;
 }
 
 impl Default for Limits {

@@ -81,7 +81,7 @@ pub struct BlockMatch {
     pub block_id: BlockId,
     /// What it says.
     pub markdown: String,
-    /// Where the hits are in `markdown`: bytes, in order.
+    /// Where the hits are in `markdown`: bytes, in order, at most [`crate::Limits::RANGES`]. What matches without taking a letter is nowhere.
     pub ranges: Vec<Range<usize>>,
     /// The pages that it stands in, the document's root first.
     pub path: Vec<PathStep>,

@@ -4,9 +4,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::documents::DocumentFilter;
-use super::{DocumentFilterMode, given};
+use super::{DocumentFilterMode, Paging, given};
 use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum};
-use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Result};
+use crate::{BlockId, BuiltInLocation, DayRange, DocumentId, Error, FolderId, Limits, Result};
 
 wire_enum! {
     /// How many of the words of a search a document has to have.
@@ -204,7 +204,16 @@ impl Serialize for SearchDocuments {
 }
 
 /// Finds blocks of one document, or of one page of it, by patterns. As JSON: `blockId` (or `documentId`), `pattern` (one or several),
-/// `caseSensitive`, `beforeBlockCount` and `afterBlockCount`.
+/// `caseSensitive`, `beforeBlockCount`, `afterBlockCount`, and the fields of a [`Paging`].
+///
+/// ```
+/// use leafbase_model::{BlockId, SearchBlocks};
+/// let page: BlockId = "01K9Z3VW5R00000000000000A7".parse()?;
+/// let json = r#"{"blockId": "01K9Z3VW5R00000000000000A7", "pattern": "colou?r", "afterBlockCount": 0}"#;
+/// let request: SearchBlocks = serde_json::from_str(json)?;
+/// assert_eq!(request, SearchBlocks::new(page, "colou?r").context(5, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchBlocks {
@@ -218,6 +227,8 @@ pub struct SearchBlocks {
     pub before: usize,
     /// How many after it.
     pub after: usize,
+    /// How many matches, and from where on.
+    pub paging: Paging,
 }
 
 impl SearchBlocks {
@@ -226,8 +237,14 @@ impl SearchBlocks {
 
     /// The blocks of a document or a page that `pattern` matches, whatever the case, each with [`Self::CONTEXT`] blocks before and after.
     pub fn new(within: impl Into<BlockId>, pattern: impl Into<String>) -> Self {
-        let patterns = vec![pattern.into()];
-        Self { within: within.into(), patterns, case_sensitive: false, before: Self::CONTEXT, after: Self::CONTEXT }
+        Self {
+            within: within.into(),
+            patterns: vec![pattern.into()],
+            case_sensitive: false,
+            before: Self::CONTEXT,
+            after: Self::CONTEXT,
+            paging: Paging::default(),
+        }
     }
 
     /// Those that this pattern matches, too.
@@ -247,6 +264,36 @@ impl SearchBlocks {
         (self.before, self.after) = (before, after);
         self
     }
+
+    /// At most so many matches in one reply.
+    pub const fn limit(mut self, limit: usize) -> Self {
+        self.paging.limit = Some(limit);
+        self
+    }
+
+    /// What follows the reply that gave this cursor.
+    pub fn after(mut self, cursor: impl Into<String>) -> Self {
+        self.paging.cursor = Some(cursor.into());
+        self
+    }
+
+    /// Checks what a request that was not read from JSON may say, too.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Validation`] for no pattern, and at `limit` for 0; [`crate::ErrorKind::LimitExceeded`] for more blocks around a
+    /// match than [`Limits::CONTEXT_BLOCKS`].
+    pub fn check(&self) -> Result<()> {
+        if self.patterns.is_empty() {
+            return Err(Error::validation("is missing").at("pattern"));
+        }
+        let context = |name: &str, count: usize| {
+            let most = Limits::CONTEXT_BLOCKS;
+            if count > most { Err(Error::limit("blocks around a match", most, count).at(name)) } else { Ok(()) }
+        };
+        context("beforeBlockCount", self.before)?;
+        context("afterBlockCount", self.after)?;
+        self.paging.check()
+    }
 }
 
 const BOTH: &str = "is given, and so is documentId: one of them names the place";
@@ -259,6 +306,7 @@ impl FromJson for SearchBlocks {
         let case_sensitive = object.optional("caseSensitive")?.unwrap_or_default();
         let before = count(&mut object, "beforeBlockCount")?;
         let after = count(&mut object, "afterBlockCount")?;
+        let paging = Paging::take(&mut object)?;
         object.finish()?;
         let within = match (block, document) {
             (Some(_), Some(_)) => return Err(Error::validation(BOTH).at("blockId")),
@@ -266,10 +314,9 @@ impl FromJson for SearchBlocks {
             (None, Some(document)) => document.root(),
             (None, None) => return Err(Error::validation("is missing").at("blockId")),
         };
-        if patterns.is_empty() {
-            return Err(Error::validation("is missing").at("pattern"));
-        }
-        Ok(Self { within, patterns, case_sensitive, before, after })
+        let read = Self { within, patterns, case_sensitive, before, after, paging };
+        read.check()?;
+        Ok(read)
     }
 }
 
@@ -287,6 +334,7 @@ impl Serialize for SearchBlocks {
         let other = |count: usize| (count != Self::CONTEXT).then_some(count);
         given(&mut map, "beforeBlockCount", other(self.before).as_ref())?;
         given(&mut map, "afterBlockCount", other(self.after).as_ref())?;
+        self.paging.write(&mut map)?;
         map.end()
     }
 }

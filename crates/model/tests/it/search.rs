@@ -58,8 +58,14 @@ fn in_one_document() {
         (r#"{"blockId":"ID1","pattern":"a"}"#, near.clone()),
         (r#"{"documentId":"ID1","pattern":["a"]}"#, near.clone()),
         (r#"{"blockId":"ID1","pattern":["a","b"],"caseSensitive":true}"#, near.clone().or("b").case_sensitive()),
-        (r#"{"blockId":"ID1","pattern":"a","beforeBlockCount":0,"afterBlockCount":7}"#, near.context(0, 7)),
+        (r#"{"blockId":"ID1","pattern":"a","beforeBlockCount":0,"afterBlockCount":7}"#, near.clone().context(0, 7)),
+        (r#"{"blockId":"ID1","pattern":"a","limit":3}"#, near.clone().limit(3)),
+        (r#"{"blockId":"ID1","pattern":"a","cursor":"c"}"#, near.clone().after("c")),
     ]);
+    for request in [near.clone(), near.clone().or("b").case_sensitive().context(0, 100).limit(3).after("c")] {
+        let text = serde_json::to_string(&request).unwrap();
+        assert_eq!(read::<SearchBlocks>(&text).unwrap(), request, "{text}");
+    }
     refused::<SearchBlocks>(&[
         (r#"{"pattern":"a"}"#, "blockId", "is missing"),
         (r#"{"blockId":"ID1"}"#, "pattern", "is missing"),
@@ -74,7 +80,24 @@ fn in_one_document() {
             "afterBlockCount",
             "expected a whole number, 0 or more, got -1",
         ),
+        (
+            r#"{"blockId":"ID1","pattern":"a","beforeBlockCount":101}"#,
+            "beforeBlockCount",
+            "blocks around a match: at most 100, got 101",
+        ),
+        (
+            r#"{"blockId":"ID1","pattern":"a","afterBlockCount":101}"#,
+            "afterBlockCount",
+            "blocks around a match: at most 100, got 101",
+        ),
+        (r#"{"blockId":"ID1","pattern":"a","limit":0}"#, "limit", "expected a number of items, 1 or more, got 0"),
+        (r#"{"blockId":"ID1","pattern":"a","after":"c"}"#, "after", "unknown field"),
     ]);
+    let mut none = near.clone();
+    none.patterns.clear();
+    for wrong in [none, near.clone().limit(0), near.clone().context(101, 0), near.context(0, 101)] {
+        assert!(wrong.check().is_err(), "{wrong:?}");
+    }
 }
 
 #[test]
