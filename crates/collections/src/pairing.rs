@@ -81,13 +81,7 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
     }
 
     /// Pairs the relation at `index`, if it is one that stays (`stays`) or a new one.
-    fn pair(
-        &mut self,
-        schema: &mut Schema,
-        index: usize,
-        stays: bool,
-        paired: &mut BTreeSet<String>,
-    ) -> Result<()> {
+    fn pair(&mut self, schema: &mut Schema, index: usize, stays: bool, paired: &mut BTreeSet<String>) -> Result<()> {
         let Some(property) = schema.properties.get(index).cloned() else { return Ok(()) };
         let Some(relation) = property.kind.relation() else { return Ok(()) };
         let former = self.kept(&property.key, relation.target).cloned();

@@ -4,6 +4,7 @@
 //! The order of related items is that of the request at the owner's end, where a new one from the other end joins last; it is by ID
 //! at the other end, and at both of a symmetric relation.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, btree_map::Entry};
 
 use leafbase_model::{BlockId, Error, ErrorKind, Properties, PropertyChange, PropertyValue, Result, Schema};
@@ -36,6 +37,8 @@ pub struct Relating<'a, R: ?Sized> {
     reader: &'a R,
     schemas: HashMap<BlockId, Option<Schema>>,
     items: BTreeMap<BlockId, Touched>,
+    /// Items that were looked at and are as they were.
+    known: RefCell<HashMap<BlockId, Option<StoredItem>>>,
     /// By item, those that name it since this began: the index does not know of them yet.
     naming: HashMap<BlockId, BTreeSet<BlockId>>,
     claims: Vec<Claim>,
@@ -62,7 +65,7 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
     /// No change yet.
     pub fn new(reader: &'a R) -> Self {
         let (schemas, items, naming) = (HashMap::new(), BTreeMap::new(), HashMap::new());
-        Self { reader, schemas, items, naming, claims: Vec::new() }
+        Self { reader, schemas, items, known: RefCell::default(), naming, claims: Vec::new() }
     }
 
     /// An item is made in `collection`; it has no values yet.
@@ -83,7 +86,7 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         changes: Vec<PropertyChange>,
         path: &str,
     ) -> Result<()> {
-        if self.item(item)?.is_none_or(|found| found.collection != collection) {
+        if !self.look(item, |found| found.is_some_and(|(found, _)| found == collection))? {
             return Err(Error::not_found().at("id").at(path));
         }
         for (key, value) in changes {
@@ -147,19 +150,27 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ends::of(collection, key, |collection| Ok(self.schema(collection)?.cloned()))
     }
 
-    /// The item as it is by now.
-    fn item(&self, item: BlockId) -> Result<Option<StoredItem>> {
-        match self.items.get(&item) {
-            Some(touched) => Ok(Some(StoredItem { collection: touched.collection, values: touched.values.clone() })),
-            None => self.reader.item(item),
+    /// Hands the item, as it is by now, to `look`: its collection and its values.
+    fn look<T>(&self, item: BlockId, look: impl FnOnce(Option<(BlockId, &Properties)>) -> T) -> Result<T> {
+        if let Some(touched) = self.items.get(&item) {
+            return Ok(look(Some((touched.collection, &touched.values))));
         }
+        if let Some(known) = self.known.borrow().get(&item) {
+            return Ok(look(known.as_ref().map(|stored| (stored.collection, &stored.values))));
+        }
+        let stored = self.reader.item(item)?;
+        let seen = look(stored.as_ref().map(|stored| (stored.collection, &stored.values)));
+        self.known.borrow_mut().insert(item, stored);
+        Ok(seen)
     }
 
     fn touch(&mut self, item: BlockId) -> Result<&mut Touched> {
         let touched = match self.items.entry(item) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let StoredItem { collection, values } = self.reader.item(item)?.ok_or_else(Error::not_found)?;
+                let known = self.known.get_mut().remove(&item);
+                let stored = known.map_or_else(|| self.reader.item(item), Ok)?;
+                let StoredItem { collection, values } = stored.ok_or_else(Error::not_found)?;
                 entry.insert(Touched { collection, before: Some(values.clone()), values })
             }
         };
@@ -172,7 +183,9 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         holders.extend(self.naming.get(&item).into_iter().flatten());
         let mut found = Vec::new();
         for holder in holders {
-            if self.item(holder)?.is_some_and(|stored| holds(&stored, end, item)) {
+            if self
+                .look(holder, |found| found.is_some_and(|(collection, values)| holds(collection, values, end, item)))?
+            {
                 found.push(holder);
             }
         }
@@ -181,7 +194,7 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
 
     /// The items that `item` is related to by now, in their order.
     fn related(&self, ends: &Ends, item: BlockId) -> Result<Vec<BlockId>> {
-        let own = || Ok::<_, Error>(self.item(item)?.map(|stored| listed(&stored.values, &ends.here.key).to_vec()));
+        let own = || self.look(item, |found| found.map(|(_, values)| listed(values, &ends.here.key).to_vec()));
         match ends.face {
             Face::Owner => Ok(own()?.unwrap_or_default()),
             Face::Other => self.holders(item, &ends.there),
@@ -208,8 +221,8 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
 
     fn check_targets(&self, ends: &Ends, wanted: &[BlockId]) -> Result<()> {
         for other in wanted {
-            let found = self.item(*other)?.ok_or_else(Error::not_found)?;
-            if found.collection != ends.there.collection {
+            let found = self.look(*other, |found| found.map(|(collection, _)| collection))?;
+            if found.ok_or_else(Error::not_found)? != ends.there.collection {
                 let expected = ends.there.collection;
                 return Err(mismatch(format!("expected an item of the collection {expected}, got {other}")));
             }
@@ -277,8 +290,8 @@ fn taken(end: &End, item: BlockId, other: BlockId, wanted: BlockId) -> Error {
     Error::new(ErrorKind::SchemaMismatch, message)
 }
 
-fn holds(stored: &StoredItem, end: &End, item: BlockId) -> bool {
-    stored.collection == end.collection && listed(&stored.values, &end.key).contains(&item)
+fn holds(collection: BlockId, values: &Properties, end: &End, item: BlockId) -> bool {
+    collection == end.collection && listed(values, &end.key).contains(&item)
 }
 
 fn take_out(values: &mut Properties, key: &str, item: BlockId) {

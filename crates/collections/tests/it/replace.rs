@@ -197,7 +197,7 @@ fn a_new_end_does_not_take_the_key_of_one_that_comes_back() {
         space.replace(id(1), schema(json!([sequel()])), false).unwrap();
         let replaced = space.replace(id(1), schema(json!([new, sequel()])), false);
         space.check();
-        let told = replaced.map(|_| columns(&space, 1)).map_err(|error| error.to_string());
+        let told = replaced.map(|()| columns(&space, 1)).map_err(|error| error.to_string());
         assert_eq!(told.as_deref().map_err(String::as_str), outcome);
     }
 }
