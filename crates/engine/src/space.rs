@@ -11,6 +11,7 @@ use leafbase_store::kv::{Durability, WriteOptions};
 use leafbase_store::{CheckReport, SpaceMeta, SpaceStore, SpaceTransaction, Stats};
 
 use crate::connection::Connection;
+use crate::search::Indexer;
 use crate::sight::Full;
 
 mod builder;
@@ -42,8 +43,16 @@ struct Inner {
     durability: Durability,
     /// Holds `{blockId}`; the space's own ID is filled in.
     url_template: String,
+    search: Arc<Indexer>,
     /// Held while the name or the zone is changed: both lie in one record.
     renaming: Mutex<()>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Its thread has the store open, too.
+        self.search.close();
+    }
 }
 
 /// How far a long operation is.
@@ -112,6 +121,7 @@ impl Space {
     /// As [`Self::flush`]; the space is closed all the same.
     pub fn close(self) -> Result<()> {
         let store = self.0.store.write().unwrap_or_else(PoisonError::into_inner).take();
+        self.0.search.close();
         store.map_or(Ok(()), |store| store.flush())
     }
 
@@ -244,6 +254,10 @@ impl Space {
         open.clone().ok_or_else(|| Error::new(ErrorKind::Closed, "the space is closed"))
     }
 
+    pub(crate) fn indexer(&self) -> &Arc<Indexer> {
+        &self.0.search
+    }
+
     pub(crate) fn ids(&self) -> &dyn IdSource {
         &*self.0.ids
     }
@@ -265,6 +279,9 @@ impl Space {
         let stamp = Stamp { at: self.now(), by: by.clone() };
         let options = WriteOptions::durability(self.0.durability);
         let written = self.store()?.write(options, &stamp, |transaction| decide(transaction, &stamp))?;
+        if written.change.is_some() {
+            self.0.search.wrote();
+        }
         Ok((written.value, written.change))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use frostem::{Algorithm, Stemmer};
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
-use crate::pattern::{Trigram, trigrams};
+use crate::pattern::{Required, Trigram, trigrams};
 use crate::tokens::{Token, TokenKind, tokens};
 
 /// What a filter looks at.
@@ -115,6 +115,16 @@ impl SearchDocument {
     /// The same document kept elsewhere, or changed at another time.
     pub fn with_attributes(self, attributes: Attributes) -> Self {
         Self { attributes, ..self }
+    }
+
+    /// Whether it has what is required. What is required nests no deeper than a pattern.
+    pub fn may_match(&self, required: &Required) -> bool {
+        match required {
+            Required::Nothing => true,
+            Required::Trigram(trigram) => self.trigrams.contains(trigram),
+            Required::All(parts) => parts.iter().all(|part| self.may_match(part)),
+            Required::Any(parts) => parts.iter().any(|part| self.may_match(part)),
+        }
     }
 
     pub(crate) fn words(&self, lane: Lane) -> &Words {

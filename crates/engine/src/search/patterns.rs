@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use leafbase_model::{Error, ErrorKind, Limits, Result};
-use leafbase_search::{Exhausted, Fuel, Matcher, Pattern};
+use leafbase_search::{Exhausted, Fuel, Matcher, Pattern, Required};
 
 /// Steps that a call may take: about half a second.
 const STEPS: u64 = 100_000_000;
@@ -37,6 +37,11 @@ impl Patterns {
         let may_join = |separator: &char| read.iter().all(|pattern| pattern.may_join(*separator));
         let separator = ['\0', '\n'].into_iter().find(may_join);
         Ok(Self { read, name, separator })
+    }
+
+    /// What a document has that one of them matches in, of each.
+    pub(crate) fn required(&self) -> Vec<&Required> {
+        self.read.iter().map(Pattern::required).collect()
     }
 
     /// Matches them, for one call.
