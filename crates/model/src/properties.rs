@@ -145,7 +145,7 @@ impl Serialize for PropertyValue {
 )]
 fn whole(number: f64) -> Option<i64> {
     let whole = number as i64;
-    (whole.abs() < 1 << 53 && (whole as f64).to_bits() == number.to_bits()).then_some(whole)
+    (whole.unsigned_abs() < 1 << 53 && (whole as f64).to_bits() == number.to_bits()).then_some(whole)
 }
 
 impl FromJson for PropertyValue {

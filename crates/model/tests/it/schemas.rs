@@ -126,6 +126,8 @@ fn values_without_a_schema() {
         (serde_json::json!(-0.5), PropertyValue::Number(-0.5)),
         (serde_json::json!(-0.0), PropertyValue::Number(-0.0)),
         (serde_json::json!(1e300), PropertyValue::Number(1e300)),
+        (serde_json::json!(-1e300), PropertyValue::Number(-1e300)),
+        (serde_json::json!(-9_223_372_036_854_775_808.0), PropertyValue::Number(-9_223_372_036_854_775_808.0)),
         (serde_json::json!(9_007_199_254_740_991_i64), PropertyValue::Number(9_007_199_254_740_991.0)),
         (serde_json::json!(true), PropertyValue::Boolean(true)),
         (serde_json::json!(["a"]), PropertyValue::Options(vec!["a".into()])),
