@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::requests::given;
-use crate::{BlockId, Content, DocumentId, PropertyValue, Result, Schema};
+use crate::{BlockId, Content, DocumentId, PropertyKey, PropertyValue, Result, Schema};
 
 /// A collection in a list. As JSON: `{"id", "name", "itemCount", "documentId"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -84,9 +84,9 @@ impl Serialize for ItemValue {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemFields {
     /// The key that its title stands under: that of the schema's content property.
-    pub content_key: String,
+    pub content_key: PropertyKey,
     /// Its values by key, in the order of the schema; the two ends of a relation look alike.
-    pub properties: Vec<(String, ItemValue)>,
+    pub properties: Vec<(PropertyKey, ItemValue)>,
 }
 
 /// A row of a collection.
@@ -98,11 +98,11 @@ pub struct Item {
     /// Its block.
     pub id: BlockId,
     /// The key that its title stands under: that of the schema's content property.
-    pub content_key: String,
+    pub content_key: PropertyKey,
     /// Its title: inline markdown.
     pub title: String,
     /// Its values by key, in the order of the schema.
-    pub properties: Vec<(String, ItemValue)>,
+    pub properties: Vec<(PropertyKey, ItemValue)>,
     /// The blocks of its page.
     pub content: Content,
 }
@@ -110,7 +110,7 @@ pub struct Item {
 impl Item {
     /// The value under `key`.
     pub fn property(&self, key: &str) -> Option<&ItemValue> {
-        self.properties.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+        self.properties.iter().find(|(known, _)| **known == *key).map(|(_, value)| value)
     }
 
     /// The items that the property of this key relates it to.
@@ -123,7 +123,7 @@ impl Item {
 }
 
 /// Values as an object.
-pub(crate) struct Values<'a>(pub(crate) &'a [(String, ItemValue)]);
+pub(crate) struct Values<'a>(pub(crate) &'a [(PropertyKey, ItemValue)]);
 
 impl Serialize for Values<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -52,6 +52,7 @@ mod time;
 
 mod language;
 mod properties;
+mod property_key;
 mod schema;
 mod styles;
 mod task;
@@ -106,6 +107,7 @@ pub use metadata::{Comment, Metadata};
 pub use patch::BlockPatch;
 pub use position::{Edge, Position, Side, Target};
 pub use properties::{Properties, PropertyChange, PropertyValue};
+pub use property_key::PropertyKey;
 pub use requests::blocks::{DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, MoveBlocks, UpdateBlocks};
 pub use requests::collections::{
     AddItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems, GetSchema, ItemDraft, ItemUpdate,

@@ -292,9 +292,9 @@ impl NaiveSpace {
             let related = self.related(&(collection, property.key.clone()), id);
             (!related.is_empty()).then(|| ItemValue::Relations(self.titled(&related)))
         };
-        let shown = |property: &Property| Some((property.key.clone(), value(property)?));
+        let shown = |property: &Property| Some((property.key.as_str().into(), value(property)?));
         let properties = schema.properties.iter().filter_map(shown).collect();
-        Some(ItemFields { content_key: schema.content.key.clone(), properties })
+        Some(ItemFields { content_key: schema.content.key.as_str().into(), properties })
     }
 
     pub(crate) fn titled(&self, items: &[BlockId]) -> Vec<RelatedItem> {

@@ -55,8 +55,7 @@ fn children_metadata_and_a_cut() {
 #[test]
 fn an_item_is_shown_by_its_schema() {
     let related = ItemValue::Relations(vec![RelatedItem { block_id: id(7), title: "Herbert".into() }]);
-    let properties =
-        vec![("pages".to_owned(), ItemValue::Value(PropertyValue::Number(412.0))), ("author".to_owned(), related)];
+    let properties = vec![("pages".into(), ItemValue::Value(PropertyValue::Number(412.0))), ("author".into(), related)];
     let fields = |properties| Some(Box::new(ItemFields { content_key: "book".into(), properties }));
     let data = BlockData {
         markdown: "Dune".into(),

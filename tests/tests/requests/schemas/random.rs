@@ -49,7 +49,7 @@ impl Scene {
         let mut filled: BTreeMap<String, BTreeSet<BlockId>> = BTreeMap::new();
         for item in self.notes.items(collection).unwrap().items {
             for (key, _) in item.properties {
-                filled.entry(key).or_default().insert(item.id);
+                filled.entry(key.into()).or_default().insert(item.id);
             }
         }
         filled
