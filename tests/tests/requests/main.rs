@@ -3,6 +3,7 @@
 mod host;
 mod stores;
 
+mod block_search;
 mod bounds;
 mod collections;
 mod comments;
