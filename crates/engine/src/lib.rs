@@ -32,7 +32,7 @@
 //! | remark on blocks | [`add_comments`](Connection::add_comments) |
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
-//! | search | [`search`](Connection::search) |
+//! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
 //! | follow what happens | [`changes_since`](Connection::changes_since) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`compact`](Space::compact), [`stats`](Space::stats), [`rebuild_search`](Space::rebuild_search) |
