@@ -1,11 +1,11 @@
 //! Prints the slowest of the hostile patterns on 64 KiB, with the steps that they take: `cargo run --release -p leafbase-search --example hostile`.
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "it prints what it measures")]
 
 use std::time::{Duration, Instant};
 
 use leafbase_search::{Fuel, Pattern};
 
-#[path = "../tests/hostile/patterns.rs"]
+#[path = "../tests/it/hostile/patterns.rs"]
 mod patterns;
 
 /// Steps of one text.

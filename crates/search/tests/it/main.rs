@@ -10,6 +10,8 @@
 mod damage;
 mod finding;
 mod hits;
+mod hostile;
 mod made;
+mod matches;
 mod random;
 mod words;

@@ -35,11 +35,11 @@ const SHAPES: &[&str] = &[
 ];
 
 /// All of them.
-pub fn hostile() -> impl Iterator<Item = String> {
+pub(crate) fn hostile() -> impl Iterator<Item = String> {
     SHAPES.iter().flat_map(|shape| PIECES.iter().map(|piece| shape.replace('X', piece)))
 }
 
 /// Texts of so many bytes that are the worst for them.
-pub fn texts(bytes: usize) -> [String; 3] {
+pub(crate) fn texts(bytes: usize) -> [String; 3] {
     ["a", "ab", "aaaaaaaaaaaaaaaaaaab \n"].map(|piece| piece.repeat(bytes / piece.len()))
 }

@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use leafbase_model::ErrorKind;
 use leafbase_search::{Exhausted, Fuel, Pattern};
 
-#[path = "hostile/patterns.rs"]
-mod patterns;
-
 use patterns::{hostile, texts};
+
+mod patterns;
 
 /// What is found, and the steps that it took.
 type Verdict = (Result<bool, Exhausted>, Result<usize, Exhausted>, u64);
