@@ -385,7 +385,12 @@ impl Indexer {
     }
 
     fn catch_up_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>, is_over: &dyn Fn() -> bool) -> Result<()> {
-        let Some((current, snapshot, changed)) = self.due(store)? else { return self.begin_alone(store, alone) };
+        let mut due = self.due(store)?;
+        if due.is_none() {
+            self.begin_alone(store, alone)?;
+            due = self.due(store)?;
+        }
+        let Some((current, snapshot, changed)) = due else { return Ok(()) };
         if changed.is_empty() || self.home.is_read_only() {
             return Ok(());
         }
