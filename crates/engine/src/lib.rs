@@ -45,8 +45,8 @@
 //!
 //! Calls block: a read for as long as it takes, a durable write until the disk has it. There is no runtime, and one thread of
 //! Leafbase's own at most: the first search of a space starts one that keeps the search index up, unless
-//! [`SearchIndexing::OnDemand`] says that there shall be none. An async host calls from where blocking is allowed, such as `tokio::task::spawn_blocking`, with a clone of
-//! the connection.
+//! [`SearchIndexing::OnDemand`] says that there shall be none. An async host calls from where blocking is allowed, such as
+//! `tokio::task::spawn_blocking`, with a clone of the connection.
 //!
 //! # Errors
 //!
