@@ -13,7 +13,8 @@ use crate::forms::{self, Form};
 const OPTIONS_NAMED: usize = 12;
 
 /// Reads values of items. What the JSON Schema says is a [`ErrorKind::SchemaMismatch`] here; what it cannot say, a length in bytes and
-/// a whole number that floating point does not hold, is a [`ErrorKind::LimitExceeded`].
+/// a whole number that floating point does not hold, is a [`ErrorKind::LimitExceeded`]. Of numbers written with a fraction, and of those
+/// beyond 64 bits, the reader of JSON leaves the nearest floating point number alone: it is taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
     /// The day that `today` means.
