@@ -10,9 +10,11 @@ use leafbase_model::{Author, BlockId, Change, Clock, Edit, Error, ErrorKind, IdS
 use leafbase_store::kv::{Durability, WriteOptions};
 use leafbase_store::{CheckReport, SpaceMeta, SpaceStore, SpaceTransaction, Stats};
 
+use crate::collections::verifying::Touched;
 use crate::connection::Connection;
 use crate::search::Indexer;
 use crate::sight::Full;
+use crate::tree::Tree;
 
 mod builder;
 
@@ -285,10 +287,16 @@ impl Space {
         Ok((written.value, written.change))
     }
 
-    /// Undoes and redoes by applying edits as they stand: for a history above the change log.
+    /// Undoes and redoes by applying edits as they stand: for a history above the change log. What no longer fits is refused, and
+    /// nothing is written: what operations decide is right by construction, and these edits come from outside.
     #[doc(hidden)]
     pub fn apply(&self, by: &Author, edits: &[Edit]) -> Result<Option<Change>> {
-        Ok(self.write(by, |transaction, _| transaction.apply(edits.to_vec()))?.1)
+        let touched = Touched::by(edits);
+        let apply = |transaction: &mut SpaceTransaction<'_>, _: &Stamp| {
+            transaction.apply(edits.to_vec())?;
+            if touched.is_empty() { Ok(()) } else { touched.verify(&Tree::new(transaction.reader()?, &Full)) }
+        };
+        Ok(self.write(by, apply)?.1)
     }
 }
 
