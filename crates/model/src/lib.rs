@@ -74,6 +74,7 @@ mod collection;
 mod document;
 mod folder;
 mod info;
+mod item_values;
 mod search;
 
 mod change;
@@ -100,6 +101,7 @@ pub use fields::Fields;
 pub use folder::{BuiltInLocation, Folder, FolderRecord, FolderRef};
 pub use id::{AssetId, BlockId, CommentId, DocumentId, FolderId, IdSource, SpaceId};
 pub use info::{ConnectionInfo, SpaceInfo, UrlTemplates, UtcInfo};
+pub use item_values::ItemValues;
 pub use kind::{BlockKind, BlockType};
 pub use language::CodeLanguage;
 pub use limits::Limits;

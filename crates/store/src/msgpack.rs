@@ -238,7 +238,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// The bytes of a text, which may be none.
-    fn str_bytes(&mut self) -> Unpacked<&'a [u8]> {
+    pub(crate) fn str_bytes(&mut self) -> Unpacked<&'a [u8]> {
         let count = match self.marker()? {
             short @ 0xa0..=0xbf => usize::from(short & 0x1f),
             0xd9 => self.length::<1>()?,

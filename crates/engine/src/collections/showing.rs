@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use leafbase_collections::{ReadCollections, inverted, related};
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue, Properties,
-    Property, PropertyKey, PropertyValue, RelatedItem, Relation, Result, Schema,
+    Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue, ItemValues,
+    Properties, Property, PropertyKey, PropertyValue, RelatedItem, Relation, Result, Schema,
 };
 use leafbase_store::{ItemRow, RowValue};
 
@@ -137,20 +137,15 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         inverted_by(self.tree, owner, key, &mut |_| ())
     }
 
-    fn owned_values(
-        &mut self,
-        table: &mut Table,
-        item: BlockId,
-        own: Properties,
-    ) -> Result<Vec<(PropertyKey, ItemValue)>> {
+    fn owned_values(&mut self, table: &mut Table, item: BlockId, own: Properties) -> Result<ItemValues> {
         let count = table.columns.hold(own.into_iter().map(Ok), Ok)?;
         self.values(table, item, count)
     }
 
     /// What an item shows whose own values the columns hold: at most so many values.
-    fn values(&mut self, table: &mut Table, item: BlockId, count: usize) -> Result<Vec<(PropertyKey, ItemValue)>> {
+    fn values(&mut self, table: &mut Table, item: BlockId, count: usize) -> Result<ItemValues> {
         let (collection, mut values) = (table.collection, Vec::with_capacity(count));
-        for column in &mut table.columns.all {
+        for (place, column) in (0..).zip(&mut table.columns.all) {
             let held = column.held.take();
             let shown = match (&column.source, held) {
                 (Source::Own, None) => None,
@@ -159,9 +154,9 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
                 (Source::Lookup, _) => self.relations(column, related(self.tree, collection, &column.key, item)?)?,
                 (Source::Inverted(holders), held) => self.relations(column, united(holders.get(&item), held))?,
             };
-            values.extend(shown.map(|shown| (column.key.clone(), shown)));
+            values.extend(shown.map(|shown| (place, shown)));
         }
-        Ok(values)
+        Ok(ItemValues::new(table.columns.keys.clone(), values))
     }
 
     /// What a relation to these items shows; nothing for none.

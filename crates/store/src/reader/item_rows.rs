@@ -24,10 +24,10 @@ impl<'r> ItemRow<'r> {
     fn read(run: &'r [u8], id: BlockId, record: &'r [u8]) -> Result<Self> {
         let ItemParts { title, count, values } =
             block::item_parts(record).map_err(|fault| records::fault(run, fault))?;
-        Ok(Self { id, title, values: RowValues { run, left: count, rest: values, before: None } })
+        Ok(Self { id, title, values: RowValues { run, left: count, rest: values, before: &[] } })
     }
 
-    /// Its values by key, in the order of the keys, each read when it is asked for.
+    /// Its values by the bytes of their keys, in the order of the keys, each read when it is asked for.
     pub fn values(&self) -> RowValues<'r> {
         self.values
     }
@@ -39,7 +39,7 @@ impl<'r> ItemRow<'r> {
     pub fn value(&self, key: &str) -> Result<Option<PropertyValue>> {
         for held in self.values {
             let (known, value) = held?;
-            match known.cmp(key) {
+            match known.cmp(key.as_bytes()) {
                 Ordering::Less => {}
                 Ordering::Equal => return value.read().map(Some),
                 Ordering::Greater => break,
@@ -49,7 +49,7 @@ impl<'r> ItemRow<'r> {
     }
 }
 
-/// The values of an item by key, in the order of the keys. Each is an error, and the last one, where the record is damaged.
+/// The values of an item by the bytes of their keys, in the order of the keys. Each is an error, and the last one, where the record is damaged.
 #[derive(Clone, Copy, Debug)]
 pub struct RowValues<'r> {
     /// The key of the run that the item lies in.
@@ -57,13 +57,13 @@ pub struct RowValues<'r> {
     left: usize,
     rest: Unpack<'r>,
     /// The key of the value before.
-    before: Option<&'r str>,
+    before: &'r [u8],
 }
 
 impl<'r> RowValues<'r> {
-    fn step(&mut self) -> Unpacked<(&'r str, RowValue<'r>)> {
-        let key = self.rest.str()?;
-        if self.before.replace(key).is_some_and(|before| before >= key) {
+    fn step(&mut self) -> Unpacked<(&'r [u8], RowValue<'r>)> {
+        let key = self.rest.str_bytes()?;
+        if !is_before(std::mem::replace(&mut self.before, key), key) {
             return Err(Fault::Damaged);
         }
         let value = RowValue { run: self.run, at: self.rest };
@@ -73,7 +73,7 @@ impl<'r> RowValues<'r> {
 }
 
 impl<'r> Iterator for RowValues<'r> {
-    type Item = Result<(&'r str, RowValue<'r>)>;
+    type Item = Result<(&'r [u8], RowValue<'r>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
@@ -82,6 +82,11 @@ impl<'r> Iterator for RowValues<'r> {
             records::fault(self.run, fault)
         }))
     }
+}
+
+/// Whether a key comes before the next: most are told apart by how they begin. None is empty.
+fn is_before(one: &[u8], next: &[u8]) -> bool {
+    one.first() < next.first() || one < next
 }
 
 /// A value of an item, not read yet.

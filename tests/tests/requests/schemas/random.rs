@@ -48,7 +48,7 @@ impl Scene {
     fn filled(&self, collection: BlockId) -> BTreeMap<String, BTreeSet<BlockId>> {
         let mut filled: BTreeMap<String, BTreeSet<BlockId>> = BTreeMap::new();
         for item in self.notes.items(collection).unwrap().items {
-            for (key, _) in item.properties {
+            for (key, _) in item.properties.iter() {
                 filled.entry(key.into()).or_default().insert(item.id);
             }
         }

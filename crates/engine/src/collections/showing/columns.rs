@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use leafbase_model::{BlockId, PropertyKey, PropertyValue, Result};
 
@@ -28,6 +29,8 @@ pub(super) enum Source {
 /// The properties of a collection in the order of its schema.
 pub(super) struct Columns {
     pub(super) all: Vec<Column>,
+    /// Their keys, which all items shown share.
+    pub(super) keys: Arc<[PropertyKey]>,
     /// Their places in the order of their keys, in which items hold their values.
     by_key: Vec<(PropertyKey, usize)>,
     /// How many may have a value that the item does not hold.
@@ -39,12 +42,12 @@ impl Columns {
         let mut by_key: Vec<_> = all.iter().enumerate().map(|(place, column)| (column.key.clone(), place)).collect();
         by_key.sort_unstable();
         let elsewhere = all.iter().filter(|column| !matches!(column.source, Source::Own)).count();
-        Self { all, by_key, elsewhere }
+        Self { keys: all.iter().map(|column| column.key.clone()).collect(), all, by_key, elsewhere }
     }
 
     /// Puts the values of an item into the columns, of which each is read by `read`: both lists are walked once. Gives how many values
     /// the item may show.
-    pub(super) fn hold<K: AsRef<str>, V>(
+    pub(super) fn hold<K: AsRef<[u8]>, V>(
         &mut self,
         own: impl Iterator<Item = Result<(K, V)>>,
         read: impl Fn(V) -> Result<PropertyValue>,
@@ -53,7 +56,7 @@ impl Columns {
         let (mut own, mut columns, mut count) = (own, self.by_key.iter(), self.elsewhere);
         let (mut next, mut column) = (own.next().transpose()?, columns.next());
         while let (Some((key, _)), Some((known, place))) = (&next, column) {
-            match key.as_ref().cmp(known.as_str()) {
+            match key.as_ref().cmp(known.as_bytes()) {
                 Ordering::Less => next = own.next().transpose()?,
                 Ordering::Greater => column = columns.next(),
                 Ordering::Equal => {
