@@ -37,7 +37,6 @@ fn both_ends_of_a_relation_are_in_the_schemas() {
             shelf.check();
             // What is there already is not written.
             let sequence = shelf.notes.last_sequence().unwrap();
-            assert!(shelf.replace("books", properties.clone()).starts_with('{'));
             let shown = shelf.ask("schema", &json!({"collectionId": "@books", "format": "schema"})).unwrap();
             assert!(shelf.line("replace", &json!({"collectionId": "@books", "schema": shown})).starts_with('{'));
             assert_eq!(shelf.notes.last_sequence().unwrap(), sequence, "{properties}");
@@ -316,12 +315,6 @@ fn items_are_in_the_way_at_the_other_end_as_well() {
 
 #[test]
 fn a_relation_within_a_collection_goes_with_both_ends() {
-    let shelf = Shelf::of_books();
-    shelf.replace("books", json!([relation("Sequel", "self")]));
-    shelf.set("b1", json!({"sequel": ["@b2"]}));
-    let (before, sequence) = (shelf.dump(), shelf.notes.last_sequence().unwrap());
-    let line = shelf.replace("books", json!([with(column("Sequel of", "text"), json!({"key": "sequel_of"}))]));
-    assert!(line.starts_with("SCHEMA_MISMATCH schema: ") && line.contains("@b2 \"b2\" (sequel_of)"), "{line}");
     let own = |name: &str| relation(name, "self");
     // The end that is left out takes the other along, whichever holds what the items have.
     for properties in [
@@ -330,6 +323,12 @@ fn a_relation_within_a_collection_goes_with_both_ends() {
         json!([own("Sequel of")]),
         json!([with(own("Sequel"), json!({"inverseKey": "sequel_of", "single": true}))]),
     ] {
+        let shelf = Shelf::of_books();
+        shelf.replace("books", json!([own("Sequel")]));
+        shelf.set("b1", json!({"sequel": ["@b2"]}));
+        let (before, sequence) = (shelf.dump(), shelf.notes.last_sequence().unwrap());
+        let line = shelf.replace("books", json!([with(column("Sequel of", "text"), json!({"key": "sequel_of"}))]));
+        assert!(line.starts_with("SCHEMA_MISMATCH schema: ") && line.contains("@b2 \"b2\" (sequel_of)"), "{line}");
         assert!(shelf.replace("books", properties).starts_with('{'));
         assert_eq!((shelf.columns("books"), shelf.held("b1")), (String::new(), "{}".to_owned()));
         assert_eq!(shelf.last_edits(), "update @b1, schema @books");
