@@ -1,12 +1,11 @@
 //! A document made ready to be searched: its words by lane, and the trigrams that its blocks have.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use frostem::{Algorithm, Stemmer};
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
-use crate::pattern::{Required, Trigram, trigrams};
+use crate::pattern::{Required, Trigram, each_trigram};
 use crate::tokens::{Token, TokenKind, tokens};
 
 /// What a filter looks at.
@@ -117,8 +116,12 @@ impl Words {
 pub struct SearchDocument {
     pub(crate) attributes: Attributes,
     lanes: [Words; 4],
-    pub(crate) trigrams: BTreeSet<Trigram>,
+    /// In order, each once.
+    pub(crate) trigrams: Vec<Trigram>,
 }
+
+/// So many trigrams are gathered at least before those that are there twice are taken out.
+const TRIGRAMS: usize = 1 << 14;
 
 /// Positions between two texts: no phrase reaches from one to the next.
 const GAP: u32 = 16;
@@ -130,7 +133,8 @@ impl SearchDocument {
             attributes,
             stemmer: Stemmer::new(Algorithm::English),
             lanes: std::array::from_fn(|_| Vec::new()),
-            trigrams: BTreeSet::new(),
+            trigrams: Vec::new(),
+            distinct: 0,
             position: 0,
         };
         filling.add(title, Lane::Title);
@@ -157,7 +161,7 @@ impl SearchDocument {
     pub fn may_match(&self, required: &Required) -> bool {
         match required {
             Required::Nothing => true,
-            Required::Trigram(trigram) => self.trigrams.contains(trigram),
+            Required::Trigram(trigram) => self.trigrams.binary_search(trigram).is_ok(),
             Required::All(parts) => parts.iter().all(|part| self.may_match(part)),
             Required::Any(parts) => parts.iter().any(|part| self.may_match(part)),
         }
@@ -179,7 +183,9 @@ pub struct Filling {
     attributes: Attributes,
     stemmer: Stemmer,
     lanes: [Vec<(String, u32)>; 4],
-    trigrams: BTreeSet<Trigram>,
+    trigrams: Vec<Trigram>,
+    /// How many of them are in order, each once.
+    distinct: usize,
     position: u32,
 }
 
@@ -197,7 +203,16 @@ impl Filling {
 
     /// Adds a text that patterns are to find.
     pub fn add_pattern_text(&mut self, text: &str) {
-        self.trigrams.extend(trigrams(text));
+        self.trigrams.extend(each_trigram(text));
+        if self.trigrams.len() > self.distinct.saturating_mul(2).max(TRIGRAMS) {
+            self.sort_trigrams();
+        }
+    }
+
+    fn sort_trigrams(&mut self) {
+        self.trigrams.sort_unstable();
+        self.trigrams.dedup();
+        self.distinct = self.trigrams.len();
     }
 
     fn add(&mut self, text: &str, lane: Lane) {
@@ -218,7 +233,8 @@ impl Filling {
     }
 
     /// The document, ready.
-    pub fn finish(self) -> SearchDocument {
+    pub fn finish(mut self) -> SearchDocument {
+        self.sort_trigrams();
         SearchDocument { attributes: self.attributes, lanes: self.lanes.map(Words::of), trigrams: self.trigrams }
     }
 }

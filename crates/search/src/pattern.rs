@@ -23,6 +23,7 @@ mod walk;
 mod tests;
 
 pub use fuel::{Exhausted, Fuel};
+pub(crate) use required::each_trigram;
 pub use required::{Required, Trigram, trigrams};
 
 /// The longest pattern, in bytes.

@@ -54,6 +54,10 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece> {
 
 /// A segment in stretches of characters that are all written with spaces between words, or all without.
 fn stretches(at: usize, segment: &str) -> Vec<(bool, Range<usize>)> {
+    // Most text is of one kind.
+    if segment.is_ascii() {
+        return vec![(false, at..at + segment.len())];
+    }
     let mut found: Vec<(bool, Range<usize>)> = Vec::new();
     for (offset, character) in segment.grapheme_indices(true) {
         let range = at + offset..at + offset + character.len();

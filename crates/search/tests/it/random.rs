@@ -105,7 +105,9 @@ impl Asked {
             let mut row = rows(0, word);
             if number + 1 == self.words.len() {
                 row.iter_mut().last().into_iter().for_each(|(_, asked)| asked.push('*'));
-                row.iter_mut().for_each(|(_, asked)| *asked = asked.replace("**", "*"));
+                for (_, asked) in &mut row {
+                    *asked = asked.replace("**", "*");
+                }
             }
             made.meets(&row, word.stem)
         });
