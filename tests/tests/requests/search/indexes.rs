@@ -114,11 +114,14 @@ fn a_byte_of_the_list_of_files_costs_a_new_index_at_most() {
     make(&path, "extra");
     let bytes = fs::read(generation(&path).join("meta.json")).unwrap();
     for place in (0..bytes.len()).step_by(17) {
-        after(&path, &format!("byte {place} of meta.json"), |space| {
-            let mut bytes = bytes.clone();
-            bytes[place] ^= 0x01;
-            fs::write(generation(space).join("meta.json"), bytes).unwrap();
-        });
+        let mut bytes = bytes.clone();
+        bytes[place] ^= 0x01;
+        let damaged = directory.path().join(format!("damaged{place}"));
+        copy(&path, &damaged);
+        fs::write(generation(&damaged).join("meta.json"), bytes).unwrap();
+        let shelf = open(&damaged);
+        let found = [shelf.sorted("word"), shelf.sorted("extra"), shelf.sorted(SearchDocuments::pattern("ano.her"))];
+        assert_eq!(found, ["one, two", "three", "two"], "byte {place}");
     }
 }
 
