@@ -421,13 +421,13 @@ fn a_filter_beside_an_order_looks_at_few_items() {
         (json!({"property": "state", "anyOf": ["done", "Later"]}), "size", Some(80)),
         (json!({"property": "tags", "allOf": ["todo"]}), "size", Some(80)),
         (json!({"property": "tags", "equals": rare}), "size", Some(80)),
-        // By a range: of few rows, of more, of some that lead to none in the order, and of many.
+        // By a range: of few rows, of more, of some that lead to none in the order, and of many, which lie in clumps.
         (below(70), "note", Some(200)),
         (below(300), "note", Some(160)),
-        (both(&below(300), &state("todo")), "name", Some(160)),
+        (both(&below(300), &state("todo")), "name", Some(200)),
         (both(&below(300), &bottles("99 ")), "name", Some(500)),
         (below(300), "due", Some(400)),
-        (below(3_000), "note", Some(120)),
+        (below(3_000), "note", Some(250)),
         (both(&below(3_000), &below(300)), "note", Some(160)),
         // The control: what every item is asked for.
         (bottles("99 "), "note", None),

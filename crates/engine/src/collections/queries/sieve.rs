@@ -65,15 +65,15 @@ impl<'p> Sieve<'p> {
     /// Whether it is better to look at all that are collected, which they are once reading takes longer than that.
     fn is_slow(&mut self, index: &ItemIndex<'_>) -> Result<bool> {
         let Some(narrowing) = self.narrowing else { return Ok(false) };
-        // Reading for it takes no longer than has been taken already.
-        let most = narrowing.most.max(self.pace.spent());
-        let others = self.within.as_ref().map_or(most, |within| rows_of_lookups(within.len()));
+        let others = self.within.as_ref().map_or(narrowing.most, |within| rows_of_lookups(within.len()));
         if !self.pace.is_slow(self.found, others) {
             return Ok(false);
         }
         if self.within.is_some() {
             return Ok(true);
         }
+        // Reading for it takes no longer than has been taken already.
+        let most = narrowing.most.max(self.pace.spent());
         Ok(self.within(index, most)?.is_some_and(|within| narrowing.is_few(within.len())))
     }
 
