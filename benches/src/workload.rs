@@ -65,6 +65,11 @@ impl Words {
         Self { words, cumulative }
     }
 
+    /// Changes the words, the most frequent one first.
+    pub fn change(&mut self, change: impl FnMut((usize, &mut String))) {
+        self.words.iter_mut().enumerate().for_each(change);
+    }
+
     pub fn word(&self, rng: &mut Rng) -> &str {
         let at = rng.fraction() * self.cumulative.last().copied().unwrap_or_default();
         let index = self.cumulative.partition_point(|&end| end < at);

@@ -129,7 +129,7 @@ fn number_test(operator: Operator, operand: &Value, property: &Property, values:
         Operator::GreaterThan => Compare::Greater,
         Operator::GreaterThanOrEqual => Compare::GreaterOrEqual,
         Operator::AnyOf => {
-            return Some(listed(operand).and_then(|all| all.iter().map(number).collect()).map(Test::Numbers));
+            return Some(each(operator, operand, number).map(Test::Numbers));
         }
         _ => return None,
     };
@@ -178,20 +178,22 @@ fn set_test(
         relation.single = false;
     }
     let read = values.read(&property, alone.as_ref().unwrap_or(operand))?;
-    let count = match &read {
-        Some(PropertyValue::Options(names)) => names.len(),
-        Some(PropertyValue::Relations(items)) => items.len(),
-        _ => 0,
+    let (test, count) = match read {
+        Some(PropertyValue::Options(names)) => {
+            let names: BTreeSet<_> = names.into_iter().collect();
+            (Test::Options(among, names.clone()), names.len())
+        }
+        Some(PropertyValue::Relations(items)) => {
+            let items: BTreeSet<_> = items.into_iter().collect();
+            (Test::Related(among, items.clone()), items.len())
+        }
+        _ if property.kind.relation().is_some() => (Test::Related(among, BTreeSet::new()), 0),
+        _ => (Test::Options(among, BTreeSet::new()), 0),
     };
     if operand.is_null() || (operator == Operator::Contains && count != 1) {
         return Err(wrong(if operator == Operator::Contains { "one" } else { "one or several" }, operand));
     }
-    Ok(match read {
-        Some(PropertyValue::Relations(items)) => Test::Related(among, items.into_iter().collect()),
-        Some(PropertyValue::Options(names)) => Test::Options(among, names.into_iter().collect()),
-        _ if property.kind.relation().is_some() => Test::Related(among, BTreeSet::new()),
-        _ => Test::Options(among, BTreeSet::new()),
-    })
+    Ok(test)
 }
 
 fn text_of(value: Option<PropertyValue>, given: &Value) -> Result<String> {
@@ -202,12 +204,12 @@ fn text_of(value: Option<PropertyValue>, given: &Value) -> Result<String> {
 }
 
 /// One operand, or with `anyOf` an array of them.
-fn each<T: Ord>(operator: Operator, operand: &Value, read: impl Fn(&Value) -> Result<T>) -> Result<BTreeSet<T>> {
+fn each<T, C: FromIterator<T>>(operator: Operator, operand: &Value, read: impl Fn(&Value) -> Result<T>) -> Result<C> {
     if operator == Operator::AnyOf {
         let at = |(index, value)| read(value).map_err(|error| error.at(format_args!("[{index}]")));
         listed(operand)?.iter().enumerate().map(at).collect()
     } else {
-        Ok(BTreeSet::from([read(operand)?]))
+        Ok(C::from_iter([read(operand)?]))
     }
 }
 

@@ -65,7 +65,10 @@ fn of_text(text: String, kind: &PropertyKind, limits: &Limits) -> Option<Propert
 /// Those types whose values are no text.
 fn of_form(text: String, kind: &PropertyKind) -> Option<PropertyValue> {
     let value = match kind {
-        PropertyKind::Number => PropertyValue::Number(text.parse().ok().filter(|number: &f64| number.is_finite())?),
+        // There is one zero: what is written -0.0 is none of its texts.
+        PropertyKind::Number => {
+            PropertyValue::Number(text.parse().ok().filter(|number: &f64| number.is_finite())? + 0.0)
+        }
         PropertyKind::Boolean => PropertyValue::Boolean(text.parse().ok()?),
         PropertyKind::Date => PropertyValue::Date(text.parse::<Day>().ok()?),
         PropertyKind::MultiSelect(options) => {
@@ -104,6 +107,8 @@ mod tests {
             (text("-0.5"), Number, whole(V::Number(-0.5))),
             (text("1e+300"), Number, whole(V::Number(1e300))),
             (text("3.0"), Number, lost()),
+            (text("-0.0"), Number, lost()),
+            (text("0"), Number, whole(V::Number(0.0))),
             (text("03"), Number, lost()),
             (text("1,5"), Number, lost()),
             (text("9007199254740993"), Number, lost()),

@@ -48,10 +48,11 @@ pub fn items_schema(schema: &Schema, new_options: bool, limits: &Limits) -> Valu
             "blockId": {"type": "string", "pattern": forms::ID.pattern},
             "relatedItem": {
                 "type": "object",
-                "properties": {"blockId": {"$ref": "#/$defs/blockId"}},
+                "properties": {"blockId": {"$ref": "#/$defs/blockId"}, "title": related_title()},
                 "required": ["blockId"],
                 "additionalProperties": false,
             },
+            "block": block(),
         },
     })
 }
@@ -80,14 +81,27 @@ fn with(mut rule: Value, name: &str, value: impl Into<Value>) -> Value {
     rule
 }
 
-/// The blocks of a page are what the block operations take: here is said what they are, not what each may have.
 fn content() -> Value {
-    let types: Vec<_> = BlockType::ALL.iter().map(|block_type| block_type.as_str()).collect();
+    json!({"description": "The blocks of the item's page", "type": "array", "items": {"$ref": "#/$defs/block"}})
+}
+
+/// The blocks of a page are what the block operations take: here is said what they are, not what each may have. Collections and items
+/// are made by operations of their own.
+fn block() -> Value {
+    let is_taken = |block_type: &BlockType| !matches!(block_type, BlockType::Collection | BlockType::CollectionItem);
+    let types: Vec<_> = BlockType::ALL.iter().copied().filter(is_taken).map(BlockType::as_str).collect();
     json!({
-        "description": "The blocks of the item's page",
-        "type": "array",
-        "items": {"type": "object", "properties": {"type": {"enum": types}}, "required": ["type"]},
+        "type": "object",
+        "properties": {
+            "type": {"enum": types},
+            "content": {"type": "array", "items": {"$ref": "#/$defs/block"}},
+        },
+        "required": ["type"],
     })
+}
+
+fn related_title() -> Value {
+    json!({"description": "As replies show it; it changes nothing", "type": "string"})
 }
 
 fn properties(schema: &Schema, new_options: bool, limits: &Limits) -> Value {

@@ -15,6 +15,7 @@
 //! | a client wants to know what it may send | [`items_schema`] |
 //! | a query | [`Query::new`] reads it, [`plan()`] says which rows to read, [`Page`] takes them; [`Groups`] counts |
 //! | an item is indexed | [`index_keys`] of each value and of its title |
+//! | a change is undone, maybe late | [`Verifying`]: that what it left is as operations leave it |
 //!
 //! A request's schema becomes one that can be kept, every property with a key; a request's values are read by the types of their
 //! properties:
@@ -75,6 +76,8 @@ mod narrowing;
 mod page;
 mod plan;
 
+mod verifying;
+
 pub use groups::Groups;
 pub use items::{ItemChange, NewItem, ReadItems, read_added, read_updated};
 pub use json_schema::items_schema;
@@ -89,3 +92,4 @@ pub use replace::{Column, Lost, Removal, Replacement, remove_collections, replac
 pub use schemas::complete;
 pub use sort_key::{SORT_KEY_BYTES, TEXT_BYTES, fold, index_keys, sort_key};
 pub use values::{Values, new_options};
+pub use verifying::Verifying;

@@ -1,7 +1,8 @@
 //! Each relation of a schema gets its other end: a property of the target collection, which may be the same one.
 //!
 //! The end that was declared first owns the relation. An end that is kept stays what it is; a new one makes its other end, or takes for
-//! it another new relation of the same request that names it (or is its own other end, if it names itself).
+//! it another new relation of the same request that names it (or is its own other end, if it names itself). An end that is left out takes
+//! the other along, in the same collection as in another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +12,7 @@ use leafbase_model::{BlockId, Error, Limits, Property, PropertyKind, Relation, R
 use crate::keys::{Keys, is_key};
 use crate::read::ReadCollections;
 use crate::replace::Column;
+use crate::values::check_count;
 
 pub(crate) struct Pairing<'a, R: ?Sized> {
     pub(crate) reader: &'a R,
@@ -24,8 +26,8 @@ pub(crate) struct Pairing<'a, R: ?Sized> {
 }
 
 impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
-    /// Gives each relation of `schema` its other end, and takes the other ends of those that go.
-    pub(crate) fn settle(&mut self, schema: &mut Schema) -> Result<()> {
+    /// Gives each relation of `schema` its other end, and takes the other ends of those that go. Where each property that stays was.
+    pub(crate) fn settle(&mut self, schema: &mut Schema) -> Result<Vec<usize>> {
         for property in &mut schema.properties {
             if let PropertyKind::Relation(relation) = &mut property.kind
                 && relation.target == Relation::ITSELF
@@ -34,15 +36,31 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
             }
         }
         self.part(schema)?;
-        let (count, mut paired) = (schema.properties.len(), BTreeSet::new());
-        // Those that stay come first: they may bring their other ends along, and no new one is to take the keys of these.
-        for stays in [true, false] {
-            for index in 0..count {
-                let pair = self.pair(schema, index, stays, &mut paired);
-                pair.map_err(|error| error.at(format_args!("properties[{index}]")))?;
-            }
+        let (places, mut paired) = (self.part_within(schema), BTreeSet::new());
+        for (index, place) in places.iter().enumerate() {
+            let pair = self.pair(schema, index, &mut paired);
+            pair.map_err(|error| error.at(format_args!("properties[{place}]")))?;
         }
-        Ok(())
+        Ok(places)
+    }
+
+    /// Takes those relations of the collection with itself out whose other ends the schema leaves out. Where each property was that stays.
+    fn part_within(&self, schema: &mut Schema) -> Vec<usize> {
+        let stays: Vec<_> = schema.properties.iter().map(|property| !self.is_half(schema, property)).collect();
+        let places = stays.iter().enumerate().filter(|(_, stays)| **stays).map(|(place, _)| place).collect();
+        let mut stays = stays.into_iter();
+        schema.properties.retain(|_| stays.next().unwrap_or(true));
+        places
+    }
+
+    /// Whether `property` is one end of a relation that was there, and the other is in `schema` no more. One that asks for another end
+    /// is not meant: that is refused.
+    fn is_half(&self, schema: &Schema, property: &Property) -> bool {
+        let Some(relation) = property.kind.relation().filter(|now| now.target == self.collection) else { return false };
+        let former = self.kept(&property.key, relation.target).and_then(|former| former.inverse_key.as_deref());
+        former.is_some_and(|inverse| {
+            schema.property(inverse).is_none() && relation.inverse_key.as_deref().is_none_or(|wanted| wanted == inverse)
+        })
     }
 
     /// The relation as it was, if it stays.
@@ -80,16 +98,15 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         self.others.get(&collection).map_or_else(|| self.reader.schema(collection), |schema| Ok(Some(schema.clone())))
     }
 
-    /// Pairs the relation at `index`, if it is one that stays (`stays`) or a new one.
-    fn pair(&mut self, schema: &mut Schema, index: usize, stays: bool, paired: &mut BTreeSet<String>) -> Result<()> {
+    /// Pairs the property at `index`, if it is a relation.
+    fn pair(&mut self, schema: &mut Schema, index: usize, paired: &mut BTreeSet<String>) -> Result<()> {
         let Some(property) = schema.properties.get(index).cloned() else { return Ok(()) };
         let Some(relation) = property.kind.relation() else { return Ok(()) };
-        let former = self.kept(&property.key, relation.target).cloned();
-        if former.is_some() != stays || paired.contains(&property.key) {
-            return Ok(());
+        if let Some(former) = self.kept(&property.key, relation.target) {
+            return self.keep(schema, &property, relation, former);
         }
-        if let Some(former) = former {
-            return self.keep(schema, &property, relation, &former);
+        if paired.contains(&property.key) {
+            return Ok(());
         }
         if relation.target == self.collection {
             return self.pair_within(schema, &property, relation, paired);
@@ -106,26 +123,19 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
             return Err(Error::validation(message).at("inverseKey"));
         }
         if relation.target == self.collection && inverse != property.key {
-            self.keep_own_end(schema, &property.key, &inverse)?;
+            self.check_own_end(schema, &property.key, &inverse)?;
         }
         connect(schema, &property.key, inverse, former.owner);
         Ok(())
     }
 
-    /// Of a relation of a collection with itself, one end is not left out without the other: it is the schema of both.
-    fn keep_own_end(&self, schema: &mut Schema, key: &str, inverse: &str) -> Result<()> {
-        let end = schema.property(inverse).map(|property| property.kind.relation().map(|relation| relation.target));
-        match end {
-            Some(Some(target)) if target == self.collection => Ok(()),
-            None if inverse != schema.content.key => {
-                let former = self.old.and_then(|old| old.property(inverse)).cloned();
-                schema.properties.extend(former);
-                self.check_count(schema)
-            }
-            _ => {
-                Err(Error::validation(format!("its other end {} stays a relation to {}", quoted(inverse), quoted(key))))
-            }
+    /// Of a relation of a collection with itself, one end does not become something else while the other stays.
+    fn check_own_end(&self, schema: &Schema, key: &str, inverse: &str) -> Result<()> {
+        let end = schema.property(inverse).and_then(|property| property.kind.relation());
+        if end.is_some_and(|end| end.target == self.collection) {
+            return Ok(());
         }
+        Err(Error::validation(format!("its other end {} stays a relation to {}", quoted(inverse), quoted(key))))
     }
 
     fn pair_within(
@@ -191,14 +201,19 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         let mut other = self.other(relation.target)?.ok_or_else(missing)?;
         let wanted = relation.inverse_key.as_deref();
         let inverse = new_end(&mut other, wanted, &schema.name, self.collection, &property.key)?;
-        self.check_count(&other)?;
+        self.check_room(&other)?;
         self.others.insert(relation.target, other);
         Ok(inverse)
     }
 
     fn check_count(&self, schema: &Schema) -> Result<()> {
-        let (most, found) = (self.limits.schema_properties, schema.properties.len());
-        if found > most { Err(Error::limit("properties in a schema", most, found)) } else { Ok(()) }
+        check_count("properties in a schema", self.limits.schema_properties, schema.properties.len())
+    }
+
+    /// Whether another collection has room for the other end that it gets.
+    fn check_room(&self, other: &Schema) -> Result<()> {
+        let what = format!("properties of the collection {}, which gets the other end", quoted(&other.name));
+        check_count(&what, self.limits.schema_properties, other.properties.len())
     }
 }
 

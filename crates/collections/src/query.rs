@@ -1,5 +1,6 @@
 //! Queries: which items, and in which order.
 
+use leafbase_model::json::quoted;
 use leafbase_model::{
     BlockId, Direction, Error, Filter, Limits, Properties, Property, PropertyKind, PropertyValue, Result, Schema, Sort,
 };
@@ -41,8 +42,8 @@ impl TypedColumn {
         if is_title(schema, key) {
             return Ok(Self { column: ColumnRef::Title, kind: PropertyKind::Text });
         }
-        let property =
-            schema.property(key).ok_or_else(|| mismatch("the collection has no such property").at("property"))?;
+        let missing = || mismatch(format!("the collection has no property {}", quoted(key))).at("property");
+        let property = schema.property(key).ok_or_else(missing)?;
         Ok(Self { column: ColumnRef::Property(key.to_owned()), kind: property.kind.clone() })
     }
 

@@ -78,7 +78,8 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] for an item that is not there, at `path.id` or at the property that names it;
-    /// [`ErrorKind::SchemaMismatch`] for a related item of another collection than the property's.
+    /// [`ErrorKind::SchemaMismatch`] for a related item of another collection than the property's. Where the property names several,
+    /// the path has the place of the bad one among them.
     pub fn change(
         &mut self,
         item: BlockId,
@@ -202,8 +203,10 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         }
     }
 
-    fn relate(&mut self, ends: &Ends, item: BlockId, wanted: &[BlockId], place: &str) -> Result<()> {
-        self.check_targets(ends, wanted)?;
+    fn relate(&mut self, ends: &Ends, item: BlockId, given: &[BlockId], place: &str) -> Result<()> {
+        self.check_targets(ends, given)?;
+        let mut seen = HashSet::new();
+        let wanted: Vec<_> = given.iter().copied().filter(|other| seen.insert(*other)).collect();
         let former = self.related(ends, item)?;
         let (was, is): (HashSet<_>, HashSet<_>) = (former.iter().collect(), wanted.iter().collect());
         for gone in former.iter().filter(|other| !is.contains(other)) {
@@ -214,20 +217,27 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
             self.claims.push(Claim { ends: ends.clone(), item, other: *new, path: place.to_owned() });
         }
         if ends.face == Face::Owner {
-            put(&mut self.touch(item)?.values, &ends.here.key, wanted.to_vec());
+            put(&mut self.touch(item)?.values, &ends.here.key, wanted);
         }
         Ok(())
     }
 
-    fn check_targets(&self, ends: &Ends, wanted: &[BlockId]) -> Result<()> {
-        for other in wanted {
-            let found = self.look(*other, |found| found.map(|(collection, _)| collection))?;
-            if found.ok_or_else(Error::not_found)? != ends.there.collection {
-                let expected = ends.there.collection;
-                return Err(mismatch(format!("expected an item of the collection {expected}, got {other}")));
-            }
+    /// Of several the one that cannot be is told by its place among them.
+    fn check_targets(&self, ends: &Ends, given: &[BlockId]) -> Result<()> {
+        for (index, other) in given.iter().enumerate() {
+            let checked = self.check_target(ends, *other);
+            checked.map_err(|error| if given.len() > 1 { error.at(format_args!("[{index}]")) } else { error })?;
         }
         Ok(())
+    }
+
+    fn check_target(&self, ends: &Ends, other: BlockId) -> Result<()> {
+        let found = self.look(other, |found| found.map(|(collection, _)| collection))?;
+        let expected = ends.there.collection;
+        if found.ok_or_else(Error::not_found)? == expected {
+            return Ok(());
+        }
+        Err(mismatch(format!("expected an item of the collection {expected}, got {other}")))
     }
 
     /// Takes a pair apart, whoever of the two holds it. What an owner holds itself is put as a whole.

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use leafbase_model::json::quoted;
 use leafbase_model::{
     BlockId, ContentPropertyDraft, Error, ErrorKind, Limits, Properties, Property, PropertyKind, PropertyValue, Result,
     Schema, SchemaDraft,
@@ -41,6 +42,8 @@ pub struct Replacement {
     /// Columns of other collections that go with values in them: what their items hold under the key is to be cleared.
     pub dropped: Vec<Column>,
     steps: Vec<(String, Step)>,
+    /// Where the properties that the draft has stand in it, in the order of the schema; those that were made come after them.
+    places: Vec<usize>,
     limits: Limits,
 }
 
@@ -68,12 +71,12 @@ pub fn replace<R: ReadCollections + ?Sized>(
     let mut schema = complete(keeping(draft, old), limits)?;
     let (others, dropped) = (BTreeMap::new(), Vec::new());
     let mut pairing = Pairing { reader, collection, old, limits, others, dropped };
-    pairing.settle(&mut schema)?;
+    let places = pairing.settle(&mut schema)?;
     let Pairing { others, dropped, .. } = pairing;
     let former = old.iter().flat_map(|old| &old.properties);
     let steps = former.filter_map(|former| Some((former.key.clone(), step(former, schema.property(&former.key))?)));
     let (steps, others) = (steps.collect(), others.into_iter().collect());
-    Ok(Replacement { collection, schema, others, dropped, steps, limits: limits.clone() })
+    Ok(Replacement { collection, schema, others, dropped, steps, places, limits: limits.clone() })
 }
 
 /// The draft with the keys of the collection and of its titles as they are, where it has none: keys are made once. A collection always has
@@ -110,6 +113,11 @@ fn step(former: &Property, now: Option<&Property>) -> Option<Step> {
 }
 
 impl Replacement {
+    /// Where the draft has the property that the schema has at `index`; nowhere if it was made as the other end of another.
+    pub fn place_in_draft(&self, index: usize) -> Option<usize> {
+        self.places.get(index).copied()
+    }
+
     /// Whether items of the collection have to be looked at.
     pub fn touches_items(&self) -> bool {
         !self.steps.is_empty()
@@ -132,28 +140,47 @@ impl Replacement {
         relating: &mut Relating<'_, R>,
         lost: &mut Lost,
     ) -> Result<()> {
-        let mut keys = Vec::new();
+        let mut in_the_way = Vec::new();
         for (key, step) in &self.steps {
             let Some(value) = values.get(key) else { continue };
             match step {
                 Step::Drop => relating.store(item, vec![(key.clone(), None)])?,
                 Step::Single if listed(values, key).len() > 1 => {
-                    keys.push(key.as_str());
+                    in_the_way.push(key.clone());
                     relating.change(item, self.collection, vec![(key.clone(), None)], "")?;
                 }
                 Step::Single => {}
                 Step::Convert(kind) => {
                     let (converted, is_whole) = split(convert(value, kind, &self.limits));
-                    keys.extend((!is_whole).then_some(key.as_str()));
+                    if !is_whole {
+                        in_the_way.push(format!("{key}{}", gone(value, kind)));
+                    }
                     if converted.as_ref() != Some(value) {
                         relating.store(item, vec![(key.clone(), converted)])?;
                     }
                 }
             }
         }
-        lost.add(item, title, &keys);
+        lost.add(item, title, &in_the_way);
         Ok(())
     }
+}
+
+/// Of a select, what of `value` is none of its options any more, for a message: `: "open", "ajar"`.
+fn gone(value: &PropertyValue, kind: &PropertyKind) -> String {
+    let names = match value {
+        PropertyValue::Text(name) => std::slice::from_ref(name),
+        PropertyValue::Options(names) => names,
+        _ => &[],
+    };
+    let is_option = |name: &str| kind.options().iter().any(|option| option.name == name);
+    let gone = names.iter().filter(|name| kind.property_type().has_options() && !is_option(name));
+    let mut gone: Vec<_> = gone.take(Lost::NAMED + 1).map(|name| quoted(name)).collect();
+    if gone.len() > Lost::NAMED {
+        gone.truncate(Lost::NAMED);
+        gone.push("..".to_owned());
+    }
+    if gone.is_empty() { String::new() } else { format!(": {}", gone.join(", ")) }
 }
 
 fn split(converted: Converted) -> (Option<PropertyValue>, bool) {
@@ -174,14 +201,14 @@ impl Lost {
     /// A message names so many at most.
     const NAMED: usize = 10;
 
-    fn add(&mut self, item: BlockId, title: &str, keys: &[&str]) {
-        if keys.is_empty() {
+    /// `values` are the values in the way, each by its key, and by what of it would be lost where that is known.
+    fn add(&mut self, item: BlockId, title: &str, values: &[String]) {
+        if values.is_empty() {
             return;
         }
         self.items += 1;
         if self.named.len() < Self::NAMED {
-            let title = leafbase_model::json::quoted(title);
-            self.named.push(format!("{item} {title} ({})", keys.join(", ")));
+            self.named.push(format!("{item} {} ({})", quoted(title), values.join("; ")));
         }
     }
 
@@ -193,7 +220,7 @@ impl Lost {
     /// That none would.
     ///
     /// # Errors
-    /// [`ErrorKind::SchemaMismatch`] that names the first ones, with the properties in brackets.
+    /// [`ErrorKind::SchemaMismatch`] that names the first ones, with the properties in brackets, and with the options of a select that go.
     pub fn refuse(&self) -> Result<()> {
         if self.items == 0 {
             return Ok(());

@@ -13,7 +13,8 @@ use crate::forms::{self, Form};
 const OPTIONS_NAMED: usize = 12;
 
 /// Reads values of items. What the JSON Schema says is a [`ErrorKind::SchemaMismatch`] here; what it cannot say, a length in bytes and
-/// a whole number that floating point does not hold, is a [`ErrorKind::LimitExceeded`].
+/// a whole number that floating point does not hold, is a [`ErrorKind::LimitExceeded`]. Of numbers written with a fraction, and of those
+/// beyond 64 bits, the reader of JSON leaves the nearest floating point number alone: it is taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
     /// The day that `today` means.
@@ -25,7 +26,8 @@ pub struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// Reads one value; none if it clears the property: `null`, and an empty set of options or relations.
+    /// Reads one value; none if it clears the property: `null`, and an empty set of options or relations. Related items are as they
+    /// were given, even one that is there twice: so it can still be told where a bad one stands.
     ///
     /// # Errors
     /// If the property does not take it.
@@ -123,7 +125,7 @@ impl Values<'_> {
         Ok(found)
     }
 
-    /// `{"relations": [{"blockId": id}]}`, an array of IDs, or one ID.
+    /// `{"relations": [{"blockId": id}]}`, where each may have a title as in replies, an array of IDs, or one ID.
     fn relations(&self, single: bool, value: &Value) -> Result<Vec<BlockId>> {
         let ids: Vec<BlockId> = match value {
             Value::String(_) => vec![item_id(value)?],
@@ -142,8 +144,7 @@ impl Values<'_> {
             return Err(mismatch(format!("expected one item at most, got {first} and {second}")));
         }
         check_count("relations of a value", self.limits.blocks_per_request, ids.len())?;
-        let mut seen = std::collections::BTreeSet::new();
-        Ok(ids.into_iter().filter(|id| seen.insert(*id)).collect())
+        Ok(ids)
     }
 }
 
@@ -168,7 +169,8 @@ pub(crate) fn check_count(limit: &str, maximum: usize, found: usize) -> Result<(
     if found > maximum { Err(Error::limit(limit, maximum, found)) } else { Ok(()) }
 }
 
-/// A number that the store can hold as it is: a whole one beyond 2^53 might come out as its neighbour.
+/// A number that the store can hold as it is: a whole one beyond 2^53 might come out as its neighbour. Of one that JSON writes with a
+/// fraction, or that is beyond 64 bits, only the nearest floating point number is known here. There is one zero.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "compared with what came")]
 fn number(value: &Value) -> Result<f64> {
     let number = value.as_f64().ok_or_else(|| wrong("a number", value))?;
@@ -178,7 +180,7 @@ fn number(value: &Value) -> Result<f64> {
         _ => number.is_finite(),
     };
     let message = || format!("expected a number that fits 64 bits of floating point, got {value}");
-    if exact { Ok(number) } else { Err(Error::new(ErrorKind::LimitExceeded, message())) }
+    if exact { Ok(number + 0.0) } else { Err(Error::new(ErrorKind::LimitExceeded, message())) }
 }
 
 fn each(values: &[Value], read: fn(&Value) -> Result<BlockId>) -> Result<Vec<BlockId>> {
@@ -188,8 +190,12 @@ fn each(values: &[Value], read: fn(&Value) -> Result<BlockId>) -> Result<Vec<Blo
 
 fn related_id(value: &Value) -> Result<BlockId> {
     let Value::Object(fields) = value else { return Err(wrong("an object", value)) };
-    if let Some(unknown) = fields.keys().find(|key| *key != "blockId") {
+    if let Some(unknown) = fields.keys().find(|key| !matches!(key.as_str(), "blockId" | "title")) {
         return Err(mismatch("unknown field").at(unknown));
+    }
+    // Replies show it, and a request may send back what a reply showed: it changes nothing.
+    if let Some(title) = fields.get("title").filter(|title| !title.is_string()) {
+        return Err(wrong("text", title).at("title"));
     }
     let id = fields.get("blockId").ok_or_else(|| mismatch("is missing").at("blockId"))?;
     item_id(id).map_err(|error| error.at("blockId"))
@@ -256,6 +262,9 @@ mod tests {
             (PropertyKind::Number, json!(3), Number(3.0)),
             (PropertyKind::Number, json!(-0.25), Number(-0.25)),
             (PropertyKind::Number, json!(1_u64 << 60), Number(1.152_921_504_606_847e18)),
+            // What the reader of JSON has rounded already.
+            (PropertyKind::Number, parsed("9007199254740993.0"), Number(9_007_199_254_740_992.0)),
+            (PropertyKind::Number, parsed("18446744073709551617"), Number(18_446_744_073_709_551_616.0)),
             (PropertyKind::Boolean, json!(false), Boolean(false)),
             (PropertyKind::Date, json!("2028-02-29"), day("2028-02-29")),
             (PropertyKind::Date, json!("today"), day("2026-03-01")),
@@ -268,7 +277,8 @@ mod tests {
                 Options(vec!["shut".into(), "open".into()]),
             ),
             (relation(), two, Relations(vec![id(1), id(2)])),
-            (relation(), json!([id(2), id(1), id(2)]), Relations(vec![id(2), id(1)])),
+            (relation(), json!([id(2), id(1), id(2)]), Relations(vec![id(2), id(1), id(2)])),
+            (relation(), json!({"relations": [{"blockId": id(1), "title": "Dune"}]}), Relations(vec![id(1)])),
             (relation(), json!(id(1)), Relations(vec![id(1)])),
             (relation(), json!(["no ID"]), Relations(vec![BlockId::NIL])),
         ] {
@@ -279,6 +289,18 @@ mod tests {
             assert_eq!(read_with(relation(), &empty, false).unwrap(), None);
         }
         assert_eq!(read_with(PropertyKind::MultiSelect(options()), &json!([]), false).unwrap(), None);
+    }
+
+    fn parsed(json: &str) -> Value {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn there_is_one_zero() {
+        for zero in ["0", "-0", "0.0", "-0.0", "-0e9"] {
+            let read = read_with(PropertyKind::Number, &parsed(zero), false).unwrap().unwrap();
+            assert_eq!(serde_json::to_string(&read).unwrap(), "0", "{zero}");
+        }
     }
 
     #[test]

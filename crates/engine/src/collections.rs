@@ -10,3 +10,4 @@ mod items;
 mod queries;
 mod schemas;
 pub(crate) mod tables;
+pub(crate) mod verifying;

@@ -14,7 +14,7 @@ use crate::sight::{Full, Sight};
 
 mod listing;
 
-pub(crate) use listing::find;
+pub(crate) use listing::{find, query};
 
 /// The title of the hidden document that keeps the tasks of the inbox.
 const INBOX: &str = "Inbox";

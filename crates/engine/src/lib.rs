@@ -32,9 +32,10 @@
 //! | remark on blocks | [`add_comments`](Connection::add_comments) |
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
+//! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
 //! | follow what happens | [`changes_since`](Connection::changes_since) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
-//! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`compact`](Space::compact), [`stats`](Space::stats) |
+//! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`compact`](Space::compact), [`stats`](Space::stats), [`rebuild_search`](Space::rebuild_search) |
 //!
 //! # Threads
 //!
@@ -42,9 +43,10 @@
 //! while one writes; a second writer waits. A read sees one state from beginning to end. One process at a time has a directory
 //! open.
 //!
-//! Calls block: a read for as long as it takes, a durable write until the disk has it. There is no runtime and no thread of
-//! Leafbase's own. An async host calls from where blocking is allowed, such as `tokio::task::spawn_blocking`, with a clone of
-//! the connection.
+//! Calls block: a read for as long as it takes, a durable write until the disk has it. There is no runtime, and one thread of
+//! Leafbase's own at most: the first search of a space starts one that keeps the search index up, unless
+//! [`SearchIndexing::OnDemand`] says that there shall be none. An async host calls from where blocking is allowed, such as
+//! `tokio::task::spawn_blocking`, with a clone of the connection.
 //!
 //! # Errors
 //!
@@ -111,6 +113,7 @@ pub use ids::RandomIds;
 pub use leafbase_model::*;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{CheckReport, Problem, SpaceMeta, Stats};
+pub use search::SearchIndexing;
 pub use sight::{Full, Sight};
 pub use space::{Progress, Space, SpaceBuilder};
 pub use transfer::{

@@ -10,8 +10,11 @@ use leafbase_model::{Author, BlockId, Change, Clock, Edit, Error, ErrorKind, IdS
 use leafbase_store::kv::{Durability, WriteOptions};
 use leafbase_store::{CheckReport, SpaceMeta, SpaceStore, SpaceTransaction, Stats};
 
+use crate::collections::verifying::Touched;
 use crate::connection::Connection;
+use crate::search::Indexer;
 use crate::sight::Full;
+use crate::tree::Tree;
 
 mod builder;
 
@@ -42,8 +45,16 @@ struct Inner {
     durability: Durability,
     /// Holds `{blockId}`; the space's own ID is filled in.
     url_template: String,
+    search: Arc<Indexer>,
     /// Held while the name or the zone is changed: both lie in one record.
     renaming: Mutex<()>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Its thread has the store open, too.
+        self.search.close();
+    }
 }
 
 /// How far a long operation is.
@@ -112,6 +123,7 @@ impl Space {
     /// As [`Self::flush`]; the space is closed all the same.
     pub fn close(self) -> Result<()> {
         let store = self.0.store.write().unwrap_or_else(PoisonError::into_inner).take();
+        self.0.search.close();
         store.map_or(Ok(()), |store| store.flush())
     }
 
@@ -244,6 +256,10 @@ impl Space {
         open.clone().ok_or_else(|| Error::new(ErrorKind::Closed, "the space is closed"))
     }
 
+    pub(crate) fn indexer(&self) -> &Arc<Indexer> {
+        &self.0.search
+    }
+
     pub(crate) fn ids(&self) -> &dyn IdSource {
         &*self.0.ids
     }
@@ -265,13 +281,22 @@ impl Space {
         let stamp = Stamp { at: self.now(), by: by.clone() };
         let options = WriteOptions::durability(self.0.durability);
         let written = self.store()?.write(options, &stamp, |transaction| decide(transaction, &stamp))?;
+        if written.change.is_some() {
+            self.0.search.wrote();
+        }
         Ok((written.value, written.change))
     }
 
-    /// Undoes and redoes by applying edits as they stand: for a history above the change log.
+    /// Undoes and redoes by applying edits as they stand: for a history above the change log. What no longer fits is refused, and
+    /// nothing is written: what operations decide is right by construction, and these edits come from outside.
     #[doc(hidden)]
     pub fn apply(&self, by: &Author, edits: &[Edit]) -> Result<Option<Change>> {
-        Ok(self.write(by, |transaction, _| transaction.apply(edits.to_vec()))?.1)
+        let touched = Touched::by(edits);
+        let apply = |transaction: &mut SpaceTransaction<'_>, _: &Stamp| {
+            transaction.apply(edits.to_vec())?;
+            if touched.is_empty() { Ok(()) } else { touched.verify(&Tree::new(transaction.reader()?, &Full)) }
+        };
+        Ok(self.write(by, apply)?.1)
     }
 }
 

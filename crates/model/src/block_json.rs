@@ -4,7 +4,6 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::block::indentation_out_of_range;
-use crate::collection::Values;
 use crate::json::{FromJson, wrong_type};
 use crate::requests::given;
 use crate::{Block, BlockData, BlockKind, Color, Content, ItemFields, Limits, Result, TaskPatch, table};
@@ -49,7 +48,7 @@ impl BlockData {
         map.serialize_entry("type", &self.block_type())?;
         map.serialize_entry(&item.content_key, &self.markdown)?;
         self.write_common(map, self.task.as_ref(), Self::show_color)?;
-        given(map, "properties", (!item.properties.is_empty()).then_some(&Values(&item.properties)))
+        given(map, "properties", (!item.properties.is_empty()).then_some(&item.properties))
     }
 
     /// The same as requests give them: the colour as it is kept, and the task with what is still to be put onto it.

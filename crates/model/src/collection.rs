@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::requests::given;
-use crate::{BlockId, Content, DocumentId, PropertyValue, Result, Schema};
+use crate::{BlockId, Content, DocumentId, ItemValues, PropertyKey, PropertyValue, Result, Schema};
 
 /// A collection in a list. As JSON: `{"id", "name", "itemCount", "documentId"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -84,9 +84,9 @@ impl Serialize for ItemValue {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemFields {
     /// The key that its title stands under: that of the schema's content property.
-    pub content_key: String,
+    pub content_key: PropertyKey,
     /// Its values by key, in the order of the schema; the two ends of a relation look alike.
-    pub properties: Vec<(String, ItemValue)>,
+    pub properties: ItemValues,
 }
 
 /// A row of a collection.
@@ -98,11 +98,11 @@ pub struct Item {
     /// Its block.
     pub id: BlockId,
     /// The key that its title stands under: that of the schema's content property.
-    pub content_key: String,
+    pub content_key: PropertyKey,
     /// Its title: inline markdown.
     pub title: String,
     /// Its values by key, in the order of the schema.
-    pub properties: Vec<(String, ItemValue)>,
+    pub properties: ItemValues,
     /// The blocks of its page.
     pub content: Content,
 }
@@ -110,7 +110,7 @@ pub struct Item {
 impl Item {
     /// The value under `key`.
     pub fn property(&self, key: &str) -> Option<&ItemValue> {
-        self.properties.iter().find(|(known, _)| known == key).map(|(_, value)| value)
+        self.properties.get(key)
     }
 
     /// The items that the property of this key relates it to.
@@ -122,21 +122,12 @@ impl Item {
     }
 }
 
-/// Values as an object.
-pub(crate) struct Values<'a>(pub(crate) &'a [(String, ItemValue)]);
-
-impl Serialize for Values<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
-    }
-}
-
 impl Serialize for Item {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.id)?;
         map.serialize_entry(&self.content_key, &self.title)?;
-        given(&mut map, "properties", (!self.properties.is_empty()).then_some(&Values(&self.properties)))?;
+        given(&mut map, "properties", (!self.properties.is_empty()).then_some(&self.properties))?;
         match &self.content {
             Content::None => {}
             Content::Blocks(blocks) => map.serialize_entry("content", blocks)?,

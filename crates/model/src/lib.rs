@@ -52,6 +52,7 @@ mod time;
 
 mod language;
 mod properties;
+mod property_key;
 mod schema;
 mod styles;
 mod task;
@@ -73,6 +74,7 @@ mod collection;
 mod document;
 mod folder;
 mod info;
+mod item_values;
 mod search;
 
 mod change;
@@ -99,6 +101,7 @@ pub use fields::Fields;
 pub use folder::{BuiltInLocation, Folder, FolderRecord, FolderRef};
 pub use id::{AssetId, BlockId, CommentId, DocumentId, FolderId, IdSource, SpaceId};
 pub use info::{ConnectionInfo, SpaceInfo, UrlTemplates, UtcInfo};
+pub use item_values::ItemValues;
 pub use kind::{BlockKind, BlockType};
 pub use language::CodeLanguage;
 pub use limits::Limits;
@@ -106,6 +109,7 @@ pub use metadata::{Comment, Metadata};
 pub use patch::BlockPatch;
 pub use position::{Edge, Position, Side, Target};
 pub use properties::{Properties, PropertyChange, PropertyValue};
+pub use property_key::PropertyKey;
 pub use requests::blocks::{DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, MoveBlocks, UpdateBlocks};
 pub use requests::collections::{
     AddItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems, GetSchema, ItemDraft, ItemUpdate,

@@ -145,7 +145,7 @@ impl Serialize for PropertyValue {
 )]
 fn whole(number: f64) -> Option<i64> {
     let whole = number as i64;
-    (whole.abs() < 1 << 53 && (whole as f64).to_bits() == number.to_bits()).then_some(whole)
+    (whole.unsigned_abs() < 1 << 53 && (whole as f64).to_bits() == number.to_bits()).then_some(whole)
 }
 
 impl FromJson for PropertyValue {
@@ -155,7 +155,9 @@ impl FromJson for PropertyValue {
             Value::String(text) => Ok(Self::Text(text)),
             Value::Bool(value) => Ok(Self::Boolean(value)),
             Value::Number(number) => {
-                number.as_f64().map(Self::Number).ok_or_else(|| Error::validation("expected a finite number"))
+                // There is one zero.
+                let read = number.as_f64().map(|number| Self::Number(number + 0.0));
+                read.ok_or_else(|| Error::validation("expected a finite number"))
             }
             Value::Array(_) => Vec::from_json(value).map(Self::Options),
             Value::Object(_) => {
@@ -175,6 +177,8 @@ impl FromJson for RelatedItem {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
         let id = object.required("blockId")?;
+        // Replies show it, and a request may send back what a reply showed.
+        let _: Option<String> = object.optional("title")?;
         object.finish()?;
         Ok(Self(id))
     }

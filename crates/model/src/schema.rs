@@ -64,7 +64,8 @@ impl SelectOption {
 pub enum PropertyKind {
     /// Text.
     Text,
-    /// A finite number.
+    /// A finite number of 64 bits floating point. A whole number that this does not hold as it is, is refused, up to 2^64; of a larger
+    /// one, and of one that JSON writes with a fraction or an exponent, the nearest is kept. -0 is 0.
     Number,
     /// Yes or no.
     Boolean,
@@ -86,6 +87,28 @@ pub enum PropertyKind {
 
 /// One end of a two-way relation. As JSON, beside the other fields of a property: `targetCollectionId`, `inverseKey`, and `single`
 /// where it is true. In a request the target `self` is the collection that the property is of.
+///
+/// # Which end holds it
+/// The end that was declared first: its items hold the IDs, and the other end, which is made along with it, is read from there. Both
+/// show the same, and either can be set. Yet an item that holds a relation grows with it, and each change of it writes all its related IDs.
+/// So declare a relation at the end whose items have few related ones: of projects and their tasks `project` on the tasks, with
+/// [`Self::single`], and not `tasks` on the projects.
+///
+/// ```
+/// use leafbase_model::{BlockId, PropertyDraft, Relation, SchemaDraft};
+/// # let projects = BlockId::NIL;
+/// let project = Relation::to(projects).with_inverse("tasks").single();
+/// let tasks = SchemaDraft::new("Tasks", [PropertyDraft::new("Project", project.into())]);
+/// # assert_eq!(tasks.properties.len(), 1);
+/// ```
+///
+/// # In which order related items are
+/// At the end that holds the relation in the order that a request gave; one that is related from the other end joins as the last. At the
+/// other end they are by ID, and so they are at both of a symmetric relation.
+///
+/// # How it ends
+/// A schema that leaves one end out takes the other along, and what they show; within one collection, too, where a request may name the
+/// other end still.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Relation {
     /// The collection whose items are related.

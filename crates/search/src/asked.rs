@@ -1,13 +1,12 @@
 //! What a search asks for: words and phrases, read from what somebody typed. No text is a syntax error.
 
-use std::ops::Range;
+use std::collections::HashSet;
 
 use frostem::{Algorithm, Stemmer};
 use leafbase_model::{Error, Result};
 
 use crate::document::stem_of;
 use crate::query::{QueryWord, query_words};
-use crate::tokens::{Token, TokenKind, tokens};
 
 /// The most texts of a search.
 pub const MOST_TERMS: usize = 32;
@@ -66,7 +65,7 @@ impl Terms {
             let parts: Vec<Clause> = clauses.iter().flat_map(|clause| clause.apart(stemmer)).collect();
             clauses.extend(parts);
         }
-        let mut met = std::collections::HashSet::new();
+        let mut met = HashSet::new();
         clauses.retain(|clause| met.insert(clause.clone()));
         Ok(Self { clauses, any })
     }
@@ -75,32 +74,13 @@ impl Terms {
     pub fn is_empty(&self) -> bool {
         self.clauses.is_empty()
     }
-
-    /// Where what is asked for stands in a text: bytes, in order, apart from each other.
-    pub fn hits(&self, text: &str) -> Vec<Range<usize>> {
-        let (stemmer, tokens) = (Stemmer::new(Algorithm::English), tokens(text));
-        let mut found: Vec<Range<usize>> =
-            self.clauses.iter().flat_map(|clause| clause.hits(stemmer, &tokens)).collect();
-        found.sort_unstable_by_key(|range| (range.start, range.end));
-        let mut apart: Vec<Range<usize>> = Vec::new();
-        for range in found {
-            match apart.last_mut() {
-                Some(last) if range.start <= last.end && range.start < last.end.max(last.start + 1) => {
-                    last.end = last.end.max(range.end);
-                }
-                _ => apart.push(range),
-            }
-        }
-        apart
-    }
 }
 
 /// The clauses of a text: what stands between quotation marks is one. A mark that is not closed is none.
 fn clauses_of(stemmer: Stemmer, text: &str) -> Vec<Clause> {
-    let is_mark = |letter: char| matches!(letter, '"' | '“' | '”' | '„' | '«' | '»');
     let (mut clauses, mut rest) = (Vec::new(), text);
-    while let Some((before, after)) = rest.split_once(is_mark)
-        && let Some((quoted, behind)) = after.split_once(is_mark)
+    while let Some((before, after)) = split_at_mark(rest)
+        && let Some((quoted, behind)) = split_at_mark(after)
     {
         clauses.extend(query_words(before).iter().map(|word| of_word(stemmer, word, false)));
         clauses.extend(phrase(&query_words(quoted)));
@@ -110,6 +90,21 @@ fn clauses_of(stemmer: Stemmer, text: &str) -> Vec<Clause> {
     let last = words.len().saturating_sub(1);
     clauses.extend(words.iter().enumerate().map(|(number, word)| of_word(stemmer, word, number == last)));
     clauses
+}
+
+/// What stands before the first quotation mark, and what behind.
+fn split_at_mark(text: &str) -> Option<(&str, &str)> {
+    let is_hebrew = |letter: Option<char>| matches!(letter, Some('\u{5d0}'..='\u{5ea}'));
+    text.char_indices().find_map(|(at, letter)| {
+        let (before, after) = (text.get(..at)?, text.get(at + letter.len_utf8()..)?);
+        // Within a word it is a sign of abbreviations.
+        let is_in_word = letter == '"' && is_hebrew(before.chars().next_back()) && is_hebrew(after.chars().next());
+        (is_mark(letter) && !is_in_word).then_some((before, after))
+    })
+}
+
+const fn is_mark(letter: char) -> bool {
+    matches!(letter, '"' | '＂' | '“' | '”' | '„' | '‟' | '«' | '»' | '「' | '」' | '『' | '』' | '〝' | '〞' | '〟')
 }
 
 fn of_word(stemmer: Stemmer, word: &QueryWord, is_last: bool) -> Clause {
@@ -139,12 +134,6 @@ fn phrase(words: &[QueryWord]) -> Option<Clause> {
     Some(Clause { parts: parts.collect(), stem: None, whole: None })
 }
 
-impl Part {
-    fn is(&self, token: &Token) -> bool {
-        if self.is_prefix { token.text.starts_with(&self.text) } else { token.text == self.text }
-    }
-}
-
 impl Clause {
     /// The parts of a word of several, each by itself: where any word is enough, so is a part of one.
     fn apart(&self, stemmer: Stemmer) -> Vec<Self> {
@@ -157,34 +146,5 @@ impl Clause {
             whole: None,
         };
         self.parts.iter().map(single).collect()
-    }
-
-    /// Where it stands among the tokens of a text.
-    fn hits(&self, stemmer: Stemmer, tokens: &[Token]) -> Vec<Range<usize>> {
-        let (Some(first), true) = (self.parts.first(), !tokens.is_empty()) else { return Vec::new() };
-        let mut found = Vec::new();
-        for token in tokens {
-            if first.is(token) {
-                let row = self.parts.iter().skip(1).map(|part| {
-                    let position = token.position + part.offset as usize;
-                    let from = tokens.partition_point(|other| other.position < position);
-                    let there = tokens.iter().skip(from).take_while(|other| other.position == position);
-                    there.into_iter().find(|other| part.is(other))
-                });
-                let row: Option<Vec<&Token>> = row.collect();
-                if let Some(row) = row {
-                    let end = row.last().map_or(token.range.end, |last| last.range.end);
-                    found.push(token.range.start..end);
-                    continue;
-                }
-            }
-            if let Some(stem) = &self.stem
-                && matches!(token.kind, TokenKind::Word | TokenKind::Part)
-                && stem_of(stemmer, &token.text).as_ref() == Some(stem)
-            {
-                found.push(token.range.clone());
-            }
-        }
-        found
     }
 }

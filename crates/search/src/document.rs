@@ -1,11 +1,11 @@
 //! A document made ready to be searched: its words by lane, and the trigrams that its blocks have.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
 use frostem::{Algorithm, Stemmer};
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
-use crate::pattern::{Trigram, trigrams};
+use crate::pattern::{Required, Trigram, each_trigram};
 use crate::tokens::{Token, TokenKind, tokens};
 
 /// What a filter looks at.
@@ -41,38 +41,73 @@ impl Lane {
     pub const ALL: [Self; 4] = [Self::Title, Self::Body, Self::TitleStems, Self::BodyStems];
 }
 
-/// The words of one lane with their positions: by word, then by position.
+/// The words of one lane in order, each with its positions. They lie in one text, so that many documents are soon looked through for a word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
-    words: Vec<(String, u32)>,
+    text: String,
+    each: Vec<Word>,
+    positions: Vec<u32>,
+}
+
+/// Where a word begins in the text of all, and its positions in the positions of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Word {
+    text: usize,
+    positions: usize,
 }
 
 impl Words {
     fn of(mut words: Vec<(String, u32)>) -> Self {
         words.sort_unstable();
-        Self { words }
+        let mut made = Self::default();
+        for same in words.chunk_by(|(one, _), (other, _)| one == other) {
+            made.each.push(Word { text: made.text.len(), positions: made.positions.len() });
+            made.text.extend(same.first().map(|(word, _)| word.as_str()));
+            made.positions.extend(same.iter().map(|(_, position)| *position));
+        }
+        made.text.shrink_to_fit();
+        made
     }
 
     /// How many they are.
     pub(crate) fn length(&self) -> u32 {
-        u32::try_from(self.words.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.positions.len()).unwrap_or(u32::MAX)
     }
 
-    /// Each word with its position.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
-        self.words.iter().map(|(word, position)| (word.as_str(), *position))
+    /// Each word with its positions in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &[u32])> {
+        (0..self.each.len()).map(|number| (self.word(number), self.positions(number..number + 1)))
     }
 
-    /// The occurrences of a word, or of those that begin with it.
-    pub(crate) fn occurrences(&self, text: &str, is_prefix: bool) -> &[(String, u32)] {
-        let start = self.words.partition_point(|(word, _)| word.as_str() < text);
-        let rest = self.words.get(start..).unwrap_or_default();
-        let end = if is_prefix {
-            rest.partition_point(|(word, _)| word.starts_with(text))
-        } else {
-            rest.partition_point(|(word, _)| word == text)
-        };
-        rest.get(..end).unwrap_or_default()
+    /// The positions of a word, in order; or those of all words that begin with it, word by word.
+    pub(crate) fn occurrences(&self, text: &str, is_prefix: bool) -> &[u32] {
+        let from = self.first(0, |word| word < text);
+        let answers = |word: &str| if is_prefix { word.starts_with(text) } else { word == text };
+        self.positions(from..self.first(from, answers))
+    }
+
+    /// The first word from `from` on for which this does not hold; it holds for none behind that.
+    fn first(&self, from: usize, holds: impl Fn(&str) -> bool) -> usize {
+        let (mut least, mut most) = (from, self.each.len());
+        while least < most {
+            let middle = least.midpoint(most);
+            if holds(self.word(middle)) {
+                least = middle + 1;
+            } else {
+                most = middle;
+            }
+        }
+        least
+    }
+
+    fn word(&self, number: usize) -> &str {
+        let start = |number: usize| self.each.get(number).map_or(self.text.len(), |word| word.text);
+        self.text.get(start(number)..start(number + 1)).unwrap_or_default()
+    }
+
+    fn positions(&self, words: Range<usize>) -> &[u32] {
+        let start = |number: usize| self.each.get(number).map_or(self.positions.len(), |word| word.positions);
+        self.positions.get(start(words.start)..start(words.end)).unwrap_or_default()
     }
 }
 
@@ -81,8 +116,12 @@ impl Words {
 pub struct SearchDocument {
     pub(crate) attributes: Attributes,
     lanes: [Words; 4],
-    pub(crate) trigrams: BTreeSet<Trigram>,
+    /// In order, each once.
+    pub(crate) trigrams: Vec<Trigram>,
 }
+
+/// So many trigrams are gathered at least before those that are there twice are taken out.
+const TRIGRAMS: usize = 1 << 14;
 
 /// Positions between two texts: no phrase reaches from one to the next.
 const GAP: u32 = 16;
@@ -94,7 +133,8 @@ impl SearchDocument {
             attributes,
             stemmer: Stemmer::new(Algorithm::English),
             lanes: std::array::from_fn(|_| Vec::new()),
-            trigrams: BTreeSet::new(),
+            trigrams: Vec::new(),
+            distinct: 0,
             position: 0,
         };
         filling.add(title, Lane::Title);
@@ -117,6 +157,16 @@ impl SearchDocument {
         Self { attributes, ..self }
     }
 
+    /// Whether it has what is required. What is required nests no deeper than a pattern.
+    pub fn may_match(&self, required: &Required) -> bool {
+        match required {
+            Required::Nothing => true,
+            Required::Trigram(trigram) => self.trigrams.binary_search(trigram).is_ok(),
+            Required::All(parts) => parts.iter().all(|part| self.may_match(part)),
+            Required::Any(parts) => parts.iter().any(|part| self.may_match(part)),
+        }
+    }
+
     pub(crate) fn words(&self, lane: Lane) -> &Words {
         let [title, body, title_stems, body_stems] = &self.lanes;
         match lane {
@@ -133,7 +183,9 @@ pub struct Filling {
     attributes: Attributes,
     stemmer: Stemmer,
     lanes: [Vec<(String, u32)>; 4],
-    trigrams: BTreeSet<Trigram>,
+    trigrams: Vec<Trigram>,
+    /// How many of them are in order, each once.
+    distinct: usize,
     position: u32,
 }
 
@@ -151,7 +203,16 @@ impl Filling {
 
     /// Adds a text that patterns are to find.
     pub fn add_pattern_text(&mut self, text: &str) {
-        self.trigrams.extend(trigrams(text));
+        self.trigrams.extend(each_trigram(text));
+        if self.trigrams.len() > self.distinct.saturating_mul(2).max(TRIGRAMS) {
+            self.sort_trigrams();
+        }
+    }
+
+    fn sort_trigrams(&mut self) {
+        self.trigrams.sort_unstable();
+        self.trigrams.dedup();
+        self.distinct = self.trigrams.len();
     }
 
     fn add(&mut self, text: &str, lane: Lane) {
@@ -172,7 +233,8 @@ impl Filling {
     }
 
     /// The document, ready.
-    pub fn finish(self) -> SearchDocument {
+    pub fn finish(mut self) -> SearchDocument {
+        self.sort_trigrams();
         SearchDocument { attributes: self.attributes, lanes: self.lanes.map(Words::of), trigrams: self.trigrams }
     }
 }

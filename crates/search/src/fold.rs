@@ -25,7 +25,7 @@ pub fn fold(text: &str) -> String {
 }
 
 /// Accents and the points of Hebrew and Arabic, and characters that only steer how others are shown.
-fn is_left_out(letter: char) -> bool {
+pub(crate) fn is_left_out(letter: char) -> bool {
     let is_accent = matches!(u32::from(letter),
         0x0300..=0x036F | 0x0483..=0x0487 | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF | 0xFE20..=0xFE2F
         | 0x0591..=0x05C7 // Hebrew

@@ -3,22 +3,29 @@
 //! tantivy keeps the lists of which words are where; what they are worth is reckoned here (`rank.rs`), by the same formula for documents in the
 //! index and for those that were changed since, so that it does not matter which is which.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use leafbase_model::{DocumentId, Error, ErrorKind, Result};
+use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
-use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
+use tantivy::{IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
 use crate::document::SearchDocument;
+use files::Files;
 use layout::Fields;
+use tidying::Size;
 pub use view::{Hit, Scope, View};
 
+mod files;
 mod layout;
 mod lists;
+mod scores;
+mod tidying;
 mod view;
 
-/// What is written with each commit: the layout that the index has, whose it is, and up to which write of the space it goes.
+/// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
 const FORMAT: &str = "leafbase-search-1";
 
 /// Bytes that documents are gathered in before they are written.
@@ -28,13 +35,15 @@ pub(crate) fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Storage, format!("the search index: {error}"))
 }
 
+type Writer = IndexWriter<TantivyDocument>;
+
 /// An index of documents.
 pub struct Index {
     inner: tantivy::Index,
     fields: Fields,
     reader: IndexReader,
     /// Opened when something is written, and dropped again: it keeps threads.
-    writer: Mutex<Option<IndexWriter<TantivyDocument>>>,
+    writer: Mutex<Option<Writer>>,
     view: RwLock<Option<Arc<View>>>,
     owner: String,
 }
@@ -56,28 +65,42 @@ impl Index {
         Self::of(index, fields, owner)
     }
 
-    /// An empty index in `directory`, which is made, or is empty.
+    /// An empty index in `directory`, which is made, or has none.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].
     pub fn create(directory: &Path, owner: &str) -> Result<Self> {
         let (schema, fields) = layout::schema();
         std::fs::create_dir_all(directory).map_err(failed)?;
-        let index = tantivy::Index::builder().schema(schema).create_in_dir(directory).map_err(failed)?;
+        let files = Files::open(directory).map_err(failed)?;
+        if files.has_index() {
+            return Err(failed("there is one already"));
+        }
+        let index = tantivy::Index::create(files, schema, IndexSettings::default()).map_err(failed)?;
         Self::of(index, fields, owner)
     }
 
     /// The index in `directory`; none if it is not whole, not of this owner or not of this layout: then it has to be made anew. Reads all of it
-    /// once, to verify it: a damaged one must not be searched.
+    /// once, to verify it: a damaged one must not be searched. Writes nothing.
     pub fn open(directory: &Path, owner: &str) -> Option<Self> {
+        // Files that were cut off have made the reading of their checksums panic.
+        let opened = catch_unwind(AssertUnwindSafe(|| Self::open_whole(directory, owner)));
+        opened.ok()?.ok()
+    }
+
+    fn open_whole(directory: &Path, owner: &str) -> Result<Self, Failure> {
         let (schema, fields) = layout::schema();
-        let index = tantivy::Index::open_in_dir(directory).ok()?;
-        if index.schema() != schema || !index.validate_checksum().ok()?.is_empty() {
-            return None;
+        let index = tantivy::Index::open(Files::open(directory).map_err(failed)?)?;
+        if index.schema() != schema {
+            return Err(Failure(failed("it has another layout")));
         }
-        let opened = Self::of(index, fields, owner).ok()?;
-        opened.sequence().ok()??;
-        Some(opened)
+        if !files::are_whole(&index)? {
+            return Err(Failure(failed("it is damaged")));
+        }
+        let opened = Self::of(index, fields, owner)?;
+        opened.sequence()?.ok_or_else(|| failed("it was never filled"))?;
+        opened.view()?;
+        Ok(opened)
     }
 
     fn of(index: tantivy::Index, fields: Fields, owner: &str) -> Result<Self> {
@@ -92,14 +115,17 @@ impl Index {
     /// [`ErrorKind::Storage`] if it cannot be read, or is another space's.
     pub fn sequence(&self) -> Result<Option<u64>> {
         let Some(payload) = self.inner.load_metas().map_err(failed)?.payload else { return Ok(None) };
-        let mut parts = payload.split(' ');
-        let is_own = parts.next() == Some(FORMAT) && parts.next() == Some(self.owner.as_str());
-        let sequence = parts.next().and_then(|number| number.parse().ok()).filter(|_| is_own);
+        let sequence = payload.strip_suffix(self.owner.as_str()).and_then(|rest| rest.strip_prefix(FORMAT));
+        let sequence = sequence.and_then(|number| number.trim().parse().ok());
         sequence.map(Some).ok_or_else(|| failed("it is not this space's"))
     }
 
+    fn payload(&self, sequence: u64) -> String {
+        format!("{FORMAT} {sequence} {}", self.owner)
+    }
+
     /// Puts documents in, in place of what there was of them, and takes those out that are gone: up to the write `sequence` of the space. All of
-    /// it is seen at once.
+    /// it is seen at once, and is on disk when this returns.
     ///
     /// # Errors
     /// Those of `changed`, and [`ErrorKind::Storage`]: then nothing of it is seen.
@@ -109,71 +135,71 @@ impl Index {
         gone: &[DocumentId],
         sequence: u64,
     ) -> Result<()> {
-        let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut writer = match slot.take() {
-            Some(writer) => writer,
-            None => self.new_writer()?,
-        };
-        self.write(&mut writer, changed, gone, sequence)?;
-        // Given back only if all went well.
-        *slot = Some(writer);
-        drop(slot);
-        self.reload()
+        self.writing(|writer| {
+            let term = |document: DocumentId| Term::from_field_bytes(self.fields.id, document.as_bytes());
+            for document in gone {
+                writer.delete_term(term(*document));
+            }
+            for document in changed {
+                let document = document?;
+                writer.delete_term(term(document.id()));
+                writer.add_document(self.fields.document(&document)).map_err(failed)?;
+            }
+            let mut commit = writer.prepare_commit().map_err(failed)?;
+            // A commit without it would be nobody's.
+            commit.set_payload(&self.payload(sequence));
+            commit.commit().map(drop).map_err(failed)
+        })
     }
 
-    fn write(
-        &self,
-        writer: &mut IndexWriter<TantivyDocument>,
-        changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
-        gone: &[DocumentId],
-        sequence: u64,
-    ) -> Result<()> {
-        let term = |document: DocumentId| Term::from_field_bytes(self.fields.id, document.as_bytes());
-        for document in gone {
-            writer.delete_term(term(*document));
-        }
-        for document in changed {
-            let document = document?;
-            writer.delete_term(term(document.id()));
-            writer.add_document(self.fields.document(&document)).map_err(failed)?;
-        }
-        let mut commit = writer.prepare_commit().map_err(failed)?;
-        commit.set_payload(&format!("{FORMAT} {} {sequence}", self.owner));
-        commit.commit().map_err(failed)?;
-        Ok(())
-    }
-
-    fn new_writer(&self) -> Result<IndexWriter<TantivyDocument>> {
-        let options = IndexWriterOptions::builder().num_worker_threads(1).num_merge_threads(1);
-        let options = options.memory_budget_per_thread(GATHERED).build();
-        let writer = self.inner.writer_with_options(options).map_err(failed)?;
-        // Segments are merged when this says so, not on threads of their own time.
-        writer.set_merge_policy(Box::new(NoMergePolicy));
-        // What a crash left would be in the way of what is written next.
-        writer.garbage_collect_files().wait().map_err(failed)?;
-        Ok(writer)
-    }
-
-    /// Puts segments together where there are many, or much in them is deleted.
+    /// Puts segments together where there are many, and those in which much is deleted. What is written so is in proportion to what was
+    /// changed, not to all there is.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].
     pub fn tidy(&self) -> Result<()> {
-        let metas = self.inner.searchable_segment_metas().map_err(failed)?;
-        let is_worn = metas.iter().any(|meta| meta.num_deleted_docs() * 4 > meta.max_doc());
-        if metas.len() < MANY_SEGMENTS && !is_worn {
+        if self.untidy()?.is_empty() {
             return Ok(());
         }
+        self.writing(|writer| {
+            // Another may have tidied up meanwhile.
+            match self.untidy()? {
+                untidy if untidy.is_empty() => Ok(()),
+                untidy => writer.merge(&untidy).wait().map(drop).map_err(failed),
+            }
+        })
+    }
+
+    /// The segments that should be one.
+    fn untidy(&self) -> Result<Vec<SegmentId>> {
+        let metas = self.inner.searchable_segment_metas().map_err(failed)?;
+        let sizes = metas.iter().map(|meta| Size { all: meta.max_doc(), deleted: meta.num_deleted_docs() });
+        let chosen = tidying::chosen(&sizes.collect::<Vec<_>>());
+        Ok(chosen.into_iter().filter_map(|number| metas.get(number)).map(SegmentMeta::id).collect())
+    }
+
+    /// One after the other: a segment must not be removed while another thread is about to read it.
+    fn writing(&self, work: impl FnOnce(&mut Writer) -> Result<()>) -> Result<()> {
         let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut writer = match slot.take() {
             Some(writer) => writer,
             None => self.new_writer()?,
         };
-        let ids: Vec<_> = metas.iter().map(tantivy::SegmentMeta::id).collect();
-        writer.merge(&ids).wait().map_err(failed)?;
+        work(&mut writer)?;
+        // Given back only if all went well: what another left undone must not be written with what comes next.
         *slot = Some(writer);
-        drop(slot);
         self.reload()
+    }
+
+    fn new_writer(&self) -> Result<Writer> {
+        let options = IndexWriterOptions::builder().num_worker_threads(1).num_merge_threads(1);
+        let options = options.memory_budget_per_thread(GATHERED).build();
+        let writer = self.inner.writer_with_options(options).map_err(failed)?;
+        // Segments are merged when `tidy` says so, not on threads of their own time.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        // What a crash left would be in the way of what is written next.
+        writer.garbage_collect_files().wait().map_err(failed)?;
+        Ok(writer)
     }
 
     /// Lets go of what is only needed to write: threads and memory.
@@ -206,9 +232,6 @@ impl Index {
     }
 }
 
-/// From so many segments on they are put together.
-const MANY_SEGMENTS: usize = 8;
-
 impl From<TantivyError> for Failure {
     fn from(error: TantivyError) -> Self {
         Self(failed(error))
@@ -221,5 +244,11 @@ pub(crate) struct Failure(pub(crate) Error);
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self(failed(error))
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self(error)
     }
 }

@@ -15,8 +15,8 @@
 //! # Words
 //!
 //! Words are those of Unicode (UAX 29), folded so that case, accents and width do not matter. What is written without spaces is read
-//! in pairs of characters, so that any two in a row are found. Words with parts (`snake_case`, `v1.2`) are found whole and by
-//! each part.
+//! in pairs of characters, so that any two in a row are found. An emoji is a word. Words with parts (`snake_case`, `v1.2`) are found whole
+//! and by each part.
 //!
 //! ```
 //! use leafbase_search::{query_words, tokens};
@@ -64,6 +64,7 @@ mod tokens;
 
 mod asked;
 mod document;
+mod hits;
 mod rank;
 
 mod index;

@@ -2,15 +2,17 @@
 
 use std::ops::Range;
 
-use leafbase_model::{Error, ErrorKind, Result};
+use leafbase_model::{Error, ErrorKind, Limits, Result};
 
 use automaton::{Automaton, States, Stopped};
+use joined::Joined;
 use program::Program;
 use required::required;
 use walk::{Room, Walk};
 
 mod automaton;
 mod fuel;
+mod joined;
 mod program;
 mod required;
 mod syntax;
@@ -21,10 +23,11 @@ mod walk;
 mod tests;
 
 pub use fuel::{Exhausted, Fuel};
+pub(crate) use required::each_trigram;
 pub use required::{Required, Trigram, trigrams};
 
 /// The longest pattern, in bytes.
-pub const LONGEST: usize = 1_000;
+pub const LONGEST: usize = Limits::PATTERN_BYTES;
 
 /// A regular expression.
 ///
@@ -48,6 +51,7 @@ pub struct Pattern {
     /// None for a pattern that looks around, or a large one.
     automaton: Option<Automaton>,
     required: Required,
+    joined: Joined,
 }
 
 impl Pattern {
@@ -72,7 +76,25 @@ impl Pattern {
         };
         let program = Program::new(&tree, &parsed.arounds).map_err(too_large)?;
         let automaton = if parsed.arounds.is_empty() { Automaton::new(&parsed.hir) } else { None };
-        Ok(Self { program, automaton, required: required(&tree) })
+        let joined = if automaton.is_some() { Joined::of(&parsed.hir) } else { Joined::NEVER };
+        Ok(Self { program, automaton, required: required(&tree), joined })
+    }
+
+    /// Whether several texts may be laid together, this letter between them, to find out at once that none of them matches: the whole has
+    /// a match if one of them has. It may have others, so that a match of the whole tells nothing of any of them.
+    ///
+    /// Not so for a pattern that looks around, or at the ends of a text; nor is anything won by it for one that has to be walked.
+    ///
+    /// ```
+    /// use leafbase_search::Pattern;
+    /// let may_join = |pattern| Pattern::new(pattern, false).map(|pattern| ['\0', '\n'].map(|letter| pattern.may_join(letter)));
+    /// assert_eq!(may_join(r"colou?r\b")?, [true, true]);
+    /// assert_eq!(may_join("(?m)^colou?r")?, [false, true]);
+    /// assert_eq!(may_join("^colou?r")?, [false, false]);
+    /// # Ok::<(), leafbase_model::Error>(())
+    /// ```
+    pub fn may_join(&self, separator: char) -> bool {
+        self.joined.with(separator)
     }
 
     /// What every text that it matches has.
@@ -124,22 +146,35 @@ impl Matcher<'_> {
     /// # Errors
     /// As [`Self::is_match`].
     pub fn find_all(&mut self, text: &str, most: usize, fuel: &mut Fuel) -> Result<Vec<Range<usize>>, Exhausted> {
+        self.found(text, most, true, fuel)
+    }
+
+    /// The same without those that are empty.
+    ///
+    /// # Errors
+    /// As [`Self::is_match`].
+    pub fn find_letters(&mut self, text: &str, most: usize, fuel: &mut Fuel) -> Result<Vec<Range<usize>>, Exhausted> {
+        self.found(text, most, false, fuel)
+    }
+
+    fn found(&mut self, text: &str, most: usize, empty: bool, fuel: &mut Fuel) -> Result<Vec<Range<usize>>, Exhausted> {
         if let Some((automaton, states)) = &mut self.automaton {
-            match all(text, most, |from| automaton.find(states, text, from, fuel)) {
+            match all(text, most, empty, |from| automaton.find(states, text, from, fuel)) {
                 Ok(found) => return Ok(found),
                 Err(Stopped::Exhausted) => return Err(Exhausted),
                 Err(Stopped::GaveUp) => self.automaton = None,
             }
         }
         let mut walk = Walk::new(self.program, text, &mut self.room, fuel)?;
-        all(text, most, |from| walk.find(from, fuel))
+        all(text, most, empty, |from| walk.find(from, fuel))
     }
 }
 
-/// Goes on behind each match; behind an empty one, a letter further.
+/// Goes on behind each match; behind an empty one, a letter further. Those that are empty are kept or not.
 fn all<E>(
     text: &str,
     most: usize,
+    empty: bool,
     mut find: impl FnMut(usize) -> Result<Option<Range<usize>>, E>,
 ) -> Result<Vec<Range<usize>>, E> {
     let (mut found, mut from): (Vec<Range<usize>>, _) = (Vec::new(), 0);
@@ -148,7 +183,7 @@ fn all<E>(
         let is_after_one = range.is_empty() && found.last().is_some_and(|last| last.end == range.start);
         let step = text.get(range.end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
         from = if range.is_empty() { range.end + step } else { range.end };
-        if !is_after_one {
+        if !range.is_empty() || (empty && !is_after_one) {
             found.push(range);
         }
     }

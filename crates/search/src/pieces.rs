@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
+use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::scripts::is_unspaced;
+use crate::fold::{fold, is_left_out};
+use crate::scripts::{is_picture, is_unspaced};
 
 /// A word, or a run of characters that is written without spaces. Ranges are bytes of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +31,7 @@ impl Piece {
     }
 }
 
-/// The pieces of `text`, in order. What has neither letter nor digit is left out.
+/// The pieces of `text`, in order. What has neither letter nor digit, and is no picture, is left out.
 pub(crate) fn pieces(text: &str) -> Vec<Piece> {
     let (mut found, mut run) = (Vec::new(), 0..0);
     for (at, segment) in text.split_word_bound_indices() {
@@ -42,7 +44,7 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece> {
             if unspaced {
                 run = range;
             } else {
-                found.extend(word(text, range));
+                found.extend(word(text, range.clone()).or_else(|| picture(text, range)));
             }
         }
     }
@@ -52,6 +54,10 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece> {
 
 /// A segment in stretches of characters that are all written with spaces between words, or all without.
 fn stretches(at: usize, segment: &str) -> Vec<(bool, Range<usize>)> {
+    // Most text is of one kind.
+    if segment.is_ascii() {
+        return vec![(false, at..at + segment.len())];
+    }
     let mut found: Vec<(bool, Range<usize>)> = Vec::new();
     for (offset, character) in segment.grapheme_indices(true) {
         let range = at + offset..at + offset + character.len();
@@ -97,6 +103,12 @@ fn word(text: &str, range: Range<usize>) -> Option<Piece> {
     (!sections.is_empty()).then_some(Piece::Word(sections))
 }
 
+/// An emoji with all that changes how it looks: a word.
+fn picture(text: &str, range: Range<usize>) -> Option<Piece> {
+    let first = text.get(range.clone())?.chars().next()?;
+    is_picture(first).then(|| Piece::Word(vec![vec![range]]))
+}
+
 fn extend(section: &mut Section, end: usize) {
     if let Some(part) = section.last_mut() {
         part.end = end;
@@ -112,13 +124,13 @@ enum Class {
 }
 
 fn class(letter: char) -> Class {
-    if letter.is_numeric() {
+    if is_left_out(letter) {
+        Class::Attached
+    } else if letter.is_numeric() {
         Class::Digit
     } else if letter.is_alphabetic() {
         Class::Letter
-    } else if unicode_normalization::char::is_combining_mark(letter)
-        || crate::fold::fold(letter.encode_utf8(&mut [0; 4])).is_empty()
-    {
+    } else if is_combining_mark(letter) || fold(letter.encode_utf8(&mut [0; 4])).is_empty() {
         Class::Attached
     } else {
         Class::Sign

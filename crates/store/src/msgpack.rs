@@ -234,6 +234,11 @@ impl<'a> Unpack<'a> {
     }
 
     pub(crate) fn str(&mut self) -> Unpacked<&'a str> {
+        std::str::from_utf8(self.str_bytes()?).map_err(|_| Fault::Damaged)
+    }
+
+    /// The bytes of a text, which may be none.
+    pub(crate) fn str_bytes(&mut self) -> Unpacked<&'a [u8]> {
         let count = match self.marker()? {
             short @ 0xa0..=0xbf => usize::from(short & 0x1f),
             0xd9 => self.length::<1>()?,
@@ -241,7 +246,7 @@ impl<'a> Unpack<'a> {
             0xdb => self.length::<4>()?,
             _ => return Err(Fault::Damaged),
         };
-        std::str::from_utf8(self.take(count)?).map_err(|_| Fault::Damaged)
+        self.take(count)
     }
 
     pub(crate) fn bin(&mut self) -> Unpacked<&'a [u8]> {
@@ -273,6 +278,32 @@ impl<'a> Unpack<'a> {
             _ => return Err(Fault::Damaged),
         };
         if count <= self.rest.len() { Ok(count) } else { Err(Fault::Damaged) }
+    }
+
+    /// Passes over a value of any of these kinds, with all that is in it.
+    pub(crate) fn skip(&mut self) -> Unpacked<()> {
+        let mut left = 1_usize;
+        while let Some(others) = left.checked_sub(1) {
+            left = others;
+            match self.peek().ok_or(Fault::Damaged)? {
+                0x90..=0x9f | 0xdc | 0xdd => left = left.checked_add(self.array()?).ok_or(Fault::Damaged)?,
+                0xa0..=0xbf | 0xd9..=0xdb => self.str_bytes().map(|_| ())?,
+                0xc4..=0xc6 => self.bin().map(|_| ())?,
+                0x00..=0x7f | 0xe0..=0xff | 0xc0 | 0xc2 | 0xc3 => self.take(1).map(|_| ())?,
+                0xcc | 0xd0 => self.take(2).map(|_| ())?,
+                0xcd => self.take(3).map(|_| ())?,
+                0xce | 0xd2 => self.take(5).map(|_| ())?,
+                0xcb | 0xcf | 0xd3 => self.take(9).map(|_| ())?,
+                _ => return Err(Fault::Damaged),
+            }
+        }
+        Ok(())
+    }
+
+    /// The first byte of what is next, which tells its kind.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
     }
 
     /// An array of fields, to be read one by one.
@@ -316,9 +347,23 @@ impl<'a> Fields<'_, 'a> {
         self.next(Unpack::str).map(Option::unwrap_or_default)
     }
 
+    /// Passes over so many fields.
+    pub(crate) fn skip(&mut self, count: usize) -> Unpacked<()> {
+        for _ in 0..count.min(self.left) {
+            self.left -= 1;
+            self.unpack.skip()?;
+        }
+        Ok(())
+    }
+
+    /// At most so many fields may be left: a longer array comes from a later version.
+    pub(crate) fn at_most(&self, count: usize) -> Unpacked<()> {
+        if self.left <= count { Ok(()) } else { Err(Fault::Newer) }
+    }
+
     /// No field may be left: a longer array comes from a later version.
     pub(crate) fn end(self) -> Unpacked<()> {
-        if self.left == 0 { Ok(()) } else { Err(Fault::Newer) }
+        self.at_most(0)
     }
 }
 

@@ -22,6 +22,7 @@ mod assets;
 pub(crate) mod comments;
 pub(crate) mod documents;
 mod folders;
+mod item_rows;
 pub(crate) mod items;
 pub(crate) mod links;
 pub(crate) mod log;
@@ -31,6 +32,7 @@ mod streams;
 pub(crate) mod tasks;
 pub(crate) mod trees;
 
+pub use item_rows::{ItemRow, RowValue, RowValues};
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use query::{Cursor, DocumentPage, DocumentQuery, Order, Span, Within};
 pub use tasks::TaskPage;

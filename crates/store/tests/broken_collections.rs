@@ -191,6 +191,8 @@ fn damage_is_not_read_past() {
     let snapshot = space.snapshot().unwrap();
     let read = snapshot.reader().items(id(24), None, &mut |_| Ok(ControlFlow::Continue(())));
     assert_eq!(read.unwrap_err().kind(), ErrorKind::Corrupted);
+    let read = snapshot.reader().item_rows(id(24), None, &mut |_| Ok(ControlFlow::Continue(())));
+    assert_eq!(read.unwrap_err().kind(), ErrorKind::Corrupted);
     delete(&*store, &key(COLLECTIONS, &[20, 21], &[]));
     let snapshot = space.snapshot().unwrap();
     assert_eq!(snapshot.reader().item_index(id(21)).unwrap_err().kind(), ErrorKind::Corrupted);

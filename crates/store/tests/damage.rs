@@ -392,6 +392,9 @@ proptest! {
                 let _ = snapshot.reader().subtree_without_items(id(number), None);
                 let _ = snapshot.reader().items(id(number), None, &mut |_| Ok(ControlFlow::Continue(())));
                 let _ = snapshot.reader().items(id(number), Some(id(23)), &mut |_| Ok(ControlFlow::Continue(())));
+                let _ = snapshot.reader().item_rows(id(number), None, &mut |row| {
+                    row.values().try_for_each(|held| held?.1.read().map(drop)).map(ControlFlow::Continue)
+                });
                 if let Ok(Some(index)) = snapshot.reader().item_index(id(number)) {
                     let _ = index.count(IndexedColumn::Title, &[], None, 9);
                 }

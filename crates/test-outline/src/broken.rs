@@ -59,6 +59,8 @@ pub enum Broken {
     ValuesOutliveTheirColumn,
     /// Values that cannot be converted are dropped without leave.
     ValuesAreLost,
+    /// A schema that leaves one end out of a relation of a collection with itself is refused.
+    HalvesAreRefused,
     /// Options that are new are not added to the schema.
     OptionsAreForgotten,
     /// A collection that gets another name keeps the former one in its schema.
@@ -81,6 +83,7 @@ impl Broken {
         Self::TrashedItemsAreRelated,
         Self::ValuesOutliveTheirColumn,
         Self::ValuesAreLost,
+        Self::HalvesAreRefused,
         Self::OptionsAreForgotten,
         Self::NamesStay,
         Self::ItemsComeFirst,

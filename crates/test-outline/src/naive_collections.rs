@@ -70,8 +70,9 @@ impl NaiveSpace {
             let id = BlockId::from_bytes(by.1.mint(by.0.at));
             let before = space.clone();
             let mut schema = complete(&request.schema, &space.limits).map_err(|error| error.at("schema"))?;
+            let given = schema.clone();
             space.pair_up(id, &mut schema).map_err(|error| error.at("schema"))?;
-            space.check_other_ends(&before, id, &schema).map_err(|error| error.at("schema"))?;
+            space.check_other_ends(&before, id, (&given, &schema)).map_err(|error| error.at("schema"))?;
             data.markdown.clone_from(&schema.name);
             let record = BlockRecord { id, rev: 1, created: by.0.clone(), modified: by.0.clone(), data };
             space.get_mut(parent).children.insert(index, NaiveBlock { record, children: Vec::new() });
@@ -82,7 +83,7 @@ impl NaiveSpace {
     }
 
     /// What is in the trash is not written, the other ends of relations neither.
-    fn check_other_ends(&self, before: &Self, collection: BlockId, schema: &Schema) -> Result<()> {
+    fn check_other_ends(&self, before: &Self, collection: BlockId, (given, schema): (&Schema, &Schema)) -> Result<()> {
         let mut others: Vec<_> = before.schemas.iter().map(|(id, _)| *id).filter(|id| *id != collection).collect();
         others.sort_unstable();
         for other in others {
@@ -93,7 +94,7 @@ impl NaiveSpace {
                     let now = relation_of(schema, key).is_some_and(|now| now.target == other);
                     now && was(key).is_none_or(|was| was.target != other)
                 };
-                let path = match schema.properties.iter().position(|property| comes(&property.key)) {
+                let path = match given.properties.iter().position(|property| comes(&property.key)) {
                     Some(index) => format!("properties[{index}].targetCollectionId"),
                     None => "properties".to_owned(),
                 };
@@ -115,8 +116,9 @@ impl NaiveSpace {
             let draft = kept(request.schema.clone(), &old);
             let below = |error: Error| error.at("schema");
             let mut schema = complete(&draft, &space.limits).map_err(below)?;
+            let given = schema.clone();
             space.pair_up(id, &mut schema).map_err(below)?;
-            space.check_other_ends(&before, id, &schema).map_err(below)?;
+            space.check_other_ends(&before, id, (&given, &schema)).map_err(below)?;
             space.schemas.retain(|(known, _)| *known != id);
             space.schemas.push((id, schema.clone()));
             let lossless = space.convert_items(&before, id, &old, &schema, by.0);

@@ -159,15 +159,20 @@ impl NaiveSpace {
             Some(PropertyValue::Relations(items)) => items.as_slice(),
             _ => &[],
         };
-        for other in wanted {
+        let mut once = Vec::new();
+        for (index, other) in wanted.iter().enumerate() {
+            let place = if wanted.len() == 1 { path.to_owned() } else { format!("{path}[{index}]") };
             let Some(found) = self.find(*other).filter(|found| is_item(found)) else {
-                return Err(Error::not_found().at(path));
+                return Err(Error::not_found().at(place));
             };
             if self.parent(found.record.id) != Some(relation.target) {
-                return Err(mismatch("of another collection").at(path));
+                return Err(mismatch("of another collection").at(place));
+            }
+            if !once.contains(other) {
+                once.push(*other);
             }
         }
-        self.relate(&(id, key.to_owned()), item, wanted, path, claims);
+        self.relate(&(id, key.to_owned()), item, &once, path, claims);
         Ok(())
     }
 
@@ -292,9 +297,9 @@ impl NaiveSpace {
             let related = self.related(&(collection, property.key.clone()), id);
             (!related.is_empty()).then(|| ItemValue::Relations(self.titled(&related)))
         };
-        let shown = |property: &Property| Some((property.key.clone(), value(property)?));
-        let properties = schema.properties.iter().filter_map(shown).collect();
-        Some(ItemFields { content_key: schema.content.key.clone(), properties })
+        let of = schema.properties.iter();
+        let properties = of.filter_map(|property| Some((property.key.as_str(), value(property)?))).collect();
+        Some(ItemFields { content_key: schema.content.key.as_str().into(), properties })
     }
 
     pub(crate) fn titled(&self, items: &[BlockId]) -> Vec<RelatedItem> {

@@ -170,18 +170,17 @@ impl NaiveSpace {
         let old = self.schema(collection).cloned();
         let old = old.unwrap_or_else(|| Schema { properties: Vec::new(), ..schema.clone() });
         self.end_relations(collection, &old, schema);
-        let count = schema.properties.len();
-        let mut paired = Vec::new();
-        for stay in [true, false] {
-            for index in 0..count {
-                let property = &schema.properties[index];
-                if stay == stays(&old, schema, &property.key) || property.kind.relation().is_none() {
-                    let paired = self.pair_one(collection, &old, schema, index, &mut paired);
-                    paired.map_err(|error| error.at(format_args!("properties[{index}]")))?;
-                }
-            }
+        let given = schema.clone();
+        if !self.breaks(Broken::HalvesAreRefused) {
+            schema.properties.retain(|property| !is_half(collection, &old, &given, &property.key));
         }
-        // Only now is it known which relations of the collection with itself have come back with their other end.
+        let mut paired = Vec::new();
+        for index in 0..schema.properties.len() {
+            let key = &schema.properties[index].key;
+            let place = given.properties.iter().position(|property| property.key == *key).unwrap();
+            let paired = self.pair_one(collection, &old, schema, index, &mut paired);
+            paired.map_err(|error| error.at(format_args!("properties[{place}]")))?;
+        }
         let inverse =
             |schema: &Schema, key: &str| relation_of(schema, key).map(|relation| relation.inverse_key.clone());
         let is_gone = |(of, key): &(BlockId, String)| {
@@ -222,7 +221,7 @@ impl NaiveSpace {
             return Ok(());
         }
         if stays(old, schema, &key) {
-            return keep_end(collection, old, schema, &key, relation.inverse_key.as_deref(), &self.limits);
+            return keep_end(collection, old, schema, &key, relation.inverse_key.as_deref());
         }
         let inverse = if relation.target == collection {
             let inverse = pair_within(collection, old, schema, (&key, &name), &relation, paired, &self.limits)?;
@@ -255,29 +254,23 @@ impl NaiveSpace {
     }
 }
 
+/// Whether a relation of the collection with itself is to stay, as it was, without its other end.
+fn is_half(collection: BlockId, old: &Schema, new: &Schema, key: &str) -> bool {
+    let (Some(former), Some(now)) = (relation_of(old, key), relation_of(new, key)) else { return false };
+    let asks_for_another = now.inverse_key.is_some() && now.inverse_key != former.inverse_key;
+    let is_left_out = new.property(former.inverse_key.as_deref().unwrap()).is_none();
+    former.target == collection && now.target == collection && is_left_out && !asks_for_another
+}
+
 /// A relation that stays keeps its other end.
-fn keep_end(
-    collection: BlockId,
-    old: &Schema,
-    schema: &mut Schema,
-    key: &str,
-    wanted: Option<&str>,
-    limits: &Limits,
-) -> Result<()> {
+fn keep_end(collection: BlockId, old: &Schema, schema: &mut Schema, key: &str, wanted: Option<&str>) -> Result<()> {
     let former = relation_of(old, key).unwrap().clone();
     let inverse = former.inverse_key.clone().unwrap();
     if wanted.is_some_and(|wanted| wanted != inverse) {
         return Err(Error::validation("another end").at("inverseKey"));
     }
-    if former.target == collection && inverse != key {
-        match schema.property(&inverse) {
-            Some(_) if stays(old, schema, &inverse) => {}
-            None if inverse != schema.content.key => {
-                schema.properties.extend(old.property(&inverse).cloned());
-                at_most(limits.schema_properties, schema.properties.len())?;
-            }
-            _ => return Err(Error::validation("one end stays and the other does not")),
-        }
+    if former.target == collection && inverse != key && !stays(old, schema, &inverse) {
+        return Err(Error::validation("one end stays and the other does not"));
     }
     set_end(schema, key, &inverse, former.owner);
     Ok(())

@@ -55,13 +55,7 @@ pub(crate) fn read(property: &Property, value: &Value, reading: Reading<'_>) -> 
             if relation.single && ids.len() > 1 {
                 return Err(mismatch("more than one"));
             }
-            let mut related = Vec::new();
-            for id in ids {
-                if !related.contains(&id) {
-                    related.push(id);
-                }
-            }
-            Some(PropertyValue::Relations(related)).filter(|value| *value != PropertyValue::Relations(Vec::new()))
+            Some(PropertyValue::Relations(ids)).filter(|value| *value != PropertyValue::Relations(Vec::new()))
         }
     })
 }
@@ -86,7 +80,10 @@ fn is_phone(text: &str) -> bool {
 fn number(value: &Value) -> Result<f64> {
     let number = value.as_f64().ok_or_else(|| mismatch("no number"))?;
     let is_lost = value.as_i64().is_some_and(|whole| whole.to_string() != format!("{number}"));
-    if is_lost { Err(Error::limit("of a number", 53, 54)) } else { Ok(number) }
+    if is_lost {
+        return Err(Error::limit("of a number", 53, 54));
+    }
+    Ok(if number == 0.0 { 0.0 } else { number })
 }
 
 pub(crate) fn day(value: &Value, today: Day) -> Result<Day> {
@@ -131,7 +128,12 @@ pub(crate) fn ids(value: &Value) -> Result<Vec<BlockId>> {
             }
             let related = fields.get("relations").ok_or_else(|| mismatch("missing").at("relations"))?;
             let related = related.as_array().ok_or_else(|| mismatch("no array").at("relations"))?;
-            let within = |value: &Value| id(&value["blockId"]).map_err(|error| error.at("blockId"));
+            let within = |value: &Value| {
+                if !value["title"].is_null() && !value["title"].is_string() {
+                    return Err(mismatch("no title").at("title"));
+                }
+                id(&value["blockId"]).map_err(|error| error.at("blockId"))
+            };
             each(related, &within).map_err(|error| error.at("relations"))
         }
         _ => Err(mismatch("no relations")),

@@ -6,3 +6,4 @@ mod rules;
 mod shelves;
 mod tables;
 mod templates;
+mod undoing;

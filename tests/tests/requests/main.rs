@@ -3,6 +3,7 @@
 mod host;
 mod stores;
 
+mod block_search;
 mod bounds;
 mod collections;
 mod comments;
@@ -21,6 +22,7 @@ mod json;
 mod positions;
 mod rendered;
 mod schemas;
+mod search;
 mod tasks;
 mod templates;
 mod undo;

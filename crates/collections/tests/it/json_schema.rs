@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
-use leafbase_collections::{Values, complete, items_schema, read_added, read_updated};
+use leafbase_collections::{NewItem, Values, complete, items_schema, read_added, read_updated};
 use leafbase_model::json::FromJson;
 use leafbase_model::{
-    AddItems, BlockId, Error, ErrorKind, Limits, PropertyChange, PropertyValue, Result, Schema, SchemaDraft,
-    UpdateItems,
+    AddItems, BlockDraft, BlockId, BlockType, Error, ErrorKind, Limits, PropertyChange, PropertyValue, Result, Schema,
+    SchemaDraft, UpdateItems,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -26,19 +26,36 @@ fn limits() -> Limits {
 fn verdict(schema: &Schema, new_options: bool, body: &Value) -> Result<()> {
     let limits = limits();
     let values = Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options };
+    let mut content = Vec::new();
     let changes: Vec<Vec<PropertyChange>> = if body.get("itemsToUpdate").is_some() {
         let read = read_updated(schema, UpdateItems::from_json(body.clone())?.items_to_update, values)?;
         read.items.into_iter().map(|item| item.changes).collect()
     } else {
         let read = read_added(schema, AddItems::from_json(body.clone())?.items, values)?;
-        read.items.into_iter().map(|item| item.changes).collect()
+        let mut taken_apart = |item: NewItem| {
+            content.extend(item.content);
+            item.changes
+        };
+        read.items.into_iter().map(&mut taken_apart).collect()
     };
+    check_content(content)?;
     // Every ID exists in these tests but one that is malformed.
     let is_missing = |change: &PropertyChange| match &change.1 {
         Some(PropertyValue::Relations(items)) => items.contains(&BlockId::NIL),
         _ => false,
     };
     if changes.iter().flatten().any(is_missing) { Err(Error::not_found()) } else { Ok(()) }
+}
+
+/// The rule of the block operations on which types they make.
+fn check_content(mut waiting: Vec<BlockDraft>) -> Result<()> {
+    while let Some(BlockDraft { data, content, .. }) = waiting.pop() {
+        if matches!(data.block_type(), BlockType::Collection | BlockType::CollectionItem) {
+            return Err(Error::rule("is made by an operation of its own"));
+        }
+        waiting.extend(content);
+    }
+    Ok(())
 }
 
 /// What is wrong if the JSON Schema and our own check do not agree. What is past a limit only our check can tell.
@@ -168,7 +185,9 @@ fn any_value() -> impl Strategy<Value = Value> {
             6 => select(IDS.to_vec()).prop_map(|id| json!({"blockId": id})),
             1 => scalar.clone(),
             1 => scalar.clone().prop_map(|id| json!({"blockId": id})),
-            1 => Just(json!({"blockId": IDS[0], "title": "x"})),
+            2 => select(IDS.to_vec()).prop_map(|id| json!({"blockId": id, "title": "x"})),
+            1 => scalar.clone().prop_map(|title| json!({"blockId": IDS[0], "title": title})),
+            1 => Just(json!({"blockId": IDS[0], "name": "x"})),
         ],
         0..4,
     );
@@ -204,6 +223,7 @@ fn value_of(kind: &str, options: &[String]) -> BoxedStrategy<Value> {
             id().prop_map(Value::from),
             proptest::collection::vec(id(), 0..3).prop_map(Value::from),
             id().prop_map(|id| json!({"relations": [{"blockId": id}]})),
+            id().prop_map(|id| json!({"relations": [{"blockId": id, "title": "*Dune*"}]})),
         ]
         .boxed(),
         _ => Just(Value::Null).boxed(),
@@ -240,6 +260,10 @@ fn item_of(schema: &Schema, is_update: bool, index: usize) -> BoxedStrategy<Valu
         4 => Just(json!([{"type": "text", "markdown": "x"}, {"type": "page", "content": []}])),
         1 => any_value(),
         1 => Just(json!([{"type": "tex"}])),
+        2 => select(vec!["collection", "collectionItem", "table"]).prop_map(|name| json!([{"type": name}])),
+        2 => select(vec!["collection", "collectionItem", "line", ""])
+            .prop_map(|name| json!([{"type": "page", "content": [{"type": "text"}, {"type": name}]}])),
+        1 => any_value().prop_map(|content| json!([{"type": "page", "content": content}])),
         1 => Just(json!([{"markdown": "x"}])),
     ];
     let content = proptest::option::weighted(if is_update { 0.03 } else { 0.4 }, content);
@@ -318,10 +342,17 @@ type Doctor = (&'static str, fn(&mut Value));
 /// Control: each of these faults of an emitted schema is noticed.
 #[test]
 fn faults_of_an_emitted_schema_are_noticed() {
-    let doctors: [Doctor; 5] = [
+    let doctors: [Doctor; 8] = [
         ("any text is a day", |emitted| drop(emitted["$defs"]["day"].as_object_mut().unwrap().remove("pattern"))),
         ("other keys", |emitted| emitted["$defs"]["properties"]["additionalProperties"] = json!(true)),
         ("content in updates", |emitted| emitted["$defs"]["itemToUpdate"]["additionalProperties"] = json!(true)),
+        ("collections in pages", |emitted| emitted["$defs"]["block"]["properties"]["type"] = json!({"type": "string"})),
+        ("any blocks below blocks", |emitted| {
+            drop(emitted["$defs"]["block"]["properties"].as_object_mut().unwrap().remove("content"));
+        }),
+        ("no titles of related items", |emitted| {
+            drop(emitted["$defs"]["relatedItem"]["properties"].as_object_mut().unwrap().remove("title"));
+        }),
         ("two titles", |emitted| drop(emitted["$defs"]["itemToAdd"].as_object_mut().unwrap().remove("not"))),
         ("any text is an ID", |emitted| drop(emitted["$defs"]["blockId"].as_object_mut().unwrap().remove("pattern"))),
     ];

@@ -600,7 +600,7 @@ fn a_later_page_does_not_read_the_ones_before() {
 fn what_does_not_fit_is_named() {
     let schema = things();
     for (filter, sorts, message) in [
-        (json!({"property": "x", "equals": 1}), vec![], "filter.property: the collection has no such property"),
+        (json!({"property": "x", "equals": 1}), vec![], r#"filter.property: the collection has no property "x""#),
         (
             json!({"and": [{"property": "due", "isEmpty": true}, {"not": {"property": "due", "before": "soon"}}]}),
             vec![],
@@ -611,6 +611,7 @@ fn what_does_not_fit_is_named() {
             vec![],
             "filter.contains: a property of type number cannot be compared by contains",
         ),
+        (json!({"property": "size", "anyOf": [1, "2"]}), vec![], r#"filter.anyOf[1]: expected a number, got "2""#),
         (
             json!({"property": "done", "anyOf": [true]}),
             vec![],
@@ -628,7 +629,7 @@ fn what_does_not_fit_is_named() {
         ),
         (json!({"property": "title", "startsWith": 1}), vec![], "filter.startsWith: expected text, got 1"),
         (json!({"property": "due", "isEmpty": 1}), vec![], "filter.isEmpty: expected true or false, got 1"),
-        (json!({"and": []}), vec![Sort::ascending("x")], "sort[0].property: the collection has no such property"),
+        (json!({"and": []}), vec![Sort::ascending("x")], r#"sort[0].property: the collection has no property "x""#),
         (
             json!({"and": []}),
             vec![Sort::ascending("size"), Sort::ascending("tags")],
@@ -688,7 +689,7 @@ fn groups_are_counted_in_order() {
         assert_eq!(json!(found), expected, "{key}");
     }
     let error = Groups::new(&schema, "x").unwrap_err();
-    assert_eq!(error.to_string(), "groupBy: the collection has no such property");
+    assert_eq!(error.to_string(), r#"groupBy: the collection has no property "x""#);
 }
 
 #[test]

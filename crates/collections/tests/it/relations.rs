@@ -45,11 +45,12 @@ fn space() -> Memory {
     let books =
         [to_people("Authors", "wrote", false), to_people("Editor", "edited", true), to_people("Owner", "owns", true)];
     space.replace(id(BOOKS), json!({"name": "Books", "properties": books}), false).unwrap();
+    let parent_of = json!({"name": "Parent of", "type": "relation", "targetCollectionId": "self"});
     let to_books = |key: &str, single: bool| json!({"key": key, "name": key, "type": "relation", "targetCollectionId": id(BOOKS), "single": single});
     space
         .replace(
             id(PEOPLE),
-            people(&[to_books("wrote", false), to_books("edited", false), to_books("owns", true)]),
+            people(&[parent_of, to_books("wrote", false), to_books("edited", false), to_books("owns", true)]),
             false,
         )
         .unwrap();
@@ -303,22 +304,38 @@ fn what_is_related_newly_is_told_with_its_place() {
 #[test]
 fn related_items_are_there_and_of_the_right_collection() {
     for (request, kind, message) in [
-        ((BOOKS, 10, "authors", [99]), ErrorKind::NotFound, "items[0].properties.authors: not found".to_owned()),
-        ((BOOKS, 99, "authors", [20]), ErrorKind::NotFound, "items[0].id: not found".to_owned()),
-        ((BOOKS, 20, "authors", [20]), ErrorKind::NotFound, "items[0].id: not found".to_owned()),
+        ((BOOKS, 10, "authors", &[99][..]), ErrorKind::NotFound, "items[0].properties.authors: not found".to_owned()),
+        // The place is that in the request, where one may be named twice.
         (
-            (BOOKS, 10, "authors", [11]),
+            (BOOKS, 10, "authors", &[20, 20, 99]),
+            ErrorKind::NotFound,
+            "items[0].properties.authors[2]: not found".to_owned(),
+        ),
+        (
+            (BOOKS, 10, "authors", &[99, 99]),
+            ErrorKind::NotFound,
+            "items[0].properties.authors[0]: not found".to_owned(),
+        ),
+        ((BOOKS, 99, "authors", &[20]), ErrorKind::NotFound, "items[0].id: not found".to_owned()),
+        ((BOOKS, 20, "authors", &[20]), ErrorKind::NotFound, "items[0].id: not found".to_owned()),
+        (
+            (PEOPLE, 20, "wrote", &[10, 21]),
+            ErrorKind::SchemaMismatch,
+            format!("items[0].properties.wrote[1]: expected an item of the collection {}, got {}", id(BOOKS), id(21)),
+        ),
+        (
+            (BOOKS, 10, "authors", &[11]),
             ErrorKind::SchemaMismatch,
             format!("items[0].properties.authors: expected an item of the collection {}, got {}", id(PEOPLE), id(11)),
         ),
         (
-            (PEOPLE, 20, "wrote", [21]),
+            (PEOPLE, 20, "wrote", &[21]),
             ErrorKind::SchemaMismatch,
             format!("items[0].properties.wrote: expected an item of the collection {}, got {}", id(BOOKS), id(21)),
         ),
     ] {
         let (collection, item, key, others) = request;
-        let error = relate(&mut space(), &[(collection, item, key, &others)]).unwrap_err();
+        let error = relate(&mut space(), &[(collection, item, key, others)]).unwrap_err();
         assert_eq!((error.kind(), error.to_string()), (kind, message));
     }
 }

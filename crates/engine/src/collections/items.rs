@@ -40,7 +40,10 @@ impl<S: Sight> Connection<S> {
     /// Puts items at the end of a collection, in the order of the request, with the blocks of their pages. Gives them back with their
     /// IDs, without their pages.
     ///
-    /// Relations name items that exist, and are seen from both ends at once.
+    /// Relations name items that exist, and are seen from both ends at once: at the end that holds the relation in the order of the
+    /// request, at the other by ID ([`crate::Relation`] says which is which). An item that is named twice is related once, and the titles that
+    /// replies show beside IDs may be sent back: they change nothing. Where two items of a request say different things of one pair, each at
+    /// its own end, the later one decides; but no end that takes one item gets a second.
     ///
     /// ```
     /// use leafbase::{AddItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind, SchemaDraft, Space};
@@ -61,7 +64,8 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `collectionId`, and at a property that names an item that does not exist;
+    /// [`crate::ErrorKind::NotFound`] at `collectionId`, and at a property that names an item that does not exist, with its place if the
+    /// property names several (`items[0].properties.authors[1]`);
     /// [`crate::ErrorKind::SchemaMismatch`] at what does not fit the schema; [`crate::ErrorKind::RuleViolation`] if the collection, or
     /// an item that is newly related to, is in the trash; [`crate::ErrorKind::Validation`] for a title of more than one paragraph;
     /// and as for the insertion of blocks, below `items[n].content`. The path names the first bad item, and nothing is added.
@@ -73,6 +77,9 @@ impl<S: Sight> Connection<S> {
 
     /// Changes titles and values of items; what is not given stays, and `null` clears a property. Gives the items back as they are then,
     /// without their pages. An item that says all of it already is not changed.
+    ///
+    /// A relation becomes what is given: who is not named is related no more. The order of related items, and what counts where the
+    /// request contradicts itself, are as for [`Self::add_items`]: entries are put in one after the other, and the later one decides.
     ///
     /// ```
     /// # use leafbase::{AddItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind, SchemaDraft, Space};

@@ -108,7 +108,7 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Gives a collection another schema, all of it. Properties are matched by key: one that is not named goes with its values, and of a relation
-    /// the other end goes, too. Values of a property that gets another type are converted where nothing is lost; where something
+    /// the other end goes, too: within one collection even if the request names that. Values of a property that gets another type are converted where nothing is lost; where something
     /// would be, the items are in the way, and so they are to an option that goes and to a relation that takes one item from now on:
     /// unless [`ReplaceSchema::drop_unconvertible`] is set. What the request leaves out of `key` and `contentPropDetails` stays.
     ///

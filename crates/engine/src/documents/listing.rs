@@ -53,7 +53,7 @@ impl Connection<Full> {
         self.read(|_, snapshot| {
             let reader = snapshot.reader();
             let order = order_of(order.unwrap_or_else(|| own_order(&filter)));
-            let query = DocumentQuery { order, descending, ..query(reader, &filter, now)? };
+            let query = DocumentQuery { order, descending, ..query(reader, &filter, now, &folder_path(&filter))? };
             let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
             let shown = found.into_iter().map(|record| titled(reader, record, metadata));
             Ok(ItemsPage { items: shown.collect::<Result<_>>()?, next_cursor: next.as_ref().map(write_cursor) })
@@ -79,9 +79,20 @@ pub(crate) fn find(
     }
 }
 
-/// What `filter` asks the store for, `now` being the present.
-fn query(reader: Reader<'_>, filter: &DocumentFilter, now: Timestamp) -> Result<DocumentQuery> {
-    let within = within(reader, filter)?;
+/// How the path of a folder of the filter is written: a listing may name one alone, or a list of them.
+fn folder_path(filter: &DocumentFilter) -> impl Fn(usize) -> String {
+    let is_list = filter.folders.as_ref().is_some_and(|folders| folders.len() > 1);
+    move |index| if is_list { format!("folderId[{index}]") } else { "folderId".to_owned() }
+}
+
+/// What `filter` asks the store for, `now` being the present. `folder_path` gives the path of a folder in the request.
+pub(crate) fn query(
+    reader: Reader<'_>,
+    filter: &DocumentFilter,
+    now: Timestamp,
+    folder_path: &dyn Fn(usize) -> String,
+) -> Result<DocumentQuery> {
+    let within = within(reader, filter, folder_path)?;
     let DocumentFilter { created, modified, daily_note, .. } = *filter;
     if [created, modified, daily_note] == [DayRange::ALL; 3] {
         return Ok(DocumentQuery { within, ..DocumentQuery::default() });
@@ -93,7 +104,7 @@ fn query(reader: Reader<'_>, filter: &DocumentFilter, now: Timestamp) -> Result<
     Ok(DocumentQuery { within, created, modified, day, ..DocumentQuery::default() })
 }
 
-fn within(reader: Reader<'_>, filter: &DocumentFilter) -> Result<Within> {
+fn within(reader: Reader<'_>, filter: &DocumentFilter, folder_path: &dyn Fn(usize) -> String) -> Result<Within> {
     let Some(folders) = &filter.folders else {
         return Ok(filter.location.map_or(Within::All, |location| Within::Location(location.into())));
     };
@@ -110,8 +121,7 @@ fn within(reader: Reader<'_>, filter: &DocumentFilter) -> Result<Within> {
             FolderRef::Folder(folder) if reader.folder(*folder)?.is_none() => Err(Error::not_found()),
             FolderRef::Folder(folder) => Ok(*folder),
         };
-        let one_of = |error: Error| if folders.len() > 1 { error.at(format_args!("[{index}]")) } else { error };
-        tops.push(found.map_err(|error| one_of(error).at("folderId"))?);
+        tops.push(found.map_err(|error| error.at(folder_path(index)))?);
     }
     ops::folders_within(&Folders(reader), &tops).map(Within::Folders)
 }

@@ -17,7 +17,9 @@ pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord) -> Result<Se
         filling.add_pattern_text(&block.pattern());
         // The root's own words are the title.
         let words = if number == 0 { block.comments() } else { block.words() };
-        words.iter().for_each(|text| filling.add_words(text));
+        for text in &words {
+            filling.add_words(text);
+        }
     }
     Ok(filling.finish())
 }

@@ -13,6 +13,7 @@ use leafbase_store::{Extractor, SpaceMeta, SpaceStore, directory};
 use super::{Inner, Space};
 use crate::clock::SystemClock;
 use crate::ids::RandomIds;
+use crate::search::{Home, Indexer, SearchIndexing};
 use crate::{days, links};
 
 /// What stands for a block's ID in a template.
@@ -41,6 +42,7 @@ pub struct SpaceBuilder {
     durability: Durability,
     options: OpenOptions,
     url_template: String,
+    search_indexing: SearchIndexing,
 }
 
 impl fmt::Debug for SpaceBuilder {
@@ -60,6 +62,7 @@ impl Default for SpaceBuilder {
             durability: Durability::default(),
             options: OpenOptions::new(),
             url_template: format!("leafbase://open?spaceId={SPACE_ID}&blockId={BLOCK_ID}"),
+            search_indexing: SearchIndexing::default(),
         }
     }
 }
@@ -123,6 +126,12 @@ impl SpaceBuilder {
         self
     }
 
+    /// Who brings the index of searches up to date. What searches find does not depend on it. Default: [`SearchIndexing::Background`].
+    pub fn search_indexing(mut self, search_indexing: SearchIndexing) -> Self {
+        self.search_indexing = search_indexing;
+        self
+    }
+
     /// Makes a space in the new directory `path` and opens it. A crash on the way leaves nothing at `path`.
     ///
     /// # Errors
@@ -137,7 +146,8 @@ impl SpaceBuilder {
         let meta = self.meta(&stem)?;
         let options = self.options.clone();
         let store = directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
-        self.opened(Arc::new(store))
+        let home = self.home(path);
+        self.opened(Arc::new(store), home)
     }
 
     /// Opens the space in the directory `path`. What a crash left of uploads is swept away, unless it is opened for reading only.
@@ -148,8 +158,9 @@ impl SpaceBuilder {
     /// [`ErrorKind::NoSpace`].
     pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
         self.check_template()?;
-        let store = directory::open_space(path, &self.options)?;
-        self.opened(Arc::new(store))
+        let store = directory::open_space(&path, &self.options)?;
+        let home = self.home(path.as_ref());
+        self.opened(Arc::new(store), home)
     }
 
     /// Makes a space that lives in memory and goes with its last handle.
@@ -159,7 +170,7 @@ impl SpaceBuilder {
     pub fn in_memory(self) -> Result<Space> {
         let store = MemoryStore::new();
         SpaceStore::initialize(&store, &self.meta("")?)?;
-        self.opened(Arc::new(store))
+        self.opened(Arc::new(store), Home::Memory)
     }
 
     /// Makes a space in `store`, which is empty, or opens the one in it: for engines other than the embedded one.
@@ -172,7 +183,12 @@ impl SpaceBuilder {
         if create {
             SpaceStore::initialize(&*store, &self.meta("")?)?;
         }
-        self.opened(store)
+        self.opened(store, Home::Memory)
+    }
+
+    /// Where the index of a space in the directory `path` is kept.
+    fn home(&self, path: &Path) -> Home {
+        Home::of_space(path, self.options.read_only)
     }
 
     fn meta(&self, fallback: &str) -> Result<SpaceMeta> {
@@ -190,17 +206,18 @@ impl SpaceBuilder {
         Err(Error::validation(format!("expected a URL with {BLOCK_ID} in it")).at("url_template"))
     }
 
-    fn opened(self, store: Arc<dyn Store>) -> Result<Space> {
+    fn opened(self, store: Arc<dyn Store>, home: Home) -> Result<Space> {
         let store = SpaceStore::open(store, Extractor { edges: links::edges, keys: leafbase_collections::index_keys })?;
         if !self.options.read_only {
             sweep(&store, self.durability);
         }
         let id = store.snapshot()?.reader().meta()?.id;
         let url_template = self.url_template.replace(SPACE_ID, &id.to_string());
-        let Self { clock, ids, limits, durability, .. } = self;
+        let Self { clock, ids, limits, durability, search_indexing, .. } = self;
+        let search = Arc::new(Indexer::new(home, id.to_string(), search_indexing, durability == Durability::Relaxed));
         let store = RwLock::new(Some(store));
         let renaming = Mutex::default();
-        Ok(Space(Arc::new(Inner { store, clock, ids, limits, durability, url_template, renaming })))
+        Ok(Space(Arc::new(Inner { store, clock, ids, limits, durability, url_template, search, renaming })))
     }
 }
 

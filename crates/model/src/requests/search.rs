@@ -152,6 +152,20 @@ impl SearchDocuments {
     }
 }
 
+/// These words and phrases.
+impl From<&str> for SearchDocuments {
+    fn from(text: &str) -> Self {
+        Self::words(text)
+    }
+}
+
+/// These words and phrases.
+impl From<String> for SearchDocuments {
+    fn from(text: String) -> Self {
+        Self::words(text)
+    }
+}
+
 fn texts(object: &mut Object, name: &str) -> Result<Vec<String>> {
     let texts = object.take(name).map(one_or_many).transpose().map_err(|error| error.at(name))?;
     Ok(texts.unwrap_or_default())

@@ -2,8 +2,8 @@
 
 use leafbase_model::{
     Block, BlockData, BlockKind, BlockType, CodeLanguage, Comment, CommentId, Content, Document, DocumentId,
-    DocumentRecord, FolderId, FolderRecord, ItemFields, ItemValue, Items, Limits, Location, Metadata, PropertyValue,
-    RelatedItem, Stamp,
+    DocumentRecord, FolderId, FolderRecord, ItemFields, ItemValue, ItemValues, Items, Limits, Location, Metadata,
+    PropertyValue, RelatedItem, Stamp,
 };
 
 use crate::support::{anna, block, day, full, id, instant};
@@ -56,7 +56,7 @@ fn children_metadata_and_a_cut() {
 fn an_item_is_shown_by_its_schema() {
     let related = ItemValue::Relations(vec![RelatedItem { block_id: id(7), title: "Herbert".into() }]);
     let properties =
-        vec![("pages".to_owned(), ItemValue::Value(PropertyValue::Number(412.0))), ("author".to_owned(), related)];
+        ItemValues::from_iter([("pages", ItemValue::Value(PropertyValue::Number(412.0))), ("author", related)]);
     let fields = |properties| Some(Box::new(ItemFields { content_key: "book".into(), properties }));
     let data = BlockData {
         markdown: "Dune".into(),
@@ -64,7 +64,10 @@ fn an_item_is_shown_by_its_schema() {
         ..BlockData::new(BlockKind::empty(BlockType::CollectionItem))
     };
     let item = Block { item: fields(properties), content: Content::Blocks(Vec::new()), ..block(data.clone()) };
-    let bare = Block { item: fields(Vec::new()), ..block(BlockData { color: None, markdown: String::new(), ..data }) };
+    let bare = Block {
+        item: fields(ItemValues::default()),
+        ..block(BlockData { color: None, markdown: String::new(), ..data })
+    };
     insta::assert_json_snapshot!([item, bare]);
 }
 

@@ -4,9 +4,9 @@ use leafbase_model::json::FromJson;
 use leafbase_model::{
     AddItems, Block, BlockData, Collection, CollectionSchema, Content, ContentProperty, CountItems, CreateCollection,
     DeleteItems, DocumentFilterMode, DocumentId, Filter, GetItems, GetSchema, GroupValue, Item, ItemCounts, ItemDraft,
-    ItemGroup, ItemUpdate, ItemValue, ListCollections, Operator, Position, Properties, PropertyDraft, PropertyKind,
-    PropertyValue, QueryItems, RelatedItem, ReplaceSchema, Schema, SchemaDraft, SchemaFormat, SchemaReply, Sort,
-    UpdateItems,
+    ItemGroup, ItemUpdate, ItemValue, ItemValues, ListCollections, Operator, Position, Properties, PropertyDraft,
+    PropertyKind, PropertyValue, QueryItems, RelatedItem, ReplaceSchema, Schema, SchemaDraft, SchemaFormat,
+    SchemaReply, Sort, UpdateItems,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -162,10 +162,10 @@ fn replies() {
         id: id(7),
         content_key: "name".into(),
         title: "Dune".into(),
-        properties: vec![
-            ("pages".into(), ItemValue::Value(PropertyValue::Number(412.0))),
-            ("author".into(), ItemValue::Relations(vec![related()])),
-        ],
+        properties: ItemValues::from_iter([
+            ("pages", ItemValue::Value(PropertyValue::Number(412.0))),
+            ("author", ItemValue::Relations(vec![related()])),
+        ]),
         content: Content::Blocks(Vec::<Block>::new()),
     };
     assert_eq!((item.related("author"), item.related("pages").len()), (&[related()][..], 0));
@@ -176,7 +176,7 @@ fn replies() {
         properties: vec![],
     };
     let schema_json = json!({"key": "books", "name": "Books", "contentPropDetails": {"key": "name", "name": "Name"}, "properties": []});
-    let bare = Item { properties: vec![], content: Content::None, ..item.clone() };
+    let bare = Item { properties: ItemValues::default(), content: Content::None, ..item.clone() };
     let cut = Item { content: Content::Preview("Arrakis".into()), ..bare.clone() };
     let group = |value, count| ItemGroup { value, count };
     let groups = vec![

@@ -124,8 +124,9 @@ fn values_without_a_schema() {
         (serde_json::json!("x"), PropertyValue::Text("x".into())),
         (serde_json::json!(1), PropertyValue::Number(1.0)),
         (serde_json::json!(-0.5), PropertyValue::Number(-0.5)),
-        (serde_json::json!(-0.0), PropertyValue::Number(-0.0)),
         (serde_json::json!(1e300), PropertyValue::Number(1e300)),
+        (serde_json::json!(-1e300), PropertyValue::Number(-1e300)),
+        (serde_json::json!(-9_223_372_036_854_775_808.0), PropertyValue::Number(-9_223_372_036_854_775_808.0)),
         (serde_json::json!(9_007_199_254_740_991_i64), PropertyValue::Number(9_007_199_254_740_991.0)),
         (serde_json::json!(true), PropertyValue::Boolean(true)),
         (serde_json::json!(["a"]), PropertyValue::Options(vec!["a".into()])),
@@ -134,7 +135,21 @@ fn values_without_a_schema() {
         assert_eq!(PropertyValue::from_json(value.clone()).unwrap(), read);
         assert_eq!(serde_json::to_value(&read).unwrap(), value);
     }
+    // There is one zero, and titles are for those who read replies.
+    for (value, shown) in [
+        (serde_json::json!(-0.0), serde_json::json!(0)),
+        (
+            serde_json::json!({"relations": [{"blockId": id(1), "title": "x"}]}),
+            serde_json::json!({"relations": [{"blockId": id(1)}]}),
+        ),
+    ] {
+        assert_eq!(serde_json::to_value(PropertyValue::from_json(value).unwrap()).unwrap(), shown);
+    }
     for (value, message) in [
+        (
+            serde_json::json!({"relations": [{"blockId": id(1), "title": 1}]}),
+            "relations[0].title: expected a string, got 1",
+        ),
         (serde_json::json!(null), "expected a property value, got null"),
         (serde_json::json!([1]), "[0]: expected a string, got 1"),
         (serde_json::json!({"relation": []}), "relations: is missing"),

@@ -1,12 +1,14 @@
 //! How documents lie in the index.
 
 use leafbase_model::{Day, DocumentId, FolderId, Location, Timestamp};
-use tantivy::TantivyDocument;
+use tantivy::columnar::Cardinality;
 use tantivy::schema::{
     BytesOptions, FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{PreTokenizedString, Token};
+use tantivy::{SegmentReader, TantivyDocument};
 
+use super::{Failure, failed};
 use crate::document::{Attributes, Lane, SearchDocument};
 use crate::pattern::Trigram;
 
@@ -78,8 +80,8 @@ impl Fields {
         let mut made = TantivyDocument::default();
         made.add_bytes(self.id, document.id().as_bytes());
         for lane in Lane::ALL {
-            let words = document.words(lane);
-            let tokens = words.iter().map(|(word, position)| token(word.to_owned(), position));
+            let words = document.words(lane).iter();
+            let tokens = words.flat_map(|(word, positions)| positions.iter().map(|at| token(word.to_owned(), *at)));
             made.add_pre_tokenized_text(self.lane(lane), tokenized(tokens));
         }
         let trigrams = document.trigrams.iter().map(|trigram| token(trigram_text(*trigram), 0));
@@ -142,13 +144,22 @@ impl Numbers {
         ])
     }
 
-    /// Reads each number by its name.
-    pub(crate) fn read<E>(mut number: impl FnMut(&str) -> Result<u64, E>) -> Result<Self, E> {
-        let mut numbers = [0; NUMBERS.len()];
-        for (slot, name) in numbers.iter_mut().zip(NUMBERS) {
-            *slot = number(name)?;
+    /// Those of each document of a segment, deleted ones included.
+    pub(crate) fn of_segment(segment: &SegmentReader) -> Result<Vec<Self>, Failure> {
+        let documents = segment.max_doc();
+        let mut all = vec![Self([0; NUMBERS.len()]); documents as usize];
+        let mut values = vec![0; documents as usize];
+        for (slot, name) in NUMBERS.into_iter().enumerate() {
+            let column = segment.fast_fields().u64(name)?;
+            if column.get_cardinality() != Cardinality::Full || column.values.num_vals() != documents {
+                return Err(Failure(failed("a document lacks a number")));
+            }
+            column.values.get_range(0, &mut values);
+            for (numbers, value) in all.iter_mut().zip(&values) {
+                numbers.0.get_mut(slot).into_iter().for_each(|number| *number = *value);
+            }
         }
-        Ok(Self(numbers))
+        Ok(all)
     }
 
     /// What filters look at, and the lengths of the lanes; none if they were written by nobody.

@@ -1,9 +1,7 @@
 //! In which documents of a segment something is, and how often.
 
-use std::collections::BTreeMap;
-
 use tantivy::index::InvertedIndexReader;
-use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::postings::{Postings, SegmentPostings, TermInfo};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
 
@@ -12,6 +10,9 @@ use crate::asked::Part;
 
 /// A document of a segment, and how often something occurs in it.
 pub(crate) type Found = (DocId, u32);
+
+/// Where a row of words begins: a document, and a position in it.
+type Start = (DocId, u32);
 
 /// A segment as lists are read from it.
 pub(crate) struct Lists<'s> {
@@ -29,7 +30,7 @@ impl Lists<'_> {
         }
     }
 
-    pub(crate) fn word(&self, field: Field, text: &str) -> Result<Vec<Found>, Failure> {
+    fn word(&self, field: Field, text: &str) -> Result<Vec<Found>, Failure> {
         let index = self.segment.inverted_index(field)?;
         let postings = index.read_postings(&Term::from_field_text(field, text), IndexRecordOption::WithFreqs)?;
         let mut found = Vec::new();
@@ -42,57 +43,44 @@ impl Lists<'_> {
 
     fn beginning_with(&self, field: Field, text: &str) -> Result<Vec<Found>, Failure> {
         let index = self.segment.inverted_index(field)?;
-        let mut all: Vec<Found> = Vec::new();
-        words_beginning_with(&index, text, &mut |postings| {
-            each(postings, |doc, postings| all.push((doc, postings.term_freq())));
-        })?;
-        all.sort_unstable();
-        let mut found: Vec<Found> = Vec::with_capacity(all.len());
-        for (doc, times) in all {
-            match found.last_mut() {
-                Some((last, sum)) if *last == doc => *sum = sum.saturating_add(times),
-                _ => found.push((doc, times)),
-            }
+        let words = words_beginning_with(&index, text)?;
+        let all: usize = words.iter().map(|word| word.doc_freq as usize).sum();
+        // A short beginning is that of most documents, many times over: then to count is less than to sort.
+        if all > self.segment.max_doc() as usize / 8 {
+            self.counted(&index, &words)
+        } else {
+            sorted(&index, &words, all)
         }
-        Ok(found)
+    }
+
+    fn counted(&self, index: &InvertedIndexReader, words: &[TermInfo]) -> Result<Vec<Found>, Failure> {
+        let mut counts = vec![0_u32; self.segment.max_doc() as usize];
+        for word in words {
+            let mut postings = index.read_postings_from_terminfo(word, IndexRecordOption::WithFreqs)?;
+            each(&mut postings, |doc, postings| {
+                let count = counts.get_mut(doc as usize).into_iter();
+                count.for_each(|count| *count = count.saturating_add(postings.term_freq()));
+            });
+        }
+        Ok((0..).zip(counts).filter(|(_, count)| *count > 0).collect())
     }
 
     fn in_a_row(&self, field: Field, parts: &[Part]) -> Result<Vec<Found>, Failure> {
         let index = self.segment.inverted_index(field)?;
-        let mut lists = Vec::with_capacity(parts.len());
-        for part in parts {
-            let list = if part.is_prefix {
-                Positions::Several(positions_beginning_with(&index, &part.text)?)
-            } else {
-                let term = Term::from_field_text(field, &part.text);
-                match index.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)? {
-                    Some(postings) => Positions::Postings(Box::new(postings)),
-                    None => return Ok(Vec::new()),
-                }
-            };
-            lists.push((part.offset, list));
+        let (beginnings, words): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_prefix);
+        let mut starts = match words.as_slice() {
+            [] => None,
+            words => Some(starts_of(&index, field, words)?),
+        };
+        for part in beginnings {
+            starts = Some(narrowed(&index, part, starts)?);
         }
-        let Some(((first_offset, first), rest)) = lists.split_first_mut() else { return Ok(Vec::new()) };
-        let (mut found, mut starts, mut others) = (Vec::new(), Vec::new(), Vec::new());
-        let mut doc = first.seek(0);
-        'documents: while doc != TERMINATED {
-            for (_, list) in rest.iter_mut() {
-                let next = list.seek(doc);
-                if next != doc {
-                    doc = first.seek(next);
-                    continue 'documents;
-                }
+        let mut found: Vec<Found> = Vec::new();
+        for (doc, _) in starts.unwrap_or_default() {
+            match found.last_mut() {
+                Some((last, times)) if *last == doc => *times = times.saturating_add(1),
+                _ => found.push((doc, 1)),
             }
-            first.positions(&mut starts);
-            for (offset, list) in rest.iter_mut() {
-                list.positions(&mut others);
-                let distance = offset.saturating_sub(*first_offset);
-                starts.retain(|start| others.binary_search(&start.saturating_add(distance)).is_ok());
-            }
-            if !starts.is_empty() {
-                found.push((doc, u32::try_from(starts.len()).unwrap_or(u32::MAX)));
-            }
-            doc = first.seek(doc + 1);
         }
         Ok(found)
     }
@@ -104,6 +92,7 @@ impl Lists<'_> {
         if let Some(mut postings) =
             index.read_postings(&Term::from_field_text(field, text), IndexRecordOption::Basic)?
         {
+            found.reserve(postings.doc_freq() as usize);
             each(&mut postings, |doc, _| found.push(doc));
         }
         Ok(found)
@@ -118,61 +107,109 @@ fn each(postings: &mut SegmentPostings, mut visit: impl FnMut(DocId, &mut Segmen
     }
 }
 
-fn words_beginning_with(
-    index: &InvertedIndexReader,
-    text: &str,
-    visit: &mut dyn FnMut(&mut SegmentPostings),
-) -> Result<(), Failure> {
+fn words_beginning_with(index: &InvertedIndexReader, text: &str) -> Result<Vec<TermInfo>, Failure> {
     let mut words = index.terms().range().ge(text.as_bytes()).into_stream()?;
+    let mut found = Vec::new();
     while words.advance() && words.key().starts_with(text.as_bytes()) {
-        let mut postings =
-            index.read_postings_from_terminfo(words.value(), IndexRecordOption::WithFreqsAndPositions)?;
-        visit(&mut postings);
+        found.push(words.value().clone());
     }
-    Ok(())
+    Ok(found)
 }
 
-fn positions_beginning_with(index: &InvertedIndexReader, text: &str) -> Result<Vec<(DocId, Vec<u32>)>, Failure> {
-    let mut found: BTreeMap<DocId, Vec<u32>> = BTreeMap::new();
-    words_beginning_with(index, text, &mut |postings| {
-        each(postings, |doc, postings| {
-            postings.append_positions_with_offset(0, found.entry(doc).or_default());
-        });
-    })?;
-    for positions in found.values_mut() {
-        positions.sort_unstable();
+fn sorted(index: &InvertedIndexReader, words: &[TermInfo], all: usize) -> Result<Vec<Found>, Failure> {
+    let mut every: Vec<Found> = Vec::with_capacity(all);
+    for word in words {
+        let mut postings = index.read_postings_from_terminfo(word, IndexRecordOption::WithFreqs)?;
+        each(&mut postings, |doc, postings| every.push((doc, postings.term_freq())));
     }
-    Ok(found.into_iter().collect())
-}
-
-/// The positions of a part, document by document.
-enum Positions {
-    Postings(Box<SegmentPostings>),
-    /// Of several words.
-    Several(Vec<(DocId, Vec<u32>)>),
-}
-
-impl Positions {
-    /// The first document from `doc` on. It never goes back.
-    fn seek(&mut self, doc: DocId) -> DocId {
-        match self {
-            Self::Postings(postings) if postings.doc() >= doc => postings.doc(),
-            Self::Postings(postings) => postings.seek(doc),
-            Self::Several(documents) => {
-                let passed = documents.partition_point(|(other, _)| *other < doc);
-                documents.drain(..passed);
-                documents.first().map_or(TERMINATED, |(first, _)| *first)
-            }
+    every.sort_unstable();
+    let mut found: Vec<Found> = Vec::with_capacity(every.len());
+    for (doc, times) in every {
+        match found.last_mut() {
+            Some((last, sum)) if *last == doc => *sum = sum.saturating_add(times),
+            _ => found.push((doc, times)),
         }
     }
+    Ok(found)
+}
 
-    fn positions(&mut self, out: &mut Vec<u32>) {
-        match self {
-            Self::Postings(postings) => postings.positions(out),
-            Self::Several(documents) => {
-                out.clear();
-                out.extend(documents.first().into_iter().flat_map(|(_, positions)| positions));
+/// Where rows of these words begin, in order.
+fn starts_of(index: &InvertedIndexReader, field: Field, words: &[&Part]) -> Result<Vec<Start>, Failure> {
+    let mut lists = Vec::with_capacity(words.len());
+    for word in words {
+        let term = Term::from_field_text(field, &word.text);
+        match index.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)? {
+            Some(postings) => lists.push((word.offset, postings)),
+            None => return Ok(Vec::new()),
+        }
+    }
+    // The rarest leads.
+    lists.sort_by_key(|(_, postings)| postings.doc_freq());
+    let Some(((offset, first), rest)) = lists.split_first_mut() else { return Ok(Vec::new()) };
+    let (mut found, mut here, mut positions) = (Vec::new(), Vec::new(), Vec::new());
+    let mut doc = first.doc();
+    'documents: while doc != TERMINATED {
+        for (_, other) in rest.iter_mut() {
+            let next = sought(other, doc);
+            if next != doc {
+                doc = sought(first, next);
+                continue 'documents;
             }
+        }
+        first.positions(&mut positions);
+        here.clear();
+        here.extend(positions.iter().filter_map(|position| position.checked_sub(*offset)));
+        for (offset, other) in rest.iter_mut() {
+            other.positions(&mut positions);
+            here.retain(|start| positions.binary_search(&start.saturating_add(*offset)).is_ok());
+        }
+        here.dedup();
+        found.extend(here.iter().map(|start| (doc, *start)));
+        doc = first.advance();
+    }
+    Ok(found)
+}
+
+/// The first document from `doc` on. It never goes back.
+fn sought(postings: &mut SegmentPostings, doc: DocId) -> DocId {
+    if postings.doc() >= doc { postings.doc() } else { postings.seek(doc) }
+}
+
+/// Those of `starts` where a word that begins so stands at its place; of all starts, if none are given.
+fn narrowed(index: &InvertedIndexReader, part: &Part, starts: Option<Vec<Start>>) -> Result<Vec<Start>, Failure> {
+    let (mut found, mut positions) = (Vec::new(), Vec::new());
+    let mut add = |doc, postings: &mut SegmentPostings| {
+        postings.positions(&mut positions);
+        found.extend(positions.iter().filter_map(|at| at.checked_sub(part.offset)).map(|start| (doc, start)));
+    };
+    for word in words_beginning_with(index, &part.text)? {
+        let mut postings = index.read_postings_from_terminfo(&word, IndexRecordOption::WithFreqsAndPositions)?;
+        match &starts {
+            Some(starts) => among(&mut postings, starts, &mut add),
+            None => each(&mut postings, &mut add),
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    if let Some(starts) = starts {
+        found.retain(|start| starts.binary_search(start).is_ok());
+    }
+    Ok(found)
+}
+
+/// Visits the documents that have a start.
+fn among(postings: &mut SegmentPostings, starts: &[Start], visit: &mut impl FnMut(DocId, &mut SegmentPostings)) {
+    let mut rest = starts;
+    let mut doc = postings.doc();
+    while doc != TERMINATED {
+        let passed = rest.partition_point(|(other, _)| *other < doc);
+        rest = rest.get(passed..).unwrap_or_default();
+        let Some((next, _)) = rest.first() else { return };
+        if *next == doc {
+            visit(doc, postings);
+            doc = postings.advance();
+        } else {
+            doc = postings.seek(*next);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The index at one moment, and searches over it and over the documents that were changed since.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::OnceLock;
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 use leafbase_model::{DocumentId, Result};
 use tantivy::{DocId, Searcher};
 
 use super::layout::{Fields, Numbers, trigram_text};
 use super::lists::Lists;
+use super::scores::{Keep, Place, in_both, joined};
 use super::{Failure, failed};
 use crate::asked::{Clause, Part, Terms};
 use crate::document::{Attributes, Lane, SearchDocument};
@@ -18,20 +19,18 @@ use crate::rank::{Scale, Totals};
 pub struct View {
     searcher: Searcher,
     fields: Fields,
-    /// By segment and document; none for those that were deleted.
-    entries: Vec<Vec<Option<Entry>>>,
+    /// Of each document, deleted ones included, segment after segment.
+    attributes: Vec<Attributes>,
+    /// The lengths of their lanes.
+    lengths: Vec<[u32; 4]>,
+    /// Whether they are there still.
+    is_live: Vec<bool>,
+    /// Where each segment begins.
+    starts: Vec<Place>,
+    /// Where those are that are there still, by ID.
+    places: Vec<(DocumentId, Place)>,
     totals: Totals,
-    places: OnceLock<HashMap<DocumentId, Place>>,
 }
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    attributes: Attributes,
-    lengths: [u32; 4],
-}
-
-/// A document: of a segment, or behind the last segment one of those that were changed since.
-type Place = (u32, DocId);
 
 /// A document that was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,31 +65,40 @@ impl std::fmt::Debug for View {
 
 impl View {
     pub(super) fn new(searcher: Searcher, fields: Fields) -> Result<Self> {
-        let (mut entries, mut totals) = (Vec::new(), Totals::default());
-        for segment in searcher.segment_readers() {
-            let columns = segment.fast_fields();
-            let mut numbers = HashMap::new();
-            Numbers::read(|name| {
-                let column = columns.u64(name)?.first_or_default_col(0);
-                numbers.insert(name.to_owned(), column);
-                Ok::<_, tantivy::TantivyError>(0)
-            })
-            .map_err(failed)?;
-            let mut of_segment = Vec::with_capacity(segment.max_doc() as usize);
-            for doc in 0..segment.max_doc() {
-                if segment.is_deleted(doc) {
-                    of_segment.push(None);
-                    continue;
+        let mut view = Self {
+            searcher,
+            fields,
+            attributes: Vec::new(),
+            lengths: Vec::new(),
+            is_live: Vec::new(),
+            starts: Vec::new(),
+            places: Vec::new(),
+            totals: Totals::default(),
+        };
+        view.read().map_err(|Failure(error)| error)?;
+        Ok(view)
+    }
+
+    fn read(&mut self) -> Result<(), Failure> {
+        for segment in self.searcher.segment_readers() {
+            self.starts.push(place(self.attributes.len())?);
+            for (doc, numbers) in (0..).zip(Numbers::of_segment(segment)?) {
+                let (attributes, lengths) = numbers.entry().ok_or_else(|| failed("a document is kept nowhere"))?;
+                let is_live = !segment.is_deleted(doc);
+                if is_live {
+                    self.totals.add(lengths);
+                    self.places.push((attributes.id, place(self.attributes.len())?));
                 }
-                let number = |name: &str| Ok::<_, ()>(numbers.get(name).map_or(0, |column| column.get_val(doc)));
-                let entry = Numbers::read(number).ok().and_then(|numbers| numbers.entry());
-                let (attributes, lengths) = entry.ok_or_else(|| failed("a document of an unknown place"))?;
-                totals.add(lengths);
-                of_segment.push(Some(Entry { attributes, lengths }));
+                self.attributes.push(attributes);
+                self.lengths.push(lengths);
+                self.is_live.push(is_live);
             }
-            entries.push(of_segment);
         }
-        Ok(Self { searcher, fields, entries, totals, places: OnceLock::new() })
+        self.places.sort_unstable();
+        if self.places.windows(2).any(|pair| matches!(pair, [(one, _), (other, _)] if one == other)) {
+            return Err(Failure(failed("a document is there twice")));
+        }
+        Ok(())
     }
 
     /// How many documents it has.
@@ -104,32 +112,33 @@ impl View {
     /// [`leafbase_model::ErrorKind::Storage`] if the index cannot be read.
     pub fn search(&self, terms: &Terms, scope: &Scope<'_>, most: usize) -> Result<Vec<Hit>> {
         let reading = Reading::new(self, scope);
+        let keep = if terms.any { Keep::Either } else { Keep::Both };
         let mut scores: Option<Vec<(Place, f64)>> = None;
         for clause in &terms.clauses {
             let found = reading.clause(clause).map_err(|Failure(error)| error)?;
             scores = Some(match scores {
                 None => found,
-                Some(before) if terms.any => united(before, found),
-                Some(before) => common(before, &found),
+                Some(before) => joined(before, found, keep),
             });
+            if keep == Keep::Both && scores.as_ref().is_some_and(Vec::is_empty) {
+                return Ok(Vec::new());
+            }
         }
         let hits = scores.unwrap_or_default().into_iter().filter_map(|(place, score)| {
-            let entry = reading.entry(place)?;
-            (scope.accepts)(&entry.attributes).then_some(Hit { document: entry.attributes.id, score })
+            let attributes = reading.attributes(place)?;
+            (scope.accepts)(attributes).then_some(Hit { document: attributes.id, score })
         });
-        let mut hits: Vec<Hit> = hits.collect();
-        hits.sort_unstable_by(|one, other| other.score.total_cmp(&one.score).then(one.document.cmp(&other.document)));
-        hits.truncate(most);
-        Ok(hits)
+        Ok(best(hits.collect(), most))
     }
 
-    /// The documents that may have what is required, by ID, among those that the index has as they are now.
+    /// The documents that may have one of what is required, by ID, among those that the index has as they are now.
     ///
     /// # Errors
     /// As [`Self::search`].
     pub fn candidates(&self, required: &[&Required], scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
         let mut found = Vec::new();
-        for (number, segment) in self.searcher.segment_readers().iter().enumerate() {
+        let live = self.live(scope);
+        for (start, segment) in self.starts.iter().zip(self.searcher.segment_readers()) {
             let lists = Lists { segment };
             let mut documents: Option<Vec<DocId>> = Some(Vec::new());
             for required in required {
@@ -137,12 +146,10 @@ impl View {
                 documents = documents.zip(some).map(|(before, more)| merged(before, more));
             }
             let documents = documents.unwrap_or_else(|| (0..segment.max_doc()).collect());
-            let entries = self.entries.get(number).map(Vec::as_slice).unwrap_or_default();
-            let entries = documents.into_iter().filter_map(|doc| entries.get(doc as usize).copied().flatten());
-            let attributes = entries.map(|entry| entry.attributes);
-            let wanted =
-                |attributes: &Attributes| !scope.changed.contains(&attributes.id) && (scope.accepts)(attributes);
-            found.extend(attributes.filter(wanted).map(|attributes| attributes.id));
+            let places = documents.into_iter().map(|doc| start.saturating_add(doc));
+            let places = places.filter(|place| is_set(&live, *place));
+            let attributes = places.filter_map(|place| self.attributes.get(place as usize));
+            found.extend(attributes.filter(|one| (scope.accepts)(one)).map(|one| one.id));
         }
         found.sort_unstable();
         Ok(found)
@@ -179,14 +186,39 @@ impl View {
         }
     }
 
-    fn places(&self) -> &HashMap<DocumentId, Place> {
-        self.places.get_or_init(|| {
-            let segments = (0..).zip(&self.entries);
-            let entries = segments
-                .flat_map(|(segment, entries)| (0..).zip(entries).map(move |(doc, entry)| ((segment, doc), entry)));
-            entries.filter_map(|(place, entry)| entry.map(|entry| (entry.attributes.id, place))).collect()
-        })
+    fn place_of(&self, document: DocumentId) -> Option<Place> {
+        let found = self.places.binary_search_by_key(&document, |(other, _)| *other).ok()?;
+        self.places.get(found).map(|(_, place)| *place)
     }
+
+    /// Which documents are as the index has them.
+    fn live(&self, scope: &Scope<'_>) -> Cow<'_, [bool]> {
+        let mut live = Cow::Borrowed(self.is_live.as_slice());
+        for place in scope.changed.iter().filter_map(|changed| self.place_of(*changed)) {
+            live.to_mut().get_mut(place as usize).into_iter().for_each(|live| *live = false);
+        }
+        live
+    }
+}
+
+fn place(number: usize) -> Result<Place, Failure> {
+    Place::try_from(number).map_err(|_| Failure(failed("it has too many documents")))
+}
+
+fn is_set(live: &[bool], place: Place) -> bool {
+    live.get(place as usize).copied().unwrap_or_default()
+}
+
+/// The best of these, in order.
+fn best(mut hits: Vec<Hit>, most: usize) -> Vec<Hit> {
+    let order =
+        |one: &Hit, other: &Hit| other.score.total_cmp(&one.score).then_with(|| one.document.cmp(&other.document));
+    if most < hits.len() {
+        hits.select_nth_unstable_by(most, order);
+        hits.truncate(most);
+    }
+    hits.sort_unstable_by(order);
+    hits
 }
 
 fn merged(mut one: Vec<DocId>, mut other: Vec<DocId>) -> Vec<DocId> {
@@ -196,42 +228,49 @@ fn merged(mut one: Vec<DocId>, mut other: Vec<DocId>) -> Vec<DocId> {
     one
 }
 
-/// A search under way: which documents of the index are hidden by fresh ones, and what is known of all.
+/// A search under way: which documents of the index are as it has them, and what is known of all.
 struct Reading<'r> {
     view: &'r View,
     scope: &'r Scope<'r>,
-    hidden: HashSet<Place>,
+    live: Cow<'r, [bool]>,
+    /// The lengths of the lanes of fresh documents.
+    fresh: Vec<[u32; 4]>,
     totals: Totals,
 }
 
 impl<'r> Reading<'r> {
     fn new(view: &'r View, scope: &'r Scope<'r>) -> Self {
-        let (mut totals, mut hidden) = (view.totals, HashSet::new());
-        for changed in scope.changed {
-            if let Some(place) = view.places().get(changed) {
-                hidden.insert(*place);
-                if let Some(entry) = view.entry(*place) {
-                    totals.take(entry.lengths);
-                }
-            }
+        let live = view.live(scope);
+        let mut totals = view.totals;
+        for place in scope.changed.iter().filter_map(|changed| view.place_of(*changed)) {
+            view.lengths.get(place as usize).into_iter().for_each(|lengths| totals.take(*lengths));
         }
-        for document in scope.fresh {
-            totals.add(Lane::ALL.map(|lane| document.words(lane).length()));
+        let lengths = |document: &&SearchDocument| Lane::ALL.map(|lane| document.words(lane).length());
+        let fresh: Vec<_> = scope.fresh.iter().map(lengths).collect();
+        for lengths in &fresh {
+            totals.add(*lengths);
         }
-        Self { view, scope, hidden, totals }
+        Self { view, scope, live, fresh, totals }
     }
 
-    fn fresh(&self) -> u32 {
-        u32::try_from(self.view.entries.len()).unwrap_or(u32::MAX)
+    /// The number of a fresh document, if it is one.
+    fn number(&self, place: Place) -> Option<usize> {
+        (place as usize).checked_sub(self.view.attributes.len())
     }
 
-    fn entry(&self, place: Place) -> Option<Entry> {
-        if place.0 != self.fresh() {
-            return self.view.entry(place);
+    fn attributes(&self, place: Place) -> Option<&Attributes> {
+        match self.number(place) {
+            Some(number) => self.scope.fresh.get(number).map(|document| document.attributes()),
+            None => self.view.attributes.get(place as usize),
         }
-        let document = self.scope.fresh.get(place.1 as usize)?;
-        let lengths = Lane::ALL.map(|lane| document.words(lane).length());
-        Some(Entry { attributes: *document.attributes(), lengths })
+    }
+
+    fn length(&self, place: Place, lane: Lane) -> u32 {
+        let lengths = match self.number(place) {
+            Some(number) => self.fresh.get(number),
+            None => self.view.lengths.get(place as usize),
+        };
+        lengths.and_then(|lengths| lengths.get(lane as usize)).copied().unwrap_or_default()
     }
 
     /// What each document that meets the clause has of it, by place.
@@ -239,15 +278,15 @@ impl<'r> Reading<'r> {
         let mut scores = self.lanes([Lane::Title, Lane::Body], &clause.parts)?;
         let single = |text: &String| [Part { text: text.clone(), offset: 0, is_prefix: false }];
         if let Some(stem) = &clause.stem {
-            scores = united(scores, self.lanes([Lane::TitleStems, Lane::BodyStems], &single(stem))?);
+            scores = joined(scores, self.lanes([Lane::TitleStems, Lane::BodyStems], &single(stem))?, Keep::Either);
         }
         // Who has its beginnings meets it, who has the word itself is better.
         let exact = match clause.parts.as_slice() {
             [only] if only.is_prefix => Some(&only.text),
             _ => clause.whole.as_ref(),
         };
-        if let Some(text) = exact {
-            scores = added(scores, &self.lanes([Lane::Title, Lane::Body], &single(text))?);
+        if let Some(text) = exact.filter(|_| !scores.is_empty()) {
+            scores = joined(scores, self.lanes([Lane::Title, Lane::Body], &single(text))?, Keep::First);
         }
         Ok(scores)
     }
@@ -256,91 +295,54 @@ impl<'r> Reading<'r> {
     fn lanes(&self, lanes: [Lane; 2], parts: &[Part]) -> Result<Vec<(Place, f64)>, Failure> {
         let [one, other] = lanes;
         let (first, second) = (self.lane(one, parts)?, self.lane(other, parts)?);
-        let both = second.iter().filter(|(place, _)| first.binary_search_by_key(place, |(place, _)| *place).is_ok());
-        let documents = (first.len() + second.len() - both.count()) as u64;
+        let documents = (first.len() + second.len() - in_both(&first, &second)) as u64;
         let scored = |lane, found: Vec<(Place, u32)>| {
             let scale = Scale::new(lane, &self.totals, documents);
-            let length = |place| self.entry(place).and_then(|entry| entry.lengths.get(lane as usize).copied());
-            let score = |(place, times)| (place, scale.score(times, length(place).unwrap_or_default()));
+            let score = |(place, times)| (place, scale.score(times, self.length(place, lane)));
             found.into_iter().map(score).collect()
         };
-        Ok(united(scored(one, first), scored(other, second)))
+        Ok(joined(scored(one, first), scored(other, second), Keep::Either))
     }
 
     fn lane(&self, lane: Lane, parts: &[Part]) -> Result<Vec<(Place, u32)>, Failure> {
         let mut found: Vec<(Place, u32)> = Vec::new();
-        for (number, segment) in (0..).zip(self.view.searcher.segment_readers()) {
-            let lists = Lists { segment };
-            let row = lists.row(self.view.fields.lane(lane), parts)?.into_iter();
-            let row = row.map(|(doc, times)| ((number, doc), times));
-            found.extend(row.filter(|(place, _)| !self.hidden.contains(place) && self.view.entry(*place).is_some()));
+        for (start, segment) in self.view.starts.iter().zip(self.view.searcher.segment_readers()) {
+            let row = Lists { segment }.row(self.view.fields.lane(lane), parts)?.into_iter();
+            let row = row.map(|(doc, times)| (start.saturating_add(doc), times));
+            found.extend(row.filter(|(place, _)| is_set(&self.live, *place)));
         }
-        for (number, document) in (0..).zip(self.scope.fresh) {
+        let behind = place(self.view.attributes.len())?;
+        for (place, document) in (behind..).zip(self.scope.fresh) {
             let times = times(document, lane, parts);
-            found.extend((times > 0).then_some(((self.fresh(), number), times)));
+            found.extend((times > 0).then_some((place, times)));
         }
         Ok(found)
-    }
-}
-
-impl View {
-    fn entry(&self, (segment, doc): Place) -> Option<Entry> {
-        self.entries.get(segment as usize)?.get(doc as usize).copied().flatten()
     }
 }
 
 /// How often the parts stand in a row in a lane of the document.
 fn times(document: &SearchDocument, lane: Lane, parts: &[Part]) -> u32 {
     let words = document.words(lane);
-    let Some((first, rest)) = parts.split_first() else { return 0 };
-    let starts = words.occurrences(&first.text, first.is_prefix).iter().map(|(_, position)| *position);
-    let follows = |start: u32, part: &Part| {
-        let wanted = start.saturating_add(part.offset.saturating_sub(first.offset));
-        words.occurrences(&part.text, part.is_prefix).iter().any(|(_, position)| *position == wanted)
-    };
-    let rows = starts.filter(|start| rest.iter().all(|part| follows(*start, part)));
-    u32::try_from(rows.count()).unwrap_or(u32::MAX)
-}
-
-/// All of both, in order.
-fn united(one: Vec<(Place, f64)>, other: Vec<(Place, f64)>) -> Vec<(Place, f64)> {
-    if one.is_empty() {
-        return other;
+    if let [only] = parts {
+        return count(words.occurrences(&only.text, only.is_prefix).len());
     }
-    let mut all = Vec::with_capacity(one.len() + other.len());
-    let (mut one, mut other) = (one.into_iter().peekable(), other.into_iter().peekable());
-    loop {
-        let next = match (one.peek(), other.peek()) {
-            (Some((first, _)), Some((second, _))) => match first.cmp(second) {
-                std::cmp::Ordering::Less => one.next(),
-                std::cmp::Ordering::Greater => other.next(),
-                std::cmp::Ordering::Equal => {
-                    let sum = one.next().zip(other.next());
-                    sum.map(|((place, first), (_, second))| (place, first + second))
-                }
-            },
-            (Some(_), None) => one.next(),
-            (None, _) => other.next(),
-        };
-        let Some(next) = next else { return all };
-        all.push(next);
+    let mut starts: Option<Vec<u32>> = None;
+    for part in parts {
+        let places = words.occurrences(&part.text, part.is_prefix).iter();
+        let mut here: Vec<u32> = places.filter_map(|place| place.checked_sub(part.offset)).collect();
+        here.sort_unstable();
+        here.dedup();
+        if let Some(before) = starts {
+            here.retain(|start| before.binary_search(start).is_ok());
+        }
+        if here.is_empty() {
+            return 0;
+        }
+        starts = Some(here);
     }
+    count(starts.unwrap_or_default().len())
 }
 
-/// Those of both.
-fn common(one: Vec<(Place, f64)>, other: &[(Place, f64)]) -> Vec<(Place, f64)> {
-    let score = |(place, score): (Place, f64)| {
-        let found = other.binary_search_by_key(&place, |(place, _)| *place).ok()?;
-        other.get(found).map(|(_, more)| (place, score + more))
-    };
-    one.into_iter().filter_map(score).collect()
-}
-
-/// All of the first, with what the second has of them.
-fn added(one: Vec<(Place, f64)>, other: &[(Place, f64)]) -> Vec<(Place, f64)> {
-    let more = |place: &Place| {
-        let found = other.binary_search_by_key(place, |(place, _)| *place).ok();
-        found.and_then(|found| other.get(found)).map_or(0.0, |(_, score)| *score)
-    };
-    one.into_iter().map(|(place, score)| (place, score + more(&place))).collect()
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

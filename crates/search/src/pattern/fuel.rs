@@ -14,6 +14,15 @@ impl Fuel {
         Self(steps)
     }
 
+    /// Gives at most so many of them to `work`, and takes what it has used.
+    pub fn lend<T>(&mut self, most: u64, work: impl FnOnce(&mut Self) -> T) -> T {
+        let lent = self.0.min(most);
+        let mut part = Self(lent);
+        let done = work(&mut part);
+        self.0 = (self.0 - lent).saturating_add(part.0);
+        done
+    }
+
     /// How many are left.
     pub const fn left(self) -> u64 {
         self.0

@@ -28,18 +28,25 @@ pub enum Required {
 
 /// Each trigram of `text`, once.
 pub fn trigrams(text: &str) -> BTreeSet<Trigram> {
-    let (mut found, mut last) = (BTreeSet::new(), [None, None]);
-    for letter in text.chars().map(folded) {
-        if let [Some(first), Some(second)] = last {
-            found.insert([first, second, letter]);
-        }
-        last = [last[1], Some(letter)];
-    }
-    found
+    each_trigram(text).collect()
+}
+
+/// The trigrams of `text`, as they come.
+pub(crate) fn each_trigram(text: &str) -> impl Iterator<Item = Trigram> {
+    let mut last = [None, None];
+    text.chars().filter_map(move |letter| {
+        let [first, second] = last;
+        let third = folded(letter);
+        last = [second, Some(third)];
+        Some([first?, second?, third])
+    })
 }
 
 /// A letter as trigrams have it. One letter for one, so that rows stay rows.
 fn folded(letter: char) -> char {
+    if letter.is_ascii() {
+        return letter.to_ascii_lowercase();
+    }
     letter.to_lowercase().next().unwrap_or(letter)
 }
 

@@ -17,6 +17,8 @@ fn found(pattern: &Pattern, walking: bool, text: &str) -> Vec<Range<usize>> {
     let mut fuel = Fuel::new(PLENTY);
     let found = matcher.find_all(text, usize::MAX, &mut fuel).unwrap();
     assert_eq!(matcher.is_match(text, &mut fuel).unwrap(), !found.is_empty(), "{text:?}");
+    let letters = matcher.find_letters(text, usize::MAX, &mut fuel).unwrap();
+    assert!(letters.iter().eq(found.iter().filter(|range| !range.is_empty())), "{text:?}: {letters:?}");
     found
 }
 
@@ -106,7 +108,7 @@ impl Backtracking<'_> {
             let mut starts = (from..=self.text.len()).filter(|start| self.text.is_char_boundary(*start));
             Ok::<_, ()>(starts.find_map(|start| self.node(tree, start, &Some).map(|end| start..end)))
         };
-        let found = super::all(self.text, usize::MAX, find).ok();
+        let found = super::all(self.text, usize::MAX, true, find).ok();
         found.filter(|_| self.left.get() > 0)
     }
 }
@@ -165,6 +167,18 @@ proptest! {
         for text in &texts {
             if let Some(expected) = by_going_back(&pattern, text) {
                 prop_assert_eq!(found(&compiled, false, text), expected, "{:?}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn what_matches_is_found_among_others(pattern in piece(false), case in any::<bool>(), texts in proptest::collection::vec(text(), 1..5)) {
+        let pattern = Pattern::new(&pattern, case).unwrap();
+        for separator in ['\0', '\n'].into_iter().filter(|separator| pattern.may_join(*separator)) {
+            let joined = texts.join(separator.encode_utf8(&mut [0; 4]));
+            for walking in [false, true] {
+                let is_found = texts.iter().any(|text| !found(&pattern, walking, text).is_empty());
+                prop_assert!(!is_found || !found(&pattern, walking, &joined).is_empty(), "{:?}", joined);
             }
         }
     }
@@ -284,6 +298,47 @@ fn what_looks_like_something_else_is_taken_as_it_is() {
     ] {
         let pattern = Pattern::new(pattern, true).unwrap();
         assert_eq!(!found(&pattern, false, text).is_empty(), is_match, "{text}");
+    }
+}
+
+#[test]
+fn texts_are_laid_together_where_that_hides_nothing() {
+    for (pattern, zero, line_break) in [
+        ("a.c", true, true),
+        ("[^b]*", true, true),
+        (r"\bword\B", true, true),
+        ("(?m)^a", false, true),
+        ("(?m)a$", false, true),
+        ("^a", false, false),
+        ("a|b$", false, false),
+        (r"\Aa", false, false),
+        (r"a\z", false, false),
+        ("a(?=b)", false, false),
+        ("a(?!b)", false, false),
+        (r"\w{1000}", false, false),
+    ] {
+        let pattern = Pattern::new(pattern, false).map_err(|error| format!("{pattern}: {error}")).unwrap();
+        assert_eq!((pattern.may_join('\0'), pattern.may_join('\n')), (zero, line_break), "{pattern:?}");
+        assert!(!pattern.may_join('x'));
+    }
+}
+
+#[test]
+fn steps_are_lent_and_what_is_left_of_them_comes_back() {
+    let mut fuel = Fuel::new(100);
+    for (most, steps, is_done, left) in [(30, 10, true, 90), (30, 31, false, 60), (70, 60, true, 0), (1, 1, false, 0)] {
+        let done = fuel.lend(most, |fuel| fuel.take(steps).is_ok());
+        assert_eq!((done, fuel.left()), (is_done, left));
+    }
+}
+
+/// The decision is needed: without it, what matches would not be found.
+#[test]
+fn texts_that_may_not_be_laid_together_would_hide_a_match() {
+    for pattern in ["^b", "a$", r"a\z", "a(?!.*b)", "(?<!a.)b"] {
+        let pattern = Pattern::new(&pattern.replace('.', r"[\s\S]"), true).unwrap();
+        let is_found = |text| !found(&pattern, false, text).is_empty();
+        assert!((is_found("a") || is_found("b")) && !is_found("a\nb\na\nb.") && !pattern.may_join('\n'), "{pattern:?}");
     }
 }
 

@@ -100,6 +100,19 @@ impl<'a> Reader<'a> {
         after: Option<BlockId>,
         visit: &mut dyn FnMut(BlockRecord) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
+        let mut authors = Authors::default();
+        self.item_records(collection, after, &mut |run, id, record| {
+            visit(block::decode(id, record, &mut authors).map_err(|fault| records::fault(run, fault))?)
+        })
+    }
+
+    /// As [`Self::items`]: the key of the run, the ID and the record of each item.
+    pub(super) fn item_records(
+        &self,
+        collection: BlockId,
+        after: Option<BlockId>,
+        visit: &mut dyn FnMut(&[u8], BlockId, &[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         let Some(place) = self.place(collection)? else { return Ok(()) };
         let siblings = keyspaces::parent_runs(place.document, collection);
         let start = match after {
@@ -107,16 +120,14 @@ impl<'a> Reader<'a> {
             None => siblings.to_vec(),
         };
         let (mut is_before, mut is_broken_off, mut passed) = (after.is_some(), false, 0_u64);
-        let mut authors = Authors::default();
         self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(siblings)), &mut |key, value| {
             for (id, record) in RunView::read(key, value)?.entries() {
                 if is_before {
                     is_before = after != Some(id);
                     continue;
                 }
-                let item = block::decode(id, record, &mut authors).map_err(|fault| records::fault(key, fault))?;
                 passed += 1;
-                is_broken_off = visit(item)?.is_break();
+                is_broken_off = visit(key, id, record)?.is_break();
                 if is_broken_off {
                     return Ok(ControlFlow::Break(()));
                 }

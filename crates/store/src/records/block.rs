@@ -26,6 +26,9 @@ impl Authors {
     }
 }
 
+/// How many fields a record has at most.
+const FIELDS: usize = 13;
+
 /// Appends the record of `block`.
 pub(crate) fn put(out: &mut Vec<u8>, block: &BlockRecord) {
     let BlockRecord { id: _, rev, created, modified, data } = block;
@@ -266,46 +269,80 @@ fn read_look(fields: &mut Fields<'_, '_>) -> Unpacked<TextLook> {
 }
 
 fn read_properties(unpack: &mut Unpack<'_>) -> Unpacked<Properties> {
-    let count = unpack.array()?;
-    if !count.is_multiple_of(2) {
-        return Err(Fault::Damaged);
-    }
-    let mut values = Vec::with_capacity(count / 2);
-    for _ in 0..count / 2 {
-        values.push((unpack.str()?.to_owned(), read_property(unpack)?));
-    }
+    let count = pairs(unpack)?;
+    let values = read_list(unpack, count, |unpack| Ok((unpack.str()?.to_owned(), read_property(unpack)?)))?;
     Ok(values.into_iter().collect())
 }
 
-fn read_property(unpack: &mut Unpack<'_>) -> Unpacked<PropertyValue> {
-    let mut probe = *unpack;
-    if let Ok(text) = probe.str() {
-        *unpack = probe;
-        return Ok(PropertyValue::Text(text.to_owned()));
+/// How many keys with a value an array holds.
+fn pairs(unpack: &mut Unpack<'_>) -> Unpacked<usize> {
+    let count = unpack.array()?;
+    if count.is_multiple_of(2) { Ok(count / 2) } else { Err(Fault::Damaged) }
+}
+
+/// Reads a value of an item.
+pub(crate) fn read_property(unpack: &mut Unpack<'_>) -> Unpacked<PropertyValue> {
+    match unpack.peek() {
+        Some(0xa0..=0xbf | 0xd9..=0xdb) => unpack.str().map(|text| PropertyValue::Text(text.to_owned())),
+        Some(0xcb) => unpack.f64().map(PropertyValue::Number),
+        Some(0xc2 | 0xc3) => unpack.bool().map(PropertyValue::Boolean),
+        _ => read_marked(unpack),
     }
-    let mut probe = *unpack;
-    if let Ok(number) = probe.f64() {
-        *unpack = probe;
-        return Ok(PropertyValue::Number(number));
-    }
-    let mut probe = *unpack;
-    if let Ok(value) = probe.bool() {
-        *unpack = probe;
-        return Ok(PropertyValue::Boolean(value));
-    }
+}
+
+fn read_marked(unpack: &mut Unpack<'_>) -> Unpacked<PropertyValue> {
     let count = unpack.array()?.checked_sub(1).ok_or(Fault::Damaged)?;
     match unpack.uint()? {
         DAY if count == 1 => read_day(unpack).map(PropertyValue::Date),
         DAY => Err(Fault::Damaged),
-        OPTIONS => {
-            (0..count).map(|_| unpack.str().map(str::to_owned)).collect::<Unpacked<_>>().map(PropertyValue::Options)
+        OPTIONS => read_list(unpack, count, |unpack| unpack.str().map(str::to_owned)).map(PropertyValue::Options),
+        RELATIONS => {
+            read_list(unpack, count, |unpack| unpack.id().map(BlockId::from_bytes)).map(PropertyValue::Relations)
         }
-        RELATIONS => (0..count)
-            .map(|_| unpack.id().map(BlockId::from_bytes))
-            .collect::<Unpacked<_>>()
-            .map(PropertyValue::Relations),
         _ => Err(Fault::Newer),
     }
+}
+
+fn read_list<'a, T>(
+    unpack: &mut Unpack<'a>,
+    count: usize,
+    mut read: impl FnMut(&mut Unpack<'a>) -> Unpacked<T>,
+) -> Unpacked<Vec<T>> {
+    let mut list = Vec::with_capacity(count);
+    for _ in 0..count {
+        list.push(read(unpack)?);
+    }
+    Ok(list)
+}
+
+/// What a reply shows of an item.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ItemParts<'a> {
+    pub(crate) title: &'a str,
+    /// How many values it has.
+    pub(crate) count: usize,
+    /// Their keys and values in turn.
+    pub(crate) values: Unpack<'a>,
+}
+
+/// Reads a record as far as replies show items: neither who changed it and when, nor what stands behind its values.
+pub(crate) fn item_parts(bytes: &[u8]) -> Unpacked<ItemParts<'_>> {
+    let mut unpack = Unpack::new(bytes);
+    let mut fields = unpack.fields()?;
+    fields.at_most(FIELDS)?;
+    if fields.code::<BlockType>()? != BlockType::CollectionItem {
+        return Err(Fault::Damaged);
+    }
+    fields.skip(3)?;
+    let title = fields.str()?;
+    fields.skip(4)?;
+    let values = fields.next(|unpack| {
+        let mut fields = unpack.fields()?;
+        fields.at_most(1)?;
+        fields.next(|unpack| Ok((pairs(unpack)?, *unpack)))
+    })?;
+    let (count, values) = values.flatten().unwrap_or((0, Unpack::new(&[])));
+    Ok(ItemParts { title, count, values })
 }
 
 #[cfg(test)]

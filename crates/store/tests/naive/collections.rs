@@ -7,7 +7,7 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, ContentProperty, Day, Edit, Forest, Node, Properties, Property,
     PropertyKind, PropertyValue, Relation, Schema, SelectOption, Slot,
 };
-use leafbase_store::{CollectionEntry, IndexedColumn, ItemIndex, Reader, Signature};
+use leafbase_store::{CollectionEntry, IndexedColumn, ItemIndex, ItemRow, Reader, RowValue, Signature};
 
 use super::{Maker, Naive, pick, stamp};
 
@@ -112,7 +112,31 @@ impl Naive {
                 Ok(ControlFlow::Continue(()))
             };
             reader.items(collection, after_item, visit).unwrap();
+            let mut rows = vec![];
+            let visit = &mut |row: ItemRow<'_>| {
+                rows.push(row.id);
+                self.row_agrees(row);
+                Ok(ControlFlow::Continue(()))
+            };
+            reader.item_rows(collection, after_item, visit).unwrap();
             assert_eq!(found, items[after.map_or(0, |index| index + 1)..]);
+            assert_eq!(rows, found);
+        }
+    }
+
+    fn row_agrees(&self, row: ItemRow<'_>) {
+        let BlockData { kind: BlockKind::CollectionItem { properties }, markdown, .. } = &self.blocks[&row.id].data
+        else {
+            panic!("{} is no item", row.id)
+        };
+        assert_eq!(row.title, markdown);
+        let read = |held: leafbase_model::Result<(&[u8], RowValue<'_>)>| {
+            let (key, value) = held.unwrap();
+            (String::from_utf8(key.to_vec()).unwrap(), value.read().unwrap())
+        };
+        assert_eq!(&row.values().map(read).collect::<Properties>(), properties);
+        for key in ["", "pages", "zzz"].into_iter().chain(properties.iter().map(|(key, _)| key)) {
+            assert_eq!(row.value(key).unwrap().as_ref(), properties.get(key));
         }
     }
 

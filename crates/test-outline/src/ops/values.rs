@@ -24,7 +24,14 @@ pub(super) fn value(numbers: &mut Numbers<'_>, setting: Setting<'_>, kind: &Prop
             if numbers.once_in(40) {
                 return json!(9_007_199_254_740_993_i64);
             }
-            numbers.pick::<fn() -> Value>(&[|| json!(0), || json!(12), || json!(-2), || json!(0.5), || json!(12.0)])()
+            numbers.pick::<fn() -> Value>(&[
+                || json!(0),
+                || json!(12),
+                || json!(-2),
+                || json!(-0.0),
+                || json!(0.5),
+                || json!(12.0),
+            ])()
         }
         PropertyKind::Boolean => numbers.once_in(2).into(),
         PropertyKind::Date => day(numbers),
@@ -76,8 +83,12 @@ pub(super) fn related(numbers: &mut Numbers<'_>, setting: Setting<'_>, target: B
     match numbers.below(4) {
         0 if ids.len() == 1 => json!(ids[0]),
         1 => {
-            let related: Vec<_> = ids.iter().map(|id| json!({"blockId": id})).collect();
-            json!({"relations": related})
+            let shown = |id| match numbers.below(30) {
+                0 => json!({"blockId": id, "title": 1}),
+                1..=10 => json!({"blockId": id, "title": "a"}),
+                _ => json!({"blockId": id}),
+            };
+            json!({"relations": ids.into_iter().map(shown).collect::<Vec<_>>()})
         }
         _ => json!(ids),
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use leafbase::json::FromJson;
 use leafbase::{
     BlockId, Connection, DeleteDocuments, DocumentId, Error, Fetch, GetItems, Item, ItemValue, Limits, ListTasks,
-    PropertyValue, Space, json,
+    PropertyKind, PropertyValue, Relation, Space, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
@@ -14,6 +14,15 @@ use serde_json::{Value, json};
 pub struct Shelves {
     pub notes: Connection,
     names: BTreeMap<String, BlockId>,
+}
+
+/// A relation from one end.
+pub struct End {
+    collection: BlockId,
+    pub key: String,
+    relation: Relation,
+    /// Each item of this end with one that it is related to.
+    related: BTreeSet<(BlockId, BlockId)>,
 }
 
 impl Shelves {
@@ -179,32 +188,45 @@ impl Shelves {
         }
     }
 
-    /// How two ends of a relation differ, if any do.
-    pub fn difference(&self) -> Option<String> {
-        let mut pairs: BTreeMap<(BlockId, String), BTreeSet<(BlockId, BlockId)>> = BTreeMap::new();
-        let mut ends = Vec::new();
+    /// How schemas and names, or two ends of a relation differ, if any do.
+    fn difference(&self) -> Option<String> {
         for (name, id) in self.collections() {
             let schema = self.notes.schema(id).unwrap();
             if schema.name != self.block(id).data.markdown {
                 return Some(format!("the schema of {name} is named {:?}", schema.name));
             }
-            for property in &schema.properties {
-                let Some(relation) = property.kind.relation() else { continue };
-                let related = pairs.entry((id, property.key.clone())).or_default();
-                for item in self.items(id) {
-                    related.extend(item.related(&property.key).iter().map(|other| (item.id, other.block_id)));
-                }
-                ends.push((id, property.key.clone(), relation.clone()));
+        }
+        self.differing(&self.ends())
+    }
+
+    /// The relations of all collections, each from both its ends.
+    pub fn ends(&self) -> Vec<End> {
+        let mut ends = Vec::new();
+        for (_, collection) in self.collections() {
+            let items = self.items(collection);
+            for property in self.notes.schema(collection).unwrap().properties {
+                let PropertyKind::Relation(relation) = property.kind else { continue };
+                let related = |item: &Item| {
+                    let others = item.related(&property.key).iter().map(|other| (item.id, other.block_id));
+                    others.collect::<Vec<_>>()
+                };
+                let related = items.iter().flat_map(related).collect();
+                ends.push(End { collection, key: property.key, relation, related });
             }
         }
-        for (collection, key, relation) in ends {
-            let other = pairs.get(&(relation.target, relation.inverse_key.clone().unwrap_or_default()));
+        ends
+    }
+
+    /// How one of these ends and its other end differ, if any do.
+    pub fn differing(&self, ends: &[End]) -> Option<String> {
+        let pairs: BTreeMap<_, _> = ends.iter().map(|end| ((end.collection, end.key.as_str()), &end.related)).collect();
+        let differs = |End { relation, related, .. }: &&End| {
+            let other = pairs.get(&(relation.target, relation.inverse_key.as_deref().unwrap_or_default()));
             let turned = other.map(|pairs| pairs.iter().map(|(one, other)| (*other, *one)).collect::<BTreeSet<_>>());
-            if turned.as_ref() != pairs.get(&(collection, key.clone())) {
-                return Some(self.with_names(&format!("{key} of {collection} and its other end differ")));
-            }
-        }
-        None
+            turned.as_ref() != Some(related)
+        };
+        let End { collection, key, .. } = ends.iter().find(differs)?;
+        Some(self.with_names(&format!("{key} of {collection} and its other end differ")))
     }
 
     pub fn block(&self, id: BlockId) -> leafbase::Block {

@@ -106,6 +106,18 @@ fn books_relate_to_each_other() {
             "Emma(sequel=Emma prequel=Emma)",
         ),
         (BOOKS.0, BOOKS.1, "Dune Emma(sequel=Emma prequel=Emma) Faust"),
+        // Of two entries that contradict each other the later one decides.
+        (
+            "update books",
+            r#"[{"id":"@Dune","properties":{"sequel":"@Faust"}},{"id":"@Faust","properties":{"prequel":[]}}]"#,
+            "Dune Faust",
+        ),
+        (
+            "update books",
+            r#"[{"id":"@Faust","properties":{"prequel":[]}},{"id":"@Dune","properties":{"sequel":"@Faust"}}]"#,
+            "Faust(prequel=Dune) Dune(sequel=Faust)",
+        ),
+        ("update books", r#"[{"id":"@Dune","properties":{"sequel":null}}]"#, "Dune"),
         // Alike from both.
         ("update books", r#"[{"id":"@Dune","properties":{"like":["@Faust","@Emma"]}}]"#, "Dune(like=Emma&Faust)"),
         ("update books", r#"[{"id":"@Faust","properties":{"like":["@Faust","@Emma"]}}]"#, "Faust(like=Emma&Faust)"),

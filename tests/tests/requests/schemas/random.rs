@@ -48,8 +48,8 @@ impl Scene {
     fn filled(&self, collection: BlockId) -> BTreeMap<String, BTreeSet<BlockId>> {
         let mut filled: BTreeMap<String, BTreeSet<BlockId>> = BTreeMap::new();
         for item in self.notes.items(collection).unwrap().items {
-            for (key, _) in item.properties {
-                filled.entry(key).or_default().insert(item.id);
+            for (key, _) in item.properties.iter() {
+                filled.entry(key.into()).or_default().insert(item.id);
             }
         }
         filled

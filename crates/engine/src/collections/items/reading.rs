@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockRecord, Content, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits,
-    Node, Result, Schema,
+    Block, BlockData, BlockId, BlockRecord, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
+    Schema,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -24,7 +24,7 @@ pub(super) fn page<S: Sight>(tree: &Tree<'_, S>, request: &GetItems, limits: &Li
     if request.max_depth == Some(0) {
         return reading.rows(&schema, after, request.paging.limit);
     }
-    let (records, next_cursor) = reading.records(after, request.paging.limit, &mut Ok)?;
+    let (records, next_cursor) = reading.records(after, request.paging.limit)?;
     let is_all = after.is_none() && next_cursor.is_none();
     let items = reading.shown(&schema, records, is_all, request.max_depth)?;
     Ok(ItemsPage { items, next_cursor })
@@ -66,36 +66,20 @@ impl<S: Sight> Reading<'_, '_, S> {
     fn rows(&self, schema: &Schema, after: Option<BlockId>, limit: Option<usize>) -> Result<ItemsPage<Item>> {
         let count = self.tree.reader().item_index(self.collection)?.map_or(0, |index| index.items());
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(limit.unwrap_or(usize::MAX));
-        let mut shower = Shower::new(self.tree);
-        let shown = shower.table(self.collection, schema, count)?;
-        let mut show = |record: BlockRecord| shower.row(&shown, record.id, record.data, Content::None);
-        let (items, next_cursor) = self.records(after, limit, &mut show)?;
+        let (mut shower, mut part) = (Shower::new(self.tree), Part::new(count.min(self.most), limit));
+        let mut table = shower.table(self.collection, schema, count)?;
+        self.tree
+            .reader()
+            .item_rows(self.collection, after, &mut |row| part.put(self, row.id, || shower.row(&mut table, row)))?;
+        let (items, next_cursor) = part.end(self.collection);
         Ok(ItemsPage { items, next_cursor })
     }
 
-    /// What `each` makes of the items after `after`, without their pages, and the cursor if more follow.
-    fn records<T>(
-        &self,
-        after: Option<BlockId>,
-        limit: Option<usize>,
-        each: &mut dyn FnMut(BlockRecord) -> Result<T>,
-    ) -> Result<(Vec<T>, Option<String>)> {
-        let limit = limit.unwrap_or(usize::MAX);
-        let (mut made, mut last, mut more) = (Vec::new(), VecDeque::new(), false);
-        self.tree.reader().items(self.collection, after, &mut |record| {
-            more = made.len() == limit;
-            if more {
-                return Ok(ControlFlow::Break(()));
-            }
-            self.check(made.len() + 1)?;
-            last.push_back(record.id);
-            if last.len() > cursor::REMEMBERED {
-                last.pop_front();
-            }
-            made.push(each(record)?);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok((made, more.then(|| cursor::write(self.collection, last.make_contiguous()))))
+    /// The items after `after`, without their pages, and the cursor if more follow.
+    fn records(&self, after: Option<BlockId>, limit: Option<usize>) -> Result<(Vec<BlockRecord>, Option<String>)> {
+        let mut part = Part::new(0, limit);
+        self.tree.reader().items(self.collection, after, &mut |record| part.put(self, record.id, || Ok(record)))?;
+        Ok(part.end(self.collection))
     }
 
     fn shown(
@@ -150,6 +134,47 @@ impl<S: Sight> Reading<'_, '_, S> {
         *count += blocks.iter_mut().map(show_markdown).sum::<usize>();
         self.check(*count)?;
         Ok(blocks)
+    }
+}
+
+/// What is made of the items of a part of a collection.
+struct Part<T> {
+    made: Vec<T>,
+    limit: usize,
+    /// The items that a cursor remembers.
+    last: VecDeque<BlockId>,
+    more: bool,
+}
+
+impl<T> Part<T> {
+    fn new(expected: usize, limit: Option<usize>) -> Self {
+        let last = VecDeque::with_capacity(cursor::REMEMBERED + 1);
+        Self { made: Vec::with_capacity(expected), limit: limit.unwrap_or(usize::MAX), last, more: false }
+    }
+
+    /// Takes the next item, unless the part is full.
+    fn put<S: Sight>(
+        &mut self,
+        reading: &Reading<'_, '_, S>,
+        id: BlockId,
+        make: impl FnOnce() -> Result<T>,
+    ) -> Result<ControlFlow<()>> {
+        self.more = self.made.len() == self.limit;
+        if self.more {
+            return Ok(ControlFlow::Break(()));
+        }
+        reading.check(self.made.len() + 1)?;
+        self.last.push_back(id);
+        if self.last.len() > cursor::REMEMBERED {
+            self.last.pop_front();
+        }
+        self.made.push(make()?);
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn end(mut self, collection: BlockId) -> (Vec<T>, Option<String>) {
+        let next_cursor = self.more.then(|| cursor::write(collection, self.last.make_contiguous()));
+        (self.made, next_cursor)
     }
 }
 

@@ -124,12 +124,12 @@ fn check_others<S: Sight>(tree: &Tree<'_, S>, old: Option<&Schema>, plan: &Repla
     Ok(())
 }
 
-/// The first property that relates to `other` and did not before.
+/// Where the request has the first property that relates to `other` and did not before.
 fn comes(old: Option<&Schema>, plan: &Replacement, other: BlockId) -> Option<usize> {
     let target = |schema: &Schema, key: &str| schema.property(key)?.kind.relation().map(|relation| relation.target);
     let is_new =
         |key: &str| target(&plan.schema, key) == Some(other) && old.and_then(|old| target(old, key)) != Some(other);
-    plan.schema.properties.iter().position(|property| is_new(&property.key))
+    plan.place_in_draft(plan.schema.properties.iter().position(|property| is_new(&property.key))?)
 }
 
 /// What a replacement writes: the items, then the schemas, since items hold nothing under a key that a schema brings; then the block, if the

@@ -140,6 +140,48 @@ proptest! {
     }
 }
 
+/// The title and values of an item's record, read without the rest of it.
+fn parts(bytes: &[u8]) -> Unpacked<(String, Properties)> {
+    let ItemParts { title, count, mut values } = item_parts(bytes)?;
+    let values = read_list(&mut values, count, |unpack| {
+        let key = unpack.str()?.to_owned();
+        let mut at = *unpack;
+        unpack.skip()?;
+        let value = read_property(&mut at)?;
+        assert_eq!(format!("{at:?}"), format!("{unpack:?}"), "passing over a value ends where reading it does");
+        Ok((key, value))
+    })?;
+    Ok((title.to_owned(), values.into_iter().collect()))
+}
+
+fn item(properties: Properties, data: BlockData) -> BlockData {
+    BlockData { kind: BlockKind::CollectionItem { properties }, ..data }
+}
+
+proptest! {
+    #[test]
+    fn parts_of_items_are_those_of_their_records(
+        block in blocks(),
+        properties in properties(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let is_item = matches!(block.data.kind, BlockKind::CollectionItem { .. });
+        prop_assert_eq!(parts(&encode(&block)).is_ok(), is_item);
+        let block = BlockRecord { data: item(properties.clone(), block.data), ..block };
+        let mut bytes = encode(&block);
+        let title = block.data.markdown;
+        prop_assert_eq!(parts(&bytes), Ok((title.clone(), properties.clone())));
+        // What is cut off is noticed, unless it stands behind the values.
+        let whole = bytes.clone();
+        bytes.truncate(cut.index(bytes.len()));
+        prop_assert!(parts(&bytes).is_err() || parts(&bytes) == Ok((title, properties)));
+        // A record of more fields is a later version's.
+        bytes = whole;
+        bytes[0] = 0x9e;
+        prop_assert_eq!(parts(&bytes), Err(Fault::Newer));
+    }
+}
+
 fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap();
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()

@@ -26,7 +26,9 @@ fn asked(text: &str) -> String {
 fn what_an_index_keeps() {
     for (text, expected) in [
         ("", ""),
-        (" ,.-– 🎉 _ \n", ""),
+        (" ,.-– → _ \n", ""),
+        ("so 🎉 ❤️👍🏽 1️⃣", "so@0 🎉@1 ❤@2 👍🏽@3 1@4"),
+        ("a \u{640} b", "a@0 b@1"),
         ("The quick brown fox", "the@0 quick@1 brown@2 fox@3"),
         ("Ünïcödé STRASSE Straße", "unicode@0 strasse@1 strasse@2"),
         // Words with parts.

@@ -1,0 +1,114 @@
+//! tantivy by itself, one entry for each document: a floor, without snippets and without the texts.
+
+use crate::peer::{Build, Peer};
+use crate::plan::{Number, Plan, Question};
+use benches::measure::timed;
+use std::path::Path;
+use std::time::Duration;
+use tantivy::collector::{DocSetCollector, TopDocs};
+use tantivy::query::{BooleanQuery, FuzzyTermQuery, Query, TermQuery};
+use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TEXT};
+use tantivy::{DocAddress, Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, Term};
+
+pub struct Bare {
+    reader: IndexReader,
+    writer: IndexWriter,
+    number: Field,
+    text: Field,
+    /// As they are now: the index has no texts.
+    documents: Vec<Vec<String>>,
+}
+
+pub fn build(directory: &Path, plan: &Plan) -> Build<Bare> {
+    let mut schema = Schema::builder();
+    let number = schema.add_u64_field("number", FAST | INDEXED);
+    let text = schema.add_text_field("text", TEXT);
+    let documents = plan.documents.iter().map(|document| document.texts().map(str::to_owned).collect());
+    let documents: Vec<Vec<String>> = documents.collect();
+    let (whole, (reader, writer)) = timed(|| {
+        let index = Index::create_in_dir(directory, schema.build()).expect("an index");
+        let mut writer: IndexWriter = index.writer_with_num_threads(1, 32 << 20).expect("a writer");
+        for (at, texts) in documents.iter().enumerate() {
+            writer.add_document(entry(number, text, at, texts)).expect("a document");
+        }
+        writer.commit().expect("a commit");
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().expect("a reader");
+        (reader, writer)
+    });
+    Build { whole, indexing: whole, peer: Bare { reader, writer, number, text, documents } }
+}
+
+fn entry(number: Field, text: Field, at: Number, texts: &[String]) -> TantivyDocument {
+    let mut document = TantivyDocument::default();
+    document.add_u64(number, at as u64);
+    document.add_text(text, texts.join("\n"));
+    document
+}
+
+impl Bare {
+    fn query(&self, question: &Question) -> Box<dyn Query> {
+        let term = |word: &str| Term::from_field_text(self.text, word);
+        match question {
+            Question::Words(words) => {
+                let each = words.iter().map(|word| -> Box<dyn Query> {
+                    Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs))
+                });
+                let mut each: Vec<_> = each.collect();
+                if each.len() == 1 { each.remove(0) } else { Box::new(BooleanQuery::intersection(each)) }
+            }
+            Question::Prefix(start) => Box::new(FuzzyTermQuery::new_prefix(term(start), 0, false)),
+            Question::Pattern(_) => unreachable!("it has no texts to match"),
+        }
+    }
+
+    fn numbers(&self, found: impl IntoIterator<Item = DocAddress>) -> Vec<Number> {
+        let searcher = self.reader.searcher();
+        let number = |address: DocAddress| {
+            let column = searcher.segment_reader(address.segment_ord).fast_fields().u64("number").expect("a column");
+            column.first(address.doc_id).expect("a number") as Number
+        };
+        found.into_iter().map(number).collect()
+    }
+
+    fn best(&self, question: &Question) -> Vec<(f32, DocAddress)> {
+        let query = self.query(question);
+        let best = TopDocs::with_limit(20).order_by_score();
+        self.reader.searcher().search(&query, &best).expect("a search")
+    }
+}
+
+impl Peer for Bare {
+    fn ask(&mut self, question: &Question) -> usize {
+        self.best(question).len()
+    }
+
+    fn top(&mut self, question: &Question) -> Vec<Number> {
+        self.numbers(self.best(question).into_iter().map(|(_, address)| address))
+    }
+
+    fn all(&mut self, question: &Question) -> Vec<Number> {
+        let query = self.query(question);
+        let found = self.reader.searcher().search(&query, &DocSetCollector).expect("a search");
+        let mut numbers = self.numbers(found);
+        numbers.sort_unstable();
+        numbers
+    }
+
+    fn within(&mut self, _: &str) -> Vec<String> {
+        unreachable!("it has no texts to match")
+    }
+
+    fn edit(&mut self, document: Number, block: usize, text: &str) -> Duration {
+        text.clone_into(&mut self.documents[document][block + 1]);
+        timed(|| {
+            self.writer.delete_term(Term::from_field_u64(self.number, document as u64));
+            let entry = entry(self.number, self.text, document, &self.documents[document]);
+            self.writer.add_document(entry).expect("a document");
+            self.writer.commit().expect("a commit");
+            self.reader.reload().expect("a reader");
+        })
+        .0
+    }
+
+    fn settle(&mut self) {}
+}

@@ -1,0 +1,98 @@
+//! Samples by row and peer, the table of ratios, and the same as JSON.
+
+use benches::measure::{median, shown};
+use benches::ratio::Ratio;
+use std::fmt::Write as _;
+use std::path::Path;
+
+pub const PEERS: [&str; 5] =
+    ["Leafbase", "FTS5 by block", "FTS5 by document", "FTS5 by document, stems", "bare tantivy"];
+pub const LEAFBASE: usize = 0;
+pub const BY_BLOCK: usize = 1;
+pub const BY_DOCUMENT: usize = 2;
+pub const STEMS: usize = 3;
+pub const BARE: usize = 4;
+/// Leafbase is compared with the best of these.
+const COMPARED: std::ops::RangeInclusive<usize> = BY_BLOCK..=STEMS;
+
+/// The most that Leafbase may take, as a share of the best `SQLite`'s: by what a row's name begins with.
+const BARS: [(&str, f64); 10] = [
+    ("top 20: a common word", 0.5),
+    ("top 20: a word of every", 0.5),
+    ("top 20: a rare", 1.0),
+    ("top 20: two", 1.0),
+    ("top 20: a common and", 1.0),
+    ("edit a block, then", 1.2),
+    ("pattern, selective", 0.1),
+    ("pattern, unselective", 0.5),
+    ("one document", 0.6),
+    ("import", 0.6),
+];
+
+#[derive(Debug, Default)]
+pub struct Report {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    name: String,
+    /// Nanoseconds, a sample a round.
+    cells: [Vec<f64>; PEERS.len()],
+}
+
+impl Report {
+    pub fn record(&mut self, row: &str, peer: usize, nanos: f64) {
+        let at = self.rows.iter().position(|known| known.name == row).unwrap_or_else(|| {
+            self.rows.push(Row { name: row.to_owned(), cells: Default::default() });
+            self.rows.len() - 1
+        });
+        self.rows[at].cells[peer].push(nanos);
+    }
+
+    pub fn table(&self) -> String {
+        let mut out = format!("| | {} | ratio [rounds] | bar | |\n|---|", PEERS.join(" | "));
+        let _ = writeln!(out, "{}---:|---:|---|", "---:|".repeat(PEERS.len()));
+        for row in &self.rows {
+            let _ = write!(out, "| {} |", row.name);
+            for cell in &row.cells {
+                let _ = write!(out, " {} |", shown(median(cell.clone()) / 1e3));
+            }
+            let (ratio, bar) = (row.ratio(), row.bar());
+            let verdict = match (ratio, bar) {
+                (Some(ratio), Some(bar)) if ratio.median <= bar => "ok",
+                (Some(_), Some(_)) => "MISSED",
+                _ => "",
+            };
+            let ratio = ratio.map_or_else(String::new, |ratio| ratio.to_string());
+            let bar = bar.map_or_else(String::new, |bar| bar.to_string());
+            let _ = writeln!(out, " {ratio} | {bar} | {verdict} |");
+        }
+        out
+    }
+
+    /// Writes one object a row.
+    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+        let rows = self.rows.iter().map(|row| {
+            let nanos = row.cells.clone().map(|cell| median(cell).round());
+            let ratio = row.ratio().map(|ratio| (ratio.median * 1e3).round() / 1e3);
+            let row =
+                serde_json::json!({ "op": row.name, "peers": PEERS, "ns": nanos, "ratio": ratio, "bar": row.bar() });
+            format!("  {row}")
+        });
+        std::fs::write(path, format!("[\n{}\n]\n", rows.collect::<Vec<_>>().join(",\n")))
+    }
+}
+
+impl Row {
+    /// To the peer whose median is the least.
+    fn ratio(&self) -> Option<Ratio> {
+        let best = self.cells[COMPARED].iter().filter(|cell| !cell.is_empty());
+        let best = best.min_by(|one, other| median(one.to_vec()).total_cmp(&median(other.to_vec())))?;
+        Ratio::of(&self.cells[LEAFBASE], best)
+    }
+
+    fn bar(&self) -> Option<f64> {
+        BARS.iter().find(|(start, _)| self.name.starts_with(start)).map(|(_, bar)| *bar)
+    }
+}

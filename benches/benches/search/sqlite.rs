@@ -1,0 +1,331 @@
+//! `SQLite` with FTS5, as an expert sets it up: a row of the full-text table for each block, or for each document.
+
+use crate::peer::{Build, Peer};
+use crate::plan::{Document, LARGE, Number, Plan, Question, uid};
+use benches::measure::timed;
+use benches::sqlite::{Sharing, Sync, open as connect, set_sync};
+use regex::{Regex, RegexBuilder};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Duration;
+
+/// A block's key: its document's number, then its place, so that a document lies together and tells itself.
+const PLACES: u32 = 14;
+const _: () = assert!(LARGE < 1 << PLACES);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Its texts are those of the table of blocks.
+    Block,
+    Document,
+    /// With Porter's stems.
+    Stems,
+}
+
+pub struct Sqlite {
+    connection: Connection,
+    kind: Kind,
+    edits: i64,
+}
+
+struct Found {
+    document: i64,
+    snippet: String,
+}
+
+const SCHEMA: &str = "
+    CREATE TABLE documents(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, title TEXT NOT NULL, created INTEGER NOT NULL,
+        modified INTEGER NOT NULL);
+    CREATE INDEX documents_modified ON documents(modified);
+    CREATE TABLE blocks(id INTEGER PRIMARY KEY, uid BLOB NOT NULL UNIQUE, rev INTEGER NOT NULL, kind INTEGER NOT NULL,
+        markdown TEXT NOT NULL, created INTEGER NOT NULL, modified INTEGER NOT NULL);
+    CREATE TABLE changes(id INTEGER PRIMARY KEY, document INTEGER NOT NULL, at INTEGER NOT NULL, before TEXT, after TEXT);";
+
+fn key(document: usize, place: usize) -> i64 {
+    ((document as i64) << PLACES) + place as i64
+}
+
+fn body(document: &Document) -> String {
+    document.blocks.join("\n")
+}
+
+/// Fills a new file in one transaction, which is safe at the end.
+pub fn build(directory: &Path, plan: &Plan, kind: Kind) -> Build<Sqlite> {
+    let mut peer = open(directory, kind);
+    let (whole, ()) = timed(|| {
+        let transaction = peer.connection.transaction().expect("a transaction");
+        peer_fill(&transaction, plan, kind).expect("rows");
+        transaction.commit().expect("a commit");
+    });
+    set_sync(&peer.connection, Sync::Normal).expect("a setting");
+    Build { whole, indexing: Duration::ZERO, peer }
+}
+
+pub fn open(directory: &Path, kind: Kind) -> Sqlite {
+    let path = directory.join("space.sqlite");
+    let is_new = !path.exists();
+    let connection = connect(&path, Sharing::Shared).expect("a file");
+    if is_new {
+        let table = match kind {
+            Kind::Block => "fts5(markdown, content='blocks', content_rowid='id', tokenize='unicode61')",
+            Kind::Document => "fts5(title, body, tokenize='unicode61')",
+            Kind::Stems => "fts5(title, body, tokenize='porter unicode61')",
+        };
+        connection.execute_batch(&format!("{SCHEMA} CREATE VIRTUAL TABLE words USING {table};")).expect("tables");
+    }
+    Sqlite { connection, kind, edits: 0 }
+}
+
+fn peer_fill(connection: &Connection, plan: &Plan, kind: Kind) -> rusqlite::Result<()> {
+    let mut documents = connection.prepare("INSERT INTO documents VALUES(?1, ?2, ?3, ?4, ?4)")?;
+    let mut blocks = connection.prepare("INSERT INTO blocks VALUES(?1, ?2, 1, ?3, ?4, ?5, ?5)")?;
+    let mut changes = connection.prepare("INSERT INTO changes(document, at, after) VALUES(?1, ?2, ?3)")?;
+    let mut words = connection.prepare(match kind {
+        Kind::Block => "INSERT INTO words(rowid, markdown) VALUES(?1, ?2)",
+        Kind::Document | Kind::Stems => "INSERT INTO words(rowid, title, body) VALUES(?1, ?2, ?3)",
+    })?;
+    for (number, document) in plan.documents.iter().enumerate() {
+        let body = body(document);
+        documents.execute(params![number as i64, uid(1, number), document.title, number as i64])?;
+        for (place, text) in document.texts().enumerate() {
+            let key = key(number, place);
+            blocks.execute(params![key, uid(2, key as usize), i64::from(place == 0), text, number as i64])?;
+            if kind == Kind::Block {
+                words.execute(params![key, text])?;
+            }
+        }
+        if kind != Kind::Block {
+            words.execute(params![number as i64, document.title, body])?;
+        }
+        changes.execute(params![number as i64, number as i64, body])?;
+    }
+    Ok(())
+}
+
+/// One word or beginning each, as FTS5 takes it.
+fn terms(question: &Question) -> Vec<String> {
+    match question {
+        Question::Words(words) => words.iter().map(|word| format!("\"{word}\"")).collect(),
+        Question::Prefix(start) => vec![format!("\"{start}\"*")],
+        Question::Pattern(_) => unreachable!("patterns are matched on the texts"),
+    }
+}
+
+fn regex(pattern: &str) -> Regex {
+    RegexBuilder::new(pattern).case_insensitive(true).build().expect("a pattern")
+}
+
+impl Sqlite {
+    fn found(&self, question: &Question) -> rusqlite::Result<Vec<Found>> {
+        match (question, self.kind) {
+            (Question::Pattern(pattern), _) => self.scan(&regex(pattern)),
+            (_, Kind::Block) => self.by_block(&terms(question)),
+            (_, Kind::Document | Kind::Stems) => self.by_document(&terms(question).join(" ")),
+        }
+    }
+
+    fn by_document(&self, asked: &str) -> rusqlite::Result<Vec<Found>> {
+        let sql = "SELECT rowid, snippet(words, -1, '**', '**', '…', 24) FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT 20";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([asked], |row| Ok(Found { document: row.get(0)?, snippet: row.get(1)? }))?;
+        rows.collect()
+    }
+
+    /// The best block of each document by each word; a document has to have all.
+    fn ranked(&self, terms: &[String]) -> rusqlite::Result<HashMap<i64, (f64, i64)>> {
+        let mut statement = self.connection.prepare_cached("SELECT rowid, rank FROM words WHERE words MATCH ?1")?;
+        let mut all: Option<HashMap<i64, (f64, i64)>> = None;
+        for term in terms {
+            let mut best: HashMap<i64, (f64, i64)> = HashMap::new();
+            let mut rows = statement.query([term])?;
+            while let Some(row) = rows.next()? {
+                let (block, rank): (i64, f64) = (row.get(0)?, row.get(1)?);
+                if all.as_ref().is_some_and(|all| !all.contains_key(&(block >> PLACES))) {
+                    continue;
+                }
+                let known = best.entry(block >> PLACES).or_insert((rank, block));
+                if rank < known.0 {
+                    *known = (rank, block);
+                }
+            }
+            all = Some(match all {
+                None => best,
+                Some(before) => {
+                    let both = best.into_iter().filter_map(|(document, (rank, block))| {
+                        let (known, _) = before.get(&document)?;
+                        Some((document, (rank + known, block)))
+                    });
+                    both.collect()
+                }
+            });
+        }
+        Ok(all.unwrap_or_default())
+    }
+
+    fn by_block(&self, terms: &[String]) -> rusqlite::Result<Vec<Found>> {
+        let mut all: Vec<_> = self.ranked(terms)?.into_iter().collect();
+        let order = |one: &(i64, (f64, i64)), other: &(i64, (f64, i64))| one.1.0.total_cmp(&other.1.0);
+        if all.len() > 20 {
+            all.select_nth_unstable_by(20, order);
+            all.truncate(20);
+        }
+        all.sort_unstable_by(order);
+        let sql = "SELECT snippet(words, 0, '**', '**', '…', 24) FROM words WHERE words MATCH ?1 AND rowid = ?2";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let asked = terms.join(" OR ");
+        let shown = all.into_iter().map(|(document, (_, block))| {
+            let snippet = statement.query_row(params![asked, block], |row| row.get(0))?;
+            Ok(Found { document, snippet })
+        });
+        shown.collect()
+    }
+
+    /// How many blocks of each document match.
+    fn matched(&self, pattern: &Regex) -> rusqlite::Result<Vec<(Reverse<u32>, i64)>> {
+        let mut found: Vec<(Reverse<u32>, i64)> = Vec::new();
+        let mut statement = self.connection.prepare_cached("SELECT id, markdown FROM blocks ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            if !pattern.is_match(row.get_ref(1)?.as_str()?) {
+                continue;
+            }
+            let document = row.get::<_, i64>(0)? >> PLACES;
+            match found.last_mut() {
+                Some((Reverse(count), last)) if *last == document => *count += 1,
+                _ => found.push((Reverse(1), document)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Every block is looked at; those documents are shown that have most.
+    fn scan(&self, pattern: &Regex) -> rusqlite::Result<Vec<Found>> {
+        let mut all = self.matched(pattern)?;
+        all.sort_unstable();
+        all.truncate(20);
+        let mut statement = self.blocks()?;
+        let mut shown = Vec::with_capacity(all.len());
+        for (_, document) in all {
+            let mut rows = statement.query([document << PLACES, (document + 1) << PLACES])?;
+            while let Some(row) = rows.next()? {
+                let text = row.get_ref(2)?.as_str()?;
+                if pattern.is_match(text) {
+                    shown.push(Found { document, snippet: pattern.replace_all(text, "**$0**").into_owned() });
+                    break;
+                }
+            }
+        }
+        Ok(shown)
+    }
+
+    fn blocks(&self) -> rusqlite::Result<rusqlite::CachedStatement<'_>> {
+        let sql = "SELECT id, uid, markdown FROM blocks WHERE id >= ?1 AND id < ?2 ORDER BY id";
+        self.connection.prepare_cached(sql)
+    }
+
+    fn around(&self, pattern: &Regex) -> rusqlite::Result<Vec<String>> {
+        let mut statement = self.blocks()?;
+        let mut hits: Vec<i64> = Vec::new();
+        let mut rows = statement.query([0, 1 << PLACES])?;
+        while let Some(row) = rows.next()? {
+            if pattern.is_match(row.get_ref(2)?.as_str()?) {
+                hits.push(row.get(0)?);
+            }
+        }
+        drop(rows);
+        let mut found = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let near = statement.query_map([(hit - 5).max(0), hit + 6], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 16]>(1)?, row.get::<_, String>(2)?))
+            })?;
+            let near: Vec<_> = near.collect::<rusqlite::Result<_>>()?;
+            let text = &near.iter().find(|(id, ..)| *id == hit).expect("the block itself").2;
+            let ranges: Vec<_> = pattern.find_iter(text).map(|found| found.range()).collect();
+            found.push(text.clone());
+            black_box((near, ranges));
+        }
+        Ok(found)
+    }
+
+    fn set(&self, document: i64, key: i64, text: &str, at: i64) -> rusqlite::Result<()> {
+        let prepare = |sql| self.connection.prepare_cached(sql);
+        prepare("BEGIN IMMEDIATE")?.execute([])?;
+        let before: String =
+            prepare("SELECT markdown FROM blocks WHERE id = ?1")?.query_row([key], |row| row.get(0))?;
+        if self.kind == Kind::Block {
+            let sql = "INSERT INTO words(words, rowid, markdown) VALUES('delete', ?1, ?2)";
+            prepare(sql)?.execute(params![key, before])?;
+        }
+        prepare("UPDATE blocks SET markdown = ?2, rev = rev + 1, modified = ?3 WHERE id = ?1")?
+            .execute(params![key, text, at])?;
+        if self.kind == Kind::Block {
+            prepare("INSERT INTO words(rowid, markdown) VALUES(?1, ?2)")?.execute(params![key, text])?;
+        } else {
+            let mut body = String::new();
+            let mut statement = self.blocks()?;
+            let mut rows = statement.query([(document << PLACES) + 1, (document + 1) << PLACES])?;
+            while let Some(row) = rows.next()? {
+                body.push_str(if body.is_empty() { "" } else { "\n" });
+                body.push_str(row.get_ref(2)?.as_str()?);
+            }
+            drop(rows);
+            prepare("UPDATE words SET body = ?2 WHERE rowid = ?1")?.execute(params![document, body])?;
+        }
+        prepare("UPDATE documents SET modified = ?2 WHERE id = ?1")?.execute([document, at])?;
+        let sql = "INSERT INTO changes(document, at, before, after) VALUES(?1, ?2, ?3, ?4)";
+        prepare(sql)?.execute(params![document, at, before, text])?;
+        prepare("COMMIT")?.execute([])?;
+        Ok(())
+    }
+
+    /// Bytes of the full-text table, without the texts that it shares.
+    pub fn index_bytes(&self) -> u64 {
+        let sql = "SELECT sum(pgsize) FROM dbstat WHERE name GLOB 'words_*'";
+        let bytes = self.connection.query_row(sql, [], |row| row.get::<_, Option<i64>>(0)).optional();
+        bytes.ok().flatten().flatten().unwrap_or_default() as u64
+    }
+}
+
+impl Peer for Sqlite {
+    fn ask(&mut self, question: &Question) -> usize {
+        black_box(self.found(question).expect("an answer")).iter().filter(|found| !found.snippet.is_empty()).count()
+    }
+
+    fn top(&mut self, question: &Question) -> Vec<Number> {
+        self.found(question).expect("an answer").iter().map(|found| found.document as Number).collect()
+    }
+
+    fn all(&mut self, question: &Question) -> Vec<Number> {
+        let mut all: Vec<i64> = match (question, self.kind) {
+            (Question::Pattern(pattern), _) => {
+                self.matched(&regex(pattern)).expect("a scan").into_iter().map(|(_, document)| document).collect()
+            }
+            (_, Kind::Block) => self.ranked(&terms(question)).expect("an answer").into_keys().collect(),
+            (_, Kind::Document | Kind::Stems) => {
+                let sql = "SELECT rowid FROM words WHERE words MATCH ?1";
+                let mut statement = self.connection.prepare_cached(sql).expect("a statement");
+                let rows = statement.query_map([terms(question).join(" ")], |row| row.get(0)).expect("an answer");
+                rows.collect::<rusqlite::Result<_>>().expect("rows")
+            }
+        };
+        all.sort_unstable();
+        all.into_iter().map(|document| document as Number).collect()
+    }
+
+    fn within(&mut self, pattern: &str) -> Vec<String> {
+        self.around(&regex(pattern)).expect("an answer")
+    }
+
+    fn edit(&mut self, document: Number, block: usize, text: &str) -> Duration {
+        self.edits += 1;
+        let at = 1_000_000 + self.edits;
+        timed(|| self.set(document as i64, key(document, block + 1), text, at).expect("an update")).0
+    }
+
+    fn settle(&mut self) {
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("a checkpoint");
+    }
+}

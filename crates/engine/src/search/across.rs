@@ -1,0 +1,204 @@
+//! The search across documents: by words, by patterns, or by both.
+
+use std::cmp::Reverse;
+
+use leafbase_model::{DocumentId, Error, Items, Result, SearchDocuments, SearchMatch, TermMode};
+use leafbase_search::{Attributes, Hit, Scope, SearchDocument, Terms, View};
+use leafbase_store::Reader;
+
+use super::filters::Filters;
+use super::indexer::Moment;
+use super::patterns::{Matching, Patterns};
+use super::snippets;
+use super::texts::DocumentTexts;
+use crate::connection::Connection;
+use crate::sight::Sight;
+use crate::tree::Tree;
+
+/// The most documents that a search gives.
+const MOST: usize = 20;
+
+/// What is asked for.
+struct Asked {
+    terms: Terms,
+    /// None if there are no patterns.
+    patterns: Option<Patterns>,
+}
+
+/// What the index tells.
+struct Told {
+    /// Documents that have the words, the best first; none if there are only patterns.
+    hits: Option<Vec<Hit>>,
+    /// Documents that a pattern may match in, by ID; none if there are only words.
+    candidates: Option<Vec<DocumentId>>,
+}
+
+impl<S: Sight> Connection<S> {
+    /// Finds documents by words, by regular expressions, or by both: the twenty most relevant ones, each with a piece of its text around what was
+    /// found. It sees every write that returned before it began.
+    ///
+    /// All words have to occur in a document, in whatever blocks, in its title or in comments; with [`SearchDocuments::any_word`] one is enough.
+    /// Case, accents and width don't matter, English words are found in their other forms, and the last word of a text may be the beginning of
+    /// one. Words between quotation marks have to stand together. A text of signs alone asks for nothing, and nothing but such texts finds
+    /// nothing.
+    ///
+    /// A pattern matches within one block, in the markdown that replies show, whatever the case unless it says `(?-i)`. Of several one has to
+    /// match. Without words, the documents come first in which most blocks match. Documents that are equal are ordered by ID.
+    ///
+    /// Without a filter everything is searched but the trash, and the inbox never is.
+    ///
+    /// ```
+    /// use leafbase::{Position, SearchDocuments, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip to Lisbon")?;
+    /// notes.insert_markdown("- [ ] passports\n- [ ] train at 22:10", Position::end_of(trip.id()))?;
+    ///
+    /// let found = notes.search("passport lis")?;
+    /// assert_eq!((found[0].document_id, found[0].markdown.as_str()), (trip.id(), "**passports**"));
+    /// let found = notes.search(SearchDocuments::words("train").matching(r"\b\d\d:\d\d\b"))?;
+    /// assert_eq!(found[0].markdown, "**train** at **22:10**");
+    /// assert_eq!(found[0].highlights.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Cost
+    ///
+    /// By the documents that have the rarest of the words, those written since the index caught up, and what is shown. The first search of a space
+    /// reads its index once, or all of the space if there is none. A pattern reads every document that has the letters that it requires;
+    /// one that requires no three letters in a row reads all. It is bounded by counted steps, so that its outcome is the same on every machine.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Validation`] for what [`SearchDocuments::check`] refuses; [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32
+    /// texts, at `include[n]` for one of more than 256 bytes, at `regexps` for more than 8 patterns, and at the pattern that takes too many
+    /// steps; [`crate::ErrorKind::InvalidPattern`] at the pattern; [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`; of days what
+    /// [`Connection::list_documents`] says. An index that is missing, damaged or another space's is no error: it is made anew.
+    pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<Items<SearchMatch>> {
+        let request = request.into();
+        request.check()?;
+        let asked = Asked::read(&request)?;
+        let (moment, told) = self.told(&request, &asked)?;
+        let reader = moment.snapshot.reader();
+        let mut matching = asked.patterns.as_ref().map(Patterns::matching);
+        let found = match (told.hits, told.candidates, &mut matching) {
+            (None, None, _) => Vec::new(),
+            (Some(hits), Some(candidates), Some(matching)) => both(reader, hits, &candidates, matching)?,
+            (None, Some(candidates), Some(matching)) => by_blocks(reader, &candidates, matching)?,
+            (hits, ..) => hits.unwrap_or_default(),
+        };
+        let shown = found.into_iter().map(|hit| shown(reader, hit, &asked.terms, matching.as_mut(), request.metadata));
+        shown.collect::<Result<_>>().map(Items)
+    }
+
+    /// Asks the index. One that fails is made anew, and asked again.
+    fn told(&self, request: &SearchDocuments, asked: &Asked) -> Result<(Moment, Told)> {
+        let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
+        let mut has_failed = false;
+        loop {
+            let moment = indexer.moment(&store, &self.sight)?;
+            let filters = Filters::read(&Tree::new(moment.snapshot.reader(), &self.sight), request, now)?;
+            let accepts = |document: &Attributes| filters.accepts(document);
+            match moment.ask(&accepts, |view, scope| asked.ask(view, scope)) {
+                Ok(told) => return Ok((moment, told)),
+                Err(error) if has_failed => return Err(error),
+                Err(error) => indexer.give_up(&moment, &error),
+            }
+            has_failed = true;
+        }
+    }
+}
+
+impl Asked {
+    fn read(request: &SearchDocuments) -> Result<Self> {
+        let terms = Terms::new(&request.include, request.term_mode == TermMode::Any)?;
+        let patterns = (!request.regexps.is_empty()).then(|| Patterns::new("regexps", &request.regexps, false));
+        Ok(Self { terms, patterns: patterns.transpose()? })
+    }
+
+    fn ask(&self, view: &View, scope: &Scope<'_>) -> Result<Told> {
+        let most = if self.patterns.is_none() { MOST } else { usize::MAX };
+        let hits = (!self.terms.is_empty()).then(|| view.search(&self.terms, scope, most)).transpose()?;
+        let candidates = self.patterns.as_ref().map(|patterns| candidates(patterns, view, scope)).transpose()?;
+        Ok(Told { hits, candidates })
+    }
+}
+
+/// The documents in which one of the patterns may match, by ID: what has the letters that it requires, in the index or changed since.
+fn candidates(patterns: &Patterns, view: &View, scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
+    let required = patterns.required();
+    let mut candidates = view.candidates(&required, scope)?;
+    let may_match = |document: &SearchDocument| {
+        (scope.accepts)(document.attributes()) && required.iter().any(|required| document.may_match(required))
+    };
+    let fresh = scope.fresh.iter().filter(|document| may_match(document));
+    candidates.extend(fresh.map(|document| document.id()));
+    candidates.sort_unstable();
+    Ok(candidates)
+}
+
+/// The best documents that have the words, and in which a pattern matches.
+fn both(
+    reader: Reader<'_>,
+    hits: Vec<Hit>,
+    candidates: &[DocumentId],
+    matching: &mut Matching<'_>,
+) -> Result<Vec<Hit>> {
+    let mut found = Vec::new();
+    for hit in hits {
+        if found.len() >= MOST {
+            break;
+        }
+        let may_match = candidates.binary_search(&hit.document).is_ok();
+        if may_match && matching_blocks(reader, hit.document, matching, 1)? > 0 {
+            found.push(hit);
+        }
+    }
+    Ok(found)
+}
+
+/// The documents in which most blocks match.
+fn by_blocks(reader: Reader<'_>, candidates: &[DocumentId], matching: &mut Matching<'_>) -> Result<Vec<Hit>> {
+    let mut found = Vec::new();
+    for document in candidates {
+        let count = matching_blocks(reader, *document, matching, usize::MAX)?;
+        if count > 0 {
+            found.push((Reverse(count), *document));
+        }
+    }
+    found.sort_unstable();
+    found.truncate(MOST);
+    let score = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+    Ok(found.into_iter().map(|(Reverse(count), document)| Hit { document, score: score(count) }).collect())
+}
+
+/// In how many blocks of a document a pattern matches, counted up to `most`.
+fn matching_blocks(
+    reader: Reader<'_>,
+    document: DocumentId,
+    matching: &mut Matching<'_>,
+    most: usize,
+) -> Result<usize> {
+    let texts = DocumentTexts::read(reader, document)?;
+    let texts: Vec<_> = texts.blocks().map(|block| block.pattern()).collect();
+    matching.through(&texts).take(most).try_fold(0, |count, matched| matched.map(|_| count + 1))
+}
+
+fn shown(
+    reader: Reader<'_>,
+    Hit { document, score }: Hit,
+    terms: &Terms,
+    matching: Option<&mut Matching<'_>>,
+    metadata: bool,
+) -> Result<SearchMatch> {
+    let record = reader.document(document)?.ok_or_else(|| Error::corrupted(format_args!("document {document}")))?;
+    let shown = snippets::show(&DocumentTexts::read(reader, document)?, terms, matching)?;
+    Ok(SearchMatch {
+        document_id: document,
+        markdown: shown.markdown,
+        highlights: shown.highlights,
+        block_ids: shown.blocks,
+        score,
+        times: metadata.then_some((record.created_at, record.modified_at)),
+    })
+}

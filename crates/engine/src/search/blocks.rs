@@ -1,0 +1,198 @@
+//! The search in one document: its blocks by patterns, each with what stands around it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use leafbase_model::{
+    BlockId, BlockMatch, BlockRecord, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, Node, PathStep,
+    Result, SearchBlocks,
+};
+use leafbase_store::Reader;
+use leafbase_tree_ops::ReadTree;
+
+use super::around::Around;
+use super::patterns::{Matching, Patterns};
+use super::texts::shown;
+use crate::connection::Connection;
+use crate::sight::Sight;
+
+/// A reply ends behind the match with which its texts are as long, in bytes.
+const REPLY: usize = 16 << 20;
+
+impl<S: Sight> Connection<S> {
+    /// Finds the blocks of a document, or of one page of it, that patterns match: in reading order, with the items of its collections and
+    /// their pages, each with the blocks around it.
+    ///
+    /// A pattern is matched on the `markdown` of each block by itself, as replies show it: `^` and `$` are its start and its end. A block
+    /// is found if a pattern matches it, if only without taking a letter: `^$` finds empty blocks, `^(?!.*done)` those without a word, and
+    /// `x*` all. The blocks around a match are those of the whole document, even where a page of it is searched.
+    ///
+    /// A reply has at most [`Limits::BLOCK_MATCHES`] matches, fewer where their texts are long; its cursor leads on behind the last of
+    /// them. If that block is gone by then, the search begins anew, so that nothing is left out.
+    ///
+    /// ```
+    /// use leafbase::{SearchBlocks, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.insert_markdown("Trains\n\nto Lisbon at 22:15\n\nto Porto, €12\n\nThe end", trip.id())?;
+    ///
+    /// let found = notes.search_blocks(SearchBlocks::new(trip.id(), r"\d\d:\d\d").or("(?<=€)[0-9]+").context(1, 0))?;
+    /// assert_eq!(found.iter().map(|hit| &hit.markdown[hit.ranges[0].clone()]).collect::<Vec<_>>(), ["22:15", "12"]);
+    /// assert_eq!((found[0].path[0].content.as_str(), found[0].before[0].markdown.as_str()), ("Trip", "Trains"));
+    ///
+    /// let error = notes.search_blocks(SearchBlocks::new(trip.id(), "(a")).unwrap_err();
+    /// assert_eq!(error.to_string(), "pattern: unclosed group, at byte 0");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// It costs one read of what is searched, a step for every few bytes of it, and the matches with what is around them.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] at `blockId`; [`crate::ErrorKind::InvalidPattern`] at `pattern`, or at `pattern[n]` of several, with
+    /// the offset; [`crate::ErrorKind::LimitExceeded`] for more than [`Limits::PATTERNS`] patterns of [`Limits::PATTERN_BYTES`] bytes, for
+    /// more than [`Limits::CONTEXT_BLOCKS`] blocks around a match, and at a pattern that costs too much for the text: steps are counted, so
+    /// that it is the same everywhere; [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for one of another place.
+    pub fn search_blocks(&self, request: SearchBlocks) -> Result<ItemsPage<BlockMatch>> {
+        request.check()?;
+        self.read(move |tree, _| {
+            let located = tree.locate(request.within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
+            let patterns = Patterns::new("pattern", &request.patterns, request.case_sensitive)?;
+            let after = request.paging.cursor.as_deref().map(|text| read_cursor(request.within, text)).transpose()?;
+            let blocks = tree.subtree(request.within, None)?.0;
+            let place = Place::new(tree.reader(), located.document, &blocks)?;
+            place.search(&request, &mut patterns.matching(), after)
+        })
+    }
+}
+
+/// The cursor of a reply: where it searched, and the last match.
+fn cursor(within: BlockId, last: BlockId) -> String {
+    format!("b{within}{last}")
+}
+
+/// The last match of the reply before.
+fn read_cursor(within: BlockId, text: &str) -> Result<BlockId> {
+    let last = text.strip_prefix('b').and_then(|text| text.strip_prefix(&within.to_string()));
+    let last = last.and_then(|last| last.parse().ok());
+    last.ok_or_else(|| Error::validation("the cursor is not of this search").at("cursor"))
+}
+
+/// What is searched: a block with all below it, in reading order.
+struct Place<'a, 'b> {
+    reader: Reader<'a>,
+    document: DocumentId,
+    blocks: &'b [Node],
+    texts: Vec<Cow<'b, str>>,
+    /// The index of the block that each is a child of; none for the first.
+    parents: Vec<Option<usize>>,
+    /// The pages that the first stands in.
+    path: Vec<PathStep>,
+}
+
+impl<'a, 'b> Place<'a, 'b> {
+    fn new(reader: Reader<'a>, document: DocumentId, blocks: &'b [Node]) -> Result<Self> {
+        let texts = blocks.iter().map(|node| shown(&node.block.data)).collect();
+        let path = blocks.first().map(|top| path_to(reader, top.block.id)).transpose()?.unwrap_or_default();
+        Ok(Self { reader, document, blocks, texts, parents: parents(blocks), path })
+    }
+
+    fn search(
+        &self,
+        request: &SearchBlocks,
+        matching: &mut Matching<'_>,
+        after: Option<BlockId>,
+    ) -> Result<ItemsPage<BlockMatch>> {
+        let most = request.paging.limit.unwrap_or(usize::MAX).min(Limits::BLOCK_MATCHES);
+        let last = after.and_then(|after| self.blocks.iter().position(|node| node.block.id == after));
+        let mut around = Around::new(self.reader, self.document, request);
+        let (mut items, mut bytes) = (Vec::new(), 0);
+        let mut through = matching.through(&self.texts);
+        through.skip_to(last.map_or(0, |last| last + 1));
+        while let Some(index) = through.next().transpose()? {
+            if items.len() >= most || bytes >= REPLY {
+                let next_cursor = items.last().map(|last: &BlockMatch| cursor(request.within, last.block_id));
+                return Ok(ItemsPage { items, next_cursor });
+            }
+            let markdown = self.texts.get(index).map(ToString::to_string).unwrap_or_default();
+            let hit = BlockMatch {
+                block_id: self.id(index),
+                ranges: through.matching.ranges(&markdown)?,
+                path: self.path(index),
+                before: self.before(index, &mut around)?,
+                after: self.behind(index, &mut around)?,
+                markdown,
+            };
+            let near = hit.before.iter().chain(&hit.after).map(|block| block.markdown.len());
+            bytes += hit.markdown.len() + near.sum::<usize>();
+            items.push(hit);
+        }
+        Ok(ItemsPage { items, next_cursor: None })
+    }
+
+    fn id(&self, index: usize) -> BlockId {
+        self.blocks.get(index).map_or(BlockId::NIL, |node| node.block.id)
+    }
+
+    /// The pages that a block stands in, the document's root first.
+    fn path(&self, index: usize) -> Vec<PathStep> {
+        let parent = |index: usize| self.parents.get(index).copied().flatten();
+        let above = std::iter::successors(parent(index), |index| parent(*index));
+        let mut within = above.filter_map(|index| step(&self.blocks.get(index)?.block)).collect::<Vec<_>>();
+        within.reverse();
+        self.path.iter().cloned().chain(within).collect()
+    }
+
+    fn before(&self, index: usize, around: &mut Around<'_>) -> Result<Vec<ContextBlock>> {
+        let start = index.saturating_sub(around.before);
+        let mut found = around.before(around.before - (index - start))?.to_vec();
+        found.extend(self.shown(start..index));
+        Ok(found)
+    }
+
+    fn behind(&self, index: usize, around: &mut Around<'_>) -> Result<Vec<ContextBlock>> {
+        let end = self.blocks.len().min(index + 1 + around.behind);
+        let mut found: Vec<_> = self.shown(index + 1..end).collect();
+        found.extend_from_slice(around.behind(around.behind - found.len())?);
+        Ok(found)
+    }
+
+    fn shown(&self, range: Range<usize>) -> impl Iterator<Item = ContextBlock> {
+        let blocks = self.blocks.get(range.clone()).unwrap_or_default();
+        let texts = self.texts.get(range).unwrap_or_default();
+        let shown =
+            |(node, text): (&Node, &Cow<'_, str>)| ContextBlock { block_id: node.block.id, markdown: text.to_string() };
+        blocks.iter().zip(texts).map(shown)
+    }
+}
+
+/// The index of the block that each is a child of.
+fn parents(blocks: &[Node]) -> Vec<Option<usize>> {
+    // The blocks above the present one, by depth.
+    let mut above = Vec::new();
+    let parent = |(index, node): (usize, &Node)| {
+        above.truncate(usize::from(node.depth));
+        let parent = above.last().copied();
+        above.push(index);
+        parent
+    };
+    blocks.iter().enumerate().map(parent).collect()
+}
+
+/// The pages that a block stands in.
+fn path_to(reader: Reader<'_>, block: BlockId) -> Result<Vec<PathStep>> {
+    let (mut path, mut at) = (Vec::new(), block);
+    while let Some(parent) = reader.locate(at)?.and_then(|standing| standing.parent) {
+        path.extend(reader.block(parent)?.as_ref().and_then(step));
+        at = parent;
+    }
+    path.reverse();
+    Ok(path)
+}
+
+/// A block as a step of a path, if it is a page: a collection is none.
+fn step(block: &BlockRecord) -> Option<PathStep> {
+    let is_page = matches!(block.data.block_type(), BlockType::Page | BlockType::CollectionItem);
+    is_page.then(|| PathStep { id: block.id, content: block.data.markdown.clone() })
+}

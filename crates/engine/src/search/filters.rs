@@ -1,0 +1,75 @@
+//! Which documents a search may find.
+
+use std::collections::HashSet;
+
+use leafbase_model::{DocumentFilterMode, DocumentId, Error, Location, Result, SearchDocuments, Timestamp};
+use leafbase_search::Attributes;
+use leafbase_store::{DocumentQuery, Within};
+use leafbase_tree_ops::ReadTree;
+
+use crate::documents;
+use crate::sight::Sight;
+use crate::tree::Tree;
+
+/// What a search may find, for one state of the space.
+pub(super) struct Filters {
+    /// Folders in it are sorted.
+    query: DocumentQuery,
+    /// Documents that are named, and whether these alone are looked at or all others.
+    named: Option<(HashSet<DocumentId>, DocumentFilterMode)>,
+}
+
+impl Filters {
+    /// Reads them from a request. Folders come with those in them; days are those of the space's zone, `now` being the present.
+    ///
+    /// # Errors
+    /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and what a listing of documents says to its filters.
+    pub(super) fn read<S: Sight>(tree: &Tree<'_, S>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
+        let named = request.document_ids.as_ref().map(|named| {
+            let named = named.iter().enumerate();
+            let named =
+                named.map(|(index, id)| known(tree, *id).map_err(|e| e.at(format_args!("documentIds[{index}]"))));
+            Ok::<_, Error>((named.collect::<Result<_>>()?, request.mode.unwrap_or_default()))
+        });
+        let path = |index| format!("folderIds[{index}]");
+        let mut query = documents::query(tree.reader(), &request.filter, now, &path)?;
+        if let Within::Folders(folders) = &mut query.within {
+            folders.sort_unstable();
+        }
+        Ok(Self { query, named: named.transpose()? })
+    }
+
+    pub(super) fn accepts(&self, document: &Attributes) -> bool {
+        let DocumentQuery { within, created, modified, day, .. } = &self.query;
+        self.is_named(document.id)
+            && is_within(within, document.location)
+            && created.contains(document.created_at)
+            && modified.contains(document.modified_at)
+            && document.day.map_or(day.from.is_none() && day.to.is_none(), |noted| day.contains(noted))
+    }
+
+    fn is_named(&self, document: DocumentId) -> bool {
+        match &self.named {
+            None => true,
+            Some((named, DocumentFilterMode::Include)) => named.contains(&document),
+            Some((named, DocumentFilterMode::Exclude)) => !named.contains(&document),
+        }
+    }
+}
+
+/// A document that a search knows of: the inbox is none.
+fn known<S: Sight>(tree: &Tree<'_, S>, document: DocumentId) -> Result<DocumentId> {
+    let record = tree.document(document)?.filter(|record| record.location != Location::Inbox);
+    record.map(|record| record.id).ok_or_else(Error::not_found)
+}
+
+/// Whether what is kept there is looked at. The trash is, where it is named; the inbox never.
+fn is_within(within: &Within, location: Location) -> bool {
+    match (within, location) {
+        (_, Location::Inbox) => false,
+        (Within::All, location) => location != Location::Trash,
+        (Within::Location(wanted), location) => *wanted == location,
+        (Within::Folders(folders), Location::Folder(folder)) => folders.binary_search(&folder).is_ok(),
+        (Within::Folders(_), _) => false,
+    }
+}

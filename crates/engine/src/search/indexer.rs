@@ -1,0 +1,480 @@
+//! The index of a space, kept up with it. What was written after it is searched as it is now, so that no write waits for the index, and no search
+//! misses a write; what the index has caught up with is cheaper to search.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+
+use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Result};
+use leafbase_search::{Attributes, Index, Scope, SearchDocument, View};
+use leafbase_store::{Cursor, DocumentQuery, Reader, SpaceSnapshot, SpaceStore};
+
+use super::generations::{Generation, Home, guarded};
+use super::recent::{self, Made, Overlay, Recent};
+use super::worker::Worker;
+use crate::sight::Sight;
+use crate::space::Progress;
+
+/// A search that finds more documents changed since the index lets it catch up first: to make them ready costs about as much.
+const MANY_CHANGED: usize = 1_000;
+/// From so many on the index catches up without waiting for a pause.
+const SOME_CHANGED: usize = 500;
+/// How many documents one look-up reads while an index is made.
+const PAGE: usize = 256;
+
+/// Who brings the index of a space up to date. Searches find what was written in either case; they are cheaper for what the index has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SearchIndexing {
+    /// A thread of the space, about a second after the last write. The first search starts it, and it ends with the space.
+    #[default]
+    Background,
+    /// [`Space::flush_search`](crate::Space::flush_search), and searches that find much written since. No thread outlives a call.
+    OnDemand,
+}
+
+/// The index of a space.
+pub(crate) struct Indexer {
+    home: Home,
+    /// The ID of the space.
+    owner: String,
+    mode: SearchIndexing,
+    /// Whether what was written has to be made durable before an index may know of it.
+    flushes: bool,
+    state: Mutex<State>,
+    /// Held while an index is changed or made. Taken before `state`.
+    updating: Mutex<()>,
+    worker: Worker,
+    /// An index of nothing, for those who may not learn what the others have.
+    nothing: OnceLock<Arc<View>>,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Current>,
+    recent: Recent,
+    /// Whether the index in the directory has failed.
+    distrusted: bool,
+}
+
+/// The index that is searched.
+#[derive(Clone)]
+struct Current {
+    generation: Arc<Generation>,
+    view: Arc<View>,
+}
+
+/// What a search works on: an index, what was changed since, and the state of the space that both together show.
+pub(super) struct Moment {
+    view: Arc<View>,
+    overlay: Arc<Overlay>,
+    pub(super) snapshot: SpaceSnapshot,
+}
+
+/// What there is to search.
+enum Ground {
+    Ready(Box<Moment>),
+    NoIndex,
+    TooMuchChanged,
+}
+
+/// What went wrong while an index was made or changed.
+enum Fault {
+    Index(Error),
+    /// The space could not be read, or was told to stop.
+    Space(Error),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Space(error)
+    }
+}
+
+impl From<Fault> for Error {
+    fn from((Fault::Index(error) | Fault::Space(error)): Fault) -> Self {
+        error
+    }
+}
+
+impl Moment {
+    /// Asks the index, and what was changed since, for what `accepts` takes. Whatever fails in `ask` is the index's fault.
+    pub(super) fn ask<T>(
+        &self,
+        accepts: &dyn Fn(&Attributes) -> bool,
+        ask: impl FnOnce(&View, &Scope<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let fresh: Vec<&SearchDocument> = self.overlay.fresh.iter().map(AsRef::as_ref).collect();
+        let scope = Scope { fresh: &fresh, changed: &self.overlay.changed, accepts };
+        guarded(|| ask(&self.view, &scope))
+    }
+}
+
+impl State {
+    /// Reads on in the change log up to the state that is given back; none if that does not follow from what was read before.
+    fn read_on(&mut self, store: &SpaceStore) -> Result<Option<SpaceSnapshot>> {
+        let snapshot = store.snapshot()?;
+        let (reader, last) = (snapshot.reader(), snapshot.reader().last_sequence()?);
+        let read = if last < self.recent.read_to() {
+            Err(Error::new(ErrorKind::Corrupted, "the search index knows of writes that were lost"))
+        } else {
+            self.recent.read_on(reader, last)
+        };
+        match read {
+            Err(error) if error.kind() == ErrorKind::Corrupted => {
+                self.give_up(&error);
+                Ok(None)
+            }
+            read => read.map(|()| Some(snapshot)),
+        }
+    }
+
+    fn give_up(&mut self, error: &Error) {
+        tracing::warn!(%error, "the search index is made anew");
+        *self = Self { distrusted: true, ..Self::default() };
+    }
+}
+
+impl Indexer {
+    pub(crate) fn new(home: Home, owner: String, mode: SearchIndexing, flushes: bool) -> Self {
+        let (state, updating) = (Mutex::default(), Mutex::default());
+        Self { home, owner, mode, flushes, state, updating, worker: Worker::default(), nothing: OnceLock::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn alone(&self) -> MutexGuard<'_, ()> {
+        self.updating.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) const fn worker(&self) -> &Worker {
+        &self.worker
+    }
+
+    /// Tells of a write.
+    pub(crate) fn wrote(&self) {
+        self.worker.wrote();
+    }
+
+    /// Ends the thread, and lets go of the index.
+    pub(crate) fn close(&self) {
+        self.worker.stop();
+        *self.state() = State::default();
+    }
+
+    /// What a search that begins now works on. Waits for an index to be made, if there is none.
+    pub(super) fn moment<S: Sight>(self: &Arc<Self>, store: &SpaceStore, sight: &S) -> Result<Moment> {
+        if !sight.admits_all() {
+            return self.seen(store, sight);
+        }
+        if self.mode == SearchIndexing::Background {
+            self.worker.start(self, store);
+        }
+        let mut most = MANY_CHANGED;
+        loop {
+            match self.ground(store, most)? {
+                Ground::Ready(moment) => return Ok(*moment),
+                Ground::NoIndex => self.begin(store)?,
+                Ground::TooMuchChanged => {
+                    self.catch_up(store)?;
+                    // What is written meanwhile is searched, however much it is.
+                    most = usize::MAX;
+                }
+            }
+        }
+    }
+
+    /// The index, and then the state of the space: so the index never knows more.
+    fn ground(&self, store: &SpaceStore, most: usize) -> Result<Ground> {
+        let mut state = self.state();
+        let Some(Current { view, .. }) = state.current.clone() else { return Ok(Ground::NoIndex) };
+        let Some(snapshot) = state.read_on(store)? else { return Ok(Ground::NoIndex) };
+        let changed = state.recent.len();
+        if changed > most {
+            return Ok(Ground::TooMuchChanged);
+        }
+        let overlay = state.recent.overlay(snapshot.reader())?;
+        drop(state);
+        self.worker.found(changed, changed >= SOME_CHANGED);
+        Ok(Ground::Ready(Box::new(Moment { view, overlay, snapshot })))
+    }
+
+    /// What a connection is shown, by itself: nothing else may tell in what is found, nor in which order. Costs by its size.
+    fn seen<S: Sight>(&self, store: &SpaceStore, sight: &S) -> Result<Moment> {
+        let view = if let Some(view) = self.nothing.get() {
+            view
+        } else {
+            let view = Index::in_memory(&self.owner)?.view()?;
+            self.nothing.get_or_init(|| view)
+        };
+        let snapshot = store.snapshot()?;
+        let mut overlay = Overlay::default();
+        for record in Records::of(snapshot.reader()) {
+            let record = record?;
+            if sight.admits(&record) {
+                overlay.fresh.extend(recent::ready(snapshot.reader(), &record)?.map(Arc::new));
+            }
+        }
+        Ok(Moment { view: Arc::clone(view), overlay: Arc::new(overlay), snapshot })
+    }
+
+    /// Gives up an index that failed a search.
+    pub(super) fn give_up(&self, moment: &Moment, error: &Error) {
+        let mut state = self.state();
+        if state.current.as_ref().is_some_and(|current| Arc::ptr_eq(&current.view, &moment.view)) {
+            state.give_up(error);
+        }
+    }
+
+    /// Opens the index that there is, or makes one.
+    fn begin(&self, store: &SpaceStore) -> Result<()> {
+        let alone = self.alone();
+        self.begin_alone(store, &alone)
+    }
+
+    fn begin_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>) -> Result<()> {
+        let is_trusted = {
+            let state = self.state();
+            if state.current.is_some() {
+                return Ok(());
+            }
+            !state.distrusted
+        };
+        if is_trusted && self.open(store)? {
+            return Ok(());
+        }
+        self.make(store, alone, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Opens the index in the directory, if it is whole and knows of no write that the store does not.
+    fn open(&self, store: &SpaceStore) -> Result<bool> {
+        let Some(generation) = self.home.newest(&self.owner) else { return Ok(false) };
+        let opened = guarded(|| Ok((generation.index.sequence()?, generation.index.view()?)));
+        let Ok((Some(sequence), view)) = opened else { return Ok(false) };
+        if sequence > store.snapshot()?.reader().last_sequence()? {
+            return Ok(false);
+        }
+        self.publish(generation, view, sequence);
+        Ok(true)
+    }
+
+    /// From now on this index is searched, which goes up to the write `sequence`.
+    fn publish(&self, generation: Generation, view: Arc<View>, sequence: u64) {
+        self.home.sweep(&generation);
+        let mut state = self.state();
+        if state.current.is_some() {
+            state.recent.forget(sequence);
+        } else {
+            state.recent = Recent::after(sequence);
+        }
+        state.current = Some(Current { generation: Arc::new(generation), view });
+        state.distrusted = false;
+    }
+
+    /// Makes an index of the space as it is. What there is before is searched meanwhile.
+    pub(super) fn remake(
+        &self,
+        store: &SpaceStore,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let alone = self.alone();
+        self.make(store, &alone, progress)
+    }
+
+    fn make(
+        &self,
+        store: &SpaceStore,
+        _: &MutexGuard<'_, ()>,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut generation = self.home.begin(&self.owner)?;
+        loop {
+            match self.fill(store, &generation.index, progress) {
+                Ok((view, sequence)) => {
+                    self.publish(generation, view, sequence);
+                    return Ok(());
+                }
+                Err(Fault::Index(error)) if generation.is_on_disk() => {
+                    tracing::warn!(%error, "the search index is kept in memory");
+                    generation.remove();
+                    generation = Generation::in_memory(&self.owner)?;
+                }
+                Err(fault) => {
+                    generation.remove();
+                    return Err(fault.into());
+                }
+            }
+        }
+    }
+
+    /// Puts the whole space into an empty index.
+    fn fill(
+        &self,
+        store: &SpaceStore,
+        index: &Index,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(Arc<View>, u64), Fault> {
+        let snapshot = self.durable_snapshot(store)?;
+        let (reader, mut done) = (snapshot.reader(), 0);
+        let made = Records::of(reader).map(|record| {
+            done += 1;
+            if progress(Progress::new(done, None)).is_break() {
+                return Err(Error::new(ErrorKind::Canceled, "the search index was not made anew"));
+            }
+            recent::ready(reader, &record?)
+        });
+        let sequence = reader.last_sequence()?;
+        let view = self.update(index, &mut made.filter_map(Result::transpose), &[], sequence)?;
+        Ok((view, sequence))
+    }
+
+    /// Takes the documents `gone` out of an index, and puts `documents` in: up to the write `sequence`.
+    fn update(
+        &self,
+        index: &Index,
+        documents: &mut dyn Iterator<Item = Result<SearchDocument>>,
+        gone: &[DocumentId],
+        sequence: u64,
+    ) -> Result<Arc<View>, Fault> {
+        let failed = RefCell::new(None);
+        let mut told = documents.map(|document| {
+            document.map_err(|error| {
+                let told = Error::new(error.kind(), "the space cannot be read");
+                *failed.borrow_mut() = Some(error);
+                told
+            })
+        });
+        let outcome = guarded(|| {
+            index.update(&mut told, gone, sequence)?;
+            index.tidy()?;
+            index.view()
+        });
+        if self.mode == SearchIndexing::OnDemand {
+            index.rest();
+        }
+        match failed.into_inner() {
+            Some(error) => Err(Fault::Space(error)),
+            None => outcome.map_err(Fault::Index),
+        }
+    }
+
+    /// The state of the space, which survives the loss of power: an index that knew of lost writes would tell of them for ever.
+    fn durable_snapshot(&self, store: &SpaceStore) -> Result<SpaceSnapshot> {
+        let snapshot = store.snapshot()?;
+        if self.flushes {
+            store.flush()?;
+        }
+        Ok(snapshot)
+    }
+
+    /// Puts what was changed since into the index; makes one if there is none, or it fails.
+    pub(super) fn catch_up(&self, store: &SpaceStore) -> Result<()> {
+        let alone = self.alone();
+        self.catch_up_alone(store, &alone, &|| false)
+    }
+
+    /// The same, unless somebody else is at it. `is_over` tells when to leave off.
+    pub(super) fn try_catch_up(&self, store: &SpaceStore, is_over: &dyn Fn() -> bool) -> Result<()> {
+        let alone = match self.updating.try_lock() {
+            Ok(alone) => alone,
+            Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
+        self.catch_up_alone(store, &alone, is_over)
+    }
+
+    fn catch_up_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>, is_over: &dyn Fn() -> bool) -> Result<()> {
+        let mut due = self.due(store)?;
+        if due.is_none() {
+            self.begin_alone(store, alone)?;
+            due = self.due(store)?;
+        }
+        let Some((current, snapshot, changed)) = due else { return Ok(()) };
+        if changed.is_empty() || self.home.is_read_only() {
+            return Ok(());
+        }
+        if self.flushes {
+            store.flush()?;
+        }
+        let reader = snapshot.reader();
+        let sequence = reader.last_sequence()?;
+        let ready = |(document, made): &(DocumentId, Option<Made>)| {
+            if is_over() {
+                return Err(Error::new(ErrorKind::Canceled, "the space is being closed"));
+            }
+            let made = made.clone().map_or_else(|| recent::read(reader, *document), Ok)?;
+            Ok(made.map(Arc::unwrap_or_clone))
+        };
+        let gone: Vec<DocumentId> = changed.iter().map(|(document, _)| *document).collect();
+        let mut documents = changed.iter().map(ready).filter_map(Result::transpose);
+        match self.update(&current.generation.index, &mut documents, &gone, sequence) {
+            Ok(view) => {
+                let mut state = self.state();
+                state.recent.forget(sequence);
+                state.current = Some(Current { view, ..current });
+                Ok(())
+            }
+            Err(Fault::Space(error)) => Err(error),
+            Err(Fault::Index(error)) => {
+                self.state().give_up(&error);
+                self.begin_alone(store, alone)
+            }
+        }
+    }
+
+    /// What was changed since the index; none if there is no index.
+    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
+    fn due(&self, store: &SpaceStore) -> Result<Option<(Current, SpaceSnapshot, Vec<(DocumentId, Option<Made>)>)>> {
+        let mut state = self.state();
+        let Some(current) = state.current.clone() else { return Ok(None) };
+        let Some(snapshot) = state.read_on(store)? else { return Ok(None) };
+        Ok(Some((current, snapshot, state.recent.documents())))
+    }
+
+    /// Lets go of what is needed to write only.
+    pub(super) fn rest(&self) {
+        let current = self.state().current.clone();
+        if let Some(current) = current {
+            current.generation.index.rest();
+        }
+    }
+}
+
+/// The records of all documents, the inbox but; read in pages.
+struct Records<'r> {
+    reader: Reader<'r>,
+    page: std::vec::IntoIter<DocumentRecord>,
+    next: Option<Cursor>,
+    has_ended: bool,
+}
+
+impl<'r> Records<'r> {
+    fn of(reader: Reader<'r>) -> Self {
+        Self { reader, page: Vec::new().into_iter(), next: None, has_ended: false }
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<DocumentRecord>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(record) = self.page.next() {
+            return Some(Ok(record));
+        }
+        if self.has_ended {
+            return None;
+        }
+        match self.reader.find_documents(&DocumentQuery::default(), self.next.as_ref(), PAGE) {
+            Ok(page) => {
+                (self.page, self.next) = (page.documents.into_iter(), page.next);
+                self.has_ended = self.next.is_none();
+                self.page.next().map(Ok)
+            }
+            Err(error) => {
+                self.has_ended = true;
+                Some(Err(error))
+            }
+        }
+    }
+}

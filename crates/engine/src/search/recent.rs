@@ -1,0 +1,125 @@
+//! What was changed since the index: which documents, and these as they are now, each made ready once for each change.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location, Result};
+use leafbase_search::SearchDocument;
+use leafbase_store::Reader;
+
+use super::texts;
+
+/// How many rows of the change log one look-up reads.
+const PAGE: usize = 64;
+
+/// The documents that were changed after the write that an index goes up to.
+#[derive(Default)]
+pub(super) struct Recent {
+    /// Up to which write the change log was read.
+    read_to: u64,
+    documents: BTreeMap<DocumentId, Touched>,
+    /// The same as a search takes it, until it changes.
+    overlay: Option<Arc<Overlay>>,
+}
+
+/// A document that was changed.
+struct Touched {
+    /// By which write last.
+    last: u64,
+    /// None until it is made ready.
+    made: Option<Made>,
+}
+
+/// A document as it is now; none if it is gone.
+pub(super) type Made = Option<Arc<SearchDocument>>;
+
+/// What a search looks at beside the index.
+#[derive(Default)]
+pub(super) struct Overlay {
+    /// Documents that are not as the index has them.
+    pub(super) changed: HashSet<DocumentId>,
+    /// Those of them that there are.
+    pub(super) fresh: Vec<Arc<SearchDocument>>,
+}
+
+impl Recent {
+    /// Nothing was changed after the write `sequence`.
+    pub(super) fn after(sequence: u64) -> Self {
+        Self { read_to: sequence, ..Self::default() }
+    }
+
+    pub(super) const fn read_to(&self) -> u64 {
+        self.read_to
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Reads what of the change log was not read yet, up to the write `last`. Each row is read once.
+    pub(super) fn read_on(&mut self, reader: Reader<'_>, last: u64) -> Result<()> {
+        while self.read_to < last {
+            let changes = reader.changes_after(self.read_to, PAGE)?;
+            if changes.is_empty() {
+                return Err(Error::new(ErrorKind::Corrupted, "the change log ends too early"));
+            }
+            for change in changes {
+                for document in change.documents {
+                    self.documents.insert(document, Touched { last: change.sequence, made: None });
+                    self.overlay = None;
+                }
+                self.read_to = change.sequence;
+            }
+        }
+        Ok(())
+    }
+
+    /// The changed documents as `reader` has them, whose last write is the one read last.
+    pub(super) fn overlay(&mut self, reader: Reader<'_>) -> Result<Arc<Overlay>> {
+        if let Some(overlay) = &self.overlay {
+            return Ok(Arc::clone(overlay));
+        }
+        let mut overlay = Overlay::default();
+        for (document, touched) in &mut self.documents {
+            let made = match &touched.made {
+                Some(made) => made.clone(),
+                None => touched.made.insert(read(reader, *document)?).clone(),
+            };
+            overlay.changed.insert(*document);
+            overlay.fresh.extend(made);
+        }
+        Ok(Arc::clone(self.overlay.insert(Arc::new(overlay))))
+    }
+
+    /// The changed documents, those made ready that are so far.
+    pub(super) fn documents(&self) -> Vec<(DocumentId, Option<Made>)> {
+        self.documents.iter().map(|(document, touched)| (*document, touched.made.clone())).collect()
+    }
+
+    /// The index knows all up to the write `sequence`.
+    pub(super) fn forget(&mut self, sequence: u64) {
+        self.documents.retain(|_, touched| touched.last > sequence);
+        self.read_to = self.read_to.max(sequence);
+        self.overlay = None;
+    }
+}
+
+/// The document as it is, if it is there and can be found by a search at all.
+pub(super) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Made> {
+    let Some(record) = reader.document(document)? else { return Ok(None) };
+    Ok(ready(reader, &record)?.map(Arc::new))
+}
+
+/// The document made ready. The hidden one of the inbox is in no search; one that is damaged can't be found, but others can.
+pub(super) fn ready(reader: Reader<'_>, record: &DocumentRecord) -> Result<Option<SearchDocument>> {
+    if record.location == Location::Inbox {
+        return Ok(None);
+    }
+    match texts::document(reader, record) {
+        Err(error) if error.kind() == ErrorKind::Corrupted => {
+            tracing::warn!(%error, document = %record.id, "a damaged document is left out of searches");
+            Ok(None)
+        }
+        made => made.map(Some),
+    }
+}

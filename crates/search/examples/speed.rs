@@ -1,0 +1,152 @@
+//! How long the index takes: `cargo run --release -p leafbase-search --example speed`, on 25,000 documents of 40 texts each.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "a program that prints figures"
+)]
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use leafbase_model::{DocumentId, Location, Result, Timestamp};
+use leafbase_search::{Attributes, Index, Pattern, Scope, SearchDocument, Terms};
+
+const DOCUMENTS: u32 = 25_000;
+const TEXTS: u32 = 40;
+const WORDS: u32 = 12;
+
+/// A random number that is the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+
+    /// Few words are frequent, most are rare: 30,000 of them.
+    fn word(&mut self) -> String {
+        let rank = 30_000_u64 >> self.below(16);
+        let mut number = self.below(rank.max(1)).wrapping_mul(2_654_435_761) % 450_000_000;
+        let mut word = String::new();
+        while number > 0 {
+            word.push(char::from(b"etaoinshrdlucmfwypvbgkjqxz"[usize::try_from(number % 26).expect("small")]));
+            number /= 26;
+        }
+        word
+    }
+
+    fn document(&mut self, number: u32) -> (SearchDocument, usize) {
+        let id = DocumentId::from_bytes((u128::from(number) << 64 | u128::from(self.below(1 << 31))).to_be_bytes());
+        let now = Timestamp::from_millis(i64::from(number));
+        let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at: now, modified_at: now };
+        let mut filling = SearchDocument::begin(attributes, &self.word());
+        let mut bytes = 0;
+        for text in 0..TEXTS {
+            let mut words: Vec<String> = (0..WORDS).map(|_| self.word()).collect();
+            match text {
+                0 if number.is_multiple_of(2) => words.push("common".to_owned()),
+                1 if number.is_multiple_of(3) => words.push("second".to_owned()),
+                2 if number.is_multiple_of(2_500) => words.push("rareword".to_owned()),
+                3 if number.is_multiple_of(100) => words.push("night train".to_owned()),
+                _ => {}
+            }
+            let text = words.join(" ");
+            bytes += text.len();
+            filling.add_words(&text);
+            filling.add_pattern_text(&text);
+        }
+        (filling.finish(), bytes)
+    }
+}
+
+/// The median of some runs.
+fn timed<T>(mut run: impl FnMut() -> T) -> Duration {
+    let mut times: Vec<Duration> = (0..21)
+        .map(|_| {
+            let start = Instant::now();
+            std::hint::black_box(run());
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn main() -> Result<()> {
+    let home = tempfile::tempdir().expect("a directory");
+    let index = Index::create(&home.path().join("index"), "speed")?;
+    let (mut dice, mut bytes, mut making) = (Dice(7), 0, Duration::ZERO);
+    let start = Instant::now();
+    let mut documents = (0..DOCUMENTS).map(|number| {
+        let start = Instant::now();
+        let (made, length) = dice.document(number);
+        making += start.elapsed();
+        bytes += length;
+        Ok(made)
+    });
+    index.update(&mut documents, &[], 1)?;
+    println!("built in {:?}, of which making documents (and their text) {making:?}", start.elapsed());
+    let start = Instant::now();
+    index.tidy()?;
+    println!("tidied in {:?}", start.elapsed());
+    let start = Instant::now();
+    index.view()?;
+    println!("view in {:?}", start.elapsed());
+    let files = std::fs::read_dir(home.path().join("index")).expect("the index").map(|entry| entry.expect("a file"));
+    let mut total = 0;
+    for file in files {
+        let length = file.metadata().map(|data| data.len()).unwrap_or_default();
+        total += length;
+        if length > 100_000 {
+            println!("  {:>12} {}", length, file.file_name().to_string_lossy().rsplit('.').next().unwrap_or_default());
+        }
+    }
+    println!("text {bytes} bytes, index {total} bytes: {:.2}", total as f64 / bytes as f64);
+
+    for some in [0_u32, 500] {
+        let fresh: Vec<SearchDocument> = (0..some).map(|number| dice.document(number * 50).0).collect();
+        let changed: HashSet<DocumentId> = fresh.iter().map(SearchDocument::id).collect();
+        let fresh: Vec<&SearchDocument> = fresh.iter().collect();
+        let scope = Scope { fresh: &fresh, changed: &changed, accepts: &|_| true };
+        let view = index.view()?;
+        println!("{some} fresh documents:");
+        for (name, terms) in [
+            ("rare", "rareword"),
+            ("common", "common"),
+            ("common, no prefix", "common \"common\""),
+            ("two terms", "common second"),
+            ("one letter", "s"),
+            ("phrase", "\"night train\""),
+            ("phrase with a prefix", "night_t"),
+        ] {
+            let found = view.search(&Terms::new(&[terms], false)?, &scope, usize::MAX)?.len();
+            let time = timed(|| Terms::new(&[terms], false).and_then(|terms| view.search(&terms, &scope, 20)));
+            println!("  {name}: {time:?} ({found} found)");
+        }
+        for pattern in ["rarew.rd", "common", "[0-9]+x"] {
+            let pattern = Pattern::new(pattern, false)?;
+            let found = view.candidates(&[pattern.required()], &scope)?.len();
+            let time = timed(|| view.candidates(&[pattern.required()], &scope));
+            println!("  candidates of a pattern: {time:?} ({found})");
+        }
+    }
+
+    let one = dice.document(77).0;
+    let mut sequence = 1;
+    let time = timed(|| {
+        sequence += 1;
+        index.update(&mut [Ok(one.clone())].into_iter(), &[], sequence).and_then(|()| index.tidy())
+    });
+    println!("update by one document: {time:?}");
+    let time = timed(|| {
+        sequence += 1;
+        index.update(&mut [Ok(one.clone())].into_iter(), &[], sequence).and_then(|()| index.view())
+    });
+    println!("update by one document, with the view: {time:?}");
+    drop(index);
+    let time = timed(|| Index::open(&home.path().join("index"), "speed").is_some());
+    println!("opened in {time:?}");
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! What search finds: by words, by what a pattern needs, in an index and beside it, on whole and on damaged disks.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests stand outside of test functions"
+)]
+
+mod damage;
+mod finding;
+mod hits;
+mod hostile;
+mod made;
+mod matches;
+mod random;
+mod words;

@@ -1,0 +1,121 @@
+//! Which documents are searched.
+
+use leafbase::{AddTasks, DayRef, DeleteDocuments, Destination, DocumentId, Position, Space, TaskDraft};
+use leafbase_store::kv::MemoryStore;
+use leafbase_test_outline::FixedClock;
+
+use super::Shelf;
+
+/// 2026-03-10, 12:00 in UTC.
+const NOON: u64 = 1_773_144_000_000;
+const HOUR: u64 = 3_600_000;
+
+/// A document in each place, with the word `x`; all made on 2026-03-10 in the space's zone, but `later` a day after.
+fn shelf() -> Shelf {
+    let store = std::sync::Arc::new(MemoryStore::new());
+    let at = |millis, create| {
+        let builder = Space::builder().clock(FixedClock::at(millis)).zone("Asia/Tokyo");
+        Shelf { notes: builder.over(store.clone(), create).unwrap().connect() }
+    };
+    let shelf = at(NOON, true);
+    let folder = shelf.notes.create_folder("folder", None).unwrap().id;
+    let within = shelf.notes.create_folder("within", Some(folder)).unwrap().id;
+    let beside = shelf.notes.create_folder("beside", None).unwrap().id;
+    shelf.put("unsorted", "x");
+    shelf.put_in("foldered", "x", folder);
+    shelf.put_in("inner", "x", within);
+    shelf.put_in("other", "x", beside);
+    shelf.put_in("template", "x", Destination::Templates);
+    shelf.put("later", "x");
+    let trashed = shelf.put("trashed", "x");
+    shelf.notes.delete_documents(DeleteDocuments::new([trashed])).unwrap();
+    let noted = shelf.notes.insert_markdown("x", Position::end_of_day(DayRef::Today)).unwrap()[0].id;
+    shelf.notes.update_markdown(shelf.notes.document_of(noted).unwrap().root(), "note").unwrap();
+    shelf.notes.add_tasks(AddTasks::new([TaskDraft::new("x")])).unwrap();
+    drop(shelf);
+    // In Tokyo the day begins nine hours earlier.
+    let shelf = at(NOON + 4 * HOUR, false);
+    shelf.notes.insert_markdown("y", shelf.id("later")).unwrap();
+    shelf
+}
+
+/// The same with IDs in place of names.
+fn filled(shelf: &Shelf, body: &str) -> String {
+    let mut body = body.replace("\"#never\"", "\"01ARZ3NDEKTSV4RRFFQ69G5FAV\"");
+    for document in shelf.notes.documents().unwrap().iter() {
+        body = body.replace(&format!("\"#{}\"", document.title), &format!("\"{}\"", document.id()));
+    }
+    let folders = shelf.notes.folders().unwrap();
+    for (_, folder) in folders.iter().flat_map(leafbase::Folder::walk) {
+        if let Some(id) = folder.folder_id() {
+            body = body.replace(&format!("\"#{}\"", folder.name), &format!("\"{id}\""));
+        }
+    }
+    body
+}
+
+#[test]
+fn filters_leave_out_what_is_not_asked_for() {
+    let shelf = shelf();
+    let rows = [
+        ("", "foldered, inner, later, note, other, template, unsorted"),
+        (r#", "location": "unsorted""#, "later, unsorted"),
+        (r#", "location": "daily_notes""#, "note"),
+        (r#", "location": "templates""#, "template"),
+        (r#", "location": "trash""#, "trashed"),
+        (r##", "folderIds": "#folder""##, "foldered, inner"),
+        (r##", "folderIds": ["#within", "#beside"]"##, "inner, other"),
+        (r#", "folderIds": []"#, ""),
+        (r##", "folderIds": ["#folder", "#never"]"##, "NOT_FOUND folderIds[1]"),
+        (r##", "folderIds": "#never""##, "NOT_FOUND folderIds[0]"),
+        (r#", "folderIds": "trash""#, "VALIDATION folderIds[0]"),
+        (r##", "documentIds": "#inner""##, "inner"),
+        (r##", "documentIds": ["#inner", "#trashed"]"##, "inner"),
+        (r#", "documentIds": []"#, ""),
+        (
+            r##", "documentIds": ["#inner", "#later", "#other"], "documentFilterMode": "exclude""##,
+            "foldered, note, template, unsorted",
+        ),
+        (r##", "documentIds": ["#inner", "#never"]"##, "NOT_FOUND documentIds[1]"),
+        (r##", "documentIds": ["#never"], "documentFilterMode": "exclude""##, "NOT_FOUND documentIds[0]"),
+        (r##", "documentIds": ["#inner"], "location": "trash""##, "VALIDATION documentIds"),
+        (r##", "documentIds": ["#inner"], "folderIds": "#folder""##, "VALIDATION documentIds"),
+        (r##", "location": "trash", "folderIds": "#folder""##, "VALIDATION folderIds"),
+        (r#", "documentFilterMode": "exclude""#, "VALIDATION documentFilterMode"),
+        (r#", "createdDateLte": "2026-03-09""#, ""),
+        (r#", "createdDateGte": "2026-03-10""#, "foldered, inner, later, note, other, template, unsorted"),
+        (r#", "lastModifiedDateGte": "2026-03-11""#, "later"),
+        (r#", "lastModifiedDateGte": "today""#, "later"),
+        (r#", "lastModifiedDateLte": "yesterday", "location": "unsorted""#, "unsorted"),
+        (r#", "dailyNoteDateGte": "yesterday""#, "note"),
+        (r#", "dailyNoteDateGte": "today""#, ""),
+        (r#", "dailyNoteDateLte": "2026-03-10", "createdDateLte": "2026-03-10""#, "note"),
+        (r#", "dailyNoteDateLte": "2026-02-30""#, "VALIDATION dailyNoteDateLte"),
+        (r##", "folderIds": "#folder", "createdDateGte": "2026-03-11""##, ""),
+    ];
+    for asked in [r#""include": "x""#, r#""regexps": "^x$""#] {
+        for (filter, expected) in rows {
+            let body = filled(&shelf, &format!("{{{asked}{filter}}}"));
+            assert_eq!(shelf.json(&body), expected, "{asked}{filter}");
+        }
+        shelf.notes.space().flush_search().unwrap();
+    }
+}
+
+#[test]
+fn the_inbox_is_no_document_of_a_search() {
+    let shelf = shelf();
+    let tasks = shelf.notes.tasks(leafbase::ListTasks::new(leafbase::TaskScope::Inbox)).unwrap();
+    let inbox = shelf.notes.document_of(tasks[0].id).unwrap();
+    assert_eq!(shelf.json(&format!(r#"{{"include": "x", "documentIds": "{inbox}"}}"#)), "NOT_FOUND documentIds[0]");
+}
+
+#[test]
+fn times_come_on_request() {
+    let shelf = shelf();
+    let later: DocumentId = shelf.id("later");
+    let found = shelf.search(leafbase::SearchDocuments::words("y").with_metadata());
+    let times = |millis: u64| leafbase::Timestamp::from_millis(i64::try_from(millis).unwrap());
+    assert_eq!(found[0].times, Some((times(NOON), times(NOON + 4 * HOUR))));
+    assert_eq!((found[0].document_id, shelf.search("y")[0].times), (later, None));
+}
