@@ -72,6 +72,7 @@ mod conditions;
 mod query;
 
 mod groups;
+mod narrowing;
 mod page;
 mod plan;
 
@@ -81,6 +82,7 @@ pub use groups::Groups;
 pub use items::{ItemChange, NewItem, ReadItems, read_added, read_updated};
 pub use json_schema::items_schema;
 pub use keys::{Keys, is_key, key_of};
+pub use narrowing::{Narrowing, Pace, rows_of_lookups};
 pub use page::{Found, Page};
 pub use plan::{Access, IndexStatistics, KeyRange, Plan, plan};
 pub use query::{ColumnRef, Place, Query, Row};

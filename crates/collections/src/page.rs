@@ -37,15 +37,18 @@ impl<'a> Page<'a> {
     /// Looks at a row. Whether the page may still change: if not, no further row need be offered.
     #[must_use]
     pub fn offer(&mut self, row: Row<'_>) -> bool {
-        let place = self.query.place(row);
         let is_full = self.kept.len() > self.limit;
+        if !is_full && !self.query.matches(row) {
+            return true;
+        }
+        let place = self.query.place(row);
         let greatest = self.kept.peek().map(|(place, _)| place).filter(|_| is_full);
         if self.is_sorted && greatest.is_some_and(|greatest| place.first(self.query) != greatest.first(self.query)) {
             return false;
         }
         let is_wanted = self.after.as_ref().is_none_or(|after| place > *after)
             && greatest.is_none_or(|greatest| place < *greatest)
-            && self.query.matches(row);
+            && (!is_full || self.query.matches(row));
         if is_wanted {
             if is_full {
                 self.kept.pop();

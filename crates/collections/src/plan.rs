@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use leafbase_model::{BlockId, PropertyKind, PropertyValue, Result};
 
 use crate::conditions::{Among, Compare, Test};
+use crate::narrowing::Narrowing;
 use crate::query::{ColumnRef, Conditioned, Place, Query, SortBy, TypedColumn};
 use crate::sort_key::{after, index_keys, option_key, rank, text_prefix};
 
@@ -68,6 +69,8 @@ pub struct Plan {
     pub access: Access,
     /// Whether they come in the order of the first sort, so that reading ends when the page is full.
     pub is_sorted: bool,
+    /// Where they come in order and conditions are on other columns that have indexes: how the walk may be made shorter, if it turns out long.
+    pub narrowing: Option<Narrowing>,
 }
 
 /// What a plan asks of the indexes.
@@ -100,7 +103,8 @@ const FEW: usize = 64;
 /// (alone, or within `and`): `equals`, `anyOf`, `startsWith` and comparisons of days and numbers on a single property, `contains` and `allOf` on a
 /// multiple select, `contains`, `anyOf` and `allOf` on a relation. `contains` on a text, `notEquals`, `isEmpty` and what stands under `or` and `not`
 /// are asked of each row. Where both a sort and conditions could be served, the cheaper is taken: conditions, if few rows meet them; else
-/// the sort, of which a page is read and no more. Without a sort, items of one value are in the index as they are wanted, by ID.
+/// the sort, of which a page is read and no more. Not many rows are counted for that: what more of them would tell, [`Narrowing`] learns on the
+/// way. Without a sort, items of one value are in the index as they are wanted, by ID.
 ///
 /// Where an index would lead to a good part of all items, they are read one after the other instead.
 ///
@@ -120,22 +124,24 @@ pub fn plan(
     // What the sorted index is cut to already is not looked at again.
     let is_cut = |condition: &Conditioned| matches!(&sorted, Some(Access::Index { column, .. }) if *column == condition.on.column);
     let conditions = query.conditions.iter().filter(|condition| condition.required && !is_cut(condition));
-    let candidates = filtered_accesses(conditions, statistics);
+    let mut candidates = filtered_accesses(conditions, statistics);
     let mut best = None;
     if !candidates.is_empty() {
         let mut most = sorted_cost(sorted.as_ref(), statistics, limit)?;
-        for access in candidates {
-            let rows = rows(&access, statistics, most.saturating_add(1))?;
+        for (place, access) in candidates.iter().enumerate() {
+            let rows = rows(access, statistics, most.saturating_add(1))?;
             if rows <= most {
-                (most, best) = (rows, Some(access));
+                (most, best) = (rows, Some(place));
             }
         }
     }
-    Ok(match (best, sorted) {
-        (Some(access), _) => Plan { access, is_sorted: false },
-        (None, Some(access)) => Plan { access, is_sorted: true },
-        (None, None) => Plan { access: Access::All, is_sorted: false },
-    })
+    if let Some(best) = best {
+        return Ok(Plan { access: candidates.swap_remove(best), is_sorted: false, narrowing: None });
+    }
+    let Some(access) = sorted else { return Ok(Plan { access: Access::All, is_sorted: false, narrowing: None }) };
+    let most = root(statistics, limit)?.saturating_mul(2);
+    let narrowing = limit.filter(|_| !candidates.is_empty()).map(|_| Narrowing { accesses: candidates, most });
+    Ok(Plan { access, is_sorted: true, narrowing })
 }
 
 fn item_count(statistics: &(impl IndexStatistics + ?Sized)) -> Result<usize> {
@@ -162,8 +168,8 @@ fn page_of(
     Ok((looked_up <= worthwhile).then_some(access))
 }
 
-/// How many rows conditions may give before the sorted index is the better choice. That looks at `limit * items / matches` rows for a page,
-/// conditions at all that meet them: equal at the root.
+/// How many rows conditions may give before the sorted index is tried first. That looks at `limit * items / matches` rows for a page,
+/// conditions at all that meet them: equal at the root. Of a page, few are counted.
 fn sorted_cost(
     sorted: Option<&Access>,
     statistics: &(impl IndexStatistics + ?Sized),
@@ -172,7 +178,8 @@ fn sorted_cost(
     match sorted {
         None => worthwhile(statistics),
         Some(access) => {
-            let most = root(statistics, limit)?;
+            let few = limit.map_or(usize::MAX, |limit| limit.max(FEW));
+            let most = root(statistics, limit)?.min(few);
             let is_cut = matches!(access, Access::Index { then_empty: false, .. });
             if is_cut { rows(access, statistics, most) } else { Ok(most) }
         }

@@ -1,16 +1,17 @@
 //! Items: which rows of the indexes follow from what an item says.
 
-use leafbase_model::{BlockId, Properties, PropertyKind, PropertyValue};
+use leafbase_model::{BlockId, Properties, Property, PropertyKind, PropertyValue};
 
 use crate::edges::KeyExtractor;
 use crate::keyspaces;
 use crate::records::schema::{self, Numbered};
+use crate::signature::Signature;
 
 /// The title and the values of an item.
 pub(crate) type Values<'v> = (&'v str, &'v Properties);
 
-/// Gets the key of a row, and whether it is to be there.
-pub(crate) type TellRow<'f> = &'f mut dyn FnMut(Vec<u8>, bool);
+/// Gets the key of a row, and the signature that it holds; none if it is not to be there.
+pub(crate) type TellRow<'f> = &'f mut dyn FnMut(Vec<u8>, Option<Signature>);
 
 /// Makes the rows of the items of a collection.
 #[derive(Clone, Copy)]
@@ -20,8 +21,16 @@ pub(crate) struct Indexer<'s> {
     pub(crate) keys: KeyExtractor,
 }
 
+/// An item whose rows change: its signature from now on, and whether it had another.
+#[derive(Clone, Copy)]
+struct Signed {
+    item: BlockId,
+    signature: Signature,
+    is_resigned: bool,
+}
+
 impl Indexer<'_> {
-    /// Tells the rows that come and go when an item says `after` where it said `before`.
+    /// Tells the rows that come and go when an item says `after` where it said `before`: all, if its signature changes.
     pub(crate) fn changed(
         &self,
         item: BlockId,
@@ -29,37 +38,54 @@ impl Indexer<'_> {
         after: Option<Values<'_>>,
         tell: TellRow<'_>,
     ) {
+        let [signature_before, signature] =
+            [before, after].map(|values| values.map(|(_, values)| self.signature(values)).unwrap_or_default());
+        let signed = Signed { item, signature, is_resigned: signature != signature_before };
         let [title_before, title_after] = [before, after].map(|values| values.map(|(title, _)| title));
-        if title_before != title_after {
+        if title_before != title_after || signed.is_resigned {
             let titles = [title_before, title_after];
             let titles = titles.map(|title| title.map(|title| PropertyValue::Text(title.to_owned())));
-            self.column(schema::TITLE, &PropertyKind::Text, item, titles.each_ref().map(Option::as_ref), tell);
+            self.column(schema::TITLE, &PropertyKind::Text, signed, titles.each_ref().map(Option::as_ref), tell);
         }
         for (property, number) in self.numbered.indexed() {
             let values = [before, after].map(|values| values.and_then(|(_, values)| values.get(&property.key)));
-            self.column(number, &property.kind, item, values, tell);
+            self.column(number, &property.kind, signed, values, tell);
         }
     }
 
-    /// Tells the rows of one column that come and go.
+    /// The signature of an item with these values.
+    fn signature(&self, values: &Properties) -> Signature {
+        let mut signature = Signature::default();
+        for (Property { key, kind, .. }, number) in self.numbered.indexed() {
+            if schema::is_signed(kind)
+                && let Some(value) = values.get(key)
+            {
+                (self.keys)(kind, value).iter().for_each(|key| signature.add(number, key));
+            }
+        }
+        signature
+    }
+
+    /// Tells the rows of one column that come, go or have another signature.
     fn column(
         &self,
         number: u32,
         kind: &PropertyKind,
-        item: BlockId,
+        signed: Signed,
         [before, after]: [Option<&PropertyValue>; 2],
         tell: TellRow<'_>,
     ) {
-        if before == after {
+        if before == after && !signed.is_resigned {
             return;
         }
         let keys = |value: Option<&PropertyValue>| value.map(|value| (self.keys)(kind, value)).unwrap_or_default();
         let (before, after) = (keys(before), keys(after));
         let column = keyspaces::column(self.collection, number);
-        for (keys, others, is_there) in [(&before, &after, false), (&after, &before, true)] {
-            for key in keys.iter().filter(|key| !others.contains(key)) {
-                tell(keyspaces::item_key(column, key, item), is_there);
-            }
+        for key in before.iter().filter(|key| !after.contains(key)) {
+            tell(keyspaces::item_key(column, key, signed.item), None);
+        }
+        for key in after.iter().filter(|key| signed.is_resigned || !before.contains(key)) {
+            tell(keyspaces::item_key(column, key, signed.item), Some(signed.signature));
         }
     }
 
@@ -69,15 +95,17 @@ impl Indexer<'_> {
         item: BlockId,
         (title, values): Values<'_>,
         is_wanted: &dyn Fn(u32) -> bool,
-        tell: &mut dyn FnMut(Vec<u8>),
+        tell: &mut dyn FnMut(Vec<u8>, Signature),
     ) {
-        let tell = &mut |key, _| tell(key);
+        let signature = self.signature(values);
+        let signed = Signed { item, signature, is_resigned: true };
+        let tell = &mut |key, _| tell(key, signature);
         if is_wanted(schema::TITLE) {
             let title = PropertyValue::Text(title.to_owned());
-            self.column(schema::TITLE, &PropertyKind::Text, item, [None, Some(&title)], tell);
+            self.column(schema::TITLE, &PropertyKind::Text, signed, [None, Some(&title)], tell);
         }
         for (property, number) in self.numbered.indexed().filter(|(_, number)| is_wanted(*number)) {
-            self.column(number, &property.kind, item, [None, values.get(&property.key)], tell);
+            self.column(number, &property.kind, signed, [None, values.get(&property.key)], tell);
         }
     }
 }

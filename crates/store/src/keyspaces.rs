@@ -93,8 +93,8 @@ pub(crate) const SCHEMAS: Keyspace = Keyspace { tag: 0x70, name: "schemas" };
 /// (document, collection) to the number of its items. Law: there is one for each collection, in its document, and no other; the
 /// number is exact.
 pub(crate) const COLLECTIONS: Keyspace = Keyspace { tag: 0x71, name: "collections" };
-/// (collection, number of a column, key of a value, item). Law: as the items and the schema of their collection say, and no
-/// other. A column has the same number as long as key and type of its property stay; a number is never used again.
+/// (collection, number of a column, key of a value, item) to the item's signature. Law: as the items and the schema of their collection say,
+/// and no other. A column has the same number as long as key and type of its property stay; a number is never used again.
 pub(crate) const ITEM_KEYS: Keyspace = Keyspace { tag: 0x72, name: "indexes of items" };
 /// (sequence, part) to a part of a change. Law: sequences follow each other without a gap, and so do parts from 0.
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };

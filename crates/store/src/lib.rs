@@ -14,6 +14,7 @@ mod msgpack;
 mod order_key;
 mod records;
 mod run;
+mod signature;
 
 mod backup;
 mod check;
@@ -32,6 +33,7 @@ pub use reader::{
     CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex, ItemRow, Order, Reader, RowValue,
     RowValues, Span, Standing, TaskPage, Within,
 };
+pub use signature::Signature;
 pub use space_store::{Progress, SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};
 pub use transaction::SpaceTransaction;
 pub use uploads::CHUNK_BYTES;

@@ -14,6 +14,7 @@ use crate::reader::tasks::read_entry;
 use crate::records::block::{self, Authors};
 use crate::records::{self, asset, comment, document, folder, meta, place, schema};
 use crate::run::RunView;
+use crate::signature::Signature;
 
 /// The record under `key` with this body: its checksum holds, whatever the body is.
 pub fn seal(key: &[u8], body: &[u8]) -> Vec<u8> {
@@ -102,7 +103,7 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
         COLLECTIONS => read_collection(key, value).map(drop),
         ITEM_KEYS => {
             keyspaces::read_item_key(key).ok_or_else(damaged)?;
-            records::read_empty(key, value)
+            Signature::read(key, value).map(drop)
         }
         CHANGES => Parts::default().take(key, value).map(drop),
         _ => Err(Error::corrupted(keyspaces::Row(key))),

@@ -158,12 +158,17 @@ fn broken_indexes_are_named() {
         }
     }
     for row in [key(ITEM_KEYS, &[0], &[7; 30]), key(ITEM_KEYS, &[23], &[7; 30]), key(ITEM_KEYS, &[255], &[255; 30])] {
-        breaks(Law::ItemIndex, |store| put(store, &row, &rows::seal(&row, &[])));
+        breaks(Law::ItemIndex, |store| put(store, &row, &rows::seal(&row, &[0; 8])));
     }
     breaks(Law::Record, |store| put(store, &all()[0].0, b"?"));
     breaks(Law::Record, |store| put(store, &all()[0].0, &rows::seal(&all()[0].0, &[1])));
+    breaks(Law::Record, |store| put(store, &all()[0].0, &rows::seal(&all()[0].0, &[])));
+    // Another signature.
+    for (row, _) in all() {
+        breaks(Law::ItemIndex, |store| put(store, &row, &rows::seal(&row, &[0, 0, 0, 0, 0, 0, 0, 1])));
+    }
     let short = key(ITEM_KEYS, &[21], &[7; 19]);
-    breaks(Law::Record, |store| put(store, &short, &rows::seal(&short, &[])));
+    breaks(Law::Record, |store| put(store, &short, &rows::seal(&short, &[0; 8])));
 }
 
 #[test]
@@ -175,7 +180,7 @@ fn damage_is_not_read_past() {
     let reader = snapshot.reader();
     let index = reader.item_index(id(21)).unwrap().unwrap();
     let mut found = vec![];
-    let scanned = index.scan(IndexedColumn::Title, &[], None, false, &mut |item| {
+    let scanned = index.scan(IndexedColumn::Title, &[], None, false, &mut |item, _| {
         found.push(item);
         Ok(ControlFlow::Continue(()))
     });

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, DocumentId, Edit, ErrorKind, Forest, Node, PropertyKind, PropertyValue,
-    Result, Schema, Slot,
+    Result, Schema, SelectOption, Slot,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
-use leafbase_store::{IndexedColumn, Reader, SpaceStore};
+use leafbase_store::{IndexedColumn, Reader, Signature, SpaceStore};
 
 mod broken;
 mod naive;
@@ -176,7 +176,7 @@ fn column(space: &SpaceStore, collection: u8, column: IndexedColumn<'_>) -> Vec<
     let snapshot = space.snapshot().unwrap();
     let reader = snapshot.reader();
     let mut found = vec![];
-    let visit = &mut |item| {
+    let visit = &mut |item, _| {
         found.push(item);
         Ok(ControlFlow::Continue(()))
     };
@@ -329,7 +329,7 @@ fn a_page_of_an_index_reads_its_rows_and_no_more() {
     assert!(taken().0 <= 3, "schema, place, count");
     for backwards in [false, true] {
         let mut found = 0;
-        let visit = &mut |_| {
+        let visit = &mut |_, _| {
             found += 1;
             Ok(if found < 20 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
@@ -401,6 +401,57 @@ fn writes_of_a_large_collection_touch_few_rows() {
     let (_, writes) = done(vec![set(21, Some(books()), Some(retyped))]);
     assert!(writes <= MANY as usize + 12, "{writes}");
     assert_eq!(read(&space, |reader| reader.collections_of(document()))[0].items, u64::from(MANY) + 2);
+}
+
+/// An item's select changes, or the type of a property that signatures tell of: all rows of those items are written again.
+#[test]
+fn signatures_follow_values_and_types() {
+    let (_, space) = full();
+    let shelf = IndexedColumn::Property("shelf");
+    let seen = |key: &[u8]| {
+        let snapshot = space.snapshot().unwrap();
+        let index = snapshot.reader().item_index(id(21)).unwrap().unwrap();
+        let mut found = vec![];
+        let wanted = index.signature(shelf, key);
+        let visit = &mut |item, signature: Signature| {
+            found.push((item, wanted.is_some_and(|wanted| signature.may_have(wanted)), signature));
+            Ok(ControlFlow::Continue(()))
+        };
+        index.scan(IndexedColumn::Title, &[], None, false, visit).unwrap();
+        assert!(check(&space).is_clean());
+        found
+    };
+    let tells = |key: &[u8]| seen(key).into_iter().map(|(item, tells, _)| (item, tells)).collect::<Vec<_>>();
+    let update = |rev, values: [Option<&str>; 2]| {
+        let of =
+            |value: Option<&str>| item("Emma", value.map(|value| ("shelf", PropertyValue::Text(value.to_owned()))));
+        let [before, after] = values.map(|value| node(0, 23, of(value)).block);
+        let (before, after) = (BlockRecord { rev, ..before }, BlockRecord { rev: rev + 1, ..after });
+        Edit::Update { document: document(), before: Box::new(before), after: Box::new(after) }
+    };
+    let (key, other) = (b"oa\0", b"ob\0");
+    assert_eq!(tells(key), [(id(23), false), (id(22), false)]);
+    write(&space, &[update(1, [None, Some("A")])]).unwrap();
+    assert_eq!(tells(key), [(id(23), true), (id(22), false)]);
+    assert_eq!(tells(other), [(id(23), false), (id(22), false)]);
+    write(&space, &[update(2, [Some("A"), Some("B")])]).unwrap();
+    assert_eq!((tells(key)[0].1, tells(other)[0].1), (false, true));
+    // Of a text, they tell nothing; of a select with another number, something else.
+    let signed = seen(other)[0].2;
+    let mut text = books();
+    text.properties[2].kind = PropertyKind::Text;
+    write(&space, &[set(21, Some(books()), Some(text.clone()))]).unwrap();
+    assert_eq!(seen(other)[0].2, Signature::default());
+    write(&space, &[set(21, Some(text), Some(books()))]).unwrap();
+    assert_eq!(tells(other), [(id(23), true), (id(22), false)]);
+    assert_ne!(seen(other)[0].2, signed);
+    // Other options are nothing to them.
+    let mut more = books();
+    more.properties[2].kind = PropertyKind::SingleSelect(vec![SelectOption::new("C"), SelectOption::new("B")]);
+    write(&space, &[set(21, Some(books()), Some(more.clone()))]).unwrap();
+    assert_eq!(tells(other), [(id(23), true), (id(22), false)]);
+    write(&space, &[update(3, [Some("B"), None])]).unwrap();
+    assert_eq!(seen(other)[0].2, Signature::default());
 }
 
 /// The control: an index that is kept by other keys than it was made by is noticed.

@@ -405,6 +405,50 @@ fn a_page_reads_the_rows_that_it_needs() {
     }
 }
 
+/// Conditions beside an order by something else: every page is as if each item was asked, and few items are looked at.
+#[test]
+fn a_filter_beside_an_order_looks_at_few_items() {
+    let (store, scene) = many(4_000);
+    let below = |size: u16| json!({"property": "size", "lessThan": size});
+    let state = |name: &str| json!({"property": "state", "equals": name});
+    let is = |key: &str, value: bool| json!({"property": key, "equals": value});
+    let (bottles, rare) = (|part: &str| json!({"property": "note", "contains": part}), ["Later"]);
+    let both = |one: &Value, other: &Value| json!({"and": [one, other]});
+    for (filter, sort, blocks) in [
+        // Told by signatures.
+        (state("done"), "note", Some(80)),
+        (both(&state("done"), &is("done", false)), "note", Some(80)),
+        (json!({"property": "state", "anyOf": ["done", "Later"]}), "size", Some(80)),
+        (json!({"property": "tags", "allOf": ["todo"]}), "size", Some(80)),
+        (json!({"property": "tags", "equals": rare}), "size", Some(80)),
+        // By a range: of few rows, of more, of some that lead to none in the order, and of many, which lie in clumps.
+        (below(70), "note", Some(200)),
+        (below(300), "note", Some(160)),
+        (both(&below(300), &state("todo")), "name", Some(200)),
+        (both(&below(300), &bottles("99 ")), "name", Some(500)),
+        (below(300), "due", Some(400)),
+        (below(3_000), "note", Some(250)),
+        (both(&below(3_000), &below(300)), "note", Some(160)),
+        // The control: what every item is asked for.
+        (bottles("99 "), "note", None),
+    ] {
+        for direction in ["ascending", "descending"] {
+            let sort = json!({"property": sort, "direction": direction});
+            let fields =
+                |filter: &Value, limit: usize| json!({"filter": filter, "sort": &sort, "limit": limit, "maxDepth": 0});
+            let asked = json!({"or": [&filter, &filter]});
+            let expected = scene.query(scene.things, &fields(&asked, 4_000)).unwrap();
+            let pages = scene.pages(scene.things, &fields(&filter, 0), 45);
+            assert!(!pages.is_empty() && json!(pages) == expected["items"], "{filter} {sort}");
+            let (_, rows) = store.counting(0x10, || scene.query(scene.things, &fields(&filter, 20)).unwrap());
+            match blocks {
+                Some(most) => assert!(rows <= most, "{filter} {sort}: {rows}"),
+                None => assert!(rows > 600, "{filter} {sort}: {rows}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn a_page_in_the_middle_costs_as_much_as_the_first() {
     let (store, scene) = many(1_000);

@@ -3,6 +3,7 @@
 mod cursor;
 mod relations;
 mod rows;
+mod sieve;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -16,6 +17,7 @@ use leafbase_tree_ops::ReadTree;
 
 use self::relations::Relations;
 use self::rows::Rows;
+use self::sieve::Sieve;
 use super::items::reading;
 use crate::connection::Connection;
 use crate::days;
@@ -190,19 +192,44 @@ fn find<S: Sight>(
     after: Option<Place>,
 ) -> Result<(Vec<BlockRecord>, Option<Place>)> {
     let plan = plan(query, rows, limit, after.as_ref())?;
-    let mut page = Page::new(query, &plan, limit, after);
-    let (mut relations, mut records) = (Relations::new(rows, query.relations_needed())?, HashMap::new());
-    rows.each(&plan.access, &mut |item| {
-        let may_change = relations.complete(&item, |row| page.offer(row))?;
-        records.insert(item.id, item);
-        if records.len() > SPARE.saturating_add(page.kept().len().saturating_mul(2)) {
-            let kept: HashSet<_> = page.kept().collect();
-            records.retain(|id, _| kept.contains(id));
+    let mut search = Search::new(rows, query, Page::new(query, &plan, limit, after.clone()))?;
+    let mut sieve = Sieve::new(&rows.index, query, &plan, limit);
+    rows.each(&plan.access, &mut sieve, &mut |item| search.look(item))?;
+    if let Some(few) = sieve.into_few() {
+        // All that can be in the answer, in any order.
+        search.page = Page::new(query, &Plan { is_sorted: false, ..plan }, limit, after);
+        few.into_iter().try_for_each(|id| search.look(rows.item(id)?).map(drop))?;
+    }
+    Ok(search.finish())
+}
+
+/// The page of an answer with the records of its items.
+struct Search<'a, S> {
+    page: Page<'a>,
+    relations: Relations<'a, S>,
+    records: HashMap<BlockId, BlockRecord>,
+}
+
+impl<'a, S: Sight> Search<'a, S> {
+    fn new(rows: &'a Rows<'a, S>, query: &'a Query, page: Page<'a>) -> Result<Self> {
+        Ok(Self { page, relations: Relations::new(rows, query.relations_needed())?, records: HashMap::new() })
+    }
+
+    /// How many items are found by now; `Break` if no further one can come to the page.
+    fn look(&mut self, item: BlockRecord) -> Result<ControlFlow<(), usize>> {
+        let may_change = self.relations.complete(&item, |row| self.page.offer(row))?;
+        self.records.insert(item.id, item);
+        if self.records.len() > SPARE.saturating_add(self.page.kept().len().saturating_mul(2)) {
+            let kept: HashSet<_> = self.page.kept().collect();
+            self.records.retain(|id, _| kept.contains(id));
         }
-        Ok(if may_change { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-    })?;
-    let found = page.finish();
-    Ok((found.items.iter().filter_map(|id| records.remove(id)).collect(), found.next))
+        Ok(if may_change { ControlFlow::Continue(self.page.kept().len()) } else { ControlFlow::Break(()) })
+    }
+
+    fn finish(mut self) -> (Vec<BlockRecord>, Option<Place>) {
+        let found = self.page.finish();
+        (found.items.iter().filter_map(|id| self.records.remove(id)).collect(), found.next)
+    }
 }
 
 /// All items, counted without a look at any: none if their groups cannot be.
@@ -213,17 +240,18 @@ fn counted<S: Sight>(rows: &Rows<'_, S>, groups: Option<&Groups>) -> Result<Opti
 }
 
 fn count<S: Sight>(rows: &Rows<'_, S>, query: &Query, mut groups: Option<Groups>) -> Result<ItemCounts> {
-    let Plan { access, .. } = plan(query, rows, None, None)?;
+    let plan = plan(query, rows, None, None)?;
+    let mut sieve = Sieve::new(&rows.index, query, &plan, None);
     let grouped = groups.as_ref().and_then(Groups::relation_needed).map(str::to_owned);
     let mut relations = Relations::new(rows, query.relations_needed().chain(grouped.as_deref()))?;
     let mut count = 0;
-    rows.each(&access, &mut |item| {
+    rows.each(&plan.access, &mut sieve, &mut |item| {
         relations.complete(&item, |row| {
             if query.matches(row) {
                 count += 1;
                 groups.as_mut().map_or(Ok(()), |groups| groups.add(row))?;
             }
-            Ok(ControlFlow::Continue(()))
+            Ok(ControlFlow::Continue(0))
         })?
     })?;
     Ok(ItemCounts { count, groups: groups.map(Groups::finish) })

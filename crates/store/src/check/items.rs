@@ -1,6 +1,6 @@
 //! Checks of the values of items, and of the indexes that follow from them: one collection after the other.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use leafbase_model::{
@@ -17,6 +17,7 @@ use crate::records;
 use crate::records::block::{self, Authors};
 use crate::records::schema::Numbered;
 use crate::run::RunView;
+use crate::signature::Signature;
 
 /// Hands each item of a collection that can be read to `visit`; whether there are others.
 fn items_of(
@@ -127,7 +128,7 @@ impl Check<'_> {
     fn stray_item_keys(&mut self, from: &[u8], to: &[u8]) {
         self.rows_within(ITEM_KEYS.name, from, to, &mut |check, key, value| {
             check.found(Law::ItemIndex, Row(key), "there is no such collection");
-            records::read_empty(key, value)
+            Signature::read(key, value).map(drop)
         });
     }
 
@@ -152,31 +153,36 @@ impl Check<'_> {
         drop(read);
     }
 
-    /// The rows of one collection's indexes: only a hash of each is held, and their items are read again if some are missing.
+    /// The rows of one collection's indexes: only a hash of each and its signature are held, and their items are read again if some are missing.
     fn item_keys(&mut self, document: DocumentId, collection: BlockId, numbered: &Numbered) {
         let indexer = Indexer { collection, numbered, keys: self.extractor.keys };
         let source = self.source;
-        let expected = |visit: &mut dyn FnMut(Vec<u8>)| {
+        let expected = |visit: &mut dyn FnMut(Vec<u8>, Signature)| {
             items_of(source, document, collection, &mut |item, properties| {
                 indexer.rows(item.id, (&item.data.markdown, properties), &|_| true, visit);
             })
         };
-        let mut said = HashSet::new();
-        let note = &mut |key: Vec<u8>| {
-            said.insert(edge_hash(&key));
+        let mut said = HashMap::new();
+        let note = &mut |key: Vec<u8>, signature| {
+            said.insert(edge_hash(&key), signature);
         };
         let is_whole = expected(note).unwrap_or_default();
         let columns = keyspaces::columns(collection);
         self.rows_within(ITEM_KEYS.name, &columns, &keyspaces::end_of(columns), &mut |check, key, value| {
             keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
-            if !said.remove(&edge_hash(key)) && is_whole {
-                check.found(Law::ItemIndex, Row(key), "no item says so");
+            let (expected, found) = (said.remove(&edge_hash(key)), Signature::read(key, value));
+            match (expected, &found) {
+                (None, _) if is_whole => check.found(Law::ItemIndex, Row(key), "no item says so"),
+                (Some(expected), Ok(found)) if expected != *found => {
+                    check.found(Law::ItemIndex, Row(key), "its signature is not that of the item");
+                }
+                _ => {}
             }
-            records::read_empty(key, value)
+            found.map(drop)
         });
         if !said.is_empty() && !self.broken_off {
-            let missing = &mut |key: Vec<u8>| {
-                if said.remove(&edge_hash(&key)) {
+            let missing = &mut |key: Vec<u8>, _| {
+                if said.remove(&edge_hash(&key)).is_some() {
                     self.found(Law::ItemIndex, Row(&key), "is missing");
                 }
             };

@@ -6,11 +6,12 @@ use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, ErrorKind, Result,
 
 use super::{Reader, get};
 use crate::keyspaces::{self, COLLECTIONS};
-use crate::kv::{KeyRange, Read};
+use crate::kv::{KeyRange, Read, Visit};
 use crate::records;
 use crate::records::block::{self, Authors};
 use crate::records::schema::{self, Numbered};
 use crate::run::RunView;
+use crate::signature::Signature;
 
 /// A collection of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -208,7 +209,7 @@ impl ItemIndex<'_> {
     }
 
     /// How many rows of the column are from `from` on and before `to` (none: to the end), counted up to `at_most`. Both are
-    /// compared with the key of a row followed by the 16 bytes of its item's ID.
+    /// compared with the key of a row followed by the 16 bytes of its item's ID. Rows are counted, not read: damage goes unnoticed.
     ///
     /// # Errors
     /// As [`Reader::locate`].
@@ -217,14 +218,25 @@ impl ItemIndex<'_> {
         if at_most == 0 {
             return Ok(count);
         }
-        self.scan(column, from, to, false, &mut |_| {
+        self.rows(column, from, to, false, &mut |_, _| {
             count += 1;
             Ok(if count < at_most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         Ok(count)
     }
 
-    /// Hands the items of these rows to `visit` in the order of the keys, or backwards: those of equal keys by their IDs. An item
+    /// The bits that the signature of each item has that has this key in the column; none of a column that signatures do not tell of, which are all
+    /// but selects and booleans.
+    pub fn signature(&self, column: IndexedColumn<'_>, key: &[u8]) -> Option<Signature> {
+        let IndexedColumn::Property(property) = column else { return None };
+        let kind = &self.numbered.schema.property(property)?.kind;
+        let number = self.numbered.column(property).filter(|_| schema::is_signed(kind))?;
+        let mut signature = Signature::default();
+        signature.add(number, key);
+        Some(signature)
+    }
+
+    /// Hands the items of these rows with their signatures to `visit` in the order of the keys, or backwards: those of equal keys by their IDs. An item
     /// comes once for each of its keys. No row beyond those handed out is read; none is there of a column without an index.
     ///
     /// # Errors
@@ -235,7 +247,21 @@ impl ItemIndex<'_> {
         from: &[u8],
         to: Option<&[u8]>,
         backwards: bool,
-        visit: &mut dyn FnMut(BlockId) -> Result<ControlFlow<()>>,
+        visit: &mut dyn FnMut(BlockId, Signature) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        self.rows(column, from, to, backwards, &mut |key, value| {
+            let (_, _, item) = keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
+            visit(item, Signature::read(key, value)?)
+        })
+    }
+
+    fn rows(
+        &self,
+        column: IndexedColumn<'_>,
+        from: &[u8],
+        to: Option<&[u8]>,
+        backwards: bool,
+        visit: Visit<'_>,
     ) -> Result<()> {
         let Some(number) = self.number(column) else { return Ok(()) };
         let prefix = keyspaces::column(self.collection, number);
@@ -245,10 +271,6 @@ impl ItemIndex<'_> {
         if range.is_empty() {
             return Ok(());
         }
-        self.reader.read.scan(range, &mut |key, value| {
-            let (_, _, item) = keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
-            records::read_empty(key, value)?;
-            visit(item)
-        })
+        self.reader.read.scan(range, visit)
     }
 }

@@ -9,6 +9,11 @@ use crate::msgpack::{Fault, Pack, Unpack, Unpacked, put_array, put_bin, put_nil,
 /// The number of the column of titles, which every collection has.
 pub(crate) const TITLE: u32 = 0;
 
+/// Whether the signatures of items tell of their values of this type: those of few values, which alone lead an index nowhere.
+pub(crate) const fn is_signed(kind: &PropertyKind) -> bool {
+    matches!(kind, PropertyKind::SingleSelect(_) | PropertyKind::MultiSelect(_) | PropertyKind::Boolean)
+}
+
 /// A schema as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Numbered {

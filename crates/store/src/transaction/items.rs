@@ -17,6 +17,7 @@ use crate::reader::items::{item_count, numbered, read_entry};
 use crate::reader::trees::rows_of;
 use crate::records::schema::{self, Numbered};
 use crate::records::{self, block};
+use crate::signature::Signature;
 
 /// A collection as the write has it.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ pub(super) struct Collections {
     /// None for a block that has no schema.
     known: HashMap<BlockId, Option<Collection>, BuildHasherDefault<IdHasher>>,
     /// Rows of indexes to put, or to delete.
-    keys: BTreeMap<Vec<u8>, bool>,
+    keys: BTreeMap<Vec<u8>, Option<Signature>>,
 }
 
 /// The collection of this ID in `document`, if it has a schema.
@@ -79,11 +80,14 @@ impl Collections {
             rows.put(&key, &records::seal(&key, |out| schema::put_items(out, collection.items)))?;
             collection.stored_items = collection.items;
         }
-        for (key, is_there) in std::mem::take(&mut self.keys) {
-            if is_there {
-                rows.put(&key, &records::seal_empty(&key))?;
-            } else {
-                rows.delete(&key)?;
+        let mut value = Vec::new();
+        for (key, signature) in std::mem::take(&mut self.keys) {
+            match signature {
+                Some(signature) => {
+                    signature.seal_into(&key, &mut value);
+                    rows.put(&key, &value)?;
+                }
+                None => rows.delete(&key)?,
             }
         }
         Ok(())
@@ -123,8 +127,8 @@ impl SpaceTransaction<'_> {
             item,
             before,
             after,
-            &mut |key, is_there| {
-                keys.insert(key, is_there);
+            &mut |key, signature| {
+                keys.insert(key, signature);
             },
         );
         Ok(())

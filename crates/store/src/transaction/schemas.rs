@@ -58,7 +58,8 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// Columns that go are deleted as ranges. Items are read only if a property has another type, and so another column.
+    /// Columns that go are deleted as ranges. Items are read only if a property has another type, and so another column; all their rows are
+    /// written again if their signatures tell, or told, of it.
     fn replace_schema(&mut self, collection: BlockId, stored: &Numbered, schema: &Schema) -> Result<()> {
         let numbered = stored.replaced_by(schema).ok_or_else(too_many)?;
         if numbered == *stored {
@@ -77,7 +78,9 @@ impl SpaceTransaction<'_> {
             self.rows.delete_range(&column, &keyspaces::end_of(column))?;
         }
         if !retyped.is_empty() {
-            self.index_items(collection, &numbered, &|number| retyped.contains(&number))?;
+            let is_signed = |number: &u32| is_signed(stored, *number) || is_signed(&numbered, *number);
+            let is_resigned = before.symmetric_difference(&after).any(is_signed);
+            self.index_items(collection, &numbered, &|number| is_resigned || retyped.contains(&number))?;
         }
         self.put_schema(collection, &numbered)?;
         self.collections.replace(collection, numbered);
@@ -107,26 +110,33 @@ impl SpaceTransaction<'_> {
         is_wanted: &dyn Fn(u32) -> bool,
     ) -> Result<u64> {
         let indexer = Indexer { collection, numbered, keys: self.extractor.keys };
-        let (mut items, mut after) = (0, None);
+        let (mut items, mut after, mut value) = (0, None, Vec::new());
         loop {
             let (mut keys, mut read) = (Vec::new(), 0);
             self.reader()?.items(collection, after, &mut |item| {
                 if let BlockKind::CollectionItem { properties } = &item.data.kind {
-                    indexer.rows(item.id, (&item.data.markdown, properties), is_wanted, &mut |key| keys.push(key));
+                    let values = (item.data.markdown.as_str(), properties);
+                    indexer.rows(item.id, values, is_wanted, &mut |key, signature| keys.push((key, signature)));
                     items += 1;
                 }
                 (after, read) = (Some(item.id), read + 1);
                 Ok(if read < AT_A_TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
             })?;
-            keys.sort_unstable();
-            for key in keys {
-                self.rows.put(&key, &records::seal_empty(&key))?;
+            keys.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            for (key, signature) in keys {
+                signature.seal_into(&key, &mut value);
+                self.rows.put(&key, &value)?;
             }
             if read < AT_A_TIME {
                 return Ok(items);
             }
         }
     }
+}
+
+/// Whether the column of this number is one that signatures tell of.
+fn is_signed(numbered: &Numbered, number: u32) -> bool {
+    numbered.indexed().any(|(property, known)| known == number && schema::is_signed(&property.kind))
 }
 
 fn too_many() -> Error {

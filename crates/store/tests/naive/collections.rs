@@ -1,12 +1,13 @@
 //! Collections of the model: their indexes by brute force, and valid edits of schemas and items out of numbers.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, ContentProperty, Day, Edit, Forest, Node, Properties, Property,
     PropertyKind, PropertyValue, Relation, Schema, SelectOption, Slot,
 };
-use leafbase_store::{CollectionEntry, IndexedColumn, ItemIndex, ItemRow, Reader, RowValue};
+use leafbase_store::{CollectionEntry, IndexedColumn, ItemIndex, ItemRow, Reader, RowValue, Signature};
 
 use super::{Maker, Naive, pick, stamp};
 
@@ -88,12 +89,13 @@ impl Naive {
             let index = reader.item_index(*id).unwrap().unwrap();
             assert_eq!(index.items(), self.children(*id).len() as u64);
             assert!(!index.has(IndexedColumn::Property("none")));
-            self.column_agrees(&index, *id, IndexedColumn::Title);
+            let signatures = self.signatures(&index, *id);
+            self.column_agrees(&index, *id, IndexedColumn::Title, &signatures);
             for property in &schema.properties {
                 let column = IndexedColumn::Property(&property.key);
                 assert_eq!(index.has(column), property.kind.relation().is_none());
                 if index.has(column) {
-                    self.column_agrees(&index, *id, column);
+                    self.column_agrees(&index, *id, column, &signatures);
                 }
             }
         }
@@ -138,7 +140,35 @@ impl Naive {
         }
     }
 
-    fn column_agrees(&self, index: &ItemIndex<'_>, collection: BlockId, column: IndexedColumn<'_>) {
+    /// The signatures of all items: they tell of each select and boolean that is set, and of nothing else.
+    fn signatures(&self, index: &ItemIndex<'_>, collection: BlockId) -> BTreeMap<BlockId, Signature> {
+        let none = |item: &BlockId| (*item, Signature::default());
+        let mut signatures: BTreeMap<_, _> = self.children(collection).iter().map(none).collect();
+        assert_eq!(index.signature(IndexedColumn::Title, b"key"), None);
+        for property in &self.schemas[&collection].properties {
+            let column = IndexedColumn::Property(&property.key);
+            let kind = &property.kind;
+            let is_signed =
+                matches!(kind, PropertyKind::SingleSelect(_) | PropertyKind::MultiSelect(_) | PropertyKind::Boolean);
+            assert_eq!(index.signature(column, b"key").is_some(), is_signed);
+            if !is_signed {
+                continue;
+            }
+            for (key, item) in self.column(collection, column) {
+                let signature = signatures.get_mut(&item).unwrap();
+                *signature = signature.with(index.signature(column, &key).unwrap());
+            }
+        }
+        signatures
+    }
+
+    fn column_agrees(
+        &self,
+        index: &ItemIndex<'_>,
+        collection: BlockId,
+        column: IndexedColumn<'_>,
+        signatures: &BTreeMap<BlockId, Signature>,
+    ) {
         let rows = self.column(collection, column);
         let bound = |at: usize| rows.get(at).map(|(key, item)| [key.as_slice(), item.as_bytes()].concat());
         let middle = [(0, rows.len()), (rows.len() / 3, rows.len() / 2), (rows.len() / 2, rows.len() / 3)];
@@ -147,7 +177,8 @@ impl Naive {
             let (from, to) = (bound(from).filter(|_| from > 0).unwrap_or_default(), bound(to));
             for backwards in [false, true] {
                 let mut found = vec![];
-                let visit = &mut |item| {
+                let visit = &mut |item, signature| {
+                    assert!(signature == signatures[&item]);
                     found.push(item);
                     Ok(ControlFlow::Continue(()))
                 };

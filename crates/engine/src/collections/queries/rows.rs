@@ -8,11 +8,13 @@ use leafbase_model::{BlockId, BlockKind, BlockRecord, Error, Properties, Result,
 use leafbase_store::{IndexedColumn, ItemIndex, Reader};
 use leafbase_tree_ops::ReadTree;
 
+use super::sieve::{Sieve, Step};
+use crate::collections::showing::ITEMS_PER_LOOKUP;
 use crate::sight::Sight;
 use crate::tree::Tree;
 
-/// What is called for each item; `Break` ends the reading.
-pub(super) type Visit<'v> = &'v mut dyn FnMut(BlockRecord) -> Result<ControlFlow<()>>;
+/// What is called for each item, and tells how many it has found by now; `Break` ends the reading.
+pub(super) type Visit<'v> = &'v mut dyn FnMut(BlockRecord) -> Result<ControlFlow<(), usize>>;
 
 /// The items of one collection.
 pub(super) struct Rows<'a, S> {
@@ -20,7 +22,7 @@ pub(super) struct Rows<'a, S> {
     pub(super) collection: BlockId,
     pub(super) schema: Schema,
     reader: &'a Reader<'a>,
-    index: ItemIndex<'a>,
+    pub(super) index: ItemIndex<'a>,
 }
 
 impl<'a, S: Sight> Rows<'a, S> {
@@ -32,13 +34,13 @@ impl<'a, S: Sight> Rows<'a, S> {
         Ok(Self { tree, collection, schema, reader, index })
     }
 
-    /// Hands the items of this access to `visit`, in its order.
-    pub(super) fn each(&self, access: &Access, visit: Visit<'_>) -> Result<()> {
+    /// Hands the items of this access to `visit`, in its order, but for those that the sieve holds back.
+    pub(super) fn each(&self, access: &Access, sieve: &mut Sieve<'_>, visit: Visit<'_>) -> Result<()> {
         match access {
-            Access::All => self.reader.items(self.collection, None, visit),
+            Access::All => self.reader.items(self.collection, None, &mut |item| Ok(forget(visit(item)?))),
             Access::Index { column, ranges, backwards, then_empty } => {
-                let is_done = self.ranges(column, ranges, *backwards, visit)?.is_break();
-                if is_done || !then_empty { Ok(()) } else { self.empty(column, visit) }
+                let is_done = self.ranges(column, ranges, *backwards, (sieve, visit))?.is_break();
+                if is_done || !then_empty { Ok(()) } else { self.empty(column, sieve, visit) }
             }
             Access::Related { key, items } => self.related(key, items, visit),
         }
@@ -49,12 +51,16 @@ impl<'a, S: Sight> Rows<'a, S> {
         column: &ColumnRef,
         ranges: &[KeyRange],
         backwards: bool,
-        visit: Visit<'_>,
+        (sieve, visit): (&mut Sieve<'_>, Visit<'_>),
     ) -> Result<ControlFlow<()>> {
         let mut flow = ControlFlow::Continue(());
         for KeyRange { from, to } in ranges {
-            self.index.scan(indexed(column), from, to.as_deref(), backwards, &mut |id| {
-                flow = visit(self.item(id)?)?;
+            self.index.scan(indexed(column), from, to.as_deref(), backwards, &mut |id, signature| {
+                flow = match sieve.step(&self.index, id, signature)? {
+                    Step::Skip => ControlFlow::Continue(()),
+                    Step::Look => sieve.found(visit(self.item(id)?)?),
+                    Step::Leave => ControlFlow::Break(()),
+                };
                 Ok(flow)
             })?;
             if flow.is_break() {
@@ -64,11 +70,21 @@ impl<'a, S: Sight> Rows<'a, S> {
         Ok(flow)
     }
 
-    /// The items that have no key in the index of this column.
-    fn empty(&self, column: &ColumnRef, visit: Visit<'_>) -> Result<()> {
-        self.reader.items(self.collection, None, &mut |item| {
-            if self.has_key(column, &item)? { Ok(ControlFlow::Continue(())) } else { visit(item) }
-        })
+    /// The items that have no key in the index of this column: among few, if the sieve knows of them.
+    fn empty(&self, column: &ColumnRef, sieve: &mut Sieve<'_>, visit: Visit<'_>) -> Result<()> {
+        let mut look = |item| {
+            if self.has_key(column, &item)? { Ok(ControlFlow::Continue(())) } else { Ok(forget(visit(item)?)) }
+        };
+        let most = usize::try_from(self.count_all() / ITEMS_PER_LOOKUP).unwrap_or(usize::MAX);
+        let Some(few) = sieve.within(&self.index, most)? else {
+            return self.reader.items(self.collection, None, &mut look);
+        };
+        for id in few {
+            if look(self.item(*id)?)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn has_key(&self, column: &ColumnRef, item: &BlockRecord) -> Result<bool> {
@@ -115,7 +131,7 @@ impl<'a, S: Sight> Rows<'a, S> {
         Ok(self.reader.item_index(collection)?.map_or(0, |index| index.items()))
     }
 
-    fn item(&self, id: BlockId) -> Result<BlockRecord> {
+    pub(super) fn item(&self, id: BlockId) -> Result<BlockRecord> {
         let missing = || Error::corrupted(format_args!("item {id} is indexed, but there is no such item"));
         self.reader.block(id)?.ok_or_else(missing)
     }
@@ -129,7 +145,11 @@ pub(super) fn values(item: &BlockRecord) -> Result<&Properties> {
     }
 }
 
-fn indexed(column: &ColumnRef) -> IndexedColumn<'_> {
+fn forget(flow: ControlFlow<(), usize>) -> ControlFlow<()> {
+    flow.map_continue(drop)
+}
+
+pub(super) fn indexed(column: &ColumnRef) -> IndexedColumn<'_> {
     match column {
         ColumnRef::Title => IndexedColumn::Title,
         ColumnRef::Property(key) => IndexedColumn::Property(key),
