@@ -45,6 +45,8 @@ struct Bench {
     unheard: usize,
     round: usize,
     only: String,
+    /// Whether some questions may have no answer.
+    may_be_none: bool,
 }
 
 fn main() {
@@ -53,6 +55,8 @@ fn main() {
     let (rounds, blocks) = (setting("SEARCH_ROUNDS", rounds), setting("SEARCH_BLOCKS", blocks));
     let imports = setting("SEARCH_IMPORTS", imports);
     let mut bench = Bench::new(blocks / plan::BLOCKS, large);
+    // The rarest words are in no document of a small space.
+    bench.may_be_none = !measured;
     bench.agree();
     let mut probes = Vec::new();
     for round in 0..rounds {
@@ -126,6 +130,7 @@ impl Bench {
             unheard: 0,
             round: 0,
             only,
+            may_be_none: false,
         };
         for who in 0..PEERS.len() {
             let peer = bench.filled(who, "space");
@@ -178,7 +183,7 @@ impl Bench {
             for (who, peer) in self.peers.iter_mut().filter(|(who, _)| answers(*who, &row)) {
                 let all = peer.all(&row.question);
                 let top = peer.top(&row.question);
-                assert!(!all.is_empty(), "{}: {} finds nothing", row.name, PEERS[*who]);
+                assert!(self.may_be_none || !all.is_empty(), "{}: {} finds nothing", row.name, PEERS[*who]);
                 assert_eq!(top.len(), all.len().min(20), "{}: {}", row.name, PEERS[*who]);
                 assert!(top.iter().all(|found| all.binary_search(found).is_ok()), "{}: {}", row.name, PEERS[*who]);
                 let known = ours.get_or_insert_with(|| all.clone());
@@ -295,7 +300,7 @@ impl Bench {
                     LEAFBASE => leaf::open_and_ask(&path, &question),
                     _ => <Sqlite as Peer>::ask(&mut sqlite::open(&path, kind(who)), &question),
                 });
-                assert!(found > 0, "{}: nothing", PEERS[who]);
+                assert!(self.may_be_none || found > 0, "{}: nothing", PEERS[who]);
                 self.report.record(row, who, took.as_secs_f64() * 1e9);
             }
         }
