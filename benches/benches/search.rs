@@ -164,9 +164,9 @@ impl Bench {
         let mega = |bytes: f64| bytes / 1e6;
         println!("{:.1} MB of text; bytes of an index to those of the text:", mega(text));
         println!("- {}: {:.1} MB, {:.2} (bar 1.2)", PEERS[LEAFBASE], mega(index), index / text);
-        for who in BY_BLOCK..=STEMS {
+        for (who, name) in PEERS.iter().enumerate().filter(|(who, _)| (BY_BLOCK..=STEMS).contains(who)) {
             let index = sqlite::open(&directory(root, who, "space"), kind(who)).index_bytes() as f64;
-            println!("- {}: {:.1} MB, {:.2}", PEERS[who], mega(index), index / text);
+            println!("- {name}: {:.1} MB, {:.2}", mega(index), index / text);
         }
         let index = bytes(&directory(root, BARE, "space")) as f64;
         println!("- {}: {:.1} MB, {:.2}", PEERS[BARE], mega(index), index / text);

@@ -209,8 +209,8 @@ mod tests {
         let Scene { space, seen, document, .. } = &scene;
         let schema = || SchemaDraft::new("c", []);
         let make = |home: BlockId| CreateCollection::new(schema(), Position::end_of(home));
-        let made = |home: BlockId| space.connect().create_collection(make(home)).unwrap().id;
-        let (own, hidden) = (made(document.root()), made(scene.hidden[0].1));
+        let new = |home: BlockId| space.connect().create_collection(make(home)).unwrap().id;
+        let (own, hidden) = (new(document.root()), new(scene.hidden[0].1));
         let related = |id: BlockId| SchemaDraft::new("c", [PropertyDraft::new("r", Relation::to(id).into())]);
         let asked = |id: BlockId| {
             let outcomes: [Outcome; 7] = [

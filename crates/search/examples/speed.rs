@@ -1,6 +1,7 @@
 //! How long the index takes: `cargo run --release -p leafbase-search --example speed`, on 25,000 documents of 40 texts each.
 #![allow(
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::cast_precision_loss,
     reason = "a program that prints figures"

@@ -60,7 +60,9 @@ impl Indexer<'_> {
             if schema::is_signed(kind)
                 && let Some(value) = values.get(key)
             {
-                (self.keys)(kind, value).iter().for_each(|key| signature.add(number, key));
+                for key in (self.keys)(kind, value) {
+                    signature.add(number, &key);
+                }
             }
         }
         signature

@@ -352,11 +352,11 @@ fn many(count: usize) -> (Wrapped, Scene) {
     let people = scene.add(scene.people, &[json!({"title": "Ada"}), json!({"title": "Ben"})]);
     let thing = |number: usize| {
         let state = ["todo", "done", "Later"][number % 3];
-        let tags = if number % (count / 4) == 0 { "Later" } else { "todo" };
-        let owner = people[usize::from(number % (count / 4) != 0)];
+        let tags = if number.is_multiple_of(count / 4) { "Later" } else { "todo" };
+        let owner = people[usize::from(!number.is_multiple_of(count / 4))];
         json!({"name": format!("{number:06}"), "properties": {
             "size": number * 7 % count, "state": state, "tags": [tags], "owner": [owner],
-            "note": format!("{number} bottles"), "done": number % 2 == 0}})
+            "note": format!("{number} bottles"), "done": number.is_multiple_of(2)}})
     };
     let things: Vec<_> = (0..count).map(thing).collect();
     for some in things.chunks(500) {

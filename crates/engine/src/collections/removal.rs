@@ -255,8 +255,8 @@ mod tests {
         }
 
         /// Blocks of the document, which `edits` take out or move.
-        fn apply(&self, edits: Vec<Edit>) {
-            self.notes.write(|writing| writing.apply(edits.clone())).unwrap();
+        fn apply(&self, edits: &[Edit]) {
+            self.notes.write(|writing| writing.apply(edits.to_vec())).unwrap();
             let report = self.notes.space().check().unwrap();
             assert!(report.is_clean(), "{report:#?}");
         }
@@ -277,7 +277,7 @@ mod tests {
         for (name, edits, expected) in cases {
             let shop = Workshop::new();
             assert_eq!(all(&shop).len(), 3);
-            shop.apply(edits(&shop));
+            shop.apply(&edits(&shop));
             assert_eq!(shop.named(), expected, "{name}");
         }
     }
@@ -293,7 +293,7 @@ mod tests {
             let change = Edit::SetSchema { document, collection, before, after };
             let forest = shop.notes.read(|tree, _| tree.subtree(shop.parts, None)).unwrap();
             let removal = Edit::Remove { slot: Slot { document, parent: document.root(), after: None }, forest };
-            shop.apply(if is_first { vec![change, removal] } else { vec![removal, change] });
+            shop.apply(&if is_first { [change, removal] } else { [removal, change] });
             let schema = shop.notes.schema(shop.things).unwrap();
             assert_eq!((schema.key.as_str(), schema.properties.len()), ("other", 0));
             assert!(shop.named().is_empty());
@@ -314,7 +314,7 @@ mod tests {
             node.block = after.as_ref().clone();
         }
         let there = Edit::Move { block: shop.parts, from: slot(None), to: slot(Some(text)) };
-        shop.apply(vec![there, rename, Edit::Remove { slot: slot(Some(text)), forest }]);
+        shop.apply(&[there, rename, Edit::Remove { slot: slot(Some(text)), forest }]);
         assert_eq!(shop.notes.fetch(Fetch::new(shop.document)).unwrap().children().len(), 2);
         assert!(shop.notes.schema(shop.things).unwrap().properties.is_empty());
     }

@@ -81,7 +81,7 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
     }
 
     /// An item as it lies in the store, without its page.
-    pub(super) fn row(&mut self, table: &mut Table, row: ItemRow<'_>) -> Result<Item> {
+    pub(super) fn row(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<Item> {
         let count = table.columns.hold(row.values(), RowValue::read)?;
         let (id, content_key, title) = (row.id, table.content_key.clone(), row.title.to_owned());
         Ok(Item { id, content_key, title, properties: self.values(table, id, count)?, content: Content::None })
@@ -89,12 +89,11 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
 
     /// What an item of `collection` with these values shows where it is shown as a block.
     pub(crate) fn fields(&mut self, collection: BlockId, item: BlockId, values: Properties) -> Result<ItemFields> {
-        let mut table = match self.tables.remove(&collection) {
-            Some(known) => known,
-            None => {
-                let schema = self.tree.schema(collection)?.ok_or_else(|| no_schema(collection))?;
-                self.table(collection, &schema, 1)?
-            }
+        let mut table = if let Some(known) = self.tables.remove(&collection) {
+            known
+        } else {
+            let schema = self.tree.schema(collection)?.ok_or_else(|| no_schema(collection))?;
+            self.table(collection, &schema, 1)?
         };
         let properties = self.owned_values(&mut table, item, values)?;
         let fields = ItemFields { content_key: table.content_key.clone(), properties };
@@ -182,8 +181,9 @@ fn inverted_by<S: Sight>(
     let mut owners = Vec::new();
     tree.reader().item_rows(owner, None, &mut |row| {
         if let Some(held) = row.value(key)? {
+            let id = row.id;
             see(row);
-            owners.push((row.id, Properties::from_iter([(key.to_owned(), held)])));
+            owners.push((id, Properties::from_iter([(key.to_owned(), held)])));
         }
         Ok(ControlFlow::Continue(()))
     })?;

@@ -11,7 +11,7 @@ use crate::records;
 use crate::records::block::{self, ItemParts};
 
 /// An item as its collection keeps it, in the state that is read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ItemRow<'r> {
     /// Its block.
     pub id: BlockId,
@@ -29,7 +29,7 @@ impl<'r> ItemRow<'r> {
 
     /// Its values by the bytes of their keys, in the order of the keys, each read when it is asked for.
     pub fn values(&self) -> RowValues<'r> {
-        self.values
+        self.values.clone()
     }
 
     /// The value under `key`. Those before it are passed over.
@@ -37,7 +37,7 @@ impl<'r> ItemRow<'r> {
     /// # Errors
     /// As [`Reader::locate`].
     pub fn value(&self, key: &str) -> Result<Option<PropertyValue>> {
-        for held in self.values {
+        for held in self.values.clone() {
             let (known, value) = held?;
             match known.cmp(key.as_bytes()) {
                 Ordering::Less => {}
@@ -50,7 +50,7 @@ impl<'r> ItemRow<'r> {
 }
 
 /// The values of an item by the bytes of their keys, in the order of the keys. Each is an error, and the last one, where the record is damaged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RowValues<'r> {
     /// The key of the run that the item lies in.
     run: &'r [u8],

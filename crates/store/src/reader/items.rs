@@ -107,12 +107,7 @@ impl<'a> Reader<'a> {
     }
 
     /// As [`Self::items`]: the key of the run, the ID and the record of each item.
-    pub(super) fn item_records(
-        &self,
-        collection: BlockId,
-        after: Option<BlockId>,
-        visit: &mut dyn FnMut(&[u8], BlockId, &[u8]) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
+    pub(super) fn item_records(&self, collection: BlockId, after: Option<BlockId>, visit: VisitItem<'_>) -> Result<()> {
         let Some(place) = self.place(collection)? else { return Ok(()) };
         let siblings = keyspaces::parent_runs(place.document, collection);
         let start = match after {
@@ -189,6 +184,9 @@ pub struct ItemIndex<'a> {
     numbered: Numbered,
     items: u64,
 }
+
+/// Gets the key of the run that an item lies in, the item, and its record. Whether it goes on.
+pub(super) type VisitItem<'f> = &'f mut dyn FnMut(&[u8], BlockId, &[u8]) -> Result<ControlFlow<()>>;
 
 impl ItemIndex<'_> {
     /// How many items the collection has.

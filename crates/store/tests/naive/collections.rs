@@ -115,7 +115,7 @@ impl Naive {
             let mut rows = vec![];
             let visit = &mut |row: ItemRow<'_>| {
                 rows.push(row.id);
-                self.row_agrees(row);
+                self.row_agrees(&row);
                 Ok(ControlFlow::Continue(()))
             };
             reader.item_rows(collection, after_item, visit).unwrap();
@@ -124,7 +124,7 @@ impl Naive {
         }
     }
 
-    fn row_agrees(&self, row: ItemRow<'_>) {
+    fn row_agrees(&self, row: &ItemRow<'_>) {
         let BlockData { kind: BlockKind::CollectionItem { properties }, markdown, .. } = &self.blocks[&row.id].data
         else {
             panic!("{} is no item", row.id)

@@ -243,5 +243,5 @@ fn ranges_of_one_block_are_bounded() {
         let ranges = ranges(patterns);
         assert_eq!((ranges.len(), ranges.last().cloned()), (100, Some(last)), "{patterns}");
     }
-    assert_eq!(ranges(r#""(?:ab)+""#), [0..600]);
+    assert_eq!(ranges(r#""(?:ab)+""#), Vec::from_iter(Some(0..600)));
 }

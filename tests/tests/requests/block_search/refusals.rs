@@ -7,7 +7,7 @@ fn refusals() {
     let shelf = Shelf::of(TRIP);
     let nowhere = r#""blockId":"01ARZ3NDEKTSV4RRFFQ69G5FAV""#;
     let long = "a".repeat(1_001);
-    let nine = vec!["\"a\""; 9].join(",");
+    let nine = ["\"a\""; 9].join(",");
     let refused = "back-references are not supported, at byte 3";
     for (body, expected) in [
         (format!(r#"{{{nowhere},"pattern":"a"}}"#), "blockId: not found".to_owned()),

@@ -70,7 +70,7 @@ impl<S: Sight> Reading<'_, '_, S> {
         let mut table = shower.table(self.collection, schema, count)?;
         self.tree
             .reader()
-            .item_rows(self.collection, after, &mut |row| part.put(self, row.id, || shower.row(&mut table, row)))?;
+            .item_rows(self.collection, after, &mut |row| part.put(self, row.id, || shower.row(&mut table, &row)))?;
         let (items, next_cursor) = part.end(self.collection);
         Ok(ItemsPage { items, next_cursor })
     }
