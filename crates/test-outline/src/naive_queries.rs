@@ -214,14 +214,12 @@ fn compare(kind: &PropertyKind, one: &PropertyValue, other: &PropertyValue) -> O
 }
 
 /// One operand, or of `anyOf` several.
-fn operands<T>(condition: &Condition, read: impl Fn(&Value) -> Result<T>, placed: bool) -> Result<Vec<T>> {
+fn operands<T>(condition: &Condition, read: impl Fn(&Value) -> Result<T>) -> Result<Vec<T>> {
     if condition.operator != Operator::AnyOf {
         return Ok(vec![read(&condition.operand)?]);
     }
     let values = condition.operand.as_array().ok_or_else(|| mismatch("no array"))?;
-    let at = |(index, value): (usize, &Value)| {
-        read(value).map_err(|error| if placed { error.at(format_args!("[{index}]")) } else { error })
-    };
+    let at = |(index, value): (usize, &Value)| read(value).map_err(|error| error.at(format_args!("[{index}]")));
     values.iter().enumerate().map(at).collect()
 }
 
@@ -245,7 +243,7 @@ fn test(condition: &Condition, column: &Property, reading: Reading<'_>) -> Resul
                 return refused();
             }
             let text = |value: &Value| value.as_str().map(folded).ok_or_else(|| mismatch("no text"));
-            let wanted = operands(condition, text, true)?;
+            let wanted = operands(condition, text)?;
             Ok(Box::new(move |value| {
                 let Some(PropertyValue::Text(text)) = value else {
                     return matches!(operator, Equals | AnyOf) && wanted.iter().any(String::is_empty);
@@ -264,7 +262,7 @@ fn test(condition: &Condition, column: &Property, reading: Reading<'_>) -> Resul
                 Some(PropertyValue::Number(number)) => Ok(number),
                 _ => Err(mismatch("no number")),
             };
-            let wanted = operands(condition, number, false)?;
+            let wanted = operands(condition, number)?;
             Ok(Box::new(move |value| {
                 let Some(PropertyValue::Number(number)) = value else { return false };
                 wanted.iter().any(|wanted| holds(number.partial_cmp(wanted).unwrap()))
@@ -272,7 +270,7 @@ fn test(condition: &Condition, column: &Property, reading: Reading<'_>) -> Resul
         }
         PropertyType::Date => {
             let holds = ordering_of(operator, false).ok_or_else(|| mismatch("no such comparison"))?;
-            let wanted = operands(condition, |value| day(value, reading.today), true)?;
+            let wanted = operands(condition, |value| day(value, reading.today))?;
             Ok(Box::new(move |value| {
                 let Some(PropertyValue::Date(day)) = value else { return false };
                 wanted.iter().any(|wanted| holds(day.cmp(wanted)))
@@ -287,7 +285,7 @@ fn test(condition: &Condition, column: &Property, reading: Reading<'_>) -> Resul
                 Some(PropertyValue::Text(name)) => Ok(name),
                 _ => Err(mismatch("no name")),
             };
-            let wanted = operands(condition, name, true)?;
+            let wanted = operands(condition, name)?;
             Ok(Box::new(move |value| wanted.iter().any(|name| value == Some(&PropertyValue::Text(name.clone())))))
         }
         PropertyType::MultiSelect if matches!(operator, Equals | Contains | AnyOf | AllOf) => {
