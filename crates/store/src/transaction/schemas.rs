@@ -58,8 +58,8 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// Columns that go are deleted as ranges. Items are read only if a property has another type, and so another column; all their rows are
-    /// written again if their signatures tell, or told, of it.
+    /// Columns that go are deleted as ranges. Items are read if a property has another type, and so another column, and if one goes of which signatures
+    /// told: all their rows are written again then.
     fn replace_schema(&mut self, collection: BlockId, stored: &Numbered, schema: &Schema) -> Result<()> {
         let numbered = stored.replaced_by(schema).ok_or_else(too_many)?;
         if numbered == *stored {
@@ -77,9 +77,9 @@ impl SpaceTransaction<'_> {
             let column = keyspaces::column(collection, *gone);
             self.rows.delete_range(&column, &keyspaces::end_of(column))?;
         }
-        if !retyped.is_empty() {
-            let is_signed = |number: &u32| is_signed(stored, *number) || is_signed(&numbered, *number);
-            let is_resigned = before.symmetric_difference(&after).any(is_signed);
+        let has_gone = before.difference(&after).any(|number| is_signed(stored, *number));
+        let is_resigned = has_gone || retyped.iter().any(|number| is_signed(&numbered, *number));
+        if is_resigned || !retyped.is_empty() {
             self.index_items(collection, &numbered, &|number| is_resigned || retyped.contains(&number))?;
         }
         self.put_schema(collection, &numbered)?;
