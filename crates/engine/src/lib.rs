@@ -43,9 +43,9 @@
 //! while one writes; a second writer waits. A read sees one state from beginning to end. One process at a time has a directory
 //! open.
 //!
-//! Calls block: a read for as long as it takes, a durable write until the disk has it. There is no runtime, and one thread of
-//! Leafbase's own at most: the first search of a space starts one that keeps the search index up, unless
-//! [`SearchIndexing::OnDemand`] says that there shall be none. An async host calls from where blocking is allowed, such as
+//! Calls block: a read for as long as it takes, a durable write until the disk has it. There is no runtime, and no
+//! thread of Leafbase's own before the first search of a space: that starts one which keeps the search index up, and while the
+//! index is written it has threads of its own. With [`SearchIndexing::OnDemand`] none outlives a call. An async host calls from where blocking is allowed, such as
 //! `tokio::task::spawn_blocking`, with a clone of the connection.
 //!
 //! # Errors
