@@ -297,7 +297,7 @@ impl Answer for ItemCounts {
     fn lines(&self) -> Vec<String> {
         let value = |value: &Option<GroupValue>| match value {
             Some(GroupValue::Value(value)) => text(value),
-            Some(GroupValue::Related(item)) => item.title.clone(),
+            Some(GroupValue::Related(item)) => item.title.to_string(),
             None => "-".to_owned(),
         };
         let groups = self.groups.iter().flatten();

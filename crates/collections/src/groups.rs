@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use leafbase_model::{
-    BlockId, Error, GroupValue, ItemGroup, Limits, PropertyKind, PropertyValue, RelatedItem, Result, Schema,
+    BlockId, Error, GroupValue, ItemGroup, Limits, PropertyKind, PropertyValue, RelatedItem, Result, Schema, SharedText,
 };
 
 use crate::conditions::present;
@@ -104,7 +104,7 @@ fn parts(kind: &PropertyKind, value: &PropertyValue) -> Vec<((Vec<u8>, String), 
         let item = *item;
         (
             (item.to_bytes().to_vec(), String::new()),
-            GroupValue::Related(RelatedItem { block_id: item, title: String::new() }),
+            GroupValue::Related(RelatedItem { block_id: item, title: SharedText::default() }),
         )
     };
     let option = |name: &String| {

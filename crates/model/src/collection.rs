@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::requests::given;
-use crate::{BlockId, Content, DocumentId, ItemValues, PropertyKey, PropertyValue, Result, Schema};
+use crate::{BlockId, Content, DocumentId, ItemValues, PropertyKey, PropertyValue, Result, Schema, SharedText};
 
 /// A collection in a list. As JSON: `{"id", "name", "itemCount", "documentId"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -54,8 +54,8 @@ impl Serialize for SchemaReply {
 pub struct RelatedItem {
     /// Its block.
     pub block_id: BlockId,
-    /// Its title.
-    pub title: String,
+    /// Its title: inline markdown.
+    pub title: SharedText,
 }
 
 /// The value of a property as a reply shows it. The two ends of a relation look alike, whichever owns it.

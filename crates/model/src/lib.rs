@@ -52,7 +52,6 @@ mod time;
 
 mod language;
 mod properties;
-mod property_key;
 mod schema;
 mod styles;
 mod task;
@@ -76,6 +75,7 @@ mod folder;
 mod info;
 mod item_values;
 mod search;
+mod shared_text;
 
 mod change;
 mod change_json;
@@ -109,7 +109,6 @@ pub use metadata::{Comment, Metadata};
 pub use patch::BlockPatch;
 pub use position::{Edge, Position, Side, Target};
 pub use properties::{Properties, PropertyChange, PropertyValue};
-pub use property_key::PropertyKey;
 pub use requests::blocks::{DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, MoveBlocks, UpdateBlocks};
 pub use requests::collections::{
     AddItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems, GetSchema, ItemDraft, ItemUpdate,
@@ -133,6 +132,7 @@ pub use schema::{
     SchemaDraft, SelectOption,
 };
 pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
+pub use shared_text::{PropertyKey, SharedText};
 pub use styles::{
     BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, TextAlignment, TextLook,
     TextStyle,

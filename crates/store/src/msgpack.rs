@@ -170,6 +170,17 @@ impl<'a> Unpack<'a> {
         if self.rest.is_empty() { Ok(()) } else { Err(Fault::Damaged) }
     }
 
+    /// How many bytes are left.
+    pub(crate) fn left(self) -> usize {
+        self.rest.len()
+    }
+
+    /// As it is when so many bytes are left.
+    pub(crate) fn last(self, count: usize) -> Self {
+        let passed = self.rest.len().saturating_sub(count);
+        Self { rest: self.rest.get(passed..).unwrap_or_default() }
+    }
+
     fn take(&mut self, count: usize) -> Unpacked<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(Fault::Damaged)?;
         self.rest = rest;

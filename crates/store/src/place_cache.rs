@@ -129,9 +129,9 @@ impl Drop for Committing<'_> {
     }
 }
 
-/// IDs end in random bits already: one multiplication spreads them. IDs are made by the engine, never by who asks.
+/// Hashes IDs: they end in random bits already, so one multiplication spreads them. IDs are made by the engine, never by who asks.
 #[derive(Debug, Default)]
-pub(crate) struct IdHasher(u64);
+pub struct IdHasher(u64);
 
 impl Hasher for IdHasher {
     fn finish(&self) -> u64 {
@@ -140,7 +140,10 @@ impl Hasher for IdHasher {
 
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
-            let word = chunk.iter().fold(0, |word, byte| (word << 8) | u64::from(*byte));
+            let word = match chunk.first_chunk() {
+                Some(word) => u64::from_be_bytes(*word),
+                None => chunk.iter().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
+            };
             self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         }
     }

@@ -32,7 +32,7 @@ mod streams;
 pub(crate) mod tasks;
 pub(crate) mod trees;
 
-pub use item_rows::{ItemRow, RowValue, RowValues};
+pub use item_rows::{ItemRow, RowOptions, RowRelations, RowValue, RowValues, ValueAt, ValueView};
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use query::{Cursor, DocumentPage, DocumentQuery, Order, Span, Within};
 pub use tasks::TaskPage;

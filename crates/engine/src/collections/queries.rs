@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use leafbase_collections::{Groups, Page, Place, Plan, Query, Values, plan};
 use leafbase_model::{
-    BlockId, BlockRecord, CountItems, Day, Error, Filter, GroupValue, Item, ItemCounts, ItemGroup, ItemsPage,
+    BlockId, BlockRecord, CountItems, Day, Filter, GroupValue, Item, ItemCounts, ItemGroup, ItemsPage,
     QueryItems, Result, Sort,
 };
 use leafbase_tree_ops::ReadTree;
@@ -168,9 +168,9 @@ impl<S: Sight> Connection<S> {
             {
                 return Ok(counts);
             }
-            let mut counts = count(&rows, &query, groups)?;
-            entitle(tree, counts.groups.as_deref_mut().unwrap_or_default())?;
-            Ok(counts)
+            let ItemCounts { count, groups } = count(&rows, &query, groups)?;
+            let groups = groups.map(|groups| entitled(tree, groups)).transpose()?;
+            Ok(ItemCounts { count, groups })
         })
     }
 
@@ -257,17 +257,15 @@ fn count<S: Sight>(rows: &Rows<'_, S>, query: &Query, mut groups: Option<Groups>
     Ok(ItemCounts { count, groups: groups.map(Groups::finish) })
 }
 
-/// Gives the related items of groups their titles.
-fn entitle<T: ReadTree>(tree: &T, groups: &mut [ItemGroup]) -> Result<()> {
-    for group in groups {
+/// The groups with the titles of related items. One of what is no item is left out: damage may leave an ID behind.
+fn entitled<T: ReadTree>(tree: &T, groups: Vec<ItemGroup>) -> Result<Vec<ItemGroup>> {
+    let mut titled = Vec::with_capacity(groups.len());
+    for mut group in groups {
         if let Some(GroupValue::Related(item)) = &mut group.value {
-            item.title = title(tree, item.block_id)?;
+            let Some(block) = tree.block(item.block_id)? else { continue };
+            item.title = block.data.markdown.into();
         }
+        titled.push(group);
     }
-    Ok(())
-}
-
-fn title<T: ReadTree>(tree: &T, item: BlockId) -> Result<String> {
-    let missing = || Error::corrupted(format_args!("item {item} is related, but there is no such item"));
-    Ok(tree.block(item)?.ok_or_else(missing)?.data.markdown)
+    Ok(titled)
 }

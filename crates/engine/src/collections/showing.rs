@@ -11,7 +11,7 @@ use leafbase_model::{
     Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue, ItemValues,
     Properties, Property, PropertyKey, PropertyValue, RelatedItem, Relation, Result, Schema,
 };
-use leafbase_store::{ItemRow, RowValue};
+use leafbase_store::{ItemRow, RowValue, ValueView};
 
 use self::columns::{Column, Columns, Source};
 use self::titles::Titles;
@@ -76,15 +76,15 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         let BlockData { kind: BlockKind::CollectionItem { properties }, markdown: title, .. } = data else {
             return Err(no_item(id));
         };
-        let properties = self.owned_values(table, id, properties)?;
+        let properties = self.values(table, id, properties)?;
         Ok(Item { id, content_key: table.content_key.clone(), title, properties, content })
     }
 
     /// An item as it lies in the store, without its page.
     pub(super) fn row(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<Item> {
-        let count = table.columns.hold(row.values(), RowValue::read)?;
+        let properties = self.row_values(table, row)?;
         let (id, content_key, title) = (row.id, table.content_key.clone(), row.title.to_owned());
-        Ok(Item { id, content_key, title, properties: self.values(table, id, count)?, content: Content::None })
+        Ok(Item { id, content_key, title, properties, content: Content::None })
     }
 
     /// What an item of `collection` with these values shows where it is shown as a block.
@@ -95,7 +95,7 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
             let schema = self.tree.schema(collection)?.ok_or_else(|| no_schema(collection))?;
             self.table(collection, &schema, 1)?
         };
-        let properties = self.owned_values(&mut table, item, values)?;
+        let properties = self.values(&mut table, item, values)?;
         let fields = ItemFields { content_key: table.content_key.clone(), properties };
         self.tables.insert(collection, table);
         Ok(fields)
@@ -109,7 +109,7 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
                 Some(relation) => self.source(collection, key, relation, items)?,
                 None => Source::Own,
             };
-            Ok(Column { key: key.into(), target: relation.map(|relation| relation.target), source, held: None })
+            Ok(Column { key: key.into(), target: relation.map(|relation| relation.target), source, held: None, at: None })
         };
         Ok(Columns::new(schema.properties.iter().map(column).collect::<Result<_>>()?))
     }
@@ -136,39 +136,87 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         inverted_by(self.tree, owner, key, &mut |_| ())
     }
 
-    fn owned_values(&mut self, table: &mut Table, item: BlockId, own: Properties) -> Result<ItemValues> {
-        let count = table.columns.hold(own.into_iter().map(Ok), Ok)?;
-        self.values(table, item, count)
-    }
-
-    /// What an item shows whose own values the columns hold: at most so many values.
-    fn values(&mut self, table: &mut Table, item: BlockId, count: usize) -> Result<ItemValues> {
-        let (collection, mut values) = (table.collection, Vec::with_capacity(count));
+    /// What an item shows that holds these values.
+    fn values(&mut self, table: &mut Table, item: BlockId, own: Properties) -> Result<ItemValues> {
+        let mut values = Vec::with_capacity(table.columns.hold(own));
         for (place, column) in (0..).zip(&mut table.columns.all) {
-            let held = column.held.take();
-            let shown = match (&column.source, held) {
+            let shown = match (&column.source, column.held.take()) {
                 (Source::Own, None) => None,
-                (Source::Own, Some(PropertyValue::Relations(items))) => self.relations(column, items)?,
+                (Source::Own, Some(PropertyValue::Relations(items))) => self.relations(column, items.into_iter().map(Ok))?,
                 (Source::Own, Some(value)) => Some(ItemValue::Value(value)),
-                (Source::Lookup, _) => self.relations(column, related(self.tree, collection, &column.key, item)?)?,
-                (Source::Inverted(holders), held) => self.relations(column, united(holders.get(&item), held))?,
+                (_, held) => self.related(table.collection, column, item, held)?,
             };
             values.extend(shown.map(|shown| (place, shown)));
         }
         Ok(ItemValues::new(table.columns.keys.clone(), values))
     }
 
-    /// What a relation to these items shows; nothing for none.
-    fn relations(&mut self, column: &Column, items: impl IntoIterator<Item = BlockId>) -> Result<Option<ItemValue>> {
-        let items = items.into_iter();
+    /// As [`Self::values`], of an item as it lies in the store. Each value is made where it stays: it is moved nowhere.
+    fn row_values(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<ItemValues> {
+        let mut values = Vec::with_capacity(table.columns.find(row)?);
+        for (place, column) in (0..).zip(&table.columns.all) {
+            let mut put = |value| values.push((place, ItemValue::Value(value)));
+            let held = column.at.map(|at| row.value_at(at));
+            let (Source::Own, Some(value)) = (&column.source, held) else {
+                if !matches!(column.source, Source::Own) {
+                    let held = held.map(RowValue::read).transpose()?;
+                    let shown = self.related(table.collection, column, row.id, held)?;
+                    values.extend(shown.map(|shown| (place, shown)));
+                }
+                continue;
+            };
+            match value.view()? {
+                ValueView::Text(text) => put(PropertyValue::Text(text.to_owned())),
+                ValueView::Number(number) => put(PropertyValue::Number(number)),
+                ValueView::Boolean(value) => put(PropertyValue::Boolean(value)),
+                ValueView::Date(day) => put(PropertyValue::Date(day)),
+                ValueView::Options(options) => put(PropertyValue::Options(listed(options, str::to_owned)?)),
+                ValueView::Relations(items) => {
+                    values.extend(self.relations(column, items)?.map(|shown| (place, shown)));
+                }
+            }
+        }
+        Ok(ItemValues::new(table.columns.keys.clone(), values))
+    }
+
+    /// What a relation of an item shows that others hold; of a symmetric one the item itself holds some, too.
+    fn related(
+        &mut self,
+        collection: BlockId,
+        column: &Column,
+        item: BlockId,
+        held: Option<PropertyValue>,
+    ) -> Result<Option<ItemValue>> {
+        match &column.source {
+            Source::Inverted(holders) => self.relations(column, united(holders.get(&item), held).into_iter().map(Ok)),
+            _ => self.relations(column, related(self.tree, collection, &column.key, item)?.into_iter().map(Ok)),
+        }
+    }
+
+    /// What a relation to these items shows; nothing for none. What is no item is left out: damage may leave an ID behind.
+    fn relations(
+        &mut self,
+        column: &Column,
+        items: impl Iterator<Item = Result<BlockId>>,
+    ) -> Result<Option<ItemValue>> {
         let mut shown = Vec::with_capacity(items.size_hint().0);
-        for block_id in items {
+        for item in items {
             // Only relations have items.
-            let title = self.titles.of(self.tree, column.target.unwrap_or_default(), block_id)?;
-            shown.push(RelatedItem { block_id, title });
+            let (block_id, target) = (item?, column.target.unwrap_or_default());
+            let title = self.titles.of(self.tree, target, block_id)?;
+            shown.extend(title.map(|title| RelatedItem { block_id, title }));
         }
         Ok((!shown.is_empty()).then_some(ItemValue::Relations(shown)))
     }
+}
+
+/// Every entry, in a list of just that length.
+fn listed<T, U>(entries: impl Iterator<Item = Result<T>>, make: impl Fn(T) -> U) -> Result<Vec<U>> {
+    let mut list = Vec::with_capacity(entries.size_hint().0);
+    for entry in entries {
+        list.push(make(entry?));
+    }
+    Ok(list)
 }
 
 /// By item, those of `owner` that name it under `key`; each of `owner` is shown to `see`.

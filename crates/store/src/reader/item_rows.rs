@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockId, PropertyValue, Result};
+use leafbase_model::{BlockId, Day, PropertyValue, Result};
 
 use super::Reader;
 use crate::msgpack::{Fault, Unpack, Unpacked};
 use crate::records;
-use crate::records::block::{self, ItemParts};
+use crate::records::block::{self, HeldValue, ItemParts};
 
 /// An item as its collection keeps it, in the state that is read.
 #[derive(Clone, Debug)]
@@ -30,6 +30,12 @@ impl<'r> ItemRow<'r> {
     /// Its values by the bytes of their keys, in the order of the keys, each read when it is asked for.
     pub fn values(&self) -> RowValues<'r> {
         self.values.clone()
+    }
+
+    /// The value that stands at `at`, a place in this row.
+    #[inline]
+    pub fn value_at(&self, at: ValueAt) -> RowValue<'r> {
+        RowValue { run: self.values.run, at: self.values.rest.last(at.0) }
     }
 
     /// The value under `key`. Those before it are passed over.
@@ -89,6 +95,10 @@ fn is_before(one: &[u8], next: &[u8]) -> bool {
     one.first() < next.first() || one < next
 }
 
+/// Where a value stands in the row of its item.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueAt(usize);
+
 /// A value of an item, not read yet.
 #[derive(Clone, Copy, Debug)]
 pub struct RowValue<'r> {
@@ -96,13 +106,106 @@ pub struct RowValue<'r> {
     at: Unpack<'r>,
 }
 
-impl RowValue<'_> {
+impl<'r> RowValue<'r> {
+    /// Where it stands in its row.
+    pub fn at(self) -> ValueAt {
+        ValueAt(self.at.left())
+    }
+
     /// The value.
     ///
     /// # Errors
     /// As [`Reader::locate`].
     pub fn read(mut self) -> Result<PropertyValue> {
         block::read_property(&mut self.at).map_err(|fault| records::fault(self.run, fault))
+    }
+
+    /// The value as it lies in the row.
+    ///
+    /// # Errors
+    /// As [`Reader::locate`].
+    #[inline]
+    pub fn view(mut self) -> Result<ValueView<'r>> {
+        let held = block::read_held(&mut self.at).map_err(|fault| records::fault(self.run, fault))?;
+        let entries = |left| Entries { run: self.run, left, rest: self.at };
+        Ok(match held {
+            HeldValue::Text(text) => ValueView::Text(text),
+            HeldValue::Number(number) => ValueView::Number(number),
+            HeldValue::Boolean(value) => ValueView::Boolean(value),
+            HeldValue::Date(day) => ValueView::Date(day),
+            HeldValue::Options(count) => ValueView::Options(RowOptions(entries(count))),
+            HeldValue::Relations(count) => ValueView::Relations(RowRelations(entries(count))),
+        })
+    }
+}
+
+/// A value of an item as it lies in the row: a [`PropertyValue`], borrowed.
+#[derive(Clone, Debug)]
+pub enum ValueView<'r> {
+    /// Text, or the option of a single select.
+    Text(&'r str),
+    /// A number.
+    Number(f64),
+    /// Yes or no.
+    Boolean(bool),
+    /// A day.
+    Date(Day),
+    /// The options of a multiple select.
+    Options(RowOptions<'r>),
+    /// Items.
+    Relations(RowRelations<'r>),
+}
+
+/// What is left of a list.
+#[derive(Clone, Debug)]
+struct Entries<'r> {
+    run: &'r [u8],
+    left: usize,
+    rest: Unpack<'r>,
+}
+
+impl<'r> Entries<'r> {
+    #[inline]
+    fn step<T>(&mut self, read: impl FnOnce(&mut Unpack<'r>) -> Unpacked<T>) -> Option<Result<T>> {
+        self.left = self.left.checked_sub(1)?;
+        Some(read(&mut self.rest).map_err(|fault| {
+            self.left = 0;
+            records::fault(self.run, fault)
+        }))
+    }
+}
+
+/// The options of a value. Each is an error, and the last one, where the record is damaged.
+#[derive(Clone, Debug)]
+pub struct RowOptions<'r>(Entries<'r>);
+
+impl<'r> Iterator for RowOptions<'r> {
+    type Item = Result<&'r str>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.step(Unpack::str)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.0.left, Some(self.0.left))
+    }
+}
+
+/// The items of a value. Each is an error, and the last one, where the record is damaged.
+#[derive(Clone, Debug)]
+pub struct RowRelations<'r>(Entries<'r>);
+
+impl Iterator for RowRelations<'_> {
+    type Item = Result<BlockId>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.step(block::read_related)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.0.left, Some(self.0.left))
     }
 }
 

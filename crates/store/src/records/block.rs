@@ -280,27 +280,57 @@ fn pairs(unpack: &mut Unpack<'_>) -> Unpacked<usize> {
     if count.is_multiple_of(2) { Ok(count / 2) } else { Err(Fault::Damaged) }
 }
 
-/// Reads a value of an item.
-pub(crate) fn read_property(unpack: &mut Unpack<'_>) -> Unpacked<PropertyValue> {
+/// A value of an item as it lies in its record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum HeldValue<'a> {
+    Text(&'a str),
+    Number(f64),
+    Boolean(bool),
+    Date(Day),
+    /// So many options follow.
+    Options(usize),
+    /// So many IDs follow.
+    Relations(usize),
+}
+
+/// Reads a value of an item; of a list how long it is.
+#[inline]
+pub(crate) fn read_held<'a>(unpack: &mut Unpack<'a>) -> Unpacked<HeldValue<'a>> {
     match unpack.peek() {
-        Some(0xa0..=0xbf | 0xd9..=0xdb) => unpack.str().map(|text| PropertyValue::Text(text.to_owned())),
-        Some(0xcb) => unpack.f64().map(PropertyValue::Number),
-        Some(0xc2 | 0xc3) => unpack.bool().map(PropertyValue::Boolean),
+        Some(0xa0..=0xbf | 0xd9..=0xdb) => unpack.str().map(HeldValue::Text),
+        Some(0xcb) => unpack.f64().map(HeldValue::Number),
+        Some(0xc2 | 0xc3) => unpack.bool().map(HeldValue::Boolean),
         _ => read_marked(unpack),
     }
 }
 
-fn read_marked(unpack: &mut Unpack<'_>) -> Unpacked<PropertyValue> {
+fn read_marked<'a>(unpack: &mut Unpack<'a>) -> Unpacked<HeldValue<'a>> {
     let count = unpack.array()?.checked_sub(1).ok_or(Fault::Damaged)?;
     match unpack.uint()? {
-        DAY if count == 1 => read_day(unpack).map(PropertyValue::Date),
+        DAY if count == 1 => read_day(unpack).map(HeldValue::Date),
         DAY => Err(Fault::Damaged),
-        OPTIONS => read_list(unpack, count, |unpack| unpack.str().map(str::to_owned)).map(PropertyValue::Options),
-        RELATIONS => {
-            read_list(unpack, count, |unpack| unpack.id().map(BlockId::from_bytes)).map(PropertyValue::Relations)
-        }
+        OPTIONS => Ok(HeldValue::Options(count)),
+        RELATIONS => Ok(HeldValue::Relations(count)),
         _ => Err(Fault::Newer),
     }
+}
+
+pub(crate) fn read_related(unpack: &mut Unpack<'_>) -> Unpacked<BlockId> {
+    unpack.id().map(BlockId::from_bytes)
+}
+
+/// Reads a value of an item.
+pub(crate) fn read_property(unpack: &mut Unpack<'_>) -> Unpacked<PropertyValue> {
+    Ok(match read_held(unpack)? {
+        HeldValue::Text(text) => PropertyValue::Text(text.to_owned()),
+        HeldValue::Number(number) => PropertyValue::Number(number),
+        HeldValue::Boolean(value) => PropertyValue::Boolean(value),
+        HeldValue::Date(day) => PropertyValue::Date(day),
+        HeldValue::Options(count) => {
+            PropertyValue::Options(read_list(unpack, count, |unpack| unpack.str().map(str::to_owned))?)
+        }
+        HeldValue::Relations(count) => PropertyValue::Relations(read_list(unpack, count, read_related)?),
+    })
 }
 
 fn read_list<'a, T>(

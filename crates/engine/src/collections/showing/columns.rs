@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use leafbase_model::{BlockId, PropertyKey, PropertyValue, Result};
+use leafbase_model::{BlockId, Properties, PropertyKey, PropertyValue, Result};
+use leafbase_store::{ItemRow, ValueAt};
 
 /// A property, and where its values are found.
 pub(super) struct Column {
@@ -14,6 +15,8 @@ pub(super) struct Column {
     pub(super) source: Source,
     /// The value that the item at hand holds itself.
     pub(super) held: Option<PropertyValue>,
+    /// Where it stands in the row of the item at hand.
+    pub(super) at: Option<ValueAt>,
 }
 
 /// Where the values of a property are found.
@@ -45,29 +48,47 @@ impl Columns {
         Self { keys: all.iter().map(|column| column.key.clone()).collect(), all, by_key, elsewhere }
     }
 
-    /// Puts the values of an item into the columns, of which each is read by `read`: both lists are walked once. Gives how many values
-    /// the item may show.
-    pub(super) fn hold<K: AsRef<[u8]>, V>(
-        &mut self,
-        own: impl Iterator<Item = Result<(K, V)>>,
-        read: impl Fn(V) -> Result<PropertyValue>,
-    ) -> Result<usize> {
+    /// Puts the values of an item into the columns: both lists are walked once. Gives how many values the item may show.
+    pub(super) fn hold(&mut self, own: Properties) -> usize {
         self.all.iter_mut().for_each(|column| column.held = None);
-        let (mut own, mut columns, mut count) = (own, self.by_key.iter(), self.elsewhere);
-        let (mut next, mut column) = (own.next().transpose()?, columns.next());
-        while let (Some((key, _)), Some((known, place))) = (&next, column) {
-            match key.as_ref().cmp(known.as_bytes()) {
-                Ordering::Less => next = own.next().transpose()?,
-                Ordering::Greater => column = columns.next(),
-                Ordering::Equal => {
-                    if let (Some(column), Some((_, value))) = (self.all.get_mut(*place), next.take()) {
-                        column.held = Some(read(value)?);
-                        count += 1;
-                    }
-                    (next, column) = (own.next().transpose()?, columns.next());
-                }
+        let (mut columns, mut count) = (self.by_key.iter(), self.elsewhere);
+        for (key, value) in own {
+            let column = pass_to(&mut columns, key.as_bytes()).and_then(|place| self.all.get_mut(place));
+            if let Some(column) = column {
+                column.held = Some(value);
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// Finds the values of an item in its row. As [`Self::hold`].
+    pub(super) fn find(&mut self, row: &ItemRow<'_>) -> Result<usize> {
+        self.all.iter_mut().for_each(|column| column.at = None);
+        let (mut columns, mut count) = (self.by_key.iter(), self.elsewhere);
+        for held in row.values() {
+            let (key, value) = held?;
+            let column = pass_to(&mut columns, key).and_then(|place| self.all.get_mut(place));
+            if let Some(column) = column {
+                column.at = Some(value.at());
+                count += 1;
             }
         }
         Ok(count)
     }
+}
+
+/// The place of the column of `key`, which stands behind those that were asked for before.
+fn pass_to(columns: &mut std::slice::Iter<'_, (PropertyKey, usize)>, key: &[u8]) -> Option<usize> {
+    while let Some((known, place)) = columns.as_slice().first() {
+        let order = if known.as_bytes() == key { Ordering::Equal } else { known.as_bytes().cmp(key) };
+        if order.is_gt() {
+            break;
+        }
+        columns.next();
+        if order.is_eq() {
+            return Some(*place);
+        }
+    }
+    None
 }

@@ -1,12 +1,14 @@
 //! Titles of related items, each read once.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockId, Result};
+use leafbase_model::{BlockId, Result, SharedText};
+use leafbase_store::IdHasher;
 use leafbase_tree_ops::ReadTree;
 
-use super::{ITEMS_PER_LOOKUP, no_item};
+use super::ITEMS_PER_LOOKUP;
 use crate::sight::Sight;
 use crate::tree::Tree;
 
@@ -16,30 +18,36 @@ const FEW_LOOKUPS: u64 = 8;
 /// The titles that a reply needs.
 #[derive(Default)]
 pub(super) struct Titles {
-    known: HashMap<BlockId, String>,
+    known: HashMap<BlockId, SharedText, BuildHasherDefault<IdHasher>>,
     /// By collection, how many items of it were looked up.
     lookups: HashMap<BlockId, u64>,
 }
 
 impl Titles {
-    /// The title of an item of `collection`.
-    pub(super) fn of<S: Sight>(&mut self, tree: &Tree<'_, S>, collection: BlockId, item: BlockId) -> Result<String> {
+    /// The title of an item of `collection`; none of an ID that damage left behind, which is of no item.
+    pub(super) fn of<S: Sight>(
+        &mut self,
+        tree: &Tree<'_, S>,
+        collection: BlockId,
+        item: BlockId,
+    ) -> Result<Option<SharedText>> {
         if let Some(known) = self.known.get(&item) {
-            return Ok(known.clone());
+            return Ok(Some(known.clone()));
         }
         if self.is_better_read(tree, collection)? {
             self.read(tree, collection)?;
         }
         if let Some(known) = self.known.get(&item) {
-            return Ok(known.clone());
+            return Ok(Some(known.clone()));
         }
-        let block = tree.block(item)?.ok_or_else(|| no_item(item))?;
-        Ok(self.known.entry(item).or_insert(block.data.markdown).clone())
+        let Some(block) = tree.block(item)? else { return Ok(None) };
+        self.learn(item, &block.data.markdown);
+        Ok(self.known.get(&item).cloned())
     }
 
     /// Sets a title that was read beside something else.
     pub(super) fn learn(&mut self, item: BlockId, title: &str) {
-        self.known.entry(item).or_insert_with(|| title.to_owned());
+        self.known.entry(item).or_insert_with(|| title.into());
     }
 
     /// Whether one more look-up makes them cost as much as reading the collection: asked each time that they have doubled.
