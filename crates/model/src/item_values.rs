@@ -17,9 +17,19 @@ use crate::{ItemValue, PropertyKey, Result};
 /// assert_eq!(values.get("pages"), Some(&ItemValue::Value(PropertyValue::Number(412.0))));
 /// assert_eq!(values.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["pages"]);
 /// ```
-// Items are read by the thousand: a key of its own for each value would cost more than most values do.
+// Items are read by the thousand: a key of its own for each value would cost more than most values do, and memory of its own for the
+// values of each item more than to read them.
 #[derive(Clone, Default)]
 pub struct ItemValues {
+    page: Arc<Page>,
+    /// Which of the page.
+    from: usize,
+    to: usize,
+}
+
+/// The values of some items.
+#[derive(Default)]
+struct Page {
     keys: Arc<[PropertyKey]>,
     /// Each with the place of its key.
     values: Vec<(u32, ItemValue)>,
@@ -28,17 +38,39 @@ pub struct ItemValues {
 impl ItemValues {
     /// Values by the places of their keys in `keys`; one at a place that is not there is not shown.
     pub fn new(keys: Arc<[PropertyKey]>, values: Vec<(u32, ItemValue)>) -> Self {
-        Self { keys, values }
+        let to = values.len();
+        Self { page: Arc::new(Page { keys, values }), from: 0, to }
+    }
+
+    /// The values of several items, which share their memory as long as one of them is kept: those of an item end at the next one of `ends`.
+    pub fn of_several(
+        keys: Arc<[PropertyKey]>,
+        values: Vec<(u32, ItemValue)>,
+        ends: impl IntoIterator<Item = usize>,
+    ) -> impl Iterator<Item = Self> {
+        let page = Arc::new(Page { keys, values });
+        ends.into_iter().scan(0, move |end, to| {
+            let from = std::mem::replace(end, to);
+            Some(Self { page: page.clone(), from, to })
+        })
+    }
+
+    fn values(&self) -> &[(u32, ItemValue)] {
+        self.page.values.get(self.from..self.to).unwrap_or_default()
+    }
+
+    fn key(&self, place: u32) -> Option<&PropertyKey> {
+        self.page.keys.get(to_usize(place))
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.values().is_empty()
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.values.len()
+        self.values().len()
     }
 
     /// The value under `key`.
@@ -48,7 +80,7 @@ impl ItemValues {
 
     /// Every key and value.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ItemValue)> {
-        self.values.iter().filter_map(|(place, value)| Some((self.keys.get(to_usize(*place))?.as_str(), value)))
+        self.values().iter().filter_map(|(place, value)| Some((self.key(*place)?.as_str(), value)))
     }
 }
 
@@ -60,11 +92,10 @@ impl IntoIterator for ItemValues {
     type Item = (PropertyKey, ItemValue);
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
-    /// Every key and value.
+    /// Every key and value, copied.
     fn into_iter(self) -> Self::IntoIter {
-        let Self { keys, values } = self;
-        let entry = |(place, value)| Some((keys.get(to_usize(place))?.clone(), value));
-        values.into_iter().filter_map(entry).collect::<Vec<_>>().into_iter()
+        let entry = |(place, value): &(u32, ItemValue)| Some((self.key(*place)?.clone(), value.clone()));
+        self.values().iter().filter_map(entry).collect::<Vec<_>>().into_iter()
     }
 }
 
@@ -72,7 +103,7 @@ impl<K: Into<PropertyKey>> FromIterator<(K, ItemValue)> for ItemValues {
     fn from_iter<I: IntoIterator<Item = (K, ItemValue)>>(values: I) -> Self {
         let (keys, values): (Vec<PropertyKey>, Vec<_>) =
             values.into_iter().map(|(key, value)| (key.into(), value)).unzip();
-        Self { keys: keys.into(), values: (0..).zip(values).collect() }
+        Self::new(keys.into(), (0..).zip(values).collect())
     }
 }
 

@@ -292,7 +292,20 @@ impl<'a> Unpack<'a> {
     }
 
     /// Passes over a value of any of these kinds, with all that is in it.
+    #[inline]
     pub(crate) fn skip(&mut self) -> Unpacked<()> {
+        // Most are short.
+        let passed = match self.rest {
+            [short @ 0xa0..=0xbf, rest @ ..] => rest.get(usize::from(short & 0x1f)..),
+            [0xcb, rest @ ..] => rest.get(8..),
+            [0xc2 | 0xc3, rest @ ..] => Some(rest),
+            _ => return self.skip_any(),
+        };
+        self.rest = passed.ok_or(Fault::Damaged)?;
+        Ok(())
+    }
+
+    fn skip_any(&mut self) -> Unpacked<()> {
         let mut left = 1_usize;
         while let Some(others) = left.checked_sub(1) {
             left = others;

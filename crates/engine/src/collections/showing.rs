@@ -1,6 +1,7 @@
 //! Items as replies show them: values by the schema, related items by their titles.
 
 mod columns;
+mod table;
 mod titles;
 
 use std::collections::{BTreeSet, HashMap};
@@ -8,12 +9,13 @@ use std::ops::ControlFlow;
 
 use leafbase_collections::{ReadCollections, inverted, related};
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue, ItemValues,
-    Properties, Property, PropertyKey, PropertyValue, RelatedItem, Relation, Result, Schema,
+    Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue,
+    Properties, Property, PropertyValue, RelatedItem, Relation, Result, Schema,
 };
 use leafbase_store::{ItemRow, RowValue, ValueView};
 
 use self::columns::{Column, Columns, Source};
+pub(super) use self::table::Table;
 use self::titles::Titles;
 use crate::sight::Sight;
 use crate::tree::Tree;
@@ -63,28 +65,31 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         items: impl ExactSizeIterator<Item = (BlockId, BlockData, Content)>,
     ) -> Result<Vec<Item>> {
         let mut table = self.table(collection, schema, items.len())?;
-        items.map(|(id, data, content)| self.item(&mut table, id, data, content)).collect()
+        for (id, data, content) in items {
+            self.item(&mut table, id, data, content)?;
+        }
+        Ok(table.finish())
     }
 
     /// How items of `collection` are shown one by one, so many of them.
     pub(super) fn table(&mut self, collection: BlockId, schema: &Schema, items: usize) -> Result<Table> {
-        let content_key = schema.content.key.as_str().into();
-        Ok(Table { collection, content_key, columns: self.columns(collection, schema, items)? })
+        Ok(Table::new(collection, schema, self.columns(collection, schema, items)?, items))
     }
 
-    fn item(&mut self, table: &mut Table, id: BlockId, data: BlockData, content: Content) -> Result<Item> {
+    fn item(&mut self, table: &mut Table, id: BlockId, data: BlockData, content: Content) -> Result<()> {
         let BlockData { kind: BlockKind::CollectionItem { properties }, markdown: title, .. } = data else {
             return Err(no_item(id));
         };
-        let properties = self.values(table, id, properties)?;
-        Ok(Item { id, content_key: table.content_key.clone(), title, properties, content })
+        self.values(table, id, properties)?;
+        table.put(id, title, content);
+        Ok(())
     }
 
     /// An item as it lies in the store, without its page.
-    pub(super) fn row(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<Item> {
-        let properties = self.row_values(table, row)?;
-        let (id, content_key, title) = (row.id, table.content_key.clone(), row.title.to_owned());
-        Ok(Item { id, content_key, title, properties, content: Content::None })
+    pub(super) fn row(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<()> {
+        self.row_values(table, row)?;
+        table.put(row.id, row.title.to_owned(), Content::None);
+        Ok(())
     }
 
     /// What an item of `collection` with these values shows where it is shown as a block.
@@ -95,8 +100,8 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
             let schema = self.tree.schema(collection)?.ok_or_else(|| no_schema(collection))?;
             self.table(collection, &schema, 1)?
         };
-        let properties = self.values(&mut table, item, values)?;
-        let fields = ItemFields { content_key: table.content_key.clone(), properties };
+        self.values(&mut table, item, values)?;
+        let fields = ItemFields { content_key: table.content_key.clone(), properties: table.values_of_one() };
         self.tables.insert(collection, table);
         Ok(fields)
     }
@@ -136,9 +141,11 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         inverted_by(self.tree, owner, key, &mut |_| ())
     }
 
-    /// What an item shows that holds these values.
-    fn values(&mut self, table: &mut Table, item: BlockId, own: Properties) -> Result<ItemValues> {
-        let mut values = Vec::with_capacity(table.columns.hold(own));
+    /// Adds what an item shows that holds these values.
+    fn values(&mut self, table: &mut Table, item: BlockId, own: Properties) -> Result<()> {
+        let count = table.columns.hold(own);
+        table.make_room(count);
+        let values = &mut table.values;
         for (place, column) in (0..).zip(&mut table.columns.all) {
             let shown = match (&column.source, column.held.take()) {
                 (Source::Own, None) => None,
@@ -148,12 +155,14 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
             };
             values.extend(shown.map(|shown| (place, shown)));
         }
-        Ok(ItemValues::new(table.columns.keys.clone(), values))
+        Ok(())
     }
 
     /// As [`Self::values`], of an item as it lies in the store. Each value is made where it stays: it is moved nowhere.
-    fn row_values(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<ItemValues> {
-        let mut values = Vec::with_capacity(table.columns.find(row)?);
+    fn row_values(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<()> {
+        let count = table.columns.find(row)?;
+        table.make_room(count);
+        let values = &mut table.values;
         for (place, column) in (0..).zip(&table.columns.all) {
             let mut put = |value| values.push((place, ItemValue::Value(value)));
             let held = column.at.map(|at| row.value_at(at));
@@ -176,7 +185,7 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
                 }
             }
         }
-        Ok(ItemValues::new(table.columns.keys.clone(), values))
+        Ok(())
     }
 
     /// What a relation of an item shows that others hold; of a symmetric one the item itself holds some, too.
@@ -236,13 +245,6 @@ fn inverted_by<S: Sight>(
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(inverted(owners.iter().map(|(id, values)| (*id, values)), key))
-}
-
-/// A collection whose items are shown.
-pub(super) struct Table {
-    collection: BlockId,
-    content_key: PropertyKey,
-    columns: Columns,
 }
 
 /// Those that name an item, and those that it names: by ID, each once.

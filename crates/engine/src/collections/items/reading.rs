@@ -71,8 +71,8 @@ impl<S: Sight> Reading<'_, '_, S> {
         self.tree
             .reader()
             .item_rows(self.collection, after, &mut |row| part.put(self, row.id, || shower.row(&mut table, &row)))?;
-        let (items, next_cursor) = part.end(self.collection);
-        Ok(ItemsPage { items, next_cursor })
+        let (_, next_cursor) = part.end(self.collection);
+        Ok(ItemsPage { items: table.finish(), next_cursor })
     }
 
     /// The items after `after`, without their pages, and the cursor if more follow.
