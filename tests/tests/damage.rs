@@ -10,9 +10,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use leafbase::{Document, Durability, Error, ErrorKind, Fetch, Position, Space, SpaceBuilder};
-use leafbase_store::directory;
-use leafbase_store::kv::{OpenOptions, RedbStore, Store, WriteOptions};
+use leafbase::{
+    AddItems, Author, BlockId, Connection, CountItems, CreateCollection, Document, Durability, Edit, Error, ErrorKind,
+    Fetch, Filter, GetItems, Item, ItemDraft, ItemUpdate, Operator, Position, PropertyDraft, QueryItems, Relation,
+    SchemaDraft, Slot, Sort, Space, SpaceBuilder, Stamp, Timestamp, UpdateItems,
+};
+use leafbase_store::kv::{MemoryStore, OpenOptions, RedbStore, Store, WriteOptions};
+use leafbase_store::{Extractor, SpaceStore, directory};
 use leafbase_store::rows;
 use leafbase_store::testkit::{Disk, Fault};
 use leafbase_test_outline::{FixedClock, SequentialIds};
@@ -333,6 +337,75 @@ fn flip_bits() {
         flip_at(at, random(8));
     }
     println!("{} flips: {counts:?}", counts.values().sum::<u32>());
+}
+
+/// Takes a block out, and nothing that names it.
+fn tear_out(store: &Arc<dyn Store>, block: BlockId) {
+    let store = SpaceStore::open(Arc::clone(store), Extractor::of_edges(|_, _| {})).unwrap();
+    let stamp = Stamp { at: Timestamp::from_millis(1), by: Author::default() };
+    let tear = |snapshot: &leafbase_store::SpaceSnapshot| {
+        let (reader, place) = (snapshot.reader(), snapshot.reader().locate(block).unwrap().unwrap());
+        let after = reader.previous_sibling(block).unwrap();
+        let slot = Slot { document: place.document, parent: place.parent.unwrap(), after };
+        Edit::Remove { slot, forest: reader.subtree(block, None).unwrap() }
+    };
+    let edit = tear(&store.snapshot().unwrap());
+    store.write(WriteOptions::default(), &stamp, |open| open.apply(vec![edit.clone()])).unwrap();
+}
+
+/// Books, and the people who wrote them: "Both" is by Ann and Bob, "Hers" by Ann alone.
+fn library(notes: &Connection) -> (BlockId, [BlockId; 2]) {
+    let home = notes.create_document("Home").unwrap().id();
+    let make = |name: &str, properties: Vec<PropertyDraft>| {
+        let schema = SchemaDraft::new(name, properties);
+        notes.create_collection(CreateCollection::new(schema, Position::end_of(home))).unwrap().id
+    };
+    let people = make("People", vec![]);
+    let by = PropertyDraft::new("By", Relation::to(people).with_inverse("wrote").into());
+    let books = make("Books", vec![by]);
+    let added = notes.add_items(AddItems::new(people, ["Ann", "Bob"].map(ItemDraft::new))).unwrap();
+    let (ann, bob) = (added[0].id, added[1].id);
+    let both = ItemDraft::new("Both").with("by", vec![ann.to_string(), bob.to_string()]);
+    let hers = ItemDraft::new("Hers").with("by", vec![ann.to_string()]);
+    notes.add_items(AddItems::new(books, [both, hers])).unwrap();
+    (books, [ann, bob])
+}
+
+fn told(items: &[Item]) -> String {
+    let one = |item: &Item| {
+        let by: Vec<_> = item.related("by").iter().map(|item| item.title.as_str()).collect();
+        format!("{}: {}", item.title, by.join(" "))
+    };
+    items.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn a_relation_to_what_is_gone_is_left_out_alone() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let notes = builder().over(Arc::clone(&store), true).unwrap().connect();
+    let (books, [ann, bob]) = library(&notes);
+    let all = |notes: &Connection, depth| told(&notes.items(GetItems::of(books).depth(depth)).unwrap().items);
+    assert_eq!(all(&notes, 0), "Both: Ann Bob; Hers: Ann");
+    assert!(notes.space().check().unwrap().is_clean());
+    drop(notes);
+
+    tear_out(&store, ann);
+    let notes = builder().over(store, false).unwrap().connect();
+    let expected = "Both: Bob; Hers: ";
+    assert_eq!([all(&notes, 0), all(&notes, 1)], [expected; 2]);
+    let query = QueryItems::of(books).sorted(Sort::ascending("title"));
+    assert_eq!(told(&notes.query_items(query.depth(0)).unwrap().items), expected);
+    let of_bob = Filter::on("by", Operator::Contains, bob.to_string());
+    assert_eq!(told(&notes.query_items(QueryItems::of(books).filtered(of_bob)).unwrap().items), "Both: Bob");
+    let groups = notes.count_items(CountItems::of(books).grouped_by("by")).unwrap();
+    assert_eq!(groups.groups.map(|groups| groups.len()), Some(1), "the group of Bob");
+    assert!(notes.fetch_markdown(Fetch::new(books)).unwrap().contains("Bob"));
+    let problems = notes.space().check().unwrap().problems;
+    assert!(problems.iter().any(|problem| problem.to_string().contains(&ann.to_string())), "{problems:?}");
+
+    let both = notes.items(GetItems::of(books).depth(0)).unwrap()[0].id;
+    let mended = ItemUpdate::of(both).with("by", vec![bob.to_string()]);
+    assert_eq!(told(&notes.update_items(UpdateItems::new(books, [mended])).unwrap()), "Both: Bob");
 }
 
 #[test]

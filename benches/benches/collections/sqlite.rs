@@ -42,6 +42,9 @@ const PROJECTS: i64 = 1;
 const TASKS: i64 = 2;
 
 /// As `task` reads them.
+/// Tasks of a page.
+const PAGE: usize = 20;
+
 macro_rules! tasks {
     ($rest:literal) => {
         concat!(
@@ -66,7 +69,7 @@ pub struct Sqlite {
     projects: Vec<Id>,
     tasks: Vec<Id>,
     /// The day and key of the task before the second page.
-    far: (i64, i64),
+    far: (Option<i64>, i64),
 }
 
 /// A related item.
@@ -143,7 +146,7 @@ pub fn open(directory: &Path, mode: Mode) -> Box<dyn Peer> {
         now: 1_800_000_000_000,
         projects: vec![],
         tasks: vec![],
-        far: (0, 0),
+        far: (None, 0),
     };
     peer.projects = peer.rows("SELECT id FROM projects ORDER BY key", (), |row| row.get(0));
     peer.tasks = peer.rows("SELECT id FROM tasks ORDER BY key", (), |row| row.get(0));
@@ -243,6 +246,16 @@ impl Sqlite {
     fn tasks_by(&self, sql: &str, params: impl Params) -> Vec<TaskItem> {
         let found = self.rows(sql, params, task);
         found.into_iter().map(|task| self.complete(task)).collect()
+    }
+
+    /// A page that is not full goes on with the tasks of the state that have no day.
+    fn with_undated(&self, mut page: Vec<TaskItem>, state: &str, after: i64) -> Vec<TaskItem> {
+        let room = PAGE - page.len();
+        if room > 0 {
+            let sql = tasks!("WHERE due IS NULL AND state = ?1 AND key > ?2 ORDER BY key LIMIT ?3");
+            page.extend(self.tasks_by(sql, (state, after, room as i64)));
+        }
+        page
     }
 
     fn project_keys(&self, numbers: &[usize]) -> Vec<(i64, Related)> {
@@ -441,22 +454,25 @@ impl Sqlite {
     fn tasks(&self, question: Question) -> Vec<TaskItem> {
         match question {
             Question::Tasks(count) => self.first_tasks(count),
-            Question::OfState(state) => self.tasks_by(
-                tasks!("INDEXED BY tasks_due WHERE due IS NOT NULL AND state = ?1 ORDER BY due, key LIMIT 20"),
-                [state],
-            ),
-            Question::OfStateByBoth(state) => self.tasks_by(
-                tasks!(
+            Question::OfState(state) => {
+                let sql =
+                    tasks!("INDEXED BY tasks_due WHERE due IS NOT NULL AND state = ?1 ORDER BY due, key LIMIT 20");
+                self.with_undated(self.tasks_by(sql, [state]), state, 0)
+            }
+            Question::OfStateByBoth(state) => {
+                let sql = tasks!(
                     "INDEXED BY tasks_state_due WHERE state = ?1 AND due IS NOT NULL ORDER BY due, key LIMIT 20"
-                ),
-                [state],
-            ),
-            Question::OfStateNext => self.tasks_by(
-                tasks!(
+                );
+                self.with_undated(self.tasks_by(sql, [state]), state, 0)
+            }
+            Question::OfStateNext => {
+                let sql = tasks!(
                     "INDEXED BY tasks_due WHERE (due, key) > (?2, ?3) AND due IS NOT NULL AND state = ?1 ORDER BY due, key LIMIT 20"
-                ),
-                (SECOND, self.far.0, self.far.1),
-            ),
+                );
+                let (due, key) = self.far;
+                let found = self.tasks_by(sql, (SECOND, due.unwrap_or(i64::MAX), key));
+                self.with_undated(found, SECOND, if due.is_none() { key } else { 0 })
+            }
             Question::OfEffort(from, to) => self.tasks_by(
                 tasks!("WHERE effort >= ?1 AND effort <= ?2 ORDER BY title COLLATE NOCASE, key LIMIT 20"),
                 (from, to),
@@ -548,7 +564,7 @@ impl Peer for Sqlite {
         self.connection.execute_batch("ANALYZE").expect("statistics");
         self.flush();
         let last = self.tasks(Question::OfState(SECOND)).pop();
-        self.far = last.map_or((0, 0), |task| (task.due.unwrap_or_default(), task.key));
+        self.far = last.map_or((None, 0), |task| (task.due, task.key));
     }
 }
 

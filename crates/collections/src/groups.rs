@@ -34,6 +34,11 @@ impl Groups {
         Ok(Self { by, found: BTreeMap::new(), without: 0 })
     }
 
+    /// The property whose values rows have to have, if it is no title.
+    pub fn property_needed(&self) -> Option<&str> {
+        self.by.property()
+    }
+
     /// The relation whose values rows have to have as replies show them, if it is one.
     pub fn relation_needed(&self) -> Option<&str> {
         self.by.relation()

@@ -83,7 +83,7 @@ pub use items::{ItemChange, NewItem, ReadItems, read_added, read_updated};
 pub use json_schema::items_schema;
 pub use keys::{Keys, is_key, key_of};
 pub use narrowing::{Narrowing, Pace, rows_of_lookups};
-pub use page::{Found, Page};
+pub use page::{Found, Offer, Page};
 pub use plan::{Access, IndexStatistics, KeyRange, Plan, plan};
 pub use query::{ColumnRef, Place, Query, Row};
 pub use read::{ReadCollections, StoredItem};

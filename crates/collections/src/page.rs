@@ -18,6 +18,15 @@ pub struct Page<'a> {
     kept: BinaryHeap<(Place, BlockId)>,
 }
 
+/// What became of a row that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// It is of the page, if none that is still to come takes its place.
+    pub is_kept: bool,
+    /// Whether the page may still change: if not, no further row need be offered.
+    pub may_change: bool,
+}
+
 /// The items of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
@@ -34,17 +43,17 @@ impl<'a> Page<'a> {
         Self { query, is_sorted: plan.is_sorted, limit, after, kept: BinaryHeap::new() }
     }
 
-    /// Looks at a row. Whether the page may still change: if not, no further row need be offered.
+    /// Looks at a row.
     #[must_use]
-    pub fn offer(&mut self, row: Row<'_>) -> bool {
+    pub fn offer(&mut self, row: Row<'_>) -> Offer {
         let is_full = self.kept.len() > self.limit;
         if !is_full && !self.query.matches(row) {
-            return true;
+            return Offer { is_kept: false, may_change: true };
         }
         let place = self.query.place(row);
         let greatest = self.kept.peek().map(|(place, _)| place).filter(|_| is_full);
         if self.is_sorted && greatest.is_some_and(|greatest| place.first(self.query) != greatest.first(self.query)) {
-            return false;
+            return Offer { is_kept: false, may_change: false };
         }
         let is_wanted = self.after.as_ref().is_none_or(|after| place > *after)
             && greatest.is_none_or(|greatest| place < *greatest)
@@ -57,7 +66,7 @@ impl<'a> Page<'a> {
         }
         // Equal ones come by ID: with a single sort, or none, no row that is still to come is before those kept.
         let by_id = self.query.sort.is_empty() || (self.query.sort.len() == 1 && self.has_keys());
-        !(self.is_sorted && by_id && self.kept.len() > self.limit)
+        Offer { is_kept: is_wanted, may_change: !(self.is_sorted && by_id && self.kept.len() > self.limit) }
     }
 
     /// The items that are kept by now, in any order: no other of those offered comes out.

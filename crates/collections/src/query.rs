@@ -26,7 +26,7 @@ pub struct Row<'a> {
     pub id: BlockId,
     /// Its title.
     pub title: &'a str,
-    /// Its values; those of [`Query::relations_needed`] as replies show them.
+    /// Its values, or those of [`Query::properties_needed`]; those of [`Query::relations_needed`] as replies show them.
     pub values: &'a Properties,
 }
 
@@ -49,6 +49,14 @@ impl TypedColumn {
 
     fn as_property(&self) -> Property {
         Property { key: String::new(), name: String::new(), kind: self.kind.clone() }
+    }
+
+    /// The key, if it is no title.
+    pub(crate) fn property(&self) -> Option<&str> {
+        match &self.column {
+            ColumnRef::Property(key) => Some(key),
+            ColumnRef::Title => None,
+        }
     }
 
     /// The key, if it is a relation.
@@ -169,6 +177,12 @@ impl Query {
             }
         }
         Ok(())
+    }
+
+    /// The properties that it looks at.
+    pub fn properties_needed(&self) -> impl Iterator<Item = &str> {
+        let columns = self.conditions.iter().map(|condition| &condition.on).chain(self.sort.iter().map(|sort| &sort.by));
+        columns.filter_map(TypedColumn::property)
     }
 
     /// The relations that have to be given as replies show them, at whichever end.

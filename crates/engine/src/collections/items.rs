@@ -23,9 +23,9 @@ mod updating;
 impl<S: Sight> Connection<S> {
     /// The items of a collection in its order, each with its page down to the depth that is asked for. Costs what it returns.
     ///
-    /// Without a limit the reply has all of them. A cursor leads on even if items come and go between two calls: it remembers the items
-    /// given last, and the reply goes on behind the last of them that is still there. If none of them is, it begins anew, so
-    /// that nothing is left out.
+    /// Without a limit the reply has all of them. A cursor leads on even if items come and go between two calls: it remembers the eight
+    /// items given last and the eight that follow, and the reply goes on at the nearest of them that is still there. If none of these
+    /// sixteen is, it begins anew, so that nothing is left out.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `collectionId`; [`crate::ErrorKind::LimitExceeded`] if it would be more than

@@ -8,22 +8,24 @@ mod sieve;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use leafbase_collections::{Groups, Page, Place, Plan, Query, Values, plan};
+use leafbase_collections::{Groups, Offer, Page, Place, Plan, Query, Values, plan};
 use leafbase_model::{
-    BlockId, BlockRecord, CountItems, Day, Filter, GroupValue, Item, ItemCounts, ItemGroup, ItemsPage,
+    BlockId, CountItems, Day, Filter, GroupValue, Item, ItemCounts, ItemGroup, ItemsPage,
     QueryItems, Result, Sort,
 };
+use leafbase_store::ItemRow;
 use leafbase_tree_ops::ReadTree;
 
 use self::relations::Relations;
 use self::rows::Rows;
 use self::sieve::Sieve;
 use super::items::reading;
+use super::showing::PlainItem;
 use crate::connection::Connection;
 use crate::days;
 use crate::sight::Sight;
 
-/// Records that are kept beside those of the page, before what the page does not want is dropped.
+/// Items that are kept beside those of the page, before what the page does not want is dropped.
 const SPARE: usize = 64;
 
 impl<S: Sight> Connection<S> {
@@ -190,45 +192,48 @@ fn find<S: Sight>(
     query: &Query,
     limit: Option<usize>,
     after: Option<Place>,
-) -> Result<(Vec<BlockRecord>, Option<Place>)> {
+) -> Result<(Vec<PlainItem>, Option<Place>)> {
     let plan = plan(query, rows, limit, after.as_ref())?;
     let mut search = Search::new(rows, query, Page::new(query, &plan, limit, after.clone()))?;
     let mut sieve = Sieve::new(&rows.index, query, &plan, limit);
-    rows.each(&plan.access, &mut sieve, &mut |item| search.look(item))?;
+    rows.each(&plan.access, &mut sieve, &mut |item| search.look(&item))?;
     if let Some(few) = sieve.into_few() {
         // All that can be in the answer, in any order.
         search.page = Page::new(query, &Plan { is_sorted: false, ..plan }, limit, after);
-        few.into_iter().try_for_each(|id| search.look(rows.item(id)?).map(drop))?;
+        few.into_iter().try_for_each(|id| rows.item(id, &mut |item| search.look(&item)).map(drop))?;
     }
     Ok(search.finish())
 }
 
-/// The page of an answer with the records of its items.
+/// The page of an answer with its items.
 struct Search<'a, S> {
     page: Page<'a>,
     relations: Relations<'a, S>,
-    records: HashMap<BlockId, BlockRecord>,
+    items: HashMap<BlockId, PlainItem>,
 }
 
 impl<'a, S: Sight> Search<'a, S> {
     fn new(rows: &'a Rows<'a, S>, query: &'a Query, page: Page<'a>) -> Result<Self> {
-        Ok(Self { page, relations: Relations::new(rows, query.relations_needed())?, records: HashMap::new() })
+        let relations = Relations::new(rows, query.properties_needed(), query.relations_needed())?;
+        Ok(Self { page, relations, items: HashMap::new() })
     }
 
     /// How many items are found by now; `Break` if no further one can come to the page.
-    fn look(&mut self, item: BlockRecord) -> Result<ControlFlow<(), usize>> {
-        let may_change = self.relations.complete(&item, |row| self.page.offer(row))?;
-        self.records.insert(item.id, item);
-        if self.records.len() > SPARE.saturating_add(self.page.kept().len().saturating_mul(2)) {
+    fn look(&mut self, item: &ItemRow<'_>) -> Result<ControlFlow<(), usize>> {
+        let Offer { is_kept, may_change } = self.relations.complete(item, |row| self.page.offer(row))?;
+        if is_kept {
+            self.items.insert(item.id, PlainItem::read(item)?);
+        }
+        if self.items.len() > SPARE.saturating_add(self.page.kept().len().saturating_mul(2)) {
             let kept: HashSet<_> = self.page.kept().collect();
-            self.records.retain(|id, _| kept.contains(id));
+            self.items.retain(|id, _| kept.contains(id));
         }
         Ok(if may_change { ControlFlow::Continue(self.page.kept().len()) } else { ControlFlow::Break(()) })
     }
 
-    fn finish(mut self) -> (Vec<BlockRecord>, Option<Place>) {
+    fn finish(mut self) -> (Vec<PlainItem>, Option<Place>) {
         let found = self.page.finish();
-        (found.items.iter().filter_map(|id| self.records.remove(id)).collect(), found.next)
+        (found.items.iter().filter_map(|id| self.items.remove(id)).collect(), found.next)
     }
 }
 
@@ -243,7 +248,12 @@ fn count<S: Sight>(rows: &Rows<'_, S>, query: &Query, mut groups: Option<Groups>
     let plan = plan(query, rows, None, None)?;
     let mut sieve = Sieve::new(&rows.index, query, &plan, None);
     let grouped = groups.as_ref().and_then(Groups::relation_needed).map(str::to_owned);
-    let mut relations = Relations::new(rows, query.relations_needed().chain(grouped.as_deref()))?;
+    let by = groups.as_ref().and_then(Groups::property_needed).map(str::to_owned);
+    let mut relations = Relations::new(
+        rows,
+        query.properties_needed().chain(by.as_deref()),
+        query.relations_needed().chain(grouped.as_deref()),
+    )?;
     let mut count = 0;
     rows.each(&plan.access, &mut sieve, &mut |item| {
         relations.complete(&item, |row| {

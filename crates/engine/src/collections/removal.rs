@@ -230,7 +230,7 @@ mod tests {
         /// The titles of what the thing names.
         fn named(&self) -> Vec<String> {
             let items = self.notes.items(GetItems::of(self.things)).unwrap().items;
-            items.iter().flat_map(|item| item.related("parts")).map(|part| part.title.clone()).collect()
+            items.iter().flat_map(|item| item.related("parts")).map(|part| part.title.to_string()).collect()
         }
 
         fn record(&self, block: BlockId) -> BlockRecord {

@@ -47,6 +47,21 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         self.show(collection, schema, records.into_iter().map(without_page))
     }
 
+    /// As [`Self::items`].
+    pub(super) fn plain_items(
+        &mut self,
+        collection: BlockId,
+        schema: &Schema,
+        items: Vec<PlainItem>,
+    ) -> Result<Vec<Item>> {
+        let mut table = self.table(collection, schema, items.len())?;
+        for PlainItem { id, title, values } in items {
+            self.values(&mut table, id, values)?;
+            table.put(id, title, Content::None);
+        }
+        Ok(table.finish())
+    }
+
     /// The items as replies show them, in this order, with their pages. All are of `collection`.
     pub(crate) fn items_with_pages(
         &mut self,
@@ -216,6 +231,19 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
             shown.extend(title.map(|title| RelatedItem { block_id, title }));
         }
         Ok((!shown.is_empty()).then_some(ItemValue::Relations(shown)))
+    }
+}
+
+/// An item that was read, without its page.
+pub(super) struct PlainItem {
+    pub(super) id: BlockId,
+    title: String,
+    values: Properties,
+}
+
+impl PlainItem {
+    pub(super) fn read(row: &ItemRow<'_>) -> Result<Self> {
+        Ok(Self { id: row.id, title: row.title.to_owned(), values: row.properties(None)? })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockId, Day, PropertyValue, Result};
+use leafbase_model::{BlockId, Day, Properties, PropertyValue, Result};
 
 use super::Reader;
 use crate::msgpack::{Fault, Unpack, Unpacked};
@@ -36,6 +36,29 @@ impl<'r> ItemRow<'r> {
     #[inline]
     pub fn value_at(&self, at: ValueAt) -> RowValue<'r> {
         RowValue { run: self.values.run, at: self.values.rest.last(at.0) }
+    }
+
+    /// All its values, or those under `keys`, which are sorted.
+    ///
+    /// # Errors
+    /// As [`Reader::locate`].
+    pub fn properties(&self, keys: Option<&[String]>) -> Result<Properties> {
+        let mut keys = keys.map(|keys| keys.iter().peekable());
+        let mut found = Vec::with_capacity(keys.as_ref().map_or(self.values.left, ExactSizeIterator::len));
+        for held in self.values.clone() {
+            let (key, value) = held?;
+            if let Some(keys) = &mut keys {
+                while keys.next_if(|wanted| wanted.as_bytes() < key).is_some() {}
+                match keys.peek() {
+                    None => break,
+                    Some(wanted) if wanted.as_bytes() != key => continue,
+                    Some(_) => {}
+                }
+            }
+            let key = std::str::from_utf8(key).map_err(|_| records::fault(self.values.run, Fault::Damaged))?;
+            found.push((key.to_owned(), value.read()?));
+        }
+        Ok(found.into_iter().collect())
     }
 
     /// The value under `key`. Those before it are passed over.
@@ -210,6 +233,28 @@ impl Iterator for RowRelations<'_> {
 }
 
 impl Reader<'_> {
+    /// Hands an item to `look` as it lies; none if there is no such block.
+    ///
+    /// # Errors
+    /// As [`Self::locate`], and those of `look`; [`leafbase_model::ErrorKind::Corrupted`] also if the block is no item.
+    pub fn item_row<T>(&self, item: BlockId, look: impl FnOnce(ItemRow<'_>) -> Result<T>) -> Result<Option<T>> {
+        let Some(place) = self.place(item)? else { return Ok(None) };
+        let (mut look, mut looked, mut kept) = (Some(look), None, None);
+        self.find_in_runs(&place, item, &mut |key, run, index| {
+            // What a write keeps in memory is not lent to what may read on.
+            if self.memo().is_some() {
+                kept = Some((key.to_owned(), run.block(index).to_owned()));
+            } else if let Some(look) = look.take() {
+                looked = Some(look(ItemRow::read(key, item, run.block(index))?)?);
+            }
+            Ok(())
+        })?;
+        if let (Some(look), Some((key, record))) = (look, kept) {
+            looked = Some(look(ItemRow::read(&key, item, &record)?)?);
+        }
+        Ok(looked)
+    }
+
     /// As [`Self::items`], but hands each item out as it lies: its title and values, without what says who changed it and when.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ impl SpaceTransaction<'_> {
             (None, Some(after)) => self.begin_schema(document, collection, after),
             (Some(stored), Some(after)) => self.replace_schema(collection, &stored, after),
             (Some(_), None) => self.end_schema(document, collection),
-            (None, None) => Ok(()),
+            (None, None) => Err(conflict("there is no schema to be changed")),
         }?;
         self.log.set_schema(document, collection, before, after);
         Ok(())

@@ -48,8 +48,12 @@ const MEANWHILE: &[(&str, &str, &str)] = &[
     ("abk", "mn", "lmn"),
     // Eight are remembered, and one of them is there.
     ("efghij", "", "kl"),
-    // All of them are gone: what is left is given from its beginning.
-    ("cdefghij", "", "abkl"),
+    // All of them are gone: it goes on with those that follow, of which as many are remembered.
+    ("cdefghij", "", "kl"),
+    ("cdefghij", "m", "klm"),
+    ("cdefghijk", "", "l"),
+    // These are gone, too: what is left is given from its beginning.
+    ("cdefghijkl", "m", "abm"),
     ("abcdefghij", "m", "klm"),
     ("abcdefghijkl", "", ""),
 ];

@@ -5,21 +5,39 @@ use leafbase_model::{BlockId, Error, Result};
 /// Characters of an ID.
 const ID: usize = 26;
 
-/// How many of the items given last are remembered: if some of them are gone, the list goes on behind the last one that is not.
+/// How many of the items given last are remembered, and of those that follow: if some of them are gone, the list goes on at the nearest one
+/// that is not.
 pub(super) const REMEMBERED: usize = 8;
+/// Stands before the items that follow.
+const BORDER: char = '.';
 
-/// The items of `collection` that were given last, the very last one at the end.
-pub(super) fn write(collection: BlockId, last: &[BlockId]) -> String {
-    let ids = std::iter::once(&collection).chain(last);
-    std::iter::once("c".to_owned()).chain(ids.map(ToString::to_string)).collect()
+/// Items on both sides of the place where a listing goes on, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Around {
+    /// Those given last.
+    pub(super) before: Vec<BlockId>,
+    /// Those not given yet.
+    pub(super) behind: Vec<BlockId>,
 }
 
-pub(super) fn read(collection: BlockId, text: &str) -> Result<Vec<BlockId>> {
-    let foreign = || Error::validation("the cursor is not of this listing").at("cursor");
-    let ids = text.strip_prefix('c').and_then(|text| text.strip_prefix(&collection.to_string()));
-    let ids = ids.ok_or_else(foreign)?.as_bytes().chunks(ID);
-    let ids = ids.map(|id| std::str::from_utf8(id).ok()?.parse().ok());
-    ids.collect::<Option<_>>().ok_or_else(foreign)
+pub(super) fn write(collection: BlockId, around: &Around) -> String {
+    let mut text = format!("c{collection}");
+    text.extend(around.before.iter().map(ToString::to_string));
+    text.push(BORDER);
+    text.extend(around.behind.iter().map(ToString::to_string));
+    text
+}
+
+pub(super) fn read(collection: BlockId, text: &str) -> Result<Around> {
+    let rest = text.strip_prefix('c').and_then(|text| text.strip_prefix(&collection.to_string()));
+    let around = rest.and_then(|rest| rest.split_once(BORDER)).and_then(|(before, behind)| {
+        Some(Around { before: ids(before)?, behind: ids(behind)? })
+    });
+    around.ok_or_else(|| Error::validation("the cursor is not of this listing").at("cursor"))
+}
+
+fn ids(text: &str) -> Option<Vec<BlockId>> {
+    text.as_bytes().chunks(ID).map(|id| std::str::from_utf8(id).ok()?.parse().ok()).collect()
 }
 
 #[cfg(test)]
@@ -29,17 +47,19 @@ mod tests {
     #[test]
     fn cursors_read_back() {
         let collection = BlockId::from_bytes([7; 16]);
-        for ids in [vec![], vec![BlockId::from_bytes([1; 16]), BlockId::from_bytes([255; 16])]] {
-            assert_eq!(read(collection, &write(collection, &ids)).unwrap(), ids);
+        let ids = || vec![BlockId::from_bytes([1; 16]), BlockId::from_bytes([255; 16])];
+        for (before, behind) in [(vec![], vec![]), (ids(), vec![]), (vec![], ids()), (ids(), ids())] {
+            let around = Around { before, behind };
+            assert_eq!(read(collection, &write(collection, &around)).unwrap(), around);
         }
     }
 
     #[test]
     fn what_is_no_cursor_of_the_collection_is_refused() {
         let collection = BlockId::from_bytes([7; 16]);
-        let other = write(BlockId::from_bytes([8; 16]), &[]);
-        for text in ["", "c", "d", &other, &format!("c{collection}x"), &format!("c{collection}ääääääääääääää")]
-        {
+        let other = write(BlockId::from_bytes([8; 16]), &Around::default());
+        let wrong = ["", "x.", ".x", "..", "ääääääääääääää."].map(|rest| format!("c{collection}{rest}"));
+        for text in ["", "c", "d", &other].into_iter().chain(wrong.iter().map(String::as_str)) {
             let error = read(collection, text).unwrap_err();
             assert_eq!((error.code(), error.path()), ("VALIDATION", "cursor"), "{text}");
         }

@@ -5,14 +5,15 @@ use std::ops::ControlFlow;
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockRecord, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
+    Block, BlockData, BlockId, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
     Schema,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
-use super::{cursor, schema};
+use super::cursor::{self, Around};
+use super::schema;
 use crate::blocks::show_markdown;
-use crate::collections::showing::Shower;
+use crate::collections::showing::{PlainItem, Shower};
 use crate::sight::Sight;
 use crate::tree::Tree;
 
@@ -24,9 +25,9 @@ pub(super) fn page<S: Sight>(tree: &Tree<'_, S>, request: &GetItems, limits: &Li
     if request.max_depth == Some(0) {
         return reading.rows(&schema, after, request.paging.limit);
     }
-    let (records, next_cursor) = reading.records(after, request.paging.limit)?;
+    let (ids, next_cursor) = reading.ids(after, request.paging.limit)?;
     let is_all = after.is_none() && next_cursor.is_none();
-    let items = reading.shown(&schema, records, is_all, request.max_depth)?;
+    let items = reading.shown(&schema, &ids, is_all, request.max_depth)?;
     Ok(ItemsPage { items, next_cursor })
 }
 
@@ -34,13 +35,16 @@ pub(super) fn page<S: Sight>(tree: &Tree<'_, S>, request: &GetItems, limits: &Li
 pub(in crate::collections) fn show<S: Sight>(
     tree: &Tree<'_, S>,
     (collection, schema): (BlockId, &Schema),
-    records: Vec<BlockRecord>,
+    items: Vec<PlainItem>,
     depth: Option<usize>,
     limits: &Limits,
 ) -> Result<Vec<Item>> {
     let reading = Reading { tree, collection, most: limits.blocks_per_fetch };
-    reading.check(records.len())?;
-    reading.shown(schema, records, false, depth)
+    reading.check(items.len())?;
+    if depth == Some(0) {
+        return Shower::new(tree).plain_items(collection, schema, items);
+    }
+    reading.shown(schema, &items.iter().map(|item| item.id).collect::<Vec<_>>(), false, depth)
 }
 
 struct Reading<'t, 'a, S> {
@@ -51,14 +55,24 @@ struct Reading<'t, 'a, S> {
 }
 
 impl<S: Sight> Reading<'_, '_, S> {
-    /// The item that the reply goes on behind; none if all that the cursor remembers are gone.
+    /// The item that the reply goes on behind; none if it begins with the first, as it does if all that the cursor remembers are gone.
     fn after(&self, text: &str) -> Result<Option<BlockId>> {
-        for id in cursor::read(self.collection, text)?.into_iter().rev() {
-            if self.tree.locate(id)?.is_some_and(|located| located.parent == Some(self.collection)) {
+        let Around { before, behind } = cursor::read(self.collection, text)?;
+        for id in before.into_iter().rev() {
+            if self.has(id)? {
                 return Ok(Some(id));
             }
         }
+        for id in behind {
+            if self.has(id)? {
+                return self.tree.previous_sibling(id);
+            }
+        }
         Ok(None)
+    }
+
+    fn has(&self, item: BlockId) -> Result<bool> {
+        Ok(self.tree.locate(item)?.is_some_and(|located| located.parent == Some(self.collection)))
     }
 
     /// The items after `after` without their pages as a reply shows them, each before the next is read: what they are made of takes
@@ -75,26 +89,17 @@ impl<S: Sight> Reading<'_, '_, S> {
         Ok(ItemsPage { items: table.finish(), next_cursor })
     }
 
-    /// The items after `after`, without their pages, and the cursor if more follow.
-    fn records(&self, after: Option<BlockId>, limit: Option<usize>) -> Result<(Vec<BlockRecord>, Option<String>)> {
+    /// The IDs of the items after `after`, and the cursor if more follow.
+    fn ids(&self, after: Option<BlockId>, limit: Option<usize>) -> Result<(Vec<BlockId>, Option<String>)> {
         let mut part = Part::new(0, limit);
-        self.tree.reader().items(self.collection, after, &mut |record| part.put(self, record.id, || Ok(record)))?;
+        self.tree.reader().item_rows(self.collection, after, &mut |row| part.put(self, row.id, || Ok(row.id)))?;
         Ok(part.end(self.collection))
     }
 
-    fn shown(
-        &self,
-        schema: &Schema,
-        records: Vec<BlockRecord>,
-        is_all: bool,
-        depth: Option<usize>,
-    ) -> Result<Vec<Item>> {
-        let mut shower = Shower::new(self.tree);
-        if depth == Some(0) {
-            return shower.items(self.collection, schema, records);
-        }
-        let blocks = self.pages(records, is_all, depth)?;
-        shower.items_with_pages(self.collection, schema, blocks)
+    /// These items with their pages.
+    fn shown(&self, schema: &Schema, ids: &[BlockId], is_all: bool, depth: Option<usize>) -> Result<Vec<Item>> {
+        let blocks = self.pages(ids, is_all, depth)?;
+        Shower::new(self.tree).items_with_pages(self.collection, schema, blocks)
     }
 
     fn check(&self, blocks: usize) -> Result<()> {
@@ -106,16 +111,16 @@ impl<S: Sight> Reading<'_, '_, S> {
     }
 
     /// The items with so many levels of their pages. If these are all of the collection (`is_all`) one walk reads them.
-    fn pages(&self, records: Vec<BlockRecord>, is_all: bool, depth: Option<usize>) -> Result<Vec<Block>> {
+    fn pages(&self, ids: &[BlockId], is_all: bool, depth: Option<usize>) -> Result<Vec<Block>> {
         let Some(located) = self.tree.locate(self.collection)? else { return Ok(Vec::new()) };
         if is_all {
             let levels = depth.map(|depth| depth.saturating_add(1));
             let mut forest = self.tree.subtree(self.collection, levels)?;
             return self.show(located.document, below_top(&mut forest), depth, &mut 0);
         }
-        let (mut blocks, mut count) = (Vec::with_capacity(records.len()), 0);
-        for record in records {
-            let forest = self.tree.subtree_without_items(record.id, depth)?;
+        let (mut blocks, mut count) = (Vec::with_capacity(ids.len()), 0);
+        for id in ids {
+            let forest = self.tree.subtree_without_items(*id, depth)?;
             blocks.extend(self.show(located.document, forest, depth, &mut count)?);
         }
         Ok(blocks)
@@ -143,25 +148,26 @@ struct Part<T> {
     limit: usize,
     /// The items that a cursor remembers.
     last: VecDeque<BlockId>,
-    more: bool,
+    following: Vec<BlockId>,
 }
 
 impl<T> Part<T> {
     fn new(expected: usize, limit: Option<usize>) -> Self {
         let last = VecDeque::with_capacity(cursor::REMEMBERED + 1);
-        Self { made: Vec::with_capacity(expected), limit: limit.unwrap_or(usize::MAX), last, more: false }
+        Self { made: Vec::with_capacity(expected), limit: limit.unwrap_or(usize::MAX), last, following: Vec::new() }
     }
 
-    /// Takes the next item, unless the part is full.
+    /// Takes the next item; if the part is full, as one that follows.
     fn put<S: Sight>(
         &mut self,
         reading: &Reading<'_, '_, S>,
         id: BlockId,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<ControlFlow<()>> {
-        self.more = self.made.len() == self.limit;
-        if self.more {
-            return Ok(ControlFlow::Break(()));
+        if self.made.len() == self.limit {
+            self.following.push(id);
+            let is_enough = self.following.len() == cursor::REMEMBERED;
+            return Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
         }
         reading.check(self.made.len() + 1)?;
         self.last.push_back(id);
@@ -172,8 +178,9 @@ impl<T> Part<T> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn end(mut self, collection: BlockId) -> (Vec<T>, Option<String>) {
-        let next_cursor = self.more.then(|| cursor::write(collection, self.last.make_contiguous()));
+    fn end(self, collection: BlockId) -> (Vec<T>, Option<String>) {
+        let around = Around { before: self.last.into(), behind: self.following };
+        let next_cursor = (!around.behind.is_empty()).then(|| cursor::write(collection, &around));
         (self.made, next_cursor)
     }
 }

@@ -1,17 +1,20 @@
-//! Rows as conditions look at them: with the relations that other items hold.
+//! Rows as conditions look at them: with what they need, relations that other items hold among it.
 
 use std::collections::{BTreeSet, HashMap};
 
 use leafbase_collections::{Row, related};
-use leafbase_model::{BlockId, BlockRecord, Properties, PropertyValue, Result};
+use leafbase_model::{BlockId, Properties, PropertyValue, Result};
+use leafbase_store::ItemRow;
 
-use super::rows::{Rows, values};
+use super::rows::Rows;
 use crate::collections::showing::{ITEMS_PER_LOOKUP, Shower};
 use crate::sight::Sight;
 
 /// The relations that rows need and do not hold themselves.
 pub(super) struct Relations<'a, S> {
     rows: &'a Rows<'a, S>,
+    /// The properties that are looked at, sorted.
+    keys: Vec<String>,
     needed: Vec<Needed>,
     /// So many rows were looked up one by one.
     looked_up: u64,
@@ -28,10 +31,16 @@ struct Needed {
 }
 
 impl<'a, S: Sight> Relations<'a, S> {
-    pub(super) fn new<'k>(rows: &'a Rows<'a, S>, keys: impl IntoIterator<Item = &'k str>) -> Result<Self> {
-        let keys: BTreeSet<_> = keys.into_iter().collect();
+    /// `keys` are those of the properties that are looked at, `relations` those of them that are relations.
+    pub(super) fn new<'k>(
+        rows: &'a Rows<'a, S>,
+        keys: impl IntoIterator<Item = &'k str>,
+        relations: impl IntoIterator<Item = &'k str>,
+    ) -> Result<Self> {
+        let keys: BTreeSet<_> = keys.into_iter().map(str::to_owned).collect();
+        let relations: BTreeSet<_> = relations.into_iter().collect();
         let mut needed = Vec::new();
-        for key in keys {
+        for key in relations {
             let property = rows.schema.property(key);
             let Some(relation) = property.and_then(|property| property.kind.relation()) else { continue };
             let Some(inverse) = relation.inverse_key.clone() else { continue };
@@ -41,15 +50,15 @@ impl<'a, S: Sight> Relations<'a, S> {
                 needed.push(Needed { key: key.to_owned(), other, owners, inverted: None });
             }
         }
-        Ok(Self { rows, needed, looked_up: 0 })
+        Ok(Self { rows, keys: keys.into_iter().collect(), needed, looked_up: 0 })
     }
 
-    /// Gives `item` to `look`, with the relations that are needed.
-    pub(super) fn complete<T>(&mut self, item: &BlockRecord, look: impl FnOnce(Row<'_>) -> T) -> Result<T> {
-        let (id, title) = (item.id, item.data.markdown.as_str());
-        let held = values(item)?;
+    /// Gives `item` to `look`, with the properties that are needed and no others.
+    pub(super) fn complete<T>(&mut self, item: &ItemRow<'_>, look: impl FnOnce(Row<'_>) -> T) -> Result<T> {
+        let (id, title) = (item.id, item.title);
+        let held = item.properties(Some(&self.keys))?;
         if self.needed.is_empty() {
-            return Ok(look(Row { id, title, values: held }));
+            return Ok(look(Row { id, title, values: &held }));
         }
         let mut all = held.clone();
         self.looked_up += 1;
@@ -60,7 +69,7 @@ impl<'a, S: Sight> Relations<'a, S> {
                 needed.inverted = Some(Shower::new(rows.tree).inverted(*other, key)?);
             }
             let items = match &needed.inverted {
-                Some(inverted) => united(held, &needed.key, inverted.get(&id)),
+                Some(inverted) => united(&held, &needed.key, inverted.get(&id)),
                 None => related(rows.tree, rows.collection, &needed.key, id)?,
             };
             all.set(needed.key.as_str(), (!items.is_empty()).then_some(PropertyValue::Relations(items)));

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use leafbase_collections::{Access, ColumnRef, IndexStatistics, KeyRange, ReadCollections, index_keys, related};
-use leafbase_model::{BlockId, BlockKind, BlockRecord, Error, Properties, Result, Schema};
-use leafbase_store::{IndexedColumn, ItemIndex, Reader};
+use leafbase_model::{BlockId, Error, Result, Schema};
+use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, Reader};
 use leafbase_tree_ops::ReadTree;
 
 use super::sieve::{Sieve, Step};
@@ -14,7 +14,7 @@ use crate::sight::Sight;
 use crate::tree::Tree;
 
 /// What is called for each item, and tells how many it has found by now; `Break` ends the reading.
-pub(super) type Visit<'v> = &'v mut dyn FnMut(BlockRecord) -> Result<ControlFlow<(), usize>>;
+pub(super) type Visit<'v> = &'v mut dyn FnMut(ItemRow<'_>) -> Result<ControlFlow<(), usize>>;
 
 /// The items of one collection.
 pub(super) struct Rows<'a, S> {
@@ -37,7 +37,7 @@ impl<'a, S: Sight> Rows<'a, S> {
     /// Hands the items of this access to `visit`, in its order, but for those that the sieve holds back.
     pub(super) fn each(&self, access: &Access, sieve: &mut Sieve<'_>, visit: Visit<'_>) -> Result<()> {
         match access {
-            Access::All => self.reader.items(self.collection, None, &mut |item| Ok(forget(visit(item)?))),
+            Access::All => self.reader.item_rows(self.collection, None, &mut |item| Ok(forget(visit(item)?))),
             Access::Index { column, ranges, backwards, then_empty } => {
                 let is_done = self.ranges(column, ranges, *backwards, (sieve, visit))?.is_break();
                 if is_done || !then_empty { Ok(()) } else { self.empty(column, sieve, visit) }
@@ -58,7 +58,7 @@ impl<'a, S: Sight> Rows<'a, S> {
             self.index.scan(indexed(column), from, to.as_deref(), backwards, &mut |id, signature| {
                 flow = match sieve.step(&self.index, id, signature)? {
                     Step::Skip => ControlFlow::Continue(()),
-                    Step::Look => sieve.found(visit(self.item(id)?)?),
+                    Step::Look => sieve.found(self.item(id, visit)?),
                     Step::Leave => ControlFlow::Break(()),
                 };
                 Ok(flow)
@@ -72,27 +72,27 @@ impl<'a, S: Sight> Rows<'a, S> {
 
     /// The items that have no key in the index of this column: among few, if the sieve knows of them.
     fn empty(&self, column: &ColumnRef, sieve: &mut Sieve<'_>, visit: Visit<'_>) -> Result<()> {
-        let mut look = |item| {
-            if self.has_key(column, &item)? { Ok(ControlFlow::Continue(())) } else { Ok(forget(visit(item)?)) }
+        let mut look = |item: ItemRow<'_>| {
+            if self.has_key(column, &item)? { Ok(ControlFlow::Continue(0)) } else { visit(item) }
         };
         let most = usize::try_from(self.count_all() / ITEMS_PER_LOOKUP).unwrap_or(usize::MAX);
         let Some(few) = sieve.within(&self.index, most)? else {
-            return self.reader.items(self.collection, None, &mut look);
+            return self.reader.item_rows(self.collection, None, &mut |item| Ok(forget(look(item)?)));
         };
         for id in few {
-            if look(self.item(*id)?)?.is_break() {
+            if self.item(*id, &mut look)?.is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    fn has_key(&self, column: &ColumnRef, item: &BlockRecord) -> Result<bool> {
+    fn has_key(&self, column: &ColumnRef, item: &ItemRow<'_>) -> Result<bool> {
         Ok(match column {
-            ColumnRef::Title => !item.data.markdown.is_empty(),
+            ColumnRef::Title => !item.title.is_empty(),
             ColumnRef::Property(key) => {
-                let found = self.schema.property(key).zip(values(item)?.get(key));
-                found.is_some_and(|(property, value)| !index_keys(&property.kind, value).is_empty())
+                let found = self.schema.property(key).zip(item.value(key)?);
+                found.is_some_and(|(property, value)| !index_keys(&property.kind, &value).is_empty())
             }
         })
     }
@@ -110,7 +110,7 @@ impl<'a, S: Sight> Rows<'a, S> {
             }
         }
         for id in found {
-            if visit(self.item(id)?)?.is_break() {
+            if self.item(id, visit)?.is_break() {
                 break;
             }
         }
@@ -131,17 +131,10 @@ impl<'a, S: Sight> Rows<'a, S> {
         Ok(self.reader.item_index(collection)?.map_or(0, |index| index.items()))
     }
 
-    pub(super) fn item(&self, id: BlockId) -> Result<BlockRecord> {
+    /// Hands an item to `visit`.
+    pub(super) fn item(&self, id: BlockId, visit: Visit<'_>) -> Result<ControlFlow<(), usize>> {
         let missing = || Error::corrupted(format_args!("item {id} is indexed, but there is no such item"));
-        self.reader.block(id)?.ok_or_else(missing)
-    }
-}
-
-/// The values of an item as they are kept.
-pub(super) fn values(item: &BlockRecord) -> Result<&Properties> {
-    match &item.data.kind {
-        BlockKind::CollectionItem { properties } => Ok(properties),
-        _ => Err(Error::corrupted(format_args!("block {} stands in a collection, but is no item", item.id))),
+        self.reader.item_row(id, visit)?.ok_or_else(missing)
     }
 }
 

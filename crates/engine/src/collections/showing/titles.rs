@@ -40,9 +40,12 @@ impl Titles {
         if let Some(known) = self.known.get(&item) {
             return Ok(Some(known.clone()));
         }
-        let Some(block) = tree.block(item)? else { return Ok(None) };
-        self.learn(item, &block.data.markdown);
-        Ok(self.known.get(&item).cloned())
+        if tree.locate(item)?.is_none_or(|located| located.parent != Some(collection)) {
+            return Ok(None);
+        }
+        let Some(title) = tree.reader().item_row(item, |row| Ok(SharedText::from(row.title)))? else { return Ok(None) };
+        self.known.insert(item, title.clone());
+        Ok(Some(title))
     }
 
     /// Sets a title that was read beside something else.
