@@ -16,9 +16,9 @@ use leafbase::{
     SchemaDraft, Slot, Sort, Space, SpaceBuilder, Stamp, Timestamp, UpdateItems,
 };
 use leafbase_store::kv::{MemoryStore, OpenOptions, RedbStore, Store, WriteOptions};
-use leafbase_store::{Extractor, SpaceStore, directory};
 use leafbase_store::rows;
 use leafbase_store::testkit::{Disk, Fault};
+use leafbase_store::{Extractor, SpaceStore, directory};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 
 const FORMAT_KEY: &[u8] = b"\x01format";

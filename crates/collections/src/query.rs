@@ -181,7 +181,8 @@ impl Query {
 
     /// The properties that it looks at.
     pub fn properties_needed(&self) -> impl Iterator<Item = &str> {
-        let columns = self.conditions.iter().map(|condition| &condition.on).chain(self.sort.iter().map(|sort| &sort.by));
+        let columns =
+            self.conditions.iter().map(|condition| &condition.on).chain(self.sort.iter().map(|sort| &sort.by));
         columns.filter_map(TypedColumn::property)
     }
 

@@ -303,7 +303,8 @@ impl NaiveSpace {
     }
 
     pub(crate) fn titled(&self, items: &[BlockId]) -> Vec<RelatedItem> {
-        let title = |id: BlockId| self.find(id).map(|found| found.record.data.markdown.as_str().into()).unwrap_or_default();
+        let title =
+            |id: BlockId| self.find(id).map(|found| found.record.data.markdown.as_str().into()).unwrap_or_default();
         items.iter().map(|id| RelatedItem { block_id: *id, title: title(*id) }).collect()
     }
 }

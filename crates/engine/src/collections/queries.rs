@@ -10,8 +10,7 @@ use std::ops::ControlFlow;
 
 use leafbase_collections::{Groups, Offer, Page, Place, Plan, Query, Values, plan};
 use leafbase_model::{
-    BlockId, CountItems, Day, Filter, GroupValue, Item, ItemCounts, ItemGroup, ItemsPage,
-    QueryItems, Result, Sort,
+    BlockId, CountItems, Day, Filter, GroupValue, Item, ItemCounts, ItemGroup, ItemsPage, QueryItems, Result, Sort,
 };
 use leafbase_store::ItemRow;
 use leafbase_tree_ops::ReadTree;

@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 
 use leafbase_collections::{ReadCollections, inverted, related};
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue,
-    Properties, Property, PropertyValue, RelatedItem, Relation, Result, Schema,
+    Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue, Properties,
+    Property, PropertyValue, RelatedItem, Relation, Result, Schema,
 };
 use leafbase_store::{ItemRow, RowValue, ValueView};
 
@@ -129,7 +129,13 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
                 Some(relation) => self.source(collection, key, relation, items)?,
                 None => Source::Own,
             };
-            Ok(Column { key: key.into(), target: relation.map(|relation| relation.target), source, held: None, at: None })
+            Ok(Column {
+                key: key.into(),
+                target: relation.map(|relation| relation.target),
+                source,
+                held: None,
+                at: None,
+            })
         };
         Ok(Columns::new(schema.properties.iter().map(column).collect::<Result<_>>()?))
     }
@@ -164,7 +170,9 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         for (place, column) in (0..).zip(&mut table.columns.all) {
             let shown = match (&column.source, column.held.take()) {
                 (Source::Own, None) => None,
-                (Source::Own, Some(PropertyValue::Relations(items))) => self.relations(column, items.into_iter().map(Ok))?,
+                (Source::Own, Some(PropertyValue::Relations(items))) => {
+                    self.relations(column, items.into_iter().map(Ok))?
+                }
                 (Source::Own, Some(value)) => Some(ItemValue::Value(value)),
                 (_, held) => self.related(table.collection, column, item, held)?,
             };

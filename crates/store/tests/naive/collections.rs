@@ -7,7 +7,7 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, ContentProperty, Day, Edit, Forest, Node, Properties, Property,
     PropertyKind, PropertyValue, Relation, Schema, SelectOption, Slot,
 };
-use leafbase_store::{CollectionEntry, IndexedColumn, ItemIndex, ItemRow, Reader, RowValue, Signature};
+use leafbase_store::{CollectionEntry, IndexedColumn, ItemIndex, ItemRow, Reader, RowValue, Signature, ValueView};
 
 use super::{Maker, Naive, pick, stamp};
 
@@ -119,6 +119,13 @@ impl Naive {
                 Ok(ControlFlow::Continue(()))
             };
             reader.item_rows(collection, after_item, visit).unwrap();
+            for row in rows.iter().take(2) {
+                let id = reader.item_row(*row, |row| {
+                    self.row_agrees(&row);
+                    Ok(row.id)
+                });
+                assert_eq!(id.unwrap(), Some(*row));
+            }
             assert_eq!(found, items[after.map_or(0, |index| index + 1)..]);
             assert_eq!(rows, found);
         }
@@ -135,6 +142,18 @@ impl Naive {
             (String::from_utf8(key.to_vec()).unwrap(), value.read().unwrap())
         };
         assert_eq!(&row.values().map(read).collect::<Properties>(), properties);
+        assert_eq!(&row.properties(None).unwrap(), properties);
+        let viewed = |held: leafbase_model::Result<(&[u8], RowValue<'_>)>| {
+            let (key, value) = held.unwrap();
+            (String::from_utf8(key.to_vec()).unwrap(), owned(row.value_at(value.at()).view().unwrap()))
+        };
+        assert_eq!(&row.values().map(viewed).collect::<Properties>(), properties);
+        for step in 1..4 {
+            let some = || properties.iter().step_by(step);
+            let keys: Vec<_> = some().map(|(key, _)| key.to_owned()).chain(["zzz".to_owned()]).collect();
+            let some = some().map(|(key, value)| (key.to_owned(), value.clone())).collect::<Properties>();
+            assert_eq!(row.properties(Some(&keys)).unwrap(), some);
+        }
         for key in ["", "pages", "zzz"].into_iter().chain(properties.iter().map(|(key, _)| key)) {
             assert_eq!(row.value(key).unwrap().as_ref(), properties.get(key));
         }
@@ -412,4 +431,18 @@ pub fn is_plain(block: &BlockRecord) -> bool {
 /// Whether a block may be moved anywhere.
 pub fn is_movable(block: &BlockRecord) -> bool {
     !is_item(block)
+}
+
+/// A value that was read as it lies.
+fn owned(value: ValueView<'_>) -> PropertyValue {
+    match value {
+        ValueView::Text(text) => PropertyValue::Text(text.to_owned()),
+        ValueView::Number(number) => PropertyValue::Number(number),
+        ValueView::Boolean(value) => PropertyValue::Boolean(value),
+        ValueView::Date(day) => PropertyValue::Date(day),
+        ValueView::Options(options) => {
+            PropertyValue::Options(options.map(|option| option.unwrap().to_owned()).collect())
+        }
+        ValueView::Relations(items) => PropertyValue::Relations(items.map(Result::unwrap).collect()),
+    }
 }

@@ -30,9 +30,9 @@ pub(super) fn write(collection: BlockId, around: &Around) -> String {
 
 pub(super) fn read(collection: BlockId, text: &str) -> Result<Around> {
     let rest = text.strip_prefix('c').and_then(|text| text.strip_prefix(&collection.to_string()));
-    let around = rest.and_then(|rest| rest.split_once(BORDER)).and_then(|(before, behind)| {
-        Some(Around { before: ids(before)?, behind: ids(behind)? })
-    });
+    let around = rest
+        .and_then(|rest| rest.split_once(BORDER))
+        .and_then(|(before, behind)| Some(Around { before: ids(before)?, behind: ids(behind)? }));
     around.ok_or_else(|| Error::validation("the cursor is not of this listing").at("cursor"))
 }
 

@@ -5,8 +5,7 @@ use std::ops::ControlFlow;
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockId, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
-    Schema,
+    Block, BlockData, BlockId, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result, Schema,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -79,8 +78,8 @@ impl<S: Sight> Reading<'_, '_, S> {
     /// the same memory again and again.
     fn rows(&self, schema: &Schema, after: Option<BlockId>, limit: Option<usize>) -> Result<ItemsPage<Item>> {
         let count = self.tree.reader().item_index(self.collection)?.map_or(0, |index| index.items());
-        let count = usize::try_from(count).unwrap_or(usize::MAX).min(limit.unwrap_or(usize::MAX));
-        let (mut shower, mut part) = (Shower::new(self.tree), Part::new(count.min(self.most), limit));
+        let count = usize::try_from(count).unwrap_or(usize::MAX).min(limit.unwrap_or(usize::MAX)).min(self.most);
+        let (mut shower, mut part) = (Shower::new(self.tree), Part::new(count, limit));
         let mut table = shower.table(self.collection, schema, count)?;
         self.tree
             .reader()
