@@ -29,11 +29,12 @@ pub(super) fn write(collection: BlockId, around: &Around) -> String {
 }
 
 pub(super) fn read(collection: BlockId, text: &str) -> Result<Around> {
-    let rest = text.strip_prefix('c').and_then(|text| text.strip_prefix(&collection.to_string()));
-    let around = rest
-        .and_then(|rest| rest.split_once(BORDER))
-        .and_then(|(before, behind)| Some(Around { before: ids(before)?, behind: ids(behind)? }));
-    around.ok_or_else(|| Error::validation("the cursor is not of this listing").at("cursor"))
+    let foreign = || Error::validation("the cursor is not of this listing").at("cursor");
+    let rest =
+        text.strip_prefix('c').and_then(|text| text.strip_prefix(&collection.to_string())).ok_or_else(foreign)?;
+    // Without the border all were given.
+    let (before, behind) = rest.split_once(BORDER).unwrap_or((rest, ""));
+    ids(before).zip(ids(behind)).map(|(before, behind)| Around { before, behind }).ok_or_else(foreign)
 }
 
 fn ids(text: &str) -> Option<Vec<BlockId>> {
@@ -58,7 +59,7 @@ mod tests {
     fn what_is_no_cursor_of_the_collection_is_refused() {
         let collection = BlockId::from_bytes([7; 16]);
         let other = write(BlockId::from_bytes([8; 16]), &Around::default());
-        let wrong = ["", "x.", ".x", "..", "ääääääääääääää."].map(|rest| format!("c{collection}{rest}"));
+        let wrong = ["x", "x.", ".x", "..", "ääääääääääääää."].map(|rest| format!("c{collection}{rest}"));
         for text in ["", "c", "d", &other].into_iter().chain(wrong.iter().map(String::as_str)) {
             let error = read(collection, text).unwrap_err();
             assert_eq!((error.code(), error.path()), ("VALIDATION", "cursor"), "{text}");
