@@ -28,12 +28,12 @@ impl<S: Sight> Connection<S> {
         self.read(|tree, snapshot| self.fetch_from(tree, snapshot, &request))
     }
 
-    fn fetch_from(&self, tree: &Tree<'_, S>, snapshot: &SpaceSnapshot, request: &Fetch) -> Result<Block> {
+    fn fetch_from(&self, tree: &Tree<'_>, snapshot: &SpaceSnapshot, request: &Fetch) -> Result<Block> {
         let start = match request.from {
             FetchFrom::Block(block) => block,
             FetchFrom::Day(day) => {
                 let day = days::resolve(day, &days::zone(&snapshot.reader().meta()?.zone)?, self.space.now())?;
-                let note = documents::find_daily_note(snapshot.reader(), day)?.filter(|note| self.sight.admits(note));
+                let note = documents::find_daily_note(snapshot.reader(), day)?.filter(|note| tree.seen().admits(note));
                 note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
             }
         };
@@ -209,7 +209,7 @@ impl<S: Sight> Connection<S> {
     /// and there is no place.
     pub(crate) fn place(
         &self,
-        writing: &mut Writing<'_, '_, S>,
+        writing: &mut Writing<'_, '_>,
         position: Position,
         is_empty: bool,
     ) -> Result<Option<Place>> {
@@ -222,7 +222,7 @@ impl<S: Sight> Connection<S> {
             Target::Day(day) => day,
             Target::Unnamed => DayRef::Today,
         };
-        if !self.sight.admits_all() {
+        if !self.sees_all() {
             return Err(Error::position("name exactly one of pageId and siblingId").at("position"));
         }
         let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
@@ -243,7 +243,7 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Puts dates for the days that patches name relative to the present.
-    fn resolve_days(writing: &mut Writing<'_, '_, S>, patches: &mut [BlockPatch]) -> Result<()> {
+    fn resolve_days(writing: &mut Writing<'_, '_>, patches: &mut [BlockPatch]) -> Result<()> {
         if patches.iter().all(|patch| patch.fields.task_patch.is_none()) {
             return Ok(());
         }
@@ -264,7 +264,7 @@ fn alone(block: BlockRecord) -> Block {
 }
 
 /// Puts into blocks that are items what the schemas of their collections make of them.
-fn show_items<S: Sight>(tree: &Tree<'_, S>, blocks: &mut [Block]) -> Result<()> {
+fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
     let mut shower = Shower::new(tree);
     for block in blocks {
         block.item = item_fields(tree, &mut shower, block.id, &block.data)?;
@@ -272,9 +272,9 @@ fn show_items<S: Sight>(tree: &Tree<'_, S>, blocks: &mut [Block]) -> Result<()> 
     Ok(())
 }
 
-fn item_fields<S: Sight>(
-    tree: &Tree<'_, S>,
-    shower: &mut Shower<'_, '_, S>,
+fn item_fields(
+    tree: &Tree<'_>,
+    shower: &mut Shower<'_, '_>,
     id: BlockId,
     data: &BlockData,
 ) -> Result<Option<Box<ItemFields>>> {

@@ -94,7 +94,7 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Checks that a block may be put at `position`, and writes nothing. Gives the position with its day fixed.
-    fn check_place(&self, writing: &mut Writing<'_, '_, S>, position: Position) -> Result<Position> {
+    fn check_place(&self, writing: &mut Writing<'_, '_>, position: Position) -> Result<Position> {
         if let Some(place) = self.place(writing, position, true)? {
             let block = media::block("", &AssetUrl::new(AssetId::NIL, String::new()));
             writing.decide(|tree, context| ops::open_place_for(tree, context, place, &block))?;
@@ -117,7 +117,7 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Makes the upload a file of the space, and inserts the block that shows it.
-    fn show(&self, writing: &mut Writing<'_, '_, S>, position: Position, upload: &Upload) -> Result<BlockId> {
+    fn show(&self, writing: &mut Writing<'_, '_>, position: Position, upload: &Upload) -> Result<BlockId> {
         let place = self.place(writing, position, false)?.ok_or_else(|| Error::not_found().at("position"))?;
         let drafts = vec![BlockDraft::new(upload.block())];
         let mut inserted = writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
@@ -135,7 +135,7 @@ impl<S: Sight> Connection<S> {
     pub fn file(&self, id: AssetId) -> Result<AssetRecord> {
         self.read(|tree, snapshot| {
             let record = snapshot.reader().asset(id)?.ok_or_else(Error::not_found)?;
-            if self.sight.admits_all() || is_shown(tree, snapshot.reader(), id)? {
+            if self.sees_all() || is_shown(tree, snapshot.reader(), id)? {
                 return Ok(record);
             }
             Err(Error::not_found())
@@ -152,7 +152,7 @@ impl<S: Sight> Connection<S> {
 }
 
 /// Whether a block that is seen shows the file.
-fn is_shown<S: Sight>(tree: &Tree<'_, S>, reader: Reader<'_>, id: AssetId) -> Result<bool> {
+fn is_shown(tree: &Tree<'_>, reader: Reader<'_>, id: AssetId) -> Result<bool> {
     let mut after = None;
     loop {
         let page = reader.edges_to(EdgeEnd::Asset(id), after, PAGE)?;

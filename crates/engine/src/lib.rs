@@ -81,6 +81,7 @@ mod ids;
 mod links;
 mod prepare;
 mod rendered;
+mod scope;
 mod sight;
 mod tree;
 
@@ -113,8 +114,12 @@ pub use ids::RandomIds;
 pub use leafbase_model::*;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{CheckReport, Problem, SpaceMeta, Stats};
+#[cfg(feature = "testkit")]
+#[doc(hidden)]
+pub use scope::Leak;
+pub use scope::Scope;
 pub use search::SearchIndexing;
-pub use sight::{Full, Sight};
+pub use sight::{Full, Scoped, Sight};
 pub use space::{Progress, Space, SpaceBuilder};
 pub use transfer::{
     Adaptation, AdaptationKind, ExportOptions, ExportReport, ImportOptions, ImportReport, ImportSource, MemorySource,

@@ -128,20 +128,20 @@ impl<S: Sight> Connection<S> {
 }
 
 /// The schema of the collection that a request names.
-fn schema<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<Schema> {
+fn schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     leafbase_collections::ReadCollections::schema(tree, collection)?
         .ok_or_else(|| Error::not_found().at("collectionId"))
 }
 
 /// The schema of a collection that is to be written, and where the collection stands.
-fn writable<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<(Schema, ops::Located)> {
+fn writable(tree: &Tree<'_>, collection: BlockId) -> Result<(Schema, ops::Located)> {
     let schema = schema(tree, collection)?;
     let located = ops::check_writable(tree, collection).map_err(|error| error.at("collectionId"))?;
     Ok((schema, located))
 }
 
 /// An item of `collection`.
-fn item<S: Sight>(tree: &Tree<'_, S>, collection: BlockId, id: BlockId) -> Result<BlockRecord> {
+fn item(tree: &Tree<'_>, collection: BlockId, id: BlockId) -> Result<BlockRecord> {
     let located = tree.locate(id)?.ok_or_else(Error::not_found)?;
     if located.parent != Some(collection) {
         return Err(Error::not_found());

@@ -174,7 +174,7 @@ impl<S: Sight> Connection<S> {
         })
     }
 
-    fn query(&self, rows: &Rows<'_, S>, filter: Option<&Filter>, sort: &[Sort]) -> Result<Query> {
+    fn query(&self, rows: &Rows<'_>, filter: Option<&Filter>, sort: &[Sort]) -> Result<Query> {
         let today = match filter {
             Some(_) => days::today(&days::zone(&rows.tree.reader().meta()?.zone)?, self.space.now())?,
             // Nothing asks for it.
@@ -185,8 +185,8 @@ impl<S: Sight> Connection<S> {
 }
 
 /// The items of a page, and where the next one goes on.
-fn find<S: Sight>(
-    rows: &Rows<'_, S>,
+fn find(
+    rows: &Rows<'_>,
     query: &Query,
     limit: Option<usize>,
     after: Option<Place>,
@@ -204,14 +204,14 @@ fn find<S: Sight>(
 }
 
 /// The page of an answer with the records of its items.
-struct Search<'a, S> {
+struct Search<'a> {
     page: Page<'a>,
-    relations: Relations<'a, S>,
+    relations: Relations<'a>,
     records: HashMap<BlockId, BlockRecord>,
 }
 
-impl<'a, S: Sight> Search<'a, S> {
-    fn new(rows: &'a Rows<'a, S>, query: &'a Query, page: Page<'a>) -> Result<Self> {
+impl<'a> Search<'a> {
+    fn new(rows: &'a Rows<'a>, query: &'a Query, page: Page<'a>) -> Result<Self> {
         Ok(Self { page, relations: Relations::new(rows, query.relations_needed())?, records: HashMap::new() })
     }
 
@@ -233,13 +233,13 @@ impl<'a, S: Sight> Search<'a, S> {
 }
 
 /// All items, counted without a look at any: none if their groups cannot be.
-fn counted<S: Sight>(rows: &Rows<'_, S>, groups: Option<&Groups>) -> Result<Option<ItemCounts>> {
+fn counted(rows: &Rows<'_>, groups: Option<&Groups>) -> Result<Option<ItemCounts>> {
     let count = rows.count_all();
     let Some(groups) = groups else { return Ok(Some(ItemCounts { count, groups: None })) };
     Ok(groups.of_all(rows)?.map(|groups| ItemCounts { count, groups: Some(groups) }))
 }
 
-fn count<S: Sight>(rows: &Rows<'_, S>, query: &Query, mut groups: Option<Groups>) -> Result<ItemCounts> {
+fn count(rows: &Rows<'_>, query: &Query, mut groups: Option<Groups>) -> Result<ItemCounts> {
     let plan = plan(query, rows, None, None)?;
     let mut sieve = Sieve::new(&rows.index, query, &plan, None);
     let grouped = groups.as_ref().and_then(Groups::relation_needed).map(str::to_owned);

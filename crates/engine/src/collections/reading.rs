@@ -5,10 +5,9 @@ use leafbase_model::{BlockId, BlockKind, Result, Schema};
 use leafbase_store::{BackLink, EdgeEnd, EdgeKind};
 use leafbase_tree_ops::ReadTree;
 
-use crate::sight::Sight;
 use crate::tree::Tree;
 
-impl<S: Sight> ReadCollections for Tree<'_, S> {
+impl ReadCollections for Tree<'_> {
     fn schema(&self, collection: BlockId) -> Result<Option<Schema>> {
         if self.locate(collection)?.is_none() { Ok(None) } else { self.reader().schema(collection) }
     }

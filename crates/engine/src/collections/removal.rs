@@ -13,7 +13,6 @@ use leafbase_model::{
 use leafbase_tree_ops::ReadTree;
 
 use crate::collections::writing;
-use crate::sight::Full;
 use crate::tree::Tree;
 use crate::upkeep::taken;
 
@@ -53,7 +52,7 @@ impl Going {
 ///
 /// # Errors
 /// What the store reports.
-pub(crate) fn with_ends(tree: &Tree<'_, Full>, stamp: &Stamp, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+pub(crate) fn with_ends(tree: &Tree<'_>, stamp: &Stamp, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
     let going = Going::with(&edits);
     let mut all = writing::edits(tree, stamp, forget(tree, &going.items)?)?;
     let mut held = Held::after(&all);
@@ -98,16 +97,16 @@ impl Held {
         Self { items: items.collect(), schemas: HashMap::new() }
     }
 
-    fn present(&self, tree: &Tree<'_, Full>, collection: BlockId) -> Result<Option<Schema>> {
+    fn present(&self, tree: &Tree<'_>, collection: BlockId) -> Result<Option<Schema>> {
         self.schemas.get(&collection).map_or_else(|| tree.schema(collection), |known| Ok(known.clone()))
     }
 
-    fn has_schema(&self, tree: &Tree<'_, Full>, collection: BlockId) -> Result<bool> {
+    fn has_schema(&self, tree: &Tree<'_>, collection: BlockId) -> Result<bool> {
         Ok(self.present(tree, collection)?.is_some())
     }
 
     /// The edit after which `collection`, which stays, has no relations to collections that go; none if it has none by then.
-    fn without_ends(&mut self, tree: &Tree<'_, Full>, collection: BlockId, going: &Going) -> Result<Option<Edit>> {
+    fn without_ends(&mut self, tree: &Tree<'_>, collection: BlockId, going: &Going) -> Result<Option<Edit>> {
         let Some(present) = self.present(tree, collection)? else { return Ok(None) };
         let after = without_ends(present.clone(), going);
         if after == present {
@@ -120,7 +119,7 @@ impl Held {
 
     fn schema_in(
         &mut self,
-        tree: &Tree<'_, Full>,
+        tree: &Tree<'_>,
         document: DocumentId,
         collection: BlockId,
         after: Option<Schema>,

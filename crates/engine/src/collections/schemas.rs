@@ -30,7 +30,7 @@ impl<S: Sight> Connection<S> {
     pub fn list_collections(&self, request: ListCollections) -> Result<Items<Collection>> {
         let ListCollections { document_ids, mode } = request;
         let excludes = mode == Some(DocumentFilterMode::Exclude);
-        if excludes && self.sight.admits_all() {
+        if excludes && self.sees_all() {
             let message = "a connection to the full space takes include alone";
             return Err(Error::validation(message).at("documentFilterMode"));
         }
@@ -154,7 +154,7 @@ impl<S: Sight> Connection<S> {
     }
 }
 
-fn existing<S: Sight>(tree: &Tree<'_, S>, documents: &[DocumentId]) -> Result<BTreeSet<DocumentId>> {
+fn existing(tree: &Tree<'_>, documents: &[DocumentId]) -> Result<BTreeSet<DocumentId>> {
     for (index, document) in documents.iter().enumerate() {
         if tree.document(*document)?.is_none() {
             return Err(Error::not_found().at(format_args!("documentIds[{index}]")));
@@ -172,7 +172,7 @@ fn of_documents(reader: Reader<'_>, documents: &BTreeSet<DocumentId>) -> Result<
 }
 
 /// Those of `entries`, ordered by document, that are to be seen: the inbox is in no listing.
-fn shown<S: Sight>(tree: &Tree<'_, S>, entries: impl Iterator<Item = CollectionEntry>) -> Result<Vec<Collection>> {
+fn shown(tree: &Tree<'_>, entries: impl Iterator<Item = CollectionEntry>) -> Result<Vec<Collection>> {
     let (mut shown, mut latest) = (Vec::new(), None);
     for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {
         let is_seen = match latest {

@@ -15,22 +15,21 @@ use leafbase_store::{ItemRow, RowValue};
 
 use self::columns::{Column, Columns, Source};
 use self::titles::Titles;
-use crate::sight::Sight;
 use crate::tree::Tree;
 
 /// A look-up of what names an item costs about as much as reading so many items in a range.
 pub(super) const ITEMS_PER_LOOKUP: u64 = 16;
 
 /// The schemas and titles that a reply needs, each read once.
-pub(crate) struct Shower<'t, 'a, S> {
-    tree: &'t Tree<'a, S>,
+pub(crate) struct Shower<'t, 'a> {
+    tree: &'t Tree<'a>,
     /// Of the collections whose items are shown as blocks.
     tables: HashMap<BlockId, Table>,
     titles: Titles,
 }
 
-impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
-    pub(crate) fn new(tree: &'t Tree<'a, S>) -> Self {
+impl<'t, 'a> Shower<'t, 'a> {
+    pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
         Self { tree, tables: HashMap::new(), titles: Titles::default() }
     }
 
@@ -172,8 +171,8 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
 }
 
 /// By item, those of `owner` that name it under `key`; each of `owner` is shown to `see`.
-fn inverted_by<S: Sight>(
-    tree: &Tree<'_, S>,
+fn inverted_by(
+    tree: &Tree<'_>,
     owner: BlockId,
     key: &str,
     see: &mut dyn FnMut(ItemRow<'_>),

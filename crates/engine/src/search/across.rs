@@ -96,8 +96,9 @@ impl<S: Sight> Connection<S> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
         let mut has_failed = false;
         loop {
-            let moment = indexer.moment(&store, &self.sight)?;
-            let filters = Filters::read(&Tree::new(moment.snapshot.reader(), &self.sight), request, now)?;
+            let seen = self.seen();
+            let moment = indexer.moment(&store, &seen)?;
+            let filters = Filters::read(&Tree::new(moment.snapshot.reader(), seen), request, now)?;
             let accepts = |document: &Attributes| filters.accepts(document);
             match moment.ask(&accepts, |view, scope| asked.ask(view, scope)) {
                 Ok(told) => return Ok((moment, told)),

@@ -8,7 +8,6 @@ use leafbase_store::{DocumentQuery, Within};
 use leafbase_tree_ops::ReadTree;
 
 use crate::documents;
-use crate::sight::Sight;
 use crate::tree::Tree;
 
 /// What a search may find, for one state of the space.
@@ -24,7 +23,7 @@ impl Filters {
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and what a listing of documents says to its filters.
-    pub(super) fn read<S: Sight>(tree: &Tree<'_, S>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
+    pub(super) fn read(tree: &Tree<'_>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
         let named = request.document_ids.as_ref().map(|named| {
             let named = named.iter().enumerate();
             let named =
@@ -58,7 +57,7 @@ impl Filters {
 }
 
 /// A document that a search knows of: the inbox is none.
-fn known<S: Sight>(tree: &Tree<'_, S>, document: DocumentId) -> Result<DocumentId> {
+fn known(tree: &Tree<'_>, document: DocumentId) -> Result<DocumentId> {
     let record = tree.document(document)?.filter(|record| record.location != Location::Inbox);
     record.map(|record| record.id).ok_or_else(Error::not_found)
 }

@@ -12,7 +12,7 @@ use leafbase_store::{Cursor, DocumentQuery, Reader, SpaceSnapshot, SpaceStore};
 use super::generations::{Generation, Home, guarded};
 use super::recent::{self, Made, Overlay, Recent};
 use super::worker::Worker;
-use crate::sight::Sight;
+use crate::sight::Seen;
 use crate::space::Progress;
 
 /// A search that finds more documents changed since the index lets it catch up first: to make them ready costs about as much.
@@ -164,9 +164,9 @@ impl Indexer {
     }
 
     /// What a search that begins now works on. Waits for an index to be made, if there is none.
-    pub(super) fn moment<S: Sight>(self: &Arc<Self>, store: &SpaceStore, sight: &S) -> Result<Moment> {
-        if !sight.admits_all() {
-            return self.seen(store, sight);
+    pub(super) fn moment(self: &Arc<Self>, store: &SpaceStore, seen: &Seen) -> Result<Moment> {
+        if !seen.is_all() {
+            return self.seen(store, seen);
         }
         if self.mode == SearchIndexing::Background {
             self.worker.start(self, store);
@@ -201,7 +201,7 @@ impl Indexer {
     }
 
     /// What a connection is shown, by itself: nothing else may tell in what is found, nor in which order. Costs by its size.
-    fn seen<S: Sight>(&self, store: &SpaceStore, sight: &S) -> Result<Moment> {
+    fn seen(&self, store: &SpaceStore, seen: &Seen) -> Result<Moment> {
         let view = if let Some(view) = self.nothing.get() {
             view
         } else {
@@ -212,7 +212,7 @@ impl Indexer {
         let mut overlay = Overlay::default();
         for record in Records::of(snapshot.reader()) {
             let record = record?;
-            if sight.admits(&record) {
+            if seen.admits(&record) {
                 overlay.fresh.extend(recent::ready(snapshot.reader(), &record)?.map(Arc::new));
             }
         }

@@ -28,9 +28,9 @@ pub(super) struct Additions<'l> {
 }
 
 /// What is made of the items: blocks without values yet, and what tells their values.
-struct Read<'t, 'a, S> {
+struct Read<'t, 'a> {
     items: Vec<NewItem>,
-    relating: Relating<'t, Tree<'a, S>>,
+    relating: Relating<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
@@ -50,17 +50,13 @@ impl<'l> Additions<'l> {
     }
 
     /// Makes the items, and gives them as they then are.
-    pub(super) fn write<S: Sight>(&self, writing: &mut Writing<'_, '_, S>) -> Result<Vec<Item>> {
+    pub(super) fn write(&self, writing: &mut Writing<'_, '_>) -> Result<Vec<Item>> {
         let (schema, edits, added) = writing.decide(|tree, context| self.decide(tree, context))?;
         writing.apply(edits)?;
         writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, added))
     }
 
-    fn decide<S: Sight>(
-        &self,
-        tree: &Tree<'_, S>,
-        context: &Context<'_>,
-    ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
+    fn decide(&self, tree: &Tree<'_>, context: &Context<'_>) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
         let (schema, located) = writable(tree, self.collection)?;
         let opened = ops::open_collection(tree, context, self.collection)?;
         let today = today(tree, context.stamp.at)?;
@@ -83,15 +79,15 @@ impl<'l> Additions<'l> {
     }
 
     /// Reads and checks the first `most` items, whose pages are to stand at `depth`.
-    fn read<'t, 'a, S: Sight>(
+    fn read<'t, 'a>(
         &self,
-        tree: &'t Tree<'a, S>,
+        tree: &'t Tree<'a>,
         context: &Context<'_>,
         schema: &Schema,
         values: Values<'_>,
         depth: usize,
         most: usize,
-    ) -> Result<Read<'t, 'a, S>> {
+    ) -> Result<Read<'t, 'a>> {
         let drafts: Vec<_> = self.items.iter().take(most).cloned().collect();
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
         let (mut items, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));

@@ -7,12 +7,11 @@ use leafbase_model::{BlockId, Day, DayRef, Edit, Error, Limits, Location, Proper
 use leafbase_tree_ops::{Located, ReadTree};
 use serde_json::{Map, Value};
 
-use crate::sight::Sight;
 use crate::tree::Tree;
 use crate::{days, prepare};
 
 /// The day that `today` means in the values of a request.
-pub(super) fn today<S: Sight>(tree: &Tree<'_, S>, now: Timestamp) -> Result<Day> {
+pub(super) fn today(tree: &Tree<'_>, now: Timestamp) -> Result<Day> {
     days::resolve(DayRef::Today, &days::zone(&tree.reader().meta()?.zone)?, now)
 }
 
@@ -28,8 +27,8 @@ pub(super) fn set_schema(
 }
 
 /// Tells `relating` what the relations of `item` become, and gives the other changes.
-pub(super) fn relate<S: Sight>(
-    relating: &mut Relating<'_, Tree<'_, S>>,
+pub(super) fn relate(
+    relating: &mut Relating<'_, Tree<'_>>,
     (schema, collection): (&Schema, BlockId),
     item: BlockId,
     changes: Vec<PropertyChange>,
@@ -44,7 +43,7 @@ pub(super) fn relate<S: Sight>(
 }
 
 /// Refuses relations to items in the trash that there were not before.
-pub(super) fn check_joined<S: Sight>(tree: &Tree<'_, S>, relating: &Relating<'_, Tree<'_, S>>) -> Result<()> {
+pub(super) fn check_joined(tree: &Tree<'_>, relating: &Relating<'_, Tree<'_>>) -> Result<()> {
     let mut trashed = HashMap::new();
     for (item, path) in relating.joined() {
         let document = tree.locate(item)?.ok_or_else(|| Error::not_found().at(path))?.document;
@@ -62,7 +61,7 @@ pub(super) fn check_joined<S: Sight>(tree: &Tree<'_, S>, relating: &Relating<'_,
 }
 
 /// What the items are to hold that a request changes or makes, by ID: those that it names, and others.
-pub(super) fn finished<S: Sight>(relating: Relating<'_, Tree<'_, S>>) -> Result<BTreeMap<BlockId, ChangedItem>> {
+pub(super) fn finished(relating: Relating<'_, Tree<'_>>) -> Result<BTreeMap<BlockId, ChangedItem>> {
     Ok(relating.finish()?.into_iter().map(|changed| (changed.id, changed)).collect())
 }
 

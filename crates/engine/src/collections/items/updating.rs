@@ -11,7 +11,6 @@ use super::{faults, item, writable};
 use crate::collections::showing::Shower;
 use crate::collections::writing;
 use crate::connection::Writing;
-use crate::sight::Sight;
 use crate::tree::Tree;
 
 const LIST: &str = "itemsToUpdate";
@@ -30,9 +29,9 @@ struct Change {
     scalars: Vec<PropertyChange>,
 }
 
-struct Read<'t, 'a, S> {
+struct Read<'t, 'a> {
     changes: Vec<Change>,
-    relating: Relating<'t, Tree<'a, S>>,
+    relating: Relating<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
@@ -43,17 +42,13 @@ impl Updates {
     }
 
     /// Changes the items, and gives them as they then are.
-    pub(super) fn write<S: Sight>(&self, writing: &mut Writing<'_, '_, S>) -> Result<Vec<Item>> {
+    pub(super) fn write(&self, writing: &mut Writing<'_, '_>) -> Result<Vec<Item>> {
         let (schema, edits, changed) = writing.decide(|tree, context| self.decide(tree, context))?;
         writing.apply(edits)?;
         writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, changed))
     }
 
-    fn decide<S: Sight>(
-        &self,
-        tree: &Tree<'_, S>,
-        context: &Context<'_>,
-    ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
+    fn decide(&self, tree: &Tree<'_>, context: &Context<'_>) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
         let (schema, located) = writable(tree, self.collection)?;
         let today = today(tree, context.stamp.at)?;
         let values = Values { today, limits: context.limits, new_options: self.new_options };
@@ -73,13 +68,13 @@ impl Updates {
     }
 
     /// Reads and checks the first `most` changes.
-    fn read<'t, 'a, S: Sight>(
+    fn read<'t, 'a>(
         &self,
-        tree: &'t Tree<'a, S>,
+        tree: &'t Tree<'a>,
         schema: &Schema,
         values: Values<'_>,
         most: usize,
-    ) -> Result<Read<'t, 'a, S>> {
+    ) -> Result<Read<'t, 'a>> {
         super::check_count(LIST, values.limits.blocks_per_request, most)?;
         let updates = self.items.get(..most).unwrap_or_default();
         let before = updates.iter().enumerate().map(|(index, update)| {

@@ -7,11 +7,10 @@ use leafbase_model::{BlockId, BlockRecord, Properties, PropertyValue, Result};
 
 use super::rows::{Rows, values};
 use crate::collections::showing::{ITEMS_PER_LOOKUP, Shower};
-use crate::sight::Sight;
 
 /// The relations that rows need and do not hold themselves.
-pub(super) struct Relations<'a, S> {
-    rows: &'a Rows<'a, S>,
+pub(super) struct Relations<'a> {
+    rows: &'a Rows<'a>,
     needed: Vec<Needed>,
     /// So many rows were looked up one by one.
     looked_up: u64,
@@ -27,8 +26,8 @@ struct Needed {
     inverted: Option<HashMap<BlockId, BTreeSet<BlockId>>>,
 }
 
-impl<'a, S: Sight> Relations<'a, S> {
-    pub(super) fn new<'k>(rows: &'a Rows<'a, S>, keys: impl IntoIterator<Item = &'k str>) -> Result<Self> {
+impl<'a> Relations<'a> {
+    pub(super) fn new<'k>(rows: &'a Rows<'a>, keys: impl IntoIterator<Item = &'k str>) -> Result<Self> {
         let keys: BTreeSet<_> = keys.into_iter().collect();
         let mut needed = Vec::new();
         for key in keys {

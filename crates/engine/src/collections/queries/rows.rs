@@ -10,24 +10,23 @@ use leafbase_tree_ops::ReadTree;
 
 use super::sieve::{Sieve, Step};
 use crate::collections::showing::ITEMS_PER_LOOKUP;
-use crate::sight::Sight;
 use crate::tree::Tree;
 
 /// What is called for each item, and tells how many it has found by now; `Break` ends the reading.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(BlockRecord) -> Result<ControlFlow<(), usize>>;
 
 /// The items of one collection.
-pub(super) struct Rows<'a, S> {
-    pub(super) tree: &'a Tree<'a, S>,
+pub(super) struct Rows<'a> {
+    pub(super) tree: &'a Tree<'a>,
     pub(super) collection: BlockId,
     pub(super) schema: Schema,
     reader: &'a Reader<'a>,
     pub(super) index: ItemIndex<'a>,
 }
 
-impl<'a, S: Sight> Rows<'a, S> {
+impl<'a> Rows<'a> {
     /// Those of a collection that the connection sees; `reader` is the tree's.
-    pub(super) fn of(tree: &'a Tree<'a, S>, reader: &'a Reader<'a>, collection: BlockId) -> Result<Self> {
+    pub(super) fn of(tree: &'a Tree<'a>, reader: &'a Reader<'a>, collection: BlockId) -> Result<Self> {
         let missing = || Error::not_found().at("collectionId");
         let schema = ReadCollections::schema(tree, collection)?.ok_or_else(missing)?;
         let index = reader.item_index(collection)?.ok_or_else(missing)?;
@@ -156,7 +155,7 @@ pub(super) fn indexed(column: &ColumnRef) -> IndexedColumn<'_> {
     }
 }
 
-impl<S: Sight> IndexStatistics for Rows<'_, S> {
+impl IndexStatistics for Rows<'_> {
     fn is_indexed(&self, column: &ColumnRef) -> bool {
         self.index.has(indexed(column))
     }

@@ -10,16 +10,15 @@ use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, revise};
 
 use super::replacing;
 use crate::collections::writing;
-use crate::sight::Sight;
 use crate::tree::Tree;
 
 /// The schema of a collection that the request names.
-pub(super) fn existing_schema<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<Schema> {
+pub(super) fn existing_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     tree.schema(collection)?.ok_or_else(|| Error::not_found().at("collectionId"))
 }
 
 /// The same, and the collection may be changed.
-pub(super) fn changeable<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<Schema> {
+pub(super) fn changeable(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     let schema = existing_schema(tree, collection)?;
     if home(tree, collection)?.1 == Location::Trash {
         let message = "the document is in the trash: restore it to change its collections";
@@ -29,7 +28,7 @@ pub(super) fn changeable<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> R
 }
 
 /// The block of a collection that is known to exist.
-pub(super) fn block<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<BlockRecord> {
+pub(super) fn block(tree: &Tree<'_>, collection: BlockId) -> Result<BlockRecord> {
     tree.block(collection)?.ok_or_else(|| no_block(collection))
 }
 
@@ -38,7 +37,7 @@ fn no_block(collection: BlockId) -> Error {
 }
 
 /// The document of a collection that is known to exist, and where that is kept.
-fn home<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<(DocumentId, Location)> {
+fn home(tree: &Tree<'_>, collection: BlockId) -> Result<(DocumentId, Location)> {
     let document = tree.locate(collection)?.ok_or_else(|| no_block(collection))?.document;
     let record = tree.document(document)?;
     let record =
@@ -72,8 +71,8 @@ fn below_schema(error: Error) -> Error {
     error.at("schema")
 }
 
-pub(super) fn create<S: Sight>(
-    tree: &Tree<'_, S>,
+pub(super) fn create(
+    tree: &Tree<'_>,
     context: &Context<'_>,
     draft: SchemaDraft,
     place: Place,
@@ -102,7 +101,7 @@ fn set(document: DocumentId, collection: BlockId, before: Option<Schema>, after:
     Some(Edit::SetSchema { document, collection, before, after })
 }
 
-fn set_others<S: Sight>(tree: &Tree<'_, S>, plan: &Replacement) -> Result<Vec<Edit>> {
+fn set_others(tree: &Tree<'_>, plan: &Replacement) -> Result<Vec<Edit>> {
     let mut edits = Vec::with_capacity(plan.others.len());
     for (other, schema) in &plan.others {
         edits.extend(set(home(tree, *other)?.0, *other, tree.schema(*other)?, schema));
@@ -111,7 +110,7 @@ fn set_others<S: Sight>(tree: &Tree<'_, S>, plan: &Replacement) -> Result<Vec<Ed
 }
 
 /// Checks that the schemas at the other ends may be written.
-fn check_others<S: Sight>(tree: &Tree<'_, S>, old: Option<&Schema>, plan: &Replacement) -> Result<()> {
+fn check_others(tree: &Tree<'_>, old: Option<&Schema>, plan: &Replacement) -> Result<()> {
     for (other, schema) in &plan.others {
         if home(tree, *other)?.1 == Location::Trash {
             let name = json::quoted(&schema.name);
@@ -134,8 +133,8 @@ fn comes(old: Option<&Schema>, plan: &Replacement, other: BlockId) -> Option<usi
 
 /// What a replacement writes: the items, then the schemas, since items hold nothing under a key that a schema brings; then the block, if the
 /// collection has another name.
-pub(super) fn replaced<S: Sight>(
-    tree: &Tree<'_, S>,
+pub(super) fn replaced(
+    tree: &Tree<'_>,
     context: &Context<'_>,
     (id, old): (BlockId, Schema),
     draft: SchemaDraft,
