@@ -56,6 +56,10 @@ impl<S: Sight> Connection<S> {
         self.space.limits()
     }
 
+    pub(crate) const fn sight(&self) -> &S {
+        &self.sight
+    }
+
     /// What a call that begins now sees.
     pub(crate) fn seen(&self) -> Seen {
         self.sight.seen()

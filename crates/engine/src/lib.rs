@@ -117,7 +117,7 @@ pub use leafbase_store::{CheckReport, Problem, SpaceMeta, Stats};
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use scope::Leak;
-pub use scope::Scope;
+pub use scope::{Scope, ScopedChanges};
 pub use search::SearchIndexing;
 pub use sight::{Full, Scoped, Sight};
 pub use space::{Progress, Space, SpaceBuilder};

@@ -9,8 +9,12 @@ use crate::connection::Connection;
 use crate::sight::{Scoped, Seen};
 use crate::space::Space;
 
+use feed::Feed;
+
+mod feed;
 mod leaks;
 
+pub use feed::ScopedChanges;
 #[cfg(feature = "testkit")]
 pub use leaks::Leak;
 #[cfg(not(feature = "testkit"))]
@@ -47,13 +51,17 @@ pub(crate) use leaks::Leak;
 pub struct Scope {
     space: Space,
     documents: Arc<RwLock<Arc<BTreeSet<DocumentId>>>>,
+    feed: Arc<Feed>,
     leak: Leak,
 }
 
 impl Scope {
     pub(crate) fn new(space: Space, documents: impl IntoIterator<Item = DocumentId>) -> Self {
         let documents = Arc::new(documents.into_iter().collect());
-        Self { space, documents: Arc::new(RwLock::new(documents)), leak: Leak::None }
+        // Without an answer the changes of the scope begin when they are first asked for.
+        let last = space.store().and_then(|store| store.snapshot()?.reader().last_sequence()).ok();
+        let feed = Arc::new(Feed::after(last));
+        Self { space, documents: Arc::new(RwLock::new(documents)), feed, leak: Leak::None }
     }
 
     /// A connection that shows the documents of this scope. It has the operations that scoped and full connections share; those on

@@ -59,6 +59,14 @@ impl Seen {
         }
     }
 
+    /// Whether this document is one of them, wherever it is kept.
+    pub(crate) fn names(&self, document: DocumentId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Documents(named, _) => named.contains(&document),
+        }
+    }
+
     /// Whether a test has switched this leak on.
     pub(crate) const fn leaks(&self, leak: Leak) -> bool {
         matches!(self, Self::Documents(_, on) if on.is(leak))

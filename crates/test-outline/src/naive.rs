@@ -140,7 +140,7 @@ impl NaiveSpace {
         let same = |document: &NaiveDocument| {
             let id = document.record.id;
             let on = |(found, _): &&(DocumentId, Comment)| *found == id;
-            let is_same_tree = before.document(id) == Some(document);
+            let is_same_tree = before.document(id).is_some_and(|before| is_same_content(before, document));
             let is_same_schema = |(collection, schema): &(BlockId, Schema)| {
                 before.schema(*collection) == Some(schema) || !document.root.holds(*collection)
             };
@@ -189,4 +189,11 @@ fn planted(outline: &Outline, ids: &SequentialIds, labels: &mut Labels) -> Naive
     let (created, modified, data) = (stamp(0), stamp(0), outline.data.clone());
     let record = BlockRecord { id, rev: outline.rev.unwrap_or(1), created, modified, data };
     NaiveBlock { record, children: outline.children.iter().map(|child| planted(child, ids, labels)).collect() }
+}
+
+/// Whether nothing of a document changed but where it is kept, in the trash or out of it.
+fn is_same_content(before: &NaiveDocument, after: &NaiveDocument) -> bool {
+    let is_trashed = |document: &NaiveDocument| document.record.location == Location::Trash;
+    let elsewhere = DocumentRecord { location: before.record.location, ..after.record.clone() };
+    is_trashed(before) == is_trashed(after) && before.record == elsewhere && before.root == after.root
 }
