@@ -112,7 +112,7 @@ impl Writing<'_, '_> {
     pub(crate) fn apply(&mut self, mut edits: Vec<Edit>) -> Result<()> {
         if upkeep::concerns_collections(&edits) {
             let tree = Tree::full(self.transaction.reader()?);
-            edits = upkeep::with_collections(&tree, self.context.stamp, self.context.limits, edits)?;
+            edits = upkeep::with_collections(&tree, self.context.limits, edits)?;
         }
         let files = upkeep::files(&edits);
         for stretch in upkeep::stretches(edits) {

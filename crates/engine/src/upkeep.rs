@@ -6,9 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_collections::ReadCollections;
-use leafbase_model::{
-    AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Forest, Limits, Result, Schema, Stamp,
-};
+use leafbase_model::{AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Forest, Limits, Result, Schema};
 use leafbase_store::{EdgeEnd, Reader};
 
 use crate::collections::removal;
@@ -51,9 +49,9 @@ pub(crate) fn concerns_collections(edits: &[Edit]) -> bool {
 }
 
 /// `edits` with what of collections goes with them. `tree` is the state before.
-pub(crate) fn with_collections(tree: &Tree<'_>, stamp: &Stamp, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+pub(crate) fn with_collections(tree: &Tree<'_>, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
     let edits = with_names(tree, edits)?;
-    if removal::takes_any(&edits) { removal::with_ends(tree, stamp, limits, edits) } else { Ok(edits) }
+    if removal::takes_any(&edits) { removal::with_ends(tree, limits, edits) } else { Ok(edits) }
 }
 
 /// The collection that `edit` gives another name, and its document.
@@ -84,7 +82,7 @@ fn with_names(tree: &Tree<'_>, edits: Vec<Edit>) -> Result<Vec<Edit>> {
             let after = Schema { name, ..before.clone() };
             schemas.insert(collection, after.clone());
             let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
-            all.push(Edit::SetSchema { document, collection, before, after });
+            all.push(Edit::SetSchema { document, collection, before, after, quiet: false });
         }
     }
     Ok(all)

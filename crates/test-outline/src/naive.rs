@@ -128,7 +128,9 @@ impl NaiveSpace {
         self.drop_files();
         self.name_schemas();
         self.drop_relations();
-        self.revise_holders(&before, stamp);
+        if self.breaks(Broken::OtherEndsAreChanged) {
+            self.revise_holders(&before, stamp, &|_| true);
+        }
         if !self.breaks(Broken::ChangesAreNotDated) {
             self.date_changes(&before, stamp);
         }
@@ -141,12 +143,7 @@ impl NaiveSpace {
             let id = document.record.id;
             let on = |(found, _): &&(DocumentId, Comment)| *found == id;
             let is_same_tree = before.document(id).is_some_and(|before| is_same_content(before, document));
-            let is_same_schema = |(collection, schema): &(BlockId, Schema)| {
-                before.schema(*collection) == Some(schema) || !document.root.holds(*collection)
-            };
-            is_same_tree
-                && commented.iter().filter(on).eq(former.iter().filter(on))
-                && self.schemas.iter().all(is_same_schema)
+            is_same_tree && commented.iter().filter(on).eq(former.iter().filter(on))
         };
         let changed: Vec<_> = self.documents.iter().map(|document| !same(document)).collect();
         for (document, _) in self.documents.iter_mut().zip(changed).filter(|(_, changed)| *changed) {

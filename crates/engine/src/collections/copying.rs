@@ -128,7 +128,7 @@ impl Schemas {
                 }
             }
             let (collection, after) = (copy_of(collection), Some(Box::new(schema)));
-            edits.push(Edit::SetSchema { document, collection, before: None, after });
+            edits.push(Edit::SetSchema { document, collection, before: None, after, quiet: false });
         }
         for (collection, (before, ends)) in self.others {
             let missing = || Error::corrupted(format_args!("collection {collection} has a schema but no block"));
@@ -136,7 +136,7 @@ impl Schemas {
             let mut after = before.clone();
             after.properties.extend(ends.into_iter().map(|end| end.property(copy_of)));
             let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
-            edits.push(Edit::SetSchema { document, collection, before, after });
+            edits.push(Edit::SetSchema { document, collection, before, after, quiet: true });
         }
         Ok(edits)
     }

@@ -12,7 +12,7 @@ use leafbase_tree_ops::ReadTree;
 
 use crate::connection::Connection;
 use crate::prepare;
-use crate::sight::Sight;
+use crate::sight::{Seen, Sight};
 use crate::tree::Tree;
 
 use changing::{block, changeable, create, existing_schema, replaced, reply};
@@ -21,11 +21,12 @@ mod changing;
 mod replacing;
 
 impl<S: Sight> Connection<S> {
-    /// The collections of all documents that the connection sees, those in the trash too, or of the documents named: by document and ID,
-    /// each with its name and how many items it has. Costs what it returns.
+    /// The collections of all documents that the connection sees, those in the trash too where all is seen, or of the documents named, or on a
+    /// scoped connection of all but those: by document and ID, each with its name and how many items it has. Costs what it returns, and
+    /// on a scoped connection the documents of the scope.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]`; on the full space [`crate::ErrorKind::Validation`] at `documentFilterMode` for
+    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]`, in either mode; on the full space [`crate::ErrorKind::Validation`] at `documentFilterMode` for
     /// [`DocumentFilterMode::Exclude`].
     pub fn list_collections(&self, request: ListCollections) -> Result<Items<Collection>> {
         let ListCollections { document_ids, mode } = request;
@@ -36,12 +37,15 @@ impl<S: Sight> Connection<S> {
         }
         self.read(|tree, snapshot| {
             let named = document_ids.map(|ids| existing(tree, &ids)).transpose()?;
-            let entries = match &named {
-                Some(documents) if !excludes => of_documents(snapshot.reader(), documents)?,
-                _ => snapshot.reader().collections()?,
+            let reader = snapshot.reader();
+            let entries = match (named, tree.seen()) {
+                (Some(documents), _) if !excludes => of_documents(reader, &documents)?,
+                (_, Seen::All) => reader.collections()?,
+                (without, Seen::Documents(scope, _)) => {
+                    let without = without.unwrap_or_default();
+                    of_documents(reader, scope.iter().filter(|document| !without.contains(document)))?
+                }
             };
-            let without = named.filter(|_| excludes).unwrap_or_default();
-            let entries = entries.into_iter().filter(|entry| !without.contains(&entry.document));
             shown(tree, entries).map(Items)
         })
     }
@@ -163,7 +167,10 @@ fn existing(tree: &Tree<'_>, documents: &[DocumentId]) -> Result<BTreeSet<Docume
     Ok(documents.iter().copied().collect())
 }
 
-fn of_documents(reader: Reader<'_>, documents: &BTreeSet<DocumentId>) -> Result<Vec<CollectionEntry>> {
+fn of_documents<'d>(
+    reader: Reader<'_>,
+    documents: impl IntoIterator<Item = &'d DocumentId>,
+) -> Result<Vec<CollectionEntry>> {
     let mut entries = Vec::new();
     for document in documents {
         entries.extend(reader.collections_of(*document)?);
@@ -172,7 +179,7 @@ fn of_documents(reader: Reader<'_>, documents: &BTreeSet<DocumentId>) -> Result<
 }
 
 /// Those of `entries`, ordered by document, that are to be seen: the inbox is in no listing.
-fn shown(tree: &Tree<'_>, entries: impl Iterator<Item = CollectionEntry>) -> Result<Vec<Collection>> {
+fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collection>> {
     let (mut shown, mut latest) = (Vec::new(), None);
     for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {
         let is_seen = match latest {

@@ -285,7 +285,7 @@ fn ends_of_relations_are_set_in_pairs() {
         let mut without = stored.clone();
         without.properties.retain(|property| property.key != key);
         let (before, after) = (Some(Box::new(stored.clone())), Some(Box::new(without)));
-        refused(&shelves, &[Edit::SetSchema { document, collection: people, before, after }], message);
+        refused(&shelves, &[Edit::SetSchema { document, collection: people, before, after, quiet: false }], message);
     }
 }
 

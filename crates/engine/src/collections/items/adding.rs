@@ -70,11 +70,11 @@ impl<'l> Additions<'l> {
         }
         let insertion = ops::insert_items(context, &opened, items)?;
         let added = top_blocks(&insertion);
-        let mut edits = Vec::from_iter(set_schema(located, self.collection, &schema, extended.as_ref()));
+        let mut edits = Vec::from_iter(set_schema(tree, located, self.collection, extended.as_ref())?);
         if !added.is_empty() {
             edits.push(insertion);
         }
-        edits.extend(writing::edits(tree, context.stamp, changed.into_values().collect())?);
+        edits.extend(writing::quiet_edits(tree, changed.into_values().collect())?);
         Ok((extended.unwrap_or(schema), edits, added))
     }
 

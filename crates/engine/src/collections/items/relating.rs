@@ -7,6 +7,7 @@ use leafbase_model::{BlockId, Day, DayRef, Edit, Error, Limits, Location, Proper
 use leafbase_tree_ops::{Located, ReadTree};
 use serde_json::{Map, Value};
 
+use crate::collections::hidden;
 use crate::tree::Tree;
 use crate::{days, prepare};
 
@@ -17,13 +18,16 @@ pub(super) fn today(tree: &Tree<'_>, now: Timestamp) -> Result<Day> {
 
 /// The edit that gives a collection its options that are new.
 pub(super) fn set_schema(
+    tree: &Tree<'_>,
     located: Located,
     collection: BlockId,
-    before: &Schema,
     after: Option<&Schema>,
-) -> Option<Edit> {
-    let after = Some(Box::new(after?.clone()));
-    Some(Edit::SetSchema { document: located.document, collection, before: Some(Box::new(before.clone())), after })
+) -> Result<Option<Edit>> {
+    let Some(after) = after else { return Ok(None) };
+    let before = hidden::stored(tree, collection)?;
+    let after = Some(Box::new(hidden::kept(tree, &before, after)?));
+    let (document, before) = (located.document, Some(Box::new(before)));
+    Ok(Some(Edit::SetSchema { document, collection, before, after, quiet: false }))
 }
 
 /// Tells `relating` what the relations of `item` become, and gives the other changes.

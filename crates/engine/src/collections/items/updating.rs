@@ -54,16 +54,18 @@ impl Updates {
         let values = Values { today, limits: context.limits, new_options: self.new_options };
         let read = |most| self.read(tree, &schema, values, most);
         let Read { changes, relating, schema: extended } = faults::first(LIST, self.items.len(), read)?;
+        let turned =
+            changes.iter().map(|change| relating.shows_otherwise(change.before.id)).collect::<Result<Vec<_>>>()?;
         let mut changed = finished(relating)?;
-        let mut edits = Vec::from_iter(set_schema(located, self.collection, &schema, extended.as_ref()));
+        let mut edits = Vec::from_iter(set_schema(tree, located, self.collection, extended.as_ref())?);
         let mut records = Vec::with_capacity(changes.len());
-        for change in changes {
+        for (change, is_turned) in changes.into_iter().zip(turned) {
             let related = changed.remove(&change.before.id).map(|changed| changed.values);
-            let (edit, record) = change.decide(located, related, context);
+            let (edit, record) = change.decide(located, related, is_turned, context);
             edits.extend(edit);
             records.push(record);
         }
-        edits.extend(writing::edits(tree, context.stamp, changed.into_values().collect())?);
+        edits.extend(writing::quiet_edits(tree, changed.into_values().collect())?);
         Ok((extended.unwrap_or(schema), edits, records))
     }
 
@@ -96,11 +98,13 @@ impl Updates {
 }
 
 impl Change {
-    /// The edit, if anything changes, and the item as it then is. `related` are its values if relations changed them.
+    /// The edit, if anything changes, and the item as it then is. `related` are its values if relations changed them; if it `is_turned`,
+    /// other items hold relations with it that are others.
     fn decide(
         self,
         located: Located,
         related: Option<leafbase_model::Properties>,
+        is_turned: bool,
         context: &Context<'_>,
     ) -> (Option<Edit>, BlockRecord) {
         let Self { before, title, scalars } = self;
@@ -115,6 +119,7 @@ impl Change {
                 let record = (*after).clone();
                 (Some(Edit::Update { document, before, after }), record)
             }
+            _ if is_turned => (Some(writing::stamped(located.document, before.clone(), context.stamp)), before),
             _ => (None, before),
         }
     }

@@ -1,6 +1,6 @@
 //! Schemas made and replaced: what a request asks for becomes edits, those of the other ends of relations among them.
 
-use leafbase_collections::{ReadCollections, Replacement, replace};
+use leafbase_collections::{ReadCollections, Replacement, replace_with_keys};
 use leafbase_markdown as markdown;
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, CollectionSchema, DocumentId, Edit, Error, Forest, Limits, Location,
@@ -9,7 +9,7 @@ use leafbase_model::{
 use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, revise};
 
 use super::replacing;
-use crate::collections::writing;
+use crate::collections::{hidden, writing};
 use crate::tree::Tree;
 
 /// The schema of a collection that the request names.
@@ -80,31 +80,37 @@ pub(super) fn create(
     let (limits, stamp) = (context.limits, context.stamp);
     let opened = ops::open_place_for(tree, context, place, &BlockData::new(BlockKind::Collection))?;
     let id = BlockId::from_bytes(context.ids.mint(stamp.at));
-    let plan = named(draft, limits).and_then(|draft| replace(tree, id, None, draft, limits)).map_err(below_schema)?;
+    let new_key = |collection: BlockId, key: String| {
+        if collection == id { Ok(key) } else { hidden::new_key(tree, context, collection, key) }
+    };
+    let plan = named(draft, limits).and_then(|draft| replace_with_keys(tree, id, None, draft, limits, &new_key));
+    let plan = plan.map_err(below_schema)?;
     check_others(tree, None, &plan).map_err(below_schema)?;
     let data = block_of(&plan.schema.name, limits)?;
     let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp.clone(), data };
     let document = opened.slot.document;
     let mut edits = opened.edits;
     edits.push(Edit::Insert { slot: opened.slot, forest: Forest::one(block) });
-    edits.extend(set(document, id, None, &plan.schema));
+    edits.extend(set(document, id, None, &plan.schema, false));
     edits.extend(set_others(tree, &plan)?);
     Ok((edits, reply(id, plan.schema)))
 }
 
 /// The edit after which `collection` has the schema `after`; none if it has it already.
-fn set(document: DocumentId, collection: BlockId, before: Option<Schema>, after: &Schema) -> Option<Edit> {
+fn set(document: DocumentId, collection: BlockId, before: Option<Schema>, after: &Schema, quiet: bool) -> Option<Edit> {
     if before.as_ref() == Some(after) {
         return None;
     }
     let (before, after) = (before.map(Box::new), Some(Box::new(after.clone())));
-    Some(Edit::SetSchema { document, collection, before, after })
+    Some(Edit::SetSchema { document, collection, before, after, quiet })
 }
 
 fn set_others(tree: &Tree<'_>, plan: &Replacement) -> Result<Vec<Edit>> {
     let mut edits = Vec::with_capacity(plan.others.len());
     for (other, schema) in &plan.others {
-        edits.extend(set(home(tree, *other)?.0, *other, tree.schema(*other)?, schema));
+        let before = hidden::stored(tree, *other)?;
+        let after = hidden::kept(tree, &before, schema)?;
+        edits.extend(set(home(tree, *other)?.0, *other, Some(before), &after, true));
     }
     Ok(edits)
 }
@@ -142,16 +148,21 @@ pub(super) fn replaced(
 ) -> Result<(Vec<Edit>, Schema)> {
     let (limits, stamp) = (context.limits, context.stamp);
     let draft = named(draft, limits).map_err(below_schema)?;
-    let plan = replace(tree, id, Some(&old), draft, limits).map_err(below_schema)?;
+    let new_key = |collection: BlockId, key: String| hidden::new_key(tree, context, collection, key);
+    let plan = replace_with_keys(tree, id, Some(&old), draft, limits, &new_key).map_err(below_schema)?;
     check_others(tree, Some(&old), &plan).map_err(below_schema)?;
     let before = block(tree, id)?;
     let markdown = block_of(&plan.schema.name, limits)?.markdown;
     let data = BlockData { markdown, ..before.data.clone() };
     let changed = replacing::items(tree, &old, &plan, may_lose).map_err(below_schema)?;
-    let mut edits = writing::edits(tree, stamp, changed)?;
+    let (own, others) = changed.into_iter().partition(|item| item.collection == id);
+    let mut edits = writing::edits(tree, stamp, own)?;
+    edits.extend(writing::quiet_edits(tree, others)?);
     edits.extend(set_others(tree, &plan)?);
     let document = home(tree, id)?.0;
-    edits.extend(set(document, id, Some(old), &plan.schema));
+    let stored = hidden::stored(tree, id)?;
+    let after = hidden::kept(tree, &stored, &plan.schema)?;
+    edits.extend(set(document, id, Some(stored), &after, false));
     edits.extend(revise(document, before, data, stamp));
     Ok((edits, plan.schema))
 }

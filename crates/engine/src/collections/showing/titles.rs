@@ -7,6 +7,7 @@ use leafbase_model::{BlockId, Result};
 use leafbase_tree_ops::ReadTree;
 
 use super::{ITEMS_PER_LOOKUP, no_item};
+use crate::scope::Leak;
 use crate::tree::Tree;
 
 /// With fewer look-ups it is not asked whether reading all titles is cheaper.
@@ -32,7 +33,8 @@ impl Titles {
         if let Some(known) = self.known.get(&item) {
             return Ok(known.clone());
         }
-        let block = tree.block(item)?.ok_or_else(|| no_item(item))?;
+        let block = if tree.seen().leaks(Leak::Relations) { tree.reader().block(item) } else { tree.block(item) };
+        let block = block?.ok_or_else(|| no_item(item))?;
         Ok(self.known.entry(item).or_insert(block.data.markdown).clone())
     }
 
