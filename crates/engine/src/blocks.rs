@@ -8,15 +8,16 @@ use leafbase_model::{
     Result, Target, UpdateBlocks,
 };
 use leafbase_store::SpaceSnapshot;
-use leafbase_tree_ops::{self as ops, Place, ReadTree, Takes, Texts};
+use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, Takes, Texts, Updated};
 
 use crate::collections::showing::Shower;
 use crate::collections::tables;
 use crate::connection::{Connection, Writing};
 use crate::drafts::Ready;
+use crate::scope::links::Links;
 use crate::sight::Sight;
 use crate::tree::Tree;
-use crate::{comments, days, documents, prepare, tasks};
+use crate::{comments, days, documents, files, prepare, tasks};
 
 impl<S: Sight> Connection<S> {
     /// Reads a block with what is below it. Costs what it returns.
@@ -37,8 +38,10 @@ impl<S: Sight> Connection<S> {
                 note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
             }
         };
-        let plain = |data: &BlockData| markdown::plain_text(&data.markdown).into_owned();
-        let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &plain)?;
+        let links = Links::new(tree);
+        let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &|data| links.plain(data))?;
+        links.finish()?;
+        links.hide_in(&mut block)?;
         let (shown, most) = (show_markdown(&mut block), self.limits().blocks_per_fetch);
         if shown > most {
             let error = Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
@@ -49,7 +52,7 @@ impl<S: Sight> Connection<S> {
         if request.metadata
             && let Some(located) = tree.locate(start)?
         {
-            comments::show_in(snapshot.reader(), located.document, &mut block)?;
+            comments::show_in(snapshot.reader(), located.document, &links, &mut block)?;
         }
         Ok(block)
     }
@@ -123,11 +126,14 @@ impl<S: Sight> Connection<S> {
     fn insert(&self, ready: &Ready, position: Position) -> Result<Items<Block>> {
         let (mut inserted, _) = self.write(|writing| {
             let Some(place) = self.place(writing, position, ready.is_empty())? else { return Ok(Vec::new()) };
-            let drafts = |depth: usize, takes: Takes| ready.at(depth, takes, self.limits());
-            let mut inserted = writing.decide(|tree, context| ops::insert_at(tree, context, place, drafts))?;
+            let mut inserted = writing.decide(|tree, context| {
+                let drafts = |depth: usize, takes: Takes| ready.at(tree, depth, takes, self.limits());
+                ops::insert_at(tree, context, place, drafts)
+            })?;
             prepare::titles(&mut inserted.edits);
-            let blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
+            let mut blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
             writing.apply(inserted.edits)?;
+            writing.decide(|tree, _| hide_links(tree, &mut blocks))?;
             Ok(blocks)
         })?;
         for block in &mut inserted {
@@ -149,22 +155,35 @@ impl<S: Sight> Connection<S> {
         let (mut updated, _) = self.write(|writing| {
             let mut patches = blocks.clone();
             Self::resolve_days(writing, &mut patches)?;
-            let ready = |data: BlockData| prepare::data(data, self.limits());
-            let settle = |before: &BlockData, fields: &mut Fields| prepare::fields(before, fields, self.limits());
-            let texts = Texts { settle: &settle, ready: &ready };
-            let updated = writing.decide(|tree, context| ops::update_texts(tree, context, patches, texts))?;
+            let updated = writing.decide(|tree, context| self.updated(tree, context, patches))?;
             writing.apply(updated.edits)?;
             tasks::send(writing, updated.going)?;
             let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
-            if updated.iter().any(|block| block.data.block_type() == BlockType::CollectionItem) {
-                writing.decide(|tree, _| show_items(tree, &mut updated))?;
-            }
+            writing.decide(|tree, _| {
+                hide_links(tree, &mut updated)?;
+                show_items(tree, &mut updated)
+            })?;
             Ok(updated)
         })?;
         for block in &mut updated {
             show_markdown(block);
         }
         Ok(Items(updated))
+    }
+
+    fn updated(&self, tree: &Tree<'_>, context: &Context<'_>, patches: Vec<BlockPatch>) -> Result<Updated> {
+        let links = Links::new(tree);
+        let settle = |before: &BlockData, fields: &mut Fields| {
+            prepare::fields(&*links.shown(before)?, fields, self.limits())?;
+            links.put_back(before, fields)
+        };
+        let ready = |before: &BlockData, data: BlockData| {
+            let field = prepare::address_field(&data);
+            let parts = prepare::data(data, self.limits())?;
+            files::check_named(tree, Some(before), &parts, field)?;
+            Ok(parts)
+        };
+        ops::update_texts(tree, context, patches, Texts { settle: &settle, ready: &ready })
     }
 
     /// Changes the markdown of one block.
@@ -261,6 +280,12 @@ impl<S: Sight> Connection<S> {
 fn alone(block: BlockRecord) -> Block {
     let BlockRecord { id, rev, data, .. } = block;
     Block { id, rev, data, metadata: None, item: None, content: Content::None }
+}
+
+/// Puts placeholders into what a reply shows, as far as the call does not see what links lead to.
+fn hide_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
+    let links = Links::new(tree);
+    blocks.iter_mut().try_for_each(|block| links.hide_in(block))
 }
 
 /// Puts into blocks that are items what the schemas of their collections make of them.

@@ -214,14 +214,15 @@ impl<S: Sight> Connection<S> {
 
 /// The document with its title. One look-up: a root is the one block of its document that has no parent.
 fn titled(reader: Reader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
-    let title = title(reader, record.id)?;
+    let title = root(reader, record.id)?.markdown;
     Ok(Document { record, title, with_times, clickable_link: None })
 }
 
-fn title(reader: Reader<'_>, document: DocumentId) -> Result<String> {
+/// What the root of a document says.
+fn root(reader: Reader<'_>, document: DocumentId) -> Result<BlockData> {
     let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
     let root = root.ok_or_else(|| Error::corrupted(format_args!("document {document}: it has no root block")))?;
-    Ok(root.data.markdown)
+    Ok(root.data)
 }
 
 /// Checks that documents can be kept at `destination`.

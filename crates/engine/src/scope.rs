@@ -13,6 +13,8 @@ use feed::Feed;
 
 mod feed;
 mod leaks;
+pub(crate) mod links;
+mod texts;
 
 pub use feed::ScopedChanges;
 #[cfg(feature = "testkit")]

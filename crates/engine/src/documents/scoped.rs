@@ -3,8 +3,9 @@
 use leafbase_model::{DocumentId, DocumentRecord, Error, Items, ListScopedDocuments, Result, ScopedDocument};
 use leafbase_tree_ops::ReadTree;
 
-use super::title;
+use super::root;
 use crate::connection::Connection;
+use crate::scope::links::Links;
 use crate::sight::{Scoped, Seen};
 use crate::tree::Tree;
 
@@ -26,7 +27,8 @@ impl Connection<Scoped> {
         self.read(|tree, _| {
             let Seen::Documents(named, _) = tree.seen() else { return Ok(Items(Vec::new())) };
             let records = named.iter().map(|id| tree.document(*id)).filter_map(Result::transpose);
-            records.map(|record| shown(tree, &record?, request.metadata)).collect::<Result<_>>().map(Items)
+            let links = Links::new(tree);
+            records.map(|record| shown(tree, &links, &record?, request.metadata)).collect::<Result<_>>().map(Items)
         })
     }
 
@@ -35,12 +37,17 @@ impl Connection<Scoped> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`].
     pub fn document(&self, id: DocumentId) -> Result<ScopedDocument> {
-        self.read(|tree, _| shown(tree, &tree.document(id)?.ok_or_else(Error::not_found)?, true))
+        self.read(|tree, _| {
+            let record = tree.document(id)?.ok_or_else(Error::not_found)?;
+            shown(tree, &Links::new(tree), &record, true)
+        })
     }
 }
 
-fn shown(tree: &Tree<'_>, record: &DocumentRecord, metadata: bool) -> Result<ScopedDocument> {
+fn shown(tree: &Tree<'_>, links: &Links<'_, '_>, record: &DocumentRecord, metadata: bool) -> Result<ScopedDocument> {
     let DocumentRecord { id, day, created_at, modified_at, .. } = *record;
-    let title = title(tree.reader(), id)?;
+    let mut root = root(tree.reader(), id)?;
+    links.hide(&mut root)?;
+    let title = root.markdown;
     Ok(ScopedDocument { id, title, day, times: metadata.then_some((created_at, modified_at)) })
 }

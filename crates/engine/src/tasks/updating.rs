@@ -64,7 +64,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         fields.resolve_days(|day| self.destinations.day(day))?;
         let patch = BlockPatch::new(update.id, fields);
         let limits = self.limits;
-        let ready = |data: BlockData| {
+        let ready = |_: &BlockData, data: BlockData| {
             let parts = prepare::data(data, limits)?;
             if parts.len() > 1 { Err(several_paragraphs()) } else { Ok(parts) }
         };

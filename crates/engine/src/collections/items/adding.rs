@@ -94,7 +94,7 @@ impl<'l> Additions<'l> {
         for (index, ((draft, page), item)) in self.items.iter().zip(&self.pages).zip(read).enumerate() {
             let path = format!("{LIST}[{index}]");
             let title = titled(&draft.fields, &item.title, self.limits).map_err(|error| error.at(&path))?;
-            let blocks = page.at(depth, Takes::Anything, self.limits).map_err(|error| error.at(&path))?;
+            let blocks = page.at(tree, depth, Takes::Anything, self.limits).map_err(|error| error.at(&path))?;
             let id = BlockId::from_bytes(context.ids.mint(context.stamp.at));
             let kind = BlockKind::CollectionItem { properties: Properties::default() };
             relating.begin(id, self.collection);
