@@ -179,7 +179,8 @@ impl Shown {
             Edit::Insert { slot, forest } | Edit::Remove { slot, forest } => {
                 self.forest(tree, slot.document, forest);
             }
-            Edit::CreateDocument { record, forest } | Edit::EraseDocument { record, forest } => {
+            // One that is erased is in the trash, and has left before.
+            Edit::CreateDocument { record, forest } | Edit::EraseDocument { record, forest } if !is_trashed(record) => {
                 self.forest(tree, record.id, forest);
             }
             // A relation whose other end was changed leaves the revision as it was.
@@ -201,7 +202,9 @@ impl Shown {
                     self.block(tree, *document, *collection);
                 }
             }
-            Edit::Update { .. }
+            Edit::CreateDocument { .. }
+            | Edit::EraseDocument { .. }
+            | Edit::Update { .. }
             | Edit::UpdateDocument { .. }
             | Edit::CreateFolder(_)
             | Edit::RemoveFolder(_)
