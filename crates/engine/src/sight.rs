@@ -51,10 +51,15 @@ impl Seen {
 
     /// Whether the call may know of this document.
     pub(crate) fn admits(&self, document: &DocumentRecord) -> bool {
+        self.admits_at(document.id, document.location)
+    }
+
+    /// Whether the call may know of a document that is kept there.
+    pub(crate) fn admits_at(&self, document: DocumentId, location: Location) -> bool {
         match self {
             Self::All => true,
             Self::Documents(named, _) => {
-                !matches!(document.location, Location::Trash | Location::Inbox) && named.contains(&document.id)
+                !matches!(location, Location::Trash | Location::Inbox) && named.contains(&document)
             }
         }
     }

@@ -2,12 +2,15 @@
 
 use std::collections::HashSet;
 
-use leafbase_model::{DocumentFilterMode, DocumentId, Error, Location, Result, SearchDocuments, Timestamp};
+use leafbase_model::{
+    DocumentFilter, DocumentFilterMode, DocumentId, Error, Location, Result, SearchDocuments, Timestamp,
+};
 use leafbase_search::Attributes;
 use leafbase_store::{DocumentQuery, Within};
 use leafbase_tree_ops::ReadTree;
 
 use crate::documents;
+use crate::sight::Seen;
 use crate::tree::Tree;
 
 /// What a search may find, for one state of the space.
@@ -16,6 +19,21 @@ pub(super) struct Filters {
     query: DocumentQuery,
     /// Documents that are named, and whether these alone are looked at or all others.
     named: Option<(HashSet<DocumentId>, DocumentFilterMode)>,
+}
+
+/// Refuses filters that would tell of what a scoped connection is not shown: where its documents are kept, and which days have notes.
+pub(super) fn check(request: &SearchDocuments, seen: &Seen) -> Result<()> {
+    let DocumentFilter { location, folders, daily_note, .. } = &request.filter;
+    let fields = [
+        ("location", location.is_some()),
+        ("folderIds", folders.is_some()),
+        ("dailyNoteDateGte", daily_note.from.is_some()),
+        ("dailyNoteDateLte", daily_note.to.is_some()),
+    ];
+    match fields.into_iter().find(|(_, is_given)| *is_given && !seen.is_all()) {
+        Some((field, _)) => Err(Error::validation("is not known to a scoped connection").at(field)),
+        None => Ok(()),
+    }
 }
 
 impl Filters {

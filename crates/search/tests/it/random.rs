@@ -271,7 +271,7 @@ impl Under {
     /// What is seen: documents of even numbers, which are not in the trash.
     fn is_seen(&self, number: u8) -> bool {
         let is_kept = |made: &Made| !made.in_trash || self.ignores_trash;
-        number % 2 == 0 && self.now.get(&number).is_some_and(is_kept)
+        number.is_multiple_of(2) && self.now.get(&number).is_some_and(is_kept)
     }
 
     fn selected(&self, index: &Index, changed: &BTreeSet<u8>, terms: &Terms) -> Vec<Hit> {
