@@ -7,7 +7,7 @@ use crate::{AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord
 pub struct BlockRecord {
     /// Its ID.
     pub id: BlockId,
-    /// 1 when it is made, and one more with each change of its data.
+    /// 1 when it is made, and one more with each change of its data, but for those that follow from the other end of a relation.
     pub rev: u64,
     /// The making.
     pub created: Stamp,

@@ -81,6 +81,11 @@ impl<S: Sight> Connection<S> {
     /// A relation becomes what is given: who is not named is related no more. The order of related items, and what counts where the
     /// request contradicts itself, are as for [`Self::add_items`]: entries are put in one after the other, and the later one decides.
     ///
+    /// What the request names is changed: an item that then shows something else, at whichever end of a relation, has another `rev` and another
+    /// time and author of its last change, and so has its document. Items at other ends that it does not name keep theirs, whatever
+    /// they then show; so do those that are related to what is deleted. A `rev` that is expected tells that nobody wrote to the item since,
+    /// not that it is related to the same items.
+    ///
     /// ```
     /// # use leafbase::{AddItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind, SchemaDraft, Space};
     /// use leafbase::{ItemUpdate, Relation, UpdateItems};

@@ -21,7 +21,9 @@ use self::sieve::Sieve;
 use super::items::reading;
 use crate::connection::Connection;
 use crate::days;
+use crate::scope::links::Links;
 use crate::sight::Sight;
+use crate::tree::Tree;
 
 /// Records that are kept beside those of the page, before what the page does not want is dropped.
 const SPARE: usize = 64;
@@ -94,6 +96,9 @@ impl<S: Sight> Connection<S> {
     /// for a request that has neither an order nor a filter ([`Self::items`] reads a page of the collection as it stands); for items without
     /// a value once an order has come to them; and where a quarter of the collection or more would be looked up. Memory holds as many
     /// items as the page has, and once those at the other end of a relation that is asked for and held there.
+    ///
+    /// On a scoped connection texts are compared as they are shown, so that what a hidden link leads to can be asked for by nobody: for an order
+    /// by texts each item of the collection is looked at.
     ///
     /// # Pages
     ///
@@ -258,16 +263,18 @@ fn count(rows: &Rows<'_>, query: &Query, mut groups: Option<Groups>) -> Result<I
 }
 
 /// Gives the related items of groups their titles.
-fn entitle<T: ReadTree>(tree: &T, groups: &mut [ItemGroup]) -> Result<()> {
+fn entitle(tree: &Tree<'_>, groups: &mut [ItemGroup]) -> Result<()> {
+    let links = Links::new(tree);
     for group in groups {
         if let Some(GroupValue::Related(item)) = &mut group.value {
             item.title = title(tree, item.block_id)?;
+            links.hide(&mut item.title)?;
         }
     }
     Ok(())
 }
 
-fn title<T: ReadTree>(tree: &T, item: BlockId) -> Result<String> {
+fn title(tree: &Tree<'_>, item: BlockId) -> Result<String> {
     let missing = || Error::corrupted(format_args!("item {item} is related, but there is no such item"));
     Ok(tree.block(item)?.ok_or_else(missing)?.data.markdown)
 }

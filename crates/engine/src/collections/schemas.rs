@@ -12,6 +12,7 @@ use leafbase_tree_ops::ReadTree;
 
 use crate::connection::Connection;
 use crate::prepare;
+use crate::scope::links::Links;
 use crate::sight::{Seen, Sight};
 use crate::tree::Tree;
 
@@ -82,7 +83,7 @@ impl<S: Sight> Connection<S> {
             let (mut edits, made) = writing.decide(|tree, context| create(tree, context, draft, place))?;
             prepare::titles(&mut edits);
             writing.apply(edits)?;
-            Ok(made)
+            writing.decide(|tree, _| shown_schema(tree, made.schema)).map(|schema| reply(made.id, schema))
         })?;
         Ok(made)
     }
@@ -108,7 +109,10 @@ impl<S: Sight> Connection<S> {
     /// # Errors
     /// As [`Self::collection_schema`].
     pub fn schema(&self, collection: BlockId) -> Result<Schema> {
-        self.read(|tree, _| existing_schema(tree, collection))
+        self.read(|tree, _| {
+            let schema = existing_schema(tree, collection)?;
+            shown_schema(tree, schema)
+        })
     }
 
     /// Gives a collection another schema, all of it. Properties are matched by key: one that is not named goes with its values, and of a relation
@@ -118,6 +122,12 @@ impl<S: Sight> Connection<S> {
     ///
     /// Adding, renaming and reordering properties and adding options reads no item and writes none. Otherwise it costs by the number of items.
     /// What the schema says already is not written.
+    ///
+    /// Items of the collection that hold something else then are changed, and so is its document; those of other collections, their schemas and their
+    /// documents keep their times and their `rev`.
+    ///
+    /// On a scoped connection relations to collections that are not seen are no part of the schema, and stay with their values; a property that comes
+    /// gets a key of six random letters and digits behind what it would have been, so that it can be that of no property that is not seen.
     ///
     /// ```
     /// use leafbase::{AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft, Space};
@@ -152,10 +162,16 @@ impl<S: Sight> Connection<S> {
                 replaced(tree, context, (collection_id, old), draft, drop_unconvertible)
             })?;
             writing.apply(edits)?;
-            Ok(schema)
+            writing.decide(|tree, _| shown_schema(tree, schema))
         })?;
         Ok(reply(collection_id, replaced))
     }
+}
+
+/// A schema as a reply shows it.
+fn shown_schema(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
+    Links::new(tree).hide(&mut schema)?;
+    Ok(schema)
 }
 
 fn existing(tree: &Tree<'_>, documents: &[DocumentId]) -> Result<BTreeSet<DocumentId>> {
@@ -180,7 +196,7 @@ fn of_documents<'d>(
 
 /// Those of `entries`, ordered by document, that are to be seen: the inbox is in no listing.
 fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collection>> {
-    let (mut shown, mut latest) = (Vec::new(), None);
+    let (mut shown, mut latest, links) = (Vec::new(), None, Links::new(tree));
     for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {
         let is_seen = match latest {
             Some((document, is_seen)) if document == document_id => is_seen,
@@ -188,7 +204,8 @@ fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collectio
         };
         latest = Some((document_id, is_seen));
         if is_seen {
-            let name = block(tree, id)?.data.markdown;
+            let mut name = block(tree, id)?.data.markdown;
+            links.hide(&mut name)?;
             shown.push(Collection { id, name, item_count, document_id });
         }
     }

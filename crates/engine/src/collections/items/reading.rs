@@ -3,16 +3,15 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockRecord, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
-    Schema,
+    Block, BlockId, BlockRecord, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result, Schema,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
 use super::{cursor, schema};
 use crate::blocks::show_markdown;
 use crate::collections::showing::Shower;
+use crate::scope::links::Links;
 use crate::tree::Tree;
 
 /// The items that a request asks for.
@@ -20,7 +19,7 @@ pub(super) fn page(tree: &Tree<'_>, request: &GetItems, limits: &Limits) -> Resu
     let schema = schema(tree, request.collection_id)?;
     let reading = Reading { tree, collection: request.collection_id, most: limits.blocks_per_fetch };
     let after = request.paging.cursor.as_deref().map(|text| reading.after(text)).transpose()?.flatten();
-    if request.max_depth == Some(0) {
+    if request.max_depth == Some(0) && tree.sees_all() {
         return reading.rows(&schema, after, request.paging.limit);
     }
     let (records, next_cursor) = reading.records(after, request.paging.limit)?;
@@ -128,8 +127,10 @@ impl Reading<'_, '_> {
         depth: Option<usize>,
         count: &mut usize,
     ) -> Result<Vec<Block>> {
-        let plain = |data: &BlockData| markdown::plain_text(&data.markdown).into_owned();
-        let mut blocks = ops::show_forest(self.tree, document, forest, depth, &plain)?;
+        let links = Links::new(self.tree);
+        let mut blocks = ops::show_forest(self.tree, document, forest, depth, &|data| links.plain(data))?;
+        links.finish()?;
+        blocks.iter_mut().try_for_each(|block| links.hide_in(block))?;
         *count += blocks.iter_mut().map(show_markdown).sum::<usize>();
         self.check(*count)?;
         Ok(blocks)

@@ -11,6 +11,7 @@ use super::{faults, item, writable};
 use crate::collections::showing::Shower;
 use crate::collections::writing;
 use crate::connection::Writing;
+use crate::scope::links::Links;
 use crate::tree::Tree;
 
 const LIST: &str = "itemsToUpdate";
@@ -84,11 +85,14 @@ impl Updates {
         });
         let before = before.collect::<Result<Vec<_>>>()?;
         let ReadItems { items: read, schema: extended } = read_updated(schema, updates.to_vec(), values)?;
-        let (mut changes, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
-        for (index, ((update, before), item)) in updates.iter().zip(before).zip(read).enumerate() {
+        let (mut changes, mut relating, links) =
+            (Vec::with_capacity(read.len()), Relating::new(tree), Links::new(tree));
+        for (index, ((update, before), mut item)) in updates.iter().zip(before).zip(read).enumerate() {
             let path = format!("{LIST}[{index}]");
             let title = item.title.map(|title| titled(&update.fields, &title, values.limits));
-            let title = title.transpose().map_err(|error| error.at(&path))?;
+            let mut title = title.transpose().map_err(|error| error.at(&path))?;
+            title.iter_mut().try_for_each(|title| links.put_back(&before.data, title))?;
+            item.changes.iter_mut().try_for_each(|(_, value)| links.put_back(&before.data, value))?;
             let scalars = relate(&mut relating, (schema, self.collection), item.id, item.changes, &path)?;
             changes.push(Change { before, title, scalars });
         }

@@ -10,6 +10,7 @@ use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, revise};
 
 use super::replacing;
 use crate::collections::{hidden, writing};
+use crate::scope::links::Links;
 use crate::tree::Tree;
 
 /// The schema of a collection that the request names.
@@ -143,10 +144,11 @@ pub(super) fn replaced(
     tree: &Tree<'_>,
     context: &Context<'_>,
     (id, old): (BlockId, Schema),
-    draft: SchemaDraft,
+    mut draft: SchemaDraft,
     may_lose: bool,
 ) -> Result<(Vec<Edit>, Schema)> {
     let (limits, stamp) = (context.limits, context.stamp);
+    Links::new(tree).put_back(&old, &mut draft)?;
     let draft = named(draft, limits).map_err(below_schema)?;
     let new_key = |collection: BlockId, key: String| hidden::new_key(tree, context, collection, key);
     let plan = replace_with_keys(tree, id, Some(&old), draft, limits, &new_key).map_err(below_schema)?;
