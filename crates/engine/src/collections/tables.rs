@@ -20,6 +20,7 @@ use leafbase_model::{
 };
 
 use crate::collections::showing::Shower;
+use crate::scope::links::Links;
 use crate::tree::Tree;
 
 /// What an item without a title is linked by.
@@ -146,6 +147,8 @@ fn table(
     items: Vec<BlockRecord>,
 ) -> Result<Option<String>> {
     let Some(schema) = tree.schema(collection)? else { return Ok(None) };
+    let links = Links::new(tree);
+    let schema = links.shown(&schema)?;
     let shown = shower.items(collection, &schema, items)?;
     let rows = std::iter::once(head(&schema)).chain(shown.iter().map(|item| row(&schema, item)));
     Ok(Some(markdown::table(&rows.collect::<Vec<_>>())))
