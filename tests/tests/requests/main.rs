@@ -22,6 +22,7 @@ mod json;
 mod positions;
 mod rendered;
 mod schemas;
+mod scoped_links;
 mod search;
 mod tasks;
 mod templates;
