@@ -159,14 +159,15 @@ impl NaiveSpace {
         held
     }
 
-    /// Whether an item of a collection, both of which were there before, shows other related items.
+    /// Whether an item of a collection, both of which were there before, holds or shows other related items.
     pub(crate) fn shows_others(&self, before: &Self, (collection, item): (BlockId, BlockId)) -> bool {
         let properties = self.schema(collection).into_iter().flat_map(|schema| &schema.properties);
         let mut relations = properties.filter(|property| property.kind.relation().is_some());
-        relations.any(|property| {
-            let end = (collection, property.key.clone());
-            self.related(&end, item) != before.related(&end, item)
-        })
+        self.held(item) != before.held(item)
+            || relations.any(|property| {
+                let end = (collection, property.key.clone());
+                self.related(&end, item) != before.related(&end, item)
+            })
     }
 
     /// The item has changed, if it is not said to have already.
