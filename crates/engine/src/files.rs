@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use leafbase_model::{
-    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error, Position, Result,
-    Target, UploadFile, UploadedFile,
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error, ErrorKind, Position,
+    Result, Target, UploadFile, UploadedFile,
 };
 use leafbase_store::{EdgeEnd, EdgeKind};
 use leafbase_tree_ops as ops;
@@ -173,6 +173,15 @@ pub(crate) fn check_named(
         }
     }
     Ok(())
+}
+
+/// The same of a title or a name, told without a path.
+pub(crate) fn check_title(tree: &Tree<'_>, before: Option<&BlockData>, title: &str) -> Result<()> {
+    if tree.sees_all() {
+        return Ok(());
+    }
+    let checked = check_named(tree, before, &[BlockData::page(title)], "");
+    checked.map_err(|error| if error.kind() == ErrorKind::NotFound { Error::not_found() } else { error })
 }
 
 /// The uploaded files that `data` names.

@@ -6,7 +6,7 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, Context, NewItem, Takes};
 
-use super::relating::{check_joined, finished, set_schema, titled, today};
+use super::relating::{check_files, check_joined, finished, set_schema, titled, today};
 use super::{check_count, faults, writable};
 use crate::collections::showing::Shower;
 use crate::collections::writing;
@@ -94,6 +94,7 @@ impl<'l> Additions<'l> {
         for (index, ((draft, page), item)) in self.items.iter().zip(&self.pages).zip(read).enumerate() {
             let path = format!("{LIST}[{index}]");
             let title = titled(&draft.fields, &item.title, self.limits).map_err(|error| error.at(&path))?;
+            check_files(tree, None, &draft.fields, &title).map_err(|error| error.at(&path))?;
             let blocks = page.at(tree, depth, Takes::Anything, self.limits).map_err(|error| error.at(&path))?;
             let id = BlockId::from_bytes(context.ids.mint(context.stamp.at));
             let kind = BlockKind::CollectionItem { properties: Properties::default() };

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 
 use leafbase_collections::{ChangedItem, Relating};
-use leafbase_model::{BlockId, Day, DayRef, Edit, Error, Limits, Location, PropertyChange, Result, Schema, Timestamp};
+use leafbase_model::{
+    BlockData, BlockId, Day, DayRef, Edit, Error, Limits, Location, PropertyChange, Result, Schema, Timestamp,
+};
 use leafbase_tree_ops::{Located, ReadTree};
 use serde_json::{Map, Value};
 
 use crate::collections::hidden;
 use crate::tree::Tree;
-use crate::{days, prepare};
+use crate::{days, files, prepare};
 
 /// The day that `today` means in the values of a request.
 pub(super) fn today(tree: &Tree<'_>, now: Timestamp) -> Result<Day> {
@@ -73,4 +75,15 @@ pub(super) fn finished(relating: Relating<'_, Tree<'_>>) -> Result<BTreeMap<Bloc
 pub(super) fn titled(fields: &Map<String, Value>, title: &str, limits: &Limits) -> Result<String> {
     let field = fields.keys().next().map_or("", String::as_str);
     prepare::item_title(title, limits).map_err(|error| error.at(field))
+}
+
+/// Refuses a title that names a file that is not seen, unless the item named it `before`.
+pub(super) fn check_files(
+    tree: &Tree<'_>,
+    before: Option<&BlockData>,
+    fields: &Map<String, Value>,
+    title: &str,
+) -> Result<()> {
+    let field = fields.keys().next().map_or("", String::as_str);
+    files::check_title(tree, before, title).map_err(|error| error.at(field))
 }

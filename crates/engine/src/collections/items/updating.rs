@@ -6,7 +6,7 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{Context, Located, revise};
 
-use super::relating::{check_joined, finished, relate, set_schema, titled, today};
+use super::relating::{check_files, check_joined, finished, relate, set_schema, titled, today};
 use super::{faults, item, writable};
 use crate::collections::showing::Shower;
 use crate::collections::writing;
@@ -92,6 +92,9 @@ impl Updates {
             let title = item.title.map(|title| titled(&update.fields, &title, values.limits));
             let mut title = title.transpose().map_err(|error| error.at(&path))?;
             title.iter_mut().try_for_each(|title| links.put_back(&before.data, title))?;
+            let checked =
+                title.iter().try_for_each(|title| check_files(tree, Some(&before.data), &update.fields, title));
+            checked.map_err(|error| error.at(&path))?;
             item.changes.iter_mut().try_for_each(|(_, value)| links.put_back(&before.data, value))?;
             let scalars = relate(&mut relating, (schema, self.collection), item.id, item.changes, &path)?;
             changes.push(Change { before, title, scalars });

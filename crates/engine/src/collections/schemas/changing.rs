@@ -10,6 +10,7 @@ use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, revise};
 
 use super::replacing;
 use crate::collections::{hidden, writing};
+use crate::files;
 use crate::scope::links::Links;
 use crate::tree::Tree;
 
@@ -87,6 +88,7 @@ pub(super) fn create(
     let plan = named(draft, limits).and_then(|draft| replace_with_keys(tree, id, None, draft, limits, &new_key));
     let plan = plan.map_err(below_schema)?;
     check_others(tree, None, &plan).map_err(below_schema)?;
+    files::check_title(tree, None, &plan.schema.name).map_err(|error| error.at("schema.name"))?;
     let data = block_of(&plan.schema.name, limits)?;
     let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp.clone(), data };
     let document = opened.slot.document;
@@ -154,6 +156,7 @@ pub(super) fn replaced(
     let plan = replace_with_keys(tree, id, Some(&old), draft, limits, &new_key).map_err(below_schema)?;
     check_others(tree, Some(&old), &plan).map_err(below_schema)?;
     let before = block(tree, id)?;
+    files::check_title(tree, Some(&before.data), &plan.schema.name).map_err(|error| error.at("schema.name"))?;
     let markdown = block_of(&plan.schema.name, limits)?.markdown;
     let data = BlockData { markdown, ..before.data.clone() };
     let changed = replacing::items(tree, &old, &plan, may_lose).map_err(below_schema)?;
