@@ -24,6 +24,7 @@ mod upload;
 pub(crate) use media::{block as block_of, media_type};
 pub(crate) use names::plain as plain_name;
 pub use reader::FileReader;
+use reader::Guard;
 pub(crate) use upload::Upload;
 
 /// How many of the blocks that show a file one look-up reads.
@@ -141,12 +142,15 @@ impl<S: Sight> Connection<S> {
         })
     }
 
-    /// Opens an uploaded file to read its bytes, or a part of them. It stays open for as long as the file exists.
+    /// Opens an uploaded file to read its bytes, or a part of them. It stays open for as long as the file exists, and the connection sees a
+    /// block that shows it.
     ///
     /// # Errors
     /// As [`Self::file`].
     pub fn open_file(&self, id: AssetId) -> Result<FileReader> {
-        Ok(FileReader::new(self.space.clone(), self.file(id)?))
+        let (record, connection) = (self.file(id)?, self.clone());
+        let guard: Guard = Box::new(move || connection.file(id).map(drop));
+        Ok(FileReader::new(self.space.clone(), record, (!self.sees_all()).then_some(guard)))
     }
 }
 
