@@ -183,8 +183,15 @@ fn stale() -> Vec<Stale> {
         row(
             &[kept()],
             set("people", "p1", json!({"keeps": null})),
-            &[set("people", "p1", json!({"keeps": ["@b2"]}))],
+            &[rival()],
             r#"property "keeper" of item @b1: @p1, which takes one item, is related to @b2"#,
+        ),
+        // The item that was named has changed since.
+        row(
+            &[kept()],
+            set("people", "p1", json!({"keeps": null})),
+            &[set("people", "p1", json!({"keeps": ["@b2"]}))],
+            "",
         ),
         row(
             &[kept()],
