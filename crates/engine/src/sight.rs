@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location};
 
-use crate::scope::{Leak, Scope};
+use crate::scope::{Leak, Scope, links};
 
 /// What a connection sees. Sealed: the kinds of connection are Leafbase's own, [`Full`] and [`Scoped`].
 pub trait Sight: sealed::Sealed + Clone + Send + Sync + 'static {}
@@ -85,7 +85,7 @@ impl Seen {
         let message = match error.kind() {
             ErrorKind::Corrupted => "the space is damaged: the host can check it",
             ErrorKind::Storage => "the space could not be read or written",
-            _ => return error,
+            _ => return links::told(error),
         };
         Error::new(error.kind(), message)
     }

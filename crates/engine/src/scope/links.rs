@@ -102,8 +102,11 @@ impl<'t, 'a> Links<'t, 'a> {
             return Ok(());
         }
         let hidden = self.find(before)?;
+        let unchanged = unchanged(&hidden, before);
         given.change(&mut |kind, text| {
-            if let Cow::Owned(restored) =
+            if let Some(stored) = unchanged.get(text) {
+                (*stored).clone_into(text);
+            } else if let Cow::Owned(restored) =
                 markdown::rewrite_mentions(text, &mut |mention| restored(&hidden, kind, mention))
             {
                 *text = restored;
@@ -146,6 +149,17 @@ impl<'t, 'a> Links<'t, 'a> {
         let sees = tree.sees(block)?;
         self.known.borrow_mut().insert(block, sees);
         Ok(sees)
+    }
+}
+
+/// An error as a scoped call may tell it: what it quotes of texts names no block, whether that is seen or not.
+pub(crate) fn told(error: Error) -> Error {
+    let nowhere = |mention: &Mention<'_>| {
+        matches!(mention.named, Named::Block(_)).then(|| Rewritten::Verbatim("invalid:out_of_scope".to_owned()))
+    };
+    match markdown::rewrite_mentions(error.message(), &mut |mention| nowhere(mention)) {
+        Cow::Owned(message) => Error::new(error.kind(), message).at(error.path()),
+        Cow::Borrowed(_) => error,
     }
 }
 
@@ -193,8 +207,8 @@ fn whole(kind: Kind, text: &str) -> Option<BlockId> {
         Kind::Address => true,
         Kind::Words => !text.contains(char::is_whitespace) && text.contains(['/', '%']),
     };
-    match LinkTarget::of(if is_address { text } else { "" }) {
-        LinkTarget::Block(block) => Some(block),
+    match is_address.then(|| LinkTarget::of(text)) {
+        Some(LinkTarget::Block(block)) => Some(block),
         _ => None,
     }
 }
@@ -213,20 +227,47 @@ fn number(hidden: &mut [Hidden], texts: &impl Texts) {
 
 /// Puts placeholders in the place of `hidden`.
 fn put_in(hidden: &[Hidden], texts: &mut impl Texts) {
-    let (mut rest, mut field) = (hidden.iter().peekable(), 0);
+    let (mut rest, mut field) = (hidden, 0);
     texts.change(&mut |_, text| {
-        let (mut shown, mut from) = (String::new(), 0);
-        while let Some(hidden) = rest.next_if(|hidden| hidden.field == field) {
-            shown.push_str(text.get(from..hidden.range.start).unwrap_or_default());
-            shown.push_str(&markdown::placeholder(hidden.number));
-            from = hidden.range.end;
+        let (own, others) = of_field(rest, field);
+        if !own.is_empty() {
+            *text = with_placeholders(text, own);
         }
-        if !shown.is_empty() {
-            shown.push_str(text.get(from..).unwrap_or_default());
-            *text = shown;
-        }
-        field += 1;
+        (rest, field) = (others, field + 1);
     });
+}
+
+/// By what is shown of them, the texts that have something to hide: what comes back as it was shown is as it was.
+fn unchanged<'d>(hidden: &[Hidden], texts: &'d impl Texts) -> HashMap<String, &'d str> {
+    let (mut rest, mut field, mut shown) = (hidden, 0, HashMap::new());
+    texts.visit(&mut |_, text| {
+        let (own, others) = of_field(rest, field);
+        if !own.is_empty() {
+            shown.insert(with_placeholders(text, own), text);
+        }
+        (rest, field) = (others, field + 1);
+    });
+    shown
+}
+
+/// Those of one text, and those of the texts behind it.
+fn of_field(hidden: &[Hidden], field: usize) -> (&[Hidden], &[Hidden]) {
+    hidden.split_at(hidden.partition_point(|hidden| hidden.field <= field))
+}
+
+fn with_placeholders(text: &str, hidden: &[Hidden]) -> String {
+    let (mut shown, mut from) = (String::new(), 0);
+    for Hidden { number, range, written, .. } in hidden {
+        shown.push_str(text.get(from..range.start).unwrap_or_default());
+        // Without the brackets it would go on with what stands right behind them.
+        let behind = text.get(range.end..).and_then(|behind| behind.chars().next());
+        let is_held = written.starts_with('<') && behind.is_some_and(|letter| letter != ')' && !letter.is_whitespace());
+        let (open, close) = if is_held { ("<", ">") } else { ("", "") };
+        shown.extend([open, &markdown::placeholder(*number), close]);
+        from = range.end;
+    }
+    shown.push_str(text.get(from..).unwrap_or_default());
+    shown
 }
 
 /// What is written in the place of a placeholder: as it was written, if it comes back as the same kind of link.
