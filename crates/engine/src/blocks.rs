@@ -22,6 +22,10 @@ use crate::{comments, days, documents, files, prepare, tasks};
 impl<S: Sight> Connection<S> {
     /// Reads a block with what is below it. Costs what it returns.
     ///
+    /// On a scoped connection the address of a link to a block that it does not see, in whatever text, is `invalid:out_of_scope#N`: N
+    /// counts such links within the block from 1, and within each comment. It tells neither which block that is nor whether there is one.
+    /// [`Self::update_blocks`] puts it back where a text still has it. Code is shown as it is.
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if there is no such block, or no note of that day;
     /// [`crate::ErrorKind::LimitExceeded`] if it would be more than [`crate::Limits::blocks_per_fetch`] blocks.
@@ -97,9 +101,9 @@ impl<S: Sight> Connection<S> {
     /// Puts new blocks at a position, and gives them back with their IDs. A text that receives children becomes a page.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if the target does not exist; [`crate::ErrorKind::RuleViolation`] if it may not have
-    /// children, a block is not allowed, or it is no task and would stand at the top of the inbox;
-    /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
+    /// [`crate::ErrorKind::NotFound`] if the target does not exist, and on a scoped connection for an uploaded file that no block shows
+    /// which it sees; [`crate::ErrorKind::RuleViolation`] if the target may not have children, a block is not allowed, or it is no task
+    /// and would stand at the top of the inbox; [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
     /// The path names the first bad entry, and nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let ready = match request.source {
@@ -145,8 +149,12 @@ impl<S: Sight> Connection<S> {
     /// Changes blocks; only the fields given change. Gives the blocks back as they are then, without what is below them. A task at
     /// the top of the inbox that is opened goes to its start, one that is closed to its end, behind the open ones.
     ///
+    /// Where a text says `invalid:out_of_scope#N` on a scoped connection, it gets the address back that this stands for in the block as
+    /// a fetch would show it now. One that stands for nothing is text.
+    ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Conflict`] if a block no longer has the `rev` given;
+    /// [`crate::ErrorKind::NotFound`], as for [`Self::insert_blocks`] also for a file that the block did not name before;
+    /// [`crate::ErrorKind::Conflict`] if a block no longer has the `rev` given;
     /// [`crate::ErrorKind::Validation`] for a field that the block's type does not have;
     /// [`crate::ErrorKind::RuleViolation`], also for a change after which a block at the top of the inbox would be no task, and
     /// for the root of the inbox. The path names the first bad entry, and nothing is changed.
