@@ -2,11 +2,12 @@
 
 mod files;
 mod putting_back;
+mod random;
 
 use leafbase::{
     AddComments, AddItems, BlockId, CommentDraft, Connection, CreateCollection, DeleteDocuments, DocumentId, Fetch,
-    FetchFrom, InsertBlocks, ItemDraft, Leak, Limits, Position, PropertyDraft, PropertyKind, SchemaDraft, Scope,
-    Scoped, Space, UpdateBlocks, json,
+    FetchFrom, InsertBlocks, ItemDraft, ItemUpdate, Leak, Limits, Position, PropertyDraft, PropertyKind, ReplaceSchema,
+    SchemaDraft, Scope, Scoped, Space, UpdateBlocks, UpdateItems, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
@@ -87,6 +88,7 @@ const FORMS: &[(&str, &str)] = &[
     ("![a]({})", "block://~"),
     ("[b]: {}", "block://~"),
     ("<{}>", "block://~"),
+    ("[b]: {}", "<block://~>"),
     ("[a]({})", "BLOCK://~"),
     ("[a]({})", "bLock:~"),
     ("[a]({})", "block%3A%2F%2F~"),
@@ -307,6 +309,24 @@ fn links_are_hidden_in_collections() {
     assert_eq!(shown["properties"], expected);
     let items = serde_json::to_value(scene.guest.items(made.id).unwrap()).unwrap();
     assert_eq!([&items["items"][0]["title"], &items["items"][0]["properties"]], [&shown["title"], &expected]);
+    // Errors quote texts.
+    let mut schema = scene.guest.schema(made.id).unwrap();
+    assert_eq!(schema.name, format!("[a]({})", out(1)));
+    schema.properties[0].kind = PropertyKind::Number;
+    let error = scene.guest.replace_schema(ReplaceSchema::new(made.id, schema.clone())).unwrap_err();
+    assert_eq!((error.code(), error.path()), ("SCHEMA_MISMATCH", "schema"));
+    assert!(error.message().contains("[a](invalid:out_of_scope)"), "{error}");
+    assert!(!format!("{error:?}").contains(scene.target("hidden")), "{error}");
+    // What comes back as it was shown changes nothing.
+    let before = scene.all();
+    schema.properties[0].kind = PropertyKind::Text;
+    scene.guest.replace_schema(ReplaceSchema::new(made.id, schema)).unwrap();
+    let update = ItemUpdate::of(item).with_title(shown["title"].as_str().unwrap());
+    let update = update.with("t", shown["properties"]["t"].clone()).with("u", shown["properties"]["u"].clone());
+    scene.guest.update_items(UpdateItems::new(made.id, [update])).unwrap();
+    assert_eq!(scene.all(), before);
+    assert_eq!(scene.notes.schema(made.id).unwrap().name, link);
+    assert_eq!(scene.kept(item)["properties"]["u"], scene.named("block://@missing"));
     let markdown = scene.guest.fetch_markdown(Fetch::new(scene.document)).unwrap();
     for target in ["hidden", "missing"] {
         assert!(!markdown.contains(scene.target(target)), "{markdown}");

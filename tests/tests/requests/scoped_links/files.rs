@@ -132,3 +132,42 @@ fn an_update_may_keep_the_files_that_a_block_has() {
         assert_eq!(scene.guest.file(id).unwrap_err(), scene.guest.file(AssetId::NIL).unwrap_err());
     }
 }
+
+#[test]
+fn titles_of_items_and_names_of_collections_name_files_that_are_seen() {
+    let Files { scene, urls, .. } = files();
+    let create = |name: &str| {
+        let schema = SchemaDraft::new(name, [PropertyDraft::new("t", PropertyKind::Text)]);
+        scene.guest.create_collection(CreateCollection::new(schema, Position::end_of(scene.document.root())))
+    };
+    let made = create("c").unwrap().id;
+    let item = scene.guest.add_items(AddItems::new(made, [ItemDraft::new("a")])).unwrap()[0].id;
+    for (name, url) in &urls {
+        let title = format!("see [a]({url})");
+        let draft = SchemaDraft::new(title.as_str(), [PropertyDraft::new("t", PropertyKind::Text)]);
+        let outcomes = [
+            ("schema.name", create(&title).map(drop)),
+            ("schema.name", scene.guest.replace_schema(ReplaceSchema::new(made, draft)).map(drop)),
+            ("blocks[0].markdown", scene.update(made, &json!({"markdown": title})).map(drop)),
+            ("items[0].title", scene.guest.add_items(AddItems::new(made, [ItemDraft::new(title.as_str())])).map(drop)),
+            ("itemsToUpdate[0].title", {
+                let update = ItemUpdate::of(item).with_title(title.as_str());
+                scene.guest.update_items(UpdateItems::new(made, [update])).map(drop)
+            }),
+            ("blocks[0].markdown", scene.update(item, &json!({"markdown": title})).map(drop)),
+        ];
+        for (path, outcome) in outcomes {
+            match outcome {
+                Ok(()) => assert!(matches!(*name, "own" | "shown"), "{path} {name}"),
+                Err(error) => {
+                    assert_eq!(
+                        (error.code(), error.path(), error.message()),
+                        ("NOT_FOUND", path, "not found"),
+                        "{name}"
+                    );
+                    assert!(!matches!(*name, "own" | "shown"), "{path} {name}");
+                }
+            }
+        }
+    }
+}
