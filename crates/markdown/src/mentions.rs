@@ -87,6 +87,10 @@ pub fn placeholder_numbers(text: &str, visit: &mut dyn FnMut(u32)) {
 /// assert_eq!(found, [Destination, Attribute(Some('\'')), Words]);
 /// ```
 pub fn mentions<'t>(text: &'t str, visit: &mut dyn FnMut(Mention<'t>)) {
+    // No address is without a colon, however that is written, and most texts are.
+    if memchr::memchr3(b':', b'%', b'&', text.as_bytes()).is_none() {
+        return;
+    }
     let has_pieces = memchr::memchr2(b']', b'<', text.as_bytes()).is_some();
     let mut words = words(text).peekable();
     if words.peek().is_none() {
