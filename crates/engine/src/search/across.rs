@@ -48,6 +48,10 @@ impl<S: Sight> Connection<S> {
     ///
     /// Without a filter everything is searched but the trash, and the inbox never is.
     ///
+    /// A scoped connection searches what it is shown, as if there were nothing else: what is found, in which order, the scores and what a
+    /// pattern may cost go by its documents alone, and links to others are searched as the placeholders that stand for them. Where a block
+    /// link leads is no word, on any connection.
+    ///
     /// ```
     /// use leafbase::{Position, SearchDocuments, Space};
     /// # fn main() -> leafbase::Result<()> {
@@ -68,13 +72,15 @@ impl<S: Sight> Connection<S> {
     ///
     /// By the documents that have the rarest of the words, those written since the index caught up, and what is shown. The first search of a space
     /// reads its index once, or all of the space if there is none. A pattern reads every document that has the letters that it requires;
-    /// one that requires no three letters in a row reads all. It is bounded by counted steps, so that its outcome is the same on every machine.
+    /// one that requires no three letters in a row reads all. On a scoped connection it costs by its documents among these, and what is seen of
+    /// an index is found out once for each state of both; a pattern reads every document with block links. It is bounded by counted steps, so that its outcome is the same on every machine.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] for what [`SearchDocuments::check`] refuses; [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32
     /// texts, at `include[n]` for one of more than 256 bytes, at `regexps` for more than 8 patterns, and at the pattern that takes too many
     /// steps; [`crate::ErrorKind::InvalidPattern`] at the pattern; [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`; of days what
-    /// [`Connection::list_documents`] says. An index that is missing, damaged or another space's is no error: it is made anew.
+    /// [`Connection::list_documents`] says. On a scoped connection [`crate::ErrorKind::Validation`] at `location`, `folderIds`,
+    /// `dailyNoteDateGte` and `dailyNoteDateLte`: they would tell of what it is not shown. An index that is missing, damaged or another space's is no error: it is made anew.
     pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<Items<SearchMatch>> {
         let (request, seen) = (request.into(), self.seen());
         self.search_as(&request, &seen).map_err(|error| seen.tell(error))
