@@ -52,7 +52,7 @@ impl<S: Sight> Connection<S> {
             return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) { "date" } else { "id" }));
         }
         // Items stand below collections alone, which show none: only the first block can be one.
-        block.item = item_fields(tree, &mut Shower::new(tree), block.id, &block.data)?;
+        block.item = item_fields(tree, &mut Shower::new(tree), block.id, &mut block.data)?;
         if request.metadata
             && let Some(located) = tree.locate(start)?
         {
@@ -300,7 +300,7 @@ fn hide_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
 fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
     let mut shower = Shower::new(tree);
     for block in blocks {
-        block.item = item_fields(tree, &mut shower, block.id, &block.data)?;
+        block.item = item_fields(tree, &mut shower, block.id, &mut block.data)?;
     }
     Ok(())
 }
@@ -309,15 +309,19 @@ fn item_fields(
     tree: &Tree<'_>,
     shower: &mut Shower<'_, '_>,
     id: BlockId,
-    data: &BlockData,
+    data: &mut BlockData,
 ) -> Result<Option<Box<ItemFields>>> {
-    let BlockKind::CollectionItem { properties } = &data.kind else { return Ok(None) };
+    let BlockKind::CollectionItem { properties } = &mut data.kind else { return Ok(None) };
     let Some(collection) = tree.locate(id)?.and_then(|located| located.parent) else { return Ok(None) };
     // One that stands elsewhere by mistake is told by the check of the space, and shown as what it is.
-    if tree.schema(collection)?.is_none() {
-        return Ok(None);
+    let Some(schema) = tree.schema(collection)? else { return Ok(None) };
+    let fields = shower.fields(collection, id, properties.clone())?;
+    if !tree.sees_all() {
+        let is_hidden = |key: &&str| schema.property(key).is_none();
+        let hidden: Vec<String> = properties.iter().map(|(key, _)| key).filter(is_hidden).map(str::to_owned).collect();
+        hidden.into_iter().for_each(|key| properties.set(key, None));
     }
-    shower.fields(collection, id, properties.clone()).map(|fields| Some(Box::new(fields)))
+    Ok(Some(Box::new(fields)))
 }
 
 /// A block without text of its own is shown with the markdown that it would be.
