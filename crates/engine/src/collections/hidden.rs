@@ -10,7 +10,7 @@ use crate::scope::Leak;
 use crate::tree::Tree;
 
 /// A schema without what of it is hidden.
-pub(super) fn seen(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
+pub(crate) fn seen(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
     if tree.sees_all() || tree.seen().leaks(Leak::Relations) {
         return Ok(schema);
     }

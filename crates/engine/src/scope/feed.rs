@@ -7,6 +7,7 @@ use leafbase_model::{
     BlockId, Change, DocumentId, DocumentRecord, Edit, Forest, Location, Result, Schema, ScopedChange,
 };
 
+use crate::collections::hidden;
 use crate::connection::Connection;
 use crate::sight::Scoped;
 use crate::tree::Tree;
@@ -241,14 +242,5 @@ fn is_trashed(document: &DocumentRecord) -> bool {
 
 /// What of a schema is seen: not the relations to collections that aren't.
 fn seen_part(tree: &Tree<'_>, schema: Option<&Schema>) -> Result<Option<Schema>> {
-    let Some(schema) = schema else { return Ok(None) };
-    let mut seen = schema.clone();
-    seen.properties.clear();
-    for property in &schema.properties {
-        let target = property.kind.relation().map(|relation| relation.target);
-        if target.is_none_or(|target| tree.sees(target).unwrap_or(false)) {
-            seen.properties.push(property.clone());
-        }
-    }
-    Ok(Some(seen))
+    schema.map(|schema| hidden::seen(tree, schema.clone())).transpose()
 }
