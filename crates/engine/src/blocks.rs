@@ -319,7 +319,7 @@ fn item_fields(
     if !tree.sees_all() {
         let is_hidden = |key: &&str| schema.property(key).is_none();
         let hidden: Vec<String> = properties.iter().map(|(key, _)| key).filter(is_hidden).map(str::to_owned).collect();
-        hidden.into_iter().for_each(|key| properties.set(key, None));
+        properties.apply(hidden.into_iter().map(|key| (key, None)));
     }
     Ok(Some(Box::new(fields)))
 }
