@@ -265,7 +265,8 @@ impl<S: Sight> Connection<S> {
     /// Puts dates for the days that drafts name relative to the present.
     pub(crate) fn date(&self, drafts: &mut [BlockDraft]) -> Result<()> {
         let now = self.space.now();
-        let date = |day| days::resolve(day, &days::zone(&self.space.meta()?.zone)?, now);
+        let meta = || self.space.meta().map_err(|error| self.seen().tell(error));
+        let date = |day| days::resolve(day, &days::zone(&meta()?.zone)?, now);
         drafts.iter_mut().try_for_each(|draft| draft.resolve_days(date))
     }
 
