@@ -14,6 +14,8 @@ mod hidden;
 mod logs;
 #[path = "scope/lookups.rs"]
 mod lookups;
+#[path = "scope/oracles.rs"]
+mod oracles;
 #[path = "scope/pair.rs"]
 mod pair;
 #[path = "scope/pairs.rs"]
@@ -24,5 +26,7 @@ mod present;
 mod projection;
 #[path = "scope/surface.rs"]
 mod surface;
+#[path = "scope/table.rs"]
+mod table;
 #[path = "scope/world.rs"]
 mod world;

@@ -113,8 +113,10 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         }
         "open_file" => {
             let mut text = String::new();
-            notes.open_file(AssetId::from_bytes(id(call).to_bytes()))?.read_to_string(&mut text).unwrap();
-            told(text)
+            match notes.open_file(AssetId::from_bytes(id(call).to_bytes()))?.read_to_string(&mut text) {
+                Ok(_) => told(text),
+                Err(error) => told(format!("{error} {error:?}")),
+            }
         }
         "changes" => {
             let after = call.body["after"].as_u64().unwrap_or_default();

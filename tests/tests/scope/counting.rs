@@ -1,15 +1,17 @@
-//! A store that lies over another one and counts what is looked up in it, by reads and by writes.
+//! A store that lies over another one counts what is looked up in it, by reads and by writes, and may fail.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use leafbase::Result;
+use leafbase::{Error, ErrorKind, Result};
 use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
 
 #[derive(Clone, Debug, Default)]
 pub struct Counting {
     store: Arc<MemoryStore>,
     counts: Arc<Counts>,
+    /// How, and after how many more snapshots and writes.
+    fails: Arc<Mutex<Option<(ErrorKind, &'static str, usize)>>>,
 }
 
 #[derive(Debug, Default)]
@@ -19,6 +21,22 @@ struct Counts {
 }
 
 impl Counting {
+    /// Every snapshot and write fails so after so many more, or none.
+    pub fn fail(&self, how: Option<(ErrorKind, &'static str, usize)>) {
+        *self.fails.lock().unwrap() = how;
+    }
+
+    fn check(&self) -> Result<()> {
+        match &mut *self.fails.lock().unwrap() {
+            Some((kind, message, 0)) => Err(Error::new(*kind, *message)),
+            Some((_, _, left)) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
     /// How many keys and ranges were read since the store was made.
     pub fn counts(&self) -> [usize; 2] {
         let Counts { gets, scans } = &*self.counts;
@@ -82,10 +100,12 @@ impl Transaction for Writing<'_> {
 
 impl Store for Counting {
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        self.check()?;
         Ok(Box::new(Watched(self.store.snapshot()?, Arc::clone(&self.counts))))
     }
 
     fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+        self.check()?;
         self.store.write(options, &mut |transaction| f(&mut Writing(transaction, Arc::clone(&self.counts))))
     }
 

@@ -247,6 +247,19 @@ fn what_is_not_seen_is_answered_like_what_never_was_after_as_many_look_ups() {
 }
 
 #[test]
+fn what_is_refused_leaves_no_trace() {
+    for place in PLACES {
+        let scene = Scene::new(Leak::None, false);
+        let notes = scene.space.connect();
+        for id in [scene.hidden.text, scene.hidden.collection, scene.hidden.document.root()] {
+            let before = notes.last_sequence().unwrap();
+            let (reply, _) = scene.asked(*place, &id.to_string());
+            assert!(reply.is_ok || notes.last_sequence().unwrap() == before, "{place:?}");
+        }
+    }
+}
+
+#[test]
 fn an_error_that_tells_what_is_hidden_is_noticed() {
     assert!(difference(Leak::Errors).is_some());
 }
