@@ -17,7 +17,7 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection, document: &Document
     let pattern = SearchBlocks::new(document.id(), r"\b\p{Lu}\w+").context(0, 0);
     let found = notes.search_blocks(pattern.limit(4))?;
     writeln!(out, "words that begin with a capital, in \"{}\":", document.title)?;
-    for hit in found.iter() {
+    for hit in &found.items {
         let words = hit.ranges.iter().filter_map(|range| hit.markdown.get(range.clone()));
         writeln!(out, "    {}", shortened(&words.collect::<Vec<_>>().join(", "), 100))?;
     }
