@@ -10,9 +10,11 @@ use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transacti
 pub struct Counting {
     store: Arc<MemoryStore>,
     counts: Arc<Counts>,
-    /// How, and after how many more snapshots and writes.
-    fails: Arc<Mutex<Option<(ErrorKind, &'static str, usize)>>>,
+    fails: Arc<Mutex<Option<Fault>>>,
 }
+
+/// What snapshots and writes say, after how many more of them.
+type Fault = (ErrorKind, &'static str, usize);
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -22,7 +24,7 @@ struct Counts {
 
 impl Counting {
     /// Every snapshot and write fails so after so many more, or none.
-    pub fn fail(&self, how: Option<(ErrorKind, &'static str, usize)>) {
+    pub fn fail(&self, how: Option<Fault>) {
         *self.fails.lock().unwrap() = how;
     }
 
