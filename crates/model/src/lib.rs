@@ -74,6 +74,7 @@ mod document;
 mod folder;
 mod info;
 mod item_values;
+mod scoped;
 mod search;
 mod shared_text;
 
@@ -131,6 +132,7 @@ pub use schema::{
     ContentProperty, ContentPropertyDraft, Property, PropertyDraft, PropertyKind, PropertyType, Relation, Schema,
     SchemaDraft, SelectOption,
 };
+pub use scoped::{ListScopedDocuments, ScopedChange, ScopedDocument};
 pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
 pub use shared_text::{PropertyKey, SharedText};
 pub use styles::{

@@ -118,6 +118,7 @@ pub struct SearchDocument {
     lanes: [Words; 4],
     /// In order, each once.
     pub(crate) trigrams: Vec<Trigram>,
+    pub(crate) varies: bool,
 }
 
 /// So many trigrams are gathered at least before those that are there twice are taken out.
@@ -136,6 +137,7 @@ impl SearchDocument {
             trigrams: Vec::new(),
             distinct: 0,
             position: 0,
+            varies: false,
         };
         filling.add(title, Lane::Title);
         filling.position = 0;
@@ -155,6 +157,11 @@ impl SearchDocument {
     /// The same document kept elsewhere, or changed at another time.
     pub fn with_attributes(self, attributes: Attributes) -> Self {
         Self { attributes, ..self }
+    }
+
+    /// Whether its texts are not the same for everybody, so that its trigrams tell nothing to those who are shown others.
+    pub const fn varies(&self) -> bool {
+        self.varies
     }
 
     /// Whether it has what is required. What is required nests no deeper than a pattern.
@@ -187,6 +194,7 @@ pub struct Filling {
     /// How many of them are in order, each once.
     distinct: usize,
     position: u32,
+    varies: bool,
 }
 
 impl std::fmt::Debug for Filling {
@@ -207,6 +215,11 @@ impl Filling {
         if self.trigrams.len() > self.distinct.saturating_mul(2).max(TRIGRAMS) {
             self.sort_trigrams();
         }
+    }
+
+    /// Not everybody is shown the texts that patterns are to find as they were given.
+    pub fn vary(&mut self) {
+        self.varies = true;
     }
 
     fn sort_trigrams(&mut self) {
@@ -235,7 +248,8 @@ impl Filling {
     /// The document, ready.
     pub fn finish(mut self) -> SearchDocument {
         self.sort_trigrams();
-        SearchDocument { attributes: self.attributes, lanes: self.lanes.map(Words::of), trigrams: self.trigrams }
+        let Self { attributes, lanes, trigrams, varies, .. } = self;
+        SearchDocument { attributes, lanes: lanes.map(Words::of), trigrams, varies }
     }
 }
 

@@ -15,6 +15,7 @@ use tantivy::{IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocu
 use crate::document::SearchDocument;
 use files::Files;
 use layout::Fields;
+pub use selection::Selection;
 use tidying::Size;
 pub use view::{Hit, Scope, View};
 
@@ -22,11 +23,12 @@ mod files;
 mod layout;
 mod lists;
 mod scores;
+mod selection;
 mod tidying;
 mod view;
 
 /// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
-const FORMAT: &str = "leafbase-search-1";
+const FORMAT: &str = "leafbase-search-2";
 
 /// Bytes that documents are gathered in before they are written.
 const GATHERED: usize = 32 << 20;

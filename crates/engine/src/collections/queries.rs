@@ -22,7 +22,9 @@ use super::items::reading;
 use super::showing::PlainItem;
 use crate::connection::Connection;
 use crate::days;
+use crate::scope::links::Links;
 use crate::sight::Sight;
+use crate::tree::Tree;
 
 /// Items that are kept beside those of the page, before what the page does not want is dropped.
 const SPARE: usize = 64;
@@ -95,6 +97,9 @@ impl<S: Sight> Connection<S> {
     /// for a request that has neither an order nor a filter ([`Self::items`] reads a page of the collection as it stands); for items without
     /// a value once an order has come to them; and where a quarter of the collection or more would be looked up. Memory holds as many
     /// items as the page has, and once those at the other end of a relation that is asked for and held there.
+    ///
+    /// On a scoped connection texts are compared as they are shown, so that what a hidden link leads to can be asked for by nobody: for an order
+    /// by texts each item of the collection is looked at.
     ///
     /// # Pages
     ///
@@ -175,7 +180,7 @@ impl<S: Sight> Connection<S> {
         })
     }
 
-    fn query(&self, rows: &Rows<'_, S>, filter: Option<&Filter>, sort: &[Sort]) -> Result<Query> {
+    fn query(&self, rows: &Rows<'_>, filter: Option<&Filter>, sort: &[Sort]) -> Result<Query> {
         let today = match filter {
             Some(_) => days::today(&days::zone(&rows.tree.reader().meta()?.zone)?, self.space.now())?,
             // Nothing asks for it.
@@ -186,8 +191,8 @@ impl<S: Sight> Connection<S> {
 }
 
 /// The items of a page, and where the next one goes on.
-fn find<S: Sight>(
-    rows: &Rows<'_, S>,
+fn find(
+    rows: &Rows<'_>,
     query: &Query,
     limit: Option<usize>,
     after: Option<Place>,
@@ -205,14 +210,14 @@ fn find<S: Sight>(
 }
 
 /// The page of an answer with its items.
-struct Search<'a, S> {
+struct Search<'a> {
     page: Page<'a>,
-    relations: Relations<'a, S>,
+    relations: Relations<'a>,
     items: HashMap<BlockId, PlainItem>,
 }
 
-impl<'a, S: Sight> Search<'a, S> {
-    fn new(rows: &'a Rows<'a, S>, query: &'a Query, page: Page<'a>) -> Result<Self> {
+impl<'a> Search<'a> {
+    fn new(rows: &'a Rows<'a>, query: &'a Query, page: Page<'a>) -> Result<Self> {
         let relations = Relations::new(rows, query.properties_needed(), query.relations_needed())?;
         Ok(Self { page, relations, items: HashMap::new() })
     }
@@ -237,13 +242,13 @@ impl<'a, S: Sight> Search<'a, S> {
 }
 
 /// All items, counted without a look at any: none if their groups cannot be.
-fn counted<S: Sight>(rows: &Rows<'_, S>, groups: Option<&Groups>) -> Result<Option<ItemCounts>> {
+fn counted(rows: &Rows<'_>, groups: Option<&Groups>) -> Result<Option<ItemCounts>> {
     let count = rows.count_all();
     let Some(groups) = groups else { return Ok(Some(ItemCounts { count, groups: None })) };
     Ok(groups.of_all(rows)?.map(|groups| ItemCounts { count, groups: Some(groups) }))
 }
 
-fn count<S: Sight>(rows: &Rows<'_, S>, query: &Query, mut groups: Option<Groups>) -> Result<ItemCounts> {
+fn count(rows: &Rows<'_>, query: &Query, mut groups: Option<Groups>) -> Result<ItemCounts> {
     let plan = plan(query, rows, None, None)?;
     let mut sieve = Sieve::new(&rows.index, query, &plan, None);
     let grouped = groups.as_ref().and_then(Groups::relation_needed).map(str::to_owned);
@@ -267,11 +272,12 @@ fn count<S: Sight>(rows: &Rows<'_, S>, query: &Query, mut groups: Option<Groups>
 }
 
 /// The groups with the titles of related items. One of what is no item is left out: damage may leave an ID behind.
-fn entitled<T: ReadTree>(tree: &T, groups: Vec<ItemGroup>) -> Result<Vec<ItemGroup>> {
-    let mut titled = Vec::with_capacity(groups.len());
+fn entitled(tree: &Tree<'_>, groups: Vec<ItemGroup>) -> Result<Vec<ItemGroup>> {
+    let (links, mut titled) = (Links::new(tree), Vec::with_capacity(groups.len()));
     for mut group in groups {
         if let Some(GroupValue::Related(item)) = &mut group.value {
-            let Some(block) = tree.block(item.block_id)? else { continue };
+            let Some(mut block) = tree.block(item.block_id)? else { continue };
+            links.hide(&mut block.data.markdown)?;
             item.title = block.data.markdown.into();
         }
         titled.push(group);

@@ -10,30 +10,31 @@ use std::ops::ControlFlow;
 use leafbase_collections::{ReadCollections, inverted, related};
 use leafbase_model::{
     Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue, Properties,
-    Property, PropertyValue, RelatedItem, Relation, Result, Schema,
+    Property, PropertyValue, RelatedItem, Relation, Result, Schema, SharedText,
 };
 use leafbase_store::{ItemRow, RowValue, ValueView};
 
 use self::columns::{Column, Columns, Source};
 pub(super) use self::table::Table;
 use self::titles::Titles;
-use crate::sight::Sight;
+use crate::scope::links::Links;
 use crate::tree::Tree;
 
 /// A look-up of what names an item costs about as much as reading so many items in a range.
 pub(super) const ITEMS_PER_LOOKUP: u64 = 16;
 
 /// The schemas and titles that a reply needs, each read once.
-pub(crate) struct Shower<'t, 'a, S> {
-    tree: &'t Tree<'a, S>,
+pub(crate) struct Shower<'t, 'a> {
+    tree: &'t Tree<'a>,
     /// Of the collections whose items are shown as blocks.
     tables: HashMap<BlockId, Table>,
     titles: Titles,
+    links: Links<'t, 'a>,
 }
 
-impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
-    pub(crate) fn new(tree: &'t Tree<'a, S>) -> Self {
-        Self { tree, tables: HashMap::new(), titles: Titles::default() }
+impl<'t, 'a> Shower<'t, 'a> {
+    pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
+        Self { tree, tables: HashMap::new(), titles: Titles::default(), links: Links::new(tree) }
     }
 
     /// The items as replies show them, in this order, without their pages. All are of `collection`.
@@ -54,6 +55,10 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         schema: &Schema,
         items: Vec<PlainItem>,
     ) -> Result<Vec<Item>> {
+        if !self.tree.sees_all() {
+            let with_data = |item: PlainItem| (item.id, item.into_data(), Content::None);
+            return self.show(collection, schema, items.into_iter().map(with_data));
+        }
         let mut table = self.table(collection, schema, items.len())?;
         for PlainItem { id, title, values } in items {
             self.values(&mut table, id, values)?;
@@ -91,7 +96,8 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         Ok(Table::new(collection, schema, self.columns(collection, schema, items)?, items))
     }
 
-    fn item(&mut self, table: &mut Table, id: BlockId, data: BlockData, content: Content) -> Result<()> {
+    fn item(&mut self, table: &mut Table, id: BlockId, mut data: BlockData, content: Content) -> Result<()> {
+        self.links.hide(&mut data)?;
         let BlockData { kind: BlockKind::CollectionItem { properties }, markdown: title, .. } = data else {
             return Err(no_item(id));
         };
@@ -100,14 +106,14 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         Ok(())
     }
 
-    /// An item as it lies in the store, without its page.
+    /// An item as it lies in the store, without its page: where all is seen, for links in it stay as they are.
     pub(super) fn row(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<()> {
         self.row_values(table, row)?;
         table.put(row.id, row.title.to_owned(), Content::None);
         Ok(())
     }
 
-    /// What an item of `collection` with these values shows where it is shown as a block.
+    /// What an item of `collection` with these values, whose links are hidden already, shows where it is shown as a block.
     pub(crate) fn fields(&mut self, collection: BlockId, item: BlockId, values: Properties) -> Result<ItemFields> {
         let mut table = if let Some(known) = self.tables.remove(&collection) {
             known
@@ -225,6 +231,16 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         }
     }
 
+    /// The title of a related item as the call is shown it.
+    fn shown_title(&self, title: SharedText) -> Result<SharedText> {
+        if self.tree.sees_all() {
+            return Ok(title);
+        }
+        let mut shown = title.as_str().to_owned();
+        self.links.hide(&mut shown)?;
+        Ok(shown.into())
+    }
+
     /// What a relation to these items shows; nothing for none. What is no item is left out: damage may leave an ID behind.
     fn relations(
         &mut self,
@@ -235,8 +251,8 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         for item in items {
             // Only relations have items.
             let (block_id, target) = (item?, column.target.unwrap_or_default());
-            let title = self.titles.of(self.tree, target, block_id)?;
-            shown.extend(title.map(|title| RelatedItem { block_id, title }));
+            let Some(title) = self.titles.of(self.tree, target, block_id)? else { continue };
+            shown.push(RelatedItem { block_id, title: self.shown_title(title)? });
         }
         Ok((!shown.is_empty()).then_some(ItemValue::Relations(shown)))
     }
@@ -253,6 +269,12 @@ impl PlainItem {
     pub(super) fn read(row: &ItemRow<'_>) -> Result<Self> {
         Ok(Self { id: row.id, title: row.title.to_owned(), values: row.properties(None)? })
     }
+
+    /// What it says, as any block.
+    pub(super) fn into_data(self) -> BlockData {
+        let kind = BlockKind::CollectionItem { properties: self.values };
+        BlockData { markdown: self.title, ..BlockData::new(kind) }
+    }
 }
 
 /// Every entry, in a list of just that length.
@@ -265,8 +287,8 @@ fn listed<T, U>(entries: impl Iterator<Item = Result<T>>, make: impl Fn(T) -> U)
 }
 
 /// By item, those of `owner` that name it under `key`; each of `owner` is shown to `see`.
-fn inverted_by<S: Sight>(
-    tree: &Tree<'_, S>,
+fn inverted_by(
+    tree: &Tree<'_>,
     owner: BlockId,
     key: &str,
     see: &mut dyn FnMut(ItemRow<'_>),

@@ -1,13 +1,17 @@
 //! What of a document is searched: the words of its blocks, and the text that patterns are matched on. An index, a snippet and a match look at the same.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use leafbase_markdown as markdown;
+use leafbase_markdown::{self as markdown, LinkTarget, Named, Rewritten};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Node, Properties, PropertyValue, Result,
 };
 use leafbase_search::{Attributes, SearchDocument};
 use leafbase_store::Reader;
+
+use crate::scope::links::Links;
+use crate::tree::Tree;
 
 /// The document made ready for the index.
 pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord) -> Result<SearchDocument> {
@@ -15,6 +19,9 @@ pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord) -> Result<Se
     let mut filling = SearchDocument::begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
         filling.add_pattern_text(&block.pattern());
+        if names_blocks(block.data) {
+            filling.vary();
+        }
         // The root's own words are the title.
         let words = if number == 0 { block.comments() } else { block.words() };
         for text in &words {
@@ -33,6 +40,8 @@ pub(crate) const fn attributes(record: &DocumentRecord) -> Attributes {
 /// A document with its items and comments, as it is searched.
 pub(crate) struct DocumentTexts {
     blocks: Vec<Node>,
+    /// Blocks that a call is shown in other words, by their numbers.
+    shown: HashMap<usize, BlockData>,
     /// By block.
     comments: Vec<(BlockId, Comment)>,
 }
@@ -41,25 +50,26 @@ impl DocumentTexts {
     /// Reads the whole document.
     pub(crate) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Self> {
         let comments = reader.comments_in(document)?;
-        Ok(Self { blocks: reader.subtree(document.root(), None)?.0, comments })
+        Ok(Self { blocks: reader.subtree(document.root(), None)?.0, shown: HashMap::new(), comments })
     }
 
     /// Its words as plain text.
     pub(crate) fn title(&self) -> Cow<'_, str> {
-        self.blocks.first().map(|root| markdown::plain_text(&root.block.data.markdown)).unwrap_or_default()
+        self.blocks.first().map(|root| plain(&root.block.data.markdown)).unwrap_or_default()
     }
 
     /// Its blocks in reading order, the root first.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockTexts<'_>> {
-        self.blocks.iter().map(|node| self.texts(node))
+        self.blocks.iter().enumerate().map(|(number, node)| self.texts(number, node))
     }
 
-    fn texts<'t>(&'t self, node: &'t Node) -> BlockTexts<'t> {
-        let id = node.block.id;
+    fn texts<'t>(&'t self, number: usize, node: &'t Node) -> BlockTexts<'t> {
+        let (id, data) = (node.block.id, &node.block.data);
+        let shown = self.shown.get(&number).unwrap_or(data);
         let start = self.comments.partition_point(|(block, _)| *block < id);
         let after = self.comments.get(start..).unwrap_or_default();
         let comments = after.get(..after.partition_point(|(block, _)| *block == id)).unwrap_or_default();
-        BlockTexts { id, data: &node.block.data, comments }
+        BlockTexts { id, data, shown, comments }
     }
 }
 
@@ -68,6 +78,7 @@ impl DocumentTexts {
 pub(crate) struct BlockTexts<'t> {
     pub(crate) id: BlockId,
     data: &'t BlockData,
+    shown: &'t BlockData,
     comments: &'t [(BlockId, Comment)],
 }
 
@@ -85,17 +96,17 @@ impl<'t> BlockTexts<'t> {
     }
 
     fn comment_texts(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
-        self.comments.iter().map(|(_, comment)| markdown::plain_text(&comment.content))
+        self.comments.iter().map(|(_, comment)| plain(&comment.content))
     }
 
     /// The text that patterns are matched on.
     pub(crate) fn pattern(&self) -> Cow<'t, str> {
-        shown(self.data)
+        shown(self.shown)
     }
 }
 
 /// What a reply shows as the block's markdown: what patterns are matched on.
-pub(crate) fn shown(data: &BlockData) -> Cow<'_, str> {
+fn shown(data: &BlockData) -> Cow<'_, str> {
     if data.block_type().has_own_markdown() {
         Cow::Borrowed(&data.markdown)
     } else {
@@ -103,22 +114,102 @@ pub(crate) fn shown(data: &BlockData) -> Cow<'_, str> {
     }
 }
 
+/// Reads for one call, which is shown placeholders for what it does not see.
+pub(super) struct Reading<'t, 'a> {
+    pub(super) tree: &'t Tree<'a>,
+    links: Links<'t, 'a>,
+}
+
+impl<'t, 'a> Reading<'t, 'a> {
+    pub(super) fn new(tree: &'t Tree<'a>) -> Self {
+        Self { tree, links: Links::new(tree) }
+    }
+
+    /// Reads the whole document.
+    pub(super) fn document(&self, document: DocumentId) -> Result<DocumentTexts> {
+        let mut read = DocumentTexts::read(self.tree.reader(), document)?;
+        if !self.tree.sees_all() {
+            for (number, node) in read.blocks.iter().enumerate() {
+                if let Cow::Owned(shown) = self.links.shown(&node.block.data)? {
+                    read.shown.insert(number, shown);
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    /// What patterns are matched on.
+    pub(super) fn text<'d>(&self, data: &'d BlockData) -> Result<Cow<'d, str>> {
+        self.links.shown_markdown(data)
+    }
+}
+
+/// Whether the text that patterns are matched on names a block, so that not every connection is shown it alike.
+fn names_blocks(data: &BlockData) -> bool {
+    match &data.kind {
+        _ if data.block_type().has_own_markdown() => names_block(&data.markdown),
+        BlockKind::Image { url, alt_text: text, .. }
+        | BlockKind::Video { url, alt_text: text, .. }
+        | BlockKind::File { url, file_name: text, .. } => is_block(url) || names_block(text),
+        BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => is_block(url),
+        BlockKind::RichUrl { url, title, description, .. } => {
+            is_block(url) || [title, description].into_iter().any(|text| names_block(text))
+        }
+        _ => false,
+    }
+}
+
+fn is_block(address: &str) -> bool {
+    matches!(LinkTarget::of(address), LinkTarget::Block(_))
+}
+
+/// Whether all of a text is the address of a block. `Block: north` is none.
+fn is_all_block(text: &str) -> bool {
+    !text.contains(char::is_whitespace) && is_block(text)
+}
+
+fn names_block(text: &str) -> bool {
+    let mut found = is_all_block(text);
+    markdown::mentions(text, &mut |mention| found |= matches!(mention.named, Named::Block(_)));
+    found
+}
+
+/// The text without the addresses of blocks, and of what stands for one: what is found must not tell which of them a connection is shown.
+fn without_blocks(text: &str) -> Cow<'_, str> {
+    if is_all_block(text) {
+        return Cow::Borrowed("");
+    }
+    markdown::rewrite_mentions(text, &mut |_| Some(Rewritten::Verbatim(NOWHERE.to_owned())))
+}
+
+/// In place of the address of a block. It is no word.
+const NOWHERE: &str = "#";
+
+/// The words of inline markdown.
+fn plain(inline: &str) -> Cow<'_, str> {
+    match without_blocks(inline) {
+        Cow::Borrowed(inline) => markdown::plain_text(inline),
+        Cow::Owned(inline) => Cow::Owned(markdown::plain_text(&inline).into_owned()),
+    }
+}
+
 /// The plain texts of a block, without its comments. Where a file is kept is none of them.
 fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
     match &data.kind {
         BlockKind::Text(_) | BlockKind::Page(_) | BlockKind::Table | BlockKind::Collection => {
-            vec![markdown::plain_text(&data.markdown)]
+            vec![plain(&data.markdown)]
         }
         BlockKind::CollectionItem { properties } => {
-            let title = markdown::plain_text(&data.markdown);
+            let title = plain(&data.markdown);
             std::iter::once(title).chain(values(properties)).collect()
         }
         BlockKind::Image { alt_text: text, .. }
         | BlockKind::Video { alt_text: text, .. }
-        | BlockKind::File { file_name: text, .. }
-        | BlockKind::Code { raw_code: text, .. } => vec![Cow::Borrowed(text.as_str())],
+        | BlockKind::File { file_name: text, .. } => vec![without_blocks(text)],
+        BlockKind::Code { raw_code, .. } => vec![Cow::Borrowed(raw_code.as_str())],
         BlockKind::RichUrl { url, title, description, .. } => {
-            [title, description, url].map(|text| Cow::Borrowed(text.as_str())).into()
+            let url = if is_block(url) { "" } else { url.as_str() };
+            [title, description, url].map(without_blocks).into()
         }
         BlockKind::Drawing { .. } | BlockKind::Whiteboard { .. } | BlockKind::Line { .. } => Vec::new(),
     }
@@ -127,8 +218,8 @@ fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
 /// The values of an item as they are written. Related items are found by what they say themselves.
 fn values(properties: &Properties) -> impl Iterator<Item = Cow<'_, str>> {
     properties.iter().flat_map(|(_, value)| match value {
-        PropertyValue::Text(text) => vec![Cow::Borrowed(text.as_str())],
-        PropertyValue::Options(options) => options.iter().map(|option| Cow::Borrowed(option.as_str())).collect(),
+        PropertyValue::Text(text) => vec![without_blocks(text)],
+        PropertyValue::Options(options) => options.iter().map(|option| without_blocks(option)).collect(),
         PropertyValue::Number(_) => serde_json::to_string(value).map(Cow::Owned).into_iter().collect(),
         PropertyValue::Date(day) => vec![Cow::Owned(day.to_string())],
         PropertyValue::Boolean(_) | PropertyValue::Relations(_) => Vec::new(),

@@ -85,7 +85,8 @@ impl Fields {
             made.add_pre_tokenized_text(self.lane(lane), tokenized(tokens));
         }
         let trigrams = document.trigrams.iter().map(|trigram| token(trigram_text(*trigram), 0));
-        made.add_pre_tokenized_text(self.trigrams, tokenized(trigrams));
+        let varies = document.varies.then(|| token(VARIES.to_owned(), 0));
+        made.add_pre_tokenized_text(self.trigrams, tokenized(trigrams.chain(varies)));
         let numbers = Numbers::of(document);
         for (field, number) in self.numbers.into_iter().zip(numbers.0) {
             made.add_u64(field, number);
@@ -101,6 +102,9 @@ fn token(text: String, position: u32) -> Token {
 fn tokenized(tokens: impl Iterator<Item = Token>) -> PreTokenizedString {
     PreTokenizedString { text: String::new(), tokens: tokens.collect() }
 }
+
+/// Stands among the trigrams of a document whose texts vary. It is none itself, being longer.
+pub(crate) const VARIES: &str = "varies";
 
 /// A trigram as a term.
 pub(crate) fn trigram_text(trigram: Trigram) -> String {

@@ -6,18 +6,19 @@ use leafbase_collections::{Row, related};
 use leafbase_model::{BlockId, Properties, PropertyValue, Result};
 use leafbase_store::ItemRow;
 
-use super::rows::Rows;
-use crate::collections::showing::{ITEMS_PER_LOOKUP, Shower};
-use crate::sight::Sight;
+use super::rows::{Rows, values};
+use crate::collections::showing::{ITEMS_PER_LOOKUP, PlainItem, Shower};
+use crate::scope::links::Links;
 
 /// The relations that rows need and do not hold themselves.
-pub(super) struct Relations<'a, S> {
-    rows: &'a Rows<'a, S>,
+pub(super) struct Relations<'a> {
+    rows: &'a Rows<'a>,
     /// The properties that are looked at, sorted.
     keys: Vec<String>,
     needed: Vec<Needed>,
     /// So many rows were looked up one by one.
     looked_up: u64,
+    links: Links<'a, 'a>,
 }
 
 struct Needed {
@@ -30,10 +31,10 @@ struct Needed {
     inverted: Option<HashMap<BlockId, BTreeSet<BlockId>>>,
 }
 
-impl<'a, S: Sight> Relations<'a, S> {
+impl<'a> Relations<'a> {
     /// `keys` are those of the properties that are looked at, `relations` those of them that are relations.
     pub(super) fn new<'k>(
-        rows: &'a Rows<'a, S>,
+        rows: &'a Rows<'a>,
         keys: impl IntoIterator<Item = &'k str>,
         relations: impl IntoIterator<Item = &'k str>,
     ) -> Result<Self> {
@@ -50,15 +51,31 @@ impl<'a, S: Sight> Relations<'a, S> {
                 needed.push(Needed { key: key.to_owned(), other, owners, inverted: None });
             }
         }
-        Ok(Self { rows, keys: keys.into_iter().collect(), needed, looked_up: 0 })
+        let links = Links::new(rows.tree);
+        Ok(Self { rows, keys: keys.into_iter().collect(), needed, looked_up: 0, links })
     }
 
     /// Gives `item` to `look`, with the properties that are needed and no others.
     pub(super) fn complete<T>(&mut self, item: &ItemRow<'_>, look: impl FnOnce(Row<'_>) -> T) -> Result<T> {
-        let (id, title) = (item.id, item.title);
-        let held = item.properties(Some(&self.keys))?;
+        if self.rows.tree.sees_all() {
+            let held = item.properties(Some(&self.keys))?;
+            return self.with_relations(item.id, item.title, &held, look);
+        }
+        // Nobody asks for what a link hides.
+        let mut data = PlainItem::read(item)?.into_data();
+        self.links.hide(&mut data)?;
+        self.with_relations(item.id, &data.markdown, values(item.id, &data)?, look)
+    }
+
+    fn with_relations<T>(
+        &mut self,
+        id: BlockId,
+        title: &str,
+        held: &Properties,
+        look: impl FnOnce(Row<'_>) -> T,
+    ) -> Result<T> {
         if self.needed.is_empty() {
-            return Ok(look(Row { id, title, values: &held }));
+            return Ok(look(Row { id, title, values: held }));
         }
         let mut all = held.clone();
         self.looked_up += 1;
@@ -69,7 +86,7 @@ impl<'a, S: Sight> Relations<'a, S> {
                 needed.inverted = Some(Shower::new(rows.tree).inverted(*other, key)?);
             }
             let items = match &needed.inverted {
-                Some(inverted) => united(&held, &needed.key, inverted.get(&id)),
+                Some(inverted) => united(held, &needed.key, inverted.get(&id)),
                 None => related(rows.tree, rows.collection, &needed.key, id)?,
             };
             all.set(needed.key.as_str(), (!items.is_empty()).then_some(PropertyValue::Relations(items)));

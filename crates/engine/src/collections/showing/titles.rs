@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, Result, SharedText};
 use leafbase_store::IdHasher;
-use leafbase_tree_ops::ReadTree;
+use leafbase_tree_ops::{Located, ReadTree};
 
 use super::ITEMS_PER_LOOKUP;
-use crate::sight::Sight;
+use crate::scope::Leak;
 use crate::tree::Tree;
 
 /// With fewer look-ups it is not asked whether reading all titles is cheaper.
@@ -25,12 +25,7 @@ pub(super) struct Titles {
 
 impl Titles {
     /// The title of an item of `collection`; none of an ID that damage left behind, which is of no item.
-    pub(super) fn of<S: Sight>(
-        &mut self,
-        tree: &Tree<'_, S>,
-        collection: BlockId,
-        item: BlockId,
-    ) -> Result<Option<SharedText>> {
+    pub(super) fn of(&mut self, tree: &Tree<'_>, collection: BlockId, item: BlockId) -> Result<Option<SharedText>> {
         if let Some(known) = self.known.get(&item) {
             return Ok(Some(known.clone()));
         }
@@ -40,7 +35,8 @@ impl Titles {
         if let Some(known) = self.known.get(&item) {
             return Ok(Some(known.clone()));
         }
-        if tree.locate(item)?.is_none_or(|located| located.parent != Some(collection)) {
+        let stands_there = |standing: Located| standing.parent == Some(collection);
+        if !tree.seen().leaks(Leak::Relations) && !tree.locate(item)?.is_some_and(stands_there) {
             return Ok(None);
         }
         let Some(title) = tree.reader().item_row(item, |row| Ok(SharedText::from(row.title)))? else { return Ok(None) };
@@ -54,7 +50,7 @@ impl Titles {
     }
 
     /// Whether one more look-up makes them cost as much as reading the collection: asked each time that they have doubled.
-    fn is_better_read<S: Sight>(&mut self, tree: &Tree<'_, S>, collection: BlockId) -> Result<bool> {
+    fn is_better_read(&mut self, tree: &Tree<'_>, collection: BlockId) -> Result<bool> {
         let lookups = self.lookups.entry(collection).or_default();
         *lookups += 1;
         if *lookups < FEW_LOOKUPS || !lookups.is_power_of_two() || tree.locate(collection)?.is_none() {
@@ -64,7 +60,7 @@ impl Titles {
         Ok(lookups.saturating_mul(ITEMS_PER_LOOKUP) > items)
     }
 
-    fn read<S: Sight>(&mut self, tree: &Tree<'_, S>, collection: BlockId) -> Result<()> {
+    fn read(&mut self, tree: &Tree<'_>, collection: BlockId) -> Result<()> {
         tree.reader().item_rows(collection, None, &mut |row| {
             self.learn(row.id, row.title);
             Ok(ControlFlow::Continue(()))
