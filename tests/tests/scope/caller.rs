@@ -391,8 +391,8 @@ impl Asking<'_> {
             let text = match self.dice.below(5) {
                 0 => format!("{} {text}", self.word()),
                 1 => text.replace("#2", "#1"),
-                // Code is shown as it was written.
-                2 if field != "rawCode" => format!("{text} {}", self.link()),
+                // Code and what follows the ID in an address are shown as they were written.
+                2 if !["rawCode", "url"].contains(&field) => format!("{text} {}", self.link()),
                 _ => text.to_owned(),
             };
             let own =
