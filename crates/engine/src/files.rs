@@ -88,7 +88,7 @@ impl<S: Sight> Connection<S> {
         let declared = declared.map_err(|error| error.at("contentType"))?;
         let name = file_name.as_deref();
         self.check_name(name)?;
-        let upload = Upload::read(&self.space, declared.as_deref(), name, bytes)?;
+        let upload = Upload::read((&self.space, self.seen()), declared.as_deref(), name, bytes)?;
         let (block_id, _) = self.write(|writing| self.show(writing, position, &upload))?;
         let asset_url = upload.url();
         upload.keep();
@@ -149,7 +149,7 @@ impl<S: Sight> Connection<S> {
     /// As [`Self::file`].
     pub fn open_file(&self, id: AssetId) -> Result<FileReader> {
         let (record, connection) = (self.file(id)?, self.clone());
-        let guard: Guard = Box::new(move || connection.file(id).map(drop));
+        let guard: Guard = Box::new(move || connection.file(id).map(|_| connection.seen()));
         Ok(FileReader::new(self.space.clone(), record, (!self.sees_all()).then_some(guard)))
     }
 }

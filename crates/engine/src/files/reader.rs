@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use leafbase_model::{AssetRecord, Error, ErrorKind, Result};
 use leafbase_store::CHUNK_BYTES;
 
+use crate::sight::Seen;
 use crate::space::Space;
 
 /// The bytes of an uploaded file: [`Read`], and [`Seek`] for a part of them. It keeps one chunk of 64 KiB in memory, and holds
@@ -23,8 +24,8 @@ pub struct FileReader {
     chunk: Option<(u32, Vec<u8>)>,
 }
 
-/// Fails where the file is not seen any more.
-pub(super) type Guard = Box<dyn Fn() -> Result<()> + Send + Sync>;
+/// What is seen by now; fails where the file is not seen any more.
+pub(super) type Guard = Box<dyn Fn() -> Result<Seen> + Send + Sync>;
 
 impl FileReader {
     pub(super) fn new(space: Space, record: AssetRecord, guard: Option<Guard>) -> Self {
@@ -56,9 +57,12 @@ impl FileReader {
     }
 
     fn read_chunk(&self, number: u32) -> Result<Vec<u8>> {
-        if let Some(guard) = &self.guard {
-            guard().map_err(|error| if error.kind() == ErrorKind::NotFound { self.gone() } else { error })?;
-        }
+        let Some(guard) = &self.guard else { return self.stored_chunk(number) };
+        let seen = guard().map_err(|error| if error.kind() == ErrorKind::NotFound { self.gone() } else { error })?;
+        self.stored_chunk(number).map_err(|error| seen.tell(error))
+    }
+
+    fn stored_chunk(&self, number: u32) -> Result<Vec<u8>> {
         let snapshot = self.space.store()?.snapshot()?;
         let id = self.record.id;
         let before = u64::from(number) * CHUNK_BYTES as u64;

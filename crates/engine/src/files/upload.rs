@@ -7,6 +7,7 @@ use leafbase_store::kv::{Durability, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, SpaceStore};
 
 use super::{media, names};
+use crate::sight::Seen;
 use crate::space::Space;
 
 /// Chunks of one transaction: with the copies on their way, an upload takes some MiB.
@@ -20,6 +21,8 @@ pub(crate) struct Upload {
     space: Space,
     /// Held for the end alone, so that the bytes go even if the space is closed meanwhile.
     store: SpaceStore,
+    /// Which words errors of the store may have.
+    seen: Seen,
     id: AssetId,
     media_type: String,
     file_name: String,
@@ -31,8 +34,13 @@ pub(crate) struct Upload {
 impl Upload {
     /// Stores the bytes of a file that is declared to be of this media type, in lower case and without parameters, and said to
     /// have this name. Never from within a write: the bytes have writes of their own.
-    pub(crate) fn read(space: &Space, declared: Option<&str>, name: Option<&str>, reader: impl Read) -> Result<Self> {
-        let mut upload = Self::begin(space)?;
+    pub(crate) fn read(
+        (space, seen): (&Space, Seen),
+        declared: Option<&str>,
+        name: Option<&str>,
+        reader: impl Read,
+    ) -> Result<Self> {
+        let mut upload = Self::begin(space, seen)?;
         upload.take(reader, declared)?;
         let plain = name.and_then(names::plain);
         upload.file_name = plain.unwrap_or_else(|| media::name_for(&upload.media_type));
@@ -41,17 +49,17 @@ impl Upload {
 
     /// As [`Self::read`], with the record of the file that it becomes by this stamp.
     pub(crate) fn of(space: &Space, stamp: &Stamp, name: &str, reader: impl Read) -> Result<(Self, AssetRecord)> {
-        let upload = Self::read(space, None, Some(name), reader)?;
+        let upload = Self::read((space, Seen::All), None, Some(name), reader)?;
         let record = upload.record(stamp);
         Ok((upload, record))
     }
 
-    fn begin(space: &Space) -> Result<Self> {
+    fn begin(space: &Space, seen: Seen) -> Result<Self> {
         let store = space.store()?;
         let id = AssetId::from_bytes(space.ids().mint(space.now()));
-        store.begin_upload(WriteOptions::durability(RELAXED), id)?;
+        store.begin_upload(WriteOptions::durability(RELAXED), id).map_err(|error| seen.tell(error))?;
         let (media_type, file_name) = (String::new(), String::new());
-        Ok(Self { space: space.clone(), store, id, media_type, file_name, size: 0, chunks: 0, is_kept: false })
+        Ok(Self { space: space.clone(), store, seen, id, media_type, file_name, size: 0, chunks: 0, is_kept: false })
     }
 
     /// Stores all that `reader` gives, and looks at the first chunk.
@@ -83,7 +91,8 @@ impl Upload {
         if chunks.is_empty() {
             return Ok(());
         }
-        self.space.store()?.put_chunks(WriteOptions::durability(RELAXED), self.id, self.chunks, &chunks)?;
+        let stored = self.space.store()?.put_chunks(WriteOptions::durability(RELAXED), self.id, self.chunks, &chunks);
+        stored.map_err(|error| self.seen.tell(error))?;
         self.chunks = self.chunks.saturating_add(u32::try_from(chunks.len()).unwrap_or(u32::MAX));
         Ok(())
     }
@@ -115,6 +124,7 @@ impl Drop for Upload {
             return;
         }
         if let Err(error) = self.store.drop_upload(WriteOptions::durability(RELAXED), self.id) {
+            let error = self.seen.tell(error);
             tracing::warn!(%error, "the bytes of an upload that failed stay until the space is opened again");
         }
     }
