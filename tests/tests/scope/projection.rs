@@ -58,7 +58,7 @@ fn settle(collection: &mut Value, gone: &BTreeSet<String>) {
         });
     }
     for item in collection["items"].as_array_mut().into_iter().flatten() {
-        let Some(values) = item["properties"].as_object_mut() else { continue };
+        let Some(values) = item.get_mut("properties").and_then(Value::as_object_mut) else { continue };
         values.retain(|key, _| !dropped.contains(&Value::from(key.as_str())));
         for value in values.values_mut() {
             if let Some(related) = value.get_mut("relations").and_then(Value::as_array_mut) {
