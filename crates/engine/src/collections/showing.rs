@@ -106,8 +106,12 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(())
     }
 
-    /// An item as it lies in the store, without its page: where all is seen, for links in it stay as they are.
+    /// An item as it lies in the store, without its page.
     pub(super) fn row(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<()> {
+        if !self.tree.sees_all() {
+            // Links are counted over all texts of an item.
+            return self.item(table, row.id, PlainItem::read(row)?.into_data(), Content::None);
+        }
         self.row_values(table, row)?;
         table.put(row.id, row.title.to_owned(), Content::None);
         Ok(())
