@@ -30,8 +30,8 @@ mod uploads;
 pub use check::{CheckReport, Law, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
 pub use reader::{
-    CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex, ItemRow, Order, Reader, RowValue,
-    RowValues, Span, Standing, TaskPage, Within,
+    BlockText, CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex, ItemRow, Order, Reader,
+    RowValue, RowValues, Span, Standing, TaskPage, TextBlock, Texts, Within,
 };
 pub use signature::Signature;
 pub use space_store::{Progress, SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};

@@ -1,7 +1,7 @@
 //! The blocks before and behind a part of a document, in reading order.
 
 use leafbase_model::{BlockId, BlockRecord, ContextBlock, DocumentId, Result, SearchBlocks};
-use leafbase_store::Reader;
+use leafbase_store::{BlockText, Reader};
 
 use super::texts::shown;
 
@@ -44,7 +44,7 @@ impl<'a> Around<'a> {
 }
 
 fn context(blocks: &[BlockRecord]) -> Vec<ContextBlock> {
-    let shown = |block: &BlockRecord| ContextBlock { block_id: block.id, markdown: shown(&block.data).into_owned() };
+    let shown = |block: &BlockRecord| ContextBlock { block_id: block.id, markdown: shown(BlockText::Data(&block.data)).into_owned() };
     blocks.iter().map(shown).collect()
 }
 

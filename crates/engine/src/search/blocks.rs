@@ -7,7 +7,7 @@ use leafbase_model::{
     BlockId, BlockMatch, BlockRecord, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, Node, PathStep,
     Result, SearchBlocks,
 };
-use leafbase_store::Reader;
+use leafbase_store::{BlockText, Reader};
 use leafbase_tree_ops::ReadTree;
 
 use super::around::Around;
@@ -93,7 +93,7 @@ struct Place<'a, 'b> {
 
 impl<'a, 'b> Place<'a, 'b> {
     fn new(reader: Reader<'a>, document: DocumentId, blocks: &'b [Node]) -> Result<Self> {
-        let texts = blocks.iter().map(|node| shown(&node.block.data)).collect();
+        let texts = blocks.iter().map(|node| shown(BlockText::Data(&node.block.data))).collect();
         let path = blocks.first().map(|top| path_to(reader, top.block.id)).transpose()?.unwrap_or_default();
         Ok(Self { reader, document, blocks, texts, parents: parents(blocks), path })
     }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Node, Properties, PropertyValue, Result,
+    BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Properties, PropertyValue, Result,
 };
 use leafbase_search::{Attributes, SearchDocument};
-use leafbase_store::Reader;
+use leafbase_store::{BlockText, Reader, TextBlock, Texts};
 
 /// The document made ready for the index.
 pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord) -> Result<SearchDocument> {
@@ -32,7 +32,7 @@ pub(crate) const fn attributes(record: &DocumentRecord) -> Attributes {
 
 /// A document with its items and comments, as it is searched.
 pub(crate) struct DocumentTexts {
-    blocks: Vec<Node>,
+    blocks: Texts,
     /// By block.
     comments: Vec<(BlockId, Comment)>,
 }
@@ -41,25 +41,24 @@ impl DocumentTexts {
     /// Reads the whole document.
     pub(crate) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Self> {
         let comments = reader.comments_in(document)?;
-        Ok(Self { blocks: reader.subtree(document.root(), None)?.0, comments })
+        Ok(Self { blocks: reader.texts(document.root())?, comments })
     }
 
     /// Its words as plain text.
     pub(crate) fn title(&self) -> Cow<'_, str> {
-        self.blocks.first().map(|root| markdown::plain_text(&root.block.data.markdown)).unwrap_or_default()
+        self.blocks.get(0).map(|root| markdown::plain_text(own_markdown(root.text))).unwrap_or_default()
     }
 
     /// Its blocks in reading order, the root first.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockTexts<'_>> {
-        self.blocks.iter().map(|node| self.texts(node))
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockTexts<'_>> + Clone {
+        self.blocks.iter().map(|block| self.texts(block))
     }
 
-    fn texts<'t>(&'t self, node: &'t Node) -> BlockTexts<'t> {
-        let id = node.block.id;
+    fn texts<'t>(&'t self, TextBlock { id, text, .. }: TextBlock<'t>) -> BlockTexts<'t> {
         let start = self.comments.partition_point(|(block, _)| *block < id);
         let after = self.comments.get(start..).unwrap_or_default();
         let comments = after.get(..after.partition_point(|(block, _)| *block == id)).unwrap_or_default();
-        BlockTexts { id, data: &node.block.data, comments }
+        BlockTexts { id, text, comments }
     }
 }
 
@@ -67,14 +66,17 @@ impl DocumentTexts {
 #[derive(Clone, Copy)]
 pub(crate) struct BlockTexts<'t> {
     pub(crate) id: BlockId,
-    data: &'t BlockData,
+    text: BlockText<'t>,
     comments: &'t [(BlockId, Comment)],
 }
 
 impl<'t> BlockTexts<'t> {
     /// Plain texts whose words are to be found, with those of its comments. No phrase reaches from one to the next.
     pub(crate) fn words(&self) -> Vec<Cow<'t, str>> {
-        let mut texts = words(self.data);
+        let mut texts = match self.text {
+            BlockText::Markdown(_, text) => vec![markdown::plain_text(text)],
+            BlockText::Data(data) => words(data),
+        };
         texts.extend(self.comment_texts());
         texts
     }
@@ -90,16 +92,23 @@ impl<'t> BlockTexts<'t> {
 
     /// The text that patterns are matched on.
     pub(crate) fn pattern(&self) -> Cow<'t, str> {
-        shown(self.data)
+        shown(self.text)
+    }
+}
+
+/// The markdown that a block keeps.
+pub(crate) const fn own_markdown(text: BlockText<'_>) -> &str {
+    match text {
+        BlockText::Markdown(_, markdown) => markdown,
+        BlockText::Data(data) => data.markdown.as_str(),
     }
 }
 
 /// What a reply shows as the block's markdown: what patterns are matched on.
-pub(crate) fn shown(data: &BlockData) -> Cow<'_, str> {
-    if data.block_type().has_own_markdown() {
-        Cow::Borrowed(&data.markdown)
-    } else {
-        Cow::Owned(markdown::render_block(data))
+pub(crate) fn shown(text: BlockText<'_>) -> Cow<'_, str> {
+    match text {
+        BlockText::Data(data) if !data.block_type().has_own_markdown() => Cow::Owned(markdown::render_block(data)),
+        text => Cow::Borrowed(own_markdown(text)),
     }
 }
 
