@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location, Result};
-use leafbase_search::SearchDocument;
+use leafbase_search::{Maker, SearchDocument};
 use leafbase_store::Reader;
 
 use super::texts;
@@ -20,6 +20,7 @@ pub(super) struct Recent {
     documents: BTreeMap<DocumentId, Touched>,
     /// The same as a search takes it, until it changes.
     overlay: Option<Arc<Overlay>>,
+    maker: Maker,
 }
 
 /// A document that was changed.
@@ -83,7 +84,7 @@ impl Recent {
         for (document, touched) in &mut self.documents {
             let made = match &touched.made {
                 Some(made) => made.clone(),
-                None => touched.made.insert(read(reader, *document)?).clone(),
+                None => touched.made.insert(read(reader, *document, &mut self.maker)?).clone(),
             };
             overlay.changed.insert(*document);
             overlay.fresh.extend(made);
@@ -105,17 +106,17 @@ impl Recent {
 }
 
 /// The document as it is, if it is there and can be found by a search at all.
-pub(super) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Made> {
+pub(super) fn read(reader: Reader<'_>, document: DocumentId, maker: &mut Maker) -> Result<Made> {
     let Some(record) = reader.document(document)? else { return Ok(None) };
-    Ok(ready(reader, &record)?.map(Arc::new))
+    Ok(ready(reader, &record, maker)?.map(Arc::new))
 }
 
 /// The document made ready. The hidden one of the inbox is in no search; one that is damaged can't be found, but others can.
-pub(super) fn ready(reader: Reader<'_>, record: &DocumentRecord) -> Result<Option<SearchDocument>> {
+pub(super) fn ready(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Maker) -> Result<Option<SearchDocument>> {
     if record.location == Location::Inbox {
         return Ok(None);
     }
-    match texts::document(reader, record) {
+    match texts::document(reader, record, maker) {
         Err(error) if error.kind() == ErrorKind::Corrupted => {
             tracing::warn!(%error, document = %record.id, "a damaged document is left out of searches");
             Ok(None)

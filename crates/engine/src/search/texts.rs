@@ -6,13 +6,13 @@ use leafbase_markdown as markdown;
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Properties, PropertyValue, Result,
 };
-use leafbase_search::{Attributes, SearchDocument};
+use leafbase_search::{Attributes, Maker, SearchDocument};
 use leafbase_store::{BlockText, Reader, TextBlock, Texts};
 
 /// The document made ready for the index.
-pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord) -> Result<SearchDocument> {
+pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Maker) -> Result<SearchDocument> {
     let texts = DocumentTexts::read(reader, record.id)?;
-    let mut filling = SearchDocument::begin(attributes(record), &texts.title());
+    let mut filling = maker.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
         filling.add_pattern_text(&block.pattern());
         // The root's own words are the title.
