@@ -1,4 +1,4 @@
-//! Trigrams as numbers: of plain letters each has its own; others may share one, as what has a trigram is only a candidate.
+//! Trigrams as numbers: of plain letters and digits each has its own. Others may share one: what has a trigram is only a candidate.
 
 use std::collections::HashSet;
 
@@ -9,16 +9,42 @@ use crate::pattern::{Trigram, each_trigram};
 /// The number of a trigram.
 pub(crate) type Gram = u32;
 
-/// The bits of a plain letter.
-const LETTER: u32 = 7;
-/// The numbers of plain letters are below this.
+/// The bits of a letter of ASCII. So few are all trigrams of them that a bit for each stays close at hand.
+const LETTER: u32 = 6;
+/// The numbers of trigrams of ASCII are below this.
 const PLAIN: u32 = 1 << (3 * LETTER);
+/// The numbers of the letters of ASCII.
+const LETTERS: [u8; 128] = {
+    let (mut letters, mut byte) = ([0; 128], 0);
+    while byte < 128 {
+        #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "below 128, when it is compiled")]
+        {
+            letters[byte] = letter(byte as u8);
+        }
+        byte += 1;
+    }
+    letters
+};
+
+const fn letter(byte: u8) -> u8 {
+    match byte.to_ascii_lowercase() {
+        letter @ b'a'..=b'z' => letter - b'a',
+        digit @ b'0'..=b'9' => digit - b'0' + 26,
+        b' ' => 36,
+        sign => sign % 27 + 37,
+    }
+}
+
+/// The number of a letter of ASCII; none if it is another.
+fn plain(letter: u32) -> Option<u32> {
+    LETTERS.get(letter as usize).map(|number| u32::from(*number))
+}
 
 /// The number of a trigram.
 pub(crate) fn gram(trigram: Trigram) -> Gram {
     let letters = trigram.map(u32::from);
-    if letters.iter().all(|letter| *letter < 1 << LETTER) {
-        return letters.iter().fold(0, |gram, letter| gram << LETTER | letter);
+    if let [Some(first), Some(second), Some(third)] = letters.map(plain) {
+        return first << (2 * LETTER) | second << LETTER | third;
     }
     // Multiplied by the golden ratio, of which the first bits depend on all (Knuth, "The Art of Computer Programming", 6.4).
     let all = letters.iter().fold(0, |all, letter| all << 21 | u64::from(*letter));
@@ -59,7 +85,7 @@ impl Grams {
         self.plain.resize(PLAIN as usize / 64, 0);
         let mut gram = 0;
         for (number, byte) in text.bytes().enumerate() {
-            gram = (gram << LETTER | u32::from(byte.to_ascii_lowercase())) % PLAIN;
+            gram = (gram << LETTER | plain(byte.into()).unwrap_or_default()) % PLAIN;
             if number > 1 {
                 self.put_plain(gram);
             }
@@ -101,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn grams_are_those_of_all_texts_each_once(texts in prop::collection::vec("[aAbé東 \\.]{0,8}", 0..6)) {
+        fn grams_are_those_of_all_texts_each_once(texts in prop::collection::vec("[aAbZ09é東 \\.<\\n]{0,8}", 0..6)) {
             let mut grams = Grams::default();
             for _ in 0..2 {
                 for text in &texts {
@@ -115,10 +141,11 @@ mod tests {
 
     #[test]
     fn plain_trigrams_have_numbers_of_their_own() {
-        let letters: Vec<char> = "ab~\0 ".chars().collect();
+        let letters: Vec<char> = ('a'..='z').chain('0'..='9').chain([' ']).collect();
         let all = || letters.iter().flat_map(|one| letters.iter().map(move |other| (*one, *other)));
         let grams: BTreeSet<Gram> = all().flat_map(|(a, b)| letters.iter().map(move |c| gram([a, b, *c]))).collect();
-        assert_eq!(grams.len(), 125);
+        assert_eq!(grams.len(), 37 * 37 * 37);
+        assert!(grams.iter().all(|gram| *gram < super::PLAIN));
         assert!(gram(['a', 'b', 'é']) != gram(['b', 'a', 'é']));
     }
 }

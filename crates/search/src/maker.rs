@@ -1,6 +1,5 @@
 //! Documents made ready: their texts are cut into words and trigrams. What is needed for that is kept from one document to the next.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -12,12 +11,12 @@ use crate::grams::Grams;
 use crate::tokens::{TokenKind, each_token};
 
 /// So many stems are remembered, and then forgotten all at once.
-const STEMS: usize = 1 << 14;
+const STEMS: usize = 1 << 15;
 
 /// Positions between two texts: no phrase reaches from one to the next.
 const GAP: u32 = 16;
 
-/// Makes documents ready. It remembers the stems of words that it met, about a megabyte at most, so the next document costs less.
+/// Makes documents ready. It remembers the stems of words that it met, about three megabytes at most, so the next document costs less.
 pub struct Maker {
     stems: Known,
     title: Gathered,
@@ -27,13 +26,13 @@ pub struct Maker {
 
 impl std::fmt::Debug for Maker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Maker").field("stems", &self.stems.stems.len()).finish_non_exhaustive()
+        f.debug_struct("Maker").field("stems", &self.stems.words.len()).finish_non_exhaustive()
     }
 }
 
 impl Default for Maker {
     fn default() -> Self {
-        let stems = Known { stemmer: Stemmer::new(Algorithm::English), stems: HashMap::default() };
+        let stems = Known { stemmer: Stemmer::new(Algorithm::English), words: HashMap::default(), stems: Vec::new() };
         Self { stems, title: Gathered::default(), body: Gathered::default(), grams: Grams::default() }
     }
 }
@@ -92,16 +91,16 @@ impl Filling<'_> {
 struct Gathered {
     text: String,
     each: Vec<Occurrence>,
+    /// For each its first letters, and behind them its number: to be sorted without looking at the text.
+    keys: Vec<u128>,
     /// Stems, one behind the other, and each with how often it occurs.
     stems: String,
     counted: Vec<(Range<usize>, u32)>,
 }
 
 /// A word where it occurs.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Occurrence {
-    /// Its first letters, so that most are told apart without looking at the text.
-    head: u64,
     start: usize,
     position: u32,
     length: u16,
@@ -122,21 +121,27 @@ impl Occurrence {
     fn word(self, text: &str) -> &str {
         text.get(self.start..self.start + usize::from(self.length)).unwrap_or_default()
     }
+}
 
-    fn order(self, other: Self, text: &str) -> Ordering {
-        let words = || match (self.length, other.length) {
-            // All of them is in their heads.
-            (0..=8, 0..=8) => Ordering::Equal,
-            _ => self.word(text).cmp(other.word(text)),
-        };
-        self.head.cmp(&other.head).then_with(words)
-    }
+/// The first letters of a word, and its number.
+fn key(word: &str, number: usize) -> u128 {
+    u128::from(head(word)) << 64 | number as u128
+}
+
+const fn head_of(key: u128) -> u128 {
+    key >> 64
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the number is the lower half")]
+const fn number_of(key: u128) -> usize {
+    key as u64 as usize
 }
 
 impl Gathered {
     fn clear(&mut self) {
         self.text.clear();
         self.each.clear();
+        self.keys.clear();
         self.stems.clear();
         self.counted.clear();
     }
@@ -147,8 +152,8 @@ impl Gathered {
         each_token(text, &mut |word: &str, _, position, kind| {
             let position = first.saturating_add(u32::try_from(position).unwrap_or(u32::MAX));
             end = position.saturating_add(1);
+            self.keys.push(key(word, self.each.len()));
             self.each.push(Occurrence {
-                head: head(word),
                 start: self.text.len(),
                 position,
                 length: u16::try_from(word.len()).unwrap_or(u16::MAX),
@@ -161,22 +166,28 @@ impl Gathered {
 
     /// The words in order with their positions, and the stems of those that have another one.
     fn made(&mut self, known: &mut Known) -> (Words, Stems) {
-        let Self { text, each, stems, counted } = self;
-        each.sort_unstable_by(|one, other| one.order(*other, text).then(one.position.cmp(&other.position)));
-        let mut words = Words::with_capacity(text.len(), each.len());
-        let mut length = 0;
-        for same in each.chunk_by(|one, other| one.order(*other, text).is_eq()) {
-            let word = same.first().map(|first| first.word(text)).unwrap_or_default();
-            words.push(word, same.iter().map(|one| one.position));
-            let count = u32::try_from(same.iter().filter(|one| one.is_stemmed).count()).unwrap_or(u32::MAX);
-            if count == 0 || !has_stem(word) {
-                continue;
+        let Self { text, each, keys, stems, counted } = self;
+        let at = |key: &u128| each.get(number_of(*key)).copied().unwrap_or_default();
+        let word = |key: &u128| at(key).word(text);
+        keys.sort_unstable();
+        let (mut words, mut length) = (Words::with_capacity(text.len(), each.len()), 0);
+        for alike in keys.chunk_by_mut(|one, other| head_of(*one) == head_of(*other)) {
+            // All letters of a short word are in its key.
+            if alike.iter().any(|key| usize::from(at(key).length) > size_of::<u64>()) {
+                alike.sort_unstable_by(|one, other| word(one).cmp(word(other)).then(one.cmp(other)));
             }
-            length += count;
-            if let Some(stem) = known.stem(word) {
-                let start = stems.len();
-                stems.push_str(stem);
-                counted.push((start..stems.len(), count));
+            for same in alike.chunk_by(|one, other| at(one).length == at(other).length && word(one) == word(other)) {
+                let text = same.first().map(word).unwrap_or_default();
+                words.push(text, same.iter().map(|key| at(key).position));
+                let count = u32::try_from(same.iter().filter(|key| at(key).is_stemmed).count()).unwrap_or(u32::MAX);
+                if count > 0 && has_stem(text) {
+                    length += count;
+                    if let Some(stem) = known.stem(text) {
+                        let start = stems.len();
+                        stems.push_str(stem);
+                        counted.push((start..stems.len(), count));
+                    }
+                }
             }
         }
         let stem = |range: &Range<usize>| stems.get(range.clone()).unwrap_or_default();
@@ -193,21 +204,30 @@ impl Gathered {
 /// Stems of words that were met.
 struct Known {
     stemmer: Stemmer,
-    stems: HashMap<Box<str>, Option<Box<str>>, FxBuildHasher>,
+    /// Which of the stems is a word's.
+    words: HashMap<Box<str>, usize, FxBuildHasher>,
+    /// None is that of a word that is its own.
+    stems: Vec<Option<Box<str>>>,
 }
 
 impl Known {
     /// The stem of an English word, if it is another word.
     fn stem(&mut self, word: &str) -> Option<&str> {
-        if self.stems.len() >= STEMS && !self.stems.contains_key(word) {
+        let number = match self.words.get(word) {
+            Some(number) => *number,
+            None => self.learned(word),
+        };
+        self.stems.get(number)?.as_deref()
+    }
+
+    fn learned(&mut self, word: &str) -> usize {
+        if self.stems.len() >= STEMS {
+            self.words.clear();
             self.stems.clear();
         }
-        // Looked up twice if it is known: the borrow of one found could not be given back.
-        if !self.stems.contains_key(word) {
-            let stem = self.stemmer.stem(word);
-            let stem = (stem != word).then(|| Box::from(stem.as_ref()));
-            self.stems.insert(Box::from(word), stem);
-        }
-        self.stems.get(word)?.as_deref()
+        let (number, stem) = (self.stems.len(), self.stemmer.stem(word));
+        self.stems.push((stem != word).then(|| Box::from(stem.as_ref())));
+        self.words.insert(Box::from(word), number);
+        number
     }
 }
