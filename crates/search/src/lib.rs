@@ -65,6 +65,7 @@ mod tokens;
 
 mod asked;
 mod document;
+mod finder;
 mod grams;
 mod hits;
 mod maker;
@@ -76,9 +77,10 @@ mod pattern;
 
 pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
 pub use document::{Attributes, Lane, SearchDocument};
+pub use finder::Finder;
 pub use fold::fold;
 pub use index::{Hit, Index, Scope, View};
 pub use maker::{Filling, Maker};
-pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Trigram, trigrams};
+pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Trigram, Unknown, trigrams};
 pub use query::{QueryPart, QueryWord, query_words};
 pub use tokens::{Token, TokenKind, tokens};

@@ -6,6 +6,7 @@ use leafbase_model::{Error, ErrorKind, Limits, Result};
 
 use automaton::{Automaton, States, Stopped};
 use joined::Joined;
+use needed::Needed;
 use program::Program;
 use required::required;
 use walk::{Room, Walk};
@@ -13,6 +14,7 @@ use walk::{Room, Walk};
 mod automaton;
 mod fuel;
 mod joined;
+mod needed;
 mod program;
 mod required;
 mod syntax;
@@ -51,6 +53,7 @@ pub struct Pattern {
     /// None for a pattern that looks around, or a large one.
     automaton: Option<Automaton>,
     required: Required,
+    needed: Needed,
     joined: Joined,
 }
 
@@ -77,7 +80,7 @@ impl Pattern {
         let program = Program::new(&tree, &parsed.arounds).map_err(too_large)?;
         let automaton = if parsed.arounds.is_empty() { Automaton::new(&parsed.hir) } else { None };
         let joined = if automaton.is_some() { Joined::of(&parsed.hir) } else { Joined::NEVER };
-        Ok(Self { program, automaton, required: required(&tree), joined })
+        Ok(Self { program, automaton, required: required(&tree), needed: Needed::of(&tree), joined })
     }
 
     /// Whether several texts may be laid together, this letter between them, to find out at once that none of them matches: the whole has
@@ -97,9 +100,20 @@ impl Pattern {
         self.joined.with(separator)
     }
 
+    /// Whether, of texts that are laid together with this letter between them, no match reaches from one into the next: then each match of
+    /// the whole is one of a text.
+    pub fn stays_within(&self, separator: char) -> bool {
+        self.joined.stays_within(separator)
+    }
+
     /// What every text that it matches has.
     pub const fn required(&self) -> &Required {
         &self.required
+    }
+
+    /// Whether it may match the text, by a letter or two that it needs: soon told.
+    pub fn may_match(&self, text: &str) -> bool {
+        self.needed.is_in(text)
     }
 
     /// Searches with it, for one thread.
@@ -108,6 +122,10 @@ impl Pattern {
         Matcher { program: &self.program, automaton, room: Room::default() }
     }
 }
+
+/// Where a text has matches cannot be told at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unknown;
 
 /// A pattern with what searches leave behind for the next one.
 #[derive(Clone, Debug)]
@@ -135,10 +153,24 @@ impl Matcher<'_> {
             match automaton.is_match(states, text, fuel) {
                 Ok(found) => return Ok(found),
                 Err(Stopped::Exhausted) => return Err(Exhausted),
+                Err(Stopped::Quit) => {}
                 Err(Stopped::GaveUp) => self.automaton = None,
             }
         }
         Ok(Walk::new(self.program, text, &mut self.room, fuel)?.find(0, fuel)?.is_some())
+    }
+
+    /// The least place from `from` on at which a match ends that begins there or behind; none if there is no match.
+    ///
+    /// # Errors
+    /// [`Unknown`] where that cannot be told soon, or not with the steps that there are: then each text has to be looked at by itself.
+    pub fn least_end(&mut self, text: &str, from: usize, fuel: &mut Fuel) -> Result<Option<usize>, Unknown> {
+        let (automaton, states) = self.automaton.as_mut().ok_or(Unknown)?;
+        let found = automaton.least_end(states, text, from, fuel);
+        if found == Err(Stopped::GaveUp) {
+            self.automaton = None;
+        }
+        found.map_err(|_| Unknown)
     }
 
     /// The first matches in `text`, at most `most`, that do not overlap. An empty one right after another is left out.
@@ -162,6 +194,7 @@ impl Matcher<'_> {
             match all(text, most, empty, |from| automaton.find(states, text, from, fuel)) {
                 Ok(found) => return Ok(found),
                 Err(Stopped::Exhausted) => return Err(Exhausted),
+                Err(Stopped::Quit) => {}
                 Err(Stopped::GaveUp) => self.automaton = None,
             }
         }

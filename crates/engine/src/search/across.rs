@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 
 use leafbase_model::{DocumentId, Error, Items, Result, SearchDocuments, SearchMatch, TermMode};
-use leafbase_search::{Attributes, Hit, Scope, SearchDocument, Terms, View};
+use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, View};
 use leafbase_store::Reader;
 
 use super::filters::Filters;
 use super::indexer::Moment;
 use super::patterns::{Matching, Patterns};
 use super::snippets;
-use super::texts::DocumentTexts;
+use super::texts::{self, DocumentTexts};
 use crate::connection::Connection;
 use crate::sight::Sight;
 use crate::tree::Tree;
@@ -87,7 +87,8 @@ impl<S: Sight> Connection<S> {
             (None, Some(candidates), Some(matching)) => by_blocks(reader, &candidates, matching)?,
             (hits, ..) => hits.unwrap_or_default(),
         };
-        let shown = found.into_iter().map(|hit| shown(reader, hit, &asked.terms, matching.as_mut(), request.metadata));
+        let finder = asked.terms.finder();
+        let shown = found.into_iter().map(|hit| shown(reader, hit, &finder, matching.as_mut(), request.metadata));
         shown.collect::<Result<_>>().map(Items)
     }
 
@@ -150,7 +151,7 @@ fn both(
             break;
         }
         let may_match = candidates.binary_search(&hit.document).is_ok();
-        if may_match && matching_blocks(reader, hit.document, matching, 1)? > 0 {
+        if may_match && !matching_blocks(reader, &[hit.document], matching)?.is_empty() {
             found.push(hit);
         }
     }
@@ -159,46 +160,41 @@ fn both(
 
 /// The documents in which most blocks match.
 fn by_blocks(reader: Reader<'_>, candidates: &[DocumentId], matching: &mut Matching<'_>) -> Result<Vec<Hit>> {
-    let mut found = Vec::new();
-    for document in candidates {
-        let count = matching_blocks(reader, *document, matching, usize::MAX)?;
-        if count > 0 {
-            found.push((Reverse(count), *document));
-        }
-    }
+    let counts = matching_blocks(reader, candidates, matching)?;
+    let mut found: Vec<_> = counts.into_iter().map(|(document, count)| (Reverse(count), document)).collect();
     found.sort_unstable();
     found.truncate(MOST);
     let score = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     Ok(found.into_iter().map(|(Reverse(count), document)| Hit { document, score: score(count) }).collect())
 }
 
-/// In how many blocks of a document a pattern matches, counted up to `most`.
+/// In how many blocks of each of these documents a pattern matches; without those in which it matches nowhere.
 fn matching_blocks(
     reader: Reader<'_>,
-    document: DocumentId,
+    documents: &[DocumentId],
     matching: &mut Matching<'_>,
-    most: usize,
-) -> Result<usize> {
-    let texts = DocumentTexts::read(reader, document)?;
-    let texts: Vec<_> = texts.blocks().map(|block| block.pattern()).collect();
-    matching.through(&texts).take(most).try_fold(0, |count, matched| matched.map(|_| count + 1))
+) -> Result<Vec<(DocumentId, usize)>> {
+    let mut counting = matching.counting();
+    reader.visit_texts(documents, &mut |document, text| counting.add(document, &texts::shown(text)))?;
+    counting.finish()
 }
 
 fn shown(
     reader: Reader<'_>,
     Hit { document, score }: Hit,
-    terms: &Terms,
+    finder: &Finder<'_>,
     matching: Option<&mut Matching<'_>>,
     metadata: bool,
 ) -> Result<SearchMatch> {
-    let record = reader.document(document)?.ok_or_else(|| Error::corrupted(format_args!("document {document}")))?;
-    let shown = snippets::show(&DocumentTexts::read(reader, document)?, terms, matching)?;
+    let shown = snippets::show(&DocumentTexts::read(reader, document)?, finder, matching)?;
+    let missing = || Error::corrupted(format_args!("document {document}"));
+    let record = metadata.then(|| reader.document(document)?.ok_or_else(missing)).transpose()?;
     Ok(SearchMatch {
         document_id: document,
         markdown: shown.markdown,
         highlights: shown.highlights,
         block_ids: shown.blocks,
         score,
-        times: metadata.then_some((record.created_at, record.modified_at)),
+        times: record.map(|record| (record.created_at, record.modified_at)),
     })
 }

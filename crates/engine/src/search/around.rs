@@ -44,7 +44,10 @@ impl<'a> Around<'a> {
 }
 
 fn context(blocks: &[BlockRecord]) -> Vec<ContextBlock> {
-    let shown = |block: &BlockRecord| ContextBlock { block_id: block.id, markdown: shown(BlockText::Data(&block.data)).into_owned() };
+    let shown = |block: &BlockRecord| ContextBlock {
+        block_id: block.id,
+        markdown: shown(BlockText::Data(&block.data)).into_owned(),
+    };
     blocks.iter().map(shown).collect()
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Properties, PropertyValue, Result,
+    BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties, PropertyValue, Result,
 };
 use leafbase_search::{Attributes, Maker, SearchDocument};
 use leafbase_store::{BlockText, Reader, TextBlock, Texts};
@@ -16,9 +16,10 @@ pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord, maker: &mut 
     for (number, block) in texts.blocks().enumerate() {
         filling.add_pattern_text(&block.pattern());
         // The root's own words are the title.
-        let words = if number == 0 { block.comments() } else { block.words() };
-        for text in &words {
-            filling.add_words(text);
+        let words = (number > 0).then(|| block.words());
+        let comments = (number == 0).then(|| block.comments());
+        for text in words.into_iter().flatten().chain(comments.into_iter().flatten()) {
+            filling.add_words(&text);
         }
     }
     Ok(filling.finish())
@@ -40,8 +41,11 @@ pub(crate) struct DocumentTexts {
 impl DocumentTexts {
     /// Reads the whole document.
     pub(crate) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Self> {
-        let comments = reader.comments_in(document)?;
-        Ok(Self { blocks: reader.texts(document.root())?, comments })
+        let blocks = reader.texts(document.root())?;
+        if blocks.is_empty() {
+            return Err(Error::corrupted(format_args!("document {document}")));
+        }
+        Ok(Self { blocks, comments: reader.comments_in(document)? })
     }
 
     /// Its words as plain text.
@@ -72,21 +76,16 @@ pub(crate) struct BlockTexts<'t> {
 
 impl<'t> BlockTexts<'t> {
     /// Plain texts whose words are to be found, with those of its comments. No phrase reaches from one to the next.
-    pub(crate) fn words(&self) -> Vec<Cow<'t, str>> {
-        let mut texts = match self.text {
-            BlockText::Markdown(_, text) => vec![markdown::plain_text(text)],
-            BlockText::Data(data) => words(data),
+    pub(crate) fn words(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
+        let (only, several) = match self.text {
+            BlockText::Markdown(_, text) => (Some(markdown::plain_text(text)), Vec::new()),
+            BlockText::Data(data) => (None, words(data)),
         };
-        texts.extend(self.comment_texts());
-        texts
+        only.into_iter().chain(several).chain(self.comments())
     }
 
     /// The same of its comments alone.
-    pub(crate) fn comments(&self) -> Vec<Cow<'t, str>> {
-        self.comment_texts().collect()
-    }
-
-    fn comment_texts(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
+    pub(crate) fn comments(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
         self.comments.iter().map(|(_, comment)| markdown::plain_text(&comment.content))
     }
 

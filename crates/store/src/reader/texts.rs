@@ -157,12 +157,11 @@ impl Reader<'_> {
             let document = DocumentId::from_bytes(*root.as_bytes());
             for (id, record) in RunView::read(key, value)?.entries() {
                 let fault = |fault| records::fault(key, fault);
-                match read(record).map_err(fault)? {
-                    Ok((block_type, markdown)) => visit(document, BlockText::Markdown(block_type, markdown))?,
-                    Err(WithMore) => {
-                        let data = block::decode(id, record, &mut authors).map_err(fault)?.data;
-                        visit(document, BlockText::Data(&data))?;
-                    }
+                if let Ok((block_type, markdown)) = read(record).map_err(fault)? {
+                    visit(document, BlockText::Markdown(block_type, markdown))?;
+                } else {
+                    let data = block::decode(id, record, &mut authors).map_err(fault)?.data;
+                    visit(document, BlockText::Data(&data))?;
                 }
             }
             Ok(())
