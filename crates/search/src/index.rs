@@ -9,13 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use leafbase_model::{DocumentId, Error, ErrorKind, Result};
 use tantivy::index::{SegmentId, SegmentMeta};
-use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, NoMergePolicy, UserOperation};
 use tantivy::{IndexBuilder, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
 
 use crate::document::SearchDocument;
 use entry::Entry;
 use files::Files;
 use layout::Fields;
+use room::Room;
 use tidying::Size;
 pub use view::{Hit, Scope, View};
 
@@ -24,6 +25,7 @@ mod files;
 mod grams;
 mod layout;
 mod lists;
+mod room;
 mod scores;
 mod tidying;
 mod view;
@@ -33,6 +35,12 @@ const FORMAT: &str = "leafbase-search-2";
 
 /// Bytes that documents are gathered in before they are written.
 const GATHERED: usize = 32 << 20;
+
+/// Documents are handed over in so many steps at once: to wake the other thread costs more than one.
+const BATCH: usize = 32;
+
+/// Bytes of documents that may wait for the other thread.
+const WAITING: usize = 16 << 20;
 
 pub(crate) fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Storage, format!("the search index: {error}"))
@@ -136,8 +144,8 @@ impl Index {
         format!("{FORMAT} {sequence} {}", self.owner)
     }
 
-    /// Puts documents in, in place of what there was of them, and takes those out that are gone: up to the write `sequence` of the space. All of
-    /// it is seen at once, and is on disk when this returns.
+    /// Puts documents in, each once and in place of what there was of it, and takes those out that are gone: up to the write `sequence` of the
+    /// space. All of it is seen at once, and is on disk when this returns.
     ///
     /// # Errors
     /// Those of `changed`, and [`ErrorKind::Storage`]: then nothing of it is seen.
@@ -152,11 +160,20 @@ impl Index {
             for document in gone {
                 writer.delete_term(term(*document));
             }
+            let is_empty = self.inner.searchable_segment_metas().map_err(failed)?.is_empty();
+            let (room, mut batch) = (Room::new(WAITING), Vec::with_capacity(2 * BATCH));
             for document in changed {
                 let document = document?;
-                writer.delete_term(term(document.id()));
-                writer.add_document(self.fields.entry(&document)).map_err(failed)?;
+                if !is_empty {
+                    batch.push(UserOperation::Delete(term(document.id())));
+                }
+                batch.push(UserOperation::Add(self.fields.entry(&document, &room)));
+                if batch.len() >= BATCH {
+                    writer.run(batch.drain(..)).map_err(failed)?;
+                    room.wait();
+                }
             }
+            writer.run(batch).map_err(failed)?;
             let mut commit = writer.prepare_commit().map_err(failed)?;
             // A commit without it would be nobody's.
             commit.set_payload(&self.payload(sequence));

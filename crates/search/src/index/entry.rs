@@ -8,6 +8,7 @@ use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf};
 use tantivy::schema::{Field, Value};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
+use super::room::Place;
 use crate::document::{Stems, Words};
 use crate::grams::Gram;
 
@@ -23,6 +24,8 @@ pub(crate) struct Entry {
     pub(super) texts: [(Field, String); 4],
     pub(super) numbers: Vec<(Field, u64)>,
     pub(super) grams: Vec<Gram>,
+    /// What it takes until it is taken over.
+    pub(super) _place: Place,
 }
 
 impl Document for Entry {

@@ -1,5 +1,7 @@
 //! How documents lie in the index.
 
+use std::sync::Arc;
+
 use leafbase_model::{Day, DocumentId, FolderId, Location, Timestamp};
 use tantivy::SegmentReader;
 use tantivy::columnar::Cardinality;
@@ -9,6 +11,7 @@ use tantivy::schema::{
 use tantivy::tokenizer::TokenizerManager;
 
 use super::entry::{Entry, Unpacking, packed_stems, packed_words};
+use super::room::Room;
 use super::{Failure, failed};
 use crate::document::{Attributes, Lane, SearchDocument};
 
@@ -78,16 +81,20 @@ impl Fields {
     }
 
     /// The document as the index takes it.
-    pub(crate) fn entry(&self, document: &SearchDocument) -> Entry {
+    pub(crate) fn entry(&self, document: &SearchDocument, room: &Arc<Room>) -> Entry {
         let packed = |lane: Lane| match lane {
             Lane::Title | Lane::Body => packed_words(document.words(lane.is_title())),
             Lane::TitleStems | Lane::BodyStems => packed_stems(document.stems(lane.is_title())),
         };
+        let texts = Lane::ALL.map(|lane| (self.lane(lane), packed(lane)));
+        let numbers = self.numbers.into_iter().zip(Numbers::of(document).0).collect();
+        let bytes = texts.iter().map(|(_, text)| text.len()).sum::<usize>() + size_of_val(document.grams.as_slice());
         Entry {
             id: (self.id, *document.id().as_bytes()),
-            texts: Lane::ALL.map(|lane| (self.lane(lane), packed(lane))),
-            numbers: self.numbers.into_iter().zip(Numbers::of(document).0).collect(),
+            texts,
+            numbers,
             grams: document.grams.clone(),
+            _place: room.take(bytes),
         }
     }
 }
