@@ -4,15 +4,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use leafbase_model::{
-    BlockId, BlockMatch, BlockRecord, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, Node, PathStep,
-    Result, SearchBlocks,
+    BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep, Result, SearchBlocks,
 };
-use leafbase_store::{BlockText, Reader};
+use leafbase_store::{BlockText, Reader, TextBlock, Texts};
 use leafbase_tree_ops::ReadTree;
 
 use super::around::Around;
 use super::patterns::{Matching, Patterns};
-use super::texts::shown;
+use super::texts::{own_markdown, shown};
 use crate::connection::Connection;
 use crate::sight::Sight;
 
@@ -60,7 +59,7 @@ impl<S: Sight> Connection<S> {
             let located = tree.locate(request.within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
             let patterns = Patterns::new("pattern", &request.patterns, request.case_sensitive)?;
             let after = request.paging.cursor.as_deref().map(|text| read_cursor(request.within, text)).transpose()?;
-            let blocks = tree.subtree(request.within, None)?.0;
+            let blocks = tree.reader().texts(request.within)?;
             let place = Place::new(tree.reader(), located.document, &blocks)?;
             place.search(&request, &mut patterns.matching(), after)
         })
@@ -83,7 +82,7 @@ fn read_cursor(within: BlockId, text: &str) -> Result<BlockId> {
 struct Place<'a, 'b> {
     reader: Reader<'a>,
     document: DocumentId,
-    blocks: &'b [Node],
+    blocks: &'b Texts,
     texts: Vec<Cow<'b, str>>,
     /// The index of the block that each is a child of; none for the first.
     parents: Vec<Option<usize>>,
@@ -92,9 +91,9 @@ struct Place<'a, 'b> {
 }
 
 impl<'a, 'b> Place<'a, 'b> {
-    fn new(reader: Reader<'a>, document: DocumentId, blocks: &'b [Node]) -> Result<Self> {
-        let texts = blocks.iter().map(|node| shown(BlockText::Data(&node.block.data))).collect();
-        let path = blocks.first().map(|top| path_to(reader, top.block.id)).transpose()?.unwrap_or_default();
+    fn new(reader: Reader<'a>, document: DocumentId, blocks: &'b Texts) -> Result<Self> {
+        let texts = blocks.iter().map(|block| shown(block.text)).collect();
+        let path = blocks.get(0).map(|top| path_to(reader, top.id)).transpose()?.unwrap_or_default();
         Ok(Self { reader, document, blocks, texts, parents: parents(blocks), path })
     }
 
@@ -105,7 +104,7 @@ impl<'a, 'b> Place<'a, 'b> {
         after: Option<BlockId>,
     ) -> Result<ItemsPage<BlockMatch>> {
         let most = request.paging.limit.unwrap_or(usize::MAX).min(Limits::BLOCK_MATCHES);
-        let last = after.and_then(|after| self.blocks.iter().position(|node| node.block.id == after));
+        let last = after.and_then(|after| self.blocks.iter().position(|block| block.id == after));
         let mut around = Around::new(self.reader, self.document, request);
         let (mut items, mut bytes) = (Vec::new(), 0);
         let mut through = matching.through(&self.texts);
@@ -132,14 +131,19 @@ impl<'a, 'b> Place<'a, 'b> {
     }
 
     fn id(&self, index: usize) -> BlockId {
-        self.blocks.get(index).map_or(BlockId::NIL, |node| node.block.id)
+        self.blocks.get(index).map_or(BlockId::NIL, |block| block.id)
     }
 
     /// The pages that a block stands in, the document's root first.
     fn path(&self, index: usize) -> Vec<PathStep> {
         let parent = |index: usize| self.parents.get(index).copied().flatten();
         let above = std::iter::successors(parent(index), |index| parent(*index));
-        let mut within = above.filter_map(|index| step(&self.blocks.get(index)?.block)).collect::<Vec<_>>();
+        let mut within = above
+            .filter_map(|index| {
+                let block = self.blocks.get(index)?;
+                step(block.id, block.text)
+            })
+            .collect::<Vec<_>>();
         within.reverse();
         self.path.iter().cloned().chain(within).collect()
     }
@@ -159,20 +163,21 @@ impl<'a, 'b> Place<'a, 'b> {
     }
 
     fn shown(&self, range: Range<usize>) -> impl Iterator<Item = ContextBlock> {
-        let blocks = self.blocks.get(range.clone()).unwrap_or_default();
-        let texts = self.texts.get(range).unwrap_or_default();
-        let shown =
-            |(node, text): (&Node, &Cow<'_, str>)| ContextBlock { block_id: node.block.id, markdown: text.to_string() };
-        blocks.iter().zip(texts).map(shown)
+        let texts = self.texts.get(range.clone()).unwrap_or_default();
+        let shown = |(index, text): (usize, &Cow<'_, str>)| ContextBlock {
+            block_id: self.id(index),
+            markdown: text.to_string(),
+        };
+        range.zip(texts).map(shown)
     }
 }
 
 /// The index of the block that each is a child of.
-fn parents(blocks: &[Node]) -> Vec<Option<usize>> {
+fn parents(blocks: &Texts) -> Vec<Option<usize>> {
     // The blocks above the present one, by depth.
     let mut above = Vec::new();
-    let parent = |(index, node): (usize, &Node)| {
-        above.truncate(usize::from(node.depth));
+    let parent = |(index, block): (usize, TextBlock<'_>)| {
+        above.truncate(usize::from(block.depth));
         let parent = above.last().copied();
         above.push(index);
         parent
@@ -184,7 +189,8 @@ fn parents(blocks: &[Node]) -> Vec<Option<usize>> {
 fn path_to(reader: Reader<'_>, block: BlockId) -> Result<Vec<PathStep>> {
     let (mut path, mut at) = (Vec::new(), block);
     while let Some(parent) = reader.locate(at)?.and_then(|standing| standing.parent) {
-        path.extend(reader.block(parent)?.as_ref().and_then(step));
+        let above = reader.block(parent)?;
+        path.extend(above.and_then(|above| step(above.id, BlockText::Data(&above.data))));
         at = parent;
     }
     path.reverse();
@@ -192,7 +198,7 @@ fn path_to(reader: Reader<'_>, block: BlockId) -> Result<Vec<PathStep>> {
 }
 
 /// A block as a step of a path, if it is a page: a collection is none.
-fn step(block: &BlockRecord) -> Option<PathStep> {
-    let is_page = matches!(block.data.block_type(), BlockType::Page | BlockType::CollectionItem);
-    is_page.then(|| PathStep { id: block.id, content: block.data.markdown.clone() })
+fn step(id: BlockId, text: BlockText<'_>) -> Option<PathStep> {
+    let is_page = matches!(text.block_type(), BlockType::Page | BlockType::CollectionItem);
+    is_page.then(|| PathStep { id, content: own_markdown(text).to_owned() })
 }

@@ -21,6 +21,16 @@ pub enum BlockText<'t> {
     Data(&'t BlockData),
 }
 
+impl BlockText<'_> {
+    /// The type of the block.
+    pub const fn block_type(&self) -> BlockType {
+        match self {
+            Self::Markdown(block_type, _) => *block_type,
+            Self::Data(data) => data.block_type(),
+        }
+    }
+}
+
 /// A block of [`Texts`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextBlock<'t> {
