@@ -182,6 +182,7 @@ fn any(matchers: &mut [Matcher<'_>], text: &str, fuel: &mut Fuel) -> Result<bool
 #[derive(Default)]
 struct Piece {
     text: String,
+    is_ascii: bool,
     /// Where each ends. The next one begins a byte behind.
     ends: Vec<usize>,
     /// What is known of each pattern.
@@ -205,6 +206,7 @@ impl Piece {
     }
 
     fn add(&mut self, text: &str, separator: char) {
+        self.is_ascii = text.is_ascii() && (self.is_ascii || self.ends.is_empty());
         if !self.ends.is_empty() {
             self.text.push(separator);
         }
@@ -228,7 +230,7 @@ impl Piece {
         for (matcher, ahead) in matchers.iter_mut().zip(&mut self.ahead) {
             // A match that ends behind the start does not begin before it, unless it is no match of a text.
             if matches!(ahead, Ahead::At(end) if *end <= start) {
-                *ahead = match matcher.least_end(&self.text, start, fuel) {
+                *ahead = match matcher.least_end(&self.text, self.is_ascii, start, fuel) {
                     Ok(Some(end)) => Ahead::At(end),
                     Ok(None) => Ahead::Nowhere,
                     Err(Unknown) => Ahead::Unknown,

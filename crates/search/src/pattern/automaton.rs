@@ -2,6 +2,7 @@
 //! again and again: then a counted walk takes over. Whether it gives up depends on pattern and text alone.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use regex_automata::hybrid::dfa::{Cache, Config, DFA};
 use regex_automata::nfa::thompson::{self, Compiler, WhichCaptures};
@@ -21,6 +22,24 @@ pub(crate) struct Automaton {
     forwards: DFA,
     /// Finds where a match begins that ends at a place.
     backwards: DFA,
+}
+
+/// An automaton that is made when a text needs it.
+#[derive(Clone, Debug)]
+pub(crate) struct Lazily {
+    hir: Hir,
+    /// None if it would be too large.
+    made: OnceLock<Option<Automaton>>,
+}
+
+impl Lazily {
+    pub(crate) const fn new(hir: Hir) -> Self {
+        Self { hir, made: OnceLock::new() }
+    }
+
+    pub(crate) fn get(&self) -> Option<&Automaton> {
+        self.made.get_or_init(|| Automaton::new(&self.hir)).as_ref()
+    }
 }
 
 /// What an automaton has made so far.
