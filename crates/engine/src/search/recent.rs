@@ -60,16 +60,16 @@ impl Recent {
     /// Reads what of the change log was not read yet, up to the write `last`. Each row is read once.
     pub(super) fn read_on(&mut self, reader: Reader<'_>, last: u64) -> Result<()> {
         while self.read_to < last {
-            let changes = reader.changes_after(self.read_to, PAGE)?;
+            let changes = reader.changed_after(self.read_to, PAGE)?;
             if changes.is_empty() {
                 return Err(Error::new(ErrorKind::Corrupted, "the change log ends too early"));
             }
-            for change in changes {
-                for document in change.documents {
-                    self.documents.insert(document, Touched { last: change.sequence, made: None });
+            for (sequence, documents) in changes {
+                for document in documents {
+                    self.documents.insert(document, Touched { last: sequence, made: None });
                     self.overlay = None;
                 }
-                self.read_to = change.sequence;
+                self.read_to = sequence;
             }
         }
         Ok(())
