@@ -58,6 +58,16 @@ impl Ends {
         })
     }
 
+    /// The same relation as seen from its other end.
+    pub(crate) fn turned(&self) -> Self {
+        let face = match self.face {
+            Face::Owner => Face::Other,
+            Face::Other => Face::Owner,
+            Face::Symmetric => Face::Symmetric,
+        };
+        Self { here: self.there.clone(), there: self.here.clone(), face }
+    }
+
     /// The end whose items hold the relation.
     pub(crate) fn owner(&self) -> &End {
         if self.face == Face::Other { &self.there } else { &self.here }

@@ -88,7 +88,7 @@ pub use plan::{Access, IndexStatistics, KeyRange, Plan, plan};
 pub use query::{ColumnRef, Place, Query, Row};
 pub use read::{ReadCollections, StoredItem};
 pub use relations::{ChangedItem, Relating, forget, inverted, related};
-pub use replace::{Column, Lost, Removal, Replacement, remove_collections, replace};
+pub use replace::{Column, Lost, NewKey, Removal, Replacement, remove_collections, replace, replace_with_keys};
 pub use schemas::complete;
 pub use sort_key::{SORT_KEY_BYTES, TEXT_BYTES, fold, index_keys, sort_key};
 pub use values::{Values, new_options};

@@ -11,7 +11,7 @@ use leafbase_model::{BlockId, Error, Limits, Property, PropertyKind, Relation, R
 
 use crate::keys::{Keys, is_key};
 use crate::read::ReadCollections;
-use crate::replace::Column;
+use crate::replace::{Column, NewKey};
 use crate::values::check_count;
 
 pub(crate) struct Pairing<'a, R: ?Sized> {
@@ -19,6 +19,8 @@ pub(crate) struct Pairing<'a, R: ?Sized> {
     pub(crate) collection: BlockId,
     pub(crate) old: Option<&'a Schema>,
     pub(crate) limits: &'a Limits,
+    /// What makes the keys of other ends.
+    pub(crate) new_key: NewKey<'a>,
     /// The schemas of other collections that change.
     pub(crate) others: BTreeMap<BlockId, Schema>,
     /// Columns of other collections that go and hold values.
@@ -169,7 +171,7 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
 
     fn make_within(&self, schema: &mut Schema, property: &Property, wanted: Option<&str>) -> Result<String> {
         let name = format!("{} of", property.name);
-        let made = new_end(schema, wanted, &name, self.collection, &property.key)?;
+        let made = self.new_end((self.collection, schema), wanted, &name, &property.key)?;
         self.check_count(schema)?;
         Ok(made)
     }
@@ -200,10 +202,24 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         let missing = || Error::not_found().at("targetCollectionId");
         let mut other = self.other(relation.target)?.ok_or_else(missing)?;
         let wanted = relation.inverse_key.as_deref();
-        let inverse = new_end(&mut other, wanted, &schema.name, self.collection, &property.key)?;
+        let inverse = self.new_end((relation.target, &mut other), wanted, &schema.name, &property.key)?;
         self.check_room(&other)?;
         self.others.insert(relation.target, other);
         Ok(inverse)
+    }
+
+    /// Adds the end of the relation `key` of the collection to the schema of `other`, which does not own it. Its key.
+    fn new_end(
+        &self,
+        (other, schema): (BlockId, &mut Schema),
+        wanted: Option<&str>,
+        name: &str,
+        key: &str,
+    ) -> Result<String> {
+        let made = (self.new_key)(other, free_key(schema, wanted, name)?)?;
+        let relation = Relation::to(self.collection).with_inverse(key);
+        schema.properties.push(Property { key: made.clone(), name: name.to_owned(), kind: relation.into() });
+        Ok(made)
     }
 
     fn check_count(&self, schema: &Schema) -> Result<()> {
@@ -217,14 +233,14 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
     }
 }
 
-/// Adds the end of the relation `key` of `target` to `schema`, which does not own it. Its key.
-fn new_end(schema: &mut Schema, wanted: Option<&str>, name: &str, target: BlockId, key: &str) -> Result<String> {
+/// The key of an end that comes to `schema`.
+fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String> {
     let mut keys = Keys::default();
     keys.take(&schema.content.key);
     for property in &schema.properties {
         keys.take(&property.key);
     }
-    let made = match wanted {
+    Ok(match wanted {
         Some(wanted) if !is_key(wanted) => {
             return Err(Error::validation(format!("{} cannot be a key", quoted(wanted))).at("inverseKey"));
         }
@@ -234,10 +250,7 @@ fn new_end(schema: &mut Schema, wanted: Option<&str>, name: &str, target: BlockI
         }
         Some(wanted) => wanted.to_owned(),
         None => keys.give(name),
-    };
-    let relation = Relation::to(target).with_inverse(key);
-    schema.properties.push(Property { key: made.clone(), name: name.to_owned(), kind: relation.into() });
-    Ok(made)
+    })
 }
 
 /// The property `key` of `schema` gets this other end.

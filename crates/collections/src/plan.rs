@@ -78,6 +78,11 @@ pub trait IndexStatistics {
     /// Whether the column has an index.
     fn is_indexed(&self, column: &ColumnRef) -> bool;
 
+    /// Whether the order of that index is the one in which rows are placed: not if they are shown otherwise than they are indexed.
+    fn is_in_order(&self, column: &ColumnRef) -> bool {
+        self.is_indexed(column)
+    }
+
     /// How many keys of the column are in the range, counted up to `at_most`.
     ///
     /// # Errors
@@ -233,7 +238,7 @@ fn sorted_access(
     statistics: &(impl IndexStatistics + ?Sized),
     after: Option<&Place>,
 ) -> Option<Access> {
-    if !statistics.is_indexed(&sort.by.column) {
+    if !statistics.is_in_order(&sort.by.column) {
         return None;
     }
     let mut then_empty = true;

@@ -42,6 +42,8 @@ pub struct Relating<'a, R: ?Sized> {
     /// By item, those that name it since this began: the index does not know of them yet.
     naming: HashMap<BlockId, BTreeSet<BlockId>>,
     claims: Vec<Claim>,
+    /// By item, its relations of which others hold pairs that came or went.
+    turned: HashMap<BlockId, BTreeMap<String, Ends>>,
 }
 
 #[derive(Debug)]
@@ -65,7 +67,7 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
     /// No change yet.
     pub fn new(reader: &'a R) -> Self {
         let (schemas, items, naming) = (HashMap::new(), BTreeMap::new(), HashMap::new());
-        Self { reader, schemas, items, known: RefCell::default(), naming, claims: Vec::new() }
+        Self { reader, schemas, items, known: RefCell::default(), naming, claims: Vec::new(), turned: HashMap::new() }
     }
 
     /// An item is made in `collection`; it has no values yet.
@@ -119,6 +121,20 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
     /// so: in the order of the request.
     pub fn joined(&self) -> impl Iterator<Item = (BlockId, &str)> {
         self.claims.iter().map(|claim| (claim.other, claim.path.as_str()))
+    }
+
+    /// Whether `item`, which was there, then shows other related items by relations that others hold.
+    ///
+    /// # Errors
+    /// What the reader reports.
+    pub fn shows_otherwise(&self, item: BlockId) -> Result<bool> {
+        let former = Self::new(self.reader);
+        for ends in self.turned.get(&item).into_iter().flat_map(BTreeMap::values) {
+            if former.related(ends, item)? != self.related(ends, item)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The items that then hold something else than before, and those that were made; by ID.
@@ -210,9 +226,11 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         let former = self.related(ends, item)?;
         let (was, is): (HashSet<_>, HashSet<_>) = (former.iter().collect(), wanted.iter().collect());
         for gone in former.iter().filter(|other| !is.contains(other)) {
+            self.turn(ends, item, *gone);
             self.part(ends, item, *gone)?;
         }
         for new in wanted.iter().filter(|other| !was.contains(other)) {
+            self.turn(ends, item, *new);
             self.join(ends, item, *new)?;
             self.claims.push(Claim { ends: ends.clone(), item, other: *new, path: place.to_owned() });
         }
@@ -240,6 +258,22 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Err(mismatch(format!("expected an item of the collection {expected}, got {other}")))
     }
 
+    /// The pair comes or goes: so it does where it is not held.
+    fn turn(&mut self, ends: &Ends, item: BlockId, other: BlockId) {
+        let mut tell = |item: BlockId, key: &str, ends: &dyn Fn() -> Ends| {
+            let known = self.turned.entry(item).or_default();
+            if !known.contains_key(key) {
+                known.insert(key.to_owned(), ends());
+            }
+        };
+        if ends.face != Face::Owner {
+            tell(item, &ends.here.key, &|| ends.clone());
+        }
+        if ends.face != Face::Other {
+            tell(other, &ends.there.key, &|| ends.turned());
+        }
+    }
+
     /// Takes a pair apart, whoever of the two holds it. What an owner holds itself is put as a whole.
     fn part(&mut self, ends: &Ends, item: BlockId, other: BlockId) -> Result<()> {
         if ends.face != Face::Owner {
@@ -265,17 +299,8 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
     }
 
     fn check(&mut self, claim: &Claim) -> Result<()> {
-        let back = Ends {
-            here: claim.ends.there.clone(),
-            there: claim.ends.here.clone(),
-            face: match claim.ends.face {
-                Face::Owner => Face::Other,
-                Face::Other => Face::Owner,
-                Face::Symmetric => Face::Symmetric,
-            },
-        };
         self.check_single(&claim.ends, claim.item, claim.other)?;
-        self.check_single(&back, claim.other, claim.item)
+        self.check_single(&claim.ends.turned(), claim.other, claim.item)
     }
 
     /// That `item` is related to `wanted` alone, if its property takes one. A pair that a later change took apart is none.

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::json::quoted;
 use leafbase_model::{
-    BlockId, ContentPropertyDraft, Error, ErrorKind, Limits, Properties, Property, PropertyKind, PropertyValue, Result,
-    Schema, SchemaDraft,
+    BlockId, ContentPropertyDraft, Error, ErrorKind, Limits, Properties, Property, PropertyKind, PropertyValue,
+    Relation, Result, Schema, SchemaDraft,
 };
 
 use crate::convert::{Converted, convert};
@@ -56,6 +56,9 @@ enum Step {
     Single,
 }
 
+/// What makes the key of a property that comes to a collection of the one that it would have: the same, or another that is free.
+pub type NewKey<'a> = &'a dyn Fn(BlockId, String) -> Result<String>;
+
 /// The schema that `draft` makes of `collection`, which has the schema `old`; none if it is made.
 ///
 /// # Errors
@@ -68,15 +71,60 @@ pub fn replace<R: ReadCollections + ?Sized>(
     draft: SchemaDraft,
     limits: &Limits,
 ) -> Result<Replacement> {
-    let mut schema = complete(keeping(draft, old), limits)?;
+    replace_with_keys(reader, collection, old, draft, limits, &|_, key| Ok(key))
+}
+
+/// As [`replace`], where properties that come, at whichever end, get their keys by `new_key`: it knows of keys that `reader` does not show.
+///
+/// # Errors
+/// As [`replace`], and those of `new_key`.
+pub fn replace_with_keys<R: ReadCollections + ?Sized>(
+    reader: &R,
+    collection: BlockId,
+    old: Option<&Schema>,
+    draft: SchemaDraft,
+    limits: &Limits,
+    new_key: NewKey<'_>,
+) -> Result<Replacement> {
+    let mut schema = complete(keeping(draft, old), &roomy(limits, old))?;
+    give_new_keys(&mut schema, collection, old, new_key)?;
     let (others, dropped) = (BTreeMap::new(), Vec::new());
-    let mut pairing = Pairing { reader, collection, old, limits, others, dropped };
+    let mut pairing = Pairing { reader, collection, old, limits, new_key, others, dropped };
     let places = pairing.settle(&mut schema)?;
     let Pairing { others, dropped, .. } = pairing;
     let former = old.iter().flat_map(|old| &old.properties);
     let steps = former.filter_map(|former| Some((former.key.clone(), step(former, schema.property(&former.key))?)));
     let (steps, others) = (steps.collect(), others.into_iter().collect());
     Ok(Replacement { collection, schema, others, dropped, steps, places, limits: limits.clone() })
+}
+
+/// A collection that has more properties already may keep as many: some came from writers who did not see all of them.
+fn roomy(limits: &Limits, old: Option<&Schema>) -> Limits {
+    let mut limits = limits.clone();
+    limits.schema_properties = limits.schema_properties.max(old.map_or(0, |old| old.properties.len()));
+    limits
+}
+
+/// Gives the keys that were not there before, and those that name them as the other end of a relation within the collection.
+fn give_new_keys(schema: &mut Schema, collection: BlockId, old: Option<&Schema>, new_key: NewKey<'_>) -> Result<()> {
+    let Some(old) = old else { return Ok(()) };
+    if schema.content.key != old.content.key {
+        schema.content.key = new_key(collection, std::mem::take(&mut schema.content.key))?;
+    }
+    let mut given = BTreeMap::new();
+    for property in schema.properties.iter_mut().filter(|property| old.property(&property.key).is_none()) {
+        let key = new_key(collection, property.key.clone())?;
+        given.insert(std::mem::replace(&mut property.key, key.clone()), key);
+    }
+    for property in &mut schema.properties {
+        if let PropertyKind::Relation(Relation { target, inverse_key: Some(inverse), .. }) = &mut property.kind
+            && [collection, Relation::ITSELF].contains(target)
+            && let Some(key) = given.get(inverse)
+        {
+            inverse.clone_from(key);
+        }
+    }
+    Ok(())
 }
 
 /// The draft with the keys of the collection and of its titles as they are, where it has none: keys are made once. A collection always has
@@ -254,7 +302,8 @@ pub fn remove_collections<R: ReadCollections + ?Sized>(
     limits: &Limits,
 ) -> Result<Removal> {
     let (others, dropped) = (BTreeMap::new(), Vec::new());
-    let mut pairing = Pairing { reader, collection: BlockId::NIL, old: None, limits, others, dropped };
+    let new_key = &|_, key| Ok(key);
+    let mut pairing = Pairing { reader, collection: BlockId::NIL, old: None, limits, new_key, others, dropped };
     for collection in going {
         let Some(schema) = reader.schema(*collection)? else { continue };
         let relations = schema.properties.iter().filter_map(|property| property.kind.relation());

@@ -34,6 +34,10 @@ mod files;
 mod folders;
 #[path = "tour/info.rs"]
 mod info;
+#[path = "tour/scopes.rs"]
+mod scopes;
+#[path = "tour/search.rs"]
+mod search;
 #[path = "tour/show.rs"]
 mod show;
 #[path = "tour/tasks.rs"]
@@ -94,8 +98,9 @@ fn tour(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
 
     show_blocks(out, &notes)?;
     show_space(out, &notes)?;
+    show_guests(out, &space, &notes)?;
 
-    heading(out, "15. Out again, in again, out again")?;
+    heading(out, "17. Out again, in again, out again")?;
     transfer::round_trip(out, &notes, temporary.path())?;
 
     heading(out, "What it took")?;
@@ -159,4 +164,14 @@ fn show_space(out: &mut impl Write, notes: &Connection) -> Result<()> {
 
     heading(out, "14. What a connection says, and what an error says")?;
     info::show(out, notes)
+}
+
+/// Finding things, and letting others in.
+fn show_guests(out: &mut impl Write, space: &Space, notes: &Connection) -> Result<()> {
+    heading(out, "15. Words and patterns")?;
+    let document = blocks::choose(notes)?;
+    search::show(out, notes, &document)?;
+
+    heading(out, "16. A guest sees one document, and not a trace of the rest")?;
+    scopes::show(out, space, notes)
 }

@@ -8,18 +8,23 @@ use leafbase_model::{
     Result, Target, UpdateBlocks,
 };
 use leafbase_store::SpaceSnapshot;
-use leafbase_tree_ops::{self as ops, Place, ReadTree, Takes, Texts};
+use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, Takes, Texts, Updated};
 
 use crate::collections::showing::Shower;
 use crate::collections::tables;
 use crate::connection::{Connection, Writing};
 use crate::drafts::Ready;
+use crate::scope::links::Links;
 use crate::sight::Sight;
 use crate::tree::Tree;
-use crate::{comments, days, documents, prepare, tasks};
+use crate::{comments, days, documents, files, prepare, tasks};
 
 impl<S: Sight> Connection<S> {
     /// Reads a block with what is below it. Costs what it returns.
+    ///
+    /// On a scoped connection the address of a link to a block that it does not see, in whatever text, is `invalid:out_of_scope#N`: N
+    /// counts such links within the block from 1, and within each comment. It tells neither which block that is nor whether there is one.
+    /// [`Self::update_blocks`] puts it back where a text still has it. Code is shown as it is.
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if there is no such block, or no note of that day;
@@ -28,28 +33,30 @@ impl<S: Sight> Connection<S> {
         self.read(|tree, snapshot| self.fetch_from(tree, snapshot, &request))
     }
 
-    fn fetch_from(&self, tree: &Tree<'_, S>, snapshot: &SpaceSnapshot, request: &Fetch) -> Result<Block> {
+    fn fetch_from(&self, tree: &Tree<'_>, snapshot: &SpaceSnapshot, request: &Fetch) -> Result<Block> {
         let start = match request.from {
             FetchFrom::Block(block) => block,
             FetchFrom::Day(day) => {
                 let day = days::resolve(day, &days::zone(&snapshot.reader().meta()?.zone)?, self.space.now())?;
-                let note = documents::find_daily_note(snapshot.reader(), day)?.filter(|note| self.sight.admits(note));
+                let note = documents::find_daily_note(snapshot.reader(), day)?.filter(|note| tree.seen().admits(note));
                 note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
             }
         };
-        let plain = |data: &BlockData| markdown::plain_text(&data.markdown).into_owned();
-        let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &plain)?;
+        let links = Links::new(tree);
+        let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &|data| links.plain(data))?;
+        links.finish()?;
+        links.hide_in(&mut block)?;
         let (shown, most) = (show_markdown(&mut block), self.limits().blocks_per_fetch);
         if shown > most {
             let error = Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
             return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) { "date" } else { "id" }));
         }
         // Items stand below collections alone, which show none: only the first block can be one.
-        block.item = item_fields(tree, &mut Shower::new(tree), block.id, &block.data)?;
+        block.item = item_fields(tree, &mut Shower::new(tree), block.id, &mut block.data)?;
         if request.metadata
             && let Some(located) = tree.locate(start)?
         {
-            comments::show_in(snapshot.reader(), located.document, &mut block)?;
+            comments::show_in(snapshot.reader(), located.document, &links, &mut block)?;
         }
         Ok(block)
     }
@@ -94,9 +101,9 @@ impl<S: Sight> Connection<S> {
     /// Puts new blocks at a position, and gives them back with their IDs. A text that receives children becomes a page.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if the target does not exist; [`crate::ErrorKind::RuleViolation`] if it may not have
-    /// children, a block is not allowed, or it is no task and would stand at the top of the inbox;
-    /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
+    /// [`crate::ErrorKind::NotFound`] if the target does not exist, and on a scoped connection for an uploaded file that no block shows
+    /// which it sees; [`crate::ErrorKind::RuleViolation`] if the target may not have children, a block is not allowed, or it is no task
+    /// and would stand at the top of the inbox; [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
     /// The path names the first bad entry, and nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let ready = match request.source {
@@ -123,11 +130,14 @@ impl<S: Sight> Connection<S> {
     fn insert(&self, ready: &Ready, position: Position) -> Result<Items<Block>> {
         let (mut inserted, _) = self.write(|writing| {
             let Some(place) = self.place(writing, position, ready.is_empty())? else { return Ok(Vec::new()) };
-            let drafts = |depth: usize, takes: Takes| ready.at(depth, takes, self.limits());
-            let mut inserted = writing.decide(|tree, context| ops::insert_at(tree, context, place, drafts))?;
+            let mut inserted = writing.decide(|tree, context| {
+                let drafts = |depth: usize, takes: Takes| ready.at(tree, depth, takes, self.limits());
+                ops::insert_at(tree, context, place, drafts)
+            })?;
             prepare::titles(&mut inserted.edits);
-            let blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
+            let mut blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
             writing.apply(inserted.edits)?;
+            writing.decide(|tree, _| hide_links(tree, &mut blocks))?;
             Ok(blocks)
         })?;
         for block in &mut inserted {
@@ -139,8 +149,12 @@ impl<S: Sight> Connection<S> {
     /// Changes blocks; only the fields given change. Gives the blocks back as they are then, without what is below them. A task at
     /// the top of the inbox that is opened goes to its start, one that is closed to its end, behind the open ones.
     ///
+    /// Where a text says `invalid:out_of_scope#N` on a scoped connection, it gets the address back that this stands for in the block as
+    /// a fetch would show it now. One that stands for nothing is text.
+    ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Conflict`] if a block no longer has the `rev` given;
+    /// [`crate::ErrorKind::NotFound`], as for [`Self::insert_blocks`] also for a file that the block did not name before;
+    /// [`crate::ErrorKind::Conflict`] if a block no longer has the `rev` given;
     /// [`crate::ErrorKind::Validation`] for a field that the block's type does not have;
     /// [`crate::ErrorKind::RuleViolation`], also for a change after which a block at the top of the inbox would be no task, and
     /// for the root of the inbox. The path names the first bad entry, and nothing is changed.
@@ -149,22 +163,35 @@ impl<S: Sight> Connection<S> {
         let (mut updated, _) = self.write(|writing| {
             let mut patches = blocks.clone();
             Self::resolve_days(writing, &mut patches)?;
-            let ready = |data: BlockData| prepare::data(data, self.limits());
-            let settle = |before: &BlockData, fields: &mut Fields| prepare::fields(before, fields, self.limits());
-            let texts = Texts { settle: &settle, ready: &ready };
-            let updated = writing.decide(|tree, context| ops::update_texts(tree, context, patches, texts))?;
+            let updated = writing.decide(|tree, context| self.updated(tree, context, patches))?;
             writing.apply(updated.edits)?;
             tasks::send(writing, updated.going)?;
             let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
-            if updated.iter().any(|block| block.data.block_type() == BlockType::CollectionItem) {
-                writing.decide(|tree, _| show_items(tree, &mut updated))?;
-            }
+            writing.decide(|tree, _| {
+                hide_links(tree, &mut updated)?;
+                show_items(tree, &mut updated)
+            })?;
             Ok(updated)
         })?;
         for block in &mut updated {
             show_markdown(block);
         }
         Ok(Items(updated))
+    }
+
+    fn updated(&self, tree: &Tree<'_>, context: &Context<'_>, patches: Vec<BlockPatch>) -> Result<Updated> {
+        let links = Links::new(tree);
+        let settle = |before: &BlockData, fields: &mut Fields| {
+            prepare::fields(&*links.shown(before)?, fields, self.limits())?;
+            links.put_back(before, fields)
+        };
+        let ready = |before: &BlockData, data: BlockData| {
+            let field = prepare::address_field(&data);
+            let parts = prepare::data(data, self.limits())?;
+            files::check_named(tree, Some(before), &parts, field)?;
+            Ok(parts)
+        };
+        ops::update_texts(tree, context, patches, Texts { settle: &settle, ready: &ready })
     }
 
     /// Changes the markdown of one block.
@@ -209,7 +236,7 @@ impl<S: Sight> Connection<S> {
     /// and there is no place.
     pub(crate) fn place(
         &self,
-        writing: &mut Writing<'_, '_, S>,
+        writing: &mut Writing<'_, '_>,
         position: Position,
         is_empty: bool,
     ) -> Result<Option<Place>> {
@@ -222,7 +249,7 @@ impl<S: Sight> Connection<S> {
             Target::Day(day) => day,
             Target::Unnamed => DayRef::Today,
         };
-        if !self.sight.admits_all() {
+        if !self.sees_all() {
             return Err(Error::position("name exactly one of pageId and siblingId").at("position"));
         }
         let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
@@ -238,12 +265,13 @@ impl<S: Sight> Connection<S> {
     /// Puts dates for the days that drafts name relative to the present.
     pub(crate) fn date(&self, drafts: &mut [BlockDraft]) -> Result<()> {
         let now = self.space.now();
-        let date = |day| days::resolve(day, &days::zone(&self.space.meta()?.zone)?, now);
+        let meta = || self.space.meta().map_err(|error| self.seen().tell(error));
+        let date = |day| days::resolve(day, &days::zone(&meta()?.zone)?, now);
         drafts.iter_mut().try_for_each(|draft| draft.resolve_days(date))
     }
 
     /// Puts dates for the days that patches name relative to the present.
-    fn resolve_days(writing: &mut Writing<'_, '_, S>, patches: &mut [BlockPatch]) -> Result<()> {
+    fn resolve_days(writing: &mut Writing<'_, '_>, patches: &mut [BlockPatch]) -> Result<()> {
         if patches.iter().all(|patch| patch.fields.task_patch.is_none()) {
             return Ok(());
         }
@@ -263,28 +291,38 @@ fn alone(block: BlockRecord) -> Block {
     Block { id, rev, data, metadata: None, item: None, content: Content::None }
 }
 
+/// Puts placeholders into what a reply shows, as far as the call does not see what links lead to.
+fn hide_links(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
+    let links = Links::new(tree);
+    blocks.iter_mut().try_for_each(|block| links.hide_in(block))
+}
+
 /// Puts into blocks that are items what the schemas of their collections make of them.
-fn show_items<S: Sight>(tree: &Tree<'_, S>, blocks: &mut [Block]) -> Result<()> {
+fn show_items(tree: &Tree<'_>, blocks: &mut [Block]) -> Result<()> {
     let mut shower = Shower::new(tree);
     for block in blocks {
-        block.item = item_fields(tree, &mut shower, block.id, &block.data)?;
+        block.item = item_fields(tree, &mut shower, block.id, &mut block.data)?;
     }
     Ok(())
 }
 
-fn item_fields<S: Sight>(
-    tree: &Tree<'_, S>,
-    shower: &mut Shower<'_, '_, S>,
+fn item_fields(
+    tree: &Tree<'_>,
+    shower: &mut Shower<'_, '_>,
     id: BlockId,
-    data: &BlockData,
+    data: &mut BlockData,
 ) -> Result<Option<Box<ItemFields>>> {
-    let BlockKind::CollectionItem { properties } = &data.kind else { return Ok(None) };
+    let BlockKind::CollectionItem { properties } = &mut data.kind else { return Ok(None) };
     let Some(collection) = tree.locate(id)?.and_then(|located| located.parent) else { return Ok(None) };
     // One that stands elsewhere by mistake is told by the check of the space, and shown as what it is.
-    if tree.schema(collection)?.is_none() {
-        return Ok(None);
+    let Some(schema) = tree.schema(collection)? else { return Ok(None) };
+    let fields = shower.fields(collection, id, properties.clone())?;
+    if !tree.sees_all() {
+        let is_hidden = |key: &&str| schema.property(key).is_none();
+        let hidden: Vec<String> = properties.iter().map(|(key, _)| key).filter(is_hidden).map(str::to_owned).collect();
+        properties.apply(hidden.into_iter().map(|key| (key, None)));
     }
-    shower.fields(collection, id, properties.clone()).map(|fields| Some(Box::new(fields)))
+    Ok(Some(Box::new(fields)))
 }
 
 /// A block without text of its own is shown with the markdown that it would be.

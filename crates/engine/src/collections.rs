@@ -1,6 +1,7 @@
 //! Collections: their schemas, their items, and queries over them.
 
 pub(crate) mod copying;
+pub(crate) mod hidden;
 mod reading;
 pub(crate) mod removal;
 pub(crate) mod showing;

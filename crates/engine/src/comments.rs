@@ -10,6 +10,7 @@ use leafbase_store::Reader;
 use leafbase_tree_ops::{Context, ReadTree};
 
 use crate::connection::Connection;
+use crate::scope::links::Links;
 use crate::sight::Sight;
 
 impl<S: Sight> Connection<S> {
@@ -90,14 +91,15 @@ fn check_content(content: &str, most: usize) -> Result<()> {
 
 /// Puts the comments on the blocks of a fetched tree of `document` into their metadata, oldest first; nothing is read for a
 /// tree without metadata. However many comments the rest of the document has, it costs what it shows.
-pub(crate) fn show_in(reader: Reader<'_>, document: DocumentId, tree: &mut Block) -> Result<()> {
+pub(crate) fn show_in(reader: Reader<'_>, document: DocumentId, links: &Links<'_, '_>, tree: &mut Block) -> Result<()> {
     if tree.metadata.is_none() {
         return Ok(());
     }
     let mut blocks: Vec<BlockId> = tree.walk().map(|(_, block)| block.id).collect();
     blocks.sort_unstable();
     let mut found: HashMap<BlockId, Vec<Comment>> = HashMap::new();
-    for (block, comment) in reader.comments_among(document, &blocks)? {
+    for (block, mut comment) in reader.comments_among(document, &blocks)? {
+        links.hide(&mut comment.content)?;
         found.entry(block).or_default().push(comment);
     }
     let mut waiting = if found.is_empty() { Vec::new() } else { vec![tree] };

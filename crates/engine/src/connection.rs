@@ -1,10 +1,12 @@
 //! A connection: the operations on a space, for one author and one sight.
 
+use std::fmt;
+
 use leafbase_model::{Author, Change, Edit, Limits, Result};
 use leafbase_store::{SpaceSnapshot, SpaceTransaction};
 use leafbase_tree_ops::Context;
 
-use crate::sight::{Full, Sight};
+use crate::sight::{Full, Seen, Sight};
 use crate::space::Space;
 use crate::tree::Tree;
 use crate::upkeep;
@@ -13,11 +15,26 @@ use crate::upkeep;
 ///
 /// A call is one transaction: all of it lands or none. A read sees one state from beginning to end, and every write that
 /// returned before it began.
-#[derive(Clone, Debug)]
+///
+/// [`Space::connect`] gives one that sees everything, [`Space::scope`] those that see some documents and nothing of the rest.
+#[derive(Clone)]
 pub struct Connection<S: Sight = Full> {
     pub(crate) space: Space,
-    pub(crate) sight: S,
+    sight: S,
     author: Author,
+}
+
+impl<S: Sight> fmt::Debug for Connection<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("author", &self.author).finish_non_exhaustive()
+    }
+}
+
+impl Connection<Full> {
+    /// The space that it is a connection to.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
 }
 
 impl<S: Sight> Connection<S> {
@@ -35,53 +52,67 @@ impl<S: Sight> Connection<S> {
         &self.author
     }
 
-    /// The space that it is a connection to.
-    pub fn space(&self) -> &Space {
-        &self.space
-    }
-
     pub(crate) fn limits(&self) -> &Limits {
         self.space.limits()
     }
 
+    pub(crate) const fn sight(&self) -> &S {
+        &self.sight
+    }
+
+    /// What a call that begins now sees.
+    pub(crate) fn seen(&self) -> Seen {
+        self.sight.seen()
+    }
+
+    /// Whether everything is seen, whatever happens.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.seen().is_all()
+    }
+
     /// Runs `read` on the present state.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Tree<'_, S>, &SpaceSnapshot) -> Result<T>) -> Result<T> {
-        let snapshot = self.space.store()?.snapshot()?;
-        read(&Tree::new(snapshot.reader(), &self.sight), &snapshot)
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Tree<'_>, &SpaceSnapshot) -> Result<T>) -> Result<T> {
+        let seen = self.seen();
+        let read = |space: &Space| {
+            let snapshot = space.store()?.snapshot()?;
+            read(&Tree::new(snapshot.reader(), seen.clone()), &snapshot)
+        };
+        read(&self.space).map_err(|error| seen.tell(error))
     }
 
     /// Runs `decide` in one write transaction.
     pub(crate) fn write<T>(
         &self,
-        mut decide: impl FnMut(&mut Writing<'_, '_, S>) -> Result<T>,
+        mut decide: impl FnMut(&mut Writing<'_, '_>) -> Result<T>,
     ) -> Result<(T, Option<Change>)> {
-        self.space.write(&self.author, |transaction, stamp| {
+        let written = self.space.write(&self.author, |transaction, stamp| {
             let context = Context { limits: self.limits(), stamp, ids: self.space.ids() };
-            decide(&mut Writing { transaction, sight: &self.sight, context })
-        })
+            decide(&mut Writing { transaction, seen: self.seen(), context })
+        });
+        written.map_err(|error| self.seen().tell(error))
     }
 }
 
 /// An open write: what decisions read, and where their edits go.
-pub(crate) struct Writing<'w, 't, S> {
+pub(crate) struct Writing<'w, 't> {
     pub(crate) transaction: &'w mut SpaceTransaction<'t>,
-    sight: &'w S,
+    seen: Seen,
     pub(crate) context: Context<'w>,
 }
 
-impl<S: Sight> Writing<'_, '_, S> {
+impl Writing<'_, '_> {
     /// Decides on the state as it is now.
-    pub(crate) fn decide<T>(&mut self, decide: impl FnOnce(&Tree<'_, S>, &Context<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn decide<T>(&mut self, decide: impl FnOnce(&Tree<'_>, &Context<'_>) -> Result<T>) -> Result<T> {
         let reader = self.transaction.reader()?;
-        decide(&Tree::new(reader, self.sight), &self.context)
+        decide(&Tree::new(reader, self.seen.clone()), &self.context)
     }
 
     /// Applies `edits`, and what follows from them: comments go with their blocks, files with the last block that shows them, ends
     /// of relations with items and collections.
     pub(crate) fn apply(&mut self, mut edits: Vec<Edit>) -> Result<()> {
         if upkeep::concerns_collections(&edits) {
-            let tree = Tree::new(self.transaction.reader()?, &Full);
-            edits = upkeep::with_collections(&tree, self.context.stamp, self.context.limits, edits)?;
+            let tree = Tree::full(self.transaction.reader()?);
+            edits = upkeep::with_collections(&tree, self.context.limits, edits)?;
         }
         let files = upkeep::files(&edits);
         for stretch in upkeep::stretches(edits) {

@@ -13,6 +13,7 @@ use crate::prepare;
 use crate::sight::{Full, Sight};
 
 mod listing;
+mod scoped;
 
 pub(crate) use listing::{find, query};
 
@@ -95,7 +96,7 @@ impl Connection<Full> {
         let RestoreDailyNotes { document_ids } = request;
         self.relocate(|writing| {
             let reader = writing.transaction.reader()?;
-            let tree = crate::tree::Tree::new(reader, &Full);
+            let tree = crate::tree::Tree::full(reader);
             ops::restore_daily_notes(&tree, &writing.context, &document_ids, |day| reader.note_of(day))
         })
     }
@@ -175,10 +176,7 @@ impl Connection<Full> {
     }
 
     /// Writes what `decide` gives, and shows the documents as they are then.
-    fn relocate(
-        &self,
-        decide: impl Fn(&mut Writing<'_, '_, Full>) -> Result<ops::Relocated>,
-    ) -> Result<Items<Document>> {
+    fn relocate(&self, decide: impl Fn(&mut Writing<'_, '_>) -> Result<ops::Relocated>) -> Result<Items<Document>> {
         let (documents, _) = self.write(|writing| {
             let relocated = decide(writing)?;
             let reader = writing.transaction.reader()?;
@@ -191,7 +189,7 @@ impl Connection<Full> {
     }
 }
 
-impl<S: Sight> Connection<S> {
+impl Connection<Full> {
     /// The document, with its times.
     ///
     /// # Errors
@@ -202,7 +200,9 @@ impl<S: Sight> Connection<S> {
             titled(snapshot.reader(), record, true)
         })
     }
+}
 
+impl<S: Sight> Connection<S> {
     /// The document that `block` belongs to. One look-up.
     ///
     /// # Errors
@@ -214,9 +214,15 @@ impl<S: Sight> Connection<S> {
 
 /// The document with its title. One look-up: a root is the one block of its document that has no parent.
 fn titled(reader: Reader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
-    let root = reader.first_children(record.id, BlockId::NIL, 1)?.pop();
-    let root = root.ok_or_else(|| Error::corrupted(format_args!("document {}: it has no root block", record.id)))?;
-    Ok(Document { record, title: root.data.markdown, with_times, clickable_link: None })
+    let title = root(reader, record.id)?.markdown;
+    Ok(Document { record, title, with_times, clickable_link: None })
+}
+
+/// What the root of a document says.
+fn root(reader: Reader<'_>, document: DocumentId) -> Result<BlockData> {
+    let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
+    let root = root.ok_or_else(|| Error::corrupted(format_args!("document {document}: it has no root block")))?;
+    Ok(root.data)
 }
 
 /// Checks that documents can be kept at `destination`.
@@ -244,8 +250,8 @@ fn old_trash(reader: Reader<'_>, days: u32, now: Timestamp) -> Result<Vec<Docume
 }
 
 /// Makes a document from `page`, which was made ready.
-pub(crate) fn create<S: Sight>(
-    writing: &mut Writing<'_, '_, S>,
+pub(crate) fn create(
+    writing: &mut Writing<'_, '_>,
     page: BlockDraft,
     location: Location,
     day: Option<Day>,
@@ -256,7 +262,7 @@ pub(crate) fn create<S: Sight>(
 }
 
 /// The note of `day`, made if there is none.
-pub(crate) fn daily_note<S: Sight>(writing: &mut Writing<'_, '_, S>, day: Day) -> Result<DocumentId> {
+pub(crate) fn daily_note(writing: &mut Writing<'_, '_>, day: Day) -> Result<DocumentId> {
     if let Some(note) = find_daily_note(writing.transaction.reader()?, day)? {
         return Ok(note.id);
     }
@@ -270,7 +276,7 @@ pub(crate) fn find_daily_note(reader: Reader<'_>, day: Day) -> Result<Option<Doc
 }
 
 /// The inbox of tasks, made if there is none: a hidden document, of which a space has one at most.
-pub(crate) fn inbox<S: Sight>(writing: &mut Writing<'_, '_, S>) -> Result<DocumentId> {
+pub(crate) fn inbox(writing: &mut Writing<'_, '_>) -> Result<DocumentId> {
     if let Some(inbox) = writing.transaction.reader()?.inbox()? {
         return Ok(inbox.id);
     }

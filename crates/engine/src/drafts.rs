@@ -3,10 +3,11 @@
 
 use std::vec::IntoIter;
 
-use leafbase_model::{BlockData, BlockDraft, Error, Limits, Result};
+use leafbase_model::{AssetId, BlockData, BlockDraft, Error, Limits, Result};
 use leafbase_tree_ops::{self as ops, Takes};
 
-use crate::prepare;
+use crate::tree::Tree;
+use crate::{files, prepare};
 
 /// However high the host sets the limit: drafts are cloned and dropped by recursion.
 const MOST_LEVELS: usize = 500;
@@ -39,13 +40,15 @@ pub(crate) struct Ready {
     fault: Option<(usize, Error)>,
     /// As `fault`, where only tasks may stand.
     no_task: Option<(usize, Error)>,
+    /// The uploaded files that drafts name, each with the number of the draft and the path of the field.
+    files: Vec<(usize, AssetId, String)>,
     /// The first draft of each level, by its number in reading order and its path.
     levels: Vec<(usize, String)>,
 }
 
 impl Ready {
     fn new() -> Self {
-        Self { drafts: Vec::new(), fault: None, no_task: None, levels: Vec::new() }
+        Self { drafts: Vec::new(), fault: None, no_task: None, files: Vec::new(), levels: Vec::new() }
     }
 
     /// Whether there is nothing to insert, and nothing wrong.
@@ -53,23 +56,39 @@ impl Ready {
         self.drafts.is_empty() && self.fault.is_none()
     }
 
-    /// The drafts, if the top ones may stand at `depth` of their document, where the place takes `takes`. A copy: a write may be
-    /// tried again.
-    pub(crate) fn at(&self, depth: usize, takes: Takes, limits: &Limits) -> Result<Vec<BlockDraft>> {
-        self.check_at(depth, takes, limits)?;
+    /// The drafts, if the top ones may stand at `depth` of their document, where the place takes `takes`, and all files that they name
+    /// are seen in `tree`. A copy: a write may be tried again.
+    pub(crate) fn at(&self, tree: &Tree<'_>, depth: usize, takes: Takes, limits: &Limits) -> Result<Vec<BlockDraft>> {
+        self.check_at(depth, takes, limits, self.hidden_file(tree)?.as_ref())?;
         Ok(self.drafts.clone())
+    }
+
+    /// The number of the first draft that names a file that is not seen, and what to say.
+    fn hidden_file(&self, tree: &Tree<'_>) -> Result<Option<(usize, Error)>> {
+        for (number, file, path) in &self.files {
+            if !files::is_seen(tree, *file)? {
+                return Ok(Some((*number, Error::not_found().at(path))));
+            }
+        }
+        Ok(None)
     }
 
     /// The one draft that becomes the root of a document.
     pub(crate) fn into_root(mut self, limits: &Limits) -> Result<BlockDraft> {
-        self.check_at(0, Takes::Anything, limits)?;
+        self.check_at(0, Takes::Anything, limits, None)?;
         self.drafts.pop().ok_or_else(|| Error::validation("a document needs a root"))
     }
 
-    fn check_at(&self, depth: usize, takes: Takes, limits: &Limits) -> Result<()> {
+    fn check_at(
+        &self,
+        depth: usize,
+        takes: Takes,
+        limits: &Limits,
+        hidden_file: Option<&(usize, Error)>,
+    ) -> Result<()> {
         let beyond = limits.page_nesting.saturating_add(1);
         let too_deep = self.levels.get(beyond.saturating_sub(depth));
-        match (too_deep, self.fault_where(takes)) {
+        match (too_deep, self.fault_where(takes, hidden_file)) {
             (Some((number, path)), fault) if fault.is_none_or(|(faulty, _)| number <= faulty) => {
                 Err(too_deep_by(limits.page_nesting, beyond.max(depth)).at(path))
             }
@@ -79,9 +98,9 @@ impl Ready {
     }
 
     /// What is wrong first with the drafts at a place that takes `takes`.
-    fn fault_where(&self, takes: Takes) -> Option<&(usize, Error)> {
+    fn fault_where<'f>(&'f self, takes: Takes, hidden_file: Option<&'f (usize, Error)>) -> Option<&'f (usize, Error)> {
         let no_task = self.no_task.as_ref().filter(|_| takes == Takes::Tasks);
-        self.fault.iter().chain(no_task).min_by_key(|(number, _)| *number)
+        self.fault.iter().chain(no_task).chain(hidden_file).min_by_key(|(number, _)| *number)
     }
 
     /// A top draft and what its further paragraphs become, as the request has it at `path`.
@@ -122,6 +141,7 @@ pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, limits: &Lim
         {
             ready.no_task = fault(number, error);
         }
+        ready.files.extend(files::named(&draft.data).into_iter().map(|file| (number, file, field.to_owned())));
         number += 1;
     }
     if number > limits.blocks_per_request {
@@ -219,8 +239,15 @@ impl Walk<'_> {
             return Err(too_deep_by(most, depth).at(self.path()));
         }
         let is_root = depth == 0 && matches!(self.names, Names::Root);
+        let field = prepare::address_field(data);
         let further = settled.and_then(|()| prepare::draft(data, has_content, is_root, self.limits));
         let further = further.map_err(|error| error.at(self.path()))?;
+        for part in std::iter::once(&*data).chain(&further) {
+            let path = |file| {
+                (self.number.saturating_sub(1), file, format!("{}.{}", self.path(), files::field_of(part, field)))
+            };
+            ready.files.extend(files::named(part).into_iter().map(path));
+        }
         self.blocks = self.blocks.saturating_add(further.len());
         self.check_count()?;
         if depth == 0 {

@@ -1,18 +1,19 @@
 //! Uploaded files: in from any reader, out as one.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use leafbase_model::{
-    AssetId, AssetRecord, AssetUrl, BlockDraft, BlockId, DayRef, Edge, Edit, Error, Position, Result, Target,
-    UploadFile, UploadedFile,
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error, ErrorKind, Position,
+    Result, Target, UploadFile, UploadedFile,
 };
-use leafbase_store::{EdgeEnd, EdgeKind, Reader};
-use leafbase_tree_ops::{self as ops, ReadTree};
+use leafbase_store::{EdgeEnd, EdgeKind};
+use leafbase_tree_ops as ops;
 
 use crate::connection::{Connection, Writing};
 use crate::sight::Sight;
 use crate::tree::Tree;
-use crate::{days, prepare};
+use crate::{days, links, prepare};
 
 mod media;
 mod names;
@@ -23,6 +24,7 @@ mod upload;
 pub(crate) use media::{block as block_of, media_type};
 pub(crate) use names::plain as plain_name;
 pub use reader::FileReader;
+use reader::Guard;
 pub(crate) use upload::Upload;
 
 /// How many of the blocks that show a file one look-up reads.
@@ -94,7 +96,7 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Checks that a block may be put at `position`, and writes nothing. Gives the position with its day fixed.
-    fn check_place(&self, writing: &mut Writing<'_, '_, S>, position: Position) -> Result<Position> {
+    fn check_place(&self, writing: &mut Writing<'_, '_>, position: Position) -> Result<Position> {
         if let Some(place) = self.place(writing, position, true)? {
             let block = media::block("", &AssetUrl::new(AssetId::NIL, String::new()));
             writing.decide(|tree, context| ops::open_place_for(tree, context, place, &block))?;
@@ -117,7 +119,7 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Makes the upload a file of the space, and inserts the block that shows it.
-    fn show(&self, writing: &mut Writing<'_, '_, S>, position: Position, upload: &Upload) -> Result<BlockId> {
+    fn show(&self, writing: &mut Writing<'_, '_>, position: Position, upload: &Upload) -> Result<BlockId> {
         let place = self.place(writing, position, false)?.ok_or_else(|| Error::not_found().at("position"))?;
         let drafts = vec![BlockDraft::new(upload.block())];
         let mut inserted = writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
@@ -134,36 +136,88 @@ impl<S: Sight> Connection<S> {
     /// [`crate::ErrorKind::NotFound`] if there is no such file, or no block that the connection sees shows it.
     pub fn file(&self, id: AssetId) -> Result<AssetRecord> {
         self.read(|tree, snapshot| {
-            let record = snapshot.reader().asset(id)?.ok_or_else(Error::not_found)?;
-            if self.sight.admits_all() || is_shown(tree, snapshot.reader(), id)? {
-                return Ok(record);
-            }
-            Err(Error::not_found())
+            let record = snapshot.reader().asset(id)?;
+            let is_seen = is_seen(tree, id)?;
+            record.filter(|_| is_seen).ok_or_else(Error::not_found)
         })
     }
 
-    /// Opens an uploaded file to read its bytes, or a part of them. It stays open for as long as the file exists.
+    /// Opens an uploaded file to read its bytes, or a part of them. It stays open for as long as the file exists, and the connection sees a
+    /// block that shows it.
     ///
     /// # Errors
     /// As [`Self::file`].
     pub fn open_file(&self, id: AssetId) -> Result<FileReader> {
-        Ok(FileReader::new(self.space.clone(), self.file(id)?))
+        let (record, connection) = (self.file(id)?, self.clone());
+        let guard: Guard = Box::new(move || connection.file(id).map(drop));
+        Ok(FileReader::new(self.space.clone(), record, (!self.sees_all()).then_some(guard)))
     }
 }
 
-/// Whether a block that is seen shows the file.
-fn is_shown<S: Sight>(tree: &Tree<'_, S>, reader: Reader<'_>, id: AssetId) -> Result<bool> {
-    let mut after = None;
+/// Refuses what `parts` say if they name a file that is not seen, unless the block named it before. `field` is where the address of a block
+/// that has one was given.
+///
+/// # Errors
+/// [`crate::ErrorKind::NotFound`] at the field, whether there is such a file or not.
+pub(crate) fn check_named(
+    tree: &Tree<'_>,
+    before: Option<&BlockData>,
+    parts: &[BlockData],
+    field: &'static str,
+) -> Result<()> {
+    if tree.sees_all() {
+        return Ok(());
+    }
+    let kept: BTreeSet<_> = before.map(named).into_iter().flatten().collect();
+    for part in parts {
+        for file in named(part).into_iter().filter(|file| !kept.contains(file)) {
+            if !is_seen(tree, file)? {
+                return Err(Error::not_found().at(field_of(part, field)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same of a title or a name, told without a path.
+pub(crate) fn check_title(tree: &Tree<'_>, before: Option<&BlockData>, title: &str) -> Result<()> {
+    if tree.sees_all() {
+        return Ok(());
+    }
+    let checked = check_named(tree, before, &[BlockData::page(title)], "");
+    checked.map_err(|error| if error.kind() == ErrorKind::NotFound { Error::not_found() } else { error })
+}
+
+/// The uploaded files that `data` names.
+pub(crate) fn named(data: &BlockData) -> Vec<AssetId> {
+    let mut named = Vec::new();
+    links::files(data, &mut |file| named.push(file));
+    named
+}
+
+/// The field of `data` that names files. `field` is where an address was given.
+pub(crate) const fn field_of(data: &BlockData, field: &'static str) -> &'static str {
+    if data.block_type().has_own_markdown() { "markdown" } else { field }
+}
+
+/// Whether the call may know of the file: whether a block that is seen shows it. What is not there takes the same look-ups as what one
+/// hidden block shows; of more, each is looked at.
+pub(crate) fn is_seen(tree: &Tree<'_>, id: AssetId) -> Result<bool> {
+    if tree.sees_all() {
+        return Ok(true);
+    }
+    let (mut after, mut is_known) = (None, false);
     loop {
-        let page = reader.edges_to(EdgeEnd::Asset(id), after, PAGE)?;
-        for link in &page {
-            if link.kind == EdgeKind::Embed && tree.locate(link.source)?.is_some() {
+        let page = tree.reader().edges_to(EdgeEnd::Asset(id), after, PAGE)?;
+        for link in page.iter().filter(|link| link.kind == EdgeKind::Embed) {
+            is_known = true;
+            if tree.sees(link.source)? {
                 return Ok(true);
             }
         }
         after = page.last().copied();
         if page.len() < PAGE {
-            return Ok(false);
+            return if is_known { Ok(false) } else { tree.sees(BlockId::NIL) };
         }
     }
 }

@@ -14,7 +14,8 @@ impl<S: Sight> Connection<S> {
     /// [`crate::ErrorKind::Validation`] if the clock is beyond the years 0 to 9999, or the space's zone is unknown to this
     /// version; what the store reports.
     pub fn info(&self) -> Result<ConnectionInfo> {
-        let (meta, now) = (self.space.meta()?, self.space.now());
+        let meta = self.space.meta().map_err(|error| self.seen().tell(error))?;
+        let now = self.space.now();
         let zone = days::zone(&meta.zone)?;
         Ok(ConnectionInfo {
             space: SpaceInfo {

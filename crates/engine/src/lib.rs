@@ -35,7 +35,23 @@
 //! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
 //! | follow what happens | [`changes_since`](Connection::changes_since) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
+//! | show some documents alone | [`Space::scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`] |
 //! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`compact`](Space::compact), [`stats`](Space::stats), [`rebuild_search`](Space::rebuild_search) |
+//!
+//! # Scopes
+//!
+//! [`Space::scope`] is some documents, and [`Scope::connect`] gives a [`Connection`] that sees these and not a trace of the rest. It has the
+//! operations on blocks, collections, comments, files and searches, and lists its documents; those on folders, tasks, daily notes, the trash and
+//! the space itself do not exist on its type:
+//!
+//! ```compile_fail
+//! # let space = leafbase::Space::in_memory().unwrap();
+//! space.scoped([]).create_document("Trip");
+//! ```
+//!
+//! What is hidden, in the trash or purged is answered like what never was. A link to it is shown as `invalid:out_of_scope#N`, which stands for it
+//! when the text is written back. A relation to a collection that is not seen does not exist for the connection, and survives what it
+//! writes. Searches find, rank and count by what is seen alone. How long a call takes is not hidden.
 //!
 //! # Threads
 //!
@@ -81,6 +97,7 @@ mod ids;
 mod links;
 mod prepare;
 mod rendered;
+mod scope;
 mod sight;
 mod tree;
 
@@ -113,8 +130,12 @@ pub use ids::RandomIds;
 pub use leafbase_model::*;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{CheckReport, Problem, SpaceMeta, Stats};
+#[cfg(feature = "testkit")]
+#[doc(hidden)]
+pub use scope::Leak;
+pub use scope::{Scope, ScopedChanges};
 pub use search::SearchIndexing;
-pub use sight::{Full, Sight};
+pub use sight::{Full, Scoped, Sight};
 pub use space::{Progress, Space, SpaceBuilder};
 pub use transfer::{
     Adaptation, AdaptationKind, ExportOptions, ExportReport, ImportOptions, ImportReport, ImportSource, MemorySource,

@@ -112,6 +112,11 @@ fn is_rendered(data: &BlockData) -> bool {
     !data.block_type().has_own_markdown() && !data.markdown.is_empty()
 }
 
+/// The field that tells the address of a block that has one.
+pub(crate) fn address_field(data: &BlockData) -> &'static str {
+    if is_rendered(data) { "markdown" } else { "url" }
+}
+
 fn check_rendered(data: &BlockData, limits: &Limits) -> Result<()> {
     // Markup and escapes take some room around the longest code and the longest URL.
     let longest = limits.block_raw.max(limits.attribute).saturating_mul(2);

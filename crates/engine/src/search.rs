@@ -12,6 +12,7 @@ mod texts;
 
 mod generations;
 mod recent;
+mod selections;
 
 mod indexer;
 mod worker;
@@ -22,6 +23,7 @@ mod filters;
 mod snippets;
 
 mod across;
+mod leaking;
 
 mod around;
 mod blocks;

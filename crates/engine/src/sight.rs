@@ -1,35 +1,115 @@
 //! The scope guard: what a connection sees. Every operation reads through it, so what is hidden is not found.
 
-use leafbase_model::DocumentRecord;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// What a connection sees. Sealed: the kinds of connection are Leafbase's own.
-pub trait Sight: sealed::Sealed + Clone + Send + Sync + 'static {
-    /// Whether the connection may know of this document.
-    #[doc(hidden)]
-    fn admits(&self, document: &DocumentRecord) -> bool;
+use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location};
 
-    /// Whether every document is admitted, so that none need be looked up to find out.
-    #[doc(hidden)]
-    fn admits_all(&self) -> bool;
-}
+use crate::scope::{Leak, Scope, links};
+
+/// What a connection sees. Sealed: the kinds of connection are Leafbase's own, [`Full`] and [`Scoped`].
+pub trait Sight: sealed::Sealed + Clone + Send + Sync + 'static {}
 
 /// The sight of a full-space connection: everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Full;
 
-impl Sight for Full {
-    fn admits(&self, _: &DocumentRecord) -> bool {
-        true
-    }
+impl Sight for Full {}
 
-    fn admits_all(&self) -> bool {
-        true
+/// The sight of a scoped connection: the documents of its [`Scope`] as they are when a call begins, but for those in the trash.
+#[derive(Clone)]
+pub struct Scoped(pub(crate) Scope);
+
+impl Sight for Scoped {}
+
+impl std::fmt::Debug for Scoped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Which documents are in the scope, those that are gone and in the trash included, is the host's to know.
+        f.debug_struct("Scoped").finish_non_exhaustive()
     }
 }
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::Full {}
+/// What one call sees: fixed when it begins.
+#[derive(Clone)]
+pub enum Seen {
+    /// Every document.
+    All,
+    /// These of the documents, unless they are in the trash.
+    Documents(Arc<BTreeSet<DocumentId>>, Leak),
+}
+
+impl std::fmt::Debug for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.is_all() { "All" } else { "Documents" })
+    }
+}
+
+impl Seen {
+    pub(crate) const fn is_all(&self) -> bool {
+        matches!(self, Self::All)
+    }
+
+    /// Whether the call may know of this document.
+    pub(crate) fn admits(&self, document: &DocumentRecord) -> bool {
+        self.admits_at(document.id, document.location)
+    }
+
+    /// Whether the call may know of a document that is kept there.
+    pub(crate) fn admits_at(&self, document: DocumentId, location: Location) -> bool {
+        match self {
+            Self::All => true,
+            Self::Documents(named, _) => {
+                !matches!(location, Location::Trash | Location::Inbox) && named.contains(&document)
+            }
+        }
+    }
+
+    /// Whether this document is one of them, wherever it is kept.
+    pub(crate) fn names(&self, document: DocumentId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Documents(named, _) => named.contains(&document),
+        }
+    }
+
+    /// Whether a test has switched this leak on.
+    pub(crate) const fn leaks(&self, leak: Leak) -> bool {
+        matches!(self, Self::Documents(_, on) if on.is(leak))
+    }
+
+    /// An error as the call may tell it: one of the store names what it was about, which may be hidden.
+    pub(crate) fn tell(&self, error: Error) -> Error {
+        if self.is_all() {
+            return error;
+        }
+        let message = match error.kind() {
+            ErrorKind::Corrupted => "the space is damaged: the host can check it",
+            ErrorKind::Storage => "the space could not be read or written",
+            _ => return links::told(error),
+        };
+        Error::new(error.kind(), message)
+    }
+}
+
+pub(crate) mod sealed {
+    use super::{Full, Scoped, Seen};
+
+    pub trait Sealed {
+        /// What a call that begins now sees.
+        fn seen(&self) -> Seen;
+    }
+
+    impl Sealed for Full {
+        fn seen(&self) -> Seen {
+            Seen::All
+        }
+    }
+
+    impl Sealed for Scoped {
+        fn seen(&self) -> Seen {
+            self.0.seen()
+        }
+    }
 }
 
 #[cfg(test)]
@@ -43,27 +123,11 @@ mod tests {
     use super::*;
     use crate::{Connection, Space};
 
-    /// The sight of a connection to one document.
-    #[derive(Clone, Copy, Debug)]
-    struct One(DocumentId);
-
-    impl sealed::Sealed for One {}
-
-    impl Sight for One {
-        fn admits(&self, document: &DocumentRecord) -> bool {
-            document.id == self.0
-        }
-
-        fn admits_all(&self) -> bool {
-            false
-        }
-    }
-
     /// A document that is seen, with two texts, and blocks of documents that are not: roots, a page, a text within it, a
     /// line, a daily note, and a document in the trash.
     struct Scene {
         space: Space,
-        seen: Connection<One>,
+        seen: Connection<Scoped>,
         document: DocumentId,
         texts: [BlockId; 2],
         hidden: Vec<(&'static str, BlockId)>,
@@ -93,7 +157,7 @@ mod tests {
             ("a root in the trash", trashed.id().root()),
             ("a text in the trash", gone[0].id),
         ];
-        let seen = Connection::new(space.clone(), One(document));
+        let seen = space.scoped([document, trashed.id()]);
         Scene { space, seen, document, texts: [texts[0].id, texts[1].id], hidden }
     }
 
@@ -186,7 +250,7 @@ mod tests {
             let gone = scene.seen.fetch(Fetch::new(scene.texts[0])).is_err();
             assert!(outcome.is_ok() || gone || refused.contains(&operation) || odd.contains(&operation), "{operation}");
         }
-        let listed: Vec<_> = scene.seen.documents().unwrap().iter().map(leafbase_model::Document::id).collect();
+        let listed: Vec<_> = scene.seen.documents().unwrap().iter().map(|document| document.id).collect();
         assert_eq!(listed, [scene.document]);
     }
 

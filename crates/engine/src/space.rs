@@ -294,7 +294,7 @@ impl Space {
         let touched = Touched::by(edits);
         let apply = |transaction: &mut SpaceTransaction<'_>, _: &Stamp| {
             transaction.apply(edits.to_vec())?;
-            if touched.is_empty() { Ok(()) } else { touched.verify(&Tree::new(transaction.reader()?, &Full)) }
+            if touched.is_empty() { Ok(()) } else { touched.verify(&Tree::full(transaction.reader()?)) }
         };
         Ok(self.write(by, apply)?.1)
     }

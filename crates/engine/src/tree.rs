@@ -1,85 +1,120 @@
 //! The block trees as the decisions read them: through the scope guard, so that what is hidden is not found.
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Forest, Result};
+use std::cell::Cell;
+
+use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Forest, Result};
 use leafbase_store::{Reader, Standing};
 use leafbase_tree_ops::{Located, ReadTree};
 
-use crate::sight::Sight;
+use crate::scope::Leak;
+use crate::sight::Seen;
 
-/// Reads of one state, as a connection of this sight sees it. Every block that a request names is looked up here.
-#[derive(Debug)]
-pub(crate) struct Tree<'a, S> {
+/// Reads of one state, as a call sees it. Every block that a request names is looked up here.
+pub(crate) struct Tree<'a> {
     reader: Reader<'a>,
-    sight: &'a S,
+    seen: Seen,
+    /// What was found to be seen last: the parts of one operation ask for the same few things again.
+    block: Cell<Option<(BlockId, Standing)>>,
+    document: Cell<Option<DocumentId>>,
 }
 
-impl<'a, S: Sight> Tree<'a, S> {
-    pub(crate) fn new(reader: Reader<'a>, sight: &'a S) -> Self {
-        Self { reader, sight }
+impl<'a> Tree<'a> {
+    pub(crate) const fn new(reader: Reader<'a>, seen: Seen) -> Self {
+        Self { reader, seen, block: Cell::new(None), document: Cell::new(None) }
+    }
+
+    /// The same without the guard.
+    pub(crate) const fn full(reader: Reader<'a>) -> Self {
+        Self::new(reader, Seen::All)
     }
 
     /// Reads without the guard: of what follows from something that was admitted.
-    pub(crate) fn reader(&self) -> Reader<'a> {
+    pub(crate) const fn reader(&self) -> Reader<'a> {
         self.reader
     }
 
-    /// Where `block` stands, if the connection may know of it.
-    fn standing(&self, block: BlockId) -> Result<Option<Standing>> {
-        let Some(standing) = self.reader.locate(block)? else { return Ok(None) };
-        Ok(self.admits(standing.document)?.then_some(standing))
+    /// What the call sees.
+    pub(crate) const fn seen(&self) -> &Seen {
+        &self.seen
     }
 
-    fn admits(&self, document: DocumentId) -> Result<bool> {
-        if self.sight.admits_all() {
+    /// Whether everything is seen, so that nothing need be looked up to find out.
+    pub(crate) const fn sees_all(&self) -> bool {
+        self.seen.is_all()
+    }
+
+    /// Whether `block` exists and is seen.
+    pub(crate) fn sees(&self, block: BlockId) -> Result<bool> {
+        Ok(self.standing(block)?.is_some())
+    }
+
+    /// Where `block` stands, if the call may know of it. What is not there takes the same look-ups as what is hidden.
+    fn standing(&self, block: BlockId) -> Result<Option<Standing>> {
+        if self.sees_all() {
+            return self.reader.locate(block);
+        }
+        if let Some((_, standing)) = self.block.get().filter(|(known, _)| *known == block) {
+            return Ok(Some(standing));
+        }
+        let standing = self.reader.look_up(block)?;
+        let document = standing.map_or(DocumentId::of_root(BlockId::NIL), |standing| standing.document);
+        let is_seen = self.sees_document(document)?;
+        if !is_seen && standing.is_some() && self.seen.leaks(Leak::Errors) {
+            return Err(Error::new(ErrorKind::NotFound, "hidden"));
+        }
+        let standing = standing.filter(|_| is_seen);
+        self.block.set(standing.map(|standing| (block, standing)).or(self.block.get()));
+        Ok(standing)
+    }
+
+    /// Whether `document` exists and is seen.
+    pub(crate) fn sees_document(&self, document: DocumentId) -> Result<bool> {
+        if self.sees_all() || self.document.get() == Some(document) {
             return Ok(true);
         }
-        Ok(self.reader.document(document)?.is_some_and(|record| self.sight.admits(&record)))
+        let is_seen = self.reader.look_up_document(document)?.is_some_and(|record| self.seen.admits(&record));
+        if is_seen {
+            self.document.set(Some(document));
+        }
+        Ok(is_seen)
+    }
+
+    fn hides(&self, block: BlockId) -> Result<bool> {
+        Ok(!self.sees_all() && self.standing(block)?.is_none())
     }
 }
 
-impl<S: Sight> ReadTree for Tree<'_, S> {
+impl ReadTree for Tree<'_> {
     fn locate(&self, block: BlockId) -> Result<Option<Located>> {
         let standing = self.standing(block)?;
         Ok(standing.map(|Standing { document, parent }| Located { document, parent }))
     }
 
     fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
-        if !self.sight.admits_all() && self.standing(block)?.is_none() {
-            return Ok(None);
-        }
-        self.reader.block(block)
+        if self.hides(block)? { Ok(None) } else { self.reader.block(block) }
     }
 
     fn document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
-        Ok(self.reader.document(document)?.filter(|record| self.sight.admits(record)))
+        Ok(self.reader.document(document)?.filter(|record| self.seen.admits(record)))
     }
 
     fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>> {
-        if self.admits(document)? { self.reader.last_child(document, parent) } else { Ok(None) }
+        if self.sees_document(document)? { self.reader.last_child(document, parent) } else { Ok(None) }
     }
 
     fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
-        if !self.sight.admits_all() && self.standing(block)?.is_none() {
-            return Ok(None);
-        }
-        self.reader.previous_sibling(block)
+        if self.hides(block)? { Ok(None) } else { self.reader.previous_sibling(block) }
     }
 
     fn first_children(&self, document: DocumentId, parent: BlockId, limit: usize) -> Result<Vec<BlockRecord>> {
-        if self.admits(document)? { self.reader.first_children(document, parent, limit) } else { Ok(Vec::new()) }
+        if self.sees_document(document)? { self.reader.first_children(document, parent, limit) } else { Ok(Vec::new()) }
     }
 
     fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
-        if !self.sight.admits_all() && self.standing(block)?.is_none() {
-            return Ok(Forest::default());
-        }
-        self.reader.subtree(block, max_depth)
+        if self.hides(block)? { Ok(Forest::default()) } else { self.reader.subtree(block, max_depth) }
     }
 
     fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
-        if !self.sight.admits_all() && self.standing(block)?.is_none() {
-            return Ok(Forest::default());
-        }
-        self.reader.subtree_without_items(block, max_depth)
+        if self.hides(block)? { Ok(Forest::default()) } else { self.reader.subtree_without_items(block, max_depth) }
     }
 }

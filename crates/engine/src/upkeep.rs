@@ -6,14 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_collections::ReadCollections;
-use leafbase_model::{
-    AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Forest, Limits, Result, Schema, Stamp,
-};
+use leafbase_model::{AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Forest, Limits, Result, Schema};
 use leafbase_store::{EdgeEnd, Reader};
 
 use crate::collections::removal;
 use crate::links;
-use crate::sight::Full;
 use crate::tree::Tree;
 
 /// The blocks that `edit` takes out, and their document.
@@ -52,14 +49,9 @@ pub(crate) fn concerns_collections(edits: &[Edit]) -> bool {
 }
 
 /// `edits` with what of collections goes with them. `tree` is the state before.
-pub(crate) fn with_collections(
-    tree: &Tree<'_, Full>,
-    stamp: &Stamp,
-    limits: &Limits,
-    edits: Vec<Edit>,
-) -> Result<Vec<Edit>> {
+pub(crate) fn with_collections(tree: &Tree<'_>, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
     let edits = with_names(tree, edits)?;
-    if removal::takes_any(&edits) { removal::with_ends(tree, stamp, limits, edits) } else { Ok(edits) }
+    if removal::takes_any(&edits) { removal::with_ends(tree, limits, edits) } else { Ok(edits) }
 }
 
 /// The collection that `edit` gives another name, and its document.
@@ -73,7 +65,7 @@ fn renamed(edit: &Edit) -> Option<(DocumentId, &BlockRecord)> {
 }
 
 /// `edits` with the schemas of collections that they rename, unless they bring them themselves.
-fn with_names(tree: &Tree<'_, Full>, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+fn with_names(tree: &Tree<'_>, edits: Vec<Edit>) -> Result<Vec<Edit>> {
     let brought: BTreeSet<_> = edits.iter().filter_map(named_by_schema).collect();
     let (mut all, mut schemas) = (Vec::with_capacity(edits.len()), BTreeMap::new());
     for edit in edits {
@@ -90,7 +82,7 @@ fn with_names(tree: &Tree<'_, Full>, edits: Vec<Edit>) -> Result<Vec<Edit>> {
             let after = Schema { name, ..before.clone() };
             schemas.insert(collection, after.clone());
             let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
-            all.push(Edit::SetSchema { document, collection, before, after });
+            all.push(Edit::SetSchema { document, collection, before, after, quiet: false });
         }
     }
     Ok(all)

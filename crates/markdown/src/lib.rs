@@ -58,6 +58,7 @@ mod render;
 mod single;
 
 mod links;
+mod mentions;
 mod plain;
 
 pub use canonical::{canonical, canonical_inline};
@@ -65,6 +66,9 @@ pub use destination::escape;
 pub use front::{FrontMatter, front_matter};
 pub use highlights::check_highlights;
 pub use links::{Link, LinkForm, LinkTarget, links, rewrite_links};
+pub use mentions::{
+    Mention, MentionForm, Named, Rewritten, mentions, placeholder, placeholder_numbers, rewrite_mentions,
+};
 pub use parse::{Adaptation, AdaptationKind, EmptyFirstItem, ParseOptions, Parsed, parse};
 pub use plain::plain_text;
 pub use render::{Rendered, render};

@@ -74,6 +74,24 @@ pub fn links<'t>(inline: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
     if memchr::memchr2(b']', b'<', inline.as_bytes()).is_none() {
         return;
     }
+    pieces(inline, &mut |piece| {
+        if let Piece::Link(link) = piece {
+            visit(link);
+        }
+    });
+}
+
+/// What a text has that is not just words.
+pub(crate) enum Piece<'t> {
+    Link(Link<'t>),
+    /// A tag of HTML.
+    Tag(Range<usize>),
+    /// A code span, or the backticks that open none.
+    Code(Range<usize>),
+}
+
+/// Visits every piece of `inline`, by where it ends.
+pub(crate) fn pieces<'t>(inline: &'t str, visit: &mut dyn FnMut(Piece<'t>)) {
     for cell in crate::table::cells(inline) {
         let start = cell.start;
         Scan::new(inline.get(cell).unwrap_or_default(), start).run(visit);
@@ -117,7 +135,7 @@ fn is_pointed(before: &str) -> bool {
     before.ends_with('<')
 }
 
-fn write_autolink(out: &mut String, destination: &str) {
+pub(crate) fn write_autolink(out: &mut String, destination: &str) {
     for letter in destination.chars() {
         match letter {
             '<' => out.push_str("%3C"),
@@ -166,14 +184,18 @@ impl<'t> Scan<'t> {
         Self { text, before, open: Vec::new(), spent: 0, no_comment: false }
     }
 
-    fn run(mut self, visit: &mut dyn FnMut(Link<'t>)) {
+    fn run(mut self, visit: &mut dyn FnMut(Piece<'t>)) {
         let bytes = self.text.as_bytes();
         let mut at = 0;
         while let Some(found) = bytes.get(at..).and_then(next_special) {
             at += found;
             at = match bytes.get(at) {
                 Some(b'\\') => at + 2,
-                Some(b'`') => tags::behind_code(bytes, at),
+                Some(b'`') => {
+                    let end = tags::behind_code(bytes, at);
+                    visit(Piece::Code(self.range(at, end)));
+                    end
+                }
                 Some(b'[') => {
                     let embedded = at > 0 && bytes.get(at - 1) == Some(&b'!') && !is_escaped(bytes, at - 1);
                     self.open.push(Open { at, embedded });
@@ -185,7 +207,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn close(&mut self, at: usize, visit: &mut dyn FnMut(Link<'t>)) -> usize {
+    fn close(&mut self, at: usize, visit: &mut dyn FnMut(Piece<'t>)) -> usize {
         let Some(open) = self.open.pop() else { return at + 1 };
         let spent = self.open.len() < self.spent && !open.embedded;
         self.spent = self.spent.min(self.open.len());
@@ -215,7 +237,7 @@ impl<'t> Scan<'t> {
     }
 
     /// An autolink, or an HTML tag, which is passed over.
-    fn pointed(&mut self, at: usize, visit: &mut dyn FnMut(Link<'t>)) -> usize {
+    fn pointed(&mut self, at: usize, visit: &mut dyn FnMut(Piece<'t>)) -> usize {
         let rest = self.text.get(at..).unwrap_or_default();
         if let Some(length) = autolink_length(rest) {
             let destination = rest.get(1..length - 1).unwrap_or_default();
@@ -227,14 +249,21 @@ impl<'t> Scan<'t> {
             self.no_comment = end.is_none();
             return end.map_or(at + 1, |end| at + 4 + end + 3);
         }
-        at + starts::tag_length(rest).unwrap_or(1)
+        let Some(length) = starts::tag_length(rest) else { return at + 1 };
+        visit(Piece::Tag(self.range(at, at + length)));
+        at + length
     }
 
-    fn found(&self, written: &'t str, start: usize, form: LinkForm, visit: &mut dyn FnMut(Link<'t>)) {
+    fn found(&self, written: &'t str, start: usize, form: LinkForm, visit: &mut dyn FnMut(Piece<'t>)) {
         let destination = if form == LinkForm::Autolink { Cow::Borrowed(written) } else { unescape(written) };
         let target = LinkTarget::of(&destination);
         let start = self.before + start;
-        visit(Link { destination, range: start..start + written.len(), target, form });
+        visit(Piece::Link(Link { destination, range: start..start + written.len(), target, form }));
+    }
+
+    /// The same place in what the caller gave.
+    const fn range(&self, start: usize, end: usize) -> Range<usize> {
+        self.before + start..self.before + end
     }
 }
 

@@ -79,11 +79,14 @@ impl Serialize for Edit {
                 map.serialize_entry("comment", comment)?;
             }
             Self::CreateAsset(asset) | Self::EraseAsset(asset) => map.serialize_entry("asset", asset)?,
-            Self::SetSchema { document, collection, before, after } => {
+            Self::SetSchema { document, collection, before, after, quiet } => {
                 map.serialize_entry("documentId", document)?;
                 map.serialize_entry("collectionId", collection)?;
                 map.serialize_entry("before", before)?;
                 map.serialize_entry("after", after)?;
+                if *quiet {
+                    map.serialize_entry("quiet", quiet)?;
+                }
             }
         }
         map.end()

@@ -110,8 +110,17 @@ pub struct DocumentRecord {
     pub day: Option<Day>,
     /// When it was made.
     pub created_at: Timestamp,
-    /// When it, or a block of it, last changed.
+    /// When it, or a block of it, last changed; putting it into the trash and taking it out are such a change, keeping it elsewhere is not.
     pub modified_at: Timestamp,
+}
+
+impl DocumentRecord {
+    /// What it is when it is kept at `location` from the instant `at` on.
+    pub fn kept_at(&self, location: Location, at: Timestamp) -> Self {
+        let was_changed = (self.location == Location::Trash) != (location == Location::Trash);
+        let modified_at = if was_changed { self.modified_at.max(at) } else { self.modified_at };
+        Self { location, modified_at, ..self.clone() }
+    }
 }
 
 /// A document as a listing shows it.

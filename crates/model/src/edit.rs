@@ -7,7 +7,7 @@ use crate::{AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord
 pub struct BlockRecord {
     /// Its ID.
     pub id: BlockId,
-    /// 1 when it is made, and one more with each change of its data.
+    /// 1 when it is made, and one more with each change of its data, but for those that follow from the other end of a relation.
     pub rev: u64,
     /// The making.
     pub created: Stamp,
@@ -81,7 +81,8 @@ pub enum Edit {
         /// What: side by side, and complete.
         forest: Forest,
     },
-    /// A block says something else.
+    /// A block says something else. One that keeps its `rev` and its stamps is a change that follows from one elsewhere, at the other
+    /// end of a relation: then the time of its document's last change stays, too.
     Update {
         /// Its document.
         document: DocumentId,
@@ -165,6 +166,8 @@ pub enum Edit {
         before: Option<Box<Schema>>,
         /// What it is then.
         after: Option<Box<Schema>>,
+        /// Whether it follows from a change elsewhere, at the other end of a relation: then the time of the document's last change stays.
+        quiet: bool,
     },
 }
 
@@ -186,8 +189,8 @@ impl Edit {
             Self::RemoveComment { document, block, comment } => Self::AddComment { document, block, comment },
             Self::CreateAsset(asset) => Self::EraseAsset(asset),
             Self::EraseAsset(asset) => Self::CreateAsset(asset),
-            Self::SetSchema { document, collection, before, after } => {
-                Self::SetSchema { document, collection, before: after, after: before }
+            Self::SetSchema { document, collection, before, after, quiet } => {
+                Self::SetSchema { document, collection, before: after, after: before, quiet }
             }
         }
     }

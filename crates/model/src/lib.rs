@@ -75,6 +75,7 @@ mod document;
 mod folder;
 mod info;
 mod item_values;
+mod scoped;
 mod search;
 
 mod change;
@@ -132,6 +133,7 @@ pub use schema::{
     ContentProperty, ContentPropertyDraft, Property, PropertyDraft, PropertyKind, PropertyType, Relation, Schema,
     SchemaDraft, SelectOption,
 };
+pub use scoped::{ListScopedDocuments, ScopedChange, ScopedDocument};
 pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
 pub use styles::{
     BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, TextAlignment, TextLook,

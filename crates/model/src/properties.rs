@@ -68,6 +68,11 @@ impl Properties {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
+    /// Every value to be changed where it is, in the order of the keys.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut PropertyValue> {
+        self.0.iter_mut().map(|(_, value)| value)
+    }
+
     /// Where `key` is, or would be.
     fn find(&self, key: &str) -> std::result::Result<usize, usize> {
         self.0.binary_search_by(|(known, _)| known.as_str().cmp(key))

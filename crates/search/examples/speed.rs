@@ -110,7 +110,7 @@ fn main() -> Result<()> {
         let fresh: Vec<SearchDocument> = (0..some).map(|number| dice.document(&mut maker, number * 50).0).collect();
         let changed: HashSet<DocumentId> = fresh.iter().map(SearchDocument::id).collect();
         let fresh: Vec<&SearchDocument> = fresh.iter().collect();
-        let scope = Scope { fresh: &fresh, changed: &changed, accepts: &|_| true };
+        let scope = Scope { fresh: &fresh, changed: &changed, accepts: &|_| true, only: None };
         let view = index.view()?;
         println!("{some} fresh documents:");
         for (name, terms) in [

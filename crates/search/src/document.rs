@@ -177,6 +177,7 @@ pub struct SearchDocument {
     pub(crate) lengths: [u32; 4],
     /// Its trigrams, each once.
     pub(crate) grams: Vec<Gram>,
+    pub(crate) varies: bool,
 }
 
 impl SearchDocument {
@@ -193,6 +194,11 @@ impl SearchDocument {
     /// The same document kept elsewhere, or changed at another time.
     pub fn with_attributes(self, attributes: Attributes) -> Self {
         Self { attributes, ..self }
+    }
+
+    /// Whether its texts are not the same for everybody, so that its trigrams tell nothing to those who are shown others.
+    pub const fn varies(&self) -> bool {
+        self.varies
     }
 
     /// Whether it may have what is required. What is required nests no deeper than a pattern.

@@ -13,6 +13,8 @@ pub(crate) type Gram = u32;
 const LETTER: u32 = 6;
 /// The numbers of trigrams of ASCII are below this.
 const PLAIN: u32 = 1 << (3 * LETTER);
+/// Stands among the trigrams of a document whose texts vary. It is the number of none.
+pub(crate) const VARIES: Gram = PLAIN;
 /// The numbers of the letters of ASCII.
 const LETTERS: [u8; 128] = {
     let (mut letters, mut byte) = ([0; 128], 0);
@@ -146,6 +148,7 @@ mod tests {
         let grams: BTreeSet<Gram> = all().flat_map(|(a, b)| letters.iter().map(move |c| gram([a, b, *c]))).collect();
         assert_eq!(grams.len(), 37 * 37 * 37);
         assert!(grams.iter().all(|gram| *gram < super::PLAIN));
+        assert!(gram(['a', 'b', 'é']) > super::VARIES);
         assert!(gram(['a', 'b', 'é']) != gram(['b', 'a', 'é']));
     }
 }

@@ -17,6 +17,7 @@ use entry::Entry;
 use files::Files;
 use layout::Fields;
 use room::Room;
+pub use selection::Selection;
 use tidying::Size;
 pub use view::{Hit, Scope, View};
 
@@ -27,11 +28,12 @@ mod layout;
 mod lists;
 mod room;
 mod scores;
+mod selection;
 mod tidying;
 mod view;
 
 /// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
-const FORMAT: &str = "leafbase-search-2";
+const FORMAT: &str = "leafbase-search-3";
 
 /// Bytes that documents are gathered in before they are written.
 const GATHERED: usize = 32 << 20;

@@ -9,6 +9,7 @@
 //! | a document made ready | [`Maker`], [`SearchDocument`] |
 //! | the index: made, opened, kept up, read | [`Index`], [`View`] |
 //! | ranked search | [`View::search`] |
+//! | a search of some documents, as if there were no others | [`View::select`] |
 //! | regular expressions of bounded cost | [`Pattern`], [`Fuel`] |
 //! | documents that a pattern can match at all | [`Pattern::required`], [`View::candidates`] |
 //!
@@ -50,7 +51,7 @@
 //!
 //! // Changed since, and so searched as it is now.
 //! let (porto, changed) = (document(2, "Porto", "We walk."), HashSet::from([DocumentId::from_bytes([2; 16])]));
-//! let scope = Scope { fresh: &[&porto], changed: &changed, accepts: &|_| true };
+//! let scope = Scope { fresh: &[&porto], changed: &changed, accepts: &|_| true, only: None };
 //! let hits = index.view()?.search(&Terms::new(&["\"night train\""], false)?, &scope, 20)?;
 //! assert_eq!(hits.iter().map(|hit| hit.document.as_bytes()[0]).collect::<Vec<_>>(), [1]);
 //! # Ok::<(), leafbase_model::Error>(())
@@ -79,7 +80,7 @@ pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
 pub use document::{Attributes, Lane, SearchDocument};
 pub use finder::Finder;
 pub use fold::fold;
-pub use index::{Hit, Index, Scope, View};
+pub use index::{Hit, Index, Scope, Selection, View};
 pub use maker::{Filling, Maker};
 pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Trigram, Unknown, trigrams};
 pub use query::{QueryPart, QueryWord, query_words};

@@ -44,7 +44,7 @@ impl Maker {
         self.body.clear();
         self.grams.clear();
         self.title.add(title, 0);
-        Filling { maker: self, attributes, position: 0 }
+        Filling { maker: self, attributes, position: 0, varies: false }
     }
 }
 
@@ -53,6 +53,7 @@ pub struct Filling<'m> {
     maker: &'m mut Maker,
     attributes: Attributes,
     position: u32,
+    varies: bool,
 }
 
 impl std::fmt::Debug for Filling<'_> {
@@ -75,14 +76,20 @@ impl Filling<'_> {
         self.maker.grams.add(text);
     }
 
+    /// Not everybody is shown the texts that patterns are to find as they were given.
+    pub fn vary(&mut self) {
+        self.varies = true;
+    }
+
     /// The document, ready.
     pub fn finish(self) -> SearchDocument {
-        let Maker { stems, title, body, grams } = self.maker;
+        let Self { maker, attributes, varies, .. } = self;
+        let Maker { stems, title, body, grams } = maker;
         let ((title, title_stems), (body, body_stems)) = (title.made(stems), body.made(stems));
         let lengths = [title.length(), body.length(), title_stems.length(), body_stems.length()];
         let words = [title, body];
         let stems = [title_stems, body_stems];
-        SearchDocument { attributes: self.attributes, words, stems, lengths, grams: grams.take() }
+        SearchDocument { attributes, words, stems, lengths, grams: grams.take(), varies }
     }
 }
 

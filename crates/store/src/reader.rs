@@ -180,6 +180,22 @@ impl Reader<'_> {
         Ok(self.place(block)?.map(|place| Standing::of(place.document, place.parent)))
     }
 
+    /// [`Self::locate`] by one look-up in the store, whatever is known already: as long for a block that is there as for one that is not.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn look_up(&self, block: BlockId) -> Result<Option<Standing>> {
+        Ok(place_of(self.read, block)?.map(|place| Standing::of(place.document, place.parent)))
+    }
+
+    /// [`Self::document`] by one look-up in the store, whatever is known already.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn look_up_document(&self, document: DocumentId) -> Result<Option<DocumentRecord>> {
+        Ok(counted_document(self.read, document)?.map(|counted| counted.record))
+    }
+
     /// The block itself, if it exists.
     ///
     /// # Errors

@@ -138,8 +138,8 @@ impl<'a> SpaceTransaction<'a> {
             Edit::RemoveComment { document, block, comment } => self.remove_comment(*document, *block, comment),
             Edit::CreateAsset(record) => self.create_asset(record),
             Edit::EraseAsset(record) => self.erase_asset(record),
-            Edit::SetSchema { document, collection, before, after } => {
-                self.set_schema(*document, *collection, before.as_deref(), after.as_deref())
+            Edit::SetSchema { document, collection, before, after, quiet } => {
+                self.set_schema((*document, *collection), before.as_deref(), after.as_deref(), *quiet)
             }
         }
     }

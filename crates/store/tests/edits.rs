@@ -173,6 +173,33 @@ fn change(before: &DocumentRecord, location: Location, day: Option<i64>) -> Edit
     Edit::UpdateDocument { after: DocumentRecord { location, day, ..before.clone() }, before: before.clone() }
 }
 
+/// What follows from a change elsewhere is told by the log, and not by the document's time; its inverse as little.
+#[test]
+fn quiet_edits_move_no_time() {
+    let (_, space) = memory_space();
+    let record = kept(1, Location::Unsorted, None);
+    let (document, root) = (record.id, record.id.root());
+    space.write(relaxed(), &stamp(1_000), |open| open.apply(vec![create(&record)])).unwrap();
+    let block = || space.snapshot().unwrap().reader().block(root).unwrap().unwrap();
+    for (now, rev, moved_to) in [(2_000, 1, None), (3_000, 2, Some(3_000)), (4_000, 2, Some(3_000))] {
+        let before = block();
+        let data = BlockData { markdown: format!("at {now}"), ..before.data.clone() };
+        let after = BlockRecord { rev, data, ..before.clone() };
+        let edit = Edit::Update { document, before: Box::new(before), after: Box::new(after) };
+        let written = space.write(relaxed(), &stamp(now), |open| open.apply(vec![edit.clone()])).unwrap();
+        assert_eq!(written.change.unwrap().documents, [document]);
+        let modified = || space.snapshot().unwrap().reader().document(document).unwrap().unwrap().modified_at;
+        let expected = moved_to.map_or(record.modified_at, |at| stamp(at).at);
+        assert_eq!(modified(), expected, "at {now}");
+        if moved_to != Some(now) {
+            for edit in [edit.inverse(), edit] {
+                space.write(relaxed(), &stamp(now), |open| open.apply(vec![edit.clone()])).unwrap();
+            }
+            assert_eq!(modified(), expected, "undone and redone at {now}");
+        }
+    }
+}
+
 fn folder(number: u8, parent: Option<u8>) -> FolderRecord {
     let id = |number| FolderId::from_bytes([number; 16]);
     FolderRecord { id: id(number), name: "Folder".to_owned(), parent: parent.map(id) }

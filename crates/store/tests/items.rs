@@ -46,8 +46,8 @@ fn schemas_that_do_not_fit_are_refused() {
     let (conflict, missing) = (Err(ErrorKind::Conflict), Err(ErrorKind::NotFound));
     let other = || Some(schema("Other", []));
     let elsewhere = |edit: Edit| match edit {
-        Edit::SetSchema { collection, before, after, .. } => {
-            Edit::SetSchema { document: DocumentId::of_root(id(7)), collection, before, after }
+        Edit::SetSchema { collection, before, after, quiet, .. } => {
+            Edit::SetSchema { document: DocumentId::of_root(id(7)), collection, before, after, quiet }
         }
         edit => edit,
     };

@@ -47,6 +47,8 @@ pub enum Broken {
     TheInboxIsChanged,
     /// A deleted item stays in its relations.
     PairsStay,
+    /// Items and documents at the other end of a relation that changes are changed.
+    OtherEndsAreChanged,
     /// Pairs stay when their relation is dropped.
     PairsOutliveTheirColumn,
     /// Related items stay when others are set.
@@ -77,6 +79,7 @@ impl Broken {
     /// Those that have to do with collections.
     pub const OF_COLLECTIONS: &[Self] = &[
         Self::PairsStay,
+        Self::OtherEndsAreChanged,
         Self::PairsOutliveTheirColumn,
         Self::RelatedOnesStay,
         Self::SingleEndsTakeMore,

@@ -128,7 +128,9 @@ impl NaiveSpace {
         self.drop_files();
         self.name_schemas();
         self.drop_relations();
-        self.revise_holders(&before, stamp);
+        if self.breaks(Broken::OtherEndsAreChanged) {
+            self.revise_holders(&before, stamp, &|_| true);
+        }
         if !self.breaks(Broken::ChangesAreNotDated) {
             self.date_changes(&before, stamp);
         }
@@ -140,13 +142,8 @@ impl NaiveSpace {
         let same = |document: &NaiveDocument| {
             let id = document.record.id;
             let on = |(found, _): &&(DocumentId, Comment)| *found == id;
-            let is_same_tree = before.document(id) == Some(document);
-            let is_same_schema = |(collection, schema): &(BlockId, Schema)| {
-                before.schema(*collection) == Some(schema) || !document.root.holds(*collection)
-            };
-            is_same_tree
-                && commented.iter().filter(on).eq(former.iter().filter(on))
-                && self.schemas.iter().all(is_same_schema)
+            let is_same_tree = before.document(id).is_some_and(|before| is_same_content(before, document));
+            is_same_tree && commented.iter().filter(on).eq(former.iter().filter(on))
         };
         let changed: Vec<_> = self.documents.iter().map(|document| !same(document)).collect();
         for (document, _) in self.documents.iter_mut().zip(changed).filter(|(_, changed)| *changed) {
@@ -189,4 +186,11 @@ fn planted(outline: &Outline, ids: &SequentialIds, labels: &mut Labels) -> Naive
     let (created, modified, data) = (stamp(0), stamp(0), outline.data.clone());
     let record = BlockRecord { id, rev: outline.rev.unwrap_or(1), created, modified, data };
     NaiveBlock { record, children: outline.children.iter().map(|child| planted(child, ids, labels)).collect() }
+}
+
+/// Whether nothing of a document changed but where it is kept, in the trash or out of it.
+fn is_same_content(before: &NaiveDocument, after: &NaiveDocument) -> bool {
+    let is_trashed = |document: &NaiveDocument| document.record.location == Location::Trash;
+    let elsewhere = DocumentRecord { location: before.record.location, ..after.record.clone() };
+    is_trashed(before) == is_trashed(after) && before.record == elsewhere && before.root == after.root
 }

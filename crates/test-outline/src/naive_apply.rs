@@ -117,7 +117,7 @@ impl NaiveSpace {
             Edit::RemoveComment { document, block, comment } => self.remove_comment(*document, *block, comment),
             Edit::CreateAsset(record) => self.add_file(record),
             Edit::EraseAsset(record) => self.erase_file(record),
-            Edit::SetSchema { document, collection, before, after } => {
+            Edit::SetSchema { document, collection, before, after, .. } => {
                 self.check_in(*collection, *document)?;
                 self.set_schema(*collection, before.as_deref(), after.as_deref())
             }

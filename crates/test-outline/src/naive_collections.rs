@@ -126,9 +126,16 @@ impl NaiveSpace {
                 return Err(below(Error::new(ErrorKind::SchemaMismatch, "values are in the way")));
             }
             space.begin_relations(id);
+            let own: Vec<_> = space.get(id).children.iter().map(|item| item.record.id).collect();
+            space.revise_holders(&before, by.0, &|item| own.contains(&item));
             let mut data = space.get(id).record.data.clone();
             data.markdown.clone_from(&schema.name);
             space.revise(id, data, by.0);
+            if schema != old && !space.breaks(Broken::ChangesAreNotDated) {
+                let home = space.document_of(id).unwrap().record.id;
+                let document = space.documents.iter_mut().find(|document| document.record.id == home).unwrap();
+                document.record.modified_at = document.record.modified_at.max(by.0.at);
+            }
             Ok(CollectionSchema { id, name: schema.name.clone(), schema })
         })
     }

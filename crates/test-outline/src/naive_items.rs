@@ -207,6 +207,9 @@ impl NaiveSpace {
                 let former = before.get(update.id).record.clone();
                 space.get_mut(update.id).record = former;
                 space.revise(update.id, data, by.0);
+                if space.shows_others(&before, (id, update.id)) {
+                    space.revise_alike(&before, update.id, by.0);
+                }
             }
             let shown = |update: &ItemUpdate| space.shown_item(update.id, Some(0), &|_| String::new());
             Ok(updates.iter().map(shown).collect())

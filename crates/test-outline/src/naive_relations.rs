@@ -159,8 +159,28 @@ impl NaiveSpace {
         held
     }
 
-    /// Items that hold other relations than before have changed.
-    pub(crate) fn revise_holders(&mut self, before: &Self, stamp: &Stamp) {
+    /// Whether an item of a collection, both of which were there before, holds or shows other related items.
+    pub(crate) fn shows_others(&self, before: &Self, (collection, item): (BlockId, BlockId)) -> bool {
+        let properties = self.schema(collection).into_iter().flat_map(|schema| &schema.properties);
+        let mut relations = properties.filter(|property| property.kind.relation().is_some());
+        self.held(item) != before.held(item)
+            || relations.any(|property| {
+                let end = (collection, property.key.clone());
+                self.related(&end, item) != before.related(&end, item)
+            })
+    }
+
+    /// The item has changed, if it is not said to have already.
+    pub(crate) fn revise_alike(&mut self, before: &Self, item: BlockId, stamp: &Stamp) {
+        let record = &mut self.get_mut(item).record;
+        if record.rev == before.get(item).record.rev {
+            record.rev += 1;
+            record.modified = stamp.clone();
+        }
+    }
+
+    /// Those of the items meant that hold other relations than before have changed.
+    pub(crate) fn revise_holders(&mut self, before: &Self, stamp: &Stamp, is_meant: &dyn Fn(BlockId) -> bool) {
         if self.relations.is_empty() && before.relations.is_empty() {
             return;
         }
@@ -168,7 +188,7 @@ impl NaiveSpace {
         let mut holders: Vec<_> = pairs.map(|(one, _)| *one).collect();
         holders.sort_unstable();
         holders.dedup();
-        for holder in holders {
+        for holder in holders.into_iter().filter(|holder| is_meant(*holder)) {
             let (Some(now), Some(then)) = (self.find(holder), before.find(holder)) else { continue };
             if now.record.rev == then.record.rev && self.held(holder) != before.held(holder) {
                 let record = &mut self.get_mut(holder).record;

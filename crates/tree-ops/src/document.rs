@@ -121,8 +121,7 @@ impl Relocated {
             self.records.push(before);
             return;
         }
-        let modified_at = before.modified_at.max(context.stamp.at);
-        let after = DocumentRecord { location, modified_at, ..before.clone() };
+        let after = before.kept_at(location, context.stamp.at);
         self.records.push(after.clone());
         self.edits.push(Edit::UpdateDocument { before, after });
     }

@@ -195,8 +195,7 @@ pub fn delete_folders<T: ReadFolders + ?Sized>(
         let heir = lineage.iter().copied().find(|above| !gone.contains(&FolderRef::from(*above)));
         for before in folders.documents_in(folder.id)? {
             let location = heir.map_or(Location::Unsorted, Location::Folder);
-            let modified_at = before.modified_at.max(context.stamp.at);
-            let after = DocumentRecord { location, modified_at, ..before.clone() };
+            let after = before.kept_at(location, context.stamp.at);
             edits.push(Edit::UpdateDocument { before, after });
         }
         for before in folders.folders_in(folder.id)?.into_iter().filter(|within| !gone.contains(&within.id.into())) {

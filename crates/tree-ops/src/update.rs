@@ -25,9 +25,9 @@ pub struct Updated {
 pub struct Texts<'a> {
     /// Given what a block says and the fields of its patch before they are put onto it: it may refuse or take back fields.
     pub settle: &'a dyn Fn(&BlockData, &mut Fields) -> Result<()>,
-    /// Given what a block is to say whenever anything of it changes, it makes it ready for the store; all but the first of
-    /// what it returns become new blocks right after.
-    pub ready: &'a dyn Fn(BlockData) -> Result<Vec<BlockData>>,
+    /// Given what a block says and what it is to say, whenever anything of it changes, it makes the latter ready for the store; all but
+    /// the first of what it returns become new blocks right after.
+    pub ready: &'a dyn Fn(&BlockData, BlockData) -> Result<Vec<BlockData>>,
 }
 
 impl std::fmt::Debug for Texts<'_> {
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Texts<'_> {
     }
 }
 
-/// Changes blocks. `ready` is that of [`Texts`]; hosts without markdown pass `&|data| Ok(vec![data])`.
+/// Changes blocks. `ready` is that of [`Texts`], given only what a block is to say; hosts without markdown pass `&|data| Ok(vec![data])`.
 ///
 /// # Errors
 /// Below `blocks`: [`ErrorKind::NotFound`], [`ErrorKind::Validation`] for a block named twice or a field that its type does
@@ -50,7 +50,7 @@ pub fn update<T: ReadTree + ?Sized>(
     patches: Vec<BlockPatch>,
     ready: &dyn Fn(BlockData) -> Result<Vec<BlockData>>,
 ) -> Result<Updated> {
-    update_texts(tree, context, patches, Texts { settle: &|_, _| Ok(()), ready })
+    update_texts(tree, context, patches, Texts { settle: &|_, _| Ok(()), ready: &|_, data| ready(data) })
 }
 
 /// As [`update`], with all that a host makes of the texts.
@@ -158,7 +158,7 @@ fn changed<T: ReadTree + ?Sized>(
     let mut data = before.data.clone();
     patch.fields.apply(&mut data)?;
     check_type(batch, located, before, data.block_type())?;
-    let mut parts = if data == before.data { vec![data] } else { (texts.ready)(data)? };
+    let mut parts = if data == before.data { vec![data] } else { (texts.ready)(&before.data, data)? };
     if parts.len() > 1 && before.data.block_type() == BlockType::CollectionItem {
         return Err(Error::rule("the title of an item is one paragraph").at("markdown"));
     }

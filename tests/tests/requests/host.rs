@@ -58,7 +58,7 @@ impl Host {
         let content = ContentProperty { key: "title".to_owned(), name: "Title".to_owned() };
         let (key, name) = ("collection".to_owned(), BlockType::Collection.as_str().to_owned());
         let after = Some(Box::new(Schema { key, name, content, properties: Vec::new() }));
-        let edit = Edit::SetSchema { document, collection, before: None, after };
+        let edit = Edit::SetSchema { document, collection, before: None, after, quiet: false };
         self.notes.space().apply(&Author::NOBODY, &[edit]).unwrap();
     }
 

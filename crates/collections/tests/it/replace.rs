@@ -1,6 +1,6 @@
 //! Schemas replaced: what becomes of other ends and of values.
 
-use leafbase_collections::{ReadCollections, replace};
+use leafbase_collections::{ReadCollections, replace, replace_with_keys};
 use leafbase_model::{BlockId, ErrorKind, Limits, PropertyValue, SchemaDraft};
 use serde_json::{Value, json};
 
@@ -286,6 +286,51 @@ fn new_renamed_and_moved_columns_touch_no_item() {
     assert_eq!(plan.dropped, []);
     let keys: Vec<_> = plan.schema.properties.iter().map(|property| property.key.as_str()).collect();
     assert_eq!(keys, ["author", "tags", "state", "size", "more", "owner"]);
+}
+
+#[test]
+fn keys_that_come_may_be_made_by_the_caller() {
+    let note = || json!({"key": "note", "name": "Note", "type": "text"});
+    let made = |name: &str, inverse: &str| with(to(json!("self"), name), json!({"inverseKey": inverse}));
+    for (properties, books, in_people) in [
+        (json!([note()]), "note", ""),
+        (json!([{"name": "Note", "type": "text"}]), "note", ""),
+        (
+            json!([note(), {"name": "Note", "type": "text"}, {"key": "k", "name": "K", "type": "text"}]),
+            "note note_2_1 k_1",
+            "",
+        ),
+        (json!([to(json!(id(2)), "Author")]), "author_1*>books_2", "books_2>author_1"),
+        (json!([note(), made("Next", "last")]), "note next_1*>last_1 last_1>next_1", ""),
+        (json!([made("Next", "last"), made("Last", "next")]), "next_1*>last_1 last_1>next_1", ""),
+        (json!([made("Like", "like")]), "like_1*>like_1", ""),
+    ] {
+        let mut space = space();
+        space.replace(id(1), schema(json!([note()])), false).unwrap();
+        let draft: SchemaDraft = serde_json::from_value(schema(properties.clone())).unwrap();
+        let old = space.schema(id(1)).unwrap();
+        let mark = |collection: BlockId, key: String| Ok(format!("{key}_{}", if collection == id(1) { 1 } else { 2 }));
+        let plan = replace_with_keys(&space, id(1), old.as_ref(), draft, &Limits::default(), &mark).unwrap();
+        space.schemas.insert(id(1), plan.schema);
+        space.schemas.extend(plan.others);
+        assert_eq!((columns(&space, 1).as_str(), columns(&space, 2).as_str()), (books, in_people), "{properties}");
+    }
+}
+
+/// Those that a writer who does not see all adds may be more than there may be: who sees them may keep them.
+#[test]
+fn as_many_columns_as_there_are_may_stay() {
+    let mut space = space();
+    let columns = |count: u8| (0..count).map(|number| json!({"name": format!("c{number}"), "type": "text"})).collect();
+    space.replace(id(1), schema(columns(3)), false).unwrap();
+    let mut limits = Limits::default();
+    limits.schema_properties = 2;
+    let old = space.schema(id(1)).unwrap();
+    for (count, is_refused) in [(2, false), (3, false), (4, true)] {
+        let draft: SchemaDraft = serde_json::from_value(schema(columns(count))).unwrap();
+        let error = replace(&space, id(1), old.as_ref(), draft, &limits).err();
+        assert_eq!(error.map(|error| error.kind()), is_refused.then_some(ErrorKind::LimitExceeded), "{count}");
+    }
 }
 
 fn space_with_values() -> Memory {

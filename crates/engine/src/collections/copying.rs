@@ -14,7 +14,6 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::ReadTree;
 
-use crate::sight::Full;
 use crate::tree::Tree;
 
 /// Schemas that come with a copy.
@@ -38,7 +37,7 @@ struct NewEnd {
 
 impl Schemas {
     /// Reads the schemas of the collections in `forest`, whose items get the values that their copies are to have.
-    pub(crate) fn of(tree: &Tree<'_, Full>, forest: &mut Forest, limits: &Limits) -> Result<Self> {
+    pub(crate) fn of(tree: &Tree<'_>, forest: &mut Forest, limits: &Limits) -> Result<Self> {
         let mut schemas = Self::default();
         for node in &forest.0 {
             if node.block.data.block_type() == BlockType::Collection
@@ -60,7 +59,7 @@ impl Schemas {
 
     /// Makes the relations of a collection those of its copy. Gives the keys of its relations with collections elsewhere, each with
     /// whether it is kept.
-    fn settle(&mut self, tree: &Tree<'_, Full>, collection: BlockId, limits: &Limits) -> Result<Vec<(String, bool)>> {
+    fn settle(&mut self, tree: &Tree<'_>, collection: BlockId, limits: &Limits) -> Result<Vec<(String, bool)>> {
         let Some(mut schema) = self.copied.get(&collection).cloned() else { return Ok(Vec::new()) };
         let (name, mut outward) = (schema.name.clone(), Vec::new());
         for Property { key, kind, .. } in &mut schema.properties {
@@ -80,7 +79,7 @@ impl Schemas {
     /// Gives the collection elsewhere that `relation` leads to an end for a copy. Its key; none if that collection is in the trash.
     fn add_end(
         &mut self,
-        tree: &Tree<'_, Full>,
+        tree: &Tree<'_>,
         relation: &Relation,
         (collection, key): (BlockId, &str),
         name: &str,
@@ -116,7 +115,7 @@ impl Schemas {
     /// The edits after which the copies, which are in `document`, have their schemas.
     pub(crate) fn edits(
         self,
-        tree: &Tree<'_, Full>,
+        tree: &Tree<'_>,
         document: DocumentId,
         copies: &HashMap<BlockId, BlockId>,
     ) -> Result<Vec<Edit>> {
@@ -129,7 +128,7 @@ impl Schemas {
                 }
             }
             let (collection, after) = (copy_of(collection), Some(Box::new(schema)));
-            edits.push(Edit::SetSchema { document, collection, before: None, after });
+            edits.push(Edit::SetSchema { document, collection, before: None, after, quiet: false });
         }
         for (collection, (before, ends)) in self.others {
             let missing = || Error::corrupted(format_args!("collection {collection} has a schema but no block"));
@@ -137,7 +136,7 @@ impl Schemas {
             let mut after = before.clone();
             after.properties.extend(ends.into_iter().map(|end| end.property(copy_of)));
             let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
-            edits.push(Edit::SetSchema { document, collection, before, after });
+            edits.push(Edit::SetSchema { document, collection, before, after, quiet: true });
         }
         Ok(edits)
     }
@@ -156,7 +155,7 @@ impl NewEnd {
 type Outward = HashMap<BlockId, Vec<(String, bool)>>;
 
 /// Copies hold their relations with collections elsewhere themselves, whichever end holds those of the originals.
-fn put_values(tree: &Tree<'_, Full>, forest: &mut Forest, held: &Outward) -> Result<()> {
+fn put_values(tree: &Tree<'_>, forest: &mut Forest, held: &Outward) -> Result<()> {
     let parents: Vec<_> = forest.with_parents().map(|(parent, _)| parent).collect();
     for (node, parent) in forest.0.iter_mut().zip(parents) {
         let (Some(collection), BlockKind::CollectionItem { properties }) = (parent, &mut node.block.data.kind) else {

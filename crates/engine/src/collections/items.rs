@@ -81,6 +81,11 @@ impl<S: Sight> Connection<S> {
     /// A relation becomes what is given: who is not named is related no more. The order of related items, and what counts where the
     /// request contradicts itself, are as for [`Self::add_items`]: entries are put in one after the other, and the later one decides.
     ///
+    /// What the request names is changed: an item that then shows something else, at whichever end of a relation, has another `rev` and another
+    /// time and author of its last change, and so has its document. Items at other ends that it does not name keep theirs, whatever
+    /// they then show; so do those that are related to what is deleted. A `rev` that is expected tells that nobody wrote to the item since,
+    /// not that it is related to the same items.
+    ///
     /// ```
     /// # use leafbase::{AddItems, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind, SchemaDraft, Space};
     /// use leafbase::{ItemUpdate, Relation, UpdateItems};
@@ -128,20 +133,20 @@ impl<S: Sight> Connection<S> {
 }
 
 /// The schema of the collection that a request names.
-fn schema<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<Schema> {
+fn schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     leafbase_collections::ReadCollections::schema(tree, collection)?
         .ok_or_else(|| Error::not_found().at("collectionId"))
 }
 
 /// The schema of a collection that is to be written, and where the collection stands.
-fn writable<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<(Schema, ops::Located)> {
+fn writable(tree: &Tree<'_>, collection: BlockId) -> Result<(Schema, ops::Located)> {
     let schema = schema(tree, collection)?;
     let located = ops::check_writable(tree, collection).map_err(|error| error.at("collectionId"))?;
     Ok((schema, located))
 }
 
 /// An item of `collection`.
-fn item<S: Sight>(tree: &Tree<'_, S>, collection: BlockId, id: BlockId) -> Result<BlockRecord> {
+fn item(tree: &Tree<'_>, collection: BlockId, id: BlockId) -> Result<BlockRecord> {
     let located = tree.locate(id)?.ok_or_else(Error::not_found)?;
     if located.parent != Some(collection) {
         return Err(Error::not_found());

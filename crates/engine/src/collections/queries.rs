@@ -21,7 +21,9 @@ use self::sieve::Sieve;
 use super::items::reading;
 use crate::connection::Connection;
 use crate::days;
+use crate::scope::links::Links;
 use crate::sight::Sight;
+use crate::tree::Tree;
 
 /// Records that are kept beside those of the page, before what the page does not want is dropped.
 const SPARE: usize = 64;
@@ -94,6 +96,9 @@ impl<S: Sight> Connection<S> {
     /// for a request that has neither an order nor a filter ([`Self::items`] reads a page of the collection as it stands); for items without
     /// a value once an order has come to them; and where a quarter of the collection or more would be looked up. Memory holds as many
     /// items as the page has, and once those at the other end of a relation that is asked for and held there.
+    ///
+    /// On a scoped connection texts are compared as they are shown, so that what a hidden link leads to can be asked for by nobody: for an order
+    /// by texts each item of the collection is looked at.
     ///
     /// # Pages
     ///
@@ -174,7 +179,7 @@ impl<S: Sight> Connection<S> {
         })
     }
 
-    fn query(&self, rows: &Rows<'_, S>, filter: Option<&Filter>, sort: &[Sort]) -> Result<Query> {
+    fn query(&self, rows: &Rows<'_>, filter: Option<&Filter>, sort: &[Sort]) -> Result<Query> {
         let today = match filter {
             Some(_) => days::today(&days::zone(&rows.tree.reader().meta()?.zone)?, self.space.now())?,
             // Nothing asks for it.
@@ -185,8 +190,8 @@ impl<S: Sight> Connection<S> {
 }
 
 /// The items of a page, and where the next one goes on.
-fn find<S: Sight>(
-    rows: &Rows<'_, S>,
+fn find(
+    rows: &Rows<'_>,
     query: &Query,
     limit: Option<usize>,
     after: Option<Place>,
@@ -204,14 +209,14 @@ fn find<S: Sight>(
 }
 
 /// The page of an answer with the records of its items.
-struct Search<'a, S> {
+struct Search<'a> {
     page: Page<'a>,
-    relations: Relations<'a, S>,
+    relations: Relations<'a>,
     records: HashMap<BlockId, BlockRecord>,
 }
 
-impl<'a, S: Sight> Search<'a, S> {
-    fn new(rows: &'a Rows<'a, S>, query: &'a Query, page: Page<'a>) -> Result<Self> {
+impl<'a> Search<'a> {
+    fn new(rows: &'a Rows<'a>, query: &'a Query, page: Page<'a>) -> Result<Self> {
         Ok(Self { page, relations: Relations::new(rows, query.relations_needed())?, records: HashMap::new() })
     }
 
@@ -233,13 +238,13 @@ impl<'a, S: Sight> Search<'a, S> {
 }
 
 /// All items, counted without a look at any: none if their groups cannot be.
-fn counted<S: Sight>(rows: &Rows<'_, S>, groups: Option<&Groups>) -> Result<Option<ItemCounts>> {
+fn counted(rows: &Rows<'_>, groups: Option<&Groups>) -> Result<Option<ItemCounts>> {
     let count = rows.count_all();
     let Some(groups) = groups else { return Ok(Some(ItemCounts { count, groups: None })) };
     Ok(groups.of_all(rows)?.map(|groups| ItemCounts { count, groups: Some(groups) }))
 }
 
-fn count<S: Sight>(rows: &Rows<'_, S>, query: &Query, mut groups: Option<Groups>) -> Result<ItemCounts> {
+fn count(rows: &Rows<'_>, query: &Query, mut groups: Option<Groups>) -> Result<ItemCounts> {
     let plan = plan(query, rows, None, None)?;
     let mut sieve = Sieve::new(&rows.index, query, &plan, None);
     let grouped = groups.as_ref().and_then(Groups::relation_needed).map(str::to_owned);
@@ -258,16 +263,18 @@ fn count<S: Sight>(rows: &Rows<'_, S>, query: &Query, mut groups: Option<Groups>
 }
 
 /// Gives the related items of groups their titles.
-fn entitle<T: ReadTree>(tree: &T, groups: &mut [ItemGroup]) -> Result<()> {
+fn entitle(tree: &Tree<'_>, groups: &mut [ItemGroup]) -> Result<()> {
+    let links = Links::new(tree);
     for group in groups {
         if let Some(GroupValue::Related(item)) = &mut group.value {
             item.title = title(tree, item.block_id)?;
+            links.hide(&mut item.title)?;
         }
     }
     Ok(())
 }
 
-fn title<T: ReadTree>(tree: &T, item: BlockId) -> Result<String> {
+fn title(tree: &Tree<'_>, item: BlockId) -> Result<String> {
     let missing = || Error::corrupted(format_args!("item {item} is related, but there is no such item"));
     Ok(tree.block(item)?.ok_or_else(missing)?.data.markdown)
 }

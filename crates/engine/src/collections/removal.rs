@@ -8,12 +8,10 @@ use std::collections::{BTreeSet, HashMap};
 use leafbase_collections::{ReadCollections, Removal, forget, remove_collections};
 use leafbase_model::{
     BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Forest, Limits, PropertyValue, Result, Schema,
-    Stamp,
 };
 use leafbase_tree_ops::ReadTree;
 
 use crate::collections::writing;
-use crate::sight::Full;
 use crate::tree::Tree;
 use crate::upkeep::taken;
 
@@ -49,13 +47,13 @@ impl Going {
 }
 
 /// `edits` with what goes along: relations of items that stay to those that go, the other ends of relations of collections that
-/// go, their own schemas. Costs by what goes and by what names it.
+/// go, their own schemas. All of it is quiet: what stays was not named. Costs by what goes and by what names it.
 ///
 /// # Errors
 /// What the store reports.
-pub(crate) fn with_ends(tree: &Tree<'_, Full>, stamp: &Stamp, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+pub(crate) fn with_ends(tree: &Tree<'_>, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
     let going = Going::with(&edits);
-    let mut all = writing::edits(tree, stamp, forget(tree, &going.items)?)?;
+    let mut all = writing::quiet_edits(tree, forget(tree, &going.items)?)?;
     let mut held = Held::after(&all);
     // What the columns that go hold are items that go, which no item holds any more.
     let Removal { others, dropped: _ } = remove_collections(tree, &going.collections, limits)?;
@@ -98,16 +96,16 @@ impl Held {
         Self { items: items.collect(), schemas: HashMap::new() }
     }
 
-    fn present(&self, tree: &Tree<'_, Full>, collection: BlockId) -> Result<Option<Schema>> {
+    fn present(&self, tree: &Tree<'_>, collection: BlockId) -> Result<Option<Schema>> {
         self.schemas.get(&collection).map_or_else(|| tree.schema(collection), |known| Ok(known.clone()))
     }
 
-    fn has_schema(&self, tree: &Tree<'_, Full>, collection: BlockId) -> Result<bool> {
+    fn has_schema(&self, tree: &Tree<'_>, collection: BlockId) -> Result<bool> {
         Ok(self.present(tree, collection)?.is_some())
     }
 
     /// The edit after which `collection`, which stays, has no relations to collections that go; none if it has none by then.
-    fn without_ends(&mut self, tree: &Tree<'_, Full>, collection: BlockId, going: &Going) -> Result<Option<Edit>> {
+    fn without_ends(&mut self, tree: &Tree<'_>, collection: BlockId, going: &Going) -> Result<Option<Edit>> {
         let Some(present) = self.present(tree, collection)? else { return Ok(None) };
         let after = without_ends(present.clone(), going);
         if after == present {
@@ -120,29 +118,31 @@ impl Held {
 
     fn schema_in(
         &mut self,
-        tree: &Tree<'_, Full>,
+        tree: &Tree<'_>,
         document: DocumentId,
         collection: BlockId,
         after: Option<Schema>,
     ) -> Result<Edit> {
         let before = self.present(tree, collection)?.map(Box::new);
         self.schemas.insert(collection, after.clone());
-        Ok(Edit::SetSchema { document, collection, before, after: after.map(Box::new) })
+        let quiet = after.is_some();
+        Ok(Edit::SetSchema { document, collection, before, after: after.map(Box::new), quiet })
     }
 
     /// An edit of the write itself, on what is there by now, and without what goes; none if nothing is left to do.
     fn aligned(&mut self, edit: Edit, going: &Going) -> Option<Edit> {
         match edit {
             Edit::Update { document, before, after } => {
+                let is_stamp = before.data == after.data;
                 let (before, after) = self.item(before, after, going);
-                (before.data != after.data).then_some(Edit::Update { document, before, after })
+                (is_stamp || before.data != after.data).then_some(Edit::Update { document, before, after })
             }
-            Edit::SetSchema { document, collection, before, after } => {
+            Edit::SetSchema { document, collection, before, after, quiet } => {
                 let before = self.schemas.get(&collection).cloned().map_or(before, |known| known.map(Box::new));
                 let after = after.map(|after| without_ends(*after, going));
                 self.schemas.insert(collection, after.clone());
                 let after = after.map(Box::new);
-                (before != after).then_some(Edit::SetSchema { document, collection, before, after })
+                (before != after).then_some(Edit::SetSchema { document, collection, before, after, quiet })
             }
             edit => Some(edit),
         }
@@ -169,11 +169,12 @@ impl Held {
         });
         let relations: Vec<_> = relations.collect();
         properties.apply(relations);
+        let is_quiet = before.rev == after.rev;
         let before = match self.items.get(&after.id) {
             Some(held) => Box::new(held.clone()),
             None => before,
         };
-        after.rev = before.rev.saturating_add(1);
+        after.rev = if is_quiet { before.rev } else { before.rev.saturating_add(1) };
         self.items.insert(after.id, after.as_ref().clone());
         (before, after)
     }
@@ -195,7 +196,7 @@ mod tests {
     use leafbase_tree_ops::revise;
 
     use super::*;
-    use crate::{Connection, Space};
+    use crate::{Connection, Space, Stamp};
 
     /// Parts, and things that name them: the things own the relation.
     struct Workshop {
@@ -290,7 +291,7 @@ mod tests {
             let after = Schema { key: "other".to_owned(), ..before.clone() };
             let (document, collection) = (shop.document, shop.things);
             let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
-            let change = Edit::SetSchema { document, collection, before, after };
+            let change = Edit::SetSchema { document, collection, before, after, quiet: false };
             let forest = shop.notes.read(|tree, _| tree.subtree(shop.parts, None)).unwrap();
             let removal = Edit::Remove { slot: Slot { document, parent: document.root(), after: None }, forest };
             shop.apply(&if is_first { [change, removal] } else { [removal, change] });

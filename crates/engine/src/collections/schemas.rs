@@ -12,7 +12,8 @@ use leafbase_tree_ops::ReadTree;
 
 use crate::connection::Connection;
 use crate::prepare;
-use crate::sight::Sight;
+use crate::scope::links::Links;
+use crate::sight::{Seen, Sight};
 use crate::tree::Tree;
 
 use changing::{block, changeable, create, existing_schema, replaced, reply};
@@ -21,27 +22,31 @@ mod changing;
 mod replacing;
 
 impl<S: Sight> Connection<S> {
-    /// The collections of all documents that the connection sees, those in the trash too, or of the documents named: by document and ID,
-    /// each with its name and how many items it has. Costs what it returns.
+    /// The collections of all documents that the connection sees, those in the trash too where all is seen, or of the documents named, or on a
+    /// scoped connection of all but those: by document and ID, each with its name and how many items it has. Costs what it returns, and
+    /// on a scoped connection the documents of the scope.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]`; on the full space [`crate::ErrorKind::Validation`] at `documentFilterMode` for
+    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]`, in either mode; on the full space [`crate::ErrorKind::Validation`] at `documentFilterMode` for
     /// [`DocumentFilterMode::Exclude`].
     pub fn list_collections(&self, request: ListCollections) -> Result<Items<Collection>> {
         let ListCollections { document_ids, mode } = request;
         let excludes = mode == Some(DocumentFilterMode::Exclude);
-        if excludes && self.sight.admits_all() {
+        if excludes && self.sees_all() {
             let message = "a connection to the full space takes include alone";
             return Err(Error::validation(message).at("documentFilterMode"));
         }
         self.read(|tree, snapshot| {
             let named = document_ids.map(|ids| existing(tree, &ids)).transpose()?;
-            let entries = match &named {
-                Some(documents) if !excludes => of_documents(snapshot.reader(), documents)?,
-                _ => snapshot.reader().collections()?,
+            let reader = snapshot.reader();
+            let entries = match (named, tree.seen()) {
+                (Some(documents), _) if !excludes => of_documents(reader, &documents)?,
+                (_, Seen::All) => reader.collections()?,
+                (without, Seen::Documents(scope, _)) => {
+                    let without = without.unwrap_or_default();
+                    of_documents(reader, scope.iter().filter(|document| !without.contains(document)))?
+                }
             };
-            let without = named.filter(|_| excludes).unwrap_or_default();
-            let entries = entries.into_iter().filter(|entry| !without.contains(&entry.document));
             shown(tree, entries).map(Items)
         })
     }
@@ -78,7 +83,7 @@ impl<S: Sight> Connection<S> {
             let (mut edits, made) = writing.decide(|tree, context| create(tree, context, draft, place))?;
             prepare::titles(&mut edits);
             writing.apply(edits)?;
-            Ok(made)
+            writing.decide(|tree, _| shown_schema(tree, made.schema)).map(|schema| reply(made.id, schema))
         })?;
         Ok(made)
     }
@@ -104,7 +109,10 @@ impl<S: Sight> Connection<S> {
     /// # Errors
     /// As [`Self::collection_schema`].
     pub fn schema(&self, collection: BlockId) -> Result<Schema> {
-        self.read(|tree, _| existing_schema(tree, collection))
+        self.read(|tree, _| {
+            let schema = existing_schema(tree, collection)?;
+            shown_schema(tree, schema)
+        })
     }
 
     /// Gives a collection another schema, all of it. Properties are matched by key: one that is not named goes with its values, and of a relation
@@ -114,6 +122,12 @@ impl<S: Sight> Connection<S> {
     ///
     /// Adding, renaming and reordering properties and adding options reads no item and writes none. Otherwise it costs by the number of items.
     /// What the schema says already is not written.
+    ///
+    /// Items of the collection that hold something else then are changed, and so is its document; those of other collections, their schemas and their
+    /// documents keep their times and their `rev`.
+    ///
+    /// On a scoped connection relations to collections that are not seen are no part of the schema, and stay with their values; a property that comes
+    /// gets a key of six random letters and digits behind what it would have been, so that it can be that of no property that is not seen.
     ///
     /// ```
     /// use leafbase::{AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft, Space};
@@ -148,13 +162,19 @@ impl<S: Sight> Connection<S> {
                 replaced(tree, context, (collection_id, old), draft, drop_unconvertible)
             })?;
             writing.apply(edits)?;
-            Ok(schema)
+            writing.decide(|tree, _| shown_schema(tree, schema))
         })?;
         Ok(reply(collection_id, replaced))
     }
 }
 
-fn existing<S: Sight>(tree: &Tree<'_, S>, documents: &[DocumentId]) -> Result<BTreeSet<DocumentId>> {
+/// A schema as a reply shows it.
+fn shown_schema(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
+    Links::new(tree).hide(&mut schema)?;
+    Ok(schema)
+}
+
+fn existing(tree: &Tree<'_>, documents: &[DocumentId]) -> Result<BTreeSet<DocumentId>> {
     for (index, document) in documents.iter().enumerate() {
         if tree.document(*document)?.is_none() {
             return Err(Error::not_found().at(format_args!("documentIds[{index}]")));
@@ -163,7 +183,10 @@ fn existing<S: Sight>(tree: &Tree<'_, S>, documents: &[DocumentId]) -> Result<BT
     Ok(documents.iter().copied().collect())
 }
 
-fn of_documents(reader: Reader<'_>, documents: &BTreeSet<DocumentId>) -> Result<Vec<CollectionEntry>> {
+fn of_documents<'d>(
+    reader: Reader<'_>,
+    documents: impl IntoIterator<Item = &'d DocumentId>,
+) -> Result<Vec<CollectionEntry>> {
     let mut entries = Vec::new();
     for document in documents {
         entries.extend(reader.collections_of(*document)?);
@@ -172,8 +195,8 @@ fn of_documents(reader: Reader<'_>, documents: &BTreeSet<DocumentId>) -> Result<
 }
 
 /// Those of `entries`, ordered by document, that are to be seen: the inbox is in no listing.
-fn shown<S: Sight>(tree: &Tree<'_, S>, entries: impl Iterator<Item = CollectionEntry>) -> Result<Vec<Collection>> {
-    let (mut shown, mut latest) = (Vec::new(), None);
+fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collection>> {
+    let (mut shown, mut latest, links) = (Vec::new(), None, Links::new(tree));
     for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {
         let is_seen = match latest {
             Some((document, is_seen)) if document == document_id => is_seen,
@@ -181,7 +204,8 @@ fn shown<S: Sight>(tree: &Tree<'_, S>, entries: impl Iterator<Item = CollectionE
         };
         latest = Some((document_id, is_seen));
         if is_seen {
-            let name = block(tree, id)?.data.markdown;
+            let mut name = block(tree, id)?.data.markdown;
+            links.hide(&mut name)?;
             shown.push(Collection { id, name, item_count, document_id });
         }
     }

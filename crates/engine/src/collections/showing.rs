@@ -15,23 +15,24 @@ use leafbase_store::{ItemRow, RowValue};
 
 use self::columns::{Column, Columns, Source};
 use self::titles::Titles;
-use crate::sight::Sight;
+use crate::scope::links::Links;
 use crate::tree::Tree;
 
 /// A look-up of what names an item costs about as much as reading so many items in a range.
 pub(super) const ITEMS_PER_LOOKUP: u64 = 16;
 
 /// The schemas and titles that a reply needs, each read once.
-pub(crate) struct Shower<'t, 'a, S> {
-    tree: &'t Tree<'a, S>,
+pub(crate) struct Shower<'t, 'a> {
+    tree: &'t Tree<'a>,
     /// Of the collections whose items are shown as blocks.
     tables: HashMap<BlockId, Table>,
     titles: Titles,
+    links: Links<'t, 'a>,
 }
 
-impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
-    pub(crate) fn new(tree: &'t Tree<'a, S>) -> Self {
-        Self { tree, tables: HashMap::new(), titles: Titles::default() }
+impl<'t, 'a> Shower<'t, 'a> {
+    pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
+        Self { tree, tables: HashMap::new(), titles: Titles::default(), links: Links::new(tree) }
     }
 
     /// The items as replies show them, in this order, without their pages. All are of `collection`.
@@ -72,7 +73,8 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         Ok(Table { collection, content_key, columns: self.columns(collection, schema, items)? })
     }
 
-    fn item(&mut self, table: &mut Table, id: BlockId, data: BlockData, content: Content) -> Result<Item> {
+    fn item(&mut self, table: &mut Table, id: BlockId, mut data: BlockData, content: Content) -> Result<Item> {
+        self.links.hide(&mut data)?;
         let BlockData { kind: BlockKind::CollectionItem { properties }, markdown: title, .. } = data else {
             return Err(no_item(id));
         };
@@ -80,14 +82,14 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         Ok(Item { id, content_key: table.content_key.clone(), title, properties, content })
     }
 
-    /// An item as it lies in the store, without its page.
+    /// An item as it lies in the store, without its page: where all is seen, for links in it stay as they are.
     pub(super) fn row(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<Item> {
         let count = table.columns.hold(row.values(), RowValue::read)?;
         let (id, content_key, title) = (row.id, table.content_key.clone(), row.title.to_owned());
         Ok(Item { id, content_key, title, properties: self.values(table, id, count)?, content: Content::None })
     }
 
-    /// What an item of `collection` with these values shows where it is shown as a block.
+    /// What an item of `collection` with these values, whose links are hidden already, shows where it is shown as a block.
     pub(crate) fn fields(&mut self, collection: BlockId, item: BlockId, values: Properties) -> Result<ItemFields> {
         let mut table = if let Some(known) = self.tables.remove(&collection) {
             known
@@ -164,7 +166,8 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
         let mut shown = Vec::with_capacity(items.size_hint().0);
         for block_id in items {
             // Only relations have items.
-            let title = self.titles.of(self.tree, column.target.unwrap_or_default(), block_id)?;
+            let mut title = self.titles.of(self.tree, column.target.unwrap_or_default(), block_id)?;
+            self.links.hide(&mut title)?;
             shown.push(RelatedItem { block_id, title });
         }
         Ok((!shown.is_empty()).then_some(ItemValue::Relations(shown)))
@@ -172,8 +175,8 @@ impl<'t, 'a, S: Sight> Shower<'t, 'a, S> {
 }
 
 /// By item, those of `owner` that name it under `key`; each of `owner` is shown to `see`.
-fn inverted_by<S: Sight>(
-    tree: &Tree<'_, S>,
+fn inverted_by(
+    tree: &Tree<'_>,
     owner: BlockId,
     key: &str,
     see: &mut dyn FnMut(ItemRow<'_>),

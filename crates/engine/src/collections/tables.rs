@@ -20,7 +20,7 @@ use leafbase_model::{
 };
 
 use crate::collections::showing::Shower;
-use crate::sight::Sight;
+use crate::scope::links::Links;
 use crate::tree::Tree;
 
 /// What an item without a title is linked by.
@@ -30,12 +30,7 @@ const UNTITLED: &str = "Untitled";
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::LimitExceeded`] if they have more items than `most`.
-pub(crate) fn tabulate<S: Sight>(
-    tree: &Tree<'_, S>,
-    roots: &mut Vec<Block>,
-    max_depth: Option<usize>,
-    most: usize,
-) -> Result<()> {
+pub(crate) fn tabulate(tree: &Tree<'_>, roots: &mut Vec<Block>, max_depth: Option<usize>, most: usize) -> Result<()> {
     let (mut shower, mut left) = (Shower::new(tree), most);
     let mut waiting = vec![(0, roots)];
     while let Some((depth, blocks)) = waiting.pop() {
@@ -62,11 +57,7 @@ pub(crate) fn tabulate<S: Sight>(
     Ok(())
 }
 
-fn table_of_all<S: Sight>(
-    tree: &Tree<'_, S>,
-    shower: &mut Shower<'_, '_, S>,
-    collection: BlockId,
-) -> Result<Option<String>> {
+fn table_of_all(tree: &Tree<'_>, shower: &mut Shower<'_, '_>, collection: BlockId) -> Result<Option<String>> {
     let mut items = Vec::new();
     tree.reader().items(collection, None, &mut |item| {
         items.push(item);
@@ -76,7 +67,7 @@ fn table_of_all<S: Sight>(
 }
 
 /// What is left of the items that may be shown.
-fn count<S: Sight>(tree: &Tree<'_, S>, collection: BlockId, left: usize, most: usize) -> Result<usize> {
+fn count(tree: &Tree<'_>, collection: BlockId, left: usize, most: usize) -> Result<usize> {
     let items = tree.reader().item_index(collection)?.map_or(0, |index| index.items());
     let items = usize::try_from(items).unwrap_or(usize::MAX);
     left.checked_sub(items).ok_or_else(|| {
@@ -87,11 +78,7 @@ fn count<S: Sight>(tree: &Tree<'_, S>, collection: BlockId, left: usize, most: u
 
 /// A document as files hold it: each collection is a text of its name and a table, then a page for each item that has one.
 /// `tell` is told the name of each, and how many items it has.
-pub(crate) fn flattened<S: Sight>(
-    tree: &Tree<'_, S>,
-    forest: Forest,
-    tell: &mut dyn FnMut(&str, usize),
-) -> Result<Forest> {
+pub(crate) fn flattened(tree: &Tree<'_>, forest: Forest, tell: &mut dyn FnMut(&str, usize)) -> Result<Forest> {
     if !forest.0.iter().any(|node| node.block.data.kind == BlockKind::Collection) {
         return Ok(forest);
     }
@@ -153,13 +140,15 @@ fn below(collection: &BlockData, markdown: String) -> BlockData {
 }
 
 /// The table of these items, which are all of `collection`; none if that has no schema.
-fn table<S: Sight>(
-    tree: &Tree<'_, S>,
-    shower: &mut Shower<'_, '_, S>,
+fn table(
+    tree: &Tree<'_>,
+    shower: &mut Shower<'_, '_>,
     collection: BlockId,
     items: Vec<BlockRecord>,
 ) -> Result<Option<String>> {
     let Some(schema) = tree.schema(collection)? else { return Ok(None) };
+    let links = Links::new(tree);
+    let schema = links.shown(&schema)?;
     let shown = shower.items(collection, &schema, items)?;
     let rows = std::iter::once(head(&schema)).chain(shown.iter().map(|item| row(&schema, item)));
     Ok(Some(markdown::table(&rows.collect::<Vec<_>>())))

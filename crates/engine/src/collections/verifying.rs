@@ -8,7 +8,6 @@ use std::ops::ControlFlow;
 use leafbase_collections::{ReadCollections, StoredItem, Verifying};
 use leafbase_model::{BlockId, BlockKind, BlockRecord, BlockType, Edit, Forest, Properties, Relation, Result, Schema};
 
-use crate::sight::Full;
 use crate::tree::Tree;
 
 /// So many items of a collection are held at a time.
@@ -115,7 +114,7 @@ impl Touched {
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::Conflict`] that names the item or the collection, and the property; what the store reports.
-    pub(crate) fn verify(&self, tree: &Tree<'_, Full>) -> Result<()> {
+    pub(crate) fn verify(&self, tree: &Tree<'_>) -> Result<()> {
         let mut verifying = Verifying::new(tree);
         for collection in &self.schemas {
             verifying.ends(*collection)?;
@@ -132,8 +131,8 @@ impl Touched {
     /// One pass over the items of a collection.
     fn verify_columns(
         &self,
-        tree: &Tree<'_, Full>,
-        verifying: &mut Verifying<'_, Tree<'_, Full>>,
+        tree: &Tree<'_>,
+        verifying: &mut Verifying<'_, Tree<'_>>,
         collection: BlockId,
         keys: &BTreeSet<String>,
     ) -> Result<()> {
@@ -156,8 +155,8 @@ impl Touched {
 }
 
 fn verify_item(
-    tree: &Tree<'_, Full>,
-    verifying: &mut Verifying<'_, Tree<'_, Full>>,
+    tree: &Tree<'_>,
+    verifying: &mut Verifying<'_, Tree<'_>>,
     item: BlockId,
     touched: &Values,
 ) -> Result<()> {
@@ -174,7 +173,7 @@ fn verify_item(
 }
 
 /// The next items of a collection, without their pages.
-fn items_after(tree: &Tree<'_, Full>, collection: BlockId, last: Option<BlockId>) -> Result<Vec<BlockRecord>> {
+fn items_after(tree: &Tree<'_>, collection: BlockId, last: Option<BlockId>) -> Result<Vec<BlockRecord>> {
     let mut some = Vec::new();
     tree.reader().items(collection, last, &mut |item| {
         some.push(item);

@@ -14,13 +14,13 @@ use super::titled;
 use crate::connection::Connection;
 use crate::days;
 use crate::folders::Folders;
-use crate::sight::{Full, Sight};
+use crate::sight::Full;
 
 /// How many documents one look-up of a listing reads.
 const PAGE: usize = 1_000;
 
-impl<S: Sight> Connection<S> {
-    /// Every document that the connection sees, by ID and without metadata; those in the trash are marked. The inbox is hidden.
+impl Connection<Full> {
+    /// Every document of the space, by ID and without metadata; those in the trash are marked. The inbox is hidden.
     /// Costs what it returns.
     ///
     /// # Errors
@@ -28,13 +28,10 @@ impl<S: Sight> Connection<S> {
     pub fn documents(&self) -> Result<Items<Document>> {
         self.read(|_, snapshot| {
             let (found, _) = find(snapshot.reader(), &DocumentQuery::default(), None, usize::MAX)?;
-            let seen = found.into_iter().filter(|record| self.sight.admits(record));
-            seen.map(|record| titled(snapshot.reader(), record, false)).collect::<Result<_>>().map(Items)
+            found.into_iter().map(|record| titled(snapshot.reader(), record, false)).collect::<Result<_>>().map(Items)
         })
     }
-}
 
-impl Connection<Full> {
     /// The documents that meet every filter of the request, in its order and at most as many as it asks for. Without filter
     /// these are all, those in the trash included and marked; the inbox is in no listing. A day means the space's zone.
     ///

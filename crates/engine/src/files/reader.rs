@@ -11,19 +11,24 @@ use crate::space::Space;
 /// The bytes of an uploaded file: [`Read`], and [`Seek`] for a part of them. It keeps one chunk of 64 KiB in memory, and holds
 /// back nothing of the space: each chunk is read as the space is then.
 ///
-/// If the file goes meanwhile, the next chunk is an error of kind [`io::ErrorKind::NotFound`]. What is damaged is one of kind
+/// If the file goes meanwhile, or a scoped connection sees no block any more that shows it, the next chunk is an error of kind [`io::ErrorKind::NotFound`]. What is damaged is one of kind
 /// [`io::ErrorKind::InvalidData`]. The errors hold the [`Error`] of the space.
 pub struct FileReader {
     space: Space,
     record: AssetRecord,
+    /// Whether it may still be read; none if it may for as long as it is there.
+    guard: Option<Guard>,
     position: u64,
     /// The chunk read last.
     chunk: Option<(u32, Vec<u8>)>,
 }
 
+/// Fails where the file is not seen any more.
+pub(super) type Guard = Box<dyn Fn() -> Result<()> + Send + Sync>;
+
 impl FileReader {
-    pub(super) fn new(space: Space, record: AssetRecord) -> Self {
-        Self { space, record, position: 0, chunk: None }
+    pub(super) fn new(space: Space, record: AssetRecord, guard: Option<Guard>) -> Self {
+        Self { space, record, guard, position: 0, chunk: None }
     }
 
     /// What is known of the file.
@@ -51,17 +56,23 @@ impl FileReader {
     }
 
     fn read_chunk(&self, number: u32) -> Result<Vec<u8>> {
+        if let Some(guard) = &self.guard {
+            guard().map_err(|error| if error.kind() == ErrorKind::NotFound { self.gone() } else { error })?;
+        }
         let snapshot = self.space.store()?.snapshot()?;
         let id = self.record.id;
         let before = u64::from(number) * CHUNK_BYTES as u64;
         let expected = (self.record.size.saturating_sub(before)).min(CHUNK_BYTES as u64);
         match snapshot.reader().chunk(id, number)? {
             Some(chunk) if chunk.len() as u64 == expected => Ok(chunk),
-            None if snapshot.reader().asset(id)?.is_none() => {
-                Err(Error::new(ErrorKind::NotFound, format!("file {id} is gone: no block shows it any more")))
-            }
+            None if snapshot.reader().asset(id)?.is_none() => Err(self.gone()),
             _ => Err(Error::corrupted(format_args!("file {id}: its chunk {number} is not there as it was stored"))),
         }
+    }
+
+    fn gone(&self) -> Error {
+        let id = self.record.id;
+        Error::new(ErrorKind::NotFound, format!("file {id} is gone: no block shows it any more"))
     }
 }
 

@@ -4,31 +4,32 @@ use std::cmp::Reverse;
 
 use leafbase_model::{DocumentId, Error, Items, Result, SearchDocuments, SearchMatch, TermMode};
 use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, View};
-use leafbase_store::Reader;
+use leafbase_tree_ops::ReadTree;
 
-use super::filters::Filters;
+use super::filters::{self, Filters};
 use super::indexer::Moment;
+use super::leaking;
 use super::patterns::{Matching, Patterns};
 use super::snippets;
-use super::texts::{self, DocumentTexts};
+use super::texts::Reading;
 use crate::connection::Connection;
-use crate::sight::Sight;
+use crate::sight::{Seen, Sight};
 use crate::tree::Tree;
 
 /// The most documents that a search gives.
-const MOST: usize = 20;
+pub(super) const MOST: usize = 20;
 
 /// What is asked for.
-struct Asked {
-    terms: Terms,
+pub(super) struct Asked {
+    pub(super) terms: Terms,
     /// None if there are no patterns.
     patterns: Option<Patterns>,
 }
 
 /// What the index tells.
-struct Told {
+pub(super) struct Told {
     /// Documents that have the words, the best first; none if there are only patterns.
-    hits: Option<Vec<Hit>>,
+    pub(super) hits: Option<Vec<Hit>>,
     /// Documents that a pattern may match in, by ID; none if there are only words.
     candidates: Option<Vec<DocumentId>>,
 }
@@ -46,6 +47,10 @@ impl<S: Sight> Connection<S> {
     /// match. Without words, the documents come first in which most blocks match. Documents that are equal are ordered by ID.
     ///
     /// Without a filter everything is searched but the trash, and the inbox never is.
+    ///
+    /// A scoped connection searches what it is shown, as if there were nothing else: what is found, in which order, the scores and what a
+    /// pattern may cost go by its documents alone, and links to others are searched as the placeholders that stand for them. Where a block
+    /// link leads is no word, on any connection.
     ///
     /// ```
     /// use leafbase::{Position, SearchDocuments, Space};
@@ -67,41 +72,52 @@ impl<S: Sight> Connection<S> {
     ///
     /// By the documents that have the rarest of the words, those written since the index caught up, and what is shown. The first search of a space
     /// reads its index once, or all of the space if there is none. A pattern reads every document that has the letters that it requires;
-    /// one that requires no three letters in a row reads all. It is bounded by counted steps, so that its outcome is the same on every machine.
+    /// one that requires no three letters in a row reads all. On a scoped connection it costs by its documents among these, and what is seen of
+    /// an index is found out once for each state of both; a pattern reads every document with block links. It is bounded by counted steps, so that its outcome is the same on every machine.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] for what [`SearchDocuments::check`] refuses; [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32
     /// texts, at `include[n]` for one of more than 256 bytes, at `regexps` for more than 8 patterns, and at the pattern that takes too many
     /// steps; [`crate::ErrorKind::InvalidPattern`] at the pattern; [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`; of days what
-    /// [`Connection::list_documents`] says. An index that is missing, damaged or another space's is no error: it is made anew.
+    /// [`Connection::list_documents`] says. On a scoped connection [`crate::ErrorKind::Validation`] at `location`, `folderIds`,
+    /// `dailyNoteDateGte` and `dailyNoteDateLte`: they would tell of what it is not shown. An index that is missing, damaged or another space's is no error: it is made anew.
     pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<Items<SearchMatch>> {
-        let request = request.into();
+        let (request, seen) = (request.into(), self.seen());
+        self.search_as(&request, &seen).map_err(|error| seen.tell(error))
+    }
+
+    fn search_as(&self, request: &SearchDocuments, seen: &Seen) -> Result<Items<SearchMatch>> {
         request.check()?;
-        let asked = Asked::read(&request)?;
-        let (moment, told) = self.told(&request, &asked)?;
-        let reader = moment.snapshot.reader();
+        filters::check(request, seen)?;
+        let asked = Asked::read(request)?;
+        let (moment, told) = self.told(request, &asked, seen)?;
+        let tree = Tree::new(moment.snapshot.reader(), seen.clone());
+        let reading = Reading::new(&tree);
         let mut matching = asked.patterns.as_ref().map(Patterns::matching);
         let found = match (told.hits, told.candidates, &mut matching) {
             (None, None, _) => Vec::new(),
-            (Some(hits), Some(candidates), Some(matching)) => both(reader, hits, &candidates, matching)?,
-            (None, Some(candidates), Some(matching)) => by_blocks(reader, &candidates, matching)?,
+            (Some(hits), Some(candidates), Some(matching)) => both(&reading, hits, &candidates, matching)?,
+            (None, Some(candidates), Some(matching)) => by_blocks(&reading, &candidates, matching)?,
             (hits, ..) => hits.unwrap_or_default(),
         };
         let finder = asked.terms.finder();
-        let shown = found.into_iter().map(|hit| shown(reader, hit, &finder, matching.as_mut(), request.metadata));
-        shown.collect::<Result<_>>().map(Items)
+        let shown = found.into_iter().map(|hit| shown(&reading, hit, &finder, matching.as_mut(), request.metadata));
+        shown.filter_map(Result::transpose).collect::<Result<_>>().map(Items)
     }
 
     /// Asks the index. One that fails is made anew, and asked again.
-    fn told(&self, request: &SearchDocuments, asked: &Asked) -> Result<(Moment, Told)> {
+    fn told(&self, request: &SearchDocuments, asked: &Asked, seen: &Seen) -> Result<(Moment, Told)> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
         let mut has_failed = false;
         loop {
-            let moment = indexer.moment(&store, &self.sight)?;
-            let filters = Filters::read(&Tree::new(moment.snapshot.reader(), &self.sight), request, now)?;
+            let moment = indexer.moment(&store, seen)?;
+            let filters = Filters::read(&Tree::new(moment.snapshot.reader(), seen.clone()), request, now)?;
             let accepts = |document: &Attributes| filters.accepts(document);
             match moment.ask(&accepts, |view, scope| asked.ask(view, scope)) {
-                Ok(told) => return Ok((moment, told)),
+                Ok(mut told) => {
+                    leaking::leak(&mut told, asked, seen, || indexer.moment(&store, &Seen::All))?;
+                    return Ok((moment, told));
+                }
                 Err(error) if has_failed => return Err(error),
                 Err(error) => indexer.give_up(&moment, &error),
             }
@@ -129,8 +145,10 @@ impl Asked {
 fn candidates(patterns: &Patterns, view: &View, scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
     let required = patterns.required();
     let mut candidates = view.candidates(&required, scope)?;
+    let varies = |document: &SearchDocument| scope.only.is_some() && document.varies();
     let may_match = |document: &SearchDocument| {
-        (scope.accepts)(document.attributes()) && required.iter().any(|required| document.may_match(required))
+        (scope.accepts)(document.attributes())
+            && (varies(document) || required.iter().any(|required| document.may_match(required)))
     };
     let fresh = scope.fresh.iter().filter(|document| may_match(document));
     candidates.extend(fresh.map(|document| document.id()));
@@ -140,7 +158,7 @@ fn candidates(patterns: &Patterns, view: &View, scope: &Scope<'_>) -> Result<Vec
 
 /// The best documents that have the words, and in which a pattern matches.
 fn both(
-    reader: Reader<'_>,
+    reading: &Reading<'_, '_>,
     hits: Vec<Hit>,
     candidates: &[DocumentId],
     matching: &mut Matching<'_>,
@@ -151,7 +169,7 @@ fn both(
             break;
         }
         let may_match = candidates.binary_search(&hit.document).is_ok();
-        if may_match && !matching_blocks(reader, &[hit.document], matching)?.is_empty() {
+        if may_match && !matching_blocks(reading, &[hit.document], matching)?.is_empty() {
             found.push(hit);
         }
     }
@@ -159,8 +177,8 @@ fn both(
 }
 
 /// The documents in which most blocks match.
-fn by_blocks(reader: Reader<'_>, candidates: &[DocumentId], matching: &mut Matching<'_>) -> Result<Vec<Hit>> {
-    let counts = matching_blocks(reader, candidates, matching)?;
+fn by_blocks(reading: &Reading<'_, '_>, candidates: &[DocumentId], matching: &mut Matching<'_>) -> Result<Vec<Hit>> {
+    let counts = matching_blocks(reading, candidates, matching)?;
     let mut found: Vec<_> = counts.into_iter().map(|(document, count)| (Reverse(count), document)).collect();
     found.sort_unstable();
     found.truncate(MOST);
@@ -170,31 +188,37 @@ fn by_blocks(reader: Reader<'_>, candidates: &[DocumentId], matching: &mut Match
 
 /// In how many blocks of each of these documents a pattern matches; without those in which it matches nowhere.
 fn matching_blocks(
-    reader: Reader<'_>,
+    reading: &Reading<'_, '_>,
     documents: &[DocumentId],
     matching: &mut Matching<'_>,
 ) -> Result<Vec<(DocumentId, usize)>> {
     let mut counting = matching.counting();
-    reader.visit_texts(documents, &mut |document, text| counting.add(document, &texts::shown(text)))?;
+    reading.visit(documents, &mut |document, text| counting.add(document, text))?;
     counting.finish()
 }
 
+/// What is shown of a document; nothing of one that is not seen, whatever the index says.
 fn shown(
-    reader: Reader<'_>,
+    reading: &Reading<'_, '_>,
     Hit { document, score }: Hit,
     finder: &Finder<'_>,
     matching: Option<&mut Matching<'_>>,
     metadata: bool,
-) -> Result<SearchMatch> {
-    let shown = snippets::show(&DocumentTexts::read(reader, document)?, finder, matching)?;
+) -> Result<Option<SearchMatch>> {
+    let tree = reading.tree;
+    let record = if metadata || !tree.sees_all() { tree.document(document)? } else { None };
+    if record.is_none() && !tree.sees_all() {
+        return Ok(None);
+    }
+    let shown = snippets::show(&reading.document(document)?, finder, matching)?;
     let missing = || Error::corrupted(format_args!("document {document}"));
-    let record = metadata.then(|| reader.document(document)?.ok_or_else(missing)).transpose()?;
-    Ok(SearchMatch {
+    let times = metadata.then(|| record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing));
+    Ok(Some(SearchMatch {
         document_id: document,
         markdown: shown.markdown,
         highlights: shown.highlights,
         block_ids: shown.blocks,
         score,
-        times: record.map(|record| (record.created_at, record.modified_at)),
-    })
+        times: times.transpose()?,
+    }))
 }

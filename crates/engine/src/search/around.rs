@@ -3,11 +3,11 @@
 use leafbase_model::{BlockId, BlockRecord, ContextBlock, DocumentId, Result, SearchBlocks};
 use leafbase_store::{BlockText, Reader};
 
-use super::texts::shown;
+use super::texts::Reading;
 
 /// What stands before and behind the place that is searched: read once, where it is needed.
-pub(super) struct Around<'a> {
-    reader: Reader<'a>,
+pub(super) struct Around<'a, 't> {
+    reading: &'t Reading<'t, 'a>,
     document: DocumentId,
     within: BlockId,
     /// How many blocks are shown before a match.
@@ -18,16 +18,16 @@ pub(super) struct Around<'a> {
     read_behind: Option<Vec<ContextBlock>>,
 }
 
-impl<'a> Around<'a> {
-    pub(super) const fn new(reader: Reader<'a>, document: DocumentId, request: &SearchBlocks) -> Self {
+impl<'a, 't> Around<'a, 't> {
+    pub(super) const fn new(reading: &'t Reading<'t, 'a>, document: DocumentId, request: &SearchBlocks) -> Self {
         let &SearchBlocks { within, before, after: behind, .. } = request;
-        Self { reader, document, within, before, behind, read_before: None, read_behind: None }
+        Self { reading, document, within, before, behind, read_before: None, read_behind: None }
     }
 
     /// The last ones before the place, at most so many.
     pub(super) fn before(&mut self, most: usize) -> Result<&[ContextBlock]> {
         if most > 0 && self.read_before.is_none() {
-            self.read_before = Some(context(&before(self.reader, self.within, self.before)?));
+            self.read_before = Some(self.context(&before(self.reading.tree.reader(), self.within, self.before)?)?);
         }
         let read = self.read_before.as_deref().unwrap_or_default();
         Ok(read.get(read.len().saturating_sub(most)..).unwrap_or_default())
@@ -36,19 +36,20 @@ impl<'a> Around<'a> {
     /// The first ones behind the place, at most so many.
     pub(super) fn behind(&mut self, most: usize) -> Result<&[ContextBlock]> {
         if most > 0 && self.read_behind.is_none() {
-            self.read_behind = Some(context(&behind(self.reader, self.document, self.within, self.behind)?));
+            self.read_behind =
+                Some(self.context(&behind(self.reading.tree.reader(), self.document, self.within, self.behind)?)?);
         }
         let read = self.read_behind.as_deref().unwrap_or_default();
         Ok(read.get(..most.min(read.len())).unwrap_or_default())
     }
-}
 
-fn context(blocks: &[BlockRecord]) -> Vec<ContextBlock> {
-    let shown = |block: &BlockRecord| ContextBlock {
-        block_id: block.id,
-        markdown: shown(BlockText::Data(&block.data)).into_owned(),
-    };
-    blocks.iter().map(shown).collect()
+    fn context(&self, blocks: &[BlockRecord]) -> Result<Vec<ContextBlock>> {
+        let shown = |block: &BlockRecord| {
+            let markdown = self.reading.text(BlockText::Data(&block.data))?.into_owned();
+            Ok(ContextBlock { block_id: block.id, markdown })
+        };
+        blocks.iter().map(shown).collect()
+    }
 }
 
 /// The last blocks before `block`, at most so many, the nearest last.

@@ -6,12 +6,12 @@ use std::ops::Range;
 use leafbase_model::{
     BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep, Result, SearchBlocks,
 };
-use leafbase_store::{BlockText, Reader, TextBlock, Texts};
+use leafbase_store::{BlockText, TextBlock, Texts};
 use leafbase_tree_ops::ReadTree;
 
 use super::around::Around;
 use super::patterns::{Matching, Patterns};
-use super::texts::{own_markdown, shown};
+use super::texts::Reading;
 use crate::connection::Connection;
 use crate::sight::Sight;
 
@@ -60,7 +60,8 @@ impl<S: Sight> Connection<S> {
             let patterns = Patterns::new("pattern", &request.patterns, request.case_sensitive)?;
             let after = request.paging.cursor.as_deref().map(|text| read_cursor(request.within, text)).transpose()?;
             let blocks = tree.reader().texts(request.within)?;
-            let place = Place::new(tree.reader(), located.document, &blocks)?;
+            let reading = Reading::new(tree);
+            let place = Place::new(&reading, located.document, &blocks)?;
             place.search(&request, &mut patterns.matching(), after)
         })
     }
@@ -80,7 +81,7 @@ fn read_cursor(within: BlockId, text: &str) -> Result<BlockId> {
 
 /// What is searched: a block with all below it, in reading order.
 struct Place<'a, 'b> {
-    reader: Reader<'a>,
+    reading: &'b Reading<'b, 'a>,
     document: DocumentId,
     blocks: &'b Texts,
     texts: Vec<Cow<'b, str>>,
@@ -91,10 +92,10 @@ struct Place<'a, 'b> {
 }
 
 impl<'a, 'b> Place<'a, 'b> {
-    fn new(reader: Reader<'a>, document: DocumentId, blocks: &'b Texts) -> Result<Self> {
-        let texts = blocks.iter().map(|block| shown(block.text)).collect();
-        let path = blocks.get(0).map(|top| path_to(reader, top.id)).transpose()?.unwrap_or_default();
-        Ok(Self { reader, document, blocks, texts, parents: parents(blocks), path })
+    fn new(reading: &'b Reading<'b, 'a>, document: DocumentId, blocks: &'b Texts) -> Result<Self> {
+        let texts = blocks.iter().map(|block| reading.text(block.text)).collect::<Result<_>>()?;
+        let path = blocks.get(0).map(|top| path_to(reading, top.id)).transpose()?.unwrap_or_default();
+        Ok(Self { reading, document, blocks, texts, parents: parents(blocks), path })
     }
 
     fn search(
@@ -105,7 +106,7 @@ impl<'a, 'b> Place<'a, 'b> {
     ) -> Result<ItemsPage<BlockMatch>> {
         let most = request.paging.limit.unwrap_or(usize::MAX).min(Limits::BLOCK_MATCHES);
         let last = after.and_then(|after| self.blocks.iter().position(|block| block.id == after));
-        let mut around = Around::new(self.reader, self.document, request);
+        let mut around = Around::new(self.reading, self.document, request);
         let (mut items, mut bytes) = (Vec::new(), 0);
         let mut through = matching.through(&self.texts);
         through.skip_to(last.map_or(0, |last| last + 1));
@@ -118,7 +119,7 @@ impl<'a, 'b> Place<'a, 'b> {
             let hit = BlockMatch {
                 block_id: self.id(index),
                 ranges: through.matching.ranges(&markdown)?,
-                path: self.path(index),
+                path: self.path(index)?,
                 before: self.before(index, &mut around)?,
                 after: self.behind(index, &mut around)?,
                 markdown,
@@ -135,27 +136,24 @@ impl<'a, 'b> Place<'a, 'b> {
     }
 
     /// The pages that a block stands in, the document's root first.
-    fn path(&self, index: usize) -> Vec<PathStep> {
+    fn path(&self, index: usize) -> Result<Vec<PathStep>> {
         let parent = |index: usize| self.parents.get(index).copied().flatten();
         let above = std::iter::successors(parent(index), |index| parent(*index));
-        let mut within = above
-            .filter_map(|index| {
-                let block = self.blocks.get(index)?;
-                step(block.id, block.text)
-            })
-            .collect::<Vec<_>>();
+        let blocks = above.filter_map(|index| self.blocks.get(index));
+        let within = blocks.filter_map(|block| step(self.reading, block.id, block.text).transpose());
+        let mut within = within.collect::<Result<Vec<_>>>()?;
         within.reverse();
-        self.path.iter().cloned().chain(within).collect()
+        Ok(self.path.iter().cloned().chain(within).collect())
     }
 
-    fn before(&self, index: usize, around: &mut Around<'_>) -> Result<Vec<ContextBlock>> {
+    fn before(&self, index: usize, around: &mut Around<'_, '_>) -> Result<Vec<ContextBlock>> {
         let start = index.saturating_sub(around.before);
         let mut found = around.before(around.before - (index - start))?.to_vec();
         found.extend(self.shown(start..index));
         Ok(found)
     }
 
-    fn behind(&self, index: usize, around: &mut Around<'_>) -> Result<Vec<ContextBlock>> {
+    fn behind(&self, index: usize, around: &mut Around<'_, '_>) -> Result<Vec<ContextBlock>> {
         let end = self.blocks.len().min(index + 1 + around.behind);
         let mut found: Vec<_> = self.shown(index + 1..end).collect();
         found.extend_from_slice(around.behind(around.behind - found.len())?);
@@ -186,11 +184,12 @@ fn parents(blocks: &Texts) -> Vec<Option<usize>> {
 }
 
 /// The pages that a block stands in.
-fn path_to(reader: Reader<'_>, block: BlockId) -> Result<Vec<PathStep>> {
-    let (mut path, mut at) = (Vec::new(), block);
+fn path_to(reading: &Reading<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
+    let (mut path, mut at, reader) = (Vec::new(), block, reading.tree.reader());
     while let Some(parent) = reader.locate(at)?.and_then(|standing| standing.parent) {
-        let above = reader.block(parent)?;
-        path.extend(above.and_then(|above| step(above.id, BlockText::Data(&above.data))));
+        if let Some(above) = reader.block(parent)? {
+            path.extend(step(reading, above.id, BlockText::Data(&above.data))?);
+        }
         at = parent;
     }
     path.reverse();
@@ -198,7 +197,8 @@ fn path_to(reader: Reader<'_>, block: BlockId) -> Result<Vec<PathStep>> {
 }
 
 /// A block as a step of a path, if it is a page: a collection is none.
-fn step(id: BlockId, text: BlockText<'_>) -> Option<PathStep> {
+fn step(reading: &Reading<'_, '_>, id: BlockId, text: BlockText<'_>) -> Result<Option<PathStep>> {
     let is_page = matches!(text.block_type(), BlockType::Page | BlockType::CollectionItem);
-    is_page.then(|| PathStep { id, content: own_markdown(text).to_owned() })
+    let step = |content: Cow<'_, str>| PathStep { id, content: content.into_owned() };
+    is_page.then(|| reading.text(text).map(step)).transpose()
 }

@@ -2,13 +2,15 @@
 
 use std::collections::HashSet;
 
-use leafbase_model::{DocumentFilterMode, DocumentId, Error, Location, Result, SearchDocuments, Timestamp};
+use leafbase_model::{
+    DocumentFilter, DocumentFilterMode, DocumentId, Error, Location, Result, SearchDocuments, Timestamp,
+};
 use leafbase_search::Attributes;
 use leafbase_store::{DocumentQuery, Within};
 use leafbase_tree_ops::ReadTree;
 
 use crate::documents;
-use crate::sight::Sight;
+use crate::sight::Seen;
 use crate::tree::Tree;
 
 /// What a search may find, for one state of the space.
@@ -19,12 +21,27 @@ pub(super) struct Filters {
     named: Option<(HashSet<DocumentId>, DocumentFilterMode)>,
 }
 
+/// Refuses filters that would tell of what a scoped connection is not shown: where its documents are kept, and which days have notes.
+pub(super) fn check(request: &SearchDocuments, seen: &Seen) -> Result<()> {
+    let DocumentFilter { location, folders, daily_note, .. } = &request.filter;
+    let fields = [
+        ("location", location.is_some()),
+        ("folderIds", folders.is_some()),
+        ("dailyNoteDateGte", daily_note.from.is_some()),
+        ("dailyNoteDateLte", daily_note.to.is_some()),
+    ];
+    match fields.into_iter().find(|(_, is_given)| *is_given && !seen.is_all()) {
+        Some((field, _)) => Err(Error::validation("is not known to a scoped connection").at(field)),
+        None => Ok(()),
+    }
+}
+
 impl Filters {
     /// Reads them from a request. Folders come with those in them; days are those of the space's zone, `now` being the present.
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and what a listing of documents says to its filters.
-    pub(super) fn read<S: Sight>(tree: &Tree<'_, S>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
+    pub(super) fn read(tree: &Tree<'_>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
         let named = request.document_ids.as_ref().map(|named| {
             let named = named.iter().enumerate();
             let named =
@@ -58,7 +75,7 @@ impl Filters {
 }
 
 /// A document that a search knows of: the inbox is none.
-fn known<S: Sight>(tree: &Tree<'_, S>, document: DocumentId) -> Result<DocumentId> {
+fn known(tree: &Tree<'_>, document: DocumentId) -> Result<DocumentId> {
     let record = tree.document(document)?.filter(|record| record.location != Location::Inbox);
     record.map(|record| record.id).ok_or_else(Error::not_found)
 }

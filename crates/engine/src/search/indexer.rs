@@ -2,17 +2,19 @@
 //! misses a write; what the index has caught up with is cheaper to search.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Result};
-use leafbase_search::{Attributes, Index, Maker, Scope, SearchDocument, View};
+use leafbase_search::{Attributes, Index, Maker, Scope, SearchDocument, Selection, View};
 use leafbase_store::{Cursor, DocumentQuery, Reader, SpaceSnapshot, SpaceStore};
 
 use super::generations::{Generation, Home, guarded};
 use super::recent::{self, Made, Overlay, Recent};
+use super::selections::Selections;
 use super::worker::Worker;
-use crate::sight::Sight;
+use crate::sight::Seen;
 use crate::space::Progress;
 
 /// A search that finds more documents changed since the index lets it catch up first: to make them ready costs about as much.
@@ -44,7 +46,8 @@ pub(crate) struct Indexer {
     /// Held while an index is changed or made. Taken before `state`.
     updating: Mutex<()>,
     worker: Worker,
-    /// An index of nothing, for those who may not learn what the others have.
+    selections: Selections,
+    /// An index of nothing.
     nothing: OnceLock<Arc<View>>,
 }
 
@@ -67,6 +70,8 @@ struct Current {
 pub(super) struct Moment {
     view: Arc<View>,
     overlay: Arc<Overlay>,
+    /// What alone is seen of the index; none for all of it.
+    only: Option<Arc<Selection>>,
     pub(super) snapshot: SpaceSnapshot,
 }
 
@@ -104,7 +109,8 @@ impl Moment {
         ask: impl FnOnce(&View, &Scope<'_>) -> Result<T>,
     ) -> Result<T> {
         let fresh: Vec<&SearchDocument> = self.overlay.fresh.iter().map(AsRef::as_ref).collect();
-        let scope = Scope { fresh: &fresh, changed: &self.overlay.changed, accepts };
+        let only = self.only.as_deref();
+        let scope = Scope { fresh: &fresh, changed: &self.overlay.changed, accepts, only };
         guarded(|| ask(&self.view, &scope))
     }
 }
@@ -129,7 +135,9 @@ impl State {
     }
 
     fn give_up(&mut self, error: &Error) {
-        tracing::warn!(%error, "the search index is made anew");
+        // A scoped call may bring this about: damage would name what is hidden.
+        let told = if error.kind() == ErrorKind::Corrupted { "the space is damaged" } else { error.message() };
+        tracing::warn!(error = told, "the search index is made anew");
         *self = Self { distrusted: true, ..Self::default() };
     }
 }
@@ -137,7 +145,8 @@ impl State {
 impl Indexer {
     pub(crate) fn new(home: Home, owner: String, mode: SearchIndexing, flushes: bool) -> Self {
         let (state, updating) = (Mutex::default(), Mutex::default());
-        Self { home, owner, mode, flushes, state, updating, worker: Worker::default(), nothing: OnceLock::new() }
+        let (worker, selections, nothing) = (Worker::default(), Selections::default(), OnceLock::new());
+        Self { home, owner, mode, flushes, state, updating, worker, selections, nothing }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -164,12 +173,12 @@ impl Indexer {
     }
 
     /// What a search that begins now works on. Waits for an index to be made, if there is none.
-    pub(super) fn moment<S: Sight>(self: &Arc<Self>, store: &SpaceStore, sight: &S) -> Result<Moment> {
-        if !sight.admits_all() {
-            return self.seen(store, sight);
-        }
+    pub(super) fn moment(self: &Arc<Self>, store: &SpaceStore, seen: &Seen) -> Result<Moment> {
         if self.mode == SearchIndexing::Background {
             self.worker.start(self, store);
+        }
+        if let Seen::Documents(named, _) = seen {
+            return self.seen(store, seen, named);
         }
         let mut most = MANY_CHANGED;
         loop {
@@ -197,11 +206,52 @@ impl Indexer {
         let overlay = state.recent.overlay(snapshot.reader())?;
         drop(state);
         self.worker.found(changed, changed >= SOME_CHANGED);
-        Ok(Ground::Ready(Box::new(Moment { view, overlay, snapshot })))
+        Ok(Ground::Ready(Box::new(Moment { view, overlay, only: None, snapshot })))
     }
 
-    /// What a connection is shown, by itself: nothing else may tell in what is found, nor in which order. Costs by its size.
-    fn seen<S: Sight>(&self, store: &SpaceStore, sight: &S) -> Result<Moment> {
+    /// The same for those who see these documents alone: how much else was changed, or is damaged, must make no difference to them.
+    fn seen(&self, store: &SpaceStore, seen: &Seen, named: &Arc<BTreeSet<DocumentId>>) -> Result<Moment> {
+        let mut most = MANY_CHANGED;
+        loop {
+            match self.ground_of(store, seen, named, most)? {
+                Ground::Ready(moment) => return Ok(*moment),
+                Ground::NoIndex => {
+                    if self.begin(store).is_err() {
+                        return self.apart(store, seen, named);
+                    }
+                }
+                Ground::TooMuchChanged => {
+                    // If it fails, more is searched beside the index.
+                    let _ = self.catch_up(store);
+                    most = usize::MAX;
+                }
+            }
+        }
+    }
+
+    fn ground_of(
+        &self,
+        store: &SpaceStore,
+        seen: &Seen,
+        named: &Arc<BTreeSet<DocumentId>>,
+        most: usize,
+    ) -> Result<Ground> {
+        let mut state = self.state();
+        let Some(Current { view, .. }) = state.current.clone() else { return Ok(Ground::NoIndex) };
+        let Some(snapshot) = state.read_on(store)? else { return Ok(Ground::NoIndex) };
+        let (changed, named_of_them) = (state.recent.len(), state.recent.among(named));
+        if named_of_them.len() > most {
+            return Ok(Ground::TooMuchChanged);
+        }
+        let overlay = state.recent.overlay_of(snapshot.reader(), &named_of_them)?.seen(seen);
+        drop(state);
+        self.worker.found(changed, changed >= SOME_CHANGED);
+        let only = Some(self.selections.of(&view, seen, named));
+        Ok(Ground::Ready(Box::new(Moment { view, overlay: Arc::new(overlay), only, snapshot })))
+    }
+
+    /// What is seen by itself, where no index can be made: something else in the space may be damaged. Costs by the size of it.
+    fn apart(&self, store: &SpaceStore, seen: &Seen, named: &BTreeSet<DocumentId>) -> Result<Moment> {
         let view = if let Some(view) = self.nothing.get() {
             view
         } else {
@@ -210,13 +260,11 @@ impl Indexer {
         };
         let snapshot = store.snapshot()?;
         let (mut overlay, mut maker) = (Overlay::default(), Maker::default());
-        for record in Records::of(snapshot.reader()) {
-            let record = record?;
-            if sight.admits(&record) {
-                overlay.fresh.extend(recent::ready(snapshot.reader(), &record, &mut maker)?.map(Arc::new));
-            }
+        for document in named {
+            overlay.fresh.extend(recent::read(snapshot.reader(), *document, &mut maker)?);
         }
-        Ok(Moment { view: Arc::clone(view), overlay: Arc::new(overlay), snapshot })
+        let (view, overlay) = (Arc::clone(view), Arc::new(overlay.seen(seen)));
+        Ok(Moment { view, overlay, only: Some(Arc::default()), snapshot })
     }
 
     /// Gives up an index that failed a search.

@@ -1,6 +1,6 @@
 //! What was changed since the index: which documents, and these as they are now, each made ready once for each change.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location, Result};
@@ -8,6 +8,7 @@ use leafbase_search::{Maker, SearchDocument};
 use leafbase_store::Reader;
 
 use super::texts;
+use crate::sight::Seen;
 
 /// How many rows of the change log one look-up reads.
 const PAGE: usize = 64;
@@ -31,6 +32,15 @@ struct Touched {
     made: Option<Made>,
 }
 
+impl Touched {
+    fn made(&mut self, reader: Reader<'_>, document: DocumentId, maker: &mut Maker) -> Result<Made> {
+        if let Some(made) = &self.made {
+            return Ok(made.clone());
+        }
+        Ok(self.made.insert(read(reader, document, maker)?).clone())
+    }
+}
+
 /// A document as it is now; none if it is gone.
 pub(super) type Made = Option<Arc<SearchDocument>>;
 
@@ -41,6 +51,14 @@ pub(super) struct Overlay {
     pub(super) changed: HashSet<DocumentId>,
     /// Those of them that there are.
     pub(super) fresh: Vec<Arc<SearchDocument>>,
+}
+
+impl Overlay {
+    /// What is seen of it.
+    pub(super) fn seen(mut self, seen: &Seen) -> Self {
+        self.fresh.retain(|document| seen.admits_at(document.id(), document.attributes().location));
+        self
+    }
 }
 
 impl Recent {
@@ -82,14 +100,30 @@ impl Recent {
         }
         let mut overlay = Overlay::default();
         for (document, touched) in &mut self.documents {
-            let made = match &touched.made {
-                Some(made) => made.clone(),
-                None => touched.made.insert(read(reader, *document, &mut self.maker)?).clone(),
-            };
+            overlay.fresh.extend(touched.made(reader, *document, &mut self.maker)?);
             overlay.changed.insert(*document);
-            overlay.fresh.extend(made);
         }
         Ok(Arc::clone(self.overlay.insert(Arc::new(overlay))))
+    }
+
+    /// Which of the changed documents are named. It costs by the fewer of both.
+    pub(super) fn among(&self, named: &BTreeSet<DocumentId>) -> Vec<DocumentId> {
+        if named.len() < self.documents.len() {
+            named.iter().filter(|document| self.documents.contains_key(document)).copied().collect()
+        } else {
+            self.documents.keys().filter(|document| named.contains(document)).copied().collect()
+        }
+    }
+
+    /// These of the changed documents as `reader` has them. What else was changed is not looked at.
+    pub(super) fn overlay_of(&mut self, reader: Reader<'_>, documents: &[DocumentId]) -> Result<Overlay> {
+        let mut overlay = Overlay::default();
+        for document in documents {
+            let Some(touched) = self.documents.get_mut(document) else { continue };
+            overlay.fresh.extend(touched.made(reader, *document, &mut self.maker)?);
+            overlay.changed.insert(*document);
+        }
+        Ok(overlay)
     }
 
     /// The changed documents, those made ready that are so far.
@@ -118,7 +152,8 @@ pub(super) fn ready(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Mak
     }
     match texts::document(reader, record, maker) {
         Err(error) if error.kind() == ErrorKind::Corrupted => {
-            tracing::warn!(%error, document = %record.id, "a damaged document is left out of searches");
+            // Not which: a call may bring this about that must not learn of it.
+            tracing::warn!("a damaged document is left out of searches");
             Ok(None)
         }
         made => made.map(Some),

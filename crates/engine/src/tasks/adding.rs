@@ -8,7 +8,6 @@ use leafbase_tree_ops::{self as ops, Place};
 use super::places::{self, Destinations, Documents, by_place};
 use crate::connection::Writing;
 use crate::prepare;
-use crate::sight::Full;
 
 /// A task that is made.
 struct Addition {
@@ -20,7 +19,7 @@ struct Addition {
 
 /// The tasks of one request, made ready one after the other.
 pub(super) struct Additions<'a, 'w, 't> {
-    writing: &'a mut Writing<'w, 't, Full>,
+    writing: &'a mut Writing<'w, 't>,
     limits: &'a Limits,
     destinations: Destinations,
     documents: Documents,
@@ -28,7 +27,7 @@ pub(super) struct Additions<'a, 'w, 't> {
 }
 
 impl<'a, 'w, 't> Additions<'a, 'w, 't> {
-    pub(super) fn begin(writing: &'a mut Writing<'w, 't, Full>, limits: &'a Limits) -> Result<Self> {
+    pub(super) fn begin(writing: &'a mut Writing<'w, 't>, limits: &'a Limits) -> Result<Self> {
         let destinations = Destinations::new(writing)?;
         Ok(Self { writing, limits, destinations, documents: Documents::default(), added: Vec::new() })
     }

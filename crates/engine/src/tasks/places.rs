@@ -12,7 +12,6 @@ use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, Place};
 
 use crate::connection::Writing;
-use crate::sight::{Full, Sight};
 use crate::{days, documents};
 
 /// The top of a document.
@@ -48,7 +47,7 @@ pub(super) fn by_place<T>(items: Vec<(T, Place)>) -> Vec<(Place, Vec<T>)> {
 }
 
 /// Moves blocks to their places, those of one place together and in the order given.
-pub(crate) fn send<S: Sight>(writing: &mut Writing<'_, '_, S>, going: Vec<(BlockId, Place)>) -> Result<()> {
+pub(crate) fn send(writing: &mut Writing<'_, '_>, going: Vec<(BlockId, Place)>) -> Result<()> {
     for (place, blocks) in by_place(going) {
         let moved = writing.decide(|tree, context| ops::move_blocks(tree, context, blocks, place))?;
         writing.apply(moved.edits)?;
@@ -80,7 +79,7 @@ pub(super) struct Destinations {
 }
 
 impl Destinations {
-    pub(super) fn new(writing: &mut Writing<'_, '_, Full>) -> Result<Self> {
+    pub(super) fn new(writing: &mut Writing<'_, '_>) -> Result<Self> {
         let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
         Ok(Self { zone, now: writing.context.stamp.at, known: HashMap::new() })
     }
@@ -91,7 +90,7 @@ impl Destinations {
     }
 
     /// The document that `to` is, ready to receive tasks. The inbox and a daily note are made if there is none.
-    pub(super) fn open(&mut self, writing: &mut Writing<'_, '_, Full>, to: TaskDestination) -> Result<DocumentId> {
+    pub(super) fn open(&mut self, writing: &mut Writing<'_, '_>, to: TaskDestination) -> Result<DocumentId> {
         if let Some(known) = self.known.get(&to) {
             return Ok(*known);
         }
@@ -112,7 +111,7 @@ impl Destinations {
 }
 
 /// Checks that a document that a request names may receive tasks.
-fn check(writing: &mut Writing<'_, '_, Full>, document: DocumentId) -> Result<()> {
+fn check(writing: &mut Writing<'_, '_>, document: DocumentId) -> Result<()> {
     // Its root is looked up below, as any block would be: first that it is a document at all.
     writing.transaction.reader()?.document(document)?.ok_or_else(Error::not_found)?;
     let opened = writing.decide(|tree, context| ops::open_place(tree, context, top(document), 1));

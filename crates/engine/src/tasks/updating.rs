@@ -11,11 +11,10 @@ use super::adding::several_paragraphs;
 use super::places::{self, Destinations, Documents, top};
 use crate::connection::Writing;
 use crate::prepare;
-use crate::sight::Full;
 
 /// The changes of one request: all of them are decided before the first one is applied.
 pub(super) struct Updates<'a, 'w, 't> {
-    writing: &'a mut Writing<'w, 't, Full>,
+    writing: &'a mut Writing<'w, 't>,
     limits: &'a Limits,
     destinations: Destinations,
     named: HashSet<BlockId>,
@@ -29,7 +28,7 @@ pub(super) struct Updates<'a, 'w, 't> {
 }
 
 impl<'a, 'w, 't> Updates<'a, 'w, 't> {
-    pub(super) fn begin(writing: &'a mut Writing<'w, 't, Full>, limits: &'a Limits) -> Result<Self> {
+    pub(super) fn begin(writing: &'a mut Writing<'w, 't>, limits: &'a Limits) -> Result<Self> {
         let destinations = Destinations::new(writing)?;
         let (edits, blocks, placed, going) = (Vec::new(), Vec::new(), HashMap::new(), HashMap::new());
         Ok(Self { writing, limits, destinations, named: HashSet::new(), edits, blocks, placed, going })
@@ -65,7 +64,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         fields.resolve_days(|day| self.destinations.day(day))?;
         let patch = BlockPatch::new(update.id, fields);
         let limits = self.limits;
-        let ready = |data: BlockData| {
+        let ready = |_: &BlockData, data: BlockData| {
             let parts = prepare::data(data, limits)?;
             if parts.len() > 1 { Err(several_paragraphs()) } else { Ok(parts) }
         };

@@ -95,7 +95,7 @@ impl Export<'_, '_> {
         Ok(())
     }
 
-    fn documents(&mut self, tree: &Tree<'_, Full>) -> Result<()> {
+    fn documents(&mut self, tree: &Tree<'_>) -> Result<()> {
         for (number, document) in self.layout.documents.iter().enumerate() {
             if self.report.canceled {
                 break;

@@ -8,7 +8,6 @@ use leafbase_tree_ops::ReadTree;
 
 use crate::collections::tables;
 use crate::links;
-use crate::sight::Full;
 use crate::transfer::anchors::Anchors;
 use crate::transfer::attachments::{Attachments, Shown};
 use crate::transfer::layout::Layout;
@@ -29,7 +28,7 @@ pub(super) struct Outgoing<'a> {
 
 impl<'a> Outgoing<'a> {
     /// Looks up every block that a document of `layout` links to, and every file that it shows.
-    pub(super) fn of(tree: &Tree<'_, Full>, layout: &'a Layout) -> Result<Self> {
+    pub(super) fn of(tree: &Tree<'_>, layout: &'a Layout) -> Result<Self> {
         let (mut wanted, mut shown) = (HashSet::new(), Shown::default());
         for document in &layout.documents {
             for node in flat(tree, document.id)?.0 {
@@ -92,6 +91,6 @@ impl<'a> Outgoing<'a> {
 }
 
 /// A document as its file holds it.
-fn flat(tree: &Tree<'_, Full>, document: DocumentId) -> Result<Forest> {
+fn flat(tree: &Tree<'_>, document: DocumentId) -> Result<Forest> {
     tables::flattened(tree, tree.subtree(document.root(), None)?, &mut |_, _| ())
 }

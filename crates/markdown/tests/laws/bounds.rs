@@ -1,6 +1,8 @@
 //! Fifth law: any input is read in time that grows as it does, within a small stack, and an error says where it is.
 
-use leafbase_markdown::{ParseOptions, canonical, links, parse, plain_text, render, rewrite_links};
+use leafbase_markdown::{
+    ParseOptions, Rewritten, canonical, links, parse, plain_text, render, rewrite_links, rewrite_mentions,
+};
 use leafbase_model::{BlockData, ErrorKind};
 
 use crate::dialect::lenient;
@@ -115,6 +117,7 @@ fn everything(text: &str) -> usize {
     let mut data = BlockData::text(text);
     canonical(&mut data);
     links(&data.markdown, &mut |_| done += 1);
+    done += rewrite_mentions(text, &mut |_| Some(Rewritten::Address("x".into()))).len();
     done + data.markdown.len() + plain_text(&data.markdown).len() + rewrite_links(text, &mut |_| Some("x".into())).len()
 }
 

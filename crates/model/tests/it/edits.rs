@@ -57,8 +57,8 @@ fn every_edit() -> Vec<Edit> {
         Edit::RemoveComment { document, block: id(1), comment: comment(2) },
         Edit::CreateAsset(asset(1)),
         Edit::EraseAsset(asset(2)),
-        Edit::SetSchema { document, collection: id(3), before: None, after: Some(Box::new(schema())) },
-        Edit::SetSchema { document, collection: id(3), before: Some(Box::new(schema())), after: None },
+        Edit::SetSchema { document, collection: id(3), before: None, after: Some(Box::new(schema())), quiet: false },
+        Edit::SetSchema { document, collection: id(3), before: Some(Box::new(schema())), after: None, quiet: true },
     ]
 }
 

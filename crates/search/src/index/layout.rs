@@ -14,6 +14,7 @@ use super::entry::{Entry, Unpacking, packed_stems, packed_words};
 use super::room::Room;
 use super::{Failure, failed};
 use crate::document::{Attributes, Lane, SearchDocument};
+use crate::grams::VARIES;
 
 /// The fields of a document.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +94,7 @@ impl Fields {
             id: (self.id, *document.id().as_bytes()),
             texts,
             numbers,
-            grams: document.grams.clone(),
+            grams: document.grams.iter().copied().chain(document.varies.then_some(VARIES)).collect(),
             _place: room.take(bytes),
         }
     }

@@ -11,10 +11,11 @@ use super::grams::Table;
 use super::layout::{Fields, Numbers};
 use super::lists::Lists;
 use super::scores::{Keep, Place, in_both, joined};
+use super::selection::Selection;
 use super::{Failure, failed};
 use crate::asked::{Clause, Part, Terms};
 use crate::document::{Attributes, Lane, SearchDocument, stem_of};
-use crate::grams::gram;
+use crate::grams::{VARIES, gram};
 use crate::pattern::Required;
 use crate::rank::{Scale, Totals};
 
@@ -23,13 +24,13 @@ pub struct View {
     searcher: Searcher,
     fields: Fields,
     /// Of each document, deleted ones included, segment after segment.
-    attributes: Vec<Attributes>,
+    pub(super) attributes: Vec<Attributes>,
     /// The lengths of their lanes.
-    lengths: Vec<[u32; 4]>,
+    pub(super) lengths: Vec<[u32; 4]>,
     /// Whether they are there still.
     is_live: Vec<bool>,
     /// Where each segment begins.
-    starts: Vec<Place>,
+    pub(super) starts: Vec<Place>,
     /// The trigrams of each segment.
     grams: Vec<Table>,
     /// Where those are that are there still, by ID.
@@ -54,6 +55,8 @@ pub struct Scope<'s> {
     pub changed: &'s HashSet<DocumentId>,
     /// Whether a document may be found.
     pub accepts: &'s dyn Fn(&Attributes) -> bool,
+    /// What alone there is of the index: the rest is neither found nor counted. None for all of it.
+    pub only: Option<&'s Selection>,
 }
 
 impl std::fmt::Debug for Scope<'_> {
@@ -138,21 +141,27 @@ impl View {
         Ok(best(hits.collect(), most))
     }
 
-    /// The documents that may have one of what is required, by ID, among those that the index has as they are now.
+    /// The documents that may have one of what is required, by ID, among those that the index has as they are now. Of a selection those
+    /// whose texts vary are among them in any case.
     ///
     /// # Errors
     /// As [`Self::search`].
     pub fn candidates(&self, required: &[&Required], scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
         let mut found = Vec::new();
         let live = self.live(scope);
-        for ((start, segment), grams) in self.starts.iter().zip(self.searcher.segment_readers()).zip(&self.grams) {
+        for ((lists, start), grams) in self.lists(&live).zip(&self.grams) {
             let mut documents: Option<Vec<DocId>> = Some(Vec::new());
             for required in required {
                 documents = documents.zip(having(grams, required)).map(|(before, more)| merged(before, more));
             }
-            let documents = documents.unwrap_or_else(|| (0..segment.max_doc()).collect());
+            let documents = match (documents, lists.only) {
+                (Some(documents), None) => documents,
+                (None, None) => (0..lists.segment.max_doc()).collect(),
+                (None, Some(only)) => only.to_vec(),
+                (Some(documents), Some(only)) => among(merged(documents, grams.documents(VARIES)), only),
+            };
             let places = documents.into_iter().map(|doc| start.saturating_add(doc));
-            let places = places.filter(|place| is_set(&live, *place));
+            let places = places.filter(|place| live.has(*place));
             let attributes = places.filter_map(|place| self.attributes.get(place as usize));
             found.extend(attributes.filter(|one| (scope.accepts)(one)).map(|one| one.id));
         }
@@ -160,18 +169,53 @@ impl View {
         Ok(found)
     }
 
-    fn place_of(&self, document: DocumentId) -> Option<Place> {
+    pub(super) fn place_of(&self, document: DocumentId) -> Option<Place> {
         let found = self.places.binary_search_by_key(&document, |(other, _)| *other).ok()?;
         self.places.get(found).map(|(_, place)| *place)
     }
 
-    /// Which documents are as the index has them.
-    fn live(&self, scope: &Scope<'_>) -> Cow<'_, [bool]> {
+    /// Which documents are as the index has them, of what is looked at.
+    fn live<'l>(&'l self, scope: &Scope<'l>) -> Live<'l> {
+        let changed = scope.changed.iter().filter_map(|changed| self.place_of(*changed));
+        if let Some(only) = scope.only {
+            return Live::Only(only.without(self, changed));
+        }
         let mut live = Cow::Borrowed(self.is_live.as_slice());
-        for place in scope.changed.iter().filter_map(|changed| self.place_of(*changed)) {
+        for place in changed {
             live.to_mut().get_mut(place as usize).into_iter().for_each(|live| *live = false);
         }
-        live
+        Live::All(live)
+    }
+
+    /// The lists of each segment, and where it begins.
+    fn lists<'l>(&'l self, live: &'l Live<'l>) -> impl Iterator<Item = (Lists<'l>, Place)> {
+        let segments = self.starts.iter().zip(self.searcher.segment_readers()).enumerate();
+        segments.map(|(number, (start, segment))| (Lists { segment, only: live.of_segment(number) }, *start))
+    }
+}
+
+/// What is looked at.
+enum Live<'l> {
+    /// Of each place, whether it is.
+    All(Cow<'l, [bool]>),
+    /// These alone.
+    Only(Cow<'l, Selection>),
+}
+
+impl Live<'_> {
+    /// Whether what a list has is looked at: lists of a selection have nothing else.
+    fn has(&self, place: Place) -> bool {
+        match self {
+            Self::All(live) => is_set(live, place),
+            Self::Only(_) => true,
+        }
+    }
+
+    fn of_segment(&self, number: usize) -> Option<&[DocId]> {
+        match self {
+            Self::All(_) => None,
+            Self::Only(only) => Some(only.of_segment(number)),
+        }
     }
 }
 
@@ -232,11 +276,17 @@ fn merged(mut one: Vec<DocId>, mut other: Vec<DocId>) -> Vec<DocId> {
     one
 }
 
+/// Those of `documents` that are among `only`. Both are in order.
+fn among(mut documents: Vec<DocId>, only: &[DocId]) -> Vec<DocId> {
+    documents.retain(|doc| only.binary_search(doc).is_ok());
+    documents
+}
+
 /// A search under way: which documents of the index are as it has them, and what is known of all.
 struct Reading<'r> {
     view: &'r View,
     scope: &'r Scope<'r>,
-    live: Cow<'r, [bool]>,
+    live: Live<'r>,
     /// The lengths of the lanes of fresh documents.
     fresh: Vec<[u32; 4]>,
     totals: Totals,
@@ -245,8 +295,12 @@ struct Reading<'r> {
 impl<'r> Reading<'r> {
     fn new(view: &'r View, scope: &'r Scope<'r>) -> Self {
         let live = view.live(scope);
-        let mut totals = view.totals;
-        for place in scope.changed.iter().filter_map(|changed| view.place_of(*changed)) {
+        let mut totals = match &live {
+            Live::All(_) => view.totals,
+            Live::Only(only) => only.totals,
+        };
+        let changed = scope.changed.iter().filter_map(|changed| view.place_of(*changed));
+        for place in changed.filter(|_| scope.only.is_none()) {
             view.lengths.get(place as usize).into_iter().for_each(|lengths| totals.take(*lengths));
         }
         let fresh: Vec<_> = scope.fresh.iter().map(|document| document.lengths).collect();
@@ -329,10 +383,10 @@ impl<'r> Reading<'r> {
 
     fn lane(&self, lane: Lane, parts: &[Part]) -> Result<Vec<(Place, u32)>, Failure> {
         let mut found: Vec<(Place, u32)> = Vec::new();
-        for (start, segment) in self.view.starts.iter().zip(self.view.searcher.segment_readers()) {
-            let row = Lists { segment }.row(self.view.fields.lane(lane), parts)?.into_iter();
+        for (lists, start) in self.view.lists(&self.live) {
+            let row = lists.row(self.view.fields.lane(lane), parts)?.into_iter();
             let row = row.map(|(doc, times)| (start.saturating_add(doc), times));
-            found.extend(row.filter(|(place, _)| is_set(&self.live, *place)));
+            found.extend(row.filter(|(place, _)| self.live.has(*place)));
         }
         let behind = place(self.view.attributes.len())?;
         for (place, document) in (behind..).zip(self.scope.fresh) {

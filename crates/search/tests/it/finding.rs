@@ -232,7 +232,7 @@ fn only_so_many_and_only_those_that_are_accepted() {
     let documents = (0..50).map(|number| at(number, place(number), "", &["word"]));
     update(&index, documents.collect(), &[], 1).unwrap();
     let accepts = |one: &leafbase_search::Attributes| one.location == Location::Trash;
-    let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &accepts };
+    let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &accepts, only: None };
     let terms = Terms::new(&["word"], false).unwrap();
     for (most, expected) in [(0, 0), (1, 1), (20, 20), (24, 24), (25, 25), (26, 25), (1000, 25)] {
         let found = numbers(&index.view().unwrap().search(&terms, &scope, most).unwrap());
@@ -269,7 +269,7 @@ fn what_filters_look_at_comes_back_as_it_went_in() {
         seen.borrow_mut().push(*one);
         true
     };
-    let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &accepts };
+    let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &accepts, only: None };
     index.view().unwrap().search(&Terms::new(&["x"], false).unwrap(), &scope, 9).unwrap();
     let expected: Vec<_> = made.iter().map(|made| *made.attributes()).collect();
     assert_eq!(*seen.borrow(), expected);
@@ -309,8 +309,9 @@ fn candidates_are_those_that_have_what_is_required() {
         let patterns: Vec<_> = patterns.iter().map(|pattern| Pattern::new(pattern, true)).collect::<Result<_>>()?;
         let required: Vec<_> = patterns.iter().map(Pattern::required).collect();
         let changed = changed.iter().map(|number| id(*number)).collect();
-        let candidates =
-            index.view()?.candidates(&required, &Scope { fresh: &[], changed: &changed, accepts: &|_| true })?;
+        let candidates = index
+            .view()?
+            .candidates(&required, &Scope { fresh: &[], changed: &changed, accepts: &|_| true, only: None })?;
         Ok(candidates.iter().map(|document| document.as_bytes()[0]).collect())
     };
     for (patterns, changed, expected) in [
@@ -352,7 +353,32 @@ fn changed_documents_are_searched_as_they_are_now() {
         assert_eq!(numbers(&search(&index, &[terms], false).unwrap()), expected, "{terms}");
     }
     // A view stays what it was.
-    let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &|_| true };
+    let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &|_| true, only: None };
     let old = before.search(&Terms::new(&["old"], false).unwrap(), &scope, 9).unwrap();
     assert_eq!(numbers(&old), [1, 2, 3]);
+}
+
+#[test]
+fn what_varies_is_a_candidate_of_a_selection_whatever_it_has() -> Result<()> {
+    let index = Index::in_memory(OWNER)?;
+    let mut maker = Maker::default();
+    let mut varying = |number: u8, text: &str| {
+        let mut filling = maker.begin(attributes(number, Location::Unsorted), "");
+        filling.add_pattern_text(text);
+        filling.vary();
+        filling.finish()
+    };
+    let documents =
+        vec![varying(1, "tree"), varying(2, "lamp"), document(3, "", &["tree"]), document(4, "", &["lamp"])];
+    assert_eq!(documents.iter().map(SearchDocument::varies).collect::<Vec<_>>(), [true, true, false, false]);
+    update(&index, documents, &[], 1)?;
+    let (view, pattern) = (index.view()?, Pattern::new("tree", true)?);
+    let all = view.select((1..5).map(id), |_| true);
+    let some = view.select([id(2), id(4)], |_| true);
+    for (only, expected) in [(None, vec![1, 3]), (Some(&all), vec![1, 2, 3]), (Some(&some), vec![2])] {
+        let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &|_| true, only };
+        let found = view.candidates(&[pattern.required()], &scope)?;
+        assert_eq!(found, expected.into_iter().map(id).collect::<Vec<_>>());
+    }
+    Ok(())
 }

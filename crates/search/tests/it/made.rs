@@ -51,7 +51,7 @@ pub(crate) fn search_with(
     any: bool,
 ) -> Result<Vec<Hit>> {
     let changed: HashSet<_> = changed.iter().map(|number| id(*number)).collect();
-    let scope = Scope { fresh, changed: &changed, accepts: &|_| true };
+    let scope = Scope { fresh, changed: &changed, accepts: &|_| true, only: None };
     index.view()?.search(&Terms::new(terms, any)?, &scope, 100)
 }
 

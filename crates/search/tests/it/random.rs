@@ -150,6 +150,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// What a control leaves out.
+#[derive(Clone, Copy, PartialEq)]
+enum LeftOut {
+    Removals,
+    Trash,
+}
+
 /// A space as it is, its index, and which documents the index has not caught up with.
 struct Under {
     home: Option<tempfile::TempDir>,
@@ -159,10 +166,12 @@ struct Under {
     changed: BTreeSet<u8>,
     /// Only of the control: what was removed, and is expected still.
     ghosts: Option<BTreeMap<u8, Made>>,
+    /// Only of the control: what is in the trash is taken for seen.
+    ignores_trash: bool,
 }
 
 impl Under {
-    fn new(on_disk: bool, ignores_removals: bool) -> Self {
+    fn new(on_disk: bool, leaves_out: Option<LeftOut>) -> Self {
         let home = on_disk.then(|| tempfile::tempdir().unwrap());
         let index = match &home {
             Some(home) => Index::create(&home.path().join("index"), OWNER).unwrap(),
@@ -175,7 +184,8 @@ impl Under {
             sequence: 0,
             now: BTreeMap::new(),
             changed: BTreeSet::new(),
-            ghosts: ignores_removals.then(BTreeMap::new),
+            ghosts: (leaves_out == Some(LeftOut::Removals)).then(BTreeMap::new),
+            ignores_trash: leaves_out == Some(LeftOut::Trash),
         }
     }
 
@@ -229,7 +239,8 @@ impl Under {
             fresh.iter().filter_map(|number| Some(self.now.get(number)?.document(*number))).collect();
         let changed: HashSet<_> = fresh.iter().map(|number| id(*number)).collect();
         let accepts = |one: &Attributes| one.location == Location::Unsorted;
-        let scope = Scope { fresh: &documents.iter().collect::<Vec<_>>(), changed: &changed, accepts: &accepts };
+        let scope =
+            Scope { fresh: &documents.iter().collect::<Vec<_>>(), changed: &changed, accepts: &accepts, only: None };
         index.view().unwrap().search(terms, &scope, usize::MAX).unwrap()
     }
 
@@ -253,14 +264,42 @@ impl Under {
             prop_assert_eq!(one.document, other.document, "{:?}: {:?} {:?}", &texts, &found, &beside);
             prop_assert!((one.score - other.score).abs() < 1e-9, "{:?}: {:?} {:?}", &texts, &found, &beside);
         }
+        prop_assert_eq!(self.selected(self.index(), &self.changed, &terms), self.alone(&terms), "{:?}", &texts);
         Ok(())
+    }
+
+    /// What is seen: documents of even numbers, which are not in the trash.
+    fn is_seen(&self, number: u8) -> bool {
+        let is_kept = |made: &Made| !made.in_trash || self.ignores_trash;
+        number.is_multiple_of(2) && self.now.get(&number).is_some_and(is_kept)
+    }
+
+    fn selected(&self, index: &Index, changed: &BTreeSet<u8>, terms: &Terms) -> Vec<Hit> {
+        let view = index.view().unwrap();
+        let even = (0..14_u8).filter(|number| number % 2 == 0);
+        let only = view.select(even.map(id), |one| one.location == Location::Unsorted);
+        let fresh = changed.iter().filter(|number| self.is_seen(**number));
+        let fresh: Vec<_> = fresh.map(|number| self.now[number].document(*number)).collect();
+        let changed = changed.iter().map(|number| id(*number)).collect();
+        let fresh: Vec<_> = fresh.iter().collect();
+        let scope = Scope { fresh: &fresh, changed: &changed, accepts: &|_| true, only: Some(&only) };
+        view.search(terms, &scope, usize::MAX).unwrap()
+    }
+
+    /// The same of a space that has nothing else.
+    fn alone(&self, terms: &Terms) -> Vec<Hit> {
+        let seen = self.now.iter().filter(|(number, _)| self.is_seen(**number));
+        let documents: Vec<_> = seen.map(|(number, made)| made.document(*number)).collect();
+        let fresh: Vec<_> = documents.iter().collect();
+        let scope = Scope { fresh: &fresh, changed: &HashSet::new(), accepts: &|_| true, only: None };
+        Index::in_memory(OWNER).unwrap().view().unwrap().search(terms, &scope, usize::MAX).unwrap()
     }
 
     /// Whatever matches and has not changed is a candidate.
     fn match_pattern(&self, pattern: &str) -> TestCaseResult {
         let (made, oracle) = (Pattern::new(pattern, true).unwrap(), regex::Regex::new(pattern).unwrap());
         let changed = self.changed.iter().map(|number| id(*number)).collect();
-        let scope = Scope { fresh: &[], changed: &changed, accepts: &|_| true };
+        let scope = Scope { fresh: &[], changed: &changed, accepts: &|_| true, only: None };
         let candidates = self.index().view().unwrap().candidates(&[made.required()], &scope).unwrap();
         prop_assert!(candidates.windows(2).all(|pair| pair[0] < pair[1]));
         prop_assert!(candidates.iter().all(|one| !changed.contains(one)));
@@ -268,15 +307,20 @@ impl Under {
             let is_match = made.texts.iter().chain([&made.title]).any(|text| oracle.is_match(&written(text)));
             prop_assert!(!is_match || candidates.contains(&id(*number)), "{} is not found by {}", number, pattern);
         }
+        let view = self.index().view().unwrap();
+        let only = view.select((0..12).step_by(3).map(id), |_| true);
+        let selected = view.candidates(&[made.required()], &Scope { only: Some(&only), ..scope }).unwrap();
+        let expected = candidates.into_iter().filter(|one| one.as_bytes()[0] % 3 == 0);
+        prop_assert_eq!(selected, expected.collect::<Vec<_>>());
         Ok(())
     }
 }
 
-fn run(cases: u32, on_disk: bool, ignores_removals: bool) -> Result<(), String> {
+fn run(cases: u32, on_disk: bool, leaves_out: Option<LeftOut>) -> Result<(), String> {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let steps = prop::collection::vec(step(), 8..24);
     let outcome = TestRunner::new(config).run(&steps, |steps| {
-        let mut under = Under::new(on_disk, ignores_removals);
+        let mut under = Under::new(on_disk, leaves_out);
         steps.into_iter().try_for_each(|step| under.take(step))
     });
     outcome.map_err(|failure| failure.to_string())
@@ -284,15 +328,20 @@ fn run(cases: u32, on_disk: bool, ignores_removals: bool) -> Result<(), String> 
 
 #[test]
 fn found_is_what_a_naive_matcher_finds() {
-    run(2_000, false, false).unwrap_or_else(|failure| panic!("{failure}"));
+    run(2_000, false, None).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 #[test]
 fn found_on_disk_is_what_a_naive_matcher_finds() {
-    run(100, true, false).unwrap_or_else(|failure| panic!("{failure}"));
+    run(100, true, None).unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 #[test]
 fn a_matcher_that_ignores_removals_is_found_out() {
-    assert!(run(200, false, true).is_err());
+    assert!(run(200, false, Some(LeftOut::Removals)).is_err());
+}
+
+#[test]
+fn a_selection_that_ignores_the_trash_is_found_out() {
+    assert!(run(200, false, Some(LeftOut::Trash)).is_err());
 }

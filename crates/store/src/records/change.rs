@@ -26,6 +26,7 @@ const REMOVE_COMMENT: u64 = 12;
 const CREATE_ASSET: u64 = 13;
 const ERASE_ASSET: u64 = 14;
 const SET_SCHEMA: u64 = 15;
+const SET_SCHEMA_QUIETLY: u64 = 16;
 
 /// The blocks of a forest as bytes, one after the other.
 #[derive(Debug, Default)]
@@ -167,12 +168,12 @@ impl Log {
 
     pub(crate) fn set_schema(
         &mut self,
-        document: DocumentId,
-        collection: BlockId,
+        (document, collection): (DocumentId, BlockId),
         before: Option<&Schema>,
         after: Option<&Schema>,
+        quiet: bool,
     ) {
-        let out = self.begin(SET_SCHEMA, 4);
+        let out = self.begin(if quiet { SET_SCHEMA_QUIETLY } else { SET_SCHEMA }, 4);
         put_bin(out, document.as_bytes());
         put_bin(out, collection.as_bytes());
         put_schema(out, before);
@@ -263,7 +264,7 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
     let expected = match kind {
         CREATE_FOLDER | REMOVE_FOLDER | INSERT | REMOVE | CREATE_ASSET | ERASE_ASSET => 2,
         MOVE | CREATE_DOCUMENT | ERASE_DOCUMENT => 3,
-        UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER | ADD_COMMENT | REMOVE_COMMENT | SET_SCHEMA => 4,
+        UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER | ADD_COMMENT | REMOVE_COMMENT | SET_SCHEMA | SET_SCHEMA_QUIETLY => 4,
         _ => return Err(Fault::Newer),
     };
     if fields != expected {
@@ -299,11 +300,12 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
         }
         CREATE_ASSET => Edit::CreateAsset(read_asset(unpack)?),
         ERASE_ASSET => Edit::EraseAsset(read_asset(unpack)?),
-        SET_SCHEMA => Edit::SetSchema {
+        SET_SCHEMA | SET_SCHEMA_QUIETLY => Edit::SetSchema {
             document: DocumentId::from_bytes(unpack.id()?),
             collection: BlockId::from_bytes(unpack.id()?),
             before: read_schema(unpack)?,
             after: read_schema(unpack)?,
+            quiet: kind == SET_SCHEMA_QUIETLY,
         },
         _ => Edit::UpdateFolder { before: read_folder(unpack)?, after: read_folder(unpack)? },
     })

@@ -63,7 +63,8 @@ impl SpaceTransaction<'_> {
         if place.document != document {
             return Err(conflict("the block is in another document"));
         }
-        self.touch(document)?;
+        let is_quiet = (before.rev, &before.modified) == (after.rev, &after.modified);
+        if is_quiet { self.touch_quietly(document) } else { self.touch(document) }?;
         let spot = self.find(&place, before.id)?;
         let (mut old, mut new) = (Vec::with_capacity(128), Vec::with_capacity(128));
         block::put(&mut old, before);

@@ -70,11 +70,17 @@ impl Documents {
         })
     }
 
-    /// Something of the document changes: it must exist. Its last change never goes back.
-    pub(super) fn touch(&mut self, source: &dyn Read, memo: &Memo, id: DocumentId, at: Timestamp) -> Result<()> {
+    /// Something of the document changes: it must exist. Its last change never goes back; without a time it stays.
+    pub(super) fn touch(
+        &mut self,
+        source: &dyn Read,
+        memo: &Memo,
+        id: DocumentId,
+        at: Option<Timestamp>,
+    ) -> Result<()> {
         let staged = self.staged(source, memo, id)?;
         let Counted { record, .. } = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
-        record.modified_at = record.modified_at.max(at);
+        record.modified_at = record.modified_at.max(at.unwrap_or(record.modified_at));
         Ok(())
     }
 
@@ -198,7 +204,12 @@ pub(crate) fn noted_day(record: &DocumentRecord) -> Option<Day> {
 
 impl SpaceTransaction<'_> {
     pub(super) fn touch(&mut self, document: DocumentId) -> Result<()> {
-        self.documents.touch(&*self.rows, &self.memo, document, self.stamp.at)
+        self.documents.touch(&*self.rows, &self.memo, document, Some(self.stamp.at))
+    }
+
+    /// The write names the document, whose last change stays what it was.
+    pub(super) fn touch_quietly(&mut self, document: DocumentId) -> Result<()> {
+        self.documents.touch(&*self.rows, &self.memo, document, None)
     }
 
     /// The new document keeps the times it comes with: they may be those of one that was erased.
@@ -239,7 +250,7 @@ impl SpaceTransaction<'_> {
         let staged = self.documents.staged(&*self.rows, &self.memo, before.id)?;
         let Counted { record, .. } = staged.now.as_mut().ok_or_else(|| missing("the document"))?;
         check_same(record, before)?;
-        let modified_at = record.modified_at.max(self.stamp.at);
+        let modified_at = record.kept_at(after.location, self.stamp.at).modified_at;
         *record = DocumentRecord { modified_at, ..after.clone() };
         let is_listed = tasks::are_listed(after.location);
         if tasks::are_listed(before.location) != is_listed {

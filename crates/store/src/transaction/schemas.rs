@@ -18,12 +18,12 @@ const AT_A_TIME: usize = 4_096;
 impl SpaceTransaction<'_> {
     pub(super) fn set_schema(
         &mut self,
-        document: DocumentId,
-        collection: BlockId,
+        (document, collection): (DocumentId, BlockId),
         before: Option<&Schema>,
         after: Option<&Schema>,
+        quiet: bool,
     ) -> Result<()> {
-        self.touch(document)?;
+        if quiet { self.touch_quietly(document) } else { self.touch(document) }?;
         let place = self.places.get(&*self.rows, &self.memo, collection)?.ok_or_else(|| missing("the collection"))?;
         if place.document != document {
             return Err(conflict("the collection is in another document"));
@@ -39,7 +39,7 @@ impl SpaceTransaction<'_> {
             (Some(_), None) => self.end_schema(document, collection),
             (None, None) => Ok(()),
         }?;
-        self.log.set_schema(document, collection, before, after);
+        self.log.set_schema((document, collection), before, after, quiet);
         Ok(())
     }
 

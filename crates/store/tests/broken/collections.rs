@@ -62,7 +62,13 @@ fn collection(name: &str) -> BlockData {
 
 pub fn set(collection: u8, before: Option<Schema>, after: Option<Schema>) -> Edit {
     let collection: BlockId = id(collection);
-    Edit::SetSchema { document: document(), collection, before: before.map(Box::new), after: after.map(Box::new) }
+    Edit::SetSchema {
+        document: document(),
+        collection,
+        before: before.map(Box::new),
+        after: after.map(Box::new),
+        quiet: false,
+    }
 }
 
 /// A document of root 20: collection 21 with items 22, which 25 wrote, and 23, on whose page stands text 27; collection 24 with items

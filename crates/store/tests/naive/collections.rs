@@ -203,6 +203,7 @@ impl Naive {
             collection: *id,
             before: Some(Box::new(schema.clone())),
             after: None,
+            quiet: false,
         });
         removed.collect()
     }
@@ -338,7 +339,7 @@ impl Maker {
         let after = Some(Box::new(schema));
         vec![
             Edit::Insert { slot, forest: Forest(nodes) },
-            Edit::SetSchema { document: slot.document, collection, before: None, after },
+            Edit::SetSchema { document: slot.document, collection, before: None, after, quiet: false },
         ]
     }
 }
@@ -401,7 +402,8 @@ fn update(naive: &Naive, id: BlockId, data: BlockData) -> Edit {
 
 pub fn set(naive: &Naive, collection: BlockId, after: Schema) -> Edit {
     let before = naive.schemas.get(&collection).cloned().map(Box::new);
-    Edit::SetSchema { document: naive.standing[&collection].0, collection, before, after: Some(Box::new(after)) }
+    let (document, after) = (naive.standing[&collection].0, Some(Box::new(after)));
+    Edit::SetSchema { document, collection, before, after, quiet: naive.schemas.len().is_multiple_of(2) }
 }
 
 /// Whether a block may be changed and moved like any other.

@@ -120,7 +120,9 @@ impl Places {
         let places = edits.iter().map(|edit| match edit {
             Edit::UpdateDocument { before, after } => {
                 assert_eq!(self.documents.get(&before.id), Some(before));
-                let moved = DocumentRecord { location: after.location, modified_at: stamp.at, ..before.clone() };
+                let is_change = [before, after].map(|record| record.location == Location::Trash);
+                let modified_at = if is_change[0] == is_change[1] { before.modified_at } else { stamp.at };
+                let moved = DocumentRecord { location: after.location, modified_at, ..before.clone() };
                 assert_eq!(*after, moved);
                 assert!(records.contains(after));
                 (before.location, after.location)

@@ -195,8 +195,8 @@ fn only_what_is_given_changes_and_counts_as_one_change() {
             "Dune II(note=wet by=Bob editor=Bob prequel=Emma)",
             3,
         ),
-        // The book that comes before holds the relation.
-        (r#""properties":{"prequel":null}"#, "Dune II(note=wet by=Bob editor=Bob)", 3),
+        // The book that comes before holds the relation; this one is named.
+        (r#""properties":{"prequel":null}"#, "Dune II(note=wet by=Bob editor=Bob)", 4),
     ] {
         library.run(&[("update books", &format!(r#"[{{"id":"@Dune",{update}}}]"#), expected)]);
         let dune = library.notes.fetch(leafbase::Fetch::new(library.id::<leafbase::BlockId>("Dune"))).unwrap();

@@ -6,7 +6,7 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, Context, NewItem, Takes};
 
-use super::relating::{check_joined, finished, set_schema, titled, today};
+use super::relating::{check_files, check_joined, finished, set_schema, titled, today};
 use super::{check_count, faults, writable};
 use crate::collections::showing::Shower;
 use crate::collections::writing;
@@ -28,9 +28,9 @@ pub(super) struct Additions<'l> {
 }
 
 /// What is made of the items: blocks without values yet, and what tells their values.
-struct Read<'t, 'a, S> {
+struct Read<'t, 'a> {
     items: Vec<NewItem>,
-    relating: Relating<'t, Tree<'a, S>>,
+    relating: Relating<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
@@ -50,17 +50,13 @@ impl<'l> Additions<'l> {
     }
 
     /// Makes the items, and gives them as they then are.
-    pub(super) fn write<S: Sight>(&self, writing: &mut Writing<'_, '_, S>) -> Result<Vec<Item>> {
+    pub(super) fn write(&self, writing: &mut Writing<'_, '_>) -> Result<Vec<Item>> {
         let (schema, edits, added) = writing.decide(|tree, context| self.decide(tree, context))?;
         writing.apply(edits)?;
         writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, added))
     }
 
-    fn decide<S: Sight>(
-        &self,
-        tree: &Tree<'_, S>,
-        context: &Context<'_>,
-    ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
+    fn decide(&self, tree: &Tree<'_>, context: &Context<'_>) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
         let (schema, located) = writable(tree, self.collection)?;
         let opened = ops::open_collection(tree, context, self.collection)?;
         let today = today(tree, context.stamp.at)?;
@@ -74,31 +70,32 @@ impl<'l> Additions<'l> {
         }
         let insertion = ops::insert_items(context, &opened, items)?;
         let added = top_blocks(&insertion);
-        let mut edits = Vec::from_iter(set_schema(located, self.collection, &schema, extended.as_ref()));
+        let mut edits = Vec::from_iter(set_schema(tree, located, self.collection, extended.as_ref())?);
         if !added.is_empty() {
             edits.push(insertion);
         }
-        edits.extend(writing::edits(tree, context.stamp, changed.into_values().collect())?);
+        edits.extend(writing::quiet_edits(tree, changed.into_values().collect())?);
         Ok((extended.unwrap_or(schema), edits, added))
     }
 
     /// Reads and checks the first `most` items, whose pages are to stand at `depth`.
-    fn read<'t, 'a, S: Sight>(
+    fn read<'t, 'a>(
         &self,
-        tree: &'t Tree<'a, S>,
+        tree: &'t Tree<'a>,
         context: &Context<'_>,
         schema: &Schema,
         values: Values<'_>,
         depth: usize,
         most: usize,
-    ) -> Result<Read<'t, 'a, S>> {
+    ) -> Result<Read<'t, 'a>> {
         let drafts: Vec<_> = self.items.iter().take(most).cloned().collect();
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
         let (mut items, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
         for (index, ((draft, page), item)) in self.items.iter().zip(&self.pages).zip(read).enumerate() {
             let path = format!("{LIST}[{index}]");
             let title = titled(&draft.fields, &item.title, self.limits).map_err(|error| error.at(&path))?;
-            let blocks = page.at(depth, Takes::Anything, self.limits).map_err(|error| error.at(&path))?;
+            check_files(tree, None, &draft.fields, &title).map_err(|error| error.at(&path))?;
+            let blocks = page.at(tree, depth, Takes::Anything, self.limits).map_err(|error| error.at(&path))?;
             let id = BlockId::from_bytes(context.ids.mint(context.stamp.at));
             let kind = BlockKind::CollectionItem { properties: Properties::default() };
             relating.begin(id, self.collection);

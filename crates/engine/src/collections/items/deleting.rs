@@ -6,18 +6,12 @@ use leafbase_model::{BlockId, Edit, Error, Result};
 use leafbase_tree_ops::{self as ops, Context};
 
 use super::{check_count, item, writable};
-use crate::sight::Sight;
 use crate::tree::Tree;
 
 const LIST: &str = "idsToDelete";
 
 /// The edits that take these items out of their collection.
-pub(super) fn edits<S: Sight>(
-    tree: &Tree<'_, S>,
-    context: &Context<'_>,
-    collection: BlockId,
-    ids: &[BlockId],
-) -> Result<Vec<Edit>> {
+pub(super) fn edits(tree: &Tree<'_>, context: &Context<'_>, collection: BlockId, ids: &[BlockId]) -> Result<Vec<Edit>> {
     writable(tree, collection)?;
     check_count(LIST, context.limits.blocks_per_request, ids.len())?;
     let mut named = HashSet::new();

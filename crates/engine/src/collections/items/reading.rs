@@ -3,25 +3,23 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockRecord, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
-    Schema,
+    Block, BlockId, BlockRecord, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result, Schema,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
 use super::{cursor, schema};
 use crate::blocks::show_markdown;
 use crate::collections::showing::Shower;
-use crate::sight::Sight;
+use crate::scope::links::Links;
 use crate::tree::Tree;
 
 /// The items that a request asks for.
-pub(super) fn page<S: Sight>(tree: &Tree<'_, S>, request: &GetItems, limits: &Limits) -> Result<ItemsPage<Item>> {
+pub(super) fn page(tree: &Tree<'_>, request: &GetItems, limits: &Limits) -> Result<ItemsPage<Item>> {
     let schema = schema(tree, request.collection_id)?;
     let reading = Reading { tree, collection: request.collection_id, most: limits.blocks_per_fetch };
     let after = request.paging.cursor.as_deref().map(|text| reading.after(text)).transpose()?.flatten();
-    if request.max_depth == Some(0) {
+    if request.max_depth == Some(0) && tree.sees_all() {
         return reading.rows(&schema, after, request.paging.limit);
     }
     let (records, next_cursor) = reading.records(after, request.paging.limit)?;
@@ -31,8 +29,8 @@ pub(super) fn page<S: Sight>(tree: &Tree<'_, S>, request: &GetItems, limits: &Li
 }
 
 /// These items of a collection as a reply shows them, with so many levels of their pages.
-pub(in crate::collections) fn show<S: Sight>(
-    tree: &Tree<'_, S>,
+pub(in crate::collections) fn show(
+    tree: &Tree<'_>,
     (collection, schema): (BlockId, &Schema),
     records: Vec<BlockRecord>,
     depth: Option<usize>,
@@ -43,14 +41,14 @@ pub(in crate::collections) fn show<S: Sight>(
     reading.shown(schema, records, false, depth)
 }
 
-struct Reading<'t, 'a, S> {
-    tree: &'t Tree<'a, S>,
+struct Reading<'t, 'a> {
+    tree: &'t Tree<'a>,
     collection: BlockId,
     /// So many blocks are in one reply at most.
     most: usize,
 }
 
-impl<S: Sight> Reading<'_, '_, S> {
+impl Reading<'_, '_> {
     /// The item that the reply goes on behind; none if all that the cursor remembers are gone.
     fn after(&self, text: &str) -> Result<Option<BlockId>> {
         for id in cursor::read(self.collection, text)?.into_iter().rev() {
@@ -129,8 +127,10 @@ impl<S: Sight> Reading<'_, '_, S> {
         depth: Option<usize>,
         count: &mut usize,
     ) -> Result<Vec<Block>> {
-        let plain = |data: &BlockData| markdown::plain_text(&data.markdown).into_owned();
-        let mut blocks = ops::show_forest(self.tree, document, forest, depth, &plain)?;
+        let links = Links::new(self.tree);
+        let mut blocks = ops::show_forest(self.tree, document, forest, depth, &|data| links.plain(data))?;
+        links.finish()?;
+        blocks.iter_mut().try_for_each(|block| links.hide_in(block))?;
         *count += blocks.iter_mut().map(show_markdown).sum::<usize>();
         self.check(*count)?;
         Ok(blocks)
@@ -153,9 +153,9 @@ impl<T> Part<T> {
     }
 
     /// Takes the next item, unless the part is full.
-    fn put<S: Sight>(
+    fn put(
         &mut self,
-        reading: &Reading<'_, '_, S>,
+        reading: &Reading<'_, '_>,
         id: BlockId,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<ControlFlow<()>> {

@@ -3,33 +3,38 @@
 use std::collections::{BTreeMap, HashMap};
 
 use leafbase_collections::{ChangedItem, Relating};
-use leafbase_model::{BlockId, Day, DayRef, Edit, Error, Limits, Location, PropertyChange, Result, Schema, Timestamp};
+use leafbase_model::{
+    BlockData, BlockId, Day, DayRef, Edit, Error, Limits, Location, PropertyChange, Result, Schema, Timestamp,
+};
 use leafbase_tree_ops::{Located, ReadTree};
 use serde_json::{Map, Value};
 
-use crate::sight::Sight;
+use crate::collections::hidden;
 use crate::tree::Tree;
-use crate::{days, prepare};
+use crate::{days, files, prepare};
 
 /// The day that `today` means in the values of a request.
-pub(super) fn today<S: Sight>(tree: &Tree<'_, S>, now: Timestamp) -> Result<Day> {
+pub(super) fn today(tree: &Tree<'_>, now: Timestamp) -> Result<Day> {
     days::resolve(DayRef::Today, &days::zone(&tree.reader().meta()?.zone)?, now)
 }
 
 /// The edit that gives a collection its options that are new.
 pub(super) fn set_schema(
+    tree: &Tree<'_>,
     located: Located,
     collection: BlockId,
-    before: &Schema,
     after: Option<&Schema>,
-) -> Option<Edit> {
-    let after = Some(Box::new(after?.clone()));
-    Some(Edit::SetSchema { document: located.document, collection, before: Some(Box::new(before.clone())), after })
+) -> Result<Option<Edit>> {
+    let Some(after) = after else { return Ok(None) };
+    let before = hidden::stored(tree, collection)?;
+    let after = Some(Box::new(hidden::kept(tree, &before, after)?));
+    let (document, before) = (located.document, Some(Box::new(before)));
+    Ok(Some(Edit::SetSchema { document, collection, before, after, quiet: false }))
 }
 
 /// Tells `relating` what the relations of `item` become, and gives the other changes.
-pub(super) fn relate<S: Sight>(
-    relating: &mut Relating<'_, Tree<'_, S>>,
+pub(super) fn relate(
+    relating: &mut Relating<'_, Tree<'_>>,
     (schema, collection): (&Schema, BlockId),
     item: BlockId,
     changes: Vec<PropertyChange>,
@@ -44,7 +49,7 @@ pub(super) fn relate<S: Sight>(
 }
 
 /// Refuses relations to items in the trash that there were not before.
-pub(super) fn check_joined<S: Sight>(tree: &Tree<'_, S>, relating: &Relating<'_, Tree<'_, S>>) -> Result<()> {
+pub(super) fn check_joined(tree: &Tree<'_>, relating: &Relating<'_, Tree<'_>>) -> Result<()> {
     let mut trashed = HashMap::new();
     for (item, path) in relating.joined() {
         let document = tree.locate(item)?.ok_or_else(|| Error::not_found().at(path))?.document;
@@ -62,7 +67,7 @@ pub(super) fn check_joined<S: Sight>(tree: &Tree<'_, S>, relating: &Relating<'_,
 }
 
 /// What the items are to hold that a request changes or makes, by ID: those that it names, and others.
-pub(super) fn finished<S: Sight>(relating: Relating<'_, Tree<'_, S>>) -> Result<BTreeMap<BlockId, ChangedItem>> {
+pub(super) fn finished(relating: Relating<'_, Tree<'_>>) -> Result<BTreeMap<BlockId, ChangedItem>> {
     Ok(relating.finish()?.into_iter().map(|changed| (changed.id, changed)).collect())
 }
 
@@ -70,4 +75,15 @@ pub(super) fn finished<S: Sight>(relating: Relating<'_, Tree<'_, S>>) -> Result<
 pub(super) fn titled(fields: &Map<String, Value>, title: &str, limits: &Limits) -> Result<String> {
     let field = fields.keys().next().map_or("", String::as_str);
     prepare::item_title(title, limits).map_err(|error| error.at(field))
+}
+
+/// Refuses a title that names a file that is not seen, unless the item named it `before`.
+pub(super) fn check_files(
+    tree: &Tree<'_>,
+    before: Option<&BlockData>,
+    fields: &Map<String, Value>,
+    title: &str,
+) -> Result<()> {
+    let field = fields.keys().next().map_or("", String::as_str);
+    files::check_title(tree, before, title).map_err(|error| error.at(field))
 }

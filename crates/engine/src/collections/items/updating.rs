@@ -6,12 +6,12 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{Context, Located, revise};
 
-use super::relating::{check_joined, finished, relate, set_schema, titled, today};
+use super::relating::{check_files, check_joined, finished, relate, set_schema, titled, today};
 use super::{faults, item, writable};
 use crate::collections::showing::Shower;
 use crate::collections::writing;
 use crate::connection::Writing;
-use crate::sight::Sight;
+use crate::scope::links::Links;
 use crate::tree::Tree;
 
 const LIST: &str = "itemsToUpdate";
@@ -30,9 +30,9 @@ struct Change {
     scalars: Vec<PropertyChange>,
 }
 
-struct Read<'t, 'a, S> {
+struct Read<'t, 'a> {
     changes: Vec<Change>,
-    relating: Relating<'t, Tree<'a, S>>,
+    relating: Relating<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
@@ -43,43 +43,41 @@ impl Updates {
     }
 
     /// Changes the items, and gives them as they then are.
-    pub(super) fn write<S: Sight>(&self, writing: &mut Writing<'_, '_, S>) -> Result<Vec<Item>> {
+    pub(super) fn write(&self, writing: &mut Writing<'_, '_>) -> Result<Vec<Item>> {
         let (schema, edits, changed) = writing.decide(|tree, context| self.decide(tree, context))?;
         writing.apply(edits)?;
         writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, changed))
     }
 
-    fn decide<S: Sight>(
-        &self,
-        tree: &Tree<'_, S>,
-        context: &Context<'_>,
-    ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
+    fn decide(&self, tree: &Tree<'_>, context: &Context<'_>) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
         let (schema, located) = writable(tree, self.collection)?;
         let today = today(tree, context.stamp.at)?;
         let values = Values { today, limits: context.limits, new_options: self.new_options };
         let read = |most| self.read(tree, &schema, values, most);
         let Read { changes, relating, schema: extended } = faults::first(LIST, self.items.len(), read)?;
+        let turned =
+            changes.iter().map(|change| relating.shows_otherwise(change.before.id)).collect::<Result<Vec<_>>>()?;
         let mut changed = finished(relating)?;
-        let mut edits = Vec::from_iter(set_schema(located, self.collection, &schema, extended.as_ref()));
+        let mut edits = Vec::from_iter(set_schema(tree, located, self.collection, extended.as_ref())?);
         let mut records = Vec::with_capacity(changes.len());
-        for change in changes {
+        for (change, is_turned) in changes.into_iter().zip(turned) {
             let related = changed.remove(&change.before.id).map(|changed| changed.values);
-            let (edit, record) = change.decide(located, related, context);
+            let (edit, record) = change.decide(located, related, is_turned, context);
             edits.extend(edit);
             records.push(record);
         }
-        edits.extend(writing::edits(tree, context.stamp, changed.into_values().collect())?);
+        edits.extend(writing::quiet_edits(tree, changed.into_values().collect())?);
         Ok((extended.unwrap_or(schema), edits, records))
     }
 
     /// Reads and checks the first `most` changes.
-    fn read<'t, 'a, S: Sight>(
+    fn read<'t, 'a>(
         &self,
-        tree: &'t Tree<'a, S>,
+        tree: &'t Tree<'a>,
         schema: &Schema,
         values: Values<'_>,
         most: usize,
-    ) -> Result<Read<'t, 'a, S>> {
+    ) -> Result<Read<'t, 'a>> {
         super::check_count(LIST, values.limits.blocks_per_request, most)?;
         let updates = self.items.get(..most).unwrap_or_default();
         let before = updates.iter().enumerate().map(|(index, update)| {
@@ -87,11 +85,17 @@ impl Updates {
         });
         let before = before.collect::<Result<Vec<_>>>()?;
         let ReadItems { items: read, schema: extended } = read_updated(schema, updates.to_vec(), values)?;
-        let (mut changes, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
-        for (index, ((update, before), item)) in updates.iter().zip(before).zip(read).enumerate() {
+        let (mut changes, mut relating, links) =
+            (Vec::with_capacity(read.len()), Relating::new(tree), Links::new(tree));
+        for (index, ((update, before), mut item)) in updates.iter().zip(before).zip(read).enumerate() {
             let path = format!("{LIST}[{index}]");
             let title = item.title.map(|title| titled(&update.fields, &title, values.limits));
-            let title = title.transpose().map_err(|error| error.at(&path))?;
+            let mut title = title.transpose().map_err(|error| error.at(&path))?;
+            title.iter_mut().try_for_each(|title| links.put_back(&before.data, title))?;
+            let checked =
+                title.iter().try_for_each(|title| check_files(tree, Some(&before.data), &update.fields, title));
+            checked.map_err(|error| error.at(&path))?;
+            item.changes.iter_mut().try_for_each(|(_, value)| links.put_back(&before.data, value))?;
             let scalars = relate(&mut relating, (schema, self.collection), item.id, item.changes, &path)?;
             changes.push(Change { before, title, scalars });
         }
@@ -101,11 +105,13 @@ impl Updates {
 }
 
 impl Change {
-    /// The edit, if anything changes, and the item as it then is. `related` are its values if relations changed them.
+    /// The edit, if anything changes, and the item as it then is. `related` are its values if relations changed them; if it `is_turned`,
+    /// other items hold relations with it that are others.
     fn decide(
         self,
         located: Located,
         related: Option<leafbase_model::Properties>,
+        is_turned: bool,
         context: &Context<'_>,
     ) -> (Option<Edit>, BlockRecord) {
         let Self { before, title, scalars } = self;
@@ -120,6 +126,7 @@ impl Change {
                 let record = (*after).clone();
                 (Some(Edit::Update { document, before, after }), record)
             }
+            _ if is_turned => (Some(writing::stamped(located.document, before.clone(), context.stamp)), before),
             _ => (None, before),
         }
     }

@@ -7,14 +7,15 @@ use leafbase_model::{BlockId, BlockRecord, Properties, PropertyValue, Result};
 
 use super::rows::{Rows, values};
 use crate::collections::showing::{ITEMS_PER_LOOKUP, Shower};
-use crate::sight::Sight;
+use crate::scope::links::Links;
 
 /// The relations that rows need and do not hold themselves.
-pub(super) struct Relations<'a, S> {
-    rows: &'a Rows<'a, S>,
+pub(super) struct Relations<'a> {
+    rows: &'a Rows<'a>,
     needed: Vec<Needed>,
     /// So many rows were looked up one by one.
     looked_up: u64,
+    links: Links<'a, 'a>,
 }
 
 struct Needed {
@@ -27,8 +28,8 @@ struct Needed {
     inverted: Option<HashMap<BlockId, BTreeSet<BlockId>>>,
 }
 
-impl<'a, S: Sight> Relations<'a, S> {
-    pub(super) fn new<'k>(rows: &'a Rows<'a, S>, keys: impl IntoIterator<Item = &'k str>) -> Result<Self> {
+impl<'a> Relations<'a> {
+    pub(super) fn new<'k>(rows: &'a Rows<'a>, keys: impl IntoIterator<Item = &'k str>) -> Result<Self> {
         let keys: BTreeSet<_> = keys.into_iter().collect();
         let mut needed = Vec::new();
         for key in keys {
@@ -41,13 +42,15 @@ impl<'a, S: Sight> Relations<'a, S> {
                 needed.push(Needed { key: key.to_owned(), other, owners, inverted: None });
             }
         }
-        Ok(Self { rows, needed, looked_up: 0 })
+        Ok(Self { rows, needed, looked_up: 0, links: Links::new(rows.tree) })
     }
 
     /// Gives `item` to `look`, with the relations that are needed.
     pub(super) fn complete<T>(&mut self, item: &BlockRecord, look: impl FnOnce(Row<'_>) -> T) -> Result<T> {
-        let (id, title) = (item.id, item.data.markdown.as_str());
-        let held = values(item)?;
+        // Nobody asks for what a link hides.
+        let data = self.links.shown(&item.data)?;
+        let (id, title) = (item.id, data.markdown.as_str());
+        let held = values(id, &data)?;
         if self.needed.is_empty() {
             return Ok(look(Row { id, title, values: held }));
         }

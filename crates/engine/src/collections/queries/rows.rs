@@ -4,30 +4,29 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use leafbase_collections::{Access, ColumnRef, IndexStatistics, KeyRange, ReadCollections, index_keys, related};
-use leafbase_model::{BlockId, BlockKind, BlockRecord, Error, Properties, Result, Schema};
+use leafbase_model::{BlockData, BlockId, BlockKind, BlockRecord, Error, Properties, PropertyType, Result, Schema};
 use leafbase_store::{IndexedColumn, ItemIndex, Reader};
 use leafbase_tree_ops::ReadTree;
 
 use super::sieve::{Sieve, Step};
 use crate::collections::showing::ITEMS_PER_LOOKUP;
-use crate::sight::Sight;
 use crate::tree::Tree;
 
 /// What is called for each item, and tells how many it has found by now; `Break` ends the reading.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(BlockRecord) -> Result<ControlFlow<(), usize>>;
 
 /// The items of one collection.
-pub(super) struct Rows<'a, S> {
-    pub(super) tree: &'a Tree<'a, S>,
+pub(super) struct Rows<'a> {
+    pub(super) tree: &'a Tree<'a>,
     pub(super) collection: BlockId,
     pub(super) schema: Schema,
     reader: &'a Reader<'a>,
     pub(super) index: ItemIndex<'a>,
 }
 
-impl<'a, S: Sight> Rows<'a, S> {
+impl<'a> Rows<'a> {
     /// Those of a collection that the connection sees; `reader` is the tree's.
-    pub(super) fn of(tree: &'a Tree<'a, S>, reader: &'a Reader<'a>, collection: BlockId) -> Result<Self> {
+    pub(super) fn of(tree: &'a Tree<'a>, reader: &'a Reader<'a>, collection: BlockId) -> Result<Self> {
         let missing = || Error::not_found().at("collectionId");
         let schema = ReadCollections::schema(tree, collection)?.ok_or_else(missing)?;
         let index = reader.item_index(collection)?.ok_or_else(missing)?;
@@ -91,7 +90,7 @@ impl<'a, S: Sight> Rows<'a, S> {
         Ok(match column {
             ColumnRef::Title => !item.data.markdown.is_empty(),
             ColumnRef::Property(key) => {
-                let found = self.schema.property(key).zip(values(item)?.get(key));
+                let found = self.schema.property(key).zip(values(item.id, &item.data)?.get(key));
                 found.is_some_and(|(property, value)| !index_keys(&property.kind, value).is_empty())
             }
         })
@@ -138,10 +137,10 @@ impl<'a, S: Sight> Rows<'a, S> {
 }
 
 /// The values of an item as they are kept.
-pub(super) fn values(item: &BlockRecord) -> Result<&Properties> {
-    match &item.data.kind {
+pub(super) fn values(item: BlockId, data: &BlockData) -> Result<&Properties> {
+    match &data.kind {
         BlockKind::CollectionItem { properties } => Ok(properties),
-        _ => Err(Error::corrupted(format_args!("block {} stands in a collection, but is no item", item.id))),
+        _ => Err(Error::corrupted(format_args!("block {item} stands in a collection, but is no item"))),
     }
 }
 
@@ -156,9 +155,22 @@ pub(super) fn indexed(column: &ColumnRef) -> IndexedColumn<'_> {
     }
 }
 
-impl<S: Sight> IndexStatistics for Rows<'_, S> {
+impl IndexStatistics for Rows<'_> {
     fn is_indexed(&self, column: &ColumnRef) -> bool {
         self.index.has(indexed(column))
+    }
+
+    /// What is asked for is what is shown: texts are kept in the index as they are stored.
+    fn is_in_order(&self, column: &ColumnRef) -> bool {
+        let kind = |key: &str| self.schema.property(key).map(|property| property.kind.property_type());
+        let is_text = match column {
+            ColumnRef::Title => true,
+            ColumnRef::Property(key) => matches!(
+                kind(key),
+                Some(PropertyType::Text | PropertyType::Url | PropertyType::Email | PropertyType::Phone)
+            ),
+        };
+        self.is_indexed(column) && (self.tree.sees_all() || !is_text)
     }
 
     fn count(&self, column: &ColumnRef, range: &KeyRange, at_most: usize) -> Result<usize> {

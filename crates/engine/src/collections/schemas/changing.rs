@@ -1,6 +1,6 @@
 //! Schemas made and replaced: what a request asks for becomes edits, those of the other ends of relations among them.
 
-use leafbase_collections::{ReadCollections, Replacement, replace};
+use leafbase_collections::{ReadCollections, Replacement, replace_with_keys};
 use leafbase_markdown as markdown;
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockRecord, CollectionSchema, DocumentId, Edit, Error, Forest, Limits, Location,
@@ -9,17 +9,18 @@ use leafbase_model::{
 use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, revise};
 
 use super::replacing;
-use crate::collections::writing;
-use crate::sight::Sight;
+use crate::collections::{hidden, writing};
+use crate::files;
+use crate::scope::links::Links;
 use crate::tree::Tree;
 
 /// The schema of a collection that the request names.
-pub(super) fn existing_schema<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<Schema> {
+pub(super) fn existing_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     tree.schema(collection)?.ok_or_else(|| Error::not_found().at("collectionId"))
 }
 
 /// The same, and the collection may be changed.
-pub(super) fn changeable<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<Schema> {
+pub(super) fn changeable(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     let schema = existing_schema(tree, collection)?;
     if home(tree, collection)?.1 == Location::Trash {
         let message = "the document is in the trash: restore it to change its collections";
@@ -29,7 +30,7 @@ pub(super) fn changeable<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> R
 }
 
 /// The block of a collection that is known to exist.
-pub(super) fn block<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<BlockRecord> {
+pub(super) fn block(tree: &Tree<'_>, collection: BlockId) -> Result<BlockRecord> {
     tree.block(collection)?.ok_or_else(|| no_block(collection))
 }
 
@@ -38,7 +39,7 @@ fn no_block(collection: BlockId) -> Error {
 }
 
 /// The document of a collection that is known to exist, and where that is kept.
-fn home<S: Sight>(tree: &Tree<'_, S>, collection: BlockId) -> Result<(DocumentId, Location)> {
+fn home(tree: &Tree<'_>, collection: BlockId) -> Result<(DocumentId, Location)> {
     let document = tree.locate(collection)?.ok_or_else(|| no_block(collection))?.document;
     let record = tree.document(document)?;
     let record =
@@ -72,8 +73,8 @@ fn below_schema(error: Error) -> Error {
     error.at("schema")
 }
 
-pub(super) fn create<S: Sight>(
-    tree: &Tree<'_, S>,
+pub(super) fn create(
+    tree: &Tree<'_>,
     context: &Context<'_>,
     draft: SchemaDraft,
     place: Place,
@@ -81,37 +82,44 @@ pub(super) fn create<S: Sight>(
     let (limits, stamp) = (context.limits, context.stamp);
     let opened = ops::open_place_for(tree, context, place, &BlockData::new(BlockKind::Collection))?;
     let id = BlockId::from_bytes(context.ids.mint(stamp.at));
-    let plan = named(draft, limits).and_then(|draft| replace(tree, id, None, draft, limits)).map_err(below_schema)?;
+    let new_key = |collection: BlockId, key: String| {
+        if collection == id { Ok(key) } else { hidden::new_key(tree, context, collection, key) }
+    };
+    let plan = named(draft, limits).and_then(|draft| replace_with_keys(tree, id, None, draft, limits, &new_key));
+    let plan = plan.map_err(below_schema)?;
     check_others(tree, None, &plan).map_err(below_schema)?;
+    files::check_title(tree, None, &plan.schema.name).map_err(|error| error.at("schema.name"))?;
     let data = block_of(&plan.schema.name, limits)?;
     let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp.clone(), data };
     let document = opened.slot.document;
     let mut edits = opened.edits;
     edits.push(Edit::Insert { slot: opened.slot, forest: Forest::one(block) });
-    edits.extend(set(document, id, None, &plan.schema));
+    edits.extend(set(document, id, None, &plan.schema, false));
     edits.extend(set_others(tree, &plan)?);
     Ok((edits, reply(id, plan.schema)))
 }
 
 /// The edit after which `collection` has the schema `after`; none if it has it already.
-fn set(document: DocumentId, collection: BlockId, before: Option<Schema>, after: &Schema) -> Option<Edit> {
+fn set(document: DocumentId, collection: BlockId, before: Option<Schema>, after: &Schema, quiet: bool) -> Option<Edit> {
     if before.as_ref() == Some(after) {
         return None;
     }
     let (before, after) = (before.map(Box::new), Some(Box::new(after.clone())));
-    Some(Edit::SetSchema { document, collection, before, after })
+    Some(Edit::SetSchema { document, collection, before, after, quiet })
 }
 
-fn set_others<S: Sight>(tree: &Tree<'_, S>, plan: &Replacement) -> Result<Vec<Edit>> {
+fn set_others(tree: &Tree<'_>, plan: &Replacement) -> Result<Vec<Edit>> {
     let mut edits = Vec::with_capacity(plan.others.len());
     for (other, schema) in &plan.others {
-        edits.extend(set(home(tree, *other)?.0, *other, tree.schema(*other)?, schema));
+        let before = hidden::stored(tree, *other)?;
+        let after = hidden::kept(tree, &before, schema)?;
+        edits.extend(set(home(tree, *other)?.0, *other, Some(before), &after, true));
     }
     Ok(edits)
 }
 
 /// Checks that the schemas at the other ends may be written.
-fn check_others<S: Sight>(tree: &Tree<'_, S>, old: Option<&Schema>, plan: &Replacement) -> Result<()> {
+fn check_others(tree: &Tree<'_>, old: Option<&Schema>, plan: &Replacement) -> Result<()> {
     for (other, schema) in &plan.others {
         if home(tree, *other)?.1 == Location::Trash {
             let name = json::quoted(&schema.name);
@@ -134,25 +142,32 @@ fn comes(old: Option<&Schema>, plan: &Replacement, other: BlockId) -> Option<usi
 
 /// What a replacement writes: the items, then the schemas, since items hold nothing under a key that a schema brings; then the block, if the
 /// collection has another name.
-pub(super) fn replaced<S: Sight>(
-    tree: &Tree<'_, S>,
+pub(super) fn replaced(
+    tree: &Tree<'_>,
     context: &Context<'_>,
     (id, old): (BlockId, Schema),
-    draft: SchemaDraft,
+    mut draft: SchemaDraft,
     may_lose: bool,
 ) -> Result<(Vec<Edit>, Schema)> {
     let (limits, stamp) = (context.limits, context.stamp);
+    Links::new(tree).put_back(&old, &mut draft)?;
     let draft = named(draft, limits).map_err(below_schema)?;
-    let plan = replace(tree, id, Some(&old), draft, limits).map_err(below_schema)?;
+    let new_key = |collection: BlockId, key: String| hidden::new_key(tree, context, collection, key);
+    let plan = replace_with_keys(tree, id, Some(&old), draft, limits, &new_key).map_err(below_schema)?;
     check_others(tree, Some(&old), &plan).map_err(below_schema)?;
     let before = block(tree, id)?;
+    files::check_title(tree, Some(&before.data), &plan.schema.name).map_err(|error| error.at("schema.name"))?;
     let markdown = block_of(&plan.schema.name, limits)?.markdown;
     let data = BlockData { markdown, ..before.data.clone() };
     let changed = replacing::items(tree, &old, &plan, may_lose).map_err(below_schema)?;
-    let mut edits = writing::edits(tree, stamp, changed)?;
+    let (own, others) = changed.into_iter().partition(|item| item.collection == id);
+    let mut edits = writing::edits(tree, stamp, own)?;
+    edits.extend(writing::quiet_edits(tree, others)?);
     edits.extend(set_others(tree, &plan)?);
     let document = home(tree, id)?.0;
-    edits.extend(set(document, id, Some(old), &plan.schema));
+    let stored = hidden::stored(tree, id)?;
+    let after = hidden::kept(tree, &stored, &plan.schema)?;
+    edits.extend(set(document, id, Some(stored), &after, false));
     edits.extend(revise(document, before, data, stamp));
     Ok((edits, plan.schema))
 }

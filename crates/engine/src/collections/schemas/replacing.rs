@@ -6,19 +6,13 @@ use std::ops::ControlFlow;
 use leafbase_collections::{ChangedItem, Column, Lost, Relating, Replacement, inverted};
 use leafbase_model::{BlockId, BlockKind, BlockRecord, Properties, PropertyValue, Result, Schema};
 
-use crate::sight::Sight;
 use crate::tree::Tree;
 
 /// The items that are to hold something else when `plan` replaces `old`. They are read one after the other; held are those that change.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::SchemaMismatch`] for items that would lose something, unless they may.
-pub(super) fn items<S: Sight>(
-    tree: &Tree<'_, S>,
-    old: &Schema,
-    plan: &Replacement,
-    may_lose: bool,
-) -> Result<Vec<ChangedItem>> {
+pub(super) fn items(tree: &Tree<'_>, old: &Schema, plan: &Replacement, may_lose: bool) -> Result<Vec<ChangedItem>> {
     let (mut relating, mut lost) = (Relating::new(tree), Lost::default());
     if plan.touches_items() {
         let others = other_ends(tree, old, plan)?;
@@ -37,7 +31,7 @@ pub(super) fn items<S: Sight>(
 }
 
 /// Puts into `relating` that items hold nothing in these columns any more.
-fn clear<S: Sight>(tree: &Tree<'_, S>, columns: &[Column], relating: &mut Relating<'_, Tree<'_, S>>) -> Result<()> {
+fn clear(tree: &Tree<'_>, columns: &[Column], relating: &mut Relating<'_, Tree<'_>>) -> Result<()> {
     for Column { collection, key } in columns {
         each(tree, *collection, |item, _, values| match values.get(key) {
             Some(_) => relating.store(item, vec![(key.clone(), None)]),
@@ -48,8 +42,8 @@ fn clear<S: Sight>(tree: &Tree<'_, S>, columns: &[Column], relating: &mut Relati
 }
 
 /// Hands every item of a collection to `visit`, with its title and what it holds.
-fn each<S: Sight>(
-    tree: &Tree<'_, S>,
+fn each(
+    tree: &Tree<'_>,
     collection: BlockId,
     mut visit: impl FnMut(BlockId, &str, Properties) -> Result<()>,
 ) -> Result<()> {
@@ -65,11 +59,7 @@ fn each<S: Sight>(
 type Holders = HashMap<BlockId, BTreeSet<BlockId>>;
 
 /// The relations that `plan` needs and that items of the other end hold, by key.
-fn other_ends<'p, S: Sight>(
-    tree: &Tree<'_, S>,
-    old: &Schema,
-    plan: &'p Replacement,
-) -> Result<Vec<(&'p str, Holders)>> {
+fn other_ends<'p>(tree: &Tree<'_>, old: &Schema, plan: &'p Replacement) -> Result<Vec<(&'p str, Holders)>> {
     let mut ends = Vec::new();
     for key in plan.relations_needed() {
         let Some(relation) = old.property(key).and_then(|property| property.kind.relation()) else { continue };

@@ -7,7 +7,7 @@ use leafbase_model::{BlockId, Result};
 use leafbase_tree_ops::ReadTree;
 
 use super::{ITEMS_PER_LOOKUP, no_item};
-use crate::sight::Sight;
+use crate::scope::Leak;
 use crate::tree::Tree;
 
 /// With fewer look-ups it is not asked whether reading all titles is cheaper.
@@ -23,7 +23,7 @@ pub(super) struct Titles {
 
 impl Titles {
     /// The title of an item of `collection`.
-    pub(super) fn of<S: Sight>(&mut self, tree: &Tree<'_, S>, collection: BlockId, item: BlockId) -> Result<String> {
+    pub(super) fn of(&mut self, tree: &Tree<'_>, collection: BlockId, item: BlockId) -> Result<String> {
         if let Some(known) = self.known.get(&item) {
             return Ok(known.clone());
         }
@@ -33,7 +33,8 @@ impl Titles {
         if let Some(known) = self.known.get(&item) {
             return Ok(known.clone());
         }
-        let block = tree.block(item)?.ok_or_else(|| no_item(item))?;
+        let block = if tree.seen().leaks(Leak::Relations) { tree.reader().block(item) } else { tree.block(item) };
+        let block = block?.ok_or_else(|| no_item(item))?;
         Ok(self.known.entry(item).or_insert(block.data.markdown).clone())
     }
 
@@ -43,7 +44,7 @@ impl Titles {
     }
 
     /// Whether one more look-up makes them cost as much as reading the collection: asked each time that they have doubled.
-    fn is_better_read<S: Sight>(&mut self, tree: &Tree<'_, S>, collection: BlockId) -> Result<bool> {
+    fn is_better_read(&mut self, tree: &Tree<'_>, collection: BlockId) -> Result<bool> {
         let lookups = self.lookups.entry(collection).or_default();
         *lookups += 1;
         if *lookups < FEW_LOOKUPS || !lookups.is_power_of_two() || tree.locate(collection)?.is_none() {
@@ -53,7 +54,7 @@ impl Titles {
         Ok(lookups.saturating_mul(ITEMS_PER_LOOKUP) > items)
     }
 
-    fn read<S: Sight>(&mut self, tree: &Tree<'_, S>, collection: BlockId) -> Result<()> {
+    fn read(&mut self, tree: &Tree<'_>, collection: BlockId) -> Result<()> {
         tree.reader().item_rows(collection, None, &mut |row| {
             self.learn(row.id, row.title);
             Ok(ControlFlow::Continue(()))

@@ -1,0 +1,264 @@
+//! Where a text names blocks, in whatever form: what has to be written anew before it is shown to somebody who may not see them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use leafbase_model::BlockId;
+
+use crate::destination::{self, unescape};
+use crate::links::{self, Link, LinkForm, LinkTarget, Piece};
+
+/// What stands for a block that is not shown, before its number.
+const PLACEHOLDER: &str = "invalid:out_of_scope#";
+const SCHEME: &str = "block:";
+/// Letters of a block's ID.
+const ID: usize = 26;
+
+/// A place where a text names a block, or where a placeholder stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention<'t> {
+    /// The address, escapes resolved.
+    pub destination: Cow<'t, str>,
+    /// Where it is written, in bytes; pointed brackets that only hold a destination together are within.
+    pub range: Range<usize>,
+    /// What stands there.
+    pub named: Named,
+    /// How it is written.
+    pub form: MentionForm,
+}
+
+/// What a text names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Named {
+    /// A block; [`BlockId::NIL`] where the ID is malformed.
+    Block(BlockId),
+    /// What stands for a block that is not shown: the address `invalid:out_of_scope#N`.
+    Placeholder(u32),
+}
+
+/// How an address is written where a text names a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MentionForm {
+    /// As the destination of a link, a picture or a definition.
+    Destination,
+    /// `<address>`.
+    Autolink,
+    /// As the value of an attribute of an HTML tag, in these quotes.
+    Attribute(Option<char>),
+    /// As words of the text.
+    Words,
+}
+
+/// What is written in the place of an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rewritten {
+    /// This, as it is.
+    Verbatim(String),
+    /// This address, written as its place asks for.
+    Address(String),
+}
+
+/// The address that stands for a block that is not shown.
+pub fn placeholder(number: u32) -> String {
+    format!("{PLACEHOLDER}{number}")
+}
+
+/// Visits every number of a placeholder that stands anywhere in `text`, also where no mention is seen.
+pub fn placeholder_numbers(text: &str, visit: &mut dyn FnMut(u32)) {
+    // Nearly no text has one, and this is quick to say.
+    let mut rest = text;
+    while let Some((_, behind)) = rest.split_once(PLACEHOLDER) {
+        if let Some((number, _)) = number(behind) {
+            visit(number);
+        }
+        rest = behind;
+    }
+}
+
+/// Visits every place where `text` names a block, and every placeholder, in order: links of each form, attributes of HTML tags, and
+/// addresses that are just words. What stands in code is none of them.
+///
+/// ```
+/// let (id, mut found) = ("01KASZ4ZJG0000000000000001", Vec::new());
+/// let text = format!("[it](block://{id}), <a href='block://{id}'>, BLOCK://{id} and `block://{id}`");
+/// leafbase_markdown::mentions(&text, &mut |mention| found.push(mention.form));
+/// use leafbase_markdown::MentionForm::{Attribute, Destination, Words};
+/// assert_eq!(found, [Destination, Attribute(Some('\'')), Words]);
+/// ```
+pub fn mentions<'t>(text: &'t str, visit: &mut dyn FnMut(Mention<'t>)) {
+    // No address is without a colon, however that is written, and most texts are.
+    if memchr::memchr3(b':', b'%', b'&', text.as_bytes()).is_none() {
+        return;
+    }
+    let has_pieces = memchr::memchr2(b']', b'<', text.as_bytes()).is_some();
+    let mut words = words(text).peekable();
+    if words.peek().is_none() {
+        if has_pieces {
+            links::pieces(text, &mut |piece| within(text, piece, visit));
+        }
+        return;
+    }
+    // What is no words: it is told where it stands, and code not at all.
+    let (mut told, mut taken) = (Vec::new(), Vec::new());
+    links::pieces(text, &mut |piece| {
+        if let Piece::Code(code) = piece {
+            taken.push(code);
+        } else {
+            within(text, piece, &mut |mention| {
+                taken.push(mention.range.clone());
+                told.push(mention);
+            });
+        }
+    });
+    let (mut told, mut taken) = (told.into_iter().peekable(), taken.into_iter().peekable());
+    for mention in words {
+        while taken.next_if(|taken| taken.end <= mention.range.start).is_some() {}
+        if taken.peek().is_some_and(|taken| taken.start < mention.range.end) {
+            continue;
+        }
+        while let Some(before) = told.next_if(|told| told.range.start < mention.range.start) {
+            visit(before);
+        }
+        visit(mention);
+    }
+    told.for_each(visit);
+}
+
+/// Writes `text` with what `replace` gives in the place of the mentions that it gives something for. Every other byte stays.
+pub fn rewrite_mentions<'t>(text: &'t str, replace: &mut dyn FnMut(&Mention<'t>) -> Option<Rewritten>) -> Cow<'t, str> {
+    let (mut written, mut from) = (String::new(), 0);
+    mentions(text, &mut |mention| {
+        let Some(rewritten) = replace(&mention) else { return };
+        written.push_str(text.get(from..mention.range.start).unwrap_or_default());
+        match rewritten {
+            Rewritten::Verbatim(verbatim) => written.push_str(&verbatim),
+            Rewritten::Address(address) => write(&mut written, text, mention.form, address),
+        }
+        from = mention.range.end;
+    });
+    if from == 0 {
+        return Cow::Borrowed(text);
+    }
+    written.push_str(text.get(from..).unwrap_or_default());
+    Cow::Owned(written)
+}
+
+fn write(out: &mut String, text: &str, form: MentionForm, address: String) {
+    let address =
+        if address.contains('|') && crate::table::is_table_text(text) { address.replace('|', "%7C") } else { address };
+    match form {
+        MentionForm::Destination => destination::write(out, &address),
+        MentionForm::Autolink => links::write_autolink(out, &address),
+        MentionForm::Attribute(_) => write_attribute(out, &address),
+        MentionForm::Words => out.push_str(&destination::escape(&address)),
+    }
+}
+
+/// Whatever quotes stand around it, or none.
+fn write_attribute(out: &mut String, address: &str) {
+    for letter in address.chars() {
+        if letter <= ' ' || matches!(letter, '"' | '\'' | '&' | '<' | '>' | '=' | '`' | '\\') {
+            out.extend(["&#", &u32::from(letter).to_string(), ";"]);
+        } else {
+            out.push(letter);
+        }
+    }
+}
+
+/// Tells what a piece of `text` names that is no code.
+fn within<'t>(text: &'t str, piece: Piece<'t>, visit: &mut dyn FnMut(Mention<'t>)) {
+    match piece {
+        Piece::Link(Link { destination, range, target, form }) => {
+            let written = text.get(range.clone()).unwrap_or_default();
+            let Some(named) = named(target, written) else { return };
+            let form = if form == LinkForm::Autolink { MentionForm::Autolink } else { MentionForm::Destination };
+            let before = text.get(..range.start).unwrap_or_default();
+            let is_pointed = form == MentionForm::Destination && before.ends_with('<');
+            let range = if is_pointed { range.start - 1..range.end + 1 } else { range };
+            visit(Mention { destination, range, named, form });
+        }
+        Piece::Tag(tag) => attributes(text.get(tag.clone()).unwrap_or_default(), &mut |value, quote| {
+            let range = tag.start + value.start..tag.start + value.end;
+            let written = text.get(range.clone()).unwrap_or_default();
+            let destination = unescape(written);
+            if let Some(named) = named(LinkTarget::of(&destination), written) {
+                visit(Mention { destination, range, named, form: MentionForm::Attribute(quote) });
+            }
+        }),
+        Piece::Code(_) => {}
+    }
+}
+
+fn named(target: LinkTarget, written: &str) -> Option<Named> {
+    if let LinkTarget::Block(block) = target {
+        return Some(Named::Block(block));
+    }
+    let (number, length) = number(written.strip_prefix(PLACEHOLDER)?)?;
+    (PLACEHOLDER.len() + length == written.len()).then_some(Named::Placeholder(number))
+}
+
+/// The values of the attributes of a tag, and their quotes. What the tag is made of was checked when it was found.
+fn attributes(tag: &str, visit: &mut dyn FnMut(Range<usize>, Option<char>)) {
+    let is_space = |letter: char| letter.is_ascii_whitespace() || letter == '/';
+    let start = |text: &str| tag.len() - text.len();
+    let mut rest = tag.trim_start_matches(|letter: char| !letter.is_ascii_whitespace());
+    loop {
+        rest = rest.trim_start_matches(is_space);
+        let name_end = rest.find(|letter: char| is_space(letter) || matches!(letter, '=' | '>')).unwrap_or(rest.len());
+        if name_end == 0 {
+            return;
+        }
+        let behind = rest.get(name_end..).unwrap_or_default();
+        let Some(value) = behind.trim_ascii_start().strip_prefix('=').map(str::trim_ascii_start) else {
+            rest = behind;
+            continue;
+        };
+        let quote = value.chars().next().filter(|letter| matches!(letter, '"' | '\''));
+        let value = if quote.is_some() { value.get(1..).unwrap_or_default() } else { value };
+        let ends = |letter: char| match quote {
+            Some(quote) => letter == quote,
+            None => letter.is_ascii_whitespace() || letter == '>',
+        };
+        let length = value.find(ends).unwrap_or(value.len());
+        visit(start(value)..start(value) + length, quote);
+        rest = value.get(length + usize::from(quote.is_some())..).unwrap_or_default();
+    }
+}
+
+/// The addresses of blocks with an ID, and the placeholders, wherever they stand in `text`.
+fn words(text: &str) -> impl Iterator<Item = Mention<'_>> {
+    memchr::memchr_iter(b':', text.as_bytes())
+        .filter_map(|colon| block_at(text, colon).or_else(|| hidden_at(text, colon)))
+}
+
+fn block_at(text: &str, colon: usize) -> Option<Mention<'_>> {
+    let start = (colon + 1).checked_sub(SCHEME.len())?;
+    let after = text.get(colon + 1..)?;
+    if !text.get(start..=colon)?.eq_ignore_ascii_case(SCHEME) {
+        return None;
+    }
+    let id = after.trim_start_matches('/');
+    let length = id.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    let block = id.get(..length).filter(|id| id.len() == ID)?.parse().ok()?;
+    let end = text.len() - id.len() + ID;
+    Some(mention(text, start..end, Named::Block(block)))
+}
+
+fn hidden_at(text: &str, colon: usize) -> Option<Mention<'_>> {
+    let start = colon.checked_sub(PLACEHOLDER.find(':')?)?;
+    let (number, length) = number(text.get(start..)?.strip_prefix(PLACEHOLDER)?)?;
+    Some(mention(text, start..start + PLACEHOLDER.len() + length, Named::Placeholder(number)))
+}
+
+fn mention(text: &str, range: Range<usize>, named: Named) -> Mention<'_> {
+    let destination = Cow::Borrowed(text.get(range.clone()).unwrap_or_default());
+    Mention { destination, range, named, form: MentionForm::Words }
+}
+
+/// The number that `text` begins with, written as placeholders have it, and its letters.
+fn number(text: &str) -> Option<(u32, usize)> {
+    let length = text.bytes().take_while(u8::is_ascii_digit).count();
+    let digits = text.get(..length).filter(|digits| !digits.starts_with('0'))?;
+    Some((digits.parse().ok()?, length))
+}

@@ -1,0 +1,94 @@
+//! Placeholders that come back stand for what they stood for.
+
+use super::*;
+
+/// The markdown of a block, what a guest writes over it, and what is kept then. `#1` is a placeholder.
+#[test]
+fn placeholders_of_the_block_are_put_back() {
+    let scene = scene();
+    let [h, m] = ["block://@hidden", "block://@missing"];
+    let two = format!("[a]({h}) [b]({m})");
+    for (stored, given, kept) in [
+        (two.as_str(), "[b](#2) [a](#1) c", format!("[b]({m}) [a]({h}) c")),
+        (&two, "[a](#1)", format!("[a]({h})")),
+        (&two, "[a](#1) [again](#1)", format!("[a]({h}) [again]({h})")),
+        (&two, "[a](#3) #4 [b](#01)", "[a](#3) #4 [b](#01)".to_owned()),
+        (&two, "`#1` [a](#1)", format!("`#1` [a]({h})")),
+        (&two, "<#1> and #2, <a href='#2'>", format!("<{h}> and {m}, <a href='{m}'>")),
+        (&two, "[a](<#1> 'b')", format!("[a]({h} 'b')")),
+        (&two, "nothing", "nothing".to_owned()),
+        (&two, "[c](block://@seen) [a](#1)", format!("[c](block://@seen) [a]({h})")),
+        ("[a](<block://@hidden/b c>)", "[d](#1)", "[d](<block://@hidden/b c>)".to_owned()),
+        ("[a](<block://@hidden/b c>)", "<#1>", "<block://@hidden/b%20c>".to_owned()),
+        ("[a](#1) [b](block://@hidden)", "[a](#1) [c](#2)", format!("[a](#1) [c]({h})")),
+        ("<a href='block&#58;//@hidden'>b</a>", "[b](#1)", format!("[b]({h})")),
+        ("[b](block://@hidden?'c)", "<a href='#1'>b</a>", format!("<a href='{h}?&#39;c'>b</a>")),
+        ("no link", "[a](#1)", "[a](#1)".to_owned()),
+    ] {
+        let long = |text: &str| {
+            scene.named(&text.replace("&#", "\0").replace('#', "invalid:out_of_scope#").replace('\0', "&#"))
+        };
+        let block = scene.text(&long(stored));
+        scene.update(block, &json!({"markdown": long(given)})).unwrap();
+        assert_eq!(scene.kept(block)["markdown"], long(&kept), "{stored} <- {given}");
+    }
+}
+
+#[test]
+fn pieces_of_a_text_are_put_back_by_what_it_said() {
+    let scene = scene();
+    let block = scene.text("[a](block://@hidden) [b](block://@missing)");
+    let given = format!("[a]({})\n\n[b]({})", out(1), out(2));
+    let pieces = scene.update(block, &json!({"markdown": given})).unwrap();
+    let second: BlockId = serde_json::from_value(pieces[1]["id"].clone()).unwrap();
+    assert_eq!(pieces[1]["markdown"], format!("[b]({})", out(1)), "it is a block of its own now");
+    assert_eq!(scene.kept(block)["markdown"], scene.named("[a](block://@hidden)"));
+    assert_eq!(scene.kept(second)["markdown"], scene.named("[b](block://@missing)"));
+}
+
+#[test]
+fn what_is_new_has_nothing_to_put_back() {
+    let scene = scene();
+    scene.text("[a](block://@hidden)");
+    let literal = format!("[a]({})", out(1));
+    let new = scene.guest.insert_markdown(&literal, scene.document).unwrap();
+    assert_eq!(scene.kept(new[0].id)["markdown"], literal);
+    assert_eq!(scene.guest_sees(new[0].id)["markdown"], literal);
+}
+
+#[test]
+fn fields_take_each_others_placeholders_and_leave_what_is_not_given() {
+    let scene = scene();
+    let hidden = format!("block://{}", scene.target("hidden"));
+    let rich = scene.insert(json!({"type": "richUrl", "url": hidden, "title": "a"}));
+    // Another field, one and the same call.
+    scene.update(rich, &json!({"title": "b"})).unwrap();
+    assert_eq!([&scene.kept(rich)["url"], &scene.kept(rich)["title"]], [&json!(hidden), &json!("b")]);
+    scene.update(rich, &json!({"title": format!("see {}", out(1)), "description": out(1)})).unwrap();
+    let kept = scene.kept(rich);
+    assert_eq!([&kept["title"], &kept["description"]], [&json!(format!("see {hidden}")), &json!(hidden)]);
+    // As markdown, changed.
+    scene.update(rich, &json!({"markdown": format!("[c]({})", out(1))})).unwrap();
+    assert_eq!([&scene.kept(rich)["url"], &scene.kept(rich)["title"]], [&json!(hidden), &json!("c")]);
+    // What the block is shown to say may stand beside its fields; something else may not.
+    let shown = scene.guest_sees(rich);
+    scene.update(rich, &json!({"markdown": shown["markdown"], "url": shown["url"]})).unwrap();
+    assert_eq!(scene.kept(rich)["url"], hidden);
+    for address in [&hidden, "block://01ARZ3NDEKTSV4RRFFQ69G5FAV"] {
+        let error = scene
+            .update(rich, &json!({"markdown": format!("[c]({address})"), "url": "https://b.example"}))
+            .unwrap_err();
+        assert_eq!((error.code(), error.path()), ("VALIDATION", "blocks[0].markdown"), "a guess tells nothing");
+    }
+}
+
+#[test]
+fn titles_of_documents_are_put_back() {
+    let scene = scene();
+    let link = scene.named("[a](block://@hidden)");
+    scene.notes.update_markdown(scene.document, &link).unwrap();
+    for field in ["markdown", "title"] {
+        scene.update(scene.document.root(), &json!({field: format!("b [a]({})", out(1))})).unwrap();
+        assert_eq!(scene.kept(scene.document.root())["markdown"], format!("b {link}"));
+    }
+}

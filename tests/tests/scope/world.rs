@@ -1,0 +1,214 @@
+//! A world: a space with some documents in scope, and a rest that nobody who sees the scope may notice.
+
+use std::sync::Arc;
+
+use leafbase::json::FromJson;
+use leafbase::{
+    BlockId, Connection, DeleteDocuments, Destination, DocumentId, Leak, Limits, MoveDocuments, Position,
+    RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder, UploadFile, json,
+};
+use leafbase_store::kv::MemoryStore;
+use serde_json::{Value, json};
+
+use crate::dice::Dice;
+use crate::hidden::Hidden;
+use crate::present::{Present, Writer};
+
+/// How many documents both worlds have in common.
+pub const DOCUMENTS: usize = 5;
+/// How long each step of a pair takes: fifty of them go over a midnight.
+pub const STEP: i64 = 40 * 60_000;
+
+pub struct World {
+    /// 0 or 1.
+    pub number: u64,
+    pub present: Present,
+    store: Arc<MemoryStore>,
+    leak: Leak,
+    space: Option<Space>,
+    scope: Option<Scope>,
+    /// What both worlds have, in the scope or not.
+    pub documents: Vec<DocumentId>,
+    pub collections: Vec<BlockId>,
+    pub hidden: Hidden,
+}
+
+/// Low, so that what counts towards them shows.
+pub fn limits() -> Limits {
+    let mut limits = Limits::default();
+    (limits.page_nesting, limits.blocks_per_request, limits.blocks_per_fetch) = (6, 12, 60);
+    (limits.schema_properties, limits.select_options) = (8, 5);
+    (limits.block_text, limits.title, limits.comment) = (600, 160, 160);
+    limits
+}
+
+/// A request of the host, from JSON.
+pub fn read<T: FromJson>(body: &Value) -> T {
+    json::from_str(&body.to_string(), &limits()).unwrap_or_else(|error| panic!("{body}: {error}"))
+}
+
+impl World {
+    pub fn new(number: u64, seed: u64, leak: Leak) -> Self {
+        let (present, store) = (Present::default(), Arc::new(MemoryStore::new()));
+        present.begin(Writer::Host(0), 0);
+        let space = builder(&present).over(store.clone(), true).unwrap();
+        let mut world = Self {
+            number,
+            present,
+            store,
+            leak,
+            space: Some(space),
+            scope: None,
+            documents: Vec::new(),
+            collections: Vec::new(),
+            hidden: Hidden::new(Dice::new(seed, number + 1)),
+        };
+        world.make_documents();
+        world.present.begin(Writer::Hidden(number, 0), 1_000);
+        world.begin_hidden();
+        world.make_collections();
+        world.present.begin(Writer::Hidden(number, 1), 3_000);
+        world.relate_hidden();
+        world.scope = Some(world.space().scope(world.documents.iter().copied().take(DOCUMENTS - 1)).leaking(leak));
+        world
+    }
+
+    pub fn space(&self) -> &Space {
+        self.space.as_ref().unwrap()
+    }
+
+    pub fn all(&self) -> Connection {
+        self.space().connect()
+    }
+
+    pub fn scope(&self) -> &Scope {
+        self.scope.as_ref().unwrap()
+    }
+
+    pub fn scoped(&self) -> Connection<Scoped> {
+        self.scope().connect()
+    }
+
+    /// A document for each way of keeping one: loose ones, a daily note, one in the templates.
+    fn make_documents(&mut self) {
+        let host = self.all().acting_as("Host");
+        for title in ["Amber trip", "*Birch* list", "Cedar diary"] {
+            self.documents.push(host.create_document(title).unwrap().id());
+        }
+        let day = Position::end_of_day(leafbase::DayRef::Date("2026-03-02".parse().unwrap()));
+        let note = host.insert_markdown("- [ ] water the amber", day).unwrap()[0].id;
+        self.documents.push(host.document_of(note).unwrap());
+        self.documents.push(host.create_document("Delta draft").unwrap().id());
+        for document in &self.documents {
+            host.insert_markdown(TEXTS, *document).unwrap();
+            host.upload_file(UploadFile::new(*document).named("map.txt"), &b"a map"[..]).unwrap();
+        }
+    }
+
+    /// Collections in common documents that are related to each other and, in one world and not in the other, to hidden ones.
+    fn make_collections(&mut self) {
+        let host = self.all().acting_as("Host");
+        for (number, name) in ["Books", "People", "Places"].into_iter().enumerate() {
+            let mut properties = plain_properties();
+            if let Some(target) = self.collections.last() {
+                let inverse = format!("of_{}", name.to_lowercase());
+                let related =
+                    json!({"name": "Related", "type": "relation", "targetCollectionId": target, "inverseKey": inverse});
+                properties.insert(1, related);
+            }
+            self.present.begin(Writer::Host(10 + number as u64), 2_000);
+            let hidden = self.hidden.properties_to_be_hidden();
+            let (at, hidden) = (number % (properties.len() + 1), hidden);
+            for property in hidden {
+                properties.insert(at, property);
+            }
+            let schema = json!({"name": name, "contentPropDetails": {"key": "label", "name": "Label"}, "properties": properties});
+            // The last one stands in the document that is not in the scope at first.
+            let home = self.documents[if number == 2 { DOCUMENTS - 1 } else { number }];
+            let request = json!({"schema": schema, "position": {"position": "end", "pageId": home}});
+            let made = host.create_collection(read(&request)).unwrap().id;
+            self.present.begin(Writer::Host(20 + number as u64), 2_500);
+            let items: Vec<Value> = ["amber", "birch", "cedar delta"]
+                .iter()
+                .enumerate()
+                .map(|(index, title)| {
+                    let mut properties = json!({"pages": index * 100, "due": format!("2026-01-0{}", index + 1), "state": "Open"});
+                    self.hidden.values_to_be_hidden(&host.schema(made).unwrap(), properties.as_object_mut().unwrap());
+                    json!({"label": title, "properties": properties, "content": [{"type": "text", "markdown": "on amber"}]})
+                })
+                .collect();
+            host.add_items(read(&json!({"collectionId": made, "items": items}))).unwrap();
+            self.collections.push(made);
+        }
+    }
+
+    fn begin_hidden(&mut self) {
+        let (host, hidden) = (self.all().acting_as(crate::hidden::AUTHOR), &mut self.hidden);
+        hidden.begin(&host);
+    }
+
+    fn relate_hidden(&mut self) {
+        let host = self.all().acting_as(crate::hidden::AUTHOR);
+        self.hidden.relate(&host, &self.collections);
+    }
+
+    /// Some hidden edits at this step.
+    pub fn edit_hidden(&mut self, step: u64, millis: i64, dice: &mut Dice) -> Vec<String> {
+        let notes = self.all().acting_as(crate::hidden::AUTHOR);
+        let mut done = Vec::new();
+        for number in 0..dice.below(3) {
+            self.present.begin(Writer::Hidden(self.number, step * 8 + number as u64), millis);
+            done.push(self.hidden.edit(&notes, dice, &self.documents, &self.collections));
+        }
+        if dice.once_in(8) {
+            done.push("flush the search".into());
+            self.space().flush_search().unwrap();
+        }
+        done
+    }
+
+    /// Closes the space and opens it again.
+    pub fn reopen(&mut self) {
+        self.scope = None;
+        let space = self.space.take().unwrap();
+        space.close().unwrap();
+        self.space = Some(builder(&self.present).over(self.store.clone(), false).unwrap());
+    }
+
+    /// Makes the scope anew.
+    pub fn scope_anew(&mut self, documents: &[DocumentId]) {
+        self.scope = Some(self.space().scope(documents.iter().copied()).leaking(self.leak));
+    }
+
+    pub fn trash(&self, document: DocumentId) -> bool {
+        self.all().delete_documents(DeleteDocuments::from(document)).is_ok()
+    }
+
+    pub fn restore(&self, document: DocumentId) -> bool {
+        let notes = self.all();
+        notes.move_documents(MoveDocuments::new([document], Destination::Unsorted)).is_ok()
+            || notes.restore_daily_notes(RestoreDailyNotes::new([document])).is_ok()
+    }
+}
+
+fn builder(present: &Present) -> SpaceBuilder {
+    Space::builder()
+        .name("Shared")
+        .limits(limits())
+        .clock(present.clone())
+        .ids(present.clone())
+        .search_indexing(SearchIndexing::OnDemand)
+}
+
+fn plain_properties() -> Vec<Value> {
+    vec![
+        json!({"name": "Pages", "type": "number"}),
+        json!({"name": "Due", "type": "date"}),
+        json!({"name": "State", "type": "select", "options": [{"name": "Open"}, {"name": "Done"}]}),
+        json!({"name": "Note", "type": "text"}),
+    ]
+}
+
+const TEXTS: &str = "# amber\n\nbirch and *cedar*\n\n- [ ] delta of amber\n\n<page>\n<pageTitle>cedar page</pageTitle>\n<content>\n\nchild of \
+                     birch\n\n> quoted delta\n\n</content>\n</page>\n\n\
+                     | amber | birch |\n| --- | --- |\n| cedar | delta |\n\n```rust\nlet amber = 1;\n```\n\n*****";
