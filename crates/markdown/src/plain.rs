@@ -25,7 +25,9 @@ pub fn plain_text(inline: &str) -> Cow<'_, str> {
 }
 
 fn is_plain(text: &str) -> bool {
-    !text.bytes().any(|byte| matches!(byte, b'\\' | b'*' | b'_' | b'`' | b'[' | b'<' | b'&' | b'~' | b'\n' | b'\r'))
+    let is_special = |byte: &u8| matches!(byte, b'\\' | b'*' | b'_' | b'`' | b'[' | b'<' | b'&' | b'~' | b'\n' | b'\r');
+    // Without a way out within a piece, so that many bytes are looked at together.
+    text.as_bytes().chunks(64).all(|piece| !piece.iter().fold(false, |any, byte| any | is_special(byte)))
 }
 
 fn push_plain(plain: &mut String, inline: &str) {

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use leafbase_model::{DocumentId, Location, Result, Timestamp};
-use leafbase_search::{Attributes, Index, Pattern, Scope, SearchDocument, Terms};
+use leafbase_search::{Attributes, Index, Maker, Pattern, Scope, SearchDocument, Terms};
 
 const DOCUMENTS: u32 = 25_000;
 const TEXTS: u32 = 40;
@@ -38,11 +38,11 @@ impl Dice {
         word
     }
 
-    fn document(&mut self, number: u32) -> (SearchDocument, usize) {
+    fn document(&mut self, maker: &mut Maker, number: u32) -> (SearchDocument, usize) {
         let id = DocumentId::from_bytes((u128::from(number) << 64 | u128::from(self.below(1 << 31))).to_be_bytes());
         let now = Timestamp::from_millis(i64::from(number));
         let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at: now, modified_at: now };
-        let mut filling = SearchDocument::begin(attributes, &self.word());
+        let mut filling = maker.begin(attributes, &self.word());
         let mut bytes = 0;
         for text in 0..TEXTS {
             let mut words: Vec<String> = (0..WORDS).map(|_| self.word()).collect();
@@ -78,11 +78,11 @@ fn timed<T>(mut run: impl FnMut() -> T) -> Duration {
 fn main() -> Result<()> {
     let home = tempfile::tempdir().expect("a directory");
     let index = Index::create(&home.path().join("index"), "speed")?;
-    let (mut dice, mut bytes, mut making) = (Dice(7), 0, Duration::ZERO);
+    let (mut dice, mut maker, mut bytes, mut making) = (Dice(7), Maker::default(), 0, Duration::ZERO);
     let start = Instant::now();
     let mut documents = (0..DOCUMENTS).map(|number| {
         let start = Instant::now();
-        let (made, length) = dice.document(number);
+        let (made, length) = dice.document(&mut maker, number);
         making += start.elapsed();
         bytes += length;
         Ok(made)
@@ -107,7 +107,7 @@ fn main() -> Result<()> {
     println!("text {bytes} bytes, index {total} bytes: {:.2}", total as f64 / bytes as f64);
 
     for some in [0_u32, 500] {
-        let fresh: Vec<SearchDocument> = (0..some).map(|number| dice.document(number * 50).0).collect();
+        let fresh: Vec<SearchDocument> = (0..some).map(|number| dice.document(&mut maker, number * 50).0).collect();
         let changed: HashSet<DocumentId> = fresh.iter().map(SearchDocument::id).collect();
         let fresh: Vec<&SearchDocument> = fresh.iter().collect();
         let scope = Scope { fresh: &fresh, changed: &changed, accepts: &|_| true, only: None };
@@ -134,7 +134,7 @@ fn main() -> Result<()> {
         }
     }
 
-    let one = dice.document(77).0;
+    let one = dice.document(&mut maker, 77).0;
     let mut sequence = 1;
     let time = timed(|| {
         sequence += 1;

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use frostem::{Algorithm, Stemmer};
+use frostem::Stemmer;
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
-use crate::pattern::{Required, Trigram, each_trigram};
-use crate::tokens::{Token, TokenKind, tokens};
+use crate::grams::{Gram, gram};
+use crate::pattern::Required;
 
 /// What a filter looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,9 +39,14 @@ pub enum Lane {
 impl Lane {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Title, Self::Body, Self::TitleStems, Self::BodyStems];
+
+    pub(crate) const fn is_title(self) -> bool {
+        matches!(self, Self::Title | Self::TitleStems)
+    }
 }
 
-/// The words of one lane in order, each with its positions. They lie in one text, so that many documents are soon looked through for a word.
+/// The words of a title, or of everything else, in order, each with its positions. They lie in one text, so that many documents are soon
+/// looked through for a word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     text: String,
@@ -57,21 +62,27 @@ struct Word {
 }
 
 impl Words {
-    fn of(mut words: Vec<(String, u32)>) -> Self {
-        words.sort_unstable();
-        let mut made = Self::default();
-        for same in words.chunk_by(|(one, _), (other, _)| one == other) {
-            made.each.push(Word { text: made.text.len(), positions: made.positions.len() });
-            made.text.extend(same.first().map(|(word, _)| word.as_str()));
-            made.positions.extend(same.iter().map(|(_, position)| *position));
-        }
-        made.text.shrink_to_fit();
-        made
+    pub(crate) fn with_capacity(bytes: usize, positions: usize) -> Self {
+        // Words in their order take less than all of them as they came.
+        let text = String::with_capacity(bytes);
+        Self { text, each: Vec::with_capacity(positions), positions: Vec::with_capacity(positions) }
+    }
+
+    /// Adds a word that comes after the others, with its positions in order.
+    pub(crate) fn push(&mut self, word: &str, positions: impl Iterator<Item = u32>) {
+        self.each.push(Word { text: self.text.len(), positions: self.positions.len() });
+        self.text.push_str(word);
+        self.positions.extend(positions);
     }
 
     /// How many they are.
     pub(crate) fn length(&self) -> u32 {
         u32::try_from(self.positions.len()).unwrap_or(u32::MAX)
+    }
+
+    /// How long they are together, each once.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.text.len()
     }
 
     /// Each word with its positions in order.
@@ -81,23 +92,10 @@ impl Words {
 
     /// The positions of a word, in order; or those of all words that begin with it, word by word.
     pub(crate) fn occurrences(&self, text: &str, is_prefix: bool) -> &[u32] {
-        let from = self.first(0, |word| word < text);
+        let from = first(self.each.len(), |number| self.word(number) < text);
         let answers = |word: &str| if is_prefix { word.starts_with(text) } else { word == text };
-        self.positions(from..self.first(from, answers))
-    }
-
-    /// The first word from `from` on for which this does not hold; it holds for none behind that.
-    fn first(&self, from: usize, holds: impl Fn(&str) -> bool) -> usize {
-        let (mut least, mut most) = (from, self.each.len());
-        while least < most {
-            let middle = least.midpoint(most);
-            if holds(self.word(middle)) {
-                least = middle + 1;
-            } else {
-                most = middle;
-            }
-        }
-        least
+        let answering = first(self.each.len() - from, |number| answers(self.word(from + number)));
+        self.positions(from..from + answering)
     }
 
     fn word(&self, number: usize) -> &str {
@@ -111,39 +109,78 @@ impl Words {
     }
 }
 
+/// The stems of the words of a title, or of everything else, in order, each with how often it occurs. A word that is its own stem is not among them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stems {
+    text: String,
+    /// Where each ends in the text of all, and how often it occurs.
+    each: Vec<(usize, u32)>,
+    /// How many words have a stem, their own ones included.
+    length: u32,
+}
+
+impl Stems {
+    pub(crate) fn new(length: u32) -> Self {
+        Self { length, ..Self::default() }
+    }
+
+    /// Adds a stem that comes after the others.
+    pub(crate) fn push(&mut self, stem: &str, times: u32) {
+        self.text.push_str(stem);
+        self.each.push((self.text.len(), times));
+    }
+
+    pub(crate) const fn length(&self) -> u32 {
+        self.length
+    }
+
+    /// Each stem with how often it occurs.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.each.iter().enumerate().map(|(number, (_, times))| (self.stem(number), *times))
+    }
+
+    /// How often a stem occurs, as that of other words.
+    pub(crate) fn times(&self, stem: &str) -> u32 {
+        let number = first(self.each.len(), |number| self.stem(number) < stem);
+        self.each.get(number).filter(|_| self.stem(number) == stem).map_or(0, |(_, times)| *times)
+    }
+
+    fn stem(&self, number: usize) -> &str {
+        let end = |number: usize| self.each.get(number).map_or(self.text.len(), |(end, _)| *end);
+        let start = number.checked_sub(1).map_or(0, end);
+        self.text.get(start..end(number)).unwrap_or_default()
+    }
+}
+
+/// The first number below `all` for which this does not hold; it holds for none behind that.
+fn first(all: usize, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut least, mut most) = (0, all);
+    while least < most {
+        let middle = least.midpoint(most);
+        if holds(middle) {
+            least = middle + 1;
+        } else {
+            most = middle;
+        }
+    }
+    least
+}
+
 /// A document made ready for the index, and to be searched without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchDocument {
     pub(crate) attributes: Attributes,
-    lanes: [Words; 4],
-    /// In order, each once.
-    pub(crate) trigrams: Vec<Trigram>,
+    /// Of the title, and of everything else.
+    pub(crate) words: [Words; 2],
+    pub(crate) stems: [Stems; 2],
+    /// How many words each lane has.
+    pub(crate) lengths: [u32; 4],
+    /// Its trigrams, each once.
+    pub(crate) grams: Vec<Gram>,
     pub(crate) varies: bool,
 }
 
-/// So many trigrams are gathered at least before those that are there twice are taken out.
-const TRIGRAMS: usize = 1 << 14;
-
-/// Positions between two texts: no phrase reaches from one to the next.
-const GAP: u32 = 16;
-
 impl SearchDocument {
-    /// A document of this title. The texts of its blocks are added one by one.
-    pub fn begin(attributes: Attributes, title: &str) -> Filling {
-        let mut filling = Filling {
-            attributes,
-            stemmer: Stemmer::new(Algorithm::English),
-            lanes: std::array::from_fn(|_| Vec::new()),
-            trigrams: Vec::new(),
-            distinct: 0,
-            position: 0,
-            varies: false,
-        };
-        filling.add(title, Lane::Title);
-        filling.position = 0;
-        filling
-    }
-
     /// The document.
     pub const fn id(&self) -> DocumentId {
         self.attributes.id
@@ -164,103 +201,34 @@ impl SearchDocument {
         self.varies
     }
 
-    /// Whether it has what is required. What is required nests no deeper than a pattern.
+    /// Whether it may have what is required. What is required nests no deeper than a pattern.
     pub fn may_match(&self, required: &Required) -> bool {
         match required {
             Required::Nothing => true,
-            Required::Trigram(trigram) => self.trigrams.binary_search(trigram).is_ok(),
+            Required::Trigram(trigram) => self.grams.contains(&gram(*trigram)),
             Required::All(parts) => parts.iter().all(|part| self.may_match(part)),
             Required::Any(parts) => parts.iter().any(|part| self.may_match(part)),
         }
     }
 
-    pub(crate) fn words(&self, lane: Lane) -> &Words {
-        let [title, body, title_stems, body_stems] = &self.lanes;
-        match lane {
-            Lane::Title => title,
-            Lane::Body => body,
-            Lane::TitleStems => title_stems,
-            Lane::BodyStems => body_stems,
-        }
+    /// The words of the title, and those of everything else.
+    pub(crate) const fn words(&self, is_title: bool) -> &Words {
+        let [title, body] = &self.words;
+        if is_title { title } else { body }
+    }
+
+    pub(crate) const fn stems(&self, is_title: bool) -> &Stems {
+        let [title, body] = &self.stems;
+        if is_title { title } else { body }
     }
 }
 
-/// A document that is being filled.
-pub struct Filling {
-    attributes: Attributes,
-    stemmer: Stemmer,
-    lanes: [Vec<(String, u32)>; 4],
-    trigrams: Vec<Trigram>,
-    /// How many of them are in order, each once.
-    distinct: usize,
-    position: u32,
-    varies: bool,
-}
-
-impl std::fmt::Debug for Filling {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Filling").field("attributes", &self.attributes).finish_non_exhaustive()
-    }
-}
-
-impl Filling {
-    /// Adds a text whose words are to be found: plain text.
-    pub fn add_words(&mut self, text: &str) {
-        self.add(text, Lane::Body);
-    }
-
-    /// Adds a text that patterns are to find.
-    pub fn add_pattern_text(&mut self, text: &str) {
-        self.trigrams.extend(each_trigram(text));
-        if self.trigrams.len() > self.distinct.saturating_mul(2).max(TRIGRAMS) {
-            self.sort_trigrams();
-        }
-    }
-
-    /// Not everybody is shown the texts that patterns are to find as they were given.
-    pub fn vary(&mut self) {
-        self.varies = true;
-    }
-
-    fn sort_trigrams(&mut self) {
-        self.trigrams.sort_unstable();
-        self.trigrams.dedup();
-        self.distinct = self.trigrams.len();
-    }
-
-    fn add(&mut self, text: &str, lane: Lane) {
-        let (mut words, mut stems, mut end) = (Vec::new(), Vec::new(), self.position);
-        for token in tokens(text) {
-            let position = self.position.saturating_add(u32::try_from(token.position).unwrap_or(u32::MAX));
-            end = position.saturating_add(1);
-            stems.extend(stem(self.stemmer, &token).map(|stem| (stem, position)));
-            words.push((token.text, position));
-        }
-        if end > self.position {
-            self.position = end.saturating_add(GAP);
-        }
-        let [title, body, title_stems, body_stems] = &mut self.lanes;
-        let (exact, stemmed) = if lane == Lane::Title { (title, title_stems) } else { (body, body_stems) };
-        exact.append(&mut words);
-        stemmed.append(&mut stems);
-    }
-
-    /// The document, ready.
-    pub fn finish(mut self) -> SearchDocument {
-        self.sort_trigrams();
-        let Self { attributes, lanes, trigrams, varies, .. } = self;
-        SearchDocument { attributes, lanes: lanes.map(Words::of), trigrams, varies }
-    }
-}
-
-/// The stem of an English word. Of what cannot be one there is none.
-fn stem(stemmer: Stemmer, token: &Token) -> Option<String> {
-    let is_word = matches!(token.kind, TokenKind::Word | TokenKind::Part);
-    is_word.then(|| stem_of(stemmer, &token.text)).flatten()
+/// Whether a folded word can be an English one.
+pub(crate) fn has_stem(word: &str) -> bool {
+    word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 /// The stem of a folded word.
 pub(crate) fn stem_of(stemmer: Stemmer, word: &str) -> Option<String> {
-    let is_english = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_lowercase());
-    is_english.then(|| stemmer.stem(word).into_owned())
+    has_stem(word).then(|| stemmer.stem(word).into_owned())
 }

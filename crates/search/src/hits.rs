@@ -9,20 +9,25 @@ use crate::document::stem_of;
 use crate::tokens::{Token, TokenKind, tokens};
 
 impl Terms {
-    /// Where what is asked for stands in a text: bytes, in order, apart from each other.
+    /// Where what is asked for stands in a text: bytes, in order, apart from each other. All of its words are cut out: where many texts are
+    /// looked through, [`Terms::finder`] does less.
     pub fn hits(&self, text: &str) -> Vec<Range<usize>> {
         let text = Text::new(text, self.clauses.iter().any(|clause| clause.stem.is_some()));
-        let mut found: Vec<Range<usize>> = self.clauses.iter().flat_map(|clause| text.hits(clause)).collect();
-        found.sort_unstable_by_key(|range| (range.start, range.end));
-        let mut apart: Vec<Range<usize>> = Vec::new();
-        for range in found {
-            match apart.last_mut() {
-                Some(last) if range.start < last.end => last.end = last.end.max(range.end),
-                _ => apart.push(range),
-            }
-        }
-        apart
+        apart(self.clauses.iter().flat_map(|clause| text.hits(clause)).collect())
     }
+}
+
+/// In order, those that overlap put together.
+pub(crate) fn apart(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    found.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut apart: Vec<Range<usize>> = Vec::new();
+    for range in found {
+        match apart.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => apart.push(range),
+        }
+    }
+    apart
 }
 
 /// A text in which much is looked for.

@@ -9,35 +9,46 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use leafbase_model::{DocumentId, Error, ErrorKind, Result};
 use tantivy::index::{SegmentId, SegmentMeta};
-use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
-use tantivy::{IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
+use tantivy::indexer::{IndexWriterOptions, NoMergePolicy, UserOperation};
+use tantivy::{IndexBuilder, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
 
 use crate::document::SearchDocument;
+use entry::Entry;
 use files::Files;
 use layout::Fields;
+use room::Room;
 pub use selection::Selection;
 use tidying::Size;
 pub use view::{Hit, Scope, View};
 
+mod entry;
 mod files;
+mod grams;
 mod layout;
 mod lists;
+mod room;
 mod scores;
 mod selection;
 mod tidying;
 mod view;
 
 /// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
-const FORMAT: &str = "leafbase-search-2";
+const FORMAT: &str = "leafbase-search-3";
 
 /// Bytes that documents are gathered in before they are written.
 const GATHERED: usize = 32 << 20;
+
+/// Documents are handed over in so many steps at once: to wake the other thread costs more than one.
+const BATCH: usize = 32;
+
+/// Bytes of documents that may wait for the other thread.
+const WAITING: usize = 16 << 20;
 
 pub(crate) fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Storage, format!("the search index: {error}"))
 }
 
-type Writer = IndexWriter<TantivyDocument>;
+type Writer = IndexWriter<Entry>;
 
 /// An index of documents.
 pub struct Index {
@@ -56,15 +67,23 @@ impl std::fmt::Debug for Index {
     }
 }
 
+/// What an index is made with.
+fn builder() -> (IndexBuilder, Fields) {
+    let (schema, fields) = layout::schema();
+    // There are no stored texts to compress.
+    let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+    let builder = tantivy::Index::builder().schema(schema).settings(settings).tokenizers(layout::tokenizers());
+    (builder.register_plugin(Arc::new(grams::Keeper)), fields)
+}
+
 impl Index {
     /// An empty index in memory. `owner` says whose it is.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].
     pub fn in_memory(owner: &str) -> Result<Self> {
-        let (schema, fields) = layout::schema();
-        let index = tantivy::Index::builder().schema(schema).create_in_ram().map_err(failed)?;
-        Self::of(index, fields, owner)
+        let (builder, fields) = builder();
+        Self::of(builder.create_in_ram().map_err(failed)?, fields, owner)
     }
 
     /// An empty index in `directory`, which is made, or has none.
@@ -72,14 +91,13 @@ impl Index {
     /// # Errors
     /// [`ErrorKind::Storage`].
     pub fn create(directory: &Path, owner: &str) -> Result<Self> {
-        let (schema, fields) = layout::schema();
+        let (builder, fields) = builder();
         std::fs::create_dir_all(directory).map_err(failed)?;
         let files = Files::open(directory).map_err(failed)?;
         if files.has_index() {
             return Err(failed("there is one already"));
         }
-        let index = tantivy::Index::create(files, schema, IndexSettings::default()).map_err(failed)?;
-        Self::of(index, fields, owner)
+        Self::of(builder.open_or_create(files).map_err(failed)?, fields, owner)
     }
 
     /// The index in `directory`; none if it is not whole, not of this owner or not of this layout: then it has to be made anew. Reads all of it
@@ -92,10 +110,12 @@ impl Index {
 
     fn open_whole(directory: &Path, owner: &str) -> Result<Self, Failure> {
         let (schema, fields) = layout::schema();
-        let index = tantivy::Index::open(Files::open(directory).map_err(failed)?)?;
+        let mut index = tantivy::Index::open(Files::open(directory).map_err(failed)?)?;
         if index.schema() != schema {
             return Err(Failure(failed("it has another layout")));
         }
+        index.set_tokenizers(layout::tokenizers());
+        index.register_plugin(Arc::new(grams::Keeper));
         if !files::are_whole(&index)? {
             return Err(Failure(failed("it is damaged")));
         }
@@ -126,8 +146,8 @@ impl Index {
         format!("{FORMAT} {sequence} {}", self.owner)
     }
 
-    /// Puts documents in, in place of what there was of them, and takes those out that are gone: up to the write `sequence` of the space. All of
-    /// it is seen at once, and is on disk when this returns.
+    /// Puts documents in, each once and in place of what there was of it, and takes those out that are gone: up to the write `sequence` of the
+    /// space. All of it is seen at once, and is on disk when this returns.
     ///
     /// # Errors
     /// Those of `changed`, and [`ErrorKind::Storage`]: then nothing of it is seen.
@@ -142,11 +162,20 @@ impl Index {
             for document in gone {
                 writer.delete_term(term(*document));
             }
+            let is_empty = self.inner.searchable_segment_metas().map_err(failed)?.is_empty();
+            let (room, mut batch) = (Room::new(WAITING), Vec::with_capacity(2 * BATCH));
             for document in changed {
                 let document = document?;
-                writer.delete_term(term(document.id()));
-                writer.add_document(self.fields.document(&document)).map_err(failed)?;
+                if !is_empty {
+                    batch.push(UserOperation::Delete(term(document.id())));
+                }
+                batch.push(UserOperation::Add(self.fields.entry(&document, &room)));
+                if batch.len() >= BATCH {
+                    writer.run(batch.drain(..)).map_err(failed)?;
+                    room.wait();
+                }
             }
+            writer.run(batch).map_err(failed)?;
             let mut commit = writer.prepare_commit().map_err(failed)?;
             // A commit without it would be nobody's.
             commit.set_payload(&self.payload(sequence));

@@ -6,7 +6,7 @@
 //! | What | Here |
 //! |---|---|
 //! | words of a text | [`tokens`]; of a query, [`query_words`], [`Terms`] |
-//! | a document made ready | [`SearchDocument`] |
+//! | a document made ready | [`Maker`], [`SearchDocument`] |
 //! | the index: made, opened, kept up, read | [`Index`], [`View`] |
 //! | ranked search | [`View::search`] |
 //! | a search of some documents, as if there were no others | [`View::select`] |
@@ -36,11 +36,12 @@
 //! ```
 //! use std::collections::HashSet;
 //! use leafbase_model::{DocumentId, Location, Timestamp};
-//! use leafbase_search::{Attributes, Index, Scope, SearchDocument, Terms};
-//! let document = |number: u8, title, text| {
+//! use leafbase_search::{Attributes, Index, Maker, Scope, Terms};
+//! let mut maker = Maker::default();
+//! let mut document = |number: u8, title, text| {
 //!     let (id, now) = (DocumentId::from_bytes([number; 16]), Timestamp::default());
 //!     let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at: now, modified_at: now };
-//!     let mut filling = SearchDocument::begin(attributes, title);
+//!     let mut filling = maker.begin(attributes, title);
 //!     filling.add_words(text);
 //!     filling.finish()
 //! };
@@ -65,7 +66,10 @@ mod tokens;
 
 mod asked;
 mod document;
+mod finder;
+mod grams;
 mod hits;
+mod maker;
 mod rank;
 
 mod index;
@@ -73,9 +77,11 @@ mod index;
 mod pattern;
 
 pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
-pub use document::{Attributes, Filling, Lane, SearchDocument};
+pub use document::{Attributes, Lane, SearchDocument};
+pub use finder::Finder;
 pub use fold::fold;
 pub use index::{Hit, Index, Scope, Selection, View};
-pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Trigram, trigrams};
+pub use maker::{Filling, Maker};
+pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Trigram, Unknown, trigrams};
 pub use query::{QueryPart, QueryWord, query_words};
 pub use tokens::{Token, TokenKind, tokens};

@@ -4,15 +4,18 @@ use std::ops::Range;
 
 use leafbase_model::{Error, ErrorKind, Limits, Result};
 
-use automaton::{Automaton, States, Stopped};
+use automaton::{Automaton, Lazily, States, Stopped};
 use joined::Joined;
+use needed::Needed;
 use program::Program;
 use required::required;
 use walk::{Room, Walk};
 
+mod ascii;
 mod automaton;
 mod fuel;
 mod joined;
+mod needed;
 mod program;
 mod required;
 mod syntax;
@@ -48,9 +51,10 @@ pub const LONGEST: usize = Limits::PATTERN_BYTES;
 #[derive(Clone, Debug)]
 pub struct Pattern {
     program: Program,
-    /// None for a pattern that looks around, or a large one.
-    automaton: Option<Automaton>,
+    /// For texts of ASCII, and for any; none for a pattern that looks around.
+    automata: Option<[Lazily; 2]>,
     required: Required,
+    needed: Needed,
     joined: Joined,
 }
 
@@ -75,9 +79,10 @@ impl Pattern {
             Error::new(ErrorKind::LimitExceeded, message)
         };
         let program = Program::new(&tree, &parsed.arounds).map_err(too_large)?;
-        let automaton = if parsed.arounds.is_empty() { Automaton::new(&parsed.hir) } else { None };
-        let joined = if automaton.is_some() { Joined::of(&parsed.hir) } else { Joined::NEVER };
-        Ok(Self { program, automaton, required: required(&tree), joined })
+        let is_plain = parsed.arounds.is_empty();
+        let automata = is_plain.then(|| [ascii::of_ascii(&parsed.hir), parsed.hir.clone()].map(Lazily::new));
+        let joined = if is_plain { Joined::of(&parsed.hir) } else { Joined::NEVER };
+        Ok(Self { program, automata, required: required(&tree), needed: Needed::of(&tree), joined })
     }
 
     /// Whether several texts may be laid together, this letter between them, to find out at once that none of them matches: the whole has
@@ -97,33 +102,91 @@ impl Pattern {
         self.joined.with(separator)
     }
 
+    /// Whether, of texts that are laid together with this letter between them, no match reaches from one into the next: then each match of
+    /// the whole is one of a text.
+    pub fn stays_within(&self, separator: char) -> bool {
+        self.joined.stays_within(separator)
+    }
+
     /// What every text that it matches has.
     pub const fn required(&self) -> &Required {
         &self.required
     }
 
+    /// Whether it may match the text, by a letter or two that it needs: soon told.
+    pub fn may_match(&self, text: &str) -> bool {
+        self.needed.is_in(text)
+    }
+
     /// Searches with it, for one thread.
     pub fn matcher(&self) -> Matcher<'_> {
-        let automaton = self.automaton.as_ref().map(|automaton| (automaton, automaton.states()));
-        Matcher { program: &self.program, automaton, room: Room::default() }
+        let [ascii, any] = match &self.automata {
+            Some(automata) => automata.each_ref().map(Machine::Unmade),
+            None => [Machine::OfNoUse, Machine::OfNoUse],
+        };
+        Matcher { program: &self.program, ascii, any, room: Room::default() }
     }
 }
+
+/// Where a text has matches cannot be told at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unknown;
 
 /// A pattern with what searches leave behind for the next one.
 #[derive(Clone, Debug)]
 pub struct Matcher<'p> {
     program: &'p Program,
-    /// None once it gave up.
-    automaton: Option<(&'p Automaton, States)>,
+    ascii: Machine<'p>,
+    any: Machine<'p>,
     room: Room,
 }
 
-impl Matcher<'_> {
+/// An automaton at work.
+#[derive(Clone, Debug)]
+enum Machine<'p> {
+    /// No text has needed it yet.
+    Unmade(&'p Lazily),
+    Made(&'p Automaton, Box<States>),
+    /// There is none, or it gave up.
+    OfNoUse,
+}
+
+impl<'p> Machine<'p> {
+    fn get(&mut self) -> Option<(&'p Automaton, &mut States)> {
+        if let Self::Unmade(lazily) = self {
+            let made = lazily.get();
+            *self = made.map_or(Self::OfNoUse, |made| Self::Made(made, Box::new(made.states())));
+        }
+        match self {
+            Self::Made(automaton, states) => Some((automaton, states)),
+            _ => None,
+        }
+    }
+}
+
+impl<'p> Matcher<'p> {
     /// The same without the automaton.
     #[cfg(test)]
     fn walking(mut self) -> Self {
-        self.automaton = None;
+        (self.ascii, self.any) = (Machine::OfNoUse, Machine::OfNoUse);
         self
+    }
+
+    /// What `work` finds by an automaton; none if the text has to be walked.
+    fn by_automaton<T>(
+        &mut self,
+        is_ascii: bool,
+        work: impl FnOnce(&'p Automaton, &mut States) -> Result<T, Stopped>,
+    ) -> Result<Option<T>, Exhausted> {
+        let machine = if is_ascii { &mut self.ascii } else { &mut self.any };
+        let Some((automaton, states)) = machine.get() else { return Ok(None) };
+        match work(automaton, states) {
+            Ok(found) => return Ok(Some(found)),
+            Err(Stopped::Exhausted) => return Err(Exhausted),
+            Err(Stopped::Quit) => {}
+            Err(Stopped::GaveUp) => *machine = Machine::OfNoUse,
+        }
+        Ok(None)
     }
 
     /// Whether `text` has a match.
@@ -131,14 +194,27 @@ impl Matcher<'_> {
     /// # Errors
     /// [`Exhausted`] if that would take more steps than there are.
     pub fn is_match(&mut self, text: &str, fuel: &mut Fuel) -> Result<bool, Exhausted> {
-        if let Some((automaton, states)) = &mut self.automaton {
-            match automaton.is_match(states, text, fuel) {
-                Ok(found) => return Ok(found),
-                Err(Stopped::Exhausted) => return Err(Exhausted),
-                Err(Stopped::GaveUp) => self.automaton = None,
-            }
+        let found = self.by_automaton(text.is_ascii(), |automaton, states| automaton.is_match(states, text, fuel))?;
+        if let Some(found) = found {
+            return Ok(found);
         }
         Ok(Walk::new(self.program, text, &mut self.room, fuel)?.find(0, fuel)?.is_some())
+    }
+
+    /// The least place from `from` on at which a match ends that begins there or behind; none if there is no match. `is_ascii` says whether
+    /// all of the text is ASCII.
+    ///
+    /// # Errors
+    /// [`Unknown`] where that cannot be told soon, or not with the steps that there are: then each text has to be looked at by itself.
+    pub fn least_end(
+        &mut self,
+        text: &str,
+        is_ascii: bool,
+        from: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Option<usize>, Unknown> {
+        let found = self.by_automaton(is_ascii, |automaton, states| automaton.least_end(states, text, from, fuel));
+        found.ok().flatten().ok_or(Unknown)
     }
 
     /// The first matches in `text`, at most `most`, that do not overlap. An empty one right after another is left out.
@@ -158,12 +234,11 @@ impl Matcher<'_> {
     }
 
     fn found(&mut self, text: &str, most: usize, empty: bool, fuel: &mut Fuel) -> Result<Vec<Range<usize>>, Exhausted> {
-        if let Some((automaton, states)) = &mut self.automaton {
-            match all(text, most, empty, |from| automaton.find(states, text, from, fuel)) {
-                Ok(found) => return Ok(found),
-                Err(Stopped::Exhausted) => return Err(Exhausted),
-                Err(Stopped::GaveUp) => self.automaton = None,
-            }
+        let found = self.by_automaton(text.is_ascii(), |automaton, states| {
+            all(text, most, empty, |from| automaton.find(states, text, from, fuel))
+        })?;
+        if let Some(found) = found {
+            return Ok(found);
         }
         let mut walk = Walk::new(self.program, text, &mut self.room, fuel)?;
         all(text, most, empty, |from| walk.find(from, fuel))

@@ -29,6 +29,14 @@ impl Piece {
             Self::Run(characters) => characters.len(),
         }
     }
+
+    /// The sections of a word.
+    pub(crate) fn sections(&self) -> &[Section] {
+        match self {
+            Self::Word(sections) => sections,
+            Self::Run(_) => &[],
+        }
+    }
 }
 
 /// The pieces of `text`, in order. What has neither letter nor digit, and is no picture, is left out.
@@ -77,7 +85,8 @@ fn characters(text: &str, run: Range<usize>) -> Option<Piece> {
     (!ranges.is_empty()).then_some(Piece::Run(ranges))
 }
 
-fn word(text: &str, range: Range<usize>) -> Option<Piece> {
+/// What Unicode takes for a word, as a piece.
+pub(crate) fn word(text: &str, range: Range<usize>) -> Option<Piece> {
     let at = range.start;
     let mut sections: Vec<Section> = Vec::new();
     // What the last part is of; none after a sign.

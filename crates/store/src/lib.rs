@@ -31,8 +31,9 @@ pub use check::{CheckReport, Law, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
 pub use place_cache::IdHasher;
 pub use reader::{
-    CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex, ItemRow, Order, Reader, RowOptions,
-    RowRelations, RowValue, RowValues, Span, Standing, TaskPage, ValueAt, ValueView, Within,
+    BlockText, CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex, ItemRow, Order, Reader,
+    RowOptions, RowRelations, RowValue, RowValues, Span, Standing, TaskPage, TextBlock, Texts, ValueAt, ValueView,
+    Within,
 };
 pub use signature::Signature;
 pub use space_store::{Progress, SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};

@@ -30,12 +30,14 @@ pub(crate) mod memo;
 mod query;
 mod streams;
 pub(crate) mod tasks;
+mod texts;
 pub(crate) mod trees;
 
 pub use item_rows::{ItemRow, RowOptions, RowRelations, RowValue, RowValues, ValueAt, ValueView};
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use query::{Cursor, DocumentPage, DocumentQuery, Order, Span, Within};
 pub use tasks::TaskPage;
+pub use texts::{BlockText, TextBlock, Texts};
 
 /// Where a block stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

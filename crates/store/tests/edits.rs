@@ -18,7 +18,12 @@ mod naive;
 use naive::{EXTRACTOR, Maker, Naive, Rule, memory_space, meta, play, relaxed, stamp, upload};
 
 fn agrees(space: &SpaceStore, naive: &Naive) {
-    naive.agrees_with(space.snapshot().unwrap().reader());
+    let snapshot = space.snapshot().unwrap();
+    naive.agrees_with(snapshot.reader());
+    let changes = snapshot.reader().changes_after(0, usize::MAX).unwrap().into_iter();
+    let documents: Vec<_> = changes.map(|change| (change.sequence, change.documents)).collect();
+    assert_eq!(snapshot.reader().changed_after(0, usize::MAX).unwrap(), documents);
+    drop(snapshot);
     let report = space.check(&mut |_| ControlFlow::Continue(())).unwrap();
     assert!(report.problems.is_empty(), "{report:#?}");
 }

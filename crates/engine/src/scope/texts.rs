@@ -1,5 +1,7 @@
 //! The texts of a block that may name other blocks, in the order in which they are numbered: its markdown, then its other fields.
 
+use std::borrow::Cow;
+
 use leafbase_model::{BlockData, BlockKind, Fields, Properties, PropertyKind, PropertyValue, Schema, SchemaDraft};
 
 /// What a text is.
@@ -75,6 +77,17 @@ impl Texts for BlockData {
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
         change(Markdown, &mut self.markdown);
         of_kind!(&mut self.kind, Properties::values_mut, change);
+    }
+}
+
+/// The markdown of a block that has no other texts.
+impl Texts for Cow<'_, str> {
+    fn visit<'d>(&'d self, visit: &mut dyn FnMut(Kind, &'d str)) {
+        visit(Markdown, self);
+    }
+
+    fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
+        change(Markdown, self.to_mut());
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use leafbase_model::{DocumentId, Error, Items, Result, SearchDocuments, SearchMatch, TermMode};
-use leafbase_search::{Attributes, Hit, Scope, SearchDocument, Terms, View};
+use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, View};
 use leafbase_tree_ops::ReadTree;
 
 use super::filters::{self, Filters};
@@ -100,8 +100,8 @@ impl<S: Sight> Connection<S> {
             (None, Some(candidates), Some(matching)) => by_blocks(&reading, &candidates, matching)?,
             (hits, ..) => hits.unwrap_or_default(),
         };
-        let shown =
-            found.into_iter().map(|hit| shown(&reading, hit, &asked.terms, matching.as_mut(), request.metadata));
+        let finder = asked.terms.finder();
+        let shown = found.into_iter().map(|hit| shown(&reading, hit, &finder, matching.as_mut(), request.metadata));
         shown.filter_map(Result::transpose).collect::<Result<_>>().map(Items)
     }
 
@@ -169,7 +169,7 @@ fn both(
             break;
         }
         let may_match = candidates.binary_search(&hit.document).is_ok();
-        if may_match && matching_blocks(reading, hit.document, matching, 1)? > 0 {
+        if may_match && !matching_blocks(reading, &[hit.document], matching)?.is_empty() {
             found.push(hit);
         }
     }
@@ -178,56 +178,47 @@ fn both(
 
 /// The documents in which most blocks match.
 fn by_blocks(reading: &Reading<'_, '_>, candidates: &[DocumentId], matching: &mut Matching<'_>) -> Result<Vec<Hit>> {
-    let mut found = Vec::new();
-    for document in candidates {
-        let count = matching_blocks(reading, *document, matching, usize::MAX)?;
-        if count > 0 {
-            found.push((Reverse(count), *document));
-        }
-    }
+    let counts = matching_blocks(reading, candidates, matching)?;
+    let mut found: Vec<_> = counts.into_iter().map(|(document, count)| (Reverse(count), document)).collect();
     found.sort_unstable();
     found.truncate(MOST);
     let score = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     Ok(found.into_iter().map(|(Reverse(count), document)| Hit { document, score: score(count) }).collect())
 }
 
-/// In how many blocks of a document a pattern matches, counted up to `most`.
+/// In how many blocks of each of these documents a pattern matches; without those in which it matches nowhere.
 fn matching_blocks(
     reading: &Reading<'_, '_>,
-    document: DocumentId,
+    documents: &[DocumentId],
     matching: &mut Matching<'_>,
-    most: usize,
-) -> Result<usize> {
-    if !reading.tree.sees_document(document)? {
-        return Ok(0);
-    }
-    let texts = reading.document(document)?;
-    let texts: Vec<_> = texts.blocks().map(|block| block.pattern()).collect();
-    matching.through(&texts).take(most).try_fold(0, |count, matched| matched.map(|_| count + 1))
+) -> Result<Vec<(DocumentId, usize)>> {
+    let mut counting = matching.counting();
+    reading.visit(documents, &mut |document, text| counting.add(document, text))?;
+    counting.finish()
 }
 
 /// What is shown of a document; nothing of one that is not seen, whatever the index says.
 fn shown(
     reading: &Reading<'_, '_>,
     Hit { document, score }: Hit,
-    terms: &Terms,
+    finder: &Finder<'_>,
     matching: Option<&mut Matching<'_>>,
     metadata: bool,
 ) -> Result<Option<SearchMatch>> {
-    let Some(record) = reading.tree.document(document)? else {
-        return if reading.tree.sees_all() {
-            Err(Error::corrupted(format_args!("document {document}")))
-        } else {
-            Ok(None)
-        };
-    };
-    let shown = snippets::show(&reading.document(document)?, terms, matching)?;
+    let tree = reading.tree;
+    let record = if metadata || !tree.sees_all() { tree.document(document)? } else { None };
+    if record.is_none() && !tree.sees_all() {
+        return Ok(None);
+    }
+    let shown = snippets::show(&reading.document(document)?, finder, matching)?;
+    let missing = || Error::corrupted(format_args!("document {document}"));
+    let times = metadata.then(|| record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing));
     Ok(Some(SearchMatch {
         document_id: document,
         markdown: shown.markdown,
         highlights: shown.highlights,
         block_ids: shown.blocks,
         score,
-        times: metadata.then_some((record.created_at, record.modified_at)),
+        times: times.transpose()?,
     }))
 }

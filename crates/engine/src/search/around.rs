@@ -1,7 +1,7 @@
 //! The blocks before and behind a part of a document, in reading order.
 
 use leafbase_model::{BlockId, BlockRecord, ContextBlock, DocumentId, Result, SearchBlocks};
-use leafbase_store::Reader;
+use leafbase_store::{BlockText, Reader};
 
 use super::texts::Reading;
 
@@ -45,7 +45,8 @@ impl<'a, 't> Around<'a, 't> {
 
     fn context(&self, blocks: &[BlockRecord]) -> Result<Vec<ContextBlock>> {
         let shown = |block: &BlockRecord| {
-            Ok(ContextBlock { block_id: block.id, markdown: self.reading.text(&block.data)?.into_owned() })
+            let markdown = self.reading.text(BlockText::Data(&block.data))?.into_owned();
+            Ok(ContextBlock { block_id: block.id, markdown })
         };
         blocks.iter().map(shown).collect()
     }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use leafbase_model::{
-    BlockId, BlockMatch, BlockRecord, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, Node, PathStep,
-    Result, SearchBlocks,
+    BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep, Result, SearchBlocks,
 };
+use leafbase_store::{BlockText, TextBlock, Texts};
 use leafbase_tree_ops::ReadTree;
 
 use super::around::Around;
@@ -59,7 +59,7 @@ impl<S: Sight> Connection<S> {
             let located = tree.locate(request.within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
             let patterns = Patterns::new("pattern", &request.patterns, request.case_sensitive)?;
             let after = request.paging.cursor.as_deref().map(|text| read_cursor(request.within, text)).transpose()?;
-            let blocks = tree.subtree(request.within, None)?.0;
+            let blocks = tree.reader().texts(request.within)?;
             let reading = Reading::new(tree);
             let place = Place::new(&reading, located.document, &blocks)?;
             place.search(&request, &mut patterns.matching(), after)
@@ -83,7 +83,7 @@ fn read_cursor(within: BlockId, text: &str) -> Result<BlockId> {
 struct Place<'a, 'b> {
     reading: &'b Reading<'b, 'a>,
     document: DocumentId,
-    blocks: &'b [Node],
+    blocks: &'b Texts,
     texts: Vec<Cow<'b, str>>,
     /// The index of the block that each is a child of; none for the first.
     parents: Vec<Option<usize>>,
@@ -92,9 +92,9 @@ struct Place<'a, 'b> {
 }
 
 impl<'a, 'b> Place<'a, 'b> {
-    fn new(reading: &'b Reading<'b, 'a>, document: DocumentId, blocks: &'b [Node]) -> Result<Self> {
-        let texts = blocks.iter().map(|node| reading.text(&node.block.data)).collect::<Result<_>>()?;
-        let path = blocks.first().map(|top| path_to(reading, top.block.id)).transpose()?.unwrap_or_default();
+    fn new(reading: &'b Reading<'b, 'a>, document: DocumentId, blocks: &'b Texts) -> Result<Self> {
+        let texts = blocks.iter().map(|block| reading.text(block.text)).collect::<Result<_>>()?;
+        let path = blocks.get(0).map(|top| path_to(reading, top.id)).transpose()?.unwrap_or_default();
         Ok(Self { reading, document, blocks, texts, parents: parents(blocks), path })
     }
 
@@ -105,7 +105,7 @@ impl<'a, 'b> Place<'a, 'b> {
         after: Option<BlockId>,
     ) -> Result<ItemsPage<BlockMatch>> {
         let most = request.paging.limit.unwrap_or(usize::MAX).min(Limits::BLOCK_MATCHES);
-        let last = after.and_then(|after| self.blocks.iter().position(|node| node.block.id == after));
+        let last = after.and_then(|after| self.blocks.iter().position(|block| block.id == after));
         let mut around = Around::new(self.reading, self.document, request);
         let (mut items, mut bytes) = (Vec::new(), 0);
         let mut through = matching.through(&self.texts);
@@ -132,14 +132,15 @@ impl<'a, 'b> Place<'a, 'b> {
     }
 
     fn id(&self, index: usize) -> BlockId {
-        self.blocks.get(index).map_or(BlockId::NIL, |node| node.block.id)
+        self.blocks.get(index).map_or(BlockId::NIL, |block| block.id)
     }
 
     /// The pages that a block stands in, the document's root first.
     fn path(&self, index: usize) -> Result<Vec<PathStep>> {
         let parent = |index: usize| self.parents.get(index).copied().flatten();
         let above = std::iter::successors(parent(index), |index| parent(*index));
-        let within = above.filter_map(|index| step(self.reading, &self.blocks.get(index)?.block).transpose());
+        let blocks = above.filter_map(|index| self.blocks.get(index));
+        let within = blocks.filter_map(|block| step(self.reading, block.id, block.text).transpose());
         let mut within = within.collect::<Result<Vec<_>>>()?;
         within.reverse();
         Ok(self.path.iter().cloned().chain(within).collect())
@@ -160,20 +161,21 @@ impl<'a, 'b> Place<'a, 'b> {
     }
 
     fn shown(&self, range: Range<usize>) -> impl Iterator<Item = ContextBlock> {
-        let blocks = self.blocks.get(range.clone()).unwrap_or_default();
-        let texts = self.texts.get(range).unwrap_or_default();
-        let shown =
-            |(node, text): (&Node, &Cow<'_, str>)| ContextBlock { block_id: node.block.id, markdown: text.to_string() };
-        blocks.iter().zip(texts).map(shown)
+        let texts = self.texts.get(range.clone()).unwrap_or_default();
+        let shown = |(index, text): (usize, &Cow<'_, str>)| ContextBlock {
+            block_id: self.id(index),
+            markdown: text.to_string(),
+        };
+        range.zip(texts).map(shown)
     }
 }
 
 /// The index of the block that each is a child of.
-fn parents(blocks: &[Node]) -> Vec<Option<usize>> {
+fn parents(blocks: &Texts) -> Vec<Option<usize>> {
     // The blocks above the present one, by depth.
     let mut above = Vec::new();
-    let parent = |(index, node): (usize, &Node)| {
-        above.truncate(usize::from(node.depth));
+    let parent = |(index, block): (usize, TextBlock<'_>)| {
+        above.truncate(usize::from(block.depth));
         let parent = above.last().copied();
         above.push(index);
         parent
@@ -185,7 +187,9 @@ fn parents(blocks: &[Node]) -> Vec<Option<usize>> {
 fn path_to(reading: &Reading<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
     let (mut path, mut at, reader) = (Vec::new(), block, reading.tree.reader());
     while let Some(parent) = reader.locate(at)?.and_then(|standing| standing.parent) {
-        path.extend(reader.block(parent)?.map(|block| step(reading, &block)).transpose()?.flatten());
+        if let Some(above) = reader.block(parent)? {
+            path.extend(step(reading, above.id, BlockText::Data(&above.data))?);
+        }
         at = parent;
     }
     path.reverse();
@@ -193,8 +197,8 @@ fn path_to(reading: &Reading<'_, '_>, block: BlockId) -> Result<Vec<PathStep>> {
 }
 
 /// A block as a step of a path, if it is a page: a collection is none.
-fn step(reading: &Reading<'_, '_>, block: &BlockRecord) -> Result<Option<PathStep>> {
-    let is_page = matches!(block.data.block_type(), BlockType::Page | BlockType::CollectionItem);
-    let step = |content: Cow<'_, str>| PathStep { id: block.id, content: content.into_owned() };
-    is_page.then(|| reading.text(&block.data).map(step)).transpose()
+fn step(reading: &Reading<'_, '_>, id: BlockId, text: BlockText<'_>) -> Result<Option<PathStep>> {
+    let is_page = matches!(text.block_type(), BlockType::Page | BlockType::CollectionItem);
+    let step = |content: Cow<'_, str>| PathStep { id, content: content.into_owned() };
+    is_page.then(|| reading.text(text).map(step)).transpose()
 }

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Result};
-use leafbase_search::{Attributes, Index, Scope, SearchDocument, Selection, View};
+use leafbase_search::{Attributes, Index, Maker, Scope, SearchDocument, Selection, View};
 use leafbase_store::{Cursor, DocumentQuery, Reader, SpaceSnapshot, SpaceStore};
 
 use super::generations::{Generation, Home, guarded};
@@ -259,9 +259,9 @@ impl Indexer {
             self.nothing.get_or_init(|| view)
         };
         let snapshot = store.snapshot()?;
-        let mut overlay = Overlay::default();
+        let (mut overlay, mut maker) = (Overlay::default(), Maker::default());
         for document in named {
-            overlay.fresh.extend(recent::read(snapshot.reader(), *document)?);
+            overlay.fresh.extend(recent::read(snapshot.reader(), *document, &mut maker)?);
         }
         let (view, overlay) = (Arc::clone(view), Arc::new(overlay.seen(seen)));
         Ok(Moment { view, overlay, only: Some(Arc::default()), snapshot })
@@ -364,13 +364,13 @@ impl Indexer {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(Arc<View>, u64), Fault> {
         let snapshot = self.durable_snapshot(store)?;
-        let (reader, mut done) = (snapshot.reader(), 0);
+        let (reader, mut done, mut maker) = (snapshot.reader(), 0, Maker::default());
         let made = Records::of(reader).map(|record| {
             done += 1;
             if progress(Progress::new(done, None)).is_break() {
                 return Err(Error::new(ErrorKind::Canceled, "the search index was not made anew"));
             }
-            recent::ready(reader, &record?)
+            recent::ready(reader, &record?, &mut maker)
         });
         let sequence = reader.last_sequence()?;
         let view = self.update(index, &mut made.filter_map(Result::transpose), &[], sequence)?;
@@ -447,11 +447,12 @@ impl Indexer {
         }
         let reader = snapshot.reader();
         let sequence = reader.last_sequence()?;
+        let mut maker = Maker::default();
         let ready = |(document, made): &(DocumentId, Option<Made>)| {
             if is_over() {
                 return Err(Error::new(ErrorKind::Canceled, "the space is being closed"));
             }
-            let made = made.clone().map_or_else(|| recent::read(reader, *document), Ok)?;
+            let made = made.clone().map_or_else(|| recent::read(reader, *document, &mut maker), Ok)?;
             Ok(made.map(Arc::unwrap_or_clone))
         };
         let gone: Vec<DocumentId> = changed.iter().map(|(document, _)| *document).collect();

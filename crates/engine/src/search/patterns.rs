@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use leafbase_model::{Error, ErrorKind, Limits, Result};
-use leafbase_search::{Exhausted, Fuel, Matcher, Pattern, Required};
+use leafbase_model::{DocumentId, Error, ErrorKind, Limits, Result};
+use leafbase_search::{Exhausted, Fuel, Matcher, Pattern, Required, Unknown};
 
 /// Steps that a call may take: about half a second.
 const STEPS: u64 = 100_000_000;
@@ -22,6 +22,8 @@ pub(crate) struct Patterns {
     name: &'static str,
     /// What stands between texts that are laid together; none if they may not be.
     separator: Option<char>,
+    /// Whether no match of texts laid together reaches from one into the next.
+    stays_within: bool,
 }
 
 impl Patterns {
@@ -35,8 +37,11 @@ impl Patterns {
         };
         let read = texts.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
         let may_join = |separator: &char| read.iter().all(|pattern| pattern.may_join(*separator));
-        let separator = ['\0', '\n'].into_iter().find(may_join);
-        Ok(Self { read, name, separator })
+        let stays_within = |separator: char| read.iter().all(|pattern| pattern.stays_within(separator));
+        let separators = ['\0', '\n'].into_iter().filter(may_join);
+        let separator = separators.min_by_key(|separator| !stays_within(*separator));
+        let stays_within = separator.is_some_and(stays_within);
+        Ok(Self { read, name, separator, stays_within })
     }
 
     /// What a document has that one of them matches in, of each.
@@ -50,8 +55,13 @@ impl Patterns {
             patterns: self,
             matchers: self.read.iter().map(Pattern::matcher).collect(),
             left: Fuel::new(STEPS),
-            piece: String::new(),
+            piece: Piece::default(),
         }
+    }
+
+    /// Whether one of them may match the text: soon told.
+    fn may_match(&self, text: &str) -> bool {
+        self.read.iter().any(|pattern| pattern.may_match(text))
     }
 
     fn exhausted(&self, index: usize, is_call: bool) -> Error {
@@ -73,14 +83,14 @@ pub(crate) struct Matching<'p> {
     patterns: &'p Patterns,
     matchers: Vec<Matcher<'p>>,
     left: Fuel,
-    /// Texts that are laid together.
-    piece: String,
+    piece: Piece,
 }
 
 impl<'p> Matching<'p> {
     /// Goes through these texts.
     pub(crate) fn through<'m, 't>(&'m mut self, texts: &'t [Cow<'t, str>]) -> Through<'m, 'p, 't> {
-        Through { matching: self, texts, at: 0, apart: 0 }
+        self.piece.clear();
+        Through { matching: self, texts, at: 0, laid: Vec::new(), next_laid: 0 }
     }
 
     /// Whether one of the patterns matches `text`.
@@ -122,26 +132,40 @@ impl<'p> Matching<'p> {
         done.map_err(|index| self.patterns.exhausted(index, is_last))
     }
 
-    /// Lays texts together and looks whether any of them can match: how many they are, and whether.
-    fn look_ahead(&mut self, texts: &[Cow<'_, str>]) -> (usize, bool) {
-        let Some(separator) = self.patterns.separator else { return (texts.len(), true) };
-        self.piece.clear();
-        let mut count = 0;
-        for text in texts {
-            if count > 0 && self.piece.len() + text.len() > PIECE {
-                break;
+    /// Whether a text can be laid to those that are, and is worth it.
+    fn has_room_for(&self, text: &str) -> bool {
+        self.patterns.separator.is_some() && self.piece.text.len() + text.len() <= PIECE
+    }
+
+    fn lay(&mut self, text: &str) {
+        self.piece.add(text, self.patterns.separator.unwrap_or_default());
+    }
+
+    /// The first of the texts laid together, from this one on, that one of the patterns matches. To be asked in order.
+    fn next_laid(&mut self, mut from: usize) -> Result<Option<usize>> {
+        let mut piece = std::mem::take(&mut self.piece);
+        let found = loop {
+            if from >= piece.ends.len() {
+                break Ok(None);
             }
-            self.piece.push_str(text);
-            self.piece.push(separator);
-            count += 1;
-        }
-        if count < 2 {
-            return (count, true);
-        }
-        self.piece.pop();
-        let Self { piece, matchers, left, .. } = self;
-        // Where it costs too much, each text may yet cost less.
-        (count, left.lend(STEPS_OF_TEXT, |fuel| any(matchers, piece, fuel)).unwrap_or(true))
+            let next = self.left.lend(STEPS_OF_TEXT, |fuel| piece.next(&mut self.matchers, from, fuel));
+            let (index, is_sure) = match next {
+                Ok(None) => break Ok(None),
+                Ok(Some(index)) => (index, self.patterns.stays_within),
+                // Where it costs too much, each text may yet cost less.
+                Err(Unknown) => (from, false),
+            };
+            if is_sure {
+                break Ok(Some(index));
+            }
+            match self.is_match(piece.get(index).unwrap_or_default()) {
+                Ok(false) => from = index + 1,
+                Ok(true) => break Ok(Some(index)),
+                Err(error) => break Err(error),
+            }
+        };
+        self.piece = piece;
+        found
     }
 }
 
@@ -154,13 +178,149 @@ fn any(matchers: &mut [Matcher<'_>], text: &str, fuel: &mut Fuel) -> Result<bool
     Ok(false)
 }
 
+/// Texts that are laid together, so that all are looked through at once.
+#[derive(Default)]
+struct Piece {
+    text: String,
+    is_ascii: bool,
+    /// Where each ends. The next one begins a byte behind.
+    ends: Vec<usize>,
+    /// What is known of each pattern.
+    ahead: Vec<Ahead>,
+}
+
+/// Where a pattern matches next.
+#[derive(Clone, Copy)]
+enum Ahead {
+    /// Nowhere before a match that ends here.
+    At(usize),
+    Nowhere,
+    Unknown,
+}
+
+impl Piece {
+    fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+        self.ahead.clear();
+    }
+
+    fn add(&mut self, text: &str, separator: char) {
+        self.is_ascii = text.is_ascii() && (self.is_ascii || self.ends.is_empty());
+        if !self.ends.is_empty() {
+            self.text.push(separator);
+        }
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    fn start(&self, index: usize) -> usize {
+        index.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| end + 1)
+    }
+
+    fn get(&self, index: usize) -> Option<&str> {
+        self.text.get(self.start(index)..*self.ends.get(index)?)
+    }
+
+    /// The first text from this one on in which a match may be.
+    fn next(&mut self, matchers: &mut [Matcher<'_>], from: usize, fuel: &mut Fuel) -> Result<Option<usize>, Unknown> {
+        let start = self.start(from);
+        self.ahead.resize(matchers.len(), Ahead::At(0));
+        let mut least = None;
+        for (matcher, ahead) in matchers.iter_mut().zip(&mut self.ahead) {
+            // A match that ends behind the start does not begin before it, unless it is no match of a text.
+            if matches!(ahead, Ahead::At(end) if *end <= start) {
+                *ahead = match matcher.least_end(&self.text, self.is_ascii, start, fuel) {
+                    Ok(Some(end)) => Ahead::At(end),
+                    Ok(None) => Ahead::Nowhere,
+                    Err(Unknown) => Ahead::Unknown,
+                };
+            }
+            match *ahead {
+                Ahead::At(end) => least = Some(least.map_or(end, |least: usize| least.min(end))),
+                Ahead::Nowhere => {}
+                Ahead::Unknown => return Err(Unknown),
+            }
+        }
+        Ok(least.map(|end| self.ends.partition_point(|other| *other < end)))
+    }
+}
+
+/// In how many texts of each document a pattern matches. Texts of several documents are looked through together.
+pub(crate) struct Counting<'m, 'p> {
+    matching: &'m mut Matching<'p>,
+    /// Whose the texts are that are laid together.
+    laid: Vec<DocumentId>,
+    counts: Vec<(DocumentId, usize)>,
+}
+
+impl<'p> Matching<'p> {
+    /// Begins to count.
+    pub(crate) fn counting(&mut self) -> Counting<'_, 'p> {
+        self.piece.clear();
+        Counting { matching: self, laid: Vec::new(), counts: Vec::new() }
+    }
+}
+
+impl Counting<'_, '_> {
+    /// Adds a text of a document.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] at the pattern that costs too much.
+    pub(crate) fn add(&mut self, document: DocumentId, text: &str) -> Result<()> {
+        if !self.matching.patterns.may_match(text) {
+            return Ok(());
+        }
+        if !self.matching.has_room_for(text) {
+            self.look_through()?;
+        }
+        if self.matching.has_room_for(text) {
+            self.matching.lay(text);
+            self.laid.push(document);
+        } else if self.matching.is_match(text)? {
+            self.count(document);
+        }
+        Ok(())
+    }
+
+    fn look_through(&mut self) -> Result<()> {
+        let mut from = 0;
+        while let Some(index) = self.matching.next_laid(from)? {
+            self.laid.get(index).copied().into_iter().for_each(|document| self.count(document));
+            from = index + 1;
+        }
+        self.matching.piece.clear();
+        self.laid.clear();
+        Ok(())
+    }
+
+    fn count(&mut self, document: DocumentId) {
+        match self.counts.last_mut() {
+            Some((last, count)) if *last == document => *count += 1,
+            _ => self.counts.push((document, 1)),
+        }
+    }
+
+    /// The documents that have a text that matches, in the order in which they were added, and how many.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub(crate) fn finish(mut self) -> Result<Vec<(DocumentId, usize)>> {
+        self.look_through()?;
+        Ok(self.counts)
+    }
+}
+
 /// A way through texts, from one that matches to the next.
 pub(crate) struct Through<'m, 'p, 't> {
     pub(crate) matching: &'m mut Matching<'p>,
     texts: &'t [Cow<'t, str>],
+    /// Up to here they were matched or laid together.
     at: usize,
-    /// Up to here texts are looked at one by one.
-    apart: usize,
+    /// Which are laid together.
+    laid: Vec<usize>,
+    /// The number among those of the next one.
+    next_laid: usize,
 }
 
 impl Through<'_, '_, '_> {
@@ -168,29 +328,46 @@ impl Through<'_, '_, '_> {
     pub(crate) const fn skip_to(&mut self, index: usize) {
         self.at = index;
     }
+
+    /// Lays the next texts together that may match, as far as none is long.
+    fn lay_on(&mut self) {
+        self.matching.piece.clear();
+        self.laid.clear();
+        self.next_laid = 0;
+        for text in self.texts.iter().skip(self.at) {
+            if self.matching.patterns.may_match(text) {
+                if !self.matching.has_room_for(text) {
+                    break;
+                }
+                self.matching.lay(text);
+                self.laid.push(self.at);
+            }
+            self.at += 1;
+        }
+    }
+
+    fn next_match(&mut self) -> Result<Option<usize>> {
+        loop {
+            if let Some(number) = self.matching.next_laid(self.next_laid)? {
+                self.next_laid = number + 1;
+                return Ok(self.laid.get(number).copied());
+            }
+            self.lay_on();
+            if self.laid.is_empty() {
+                let Some(text) = self.texts.get(self.at) else { return Ok(None) };
+                self.at += 1;
+                if self.matching.is_match(text)? {
+                    return Ok(Some(self.at - 1));
+                }
+            }
+        }
+    }
 }
 
 impl Iterator for Through<'_, '_, '_> {
     type Item = Result<usize>;
 
     fn next(&mut self) -> Option<Result<usize>> {
-        loop {
-            let rest = self.texts.get(self.at..)?;
-            let text = rest.first()?;
-            if self.at >= self.apart {
-                let (count, may_match) = self.matching.look_ahead(rest);
-                if !may_match {
-                    self.at += count;
-                    continue;
-                }
-                self.apart = self.at + count;
-            }
-            self.at += 1;
-            match self.matching.is_match(text) {
-                Ok(false) => {}
-                Ok(true) => return Some(Ok(self.at - 1)),
-                Err(error) => return Some(Err(error)),
-            }
-        }
+        self.next_match().transpose()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location, Result};
-use leafbase_search::SearchDocument;
+use leafbase_search::{Maker, SearchDocument};
 use leafbase_store::Reader;
 
 use super::texts;
@@ -21,6 +21,7 @@ pub(super) struct Recent {
     documents: BTreeMap<DocumentId, Touched>,
     /// The same as a search takes it, until it changes.
     overlay: Option<Arc<Overlay>>,
+    maker: Maker,
 }
 
 /// A document that was changed.
@@ -32,11 +33,11 @@ struct Touched {
 }
 
 impl Touched {
-    fn made(&mut self, reader: Reader<'_>, document: DocumentId) -> Result<Made> {
+    fn made(&mut self, reader: Reader<'_>, document: DocumentId, maker: &mut Maker) -> Result<Made> {
         if let Some(made) = &self.made {
             return Ok(made.clone());
         }
-        Ok(self.made.insert(read(reader, document)?).clone())
+        Ok(self.made.insert(read(reader, document, maker)?).clone())
     }
 }
 
@@ -77,16 +78,16 @@ impl Recent {
     /// Reads what of the change log was not read yet, up to the write `last`. Each row is read once.
     pub(super) fn read_on(&mut self, reader: Reader<'_>, last: u64) -> Result<()> {
         while self.read_to < last {
-            let changes = reader.changes_after(self.read_to, PAGE)?;
+            let changes = reader.changed_after(self.read_to, PAGE)?;
             if changes.is_empty() {
                 return Err(Error::new(ErrorKind::Corrupted, "the change log ends too early"));
             }
-            for change in changes {
-                for document in change.documents {
-                    self.documents.insert(document, Touched { last: change.sequence, made: None });
+            for (sequence, documents) in changes {
+                for document in documents {
+                    self.documents.insert(document, Touched { last: sequence, made: None });
                     self.overlay = None;
                 }
-                self.read_to = change.sequence;
+                self.read_to = sequence;
             }
         }
         Ok(())
@@ -99,7 +100,7 @@ impl Recent {
         }
         let mut overlay = Overlay::default();
         for (document, touched) in &mut self.documents {
-            overlay.fresh.extend(touched.made(reader, *document)?);
+            overlay.fresh.extend(touched.made(reader, *document, &mut self.maker)?);
             overlay.changed.insert(*document);
         }
         Ok(Arc::clone(self.overlay.insert(Arc::new(overlay))))
@@ -119,7 +120,7 @@ impl Recent {
         let mut overlay = Overlay::default();
         for document in documents {
             let Some(touched) = self.documents.get_mut(document) else { continue };
-            overlay.fresh.extend(touched.made(reader, *document)?);
+            overlay.fresh.extend(touched.made(reader, *document, &mut self.maker)?);
             overlay.changed.insert(*document);
         }
         Ok(overlay)
@@ -139,17 +140,17 @@ impl Recent {
 }
 
 /// The document as it is, if it is there and can be found by a search at all.
-pub(super) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Made> {
+pub(super) fn read(reader: Reader<'_>, document: DocumentId, maker: &mut Maker) -> Result<Made> {
     let Some(record) = reader.document(document)? else { return Ok(None) };
-    Ok(ready(reader, &record)?.map(Arc::new))
+    Ok(ready(reader, &record, maker)?.map(Arc::new))
 }
 
 /// The document made ready. The hidden one of the inbox is in no search; one that is damaged can't be found, but others can.
-pub(super) fn ready(reader: Reader<'_>, record: &DocumentRecord) -> Result<Option<SearchDocument>> {
+pub(super) fn ready(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Maker) -> Result<Option<SearchDocument>> {
     if record.location == Location::Inbox {
         return Ok(None);
     }
-    match texts::document(reader, record) {
+    match texts::document(reader, record, maker) {
         Err(error) if error.kind() == ErrorKind::Corrupted => {
             // Not which: a call may bring this about that must not learn of it.
             tracing::warn!("a damaged document is left out of searches");

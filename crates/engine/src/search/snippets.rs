@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use leafbase_model::{BlockId, Result};
-use leafbase_search::{Terms, fold};
+use leafbase_search::{Finder, fold};
 
 use super::patterns::Matching;
 use super::texts::{BlockTexts, DocumentTexts};
@@ -34,20 +34,20 @@ struct Found<'t> {
 }
 
 /// Shows the document. Of texts that have equally many different hits the first is shown; the title only if no other text has any.
-pub(super) fn show(texts: &DocumentTexts, terms: &Terms, matching: Option<&mut Matching<'_>>) -> Result<Shown> {
+pub(super) fn show(texts: &DocumentTexts, finder: &Finder<'_>, matching: Option<&mut Matching<'_>>) -> Result<Shown> {
     let mut by_pattern = matching.map(|matching| by_pattern(texts, matching)).transpose()?.unwrap_or_default();
     let (mut best, mut blocks): (Option<(_, Found<'_>)>, Vec<BlockId>) = (None, Vec::new());
     for (number, block) in texts.blocks().enumerate() {
         let matched = by_pattern.remove(&number);
-        let is_matched = matched.is_some();
-        let found = found_in(&block, number == 0, terms, matched.unwrap_or_default());
-        blocks.extend((is_matched || !found.is_empty()).then_some(block.id));
-        for found in found {
+        let mut is_found = matched.is_some();
+        each_found(&block, number == 0, finder, matched.unwrap_or_default(), |found| {
+            is_found = true;
             let rank = (!found.is_title, different(&found));
             if best.as_ref().is_none_or(|(before, _)| *before < rank) {
                 best = Some((rank, found));
             }
-        }
+        });
+        blocks.extend(is_found.then_some(block.id));
         if blocks.len() >= MOST_BLOCKS {
             break;
         }
@@ -68,28 +68,29 @@ fn by_pattern(texts: &DocumentTexts, matching: &mut Matching<'_>) -> Result<Hash
     ranges.collect()
 }
 
-/// The texts of a block that have hits: words are found in plain text, patterns in the markdown that replies show.
-fn found_in<'t>(
+/// Hands over the texts of a block that have hits: words are found in plain text, patterns in the markdown that replies show.
+fn each_found<'t>(
     block: &BlockTexts<'t>,
     is_root: bool,
-    terms: &Terms,
+    finder: &Finder<'_>,
     mut by_pattern: Vec<Range<usize>>,
-) -> Vec<Found<'t>> {
-    let (pattern, mut found) = (block.pattern(), Vec::new());
-    let words = if terms.is_empty() && by_pattern.is_empty() { Vec::new() } else { block.words() };
-    for (index, text) in words.into_iter().enumerate() {
-        let mut hits = if terms.is_empty() { Vec::new() } else { terms.hits(&text) };
-        if text == pattern {
+    mut visit: impl FnMut(Found<'t>),
+) {
+    if finder.is_empty() && by_pattern.is_empty() {
+        return;
+    }
+    for (index, text) in block.words().enumerate() {
+        let mut hits = finder.hits(&text);
+        if !by_pattern.is_empty() && text == block.pattern() {
             hits.append(&mut by_pattern);
         }
         if !hits.is_empty() {
-            found.push(Found { text, hits: apart(hits), is_title: is_root && index == 0 });
+            visit(Found { text, hits: apart(hits), is_title: is_root && index == 0 });
         }
     }
     if !by_pattern.is_empty() {
-        found.push(Found { text: pattern, hits: apart(by_pattern), is_title: is_root });
+        visit(Found { text: block.pattern(), hits: apart(by_pattern), is_title: is_root });
     }
-    found
 }
 
 /// In order, those that touch put together, without those of nothing.
@@ -204,6 +205,8 @@ fn before_a_word(text: &str, from: usize, to: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use leafbase_search::Terms;
+
     use super::*;
 
     fn shown(text: &str, asked: &[&str]) -> (String, Vec<Range<usize>>) {

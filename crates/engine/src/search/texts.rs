@@ -5,27 +5,28 @@ use std::collections::HashMap;
 
 use leafbase_markdown::{self as markdown, LinkTarget, Named, Rewritten};
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Node, Properties, PropertyValue, Result,
+    BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties, PropertyValue, Result,
 };
-use leafbase_search::{Attributes, SearchDocument};
-use leafbase_store::Reader;
+use leafbase_search::{Attributes, Maker, SearchDocument};
+use leafbase_store::{BlockText, Reader, TextBlock, Texts};
 
 use crate::scope::links::Links;
 use crate::tree::Tree;
 
 /// The document made ready for the index.
-pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord) -> Result<SearchDocument> {
+pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Maker) -> Result<SearchDocument> {
     let texts = DocumentTexts::read(reader, record.id)?;
-    let mut filling = SearchDocument::begin(attributes(record), &texts.title());
+    let mut filling = maker.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
         filling.add_pattern_text(&block.pattern());
-        if names_blocks(block.data) {
+        if names_blocks(block.text) {
             filling.vary();
         }
         // The root's own words are the title.
-        let words = if number == 0 { block.comments() } else { block.words() };
-        for text in &words {
-            filling.add_words(text);
+        let words = (number > 0).then(|| block.words());
+        let comments = (number == 0).then(|| block.comments());
+        for text in words.into_iter().flatten().chain(comments.into_iter().flatten()) {
+            filling.add_words(&text);
         }
     }
     Ok(filling.finish())
@@ -39,9 +40,9 @@ pub(crate) const fn attributes(record: &DocumentRecord) -> Attributes {
 
 /// A document with its items and comments, as it is searched.
 pub(crate) struct DocumentTexts {
-    blocks: Vec<Node>,
-    /// Blocks that a call is shown in other words, by their numbers.
-    shown: HashMap<usize, BlockData>,
+    blocks: Texts,
+    /// What patterns are matched on where a call is shown other words, by the numbers of the blocks.
+    shown: HashMap<usize, String>,
     /// By block.
     comments: Vec<(BlockId, Comment)>,
 }
@@ -49,27 +50,29 @@ pub(crate) struct DocumentTexts {
 impl DocumentTexts {
     /// Reads the whole document.
     pub(crate) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Self> {
-        let comments = reader.comments_in(document)?;
-        Ok(Self { blocks: reader.subtree(document.root(), None)?.0, shown: HashMap::new(), comments })
+        let blocks = reader.texts(document.root())?;
+        if blocks.is_empty() {
+            return Err(Error::corrupted(format_args!("document {document}")));
+        }
+        Ok(Self { blocks, shown: HashMap::new(), comments: reader.comments_in(document)? })
     }
 
     /// Its words as plain text.
     pub(crate) fn title(&self) -> Cow<'_, str> {
-        self.blocks.first().map(|root| plain(&root.block.data.markdown)).unwrap_or_default()
+        self.blocks.get(0).map(|root| plain(own_markdown(root.text))).unwrap_or_default()
     }
 
     /// Its blocks in reading order, the root first.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockTexts<'_>> {
-        self.blocks.iter().enumerate().map(|(number, node)| self.texts(number, node))
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockTexts<'_>> + Clone {
+        self.blocks.iter().enumerate().map(|(number, block)| self.texts(number, block))
     }
 
-    fn texts<'t>(&'t self, number: usize, node: &'t Node) -> BlockTexts<'t> {
-        let (id, data) = (node.block.id, &node.block.data);
-        let shown = self.shown.get(&number).unwrap_or(data);
+    fn texts<'t>(&'t self, number: usize, TextBlock { id, text, .. }: TextBlock<'t>) -> BlockTexts<'t> {
+        let shown = self.shown.get(&number).map(String::as_str);
         let start = self.comments.partition_point(|(block, _)| *block < id);
         let after = self.comments.get(start..).unwrap_or_default();
         let comments = after.get(..after.partition_point(|(block, _)| *block == id)).unwrap_or_default();
-        BlockTexts { id, data, shown, comments }
+        BlockTexts { id, text, shown, comments }
     }
 }
 
@@ -77,40 +80,46 @@ impl DocumentTexts {
 #[derive(Clone, Copy)]
 pub(crate) struct BlockTexts<'t> {
     pub(crate) id: BlockId,
-    data: &'t BlockData,
-    shown: &'t BlockData,
+    text: BlockText<'t>,
+    /// None where patterns are matched on what the block says itself.
+    shown: Option<&'t str>,
     comments: &'t [(BlockId, Comment)],
 }
 
 impl<'t> BlockTexts<'t> {
     /// Plain texts whose words are to be found, with those of its comments. No phrase reaches from one to the next.
-    pub(crate) fn words(&self) -> Vec<Cow<'t, str>> {
-        let mut texts = words(self.data);
-        texts.extend(self.comment_texts());
-        texts
+    pub(crate) fn words(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
+        let (only, several) = match self.text {
+            BlockText::Markdown(_, text) => (Some(plain(text)), Vec::new()),
+            BlockText::Data(data) => (None, words(data)),
+        };
+        only.into_iter().chain(several).chain(self.comments())
     }
 
     /// The same of its comments alone.
-    pub(crate) fn comments(&self) -> Vec<Cow<'t, str>> {
-        self.comment_texts().collect()
-    }
-
-    fn comment_texts(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
+    pub(crate) fn comments(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
         self.comments.iter().map(|(_, comment)| plain(&comment.content))
     }
 
     /// The text that patterns are matched on.
     pub(crate) fn pattern(&self) -> Cow<'t, str> {
-        shown(self.shown)
+        self.shown.map_or_else(|| shown(self.text), Cow::Borrowed)
+    }
+}
+
+/// The markdown that a block keeps.
+const fn own_markdown(text: BlockText<'_>) -> &str {
+    match text {
+        BlockText::Markdown(_, markdown) => markdown,
+        BlockText::Data(data) => data.markdown.as_str(),
     }
 }
 
 /// What a reply shows as the block's markdown: what patterns are matched on.
-fn shown(data: &BlockData) -> Cow<'_, str> {
-    if data.block_type().has_own_markdown() {
-        Cow::Borrowed(&data.markdown)
-    } else {
-        Cow::Owned(markdown::render_block(data))
+fn shown(text: BlockText<'_>) -> Cow<'_, str> {
+    match text {
+        BlockText::Data(data) if !data.block_type().has_own_markdown() => Cow::Owned(markdown::render_block(data)),
+        text => Cow::Borrowed(own_markdown(text)),
     }
 }
 
@@ -129,8 +138,8 @@ impl<'t, 'a> Reading<'t, 'a> {
     pub(super) fn document(&self, document: DocumentId) -> Result<DocumentTexts> {
         let mut read = DocumentTexts::read(self.tree.reader(), document)?;
         if !self.tree.sees_all() {
-            for (number, node) in read.blocks.iter().enumerate() {
-                if let Cow::Owned(shown) = self.links.shown(&node.block.data)? {
+            for (number, block) in read.blocks.iter().enumerate() {
+                if let Cow::Owned(shown) = self.text(block.text)? {
                     read.shown.insert(number, shown);
                 }
             }
@@ -138,14 +147,46 @@ impl<'t, 'a> Reading<'t, 'a> {
         Ok(read)
     }
 
+    /// Hands over what patterns are matched on of each block of `documents` that is seen, document after document, but in no order within
+    /// them. The documents are sorted.
+    pub(super) fn visit(
+        &self,
+        documents: &[DocumentId],
+        visit: &mut dyn FnMut(DocumentId, &str) -> Result<()>,
+    ) -> Result<()> {
+        let reader = self.tree.reader();
+        let mut visit = |document, text: BlockText<'_>| visit(document, &self.text(text)?);
+        if self.tree.sees_all() {
+            return reader.visit_texts(documents, &mut visit);
+        }
+        // One by one: what lies between them is hidden, and may be damaged.
+        for document in documents {
+            if self.tree.sees_document(*document)? {
+                reader.visit_texts(&[*document], &mut visit)?;
+            }
+        }
+        Ok(())
+    }
+
     /// What patterns are matched on.
-    pub(super) fn text<'d>(&self, data: &'d BlockData) -> Result<Cow<'d, str>> {
-        self.links.shown_markdown(data)
+    pub(super) fn text<'d>(&self, text: BlockText<'d>) -> Result<Cow<'d, str>> {
+        match text {
+            BlockText::Markdown(_, markdown) => {
+                let mut shown = Cow::Borrowed(markdown);
+                self.links.hide(&mut shown)?;
+                Ok(shown)
+            }
+            BlockText::Data(data) => self.links.shown_markdown(data),
+        }
     }
 }
 
 /// Whether the text that patterns are matched on names a block, so that not every connection is shown it alike.
-fn names_blocks(data: &BlockData) -> bool {
+fn names_blocks(text: BlockText<'_>) -> bool {
+    let data = match text {
+        BlockText::Markdown(_, markdown) => return names_block(markdown),
+        BlockText::Data(data) => data,
+    };
     match &data.kind {
         _ if data.block_type().has_own_markdown() => names_block(&data.markdown),
         BlockKind::Image { url, alt_text: text, .. }

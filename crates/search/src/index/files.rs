@@ -12,7 +12,7 @@ use tantivy::directory::{
 use tantivy::index::SegmentComponent;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Failure;
+use super::{Failure, grams};
 
 /// What the index is made of.
 const META: &str = "meta.json";
@@ -145,6 +145,7 @@ pub(super) fn are_whole(index: &tantivy::Index) -> Result<bool, Failure> {
             SegmentComponent::FastFields,
             SegmentComponent::FieldNorms,
             SegmentComponent::Store,
+            grams::component(),
         ];
         let deleted = segment.has_deletes().then_some(SegmentComponent::Delete);
         for component in kept.into_iter().chain(deleted) {

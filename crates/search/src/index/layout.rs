@@ -1,23 +1,26 @@
 //! How documents lie in the index.
 
+use std::sync::Arc;
+
 use leafbase_model::{Day, DocumentId, FolderId, Location, Timestamp};
+use tantivy::SegmentReader;
 use tantivy::columnar::Cardinality;
 use tantivy::schema::{
     BytesOptions, FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{PreTokenizedString, Token};
-use tantivy::{SegmentReader, TantivyDocument};
+use tantivy::tokenizer::TokenizerManager;
 
+use super::entry::{Entry, Unpacking, packed_stems, packed_words};
+use super::room::Room;
 use super::{Failure, failed};
 use crate::document::{Attributes, Lane, SearchDocument};
-use crate::pattern::Trigram;
+use crate::grams::VARIES;
 
 /// The fields of a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
     pub(crate) id: Field,
     lanes: [Field; 4],
-    pub(crate) trigrams: Field,
     numbers: [Field; NUMBERS.len()],
 }
 
@@ -37,6 +40,9 @@ const NUMBERS: [&str; 12] = [
     "body_stems",
 ];
 
+/// How words are handed over.
+const PACKED: &str = "packed";
+
 /// Times and days are kept as numbers without a sign.
 const SIGN: u64 = 1 << 63;
 /// In place of a day where there is none.
@@ -46,7 +52,8 @@ const NO_DAY: u64 = u64::MAX;
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let text = |option| {
-        let indexing = TextFieldIndexing::default().set_tokenizer("raw").set_index_option(option).set_fieldnorms(false);
+        let indexing =
+            TextFieldIndexing::default().set_tokenizer(PACKED).set_index_option(option).set_fieldnorms(false);
         TextOptions::default().set_indexing_options(indexing)
     };
     let (words, stems) = (text(IndexRecordOption::WithFreqsAndPositions), text(IndexRecordOption::WithFreqs));
@@ -58,7 +65,6 @@ pub(crate) fn schema() -> (Schema, Fields) {
             schema.add_text_field("words_title_stems", stems.clone()),
             schema.add_text_field("words_body_stems", stems),
         ],
-        trigrams: schema.add_text_field("trigrams", text(IndexRecordOption::Basic)),
         numbers: NUMBERS.map(|name| schema.add_u64_field(name, NumericOptions::from(FAST))),
     };
     (schema.build(), fields)
@@ -76,39 +82,31 @@ impl Fields {
     }
 
     /// The document as the index takes it.
-    pub(crate) fn document(&self, document: &SearchDocument) -> TantivyDocument {
-        let mut made = TantivyDocument::default();
-        made.add_bytes(self.id, document.id().as_bytes());
-        for lane in Lane::ALL {
-            let words = document.words(lane).iter();
-            let tokens = words.flat_map(|(word, positions)| positions.iter().map(|at| token(word.to_owned(), *at)));
-            made.add_pre_tokenized_text(self.lane(lane), tokenized(tokens));
+    pub(crate) fn entry(&self, document: &SearchDocument, room: &Arc<Room>) -> Entry {
+        let packed = |lane: Lane| match lane {
+            Lane::Title | Lane::Body => packed_words(document.words(lane.is_title())),
+            Lane::TitleStems | Lane::BodyStems => packed_stems(document.stems(lane.is_title())),
+        };
+        let texts = Lane::ALL.map(|lane| (self.lane(lane), packed(lane)));
+        let numbers = self.numbers.into_iter().zip(Numbers::of(document).0).collect();
+        let bytes = texts.iter().map(|(_, text)| text.len()).sum::<usize>() + size_of_val(document.grams.as_slice());
+        Entry {
+            id: (self.id, *document.id().as_bytes()),
+            texts,
+            numbers,
+            grams: document.grams.iter().copied().chain(document.varies.then_some(VARIES)).collect(),
+            _place: room.take(bytes),
         }
-        let trigrams = document.trigrams.iter().map(|trigram| token(trigram_text(*trigram), 0));
-        let varies = document.varies.then(|| token(VARIES.to_owned(), 0));
-        made.add_pre_tokenized_text(self.trigrams, tokenized(trigrams.chain(varies)));
-        let numbers = Numbers::of(document);
-        for (field, number) in self.numbers.into_iter().zip(numbers.0) {
-            made.add_u64(field, number);
-        }
-        made
     }
 }
 
-fn token(text: String, position: u32) -> Token {
-    Token { text, position: position as usize, ..Token::default() }
-}
-
-fn tokenized(tokens: impl Iterator<Item = Token>) -> PreTokenizedString {
-    PreTokenizedString { text: String::new(), tokens: tokens.collect() }
-}
-
-/// Stands among the trigrams of a document whose texts vary. It is none itself, being longer.
-pub(crate) const VARIES: &str = "varies";
-
-/// A trigram as a term.
-pub(crate) fn trigram_text(trigram: Trigram) -> String {
-    trigram.iter().collect()
+/// What reads the words that are handed over.
+pub(super) fn tokenizers() -> TokenizerManager {
+    let tokenizers = TokenizerManager::new();
+    tokenizers.register(PACKED, Unpacking::default());
+    // tantivy asks for it for fields that have no words.
+    tokenizers.register("default", Unpacking::default());
+    tokenizers
 }
 
 /// The numbers of a document, in the order of [`NUMBERS`].
@@ -130,8 +128,7 @@ impl Numbers {
         let (folder_high, folder_low) = halves(*folder.as_bytes());
         let time = |time: Timestamp| time.as_millis().cast_unsigned() ^ SIGN;
         let day = day.map_or(NO_DAY, |day| day.epoch_days().cast_unsigned() ^ SIGN);
-        let length = |lane| u64::from(document.words(lane).length());
-        let [title, body, title_stems, body_stems] = Lane::ALL.map(length);
+        let [title, body, title_stems, body_stems] = document.lengths.map(u64::from);
         Self([
             id_high,
             id_low,

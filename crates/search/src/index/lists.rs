@@ -188,19 +188,6 @@ impl Lists<'_> {
         }
         Ok(found)
     }
-
-    /// The documents that have the trigram.
-    pub(crate) fn documents(&self, field: Field, text: &str) -> Result<Vec<DocId>, Failure> {
-        let index = self.segment.inverted_index(field)?;
-        let mut found = Vec::new();
-        if let Some(mut postings) =
-            index.read_postings(&Term::from_field_text(field, text), IndexRecordOption::Basic)?
-        {
-            found.reserve(self.most(postings.doc_freq()));
-            self.each(&mut postings, |doc, _| found.push(doc));
-        }
-        Ok(found)
-    }
 }
 
 fn each(postings: &mut SegmentPostings, mut visit: impl FnMut(DocId, &mut SegmentPostings)) {

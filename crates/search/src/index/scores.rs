@@ -1,5 +1,7 @@
 //! Lists of documents in order, each with a number: put together, or what they have in common.
 
+use std::ops::Add;
+
 /// A document: by its place among all documents of a view, the fresh ones behind.
 pub(super) type Place = u32;
 
@@ -15,7 +17,11 @@ pub(super) enum Keep {
 }
 
 /// What both have of each document that is kept, in sum.
-pub(super) fn joined(one: Vec<(Place, f64)>, other: Vec<(Place, f64)>, keep: Keep) -> Vec<(Place, f64)> {
+pub(super) fn joined<T: Copy + Add<Output = T>>(
+    one: Vec<(Place, T)>,
+    other: Vec<(Place, T)>,
+    keep: Keep,
+) -> Vec<(Place, T)> {
     // Most words are in one lane only, or their stem in no other document.
     if one.is_empty() && keep == Keep::Either {
         return other;

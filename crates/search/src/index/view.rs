@@ -3,16 +3,19 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use frostem::{Algorithm, Stemmer};
 use leafbase_model::{DocumentId, Result};
 use tantivy::{DocId, Searcher};
 
-use super::layout::{Fields, Numbers, VARIES, trigram_text};
+use super::grams::Table;
+use super::layout::{Fields, Numbers};
 use super::lists::Lists;
 use super::scores::{Keep, Place, in_both, joined};
 use super::selection::Selection;
 use super::{Failure, failed};
 use crate::asked::{Clause, Part, Terms};
-use crate::document::{Attributes, Lane, SearchDocument};
+use crate::document::{Attributes, Lane, SearchDocument, stem_of};
+use crate::grams::{VARIES, gram};
 use crate::pattern::Required;
 use crate::rank::{Scale, Totals};
 
@@ -28,6 +31,8 @@ pub struct View {
     is_live: Vec<bool>,
     /// Where each segment begins.
     pub(super) starts: Vec<Place>,
+    /// The trigrams of each segment.
+    grams: Vec<Table>,
     /// Where those are that are there still, by ID.
     places: Vec<(DocumentId, Place)>,
     totals: Totals,
@@ -75,6 +80,7 @@ impl View {
             lengths: Vec::new(),
             is_live: Vec::new(),
             starts: Vec::new(),
+            grams: Vec::new(),
             places: Vec::new(),
             totals: Totals::default(),
         };
@@ -85,6 +91,7 @@ impl View {
     fn read(&mut self) -> Result<(), Failure> {
         for segment in self.searcher.segment_readers() {
             self.starts.push(place(self.attributes.len())?);
+            self.grams.push(Table::open(segment)?);
             for (doc, numbers) in (0..).zip(Numbers::of_segment(segment)?) {
                 let (attributes, lengths) = numbers.entry().ok_or_else(|| failed("a document is kept nowhere"))?;
                 let is_live = !segment.is_deleted(doc);
@@ -142,18 +149,17 @@ impl View {
     pub fn candidates(&self, required: &[&Required], scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
         let mut found = Vec::new();
         let live = self.live(scope);
-        for (lists, start) in self.lists(&live) {
+        for ((lists, start), grams) in self.lists(&live).zip(&self.grams) {
             let mut documents: Option<Vec<DocId>> = Some(Vec::new());
             for required in required {
-                let some = self.having(&lists, required).map_err(|Failure(error)| error)?;
-                documents = documents.zip(some).map(|(before, more)| merged(before, more));
+                documents = documents.zip(having(grams, required)).map(|(before, more)| merged(before, more));
             }
-            let all = || lists.only.map_or_else(|| (0..lists.segment.max_doc()).collect(), <[DocId]>::to_vec);
-            let mut documents = documents.unwrap_or_else(all);
-            if lists.only.is_some() {
-                let varying = lists.documents(self.fields.trigrams, VARIES).map_err(|Failure(error)| error)?;
-                documents = merged(documents, varying);
-            }
+            let documents = match (documents, lists.only) {
+                (Some(documents), None) => documents,
+                (None, None) => (0..lists.segment.max_doc()).collect(),
+                (None, Some(only)) => only.to_vec(),
+                (Some(documents), Some(only)) => among(merged(documents, grams.documents(VARIES)), only),
+            };
             let places = documents.into_iter().map(|doc| start.saturating_add(doc));
             let places = places.filter(|place| live.has(*place));
             let attributes = places.filter_map(|place| self.attributes.get(place as usize));
@@ -161,37 +167,6 @@ impl View {
         }
         found.sort_unstable();
         Ok(found)
-    }
-
-    /// The documents of a segment that have what is required; none if all may. What is required nests no deeper than a pattern.
-    fn having(&self, lists: &Lists<'_>, required: &Required) -> Result<Option<Vec<DocId>>, Failure> {
-        match required {
-            Required::Nothing => Ok(None),
-            Required::Trigram(trigram) => lists.documents(self.fields.trigrams, &trigram_text(*trigram)).map(Some),
-            Required::All(parts) => {
-                let mut found: Option<Vec<DocId>> = None;
-                for part in parts {
-                    let Some(some) = self.having(lists, part)? else { continue };
-                    let both = match found {
-                        None => some,
-                        Some(before) => before.into_iter().filter(|doc| some.binary_search(doc).is_ok()).collect(),
-                    };
-                    if both.is_empty() {
-                        return Ok(Some(both));
-                    }
-                    found = Some(both);
-                }
-                Ok(found)
-            }
-            Required::Any(parts) => {
-                let mut found = Vec::new();
-                for part in parts {
-                    let Some(some) = self.having(lists, part)? else { return Ok(None) };
-                    found = merged(found, some);
-                }
-                Ok(Some(found))
-            }
-        }
     }
 
     pub(super) fn place_of(&self, document: DocumentId) -> Option<Place> {
@@ -244,6 +219,36 @@ impl Live<'_> {
     }
 }
 
+/// The documents of a segment that have what is required; none if all may. What is required nests no deeper than a pattern.
+fn having(grams: &Table, required: &Required) -> Option<Vec<DocId>> {
+    match required {
+        Required::Nothing => None,
+        Required::Trigram(trigram) => Some(grams.documents(gram(*trigram))),
+        Required::All(parts) => {
+            let mut found: Option<Vec<DocId>> = None;
+            for part in parts {
+                let Some(some) = having(grams, part) else { continue };
+                let both = match found {
+                    None => some,
+                    Some(before) => before.into_iter().filter(|doc| some.binary_search(doc).is_ok()).collect(),
+                };
+                if both.is_empty() {
+                    return Some(both);
+                }
+                found = Some(both);
+            }
+            found
+        }
+        Required::Any(parts) => {
+            let mut found = Vec::new();
+            for part in parts {
+                found = merged(found, having(grams, part)?);
+            }
+            Some(found)
+        }
+    }
+}
+
 fn place(number: usize) -> Result<Place, Failure> {
     Place::try_from(number).map_err(|_| Failure(failed("it has too many documents")))
 }
@@ -271,6 +276,12 @@ fn merged(mut one: Vec<DocId>, mut other: Vec<DocId>) -> Vec<DocId> {
     one
 }
 
+/// Those of `documents` that are among `only`. Both are in order.
+fn among(mut documents: Vec<DocId>, only: &[DocId]) -> Vec<DocId> {
+    documents.retain(|doc| only.binary_search(doc).is_ok());
+    documents
+}
+
 /// A search under way: which documents of the index are as it has them, and what is known of all.
 struct Reading<'r> {
     view: &'r View,
@@ -292,8 +303,7 @@ impl<'r> Reading<'r> {
         for place in changed.filter(|_| scope.only.is_none()) {
             view.lengths.get(place as usize).into_iter().for_each(|lengths| totals.take(*lengths));
         }
-        let lengths = |document: &&SearchDocument| Lane::ALL.map(|lane| document.words(lane).length());
-        let fresh: Vec<_> = scope.fresh.iter().map(lengths).collect();
+        let fresh: Vec<_> = scope.fresh.iter().map(|document| document.lengths).collect();
         for lengths in &fresh {
             totals.add(*lengths);
         }
@@ -323,9 +333,8 @@ impl<'r> Reading<'r> {
     /// What each document that meets the clause has of it, by place.
     fn clause(&self, clause: &Clause) -> Result<Vec<(Place, f64)>, Failure> {
         let mut scores = self.lanes([Lane::Title, Lane::Body], &clause.parts)?;
-        let single = |text: &String| [Part { text: text.clone(), offset: 0, is_prefix: false }];
         if let Some(stem) = &clause.stem {
-            scores = joined(scores, self.lanes([Lane::TitleStems, Lane::BodyStems], &single(stem))?, Keep::Either);
+            scores = joined(scores, self.stems(stem)?, Keep::Either);
         }
         // Who has its beginnings meets it, who has the word itself is better.
         let exact = match clause.parts.as_slice() {
@@ -338,17 +347,38 @@ impl<'r> Reading<'r> {
         Ok(scores)
     }
 
+    /// What each document has of a stem, by place.
+    fn stems(&self, stem: &str) -> Result<Vec<(Place, f64)>, Failure> {
+        // Words that are their own stems are kept as words alone.
+        let is_word = stem_of(Stemmer::new(Algorithm::English), stem).is_some_and(|own| own == stem);
+        let lanes = [(Lane::Title, Lane::TitleStems), (Lane::Body, Lane::BodyStems)];
+        let [title, body] = lanes.map(|(words, stems)| {
+            let others = self.lane(stems, &single(stem))?;
+            let same = if is_word { self.lane(words, &single(stem))? } else { Vec::new() };
+            Ok::<_, Failure>((stems, joined(others, same, Keep::Either)))
+        });
+        Ok(self.scored(title?, body?))
+    }
+
     /// What each document has of a row of words in two lanes, by place. How rare it is goes by both together.
     fn lanes(&self, lanes: [Lane; 2], parts: &[Part]) -> Result<Vec<(Place, f64)>, Failure> {
-        let [one, other] = lanes;
-        let (first, second) = (self.lane(one, parts)?, self.lane(other, parts)?);
+        let [title, body] = lanes;
+        Ok(self.scored((title, self.lane(title, parts)?), (body, self.lane(body, parts)?)))
+    }
+
+    /// What these occurrences in two lanes are worth.
+    fn scored(
+        &self,
+        (one, first): (Lane, Vec<(Place, u32)>),
+        (other, second): (Lane, Vec<(Place, u32)>),
+    ) -> Vec<(Place, f64)> {
         let documents = (first.len() + second.len() - in_both(&first, &second)) as u64;
         let scored = |lane, found: Vec<(Place, u32)>| {
             let scale = Scale::new(lane, &self.totals, documents);
             let score = |(place, times)| (place, scale.score(times, self.length(place, lane)));
             found.into_iter().map(score).collect()
         };
-        Ok(joined(scored(one, first), scored(other, second), Keep::Either))
+        joined(scored(one, first), scored(other, second), Keep::Either)
     }
 
     fn lane(&self, lane: Lane, parts: &[Part]) -> Result<Vec<(Place, u32)>, Failure> {
@@ -367,9 +397,17 @@ impl<'r> Reading<'r> {
     }
 }
 
+fn single(text: &str) -> [Part; 1] {
+    [Part { text: text.to_owned(), offset: 0, is_prefix: false }]
+}
+
 /// How often the parts stand in a row in a lane of the document.
 fn times(document: &SearchDocument, lane: Lane, parts: &[Part]) -> u32 {
-    let words = document.words(lane);
+    let words = document.words(lane.is_title());
+    if matches!(lane, Lane::TitleStems | Lane::BodyStems) {
+        // Stems are asked for one by one.
+        return parts.iter().map(|part| document.stems(lane.is_title()).times(&part.text)).sum();
+    }
     if let [only] = parts {
         return count(words.occurrences(&only.text, only.is_prefix).len());
     }

@@ -2,11 +2,12 @@
 //! again and again: then a counted walk takes over. Whether it gives up depends on pattern and text alone.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use regex_automata::hybrid::dfa::{Cache, Config, DFA};
 use regex_automata::nfa::thompson::{self, Compiler, WhichCaptures};
 use regex_automata::util::prefilter::Prefilter;
-use regex_automata::{Anchored, Input, MatchKind};
+use regex_automata::{Anchored, Input, MatchError, MatchErrorKind, MatchKind};
 use regex_syntax::hir::Hir;
 
 use super::fuel::{Exhausted, Fuel};
@@ -23,6 +24,24 @@ pub(crate) struct Automaton {
     backwards: DFA,
 }
 
+/// An automaton that is made when a text needs it.
+#[derive(Clone, Debug)]
+pub(crate) struct Lazily {
+    hir: Hir,
+    /// None if it would be too large.
+    made: OnceLock<Option<Automaton>>,
+}
+
+impl Lazily {
+    pub(crate) const fn new(hir: Hir) -> Self {
+        Self { hir, made: OnceLock::new() }
+    }
+
+    pub(crate) fn get(&self) -> Option<&Automaton> {
+        self.made.get_or_init(|| Automaton::new(&self.hir)).as_ref()
+    }
+}
+
 /// What an automaton has made so far.
 #[derive(Clone, Debug)]
 pub(crate) struct States {
@@ -33,9 +52,18 @@ pub(crate) struct States {
 /// Why an automaton has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stopped {
+    /// It is of no use for this text, which has to be walked.
+    Quit,
     /// It is of no use here: the pattern has to be walked.
     GaveUp,
     Exhausted,
+}
+
+impl From<MatchError> for Stopped {
+    fn from(error: MatchError) -> Self {
+        // The borders of words are only known to it in ASCII.
+        if matches!(error.kind(), MatchErrorKind::Quit { .. }) { Self::Quit } else { Self::GaveUp }
+    }
 }
 
 impl From<Exhausted> for Stopped {
@@ -61,7 +89,9 @@ impl Automaton {
             Compiler::new().configure(config.reverse(reverse)).build_from_hir(hir).ok()
         };
         let prefilter = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
-        let forwards = config(MatchKind::LeftmostFirst).prefilter(prefilter).specialize_start_states(true);
+        // Without a prefilter there is nothing to be done where a search stands at its start again.
+        let specialized = prefilter.is_some();
+        let forwards = config(MatchKind::LeftmostFirst).prefilter(prefilter).specialize_start_states(specialized);
         let forwards = DFA::builder().configure(forwards).build_from_nfa(machine(false)?).ok()?;
         let backwards = DFA::builder().configure(config(MatchKind::All)).build_from_nfa(machine(true)?).ok()?;
         Some(Self { forwards, backwards })
@@ -75,7 +105,21 @@ impl Automaton {
     pub(crate) fn is_match(&self, states: &mut States, text: &str, fuel: &mut Fuel) -> Result<bool, Stopped> {
         fuel.pass(text.len())?;
         let found = self.forwards.try_search_fwd(&mut states.forwards, &Input::new(text).earliest(true));
-        Ok(found.map_err(|_| Stopped::GaveUp)?.is_some())
+        Ok(found?.is_some())
+    }
+
+    /// The least place from `from` on at which a match ends that begins there or behind.
+    pub(crate) fn least_end(
+        &self,
+        states: &mut States,
+        text: &str,
+        from: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Option<usize>, Stopped> {
+        let input = Input::new(text).range(from..).earliest(true);
+        let end = self.forwards.try_search_fwd(&mut states.forwards, &input)?.map(|found| found.offset());
+        fuel.pass(end.unwrap_or(text.len()).saturating_sub(from))?;
+        Ok(end)
     }
 
     /// The first match from `from` on.
@@ -112,7 +156,7 @@ impl Automaton {
                     fuel.pass(at - from)?;
                     return Ok(end);
                 } else if state.is_quit() {
-                    return Err(Stopped::GaveUp);
+                    return Err(Stopped::Quit);
                 }
             }
         }
@@ -143,7 +187,7 @@ impl Automaton {
                     fuel.pass(between.len() - offset)?;
                     return start.ok_or(Stopped::GaveUp);
                 } else if state.is_quit() {
-                    return Err(Stopped::GaveUp);
+                    return Err(Stopped::Quit);
                 }
             }
         }
@@ -155,7 +199,7 @@ impl Automaton {
         };
         let state = state.map_err(|_| Stopped::GaveUp)?;
         if state.is_quit() {
-            return Err(Stopped::GaveUp);
+            return Err(Stopped::Quit);
         }
         if state.is_match() { Ok(from) } else { start.ok_or(Stopped::GaveUp) }
     }

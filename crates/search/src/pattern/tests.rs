@@ -188,8 +188,61 @@ proptest! {
         let pattern = Pattern::new(&pattern, case).unwrap();
         if !found(&pattern, false, &text).is_empty() {
             prop_assert!(meets(pattern.required(), &trigrams(&text)), "{:?}", pattern.required());
+            prop_assert!(pattern.may_match(&text), "{:?}", pattern.needed);
         }
     }
+
+    #[test]
+    fn texts_that_match_are_told_from_others_that_they_are_laid_to(pattern in piece(false), case in any::<bool>(), texts in proptest::collection::vec(text(), 1..5)) {
+        let pattern = Pattern::new(&pattern, case).unwrap();
+        let matches = |text: &String| !found(&pattern, true, text).is_empty();
+        for separator in ['\0', '\n'].into_iter().filter(|separator| pattern.may_join(*separator)) {
+            let (laid, mut at) = (laid(&pattern, &texts, separator), 0);
+            for next in laid.into_iter().chain([texts.len()]) {
+                prop_assert!(!texts[at..next].iter().any(matches), "{:?} up to {}", texts, next);
+                if let Some(text) = texts.get(next).filter(|_| pattern.stays_within(separator) && is_plain(&texts)) {
+                    prop_assert!(matches(text), "{:?}", text);
+                }
+                at = next + 1;
+            }
+        }
+    }
+}
+
+/// Texts about which an automaton can always tell.
+fn is_plain(texts: &[String]) -> bool {
+    texts.iter().all(|text| text.is_ascii())
+}
+
+/// Which texts are told of as matches, one after the other, of those laid together.
+fn laid(pattern: &Pattern, texts: &[String], separator: char) -> Vec<usize> {
+    let (joined, mut matcher) = (texts.join(separator.encode_utf8(&mut [0; 4])), pattern.matcher());
+    let ends: Vec<usize> =
+        texts.iter().scan(0, |at, text| Some(std::mem::replace(at, *at + text.len() + 1) + text.len())).collect();
+    let (mut told, mut from) = (Vec::new(), 0);
+    while from <= joined.len() {
+        let end = match matcher.least_end(&joined, joined.is_ascii(), from, &mut Fuel::new(PLENTY)) {
+            Ok(Some(end)) => end,
+            Ok(None) => break,
+            // Each of them has to be looked at.
+            Err(Unknown) => from,
+        };
+        let text = ends.partition_point(|other| *other < end);
+        told.extend((text < texts.len()).then_some(text));
+        from = ends.get(text).map_or(usize::MAX, |end| end + 1);
+    }
+    told
+}
+
+#[test]
+fn what_another_pattern_needs_would_be_found_out() {
+    let outcome = proptest::test_runner::TestRunner::deterministic().run(&(piece(false), text()), |(pattern, text)| {
+        let other = Pattern::new(&format!("(?:{pattern})b"), true).unwrap();
+        let is_found = !found(&Pattern::new(&pattern, true).unwrap(), true, &text).is_empty();
+        prop_assert!(!is_found || other.may_match(&text));
+        Ok(())
+    });
+    assert!(outcome.is_err());
 }
 
 fn meets(required: &Required, trigrams: &std::collections::BTreeSet<Trigram>) -> bool {
@@ -315,11 +368,11 @@ fn texts_are_laid_together_where_that_hides_nothing() {
         (r"a\z", false, false),
         ("a(?=b)", false, false),
         ("a(?!b)", false, false),
-        (r"\w{1000}", false, false),
+        (r"\w{1000}", true, true),
     ] {
-        let pattern = Pattern::new(pattern, false).map_err(|error| format!("{pattern}: {error}")).unwrap();
-        assert_eq!((pattern.may_join('\0'), pattern.may_join('\n')), (zero, line_break), "{pattern:?}");
-        assert!(!pattern.may_join('x'));
+        let read = Pattern::new(pattern, false).map_err(|error| format!("{pattern}: {error}")).unwrap();
+        assert_eq!((read.may_join('\0'), read.may_join('\n')), (zero, line_break), "{pattern}");
+        assert!(!read.may_join('x'));
     }
 }
 

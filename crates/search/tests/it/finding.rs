@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use leafbase_model::{ErrorKind, Location, Result};
-use leafbase_search::{Index, LONGEST_TERM, MOST_TERMS, Pattern, Scope, SearchDocument, Terms};
+use leafbase_search::{Index, LONGEST_TERM, MOST_TERMS, Maker, Pattern, Scope, SearchDocument, Terms};
 
 use crate::made::{OWNER, at, attributes, document, id, numbers, search, search_with, update};
 
@@ -258,7 +258,7 @@ fn what_filters_look_at_comes_back_as_it_went_in() {
         .zip(days)
         .map(|((number, place), day)| {
             let day = day.map(leafbase_model::Day::from_epoch_days);
-            let made = SearchDocument::begin(attributes(number * 51, place), "x").finish();
+            let made = Maker::default().begin(attributes(number * 51, place), "x").finish();
             let all = leafbase_search::Attributes { day, ..*made.attributes() };
             made.with_attributes(all)
         })
@@ -361,8 +361,9 @@ fn changed_documents_are_searched_as_they_are_now() {
 #[test]
 fn what_varies_is_a_candidate_of_a_selection_whatever_it_has() -> Result<()> {
     let index = Index::in_memory(OWNER)?;
-    let varying = |number: u8, text: &str| {
-        let mut filling = SearchDocument::begin(attributes(number, Location::Unsorted), "");
+    let mut maker = Maker::default();
+    let mut varying = |number: u8, text: &str| {
+        let mut filling = maker.begin(attributes(number, Location::Unsorted), "");
         filling.add_pattern_text(text);
         filling.vary();
         filling.finish()

@@ -48,7 +48,7 @@ fn each_ends_with_the_same_verdict_each_time() {
         exhausted += usize::from(first.1.is_err());
     }
     // Patterns that cost nothing would not show anything.
-    assert!(exhausted >= 60, "{exhausted}");
+    assert!(exhausted >= 50, "{exhausted}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use leafbase_model::{DocumentId, Location, Result, Timestamp};
-use leafbase_search::{Attributes, Hit, Index, Scope, SearchDocument, Terms};
+use leafbase_search::{Attributes, Hit, Index, Maker, Scope, SearchDocument, Terms};
 
 pub(crate) const OWNER: &str = "01 a space";
 
@@ -22,7 +22,8 @@ pub(crate) fn document(number: u8, title: &str, texts: &[&str]) -> SearchDocumen
 }
 
 pub(crate) fn at(number: u8, location: Location, title: &str, texts: &[&str]) -> SearchDocument {
-    let mut filling = SearchDocument::begin(attributes(number, location), title);
+    let mut maker = Maker::default();
+    let mut filling = maker.begin(attributes(number, location), title);
     filling.add_pattern_text(title);
     for text in texts {
         filling.add_words(text);

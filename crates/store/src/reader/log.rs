@@ -2,12 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use leafbase_model::{Change, Result};
+use leafbase_model::{Change, DocumentId, Result};
 
 use super::{Reader, totals};
 use crate::keyspaces::{self, CHANGES};
 use crate::kv::KeyRange;
+use crate::msgpack::Unpacked;
 use crate::records::{self, change};
+
+/// Reads the body of a change, by its number.
+type Decode<T> = fn(u64, &[u8]) -> Unpacked<T>;
 
 /// A change whose parts are being read.
 #[derive(Default)]
@@ -21,6 +25,11 @@ pub(crate) struct Parts {
 impl Parts {
     /// Takes the next part; gives the change if it was the last one.
     pub(crate) fn take(&mut self, key: &[u8], value: &[u8]) -> Result<Option<Change>> {
+        self.take_as(change::decode, key, value)
+    }
+
+    /// The same, of which only some is read.
+    fn take_as<T>(&mut self, decode: Decode<T>, key: &[u8], value: &[u8]) -> Result<Option<T>> {
         let damaged = || records::damaged(key);
         let (sequence, part) = keyspaces::read_change_part(key).ok_or_else(damaged)?;
         let (count, bytes) = records::body(key, value)?.split_first_chunk::<4>().ok_or_else(damaged)?;
@@ -35,7 +44,7 @@ impl Parts {
         if self.read < count {
             return Ok(None);
         }
-        let change = change::decode(sequence, &self.bytes).map_err(|fault| records::fault(key, fault))?;
+        let change = decode(sequence, &self.bytes).map_err(|fault| records::fault(key, fault))?;
         *self = Self::default();
         Ok(Some(change))
     }
@@ -52,17 +61,31 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a change is missing.
     pub fn changes_after(&self, sequence: u64, limit: usize) -> Result<Vec<Change>> {
+        let changes = self.rows_after(sequence, limit, change::decode)?;
+        Ok(changes.into_iter().map(|(_, change)| change).collect())
+    }
+
+    /// The documents that these rows name, each with its row's number. Costs less than the rows, whose edits are not looked at.
+    ///
+    /// # Errors
+    /// As [`Self::changes_after`].
+    pub fn changed_after(&self, sequence: u64, limit: usize) -> Result<Vec<(u64, Vec<DocumentId>)>> {
+        self.rows_after(sequence, limit, change::decode_documents)
+    }
+
+    fn rows_after<T>(&self, sequence: u64, limit: usize, decode: Decode<T>) -> Result<Vec<(u64, T)>> {
         let mut changes = Vec::new();
         let Some(first) = sequence.checked_add(1).filter(|_| limit > 0) else { return Ok(changes) };
         let (lower, upper) = (keyspaces::change_part(first, 0), keyspaces::end_of([CHANGES.tag]));
         let (mut parts, mut expected) = (Parts::default(), first);
         self.read.scan(KeyRange::half_open(&lower, &upper), &mut |key, value| {
-            let Some(change) = parts.take(key, value)? else { return Ok(ControlFlow::Continue(())) };
-            if change.sequence != expected {
+            let row = keyspaces::read_change_part(key).map(|(sequence, _)| sequence);
+            if row.is_some_and(|row| row != expected) {
                 return Err(records::damaged(&keyspaces::change_part(expected, 0)));
             }
+            let Some(change) = parts.take_as(decode, key, value)? else { return Ok(ControlFlow::Continue(())) };
+            changes.push((expected, change));
             expected += 1;
-            changes.push(change);
             Ok(if changes.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         })?;
         let is_missing = parts.unfinished().is_some() || changes.len() < limit && expected <= self.last_sequence()?;

@@ -8,6 +8,7 @@ use leafbase_model::{BlockId, BlockRecord, BlockType, DocumentId, Error, Forest,
 use super::{Reader, counted_document};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
+use crate::msgpack::Unpacked;
 use crate::records::block::{self, Authors};
 use crate::records::{self, place::Place};
 use crate::run::RunView;
@@ -70,19 +71,58 @@ impl Extent {
     }
 }
 
-/// Blocks as they lie in the store: by parent, each parent's in order.
-#[derive(Default)]
-struct Gathered {
-    blocks: Vec<Option<BlockRecord>>,
-    children: Vec<(BlockId, Range<usize>)>,
-    authors: Authors,
+/// What is made of the blocks of a tree as they are read.
+pub(super) trait Making {
+    /// What a block becomes.
+    type Block: Made;
+
+    /// Makes it of a record.
+    fn make(&mut self, id: BlockId, record: &[u8]) -> Unpacked<Self::Block>;
 }
 
-impl Gathered {
+/// What is known of whatever a block became.
+pub(super) trait Made {
+    fn id(&self) -> BlockId;
+    fn block_type(&self) -> BlockType;
+}
+
+impl Making for Authors {
+    type Block = BlockRecord;
+
+    fn make(&mut self, id: BlockId, record: &[u8]) -> Unpacked<BlockRecord> {
+        block::decode(id, record, self)
+    }
+}
+
+impl Made for BlockRecord {
+    fn id(&self) -> BlockId {
+        self.id
+    }
+
+    fn block_type(&self) -> BlockType {
+        self.data.block_type()
+    }
+}
+
+/// Each block with its depth, in reading order.
+type Ordered<B> = Vec<(u16, B)>;
+
+/// Blocks as they lie in the store: by parent, each parent's in order.
+struct Gathered<'m, M: Making> {
+    making: &'m mut M,
+    blocks: Vec<Option<M::Block>>,
+    children: Vec<(BlockId, Range<usize>)>,
+}
+
+impl<'m, M: Making> Gathered<'m, M> {
+    fn new(making: &'m mut M) -> Self {
+        Self { making, blocks: Vec::new(), children: Vec::new() }
+    }
+
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()> {
         let start = self.blocks.len();
         for (id, record) in RunView::read(key, value)?.entries() {
-            let block = block::decode(id, record, &mut self.authors).map_err(|fault| records::fault(key, fault))?;
+            let block = self.making.make(id, record).map_err(|fault| records::fault(key, fault))?;
             self.blocks.push(Some(block));
         }
         let end = self.blocks.len();
@@ -99,11 +139,11 @@ impl Gathered {
     }
 
     /// Takes the blocks below `top` in reading order.
-    fn into_forest(mut self, top: BlockRecord, extent: Extent) -> Result<Forest> {
+    fn in_order(mut self, top: M::Block, extent: Extent) -> Result<Ordered<M::Block>> {
         self.children.sort_unstable_by_key(|(parent, _)| *parent);
-        let mut nodes = Vec::with_capacity(self.blocks.len() + 1);
-        let mut path = vec![self.children_of(top.id)];
-        nodes.push(Node { depth: 0, block: top });
+        let mut ordered = Vec::with_capacity(self.blocks.len() + 1);
+        let mut path = vec![self.children_of(top.id())];
+        ordered.push((0, top));
         while let Some(children) = path.last_mut() {
             let Some(index) = children.next() else {
                 path.pop();
@@ -111,14 +151,18 @@ impl Gathered {
             };
             // A block that was taken already would be a parent of its own.
             let Some(block) = self.blocks.get_mut(index).and_then(Option::take) else { continue };
-            let depth = u16::try_from(path.len()).map_err(|_| records::damaged(&keyspaces::place(block.id)))?;
-            if extent.is_below(block.data.block_type()) {
-                path.push(self.children_of(block.id));
+            let depth = u16::try_from(path.len()).map_err(|_| records::damaged(&keyspaces::place(block.id())))?;
+            if extent.is_below(block.block_type()) {
+                path.push(self.children_of(block.id()));
             }
-            nodes.push(Node { depth, block });
+            ordered.push((depth, block));
         }
-        Ok(Forest(nodes))
+        Ok(ordered)
     }
+}
+
+fn forest(ordered: Ordered<BlockRecord>) -> Forest {
+    Forest(ordered.into_iter().map(|(depth, block)| Node { depth, block }).collect())
 }
 
 impl Reader<'_> {
@@ -215,25 +259,32 @@ impl Reader<'_> {
 
     fn tree(&self, block: BlockId, extent: Extent) -> Result<Forest> {
         let Some(place) = self.place(block)? else { return Ok(Forest::default()) };
+        let mut authors = Authors::default();
         let is_whole = place.parent.is_nil() && extent.levels == usize::MAX;
         if is_whole && (extent.with_items || !self.has_collections(place.document)?) {
-            let whole = self.whole(&place, block)?;
+            let whole = self.whole(&place, block, &mut authors)?;
             // A write may have put in a collection that it has not given a schema yet.
-            if extent.with_items || !whole.0.iter().any(|node| node.block.data.block_type() == BlockType::Collection) {
-                return Ok(whole);
+            if extent.with_items || !whole.iter().any(|(_, block)| block.block_type() == BlockType::Collection) {
+                return Ok(forest(whole));
             }
         }
-        let top = self.block_at(&place, block)?;
-        let mut gathered = Gathered::default();
-        self.gather(place.document, &top, extent, &mut gathered)?;
-        gathered.into_forest(top, extent)
+        self.part(&place, block, extent, &mut authors).map(forest)
     }
 
-    fn whole(&self, place: &Place, root: BlockId) -> Result<Forest> {
+    /// `block` and all below it in reading order, as `making` makes them; empty if it does not exist.
+    pub(super) fn made_of<M: Making>(&self, block: BlockId, making: &mut M) -> Result<Ordered<M::Block>> {
+        match self.place(block)? {
+            None => Ok(Vec::new()),
+            Some(place) if place.parent.is_nil() => self.whole(&place, block, making),
+            Some(place) => self.part(&place, block, Extent::ALL, making),
+        }
+    }
+
+    fn whole<M: Making>(&self, place: &Place, root: BlockId, making: &mut M) -> Result<Ordered<M::Block>> {
         let counted = counted_document(self.read, place.document)?;
         let expected = counted.ok_or_else(|| records::damaged(&keyspaces::document(place.document)))?.blocks;
         let start = keyspaces::document_runs(place.document);
-        let mut gathered = Gathered::default();
+        let mut gathered = Gathered::new(making);
         gathered.blocks.reserve(usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED)));
         self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
             let (_, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
@@ -241,20 +292,45 @@ impl Reader<'_> {
             Ok(ControlFlow::Continue(()))
         })?;
         // The root is the only child of the lowest ID there is.
-        let top = gathered.blocks.first_mut().and_then(Option::take).filter(|top| top.id == root);
-        let forest =
-            gathered.into_forest(top.ok_or_else(|| records::damaged(&keyspaces::place(root)))?, Extent::ALL)?;
-        if forest.0.len() as u64 == expected {
-            Ok(forest)
+        let top = gathered.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
+        let top = top.ok_or_else(|| records::damaged(&keyspaces::place(root)))?;
+        let ordered = gathered.in_order(top, Extent::ALL)?;
+        if ordered.len() as u64 == expected {
+            Ok(ordered)
         } else {
-            let (found, document) = (forest.0.len(), place.document);
+            let (found, document) = (ordered.len(), place.document);
             Err(Error::corrupted(format_args!("document {document}: {found} of its {expected} blocks can be reached")))
         }
     }
 
-    fn gather(&self, document: DocumentId, top: &BlockRecord, extent: Extent, gathered: &mut Gathered) -> Result<()> {
+    fn part<M: Making>(
+        &self,
+        place: &Place,
+        block: BlockId,
+        extent: Extent,
+        making: &mut M,
+    ) -> Result<Ordered<M::Block>> {
+        let mut top = None;
+        self.find_in_runs(place, block, &mut |key, run, index| {
+            let made = making.make(block, run.block(index));
+            top = Some(made.map_err(|fault| records::fault(key, fault))?);
+            Ok(())
+        })?;
+        let top = top.ok_or_else(|| records::damaged(&keyspaces::place(block)))?;
+        let mut gathered = Gathered::new(making);
+        self.gather(place.document, &top, extent, &mut gathered)?;
+        gathered.in_order(top, extent)
+    }
+
+    fn gather<M: Making>(
+        &self,
+        document: DocumentId,
+        top: &M::Block,
+        extent: Extent,
+        gathered: &mut Gathered<'_, M>,
+    ) -> Result<()> {
         let mut parents: Vec<BlockId> =
-            std::iter::once(top).filter(|top| extent.is_below(top.data.block_type())).map(|top| top.id).collect();
+            std::iter::once(top).filter(|top| extent.is_below(top.block_type())).map(Made::id).collect();
         let mut visited = HashSet::new();
         for _ in 0..extent.levels {
             let is_bottom = match (self.memo(), parents.as_slice()) {
@@ -275,7 +351,7 @@ impl Reader<'_> {
                 gathered.add(parent, key, value)
             })?;
             let found = gathered.blocks.iter().skip(level).flatten();
-            parents = found.filter(|block| extent.is_below(block.data.block_type())).map(|block| block.id).collect();
+            parents = found.filter(|block| extent.is_below(block.block_type())).map(Made::id).collect();
             parents.sort_unstable();
         }
         Ok(())

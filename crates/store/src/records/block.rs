@@ -148,6 +148,16 @@ pub(crate) fn type_of(bytes: &[u8]) -> Unpacked<BlockType> {
     Unpack::new(bytes).fields()?.code()
 }
 
+/// The type of the block whose record this is, and its markdown: as far as searches read most blocks.
+pub(crate) fn markdown(bytes: &[u8]) -> Unpacked<(BlockType, &str)> {
+    let mut unpack = Unpack::new(bytes);
+    let mut fields = unpack.fields()?;
+    fields.at_most(FIELDS)?;
+    let block_type = fields.code()?;
+    fields.skip(3)?;
+    Ok((block_type, fields.str()?))
+}
+
 fn read(id: BlockId, unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<BlockRecord> {
     let mut fields = unpack.fields()?;
     let block_type = fields.code::<BlockType>()?;

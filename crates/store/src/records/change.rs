@@ -230,6 +230,19 @@ fn put_schema(out: &mut Vec<u8>, schema: Option<&Schema>) {
     }
 }
 
+/// Reads which documents the body of a change names, and none of its edits.
+pub(crate) fn decode_documents(_: u64, bytes: &[u8]) -> Unpacked<Vec<DocumentId>> {
+    let mut unpack = Unpack::new(bytes);
+    let mut fields = unpack.fields()?;
+    fields.required(time)?;
+    fields.required(Unpack::str)?;
+    fields.required(read_documents)
+}
+
+fn read_documents(unpack: &mut Unpack<'_>) -> Unpacked<Vec<DocumentId>> {
+    (0..unpack.array()?).map(|_| unpack.id().map(DocumentId::from_bytes)).collect()
+}
+
 /// Reads the body of the change numbered `sequence`, which is all of `bytes`.
 pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Unpacked<Change> {
     let mut unpack = Unpack::new(bytes);
@@ -237,9 +250,7 @@ pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Unpacked<Change> {
     let mut fields = unpack.fields()?;
     let at = fields.required(time)?;
     let by = Author::new(fields.required(Unpack::str)?);
-    let documents = fields.required(|unpack| {
-        (0..unpack.array()?).map(|_| unpack.id().map(DocumentId::from_bytes)).collect::<Unpacked<_>>()
-    })?;
+    let documents = fields.required(read_documents)?;
     let edits = fields
         .required(|unpack| (0..unpack.array()?).map(|_| read_edit(unpack, &mut authors)).collect::<Unpacked<_>>())?;
     fields.end()?;

@@ -12,6 +12,11 @@ fn shelf(text: &str, count: usize) -> Shelf {
     shelf
 }
 
+/// A text that has the letter which hostile patterns need: without it none of them is matched at all.
+fn hostile(length: usize) -> String {
+    "a".repeat(length) + "x"
+}
+
 /// What a pattern comes to: how many blocks it finds, or the error.
 fn outcome(shelf: &Shelf, patterns: &[&str]) -> Result<usize, leafbase::Error> {
     let mut request = SearchBlocks::new(shelf.id("trip"), "").context(0, 0);
@@ -21,7 +26,7 @@ fn outcome(shelf: &Shelf, patterns: &[&str]) -> Result<usize, leafbase::Error> {
 
 #[test]
 fn a_pattern_that_costs_too_much_for_one_text() {
-    let shelf = shelf(&"a".repeat(64 << 10), 1);
+    let shelf = shelf(&hostile(64 << 10), 1);
     let message = "the pattern costs too much: at most 20000000 steps to search one text, this takes more";
     for pattern in [r"(?:a?){500}(?=b)", r"(?=b(?:a|aa){300})x", r"\w{999}(?=b)", r"(?=c[ab]{0,900})x"] {
         let error = outcome(&shelf, &[pattern]).unwrap_err();
@@ -35,13 +40,14 @@ fn a_pattern_that_costs_too_much_for_one_text() {
 
 #[test]
 fn a_pattern_that_costs_too_much_for_all_texts() {
-    let shelf = shelf(&"a".repeat(20 << 10), 40);
+    let shelf = shelf(&hostile(20 << 10), 40);
     let message = "the pattern costs too much: at most 100000000 steps to search all of it, this takes more";
     for _ in 0..2 {
         let error = outcome(&shelf, &[r"(?=ba{200})x"]).unwrap_err();
         assert_eq!((error.path(), error.message()), ("pattern", message));
     }
     assert_eq!(outcome(&shelf, &[r"(?=ba{3})x"]).unwrap(), 0, "a smaller one does not");
+    assert_eq!(outcome(&shelf, &[r"(?=ba{200})y"]).unwrap(), 0, "nor one that needs a letter that is nowhere");
 }
 
 /// What goes back and forth elsewhere is as cheap as anything.

@@ -1,0 +1,180 @@
+//! Reads of blocks for searches: what they say, and nothing else of most of them.
+
+use std::ops::Range;
+
+use leafbase_model::{BlockData, BlockId, BlockType, DocumentId, Result};
+
+use super::Reader;
+use super::trees::{Made, Making, rows_of};
+use crate::keyspaces::BLOCKS;
+use crate::msgpack::Unpacked;
+use crate::records;
+use crate::records::block::{self, Authors};
+use crate::run::RunView;
+
+/// What a block says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BlockText<'t> {
+    /// All that a block of this type says is its markdown.
+    Markdown(BlockType, &'t str),
+    /// It says more.
+    Data(&'t BlockData),
+}
+
+impl BlockText<'_> {
+    /// The type of the block.
+    pub const fn block_type(&self) -> BlockType {
+        match self {
+            Self::Markdown(block_type, _) => *block_type,
+            Self::Data(data) => data.block_type(),
+        }
+    }
+}
+
+/// A block of [`Texts`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TextBlock<'t> {
+    /// The block.
+    pub id: BlockId,
+    /// How far below the first one it is.
+    pub depth: u16,
+    /// What it says.
+    pub text: BlockText<'t>,
+}
+
+/// What a block with all below it says, in reading order.
+#[derive(Debug, Default)]
+pub struct Texts {
+    /// The markdown of blocks that say nothing else, one after the other.
+    markdown: String,
+    blocks: Vec<(u16, Kept)>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    id: BlockId,
+    text: KeptText,
+}
+
+#[derive(Debug)]
+enum KeptText {
+    Markdown(BlockType, Range<usize>),
+    Data(Box<BlockData>),
+}
+
+impl Texts {
+    /// How many blocks they are.
+    pub const fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// One of them.
+    pub fn get(&self, index: usize) -> Option<TextBlock<'_>> {
+        self.blocks.get(index).map(|block| self.block(block))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = TextBlock<'_>> + ExactSizeIterator + Clone {
+        self.blocks.iter().map(|block| self.block(block))
+    }
+
+    fn block<'t>(&'t self, (depth, kept): &'t (u16, Kept)) -> TextBlock<'t> {
+        let text = match &kept.text {
+            KeptText::Markdown(block_type, range) => {
+                BlockText::Markdown(*block_type, self.markdown.get(range.clone()).unwrap_or_default())
+            }
+            KeptText::Data(data) => BlockText::Data(data),
+        };
+        TextBlock { id: kept.id, depth: *depth, text }
+    }
+}
+
+impl Made for Kept {
+    fn id(&self) -> BlockId {
+        self.id
+    }
+
+    fn block_type(&self) -> BlockType {
+        match &self.text {
+            KeptText::Markdown(block_type, _) => *block_type,
+            KeptText::Data(data) => data.block_type(),
+        }
+    }
+}
+
+/// Gathers the markdown of blocks.
+#[derive(Default)]
+struct Gathering {
+    markdown: String,
+    authors: Authors,
+}
+
+impl Making for Gathering {
+    type Block = Kept;
+
+    fn make(&mut self, id: BlockId, record: &[u8]) -> Unpacked<Kept> {
+        let text = match read(record)? {
+            Ok((block_type, markdown)) => {
+                let start = self.markdown.len();
+                self.markdown.push_str(markdown);
+                KeptText::Markdown(block_type, start..self.markdown.len())
+            }
+            Err(WithMore) => KeptText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data)),
+        };
+        Ok(Kept { id, text })
+    }
+}
+
+/// The block says more than its markdown.
+struct WithMore;
+
+fn read(record: &[u8]) -> Unpacked<std::result::Result<(BlockType, &str), WithMore>> {
+    let (block_type, markdown) = block::markdown(record)?;
+    let is_all = block_type.has_own_markdown() && block_type != BlockType::CollectionItem;
+    Ok(if is_all { Ok((block_type, markdown)) } else { Err(WithMore) })
+}
+
+/// Gets a document, and what a block of it says.
+type VisitText<'f> = &'f mut dyn FnMut(DocumentId, BlockText<'_>) -> Result<()>;
+
+impl Reader<'_> {
+    /// What `block` and all below it say, the items of collections included; empty if it does not exist. It reads as
+    /// [`Self::subtree`] does, and makes no more of most blocks than their markdown.
+    ///
+    /// # Errors
+    /// As [`Self::subtree`].
+    pub fn texts(&self, block: BlockId) -> Result<Texts> {
+        let mut gathering = Gathering::default();
+        let blocks = self.made_of(block, &mut gathering)?;
+        Ok(Texts { markdown: gathering.markdown, blocks })
+    }
+
+    /// Hands what each block of `documents` says to `visit`, document after document, but in no order within them. The documents are sorted.
+    /// Nothing is copied.
+    ///
+    /// # Errors
+    /// As [`Self::locate`], and what `visit` returned.
+    pub fn visit_texts(&self, documents: &[DocumentId], visit: VisitText<'_>) -> Result<()> {
+        // The keys of a document's blocks go on with its ID, which is that of its root.
+        let roots: Vec<BlockId> = documents.iter().map(|document| document.root()).collect();
+        let mut authors = Authors::default();
+        rows_of(self.read, &[BLOCKS.tag], &roots, &mut |root, key, value| {
+            let document = DocumentId::from_bytes(*root.as_bytes());
+            for (id, record) in RunView::read(key, value)?.entries() {
+                let fault = |fault| records::fault(key, fault);
+                if let Ok((block_type, markdown)) = read(record).map_err(fault)? {
+                    visit(document, BlockText::Markdown(block_type, markdown))?;
+                } else {
+                    let data = block::decode(id, record, &mut authors).map_err(fault)?.data;
+                    visit(document, BlockText::Data(&data))?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
