@@ -153,10 +153,6 @@ fn a_store_that_fails_names_nothing() {
         for (kind, after) in
             [ErrorKind::Corrupted, ErrorKind::Storage].iter().flat_map(|kind| [0, 1, 2, 3].map(|after| (*kind, after)))
         {
-            // By the way of the bytes of a file, what a store that fails says is told as it is.
-            if after > 0 && ["upload", "open_file"].contains(&operation) {
-                continue;
-            }
             store.fail(Some((kind, "zqcanary in /home/zqcanary", after)));
             let (reply, log) = logged(|| scene.ask(operation, body.clone()));
             store.fail(None);
