@@ -17,11 +17,11 @@ mod sqlite;
 
 use ask::{Edit, Mode, Open, Peer, Question, Ready};
 use benches::cold;
+use benches::comparison::Comparison;
 use benches::measure::{setting, shown, sync_probe, timed};
 use benches::ratio::{alike, typical};
 use benches::workload::Rng;
 use plan::Plan;
-use report::Report;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,7 +44,7 @@ struct Side {
 
 struct Bench {
     root: tempfile::TempDir,
-    report: Report,
+    report: Comparison,
     sides: [Side; 2],
     /// Asked, and never written to.
     large: Vec<Box<dyn Peer>>,
@@ -156,7 +156,7 @@ impl Bench {
         let mut large = open_all(&paths, Mode::Relaxed);
         large.iter_mut().for_each(|peer| peer.settle());
         let only = std::env::var("COLLECTIONS_ONLY").unwrap_or_default();
-        Self { root, report: Report::default(), sides, large, plan, rng: Rng::new(5), round: 0, only }
+        Self { root, report: report::report(), sides, large, plan, rng: Rng::new(5), round: 0, only }
     }
 
     fn wants(&self, row: &str) -> bool {

@@ -12,10 +12,10 @@ mod report;
 #[path = "scope/world.rs"]
 mod world;
 
+use benches::comparison::Comparison;
 use benches::measure::{setting, timed};
 use benches::ratio::typical;
 use leafbase::{Connection, Fetch, GetItems, SearchDocuments, Sight};
-use report::Report;
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ fn main() {
     let (rounds, documents) = (setting("SCOPE_ROUNDS", rounds), setting("SCOPE_DOCUMENTS", documents));
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let world = World::new(root.path(), documents);
-    let mut bench = Bench { world, report: Report::default(), only: std::env::var("SCOPE_ONLY").unwrap_or_default() };
+    let mut bench = Bench { world, report: report::report(), only: std::env::var("SCOPE_ONLY").unwrap_or_default() };
     bench.agree(measured);
     for round in 0..rounds {
         bench.round();
@@ -58,7 +58,7 @@ fn main() {
 
 struct Bench {
     world: World,
-    report: Report,
+    report: Comparison,
     only: String,
 }
 
@@ -131,7 +131,7 @@ fn get<S: Sight>(connection: &Connection<S>, collection: leafbase::BlockId) {
 }
 
 /// Calls both by turns.
-fn compare(report: &mut Report, only: &str, row: &str, full: &mut dyn FnMut(), scoped: &mut dyn FnMut()) {
+fn compare(report: &mut Comparison, only: &str, row: &str, full: &mut dyn FnMut(), scoped: &mut dyn FnMut()) {
     if !row.contains(only) {
         return;
     }
@@ -148,5 +148,6 @@ fn compare(report: &mut Report, only: &str, row: &str, full: &mut dyn FnMut(), s
             fulls.push(timed(&mut *full).0);
         }
     }
-    report.record(row, [typical(fulls), typical(scopeds)]);
+    report.record(row, 0, typical(fulls));
+    report.record(row, 1, typical(scopeds));
 }

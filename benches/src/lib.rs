@@ -2,6 +2,7 @@
 //! keeps interleaved rounds and prints medians.
 
 pub mod cold;
+pub mod comparison;
 pub mod measure;
 pub mod order;
 pub mod ratio;
