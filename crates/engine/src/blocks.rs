@@ -13,7 +13,7 @@ use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, Takes, Texts, Upd
 use crate::collections::showing::Shower;
 use crate::collections::tables;
 use crate::connection::{Connection, Writing};
-use crate::drafts::Ready;
+use crate::drafts::{Files, Ready};
 use crate::scope::links::Links;
 use crate::sight::Sight;
 use crate::tree::Tree;
@@ -108,13 +108,13 @@ impl<S: Sight> Connection<S> {
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let ready = match request.source {
             InsertSource::Blocks(mut blocks) => match self.date(&mut blocks) {
-                Ok(()) => prepare::drafts("blocks", blocks, self.limits()),
+                Ok(()) => prepare::drafts("blocks", blocks, self.files(), self.limits()),
                 Err(error) => {
                     ops::take_apart(blocks);
                     return Err(error);
                 }
             },
-            InsertSource::Markdown(text) => prepare::markdown(&text, self.limits())?,
+            InsertSource::Markdown(text) => prepare::markdown(&text, self.files(), self.limits())?,
         };
         self.insert(&ready, request.position)
     }
@@ -124,7 +124,12 @@ impl<S: Sight> Connection<S> {
     /// # Errors
     /// As [`Self::insert_blocks`].
     pub fn insert_markdown(&self, text: &str, position: impl Into<Position>) -> Result<Items<Block>> {
-        self.insert(&prepare::markdown(text, self.limits())?, position.into())
+        self.insert(&prepare::markdown(text, self.files(), self.limits())?, position.into())
+    }
+
+    /// Which uploaded files what is written may name.
+    pub(crate) fn files(&self) -> Files {
+        if self.sees_all() { Files::Any } else { Files::Seen }
     }
 
     fn insert(&self, ready: &Ready, position: Position) -> Result<Items<Block>> {
@@ -137,7 +142,9 @@ impl<S: Sight> Connection<S> {
             prepare::titles(&mut inserted.edits);
             let mut blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
             writing.apply(inserted.edits)?;
-            writing.decide(|tree, _| hide_links(tree, &mut blocks))?;
+            if !self.sees_all() {
+                writing.decide(|tree, _| hide_links(tree, &mut blocks))?;
+            }
             Ok(blocks)
         })?;
         for block in &mut inserted {
@@ -167,10 +174,14 @@ impl<S: Sight> Connection<S> {
             writing.apply(updated.edits)?;
             tasks::send(writing, updated.going)?;
             let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
-            writing.decide(|tree, _| {
-                hide_links(tree, &mut updated)?;
-                show_items(tree, &mut updated)
-            })?;
+            // Elsewhere they are shown as they are: nothing need be read again.
+            let has_items = updated.iter().any(|block| block.data.block_type() == BlockType::CollectionItem);
+            if has_items || !self.sees_all() {
+                writing.decide(|tree, _| {
+                    hide_links(tree, &mut updated)?;
+                    show_items(tree, &mut updated)
+                })?;
+            }
             Ok(updated)
         })?;
         for block in &mut updated {

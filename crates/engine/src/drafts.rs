@@ -9,6 +9,15 @@ use leafbase_tree_ops::{self as ops, Takes};
 use crate::tree::Tree;
 use crate::{files, prepare};
 
+/// Which uploaded files drafts may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Files {
+    /// Any: nobody asks which.
+    Any,
+    /// Those that are seen where the drafts go.
+    Seen,
+}
+
 /// However high the host sets the limit: drafts are cloned and dropped by recursion.
 const MOST_LEVELS: usize = 500;
 
@@ -40,15 +49,23 @@ pub(crate) struct Ready {
     fault: Option<(usize, Error)>,
     /// As `fault`, where only tasks may stand.
     no_task: Option<(usize, Error)>,
-    /// The uploaded files that drafts name, each with the number of the draft and the path of the field.
-    files: Vec<(usize, AssetId, String)>,
+    /// The uploaded files that drafts name, each with the number of the draft and the path of the field; none where any may be named.
+    files: Option<Vec<(usize, AssetId, String)>>,
     /// The first draft of each level, by its number in reading order and its path.
     levels: Vec<(usize, String)>,
 }
 
 impl Ready {
-    fn new() -> Self {
-        Self { drafts: Vec::new(), fault: None, no_task: None, files: Vec::new(), levels: Vec::new() }
+    fn new(files: Files) -> Self {
+        let files = (files == Files::Seen).then(Vec::new);
+        Self { drafts: Vec::new(), fault: None, no_task: None, files, levels: Vec::new() }
+    }
+
+    /// Notes the files that `data` names. `path` gives that of the field.
+    fn note_files(&mut self, number: usize, data: &BlockData, path: impl Fn() -> String) {
+        if let Some(files) = &mut self.files {
+            files.extend(files::named(data).into_iter().map(|file| (number, file, path())));
+        }
     }
 
     /// Whether there is nothing to insert, and nothing wrong.
@@ -65,7 +82,7 @@ impl Ready {
 
     /// The number of the first draft that names a file that is not seen, and what to say.
     fn hidden_file(&self, tree: &Tree<'_>) -> Result<Option<(usize, Error)>> {
-        for (number, file, path) in &self.files {
+        for (number, file, path) in self.files.iter().flatten() {
             if !files::is_seen(tree, *file)? {
                 return Ok(Some((*number, Error::not_found().at(path))));
             }
@@ -122,8 +139,8 @@ fn too_deep_by(most: usize, found: usize) -> Error {
 }
 
 /// The drafts that the markdown of `field` gave: ready, but not yet checked.
-pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, limits: &Limits) -> Ready {
-    let mut ready = Ready::new();
+pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, files: Files, limits: &Limits) -> Ready {
+    let mut ready = Ready::new(files);
     let fault = |number, error: Error| Some((number, Error::new(error.kind(), error.message()).at(field)));
     let mut number = 0;
     for (depth, draft) in drafts.iter().flat_map(BlockDraft::walk) {
@@ -141,7 +158,7 @@ pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, limits: &Lim
         {
             ready.no_task = fault(number, error);
         }
-        ready.files.extend(files::named(&draft.data).into_iter().map(|file| (number, file, field.to_owned())));
+        ready.note_files(number, &draft.data, || field.to_owned());
         number += 1;
     }
     if number > limits.blocks_per_request {
@@ -153,10 +170,10 @@ pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, limits: &Lim
 }
 
 /// Makes drafts ready, with all below them. What is too deep for any place is refused here, and taken apart.
-pub(crate) fn made_ready(names: Names, drafts: Vec<BlockDraft>, limits: &Limits) -> Ready {
+pub(crate) fn made_ready(names: Names, drafts: Vec<BlockDraft>, files: Files, limits: &Limits) -> Ready {
     let blocks = drafts.iter().flat_map(BlockDraft::walk).count();
     let mut walk = Walk { names, limits, blocks, number: 0, levels: vec![Level::new(drafts, None)] };
-    let mut ready = Ready::new();
+    let mut ready = Ready::new(files);
     if let Err(error) = walk.check_count().and_then(|()| walk.run(&mut ready)) {
         ready.fault = Some((walk.number.saturating_sub(1), error));
         walk.levels.drain(..).for_each(|level| ops::take_apart(level.given.collect()));
@@ -243,10 +260,8 @@ impl Walk<'_> {
         let further = settled.and_then(|()| prepare::draft(data, has_content, is_root, self.limits));
         let further = further.map_err(|error| error.at(self.path()))?;
         for part in std::iter::once(&*data).chain(&further) {
-            let path = |file| {
-                (self.number.saturating_sub(1), file, format!("{}.{}", self.path(), files::field_of(part, field)))
-            };
-            ready.files.extend(files::named(part).into_iter().map(path));
+            let path = || format!("{}.{}", self.path(), files::field_of(part, field));
+            ready.note_files(self.number.saturating_sub(1), part, path);
         }
         self.blocks = self.blocks.saturating_add(further.len());
         self.check_count()?;

@@ -5,28 +5,28 @@ use leafbase_markdown as markdown;
 use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, Edit, Error, Fields, Limits, Result};
 use leafbase_tree_ops as ops;
 
-use crate::drafts::{Names, Ready, checked, made_ready};
+use crate::drafts::{Files, Names, Ready, checked, made_ready};
 use crate::rendered;
 
 /// Makes the drafts of the request's list `list` ready, with all below them. Errors name the drafts as they were given.
-pub(crate) fn drafts(list: &'static str, drafts: Vec<BlockDraft>, limits: &Limits) -> Ready {
-    made_ready(Names::List(list), drafts, limits)
+pub(crate) fn drafts(list: &'static str, drafts: Vec<BlockDraft>, files: Files, limits: &Limits) -> Ready {
+    made_ready(Names::List(list), drafts, files, limits)
 }
 
 /// A page that becomes a document, made ready. Errors name what is wrong from the page on.
 pub(crate) fn document(page: BlockDraft, limits: &Limits) -> Result<BlockDraft> {
-    made_ready(Names::Root, vec![page], limits).into_root(limits)
+    made_ready(Names::Root, vec![page], Files::Any, limits).into_root(limits)
 }
 
 /// The blocks that a request's markdown gives. The parser gives them ready.
-pub(crate) fn markdown(text: &str, limits: &Limits) -> Result<Ready> {
+pub(crate) fn markdown(text: &str, files: Files, limits: &Limits) -> Result<Ready> {
     if text.len() > limits.markdown {
         return Err(Error::limit("bytes of markdown in one request", limits.markdown, text.len()).at("markdown"));
     }
     let options =
         markdown::ParseOptions::default().with_limits(limits.clone()).with_most_blocks(limits.blocks_per_request);
     let parsed = markdown::parse(text, &options).map_err(|error| error.at("markdown"))?;
-    Ok(checked("markdown", parsed.blocks, limits))
+    Ok(checked("markdown", parsed.blocks, files, limits))
 }
 
 /// Makes a draft's own data ready where it is, and gives the blocks that its further paragraphs become: mostly none. All of

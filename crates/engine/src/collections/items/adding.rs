@@ -45,7 +45,8 @@ impl<'l> Additions<'l> {
             ops::take_apart(contents.into_iter().flatten().collect());
             return Err(error);
         }
-        let pages = contents.into_iter().map(|content| prepare::drafts("content", content, limits)).collect();
+        let ready = |content| prepare::drafts("content", content, connection.files(), limits);
+        let pages = contents.into_iter().map(ready).collect();
         Ok(Self { collection, items, pages, new_options, limits })
     }
 
