@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use leafbase_model::{BlockData, Error, ErrorKind, Result};
 
 use crate::edges::{EdgeTarget, Extractor};
+pub use crate::kv::JOURNAL_FILE;
 use crate::kv::{OpenOptions, RedbStore, Slot, Verify, create_store_file, from_io};
 use crate::reader::{Known, Reader};
 

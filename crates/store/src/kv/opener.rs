@@ -10,18 +10,23 @@ use std::time::{Duration, Instant};
 use std::{mem, thread};
 
 use leafbase_model::{Error, ErrorKind, Result};
-#[cfg(feature = "testkit")]
 use redb::ReadableDatabase;
 use redb::backends::FileBackend;
-use redb::{Builder, CursorMut, Database, ReadOnlyDatabase, StorageBackend, Table};
+use redb::{Builder, CursorMut, Database, ReadOnlyDatabase, StorageBackend, Table, TableDefinition};
 
 use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
 use super::gate::Gate;
 use super::inspect::check_structure;
+use super::journal::Epoch;
+use super::journaling::{JOURNAL_FILE, Mark};
 use super::redb_store::READER_PATIENCE;
 use super::tracked::{Tracked, Unsynced};
 use super::view::{Bytes, Edits};
+
+/// What the file says of its journal: epoch, salt, and whether it is in use. Only commits that begin an epoch write it, so that the
+/// others do not pay for a second table.
+const JOURNAL: TableDefinition<'_, (), (u64, u64, bool)> = TableDefinition::new("journal");
 
 /// redb has a type for each way of opening.
 pub(super) enum Opened {
@@ -87,10 +92,13 @@ impl Opener {
         open().map_err(from_redb)
     }
 
-    /// How long the file is.
+    /// How long the file is, and the journal beside it.
     pub(super) fn bytes(&self) -> Result<u64> {
         let length = match &self.source {
-            Source::File(path) | Source::ReadOnlyFile(path) => fs::metadata(path).map(|metadata| metadata.len()),
+            Source::File(path) | Source::ReadOnlyFile(path) => {
+                let journal = fs::metadata(path.with_file_name(JOURNAL_FILE)).map_or(0, |metadata| metadata.len());
+                fs::metadata(path).map(|metadata| metadata.len() + journal)
+            }
             #[cfg(feature = "testkit")]
             Source::Backend(make) => make().len(),
         };
@@ -136,13 +144,28 @@ impl Handle {
         gate.release().map_err(|error| self.health.report(redb::Error::Io(error)))
     }
 
-    /// Writes `edits` in one durable commit. After an error they may all have been written, or none.
-    pub(super) fn apply(&self, edits: &Edits, quick_repair: bool) -> Result<()> {
+    /// What the file says of the journal.
+    pub(super) fn mark(&self) -> Result<Mark> {
+        let read = |transaction: redb::ReadTransaction| match transaction.open_table(JOURNAL) {
+            Ok(table) => Ok(table.get(())?.map_or_else(Mark::default, |row| mark(row.value()))),
+            Err(redb::TableError::TableDoesNotExist(_)) => Ok(Mark::default()),
+            Err(error) => Err(redb::Error::from(error)),
+        };
+        let begun = || match &self.opened {
+            Some(Opened::Writable(database, _)) => read(database.begin_read()?),
+            Some(Opened::ReadOnly(database)) => read(database.begin_read()?),
+            None => Err(redb::Error::DatabaseClosed),
+        };
+        self.health.guard(|| begun().map_err(|error| self.health.report(error)))
+    }
+
+    /// Writes `edits` in one durable commit, and what is new of the journal. After an error they may all have been written, or none.
+    pub(super) fn apply(&self, edits: &Edits, quick_repair: bool, mark: Option<Mark>) -> Result<()> {
         let Some(Opened::Writable(database, gate)) = &self.opened else { return Err(read_only()) };
         if gate.is_held() {
             self.release(gate)?;
         }
-        self.health.guard(|| apply(database, edits, quick_repair).map_err(|error| self.health.report(error)))
+        self.health.guard(|| apply(database, edits, quick_repair, mark).map_err(|error| self.health.report(error)))
     }
 
     /// Lets `work` have the handle to itself.
@@ -183,9 +206,16 @@ fn abandon(mut database: Database, gate: &Gate) {
     }
 }
 
-fn apply(database: &Database, edits: &Edits, quick_repair: bool) -> Result<(), redb::Error> {
+fn mark((number, salt, in_use): (u64, u64, bool)) -> Mark {
+    Mark { epoch: Epoch { number, salt }, in_use }
+}
+
+fn apply(database: &Database, edits: &Edits, quick_repair: bool, mark: Option<Mark>) -> Result<(), redb::Error> {
     let mut transaction = database.begin_write()?;
     transaction.set_quick_repair(quick_repair);
+    if let Some(Mark { epoch, in_use }) = mark {
+        transaction.open_table(JOURNAL)?.insert((), (epoch.number, epoch.salt, in_use))?;
+    }
     {
         let mut table = transaction.open_table(TABLE)?;
         let mut waiting = edits.iter().peekable();

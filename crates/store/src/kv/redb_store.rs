@@ -1,8 +1,9 @@
-//! The embedded store: one redb file, with the relaxed writes since its last commit laid over it in memory.
+//! The embedded store: one redb file, with the writes since its last commit laid over it in memory, and a journal of the durable ones.
 //!
 //! A call's writes are collected in a tree of edits that shares its nodes with earlier versions. A relaxed write that returns
 //! publishes its version, and that is all it does. A durable write, a flush, a close, or too much held in memory writes
-//! all edits to redb in one commit and starts an empty tree. So redb is touched only by a commit: a call that fails has
+//! all edits to redb in one commit and starts an empty tree. Where there is a journal, a small durable write is a record of it
+//! instead, and its edits stay in memory like those of relaxed ones. So redb is touched only by a commit: a call that fails has
 //! nothing to undo, a snapshot never waits for a writer's closure, a row written a hundred times since the last commit is
 //! written to the file once, and relaxed writes outlive an I/O error of the file.
 //!
@@ -20,16 +21,16 @@ use redb::Database;
 
 use super::base::Base;
 use super::inspect::is_whole;
+use super::journaling::{Appended, JOURNAL_FILE, Journaling, Place};
 use super::opener::{Handle, Opener, Source, compact_when_unread, create_file, read_only};
 use super::options::OpenOptions;
+use super::recovery::closed;
 use super::view::{Draft, Edits, View};
 use super::{Durability, Read, Snapshot, Store, Transaction, WriteOptions};
 
-/// Relaxed writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and what a crash loses.
+/// Writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and what a crash loses.
 const MAX_PENDING_KEYS: usize = 8_192;
 const MAX_PENDING_BYTES: usize = 8 << 20;
-/// How often a failed store is opened again before a call gives up; the next call tries anew.
-const REOPENINGS: usize = 3;
 /// How long compacting waits for readers to end. No snapshot begins meanwhile.
 pub(super) const READER_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -38,7 +39,7 @@ pub(crate) type Verify<'f> = &'f mut dyn FnMut(&dyn Read) -> Result<()>;
 
 /// A store in one file, through redb.
 pub struct RedbStore {
-    opener: Opener,
+    pub(super) opener: Opener,
     read_only: bool,
     /// What a snapshot gets. Held only to copy or to set it, but by [`Store::compact`].
     published: Mutex<Published>,
@@ -48,22 +49,32 @@ pub struct RedbStore {
     _lock: Option<File>,
 }
 
-struct Published {
+pub(super) struct Published {
     /// The last commit; none while the file cannot be opened.
-    base: Option<Arc<Base>>,
-    /// The relaxed writes since.
+    pub(super) base: Option<Arc<Base>>,
+    /// The writes since.
     edits: Edits,
 }
 
-struct Slot {
+pub(super) struct Slot {
     /// None while the file cannot be opened.
-    handle: Option<Handle>,
-    /// Bytes put by the relaxed writes since the last commit.
+    pub(super) handle: Option<Handle>,
+    pub(super) journal: Journaling,
+    /// Bytes put by the writes since the last commit.
     pending_bytes: usize,
     /// Whether the last commit lets a crash be recovered from without reading the whole file.
-    quick_to_open: bool,
+    pub(super) quick_to_open: bool,
     /// Edits of a commit that failed, when the file could not be opened to see whether it holds them.
-    unresolved: Option<Edits>,
+    pub(super) unresolved: Option<Edits>,
+    /// Whether the journal may hold a record of a write that did not take place.
+    pub(super) is_record_in_doubt: bool,
+}
+
+/// A store that was opened, before anybody has it.
+struct Begun {
+    handle: Handle,
+    view: View,
+    journal: Journaling,
 }
 
 impl fmt::Debug for RedbStore {
@@ -82,9 +93,10 @@ impl RedbStore {
         verify: Verify<'_>,
     ) -> Result<Self> {
         let path = path.to_owned();
+        let place = Place::File(path.with_file_name(JOURNAL_FILE));
         let source = if options.read_only { Source::ReadOnlyFile(path) } else { Source::File(path) };
         let opener = Opener::new(source, options.cache_bytes);
-        match Self::begin(&opener, verify) {
+        match Self::begin(&opener, place, verify) {
             Ok(begun) => Ok(Self::start(opener, begun, lock)),
             // Damage can make it look like somebody else's, or like one that was not closed.
             Err(error) => {
@@ -98,7 +110,8 @@ impl RedbStore {
         }
     }
 
-    /// A store on what `backend` makes: called again whenever the store is opened anew, it must give the same bytes.
+    /// A store on what `backend` makes: called again whenever the store is opened anew, it must give the same bytes. Without a
+    /// journal.
     ///
     /// # Errors
     /// What redb reports.
@@ -107,29 +120,76 @@ impl RedbStore {
         backend: impl Fn() -> B + Send + Sync + 'static,
         options: &OpenOptions,
     ) -> Result<Self> {
-        let source = Source::Backend(Box::new(move || Box::new(backend())));
+        Self::on(Source::Backend(Box::new(move || Box::new(backend()))), Place::Nowhere, options)
+    }
+
+    /// The same with a journal on what `journal` makes.
+    ///
+    /// # Errors
+    /// What redb reports; [`ErrorKind::Corrupted`] if the journal is damaged.
+    #[cfg(feature = "testkit")]
+    pub fn with_backends<B: redb::StorageBackend>(
+        backend: impl Fn() -> B + Send + Sync + 'static,
+        journal: impl Fn() -> B + Send + Sync + 'static,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        let place = Place::Backend(Box::new(move || Box::new(journal())));
+        Self::on(Source::Backend(Box::new(move || Box::new(backend()))), place, options)
+    }
+
+    #[cfg(feature = "testkit")]
+    fn on(source: Source, place: Place, options: &OpenOptions) -> Result<Self> {
         let opener = Opener::new(source, options.cache_bytes);
-        let begun = Self::begin(&opener, &mut |_| Ok(()))?;
+        let begun = Self::begin(&opener, place, &mut |_| Ok(()))?;
         Ok(Self::start(opener, begun, None))
     }
 
-    fn begin(opener: &Opener, verify: Verify<'_>) -> Result<(Handle, Arc<Base>)> {
+    fn begin(opener: &Opener, place: Place, verify: Verify<'_>) -> Result<Begun> {
         let handle = Handle::open(opener)?;
-        let base = handle.base()?;
-        verify(&View { base: Arc::clone(&base), edits: Edits::default() })?;
+        let view = View { base: handle.base()?, edits: Edits::default() };
+        let (journal, edits) = match Journaling::open(place, handle.mark()?) {
+            Ok(opened) => opened,
+            // Somebody else's file, or a later version's, is told as what it is before its journal is.
+            Err(error) => return Err(verify(&view).err().unwrap_or(error)),
+        };
+        let view = View { edits, ..view };
+        verify(&view)?;
         handle.settle()?;
-        Ok((handle, base))
+        Ok(Begun { handle, view, journal })
     }
 
-    fn start(opener: Opener, (handle, base): (Handle, Arc<Base>), lock: Option<File>) -> Self {
-        let published = Published { base: Some(base), edits: Edits::default() };
-        let slot = Slot { handle: Some(handle), pending_bytes: 0, quick_to_open: true, unresolved: None };
-        Self {
+    fn start(opener: Opener, begun: Begun, lock: Option<File>) -> Self {
+        let Begun { handle, view: View { base, edits }, journal } = begun;
+        let has_crashed = journal.mark().in_use;
+        let pending_bytes = edits.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, |value| value.len())).sum();
+        let slot = Slot {
+            handle: Some(handle),
+            journal,
+            pending_bytes,
+            quick_to_open: true,
+            unresolved: None,
+            is_record_in_doubt: false,
+        };
+        let store = Self {
             read_only: opener.is_read_only(),
             opener,
-            published: Mutex::new(published),
+            published: Mutex::new(Published { base: Some(base), edits }),
             slot: Mutex::new(slot),
             _lock: lock,
+        };
+        if has_crashed && !store.read_only {
+            store.take_over_journal();
+        }
+        store
+    }
+
+    /// Commits what a journal held that was not closed. Where that fails, for want of room or whatever, the journal goes on
+    /// holding it.
+    fn take_over_journal(&self) {
+        let mut slot = self.slot();
+        let edits = self.published().edits.clone();
+        if let Err(error) = self.commit(&mut slot, edits, true, true) {
+            tracing::warn!(%error, "what the journal holds could not be moved to the store's file");
         }
     }
 
@@ -138,7 +198,12 @@ impl RedbStore {
     /// # Errors
     /// As [`Store::flush`].
     pub fn close(self) -> Result<()> {
-        self.flush()
+        self.flush_and_end()
+    }
+
+    /// Commits all there is and takes the journal away.
+    fn flush_and_end(&self) -> Result<()> {
+        if self.read_only { Ok(()) } else { self.flush_with(&mut self.slot(), true) }
     }
 
     fn slot(&self) -> MutexGuard<'_, Slot> {
@@ -146,61 +211,19 @@ impl RedbStore {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn published(&self) -> MutexGuard<'_, Published> {
+    pub(super) fn published(&self) -> MutexGuard<'_, Published> {
         self.published.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The published state, if the handle behind it is in order.
-    fn view(&self) -> Option<View> {
+    pub(super) fn view(&self) -> Option<View> {
         let published = self.published();
         let base = published.base.as_ref().filter(|base| !base.health.is_broken())?;
         Some(View { base: Arc::clone(base), edits: published.edits.clone() })
     }
 
-    /// The published state for the holder of the slot, after opening the file again where that is needed.
-    fn mended_view(&self, slot: &mut Slot) -> Result<View> {
-        if let Some(view) = self.view() {
-            return Ok(view);
-        }
-        self.mend(slot)?;
-        self.view().ok_or_else(closed)
-    }
-
-    /// Opens the file again and publishes what it holds.
-    fn mend(&self, slot: &mut Slot) -> Result<()> {
-        let mut result = Ok(());
-        for _ in 0..REOPENINGS {
-            result = self.try_mend(slot);
-            if result.is_ok() {
-                break;
-            }
-        }
-        result.map_err(|error| unavailable("the store is unavailable: its file cannot be opened again", error))
-    }
-
-    fn try_mend(&self, slot: &mut Slot) -> Result<()> {
-        let base = self.reopen(slot)?;
-        let all_committed = slot.unresolved.as_ref().map_or(Ok(false), |edits| holds(&base, edits))?;
-        slot.unresolved = None;
-        self.publish(slot, base, all_committed);
-        Ok(())
-    }
-
-    fn reopen(&self, slot: &mut Slot) -> Result<Arc<Base>> {
-        // The file is locked by the old handle: it goes first.
-        let old = self.published().base.take();
-        drop(old);
-        slot.handle = None;
-        let handle = Handle::open(&self.opener)?;
-        let base = handle.base()?;
-        handle.settle()?;
-        slot.handle = Some(handle);
-        slot.quick_to_open = false;
-        Ok(base)
-    }
-
     /// Sets what snapshots get from now on; `all_committed` if the base holds every edit.
-    fn publish(&self, slot: &mut Slot, base: Arc<Base>, all_committed: bool) {
+    pub(super) fn publish(&self, slot: &mut Slot, base: Arc<Base>, all_committed: bool) {
         let mut published = self.published();
         let old_base = published.base.replace(base);
         let old_edits = all_committed.then(|| {
@@ -212,15 +235,18 @@ impl RedbStore {
         drop((old_base, old_edits));
     }
 
-    /// Writes `edits`, which hold all that is pending, to the file.
-    fn commit(&self, slot: &mut Slot, edits: Edits, quick_repair: bool) -> Result<()> {
+    /// Writes `edits`, which hold all that is pending, to the file. So the journal is empty after it, and not used any more if this
+    /// is the last commit of the handle.
+    fn commit(&self, slot: &mut Slot, edits: Edits, quick_repair: bool, is_last: bool) -> Result<()> {
         // A read of the closure may have broken the handle; what the closure made of that is its own affair.
         drop(self.mended_view(slot)?);
         let Some(handle) = &slot.handle else { return Err(closed()) };
-        if let Err(error) = handle.apply(&edits, quick_repair) {
+        let mark = slot.journal.next_mark(&edits, is_last);
+        if let Err(error) = handle.apply(&edits, quick_repair, mark) {
             return self.settle(slot, edits, error);
         }
         slot.quick_to_open = quick_repair;
+        slot.journal.committed(mark.unwrap_or(slot.journal.mark()));
         if let Ok(base) = handle.base() {
             self.publish(slot, base, true);
         } else {
@@ -232,20 +258,11 @@ impl RedbStore {
         Ok(())
     }
 
-    /// Finds out whether a commit that reported `error` took place: it is in the file whole or not at all.
-    fn settle(&self, slot: &mut Slot, edits: Edits, error: Error) -> Result<()> {
-        for _ in 0..REOPENINGS {
-            let Ok(base) = self.reopen(slot) else { continue };
-            let Ok(committed) = holds(&base, &edits) else { continue };
-            self.publish(slot, base, committed);
-            return if committed { Ok(()) } else { Err(error) };
-        }
-        self.published().base = None;
-        slot.handle = None;
-        slot.unresolved = Some(edits);
-        let message = "the store is unavailable: its file cannot be opened again, and whether this write took place shows \
-                       when it can";
-        Err(unavailable(message, error))
+    /// Publishes `edits` to be held in memory.
+    fn hold(&self, slot: &mut Slot, edits: Edits, pending_bytes: usize) {
+        slot.pending_bytes = pending_bytes;
+        let old = mem::replace(&mut self.published().edits, edits);
+        drop(old);
     }
 
     /// Lets `work` have the redb handle while nobody reads.
@@ -271,43 +288,20 @@ impl RedbStore {
         result
     }
 
-    fn flush_with(&self, slot: &mut Slot) -> Result<()> {
+    fn flush_with(&self, slot: &mut Slot, is_last: bool) -> Result<()> {
         let View { edits, base } = self.mended_view(slot)?;
         drop(base);
-        if edits.is_empty() && slot.quick_to_open {
+        let leaves_journal = is_last && slot.journal.mark().in_use;
+        if edits.is_empty() && slot.quick_to_open && !leaves_journal {
             return Ok(());
         }
-        self.commit(slot, edits, true)
+        self.commit(slot, edits, true, is_last)
     }
 }
 
 /// Makes a store's file, closed properly.
 pub(crate) fn create_store_file(path: &Path, options: &OpenOptions) -> Result<()> {
     create_file(path, options.cache_bytes)
-}
-
-/// Whether the file holds every one of `edits`. An edit that changes nothing is held either way, and it doesn't matter.
-fn holds(base: &Base, edits: &Edits) -> Result<bool> {
-    for (key, edit) in edits {
-        let mut equal = false;
-        let found = base.get(key, &mut |value| {
-            equal = edit.as_deref() == Some(value);
-            Ok(())
-        })?;
-        if found != edit.is_some() || found && !equal {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// What a mended store answers to nobody: the next call opens the file again.
-fn closed() -> Error {
-    Error::new(ErrorKind::Storage, "the store failed again: try again")
-}
-
-fn unavailable(message: &str, cause: Error) -> Error {
-    Error::new(ErrorKind::Storage, message).with_source(cause)
 }
 
 impl Store for RedbStore {
@@ -339,26 +333,38 @@ impl Store for RedbStore {
         let mut slot = self.slot();
         let mut draft = Draft::new(self.mended_view(&mut slot)?);
         f(&mut draft)?;
-        let Draft { view: View { base, edits }, bytes, changed } = draft;
+        let Draft { view: View { base, edits }, bytes, keys } = draft;
         drop(base);
         let pending_bytes = slot.pending_bytes + bytes;
         let fits = edits.size() <= MAX_PENDING_KEYS && pending_bytes <= MAX_PENDING_BYTES;
         if options.durability == Durability::Relaxed && fits {
-            if changed {
-                slot.pending_bytes = pending_bytes;
-                let old = mem::replace(&mut self.published().edits, edits);
-                drop(old);
+            if !keys.is_empty() {
+                slot.journal.touch(keys, bytes);
+                self.hold(&mut slot, edits, pending_bytes);
             }
             return Ok(());
         }
-        if edits.is_empty() { Ok(()) } else { self.commit(&mut slot, edits, false) }
+        if keys.is_empty() && slot.journal.is_settled() {
+            return Ok(());
+        }
+        match if fits { slot.journal.append(&edits, &keys, bytes) } else { Appended::Refused } {
+            Appended::Done => {
+                self.hold(&mut slot, edits, pending_bytes);
+                Ok(())
+            }
+            Appended::Refused => self.commit(&mut slot, edits, false, false),
+            Appended::Failed(error) => {
+                tracing::warn!(%error, "the journal failed: writes are commits from now on");
+                self.commit(&mut slot, edits, false, false).map_err(|error| self.retract(&mut slot, error))
+            }
+        }
     }
 
     fn flush(&self) -> Result<()> {
         if self.read_only {
             return Ok(());
         }
-        self.flush_with(&mut self.slot())
+        self.flush_with(&mut self.slot(), false)
     }
 
     /// Needs the file to itself: new snapshots wait, and living ones are waited for, up to two seconds.
@@ -367,7 +373,7 @@ impl Store for RedbStore {
             return Err(read_only());
         }
         let mut slot = self.slot();
-        self.flush_with(&mut slot)?;
+        self.flush_with(&mut slot, false)?;
         slot.quick_to_open = false;
         self.alone(&mut slot, compact_when_unread).map(|_| ())
     }
@@ -376,7 +382,7 @@ impl Store for RedbStore {
     fn verify(&self) -> Result<bool> {
         let mut slot = self.slot();
         if !self.read_only {
-            self.flush_with(&mut slot)?;
+            self.flush_with(&mut slot, false)?;
         }
         is_whole(self.opener.storage()?)
     }
@@ -388,7 +394,7 @@ impl Store for RedbStore {
 
 impl Drop for RedbStore {
     fn drop(&mut self) {
-        let flushed = catch_unwind(AssertUnwindSafe(|| self.flush()));
+        let flushed = catch_unwind(AssertUnwindSafe(|| self.flush_and_end()));
         if !matches!(flushed, Ok(Ok(()))) {
             tracing::error!("relaxed writes were lost: the store could not be flushed when it was dropped");
         }

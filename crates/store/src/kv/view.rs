@@ -98,17 +98,18 @@ pub(super) struct Draft {
     pub(super) view: View,
     /// Bytes put, for the bound on what is held in memory.
     pub(super) bytes: usize,
-    pub(super) changed: bool,
+    /// The keys put or removed, some of them more than once.
+    pub(super) keys: Vec<Bytes>,
 }
 
 impl Draft {
     pub(super) fn new(view: View) -> Self {
-        Self { view, bytes: 0, changed: false }
+        Self { view, bytes: 0, keys: Vec::new() }
     }
 
     fn edit(&mut self, key: Bytes, value: Option<Bytes>) {
         self.bytes += key.len() + value.as_ref().map_or(0, |value| value.len());
-        self.changed = true;
+        self.keys.push(Arc::clone(&key));
         self.view.edits.insert_mut(key, value);
     }
 }
