@@ -15,6 +15,7 @@ mod options;
 mod random;
 mod report;
 mod running;
+mod world;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
