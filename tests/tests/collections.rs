@@ -6,13 +6,8 @@ use std::sync::Mutex;
 use leafbase::{AddItems, BlockId, CreateCollection, ItemDraft, PropertyDraft, Relation, SchemaDraft};
 use leafbase_test_outline::{BlockRequest, Broken, CollectionRequest, Request};
 
-use pair::Pair;
-use sequences::{Counts, check_counts, run, sequences};
-
-#[path = "model/pair.rs"]
-mod pair;
-#[path = "model/sequences.rs"]
-mod sequences;
+use tests::model::pair::Pair;
+use tests::model::sequences::{Counts, check_counts, run, sequences};
 
 const SEQUENCES: u32 = 4_000;
 const THREADS: u32 = 4;

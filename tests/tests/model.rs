@@ -5,13 +5,8 @@ use std::sync::Mutex;
 
 use leafbase_test_outline::Broken;
 
-use pair::Pair;
-use sequences::{Counts, check_counts, run, sequences};
-
-#[path = "model/pair.rs"]
-mod pair;
-#[path = "model/sequences.rs"]
-mod sequences;
+use tests::model::pair::Pair;
+use tests::model::sequences::{Counts, check_counts, run, sequences};
 
 const SEQUENCES: u32 = 2_000;
 /// A sequence on disk mostly waits for it.

@@ -128,12 +128,18 @@ pub use connection::Connection;
 pub use files::FileReader;
 pub use ids::RandomIds;
 pub use leafbase_model::*;
+#[cfg(feature = "testkit")]
+#[doc(hidden)]
+pub use leafbase_search::Shelf;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{CheckReport, Problem, SpaceMeta, Stats};
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use scope::Leak;
 pub use scope::{Scope, ScopedChanges};
+#[cfg(feature = "testkit")]
+#[doc(hidden)]
+pub use search::Device;
 pub use search::SearchIndexing;
 pub use sight::{Full, Scoped, Sight};
 pub use space::{Progress, Space, SpaceBuilder};

@@ -10,6 +10,8 @@ use crate::space::{Progress, Space};
 
 mod texts;
 
+#[cfg(feature = "testkit")]
+mod device;
 mod generations;
 mod recent;
 mod selections;
@@ -28,6 +30,8 @@ mod leaking;
 mod around;
 mod blocks;
 
+#[cfg(feature = "testkit")]
+pub use device::Device;
 pub(crate) use generations::Home;
 pub(crate) use indexer::Indexer;
 pub use indexer::SearchIndexing;

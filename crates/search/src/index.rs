@@ -18,6 +18,8 @@ use files::Files;
 use layout::Fields;
 use room::Room;
 pub use selection::Selection;
+#[cfg(feature = "testkit")]
+pub use shelf::Shelf;
 use tidying::Size;
 pub use view::{Hit, Scope, View};
 
@@ -29,6 +31,8 @@ mod lists;
 mod room;
 mod scores;
 mod selection;
+#[cfg(feature = "testkit")]
+mod shelf;
 mod tidying;
 mod view;
 
@@ -91,9 +95,12 @@ impl Index {
     /// # Errors
     /// [`ErrorKind::Storage`].
     pub fn create(directory: &Path, owner: &str) -> Result<Self> {
-        let (builder, fields) = builder();
         std::fs::create_dir_all(directory).map_err(failed)?;
-        let files = Files::open(directory).map_err(failed)?;
+        Self::create_in(Files::open(directory).map_err(failed)?, owner)
+    }
+
+    fn create_in(files: Files, owner: &str) -> Result<Self> {
+        let (builder, fields) = builder();
         if files.has_index() {
             return Err(failed("there is one already"));
         }
@@ -104,13 +111,14 @@ impl Index {
     /// once, to verify it: a damaged one must not be searched. Writes nothing.
     pub fn open(directory: &Path, owner: &str) -> Option<Self> {
         // Files that were cut off have made the reading of their checksums panic.
-        let opened = catch_unwind(AssertUnwindSafe(|| Self::open_whole(directory, owner)));
+        let opened =
+            catch_unwind(AssertUnwindSafe(|| Self::open_whole(Files::open(directory).map_err(failed)?, owner)));
         opened.ok()?.ok()
     }
 
-    fn open_whole(directory: &Path, owner: &str) -> Result<Self, Failure> {
+    fn open_whole(files: Files, owner: &str) -> Result<Self, Failure> {
         let (schema, fields) = layout::schema();
-        let mut index = tantivy::Index::open(Files::open(directory).map_err(failed)?)?;
+        let mut index = tantivy::Index::open(files)?;
         if index.schema() != schema {
             return Err(Failure(failed("it has another layout")));
         }
@@ -123,6 +131,22 @@ impl Index {
         opened.sequence()?.ok_or_else(|| failed("it was never filled"))?;
         opened.view()?;
         Ok(opened)
+    }
+
+    /// As [`Self::create`], on a shelf.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Storage`].
+    #[cfg(feature = "testkit")]
+    pub fn create_on(shelf: Arc<dyn Shelf>, owner: &str) -> Result<Self> {
+        Self::create_in(Files::shelved(shelf), owner)
+    }
+
+    /// As [`Self::open`], on a shelf.
+    #[cfg(feature = "testkit")]
+    pub fn open_on(shelf: Arc<dyn Shelf>, owner: &str) -> Option<Self> {
+        let opened = catch_unwind(AssertUnwindSafe(|| Self::open_whole(Files::shelved(shelf), owner)));
+        opened.ok()?.ok()
     }
 
     fn of(index: tantivy::Index, fields: Fields, owner: &str) -> Result<Self> {

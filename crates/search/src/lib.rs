@@ -80,6 +80,9 @@ pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
 pub use document::{Attributes, Lane, SearchDocument};
 pub use finder::Finder;
 pub use fold::fold;
+#[cfg(feature = "testkit")]
+#[doc(hidden)]
+pub use index::Shelf;
 pub use index::{Hit, Index, Scope, Selection, View};
 pub use maker::{Filling, Maker};
 pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Trigram, Unknown, trigrams};

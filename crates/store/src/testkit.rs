@@ -12,7 +12,7 @@ mod disk;
 mod random;
 mod threads;
 
-pub use disk::{Disk, Fault};
+pub use disk::{Disk, Fault, Loss, Moment};
 pub use random::random_operations;
 
 /// Both things a commit may promise.

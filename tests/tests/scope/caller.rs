@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::calls::{Call, Reply};
-use crate::dice::Dice;
-use crate::hidden::WORDS;
+use super::calls::{Call, Reply};
+use super::dice::Dice;
+use super::hidden::WORDS;
 
 /// IDs of what the caller must not notice, of both worlds.
 #[derive(Clone, Debug, Default)]

@@ -2,18 +2,30 @@
 
 /// A generator (splitmix64). Seeds that differ in one bit give numbers that have nothing in common.
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub struct Dice {
+    state: u64,
+    /// Numbers that come first, the last one before the others.
+    given: Vec<u8>,
+}
 
 impl Dice {
     /// The numbers of this seed and this use of it.
     pub fn new(seed: u64, purpose: u64) -> Self {
-        let mut dice = Self(seed ^ purpose.wrapping_mul(0xD6E8_FEB8_6659_FD93));
-        Self(dice.next())
+        let mut dice = Self { state: seed ^ purpose.wrapping_mul(0xD6E8_FEB8_6659_FD93), given: Vec::new() };
+        Self { state: dice.next(), given: Vec::new() }
+    }
+
+    /// These numbers, and then those that follow from how many they are.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self { given: bytes.iter().rev().copied().collect(), ..Self::new(bytes.len() as u64, 0) }
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        if let Some(number) = self.given.pop() {
+            return number.into();
+        }
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)
     }

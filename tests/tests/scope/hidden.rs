@@ -8,8 +8,8 @@ use leafbase::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::dice::Dice;
-use crate::world::read;
+use super::dice::Dice;
+use super::world::read;
 
 /// Every hidden text has this in it.
 pub const CANARY: &str = "zqcanary";
@@ -18,6 +18,7 @@ pub const AUTHOR: &str = "zqcanary author";
 pub const WORDS: [&str; 5] = ["amber", "birch", "cedar", "delta", "water"];
 
 /// What the hidden edits of a world know of it.
+#[derive(Clone)]
 pub struct Hidden {
     dice: Dice,
     count: Cell<usize>,

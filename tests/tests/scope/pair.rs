@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use leafbase::{BlockId, DocumentId, Leak, Position};
 use serde_json::Value;
 
-use crate::caller::{Asking, Caller, Guesses};
-use crate::calls::{Call, Reply, answer};
-use crate::dice::Dice;
-use crate::hidden::CANARY;
-use crate::logs::logged;
-use crate::present::Writer;
-use crate::projection;
-use crate::world::{DOCUMENTS, STEP, World, limits};
+use super::caller::{Asking, Caller, Guesses};
+use super::calls::{Call, Reply, answer};
+use super::dice::Dice;
+use super::hidden::CANARY;
+use super::logs::logged;
+use super::present::Writer;
+use super::projection;
+use super::world::{DOCUMENTS, STEP, World, limits};
 
 /// How often each operation was refused, and done.
 pub type Counts = BTreeMap<&'static str, [usize; 2]>;
@@ -70,7 +70,24 @@ impl Pair {
         self.look_round(1_000)
     }
 
-    fn look_round(&mut self, step: u64) -> Checked {
+    /// Another pair that goes on from here.
+    pub fn fork(&self) -> Self {
+        let scope = self.scope();
+        Self {
+            seed: self.seed,
+            worlds: self.worlds.each_ref().map(|world| world.fork(&scope)),
+            named: self.named.clone(),
+            trashed: self.trashed.clone(),
+            caller: self.caller.clone(),
+            rests: self.rests.clone(),
+            calls: self.calls,
+            said: self.said.clone(),
+            counts: Counts::new(),
+            story: Vec::new(),
+        }
+    }
+
+    pub fn look_round(&mut self, step: u64) -> Checked {
         for call in self.caller.look_round() {
             let told = self.story.len();
             self.call(step, &call)?;
@@ -80,9 +97,13 @@ impl Pair {
     }
 
     fn step(&mut self, step: u64) -> Checked {
-        let mut dice = Dice::new(self.seed, 1_000 + step);
-        for world in &mut self.worlds {
-            let mut dice = Dice::new(self.seed, 10_000 + step * 2 + world.number);
+        let of_world = |number| Dice::new(self.seed, 10_000 + step * 2 + number);
+        self.step_by(step, Dice::new(self.seed, 1_000 + step), [of_world(0), of_world(1)])
+    }
+
+    /// Edits of both rests, each by its own dice, what the host does now and then, and a call.
+    pub fn step_by(&mut self, step: u64, mut dice: Dice, hidden: [Dice; 2]) -> Checked {
+        for (world, mut dice) in self.worlds.iter_mut().zip(hidden) {
             let done = world.edit_hidden(step + 1, millis(step) - STEP / 2, &mut dice);
             if !done.is_empty() {
                 self.rests = None;
@@ -131,8 +152,13 @@ impl Pair {
         assert_eq!(done[0], done[1], "the host does the same in both worlds");
     }
 
+    /// Every document that both scopes name.
+    fn scope(&self) -> Vec<DocumentId> {
+        self.named.iter().chain(&self.trashed).copied().collect()
+    }
+
     fn scope_anew(&mut self) {
-        let documents: Vec<DocumentId> = self.named.iter().chain(&self.trashed).copied().collect();
+        let documents = self.scope();
         self.worlds.iter_mut().for_each(|world| world.scope_anew(&documents));
     }
 

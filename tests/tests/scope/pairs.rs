@@ -1,6 +1,5 @@
-//! Many pairs of worlds, and the smallest story of one that fails.
+//! Many pairs of worlds, and what is broken on purpose.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -8,48 +7,8 @@ use std::thread;
 use leafbase::Leak;
 
 use crate::calls::OPERATIONS;
-use crate::pair::{Counts, Pair};
-
-const CALLS: u64 = 50;
-/// How many times a story that fails is told anew, with less.
-const SHORTER: usize = 200;
-
-/// What is wrong with the pair of this seed after these steps, and what happened until then.
-fn check(seed: u64, steps: &[u64], leak: Leak, counts: &mut Counts) -> Result<(), (String, String)> {
-    let mut pair = Pair::new(seed, leak);
-    let outcome = catch_unwind(AssertUnwindSafe(|| pair.run(steps)));
-    for (operation, [refused, done]) in &pair.counts {
-        let count = counts.entry(operation).or_default();
-        (count[0], count[1]) = (count[0] + refused, count[1] + done);
-    }
-    let outcome = outcome.unwrap_or_else(|panic| {
-        let message = panic.downcast_ref::<String>().cloned();
-        Err(message.unwrap_or_else(|| "it panicked".to_owned()))
-    });
-    outcome.map_err(|error| (error, pair.story.join("\n")))
-}
-
-/// Leaves out steps for as long as the pair still fails.
-fn shortest(seed: u64, leak: Leak) -> (Vec<u64>, String, String) {
-    let mut steps: Vec<u64> = (0..CALLS).collect();
-    let fails = |steps: &[u64]| check(seed, steps, leak, &mut Counts::new()).err();
-    let (mut error, mut story) = fails(&steps).unwrap_or_else(|| ("it fails no more".to_owned(), String::new()));
-    let (mut size, mut tries) = (steps.len() / 2, 0);
-    while size > 0 {
-        let mut at = 0;
-        while at < steps.len() && tries < SHORTER {
-            tries += 1;
-            let mut fewer = steps.clone();
-            fewer.drain(at..(at + size).min(fewer.len()));
-            match fails(&fewer) {
-                Some(found) => (steps, (error, story)) = (fewer, found),
-                None => at += size,
-            }
-        }
-        size /= 2;
-    }
-    (steps, error, story)
-}
+use crate::pair::Counts;
+use crate::stories::{CALLS, check, shortest};
 
 /// Runs the pairs of these seeds. The first that fails ends it, if `shortens` with its shortest story.
 fn run(seeds: std::ops::Range<u64>, leak: Leak, shortens: bool) -> Result<Counts, String> {

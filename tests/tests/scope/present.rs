@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use leafbase::{BlockId, Clock, IdSource, Timestamp};
 
-use crate::dice::Dice;
+use super::dice::Dice;
 
 /// 2026-01-01T00:00:00Z.
 const BEGINNING: i64 = 1_767_225_600_000;
@@ -35,6 +35,18 @@ struct Shared {
 }
 
 impl Present {
+    /// Another that goes on from here.
+    pub fn fork(&self) -> Self {
+        let Shared { series, given, millis, is_hidden, hidden } = &*self.0;
+        Self(Arc::new(Shared {
+            series: series.load(Ordering::Relaxed).into(),
+            given: given.load(Ordering::Relaxed).into(),
+            millis: millis.load(Ordering::Relaxed).into(),
+            is_hidden: Mutex::new(*is_hidden.lock().unwrap()),
+            hidden: Mutex::new(hidden.lock().unwrap().clone()),
+        }))
+    }
+
     /// What follows is written by `writer`, so many milliseconds after the beginning.
     pub fn begin(&self, writer: Writer, millis: i64) {
         let (series, is_hidden) = match writer {

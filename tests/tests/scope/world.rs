@@ -10,9 +10,9 @@ use leafbase::{
 use leafbase_store::kv::MemoryStore;
 use serde_json::{Value, json};
 
-use crate::dice::Dice;
-use crate::hidden::Hidden;
-use crate::present::{Present, Writer};
+use super::dice::Dice;
+use super::hidden::Hidden;
+use super::present::{Present, Writer};
 
 /// How many documents both worlds have in common.
 pub const DOCUMENTS: usize = 5;
@@ -70,6 +70,25 @@ impl World {
         world.present.begin(Writer::Hidden(number, 1), 3_000);
         world.relate_hidden();
         world.scope = Some(world.space().scope(world.documents.iter().copied().take(DOCUMENTS - 1)).leaking(leak));
+        world
+    }
+
+    /// Another world that goes on from here.
+    pub fn fork(&self, documents: &[DocumentId]) -> Self {
+        let (present, store) = (self.present.fork(), Arc::new(self.store.copy()));
+        let space = builder(&present).over(store.clone(), false).unwrap();
+        let mut world = Self {
+            number: self.number,
+            present,
+            store,
+            leak: self.leak,
+            space: Some(space),
+            scope: None,
+            documents: self.documents.clone(),
+            collections: self.collections.clone(),
+            hidden: self.hidden.clone(),
+        };
+        world.scope_anew(documents);
         world
     }
 
@@ -143,18 +162,18 @@ impl World {
     }
 
     fn begin_hidden(&mut self) {
-        let (host, hidden) = (self.all().acting_as(crate::hidden::AUTHOR), &mut self.hidden);
+        let (host, hidden) = (self.all().acting_as(super::hidden::AUTHOR), &mut self.hidden);
         hidden.begin(&host);
     }
 
     fn relate_hidden(&mut self) {
-        let host = self.all().acting_as(crate::hidden::AUTHOR);
+        let host = self.all().acting_as(super::hidden::AUTHOR);
         self.hidden.relate(&host, &self.collections);
     }
 
     /// Some hidden edits at this step.
     pub fn edit_hidden(&mut self, step: u64, millis: i64, dice: &mut Dice) -> Vec<String> {
-        let notes = self.all().acting_as(crate::hidden::AUTHOR);
+        let notes = self.all().acting_as(super::hidden::AUTHOR);
         let mut done = Vec::new();
         for number in 0..dice.below(3) {
             self.present.begin(Writer::Hidden(self.number, step * 8 + number as u64), millis);

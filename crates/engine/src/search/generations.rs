@@ -19,12 +19,15 @@ pub(crate) enum Home {
     Memory,
     /// In this directory; only read, if the space is.
     Directory { path: PathBuf, read_only: bool },
+    /// On a disk that a test made.
+    #[cfg(feature = "testkit")]
+    Device(std::sync::Arc<dyn super::device::Device>),
 }
 
-/// An index, and where it lies.
+/// An index, and its number; none for one in memory.
 pub(super) struct Generation {
     pub(super) index: Index,
-    path: Option<PathBuf>,
+    number: Option<u64>,
 }
 
 impl Home {
@@ -38,52 +41,110 @@ impl Home {
         matches!(self, Self::Directory { read_only: true, .. })
     }
 
+    /// Whether a document is left out when an index catches up: only where a test asks for it.
+    pub(super) fn skips_a_change(&self) -> bool {
+        match self {
+            Self::Memory | Self::Directory { .. } => false,
+            #[cfg(feature = "testkit")]
+            Self::Device(device) => device.skips_a_change(),
+        }
+    }
+
     /// The newest generation, if it is whole.
     pub(super) fn newest(&self, owner: &str) -> Option<Generation> {
-        let Self::Directory { path, .. } = self else { return None };
-        let path = path.join(numbers(path).into_iter().max()?.to_string());
-        let index = guarded(|| Ok(Index::open(&path, owner))).ok()??;
-        Some(Generation { index, path: Some(path) })
+        let number = self.numbers().into_iter().max()?;
+        let index = guarded(|| Ok(self.open(number, owner))).ok()??;
+        Some(Generation { index, number: Some(number) })
     }
 
     /// A new, empty generation: in memory, where the directory cannot be written.
     pub(super) fn begin(&self, owner: &str) -> Result<Generation> {
-        if let Self::Directory { path, read_only: false } = self {
-            let next = numbers(path).into_iter().max().unwrap_or_default() + 1;
-            let path = path.join(next.to_string());
-            match guarded(|| Index::create(&path, owner)) {
-                Ok(index) => return Ok(Generation { index, path: Some(path) }),
+        if self.is_written() {
+            let next = self.numbers().into_iter().max().unwrap_or_default() + 1;
+            match guarded(|| self.create(next, owner)) {
+                Ok(index) => return Ok(Generation { index, number: Some(next) }),
                 Err(error) => tracing::warn!(%error, "the search index is kept in memory"),
             }
-            remove(&path);
+            self.remove(next);
         }
         Generation::in_memory(owner)
     }
 
     /// Removes all generations but this one.
     pub(super) fn sweep(&self, kept: &Generation) {
-        let Self::Directory { path, read_only: false } = self else { return };
-        let others = numbers(path).into_iter().map(|number| path.join(number.to_string()));
-        others.filter(|other| kept.path.as_ref() != Some(other)).for_each(|other| remove(&other));
+        if self.is_written() {
+            let others = self.numbers().into_iter().filter(|other| kept.number != Some(*other));
+            others.for_each(|other| self.remove(other));
+        }
+    }
+
+    /// Gives a generation up.
+    pub(super) fn give_up(&self, generation: Generation) {
+        let Generation { index, number } = generation;
+        drop(index);
+        if let Some(number) = number {
+            self.remove(number);
+        }
+    }
+
+    fn is_written(&self) -> bool {
+        !matches!(self, Self::Memory) && !self.is_read_only()
+    }
+
+    fn numbers(&self) -> Vec<u64> {
+        match self {
+            Self::Memory => Vec::new(),
+            Self::Directory { path, .. } => numbers(path),
+            #[cfg(feature = "testkit")]
+            Self::Device(device) => device.directories().unwrap_or_default(),
+        }
+    }
+
+    fn open(&self, number: u64, owner: &str) -> Option<Index> {
+        match self {
+            Self::Memory => None,
+            Self::Directory { path, .. } => Index::open(&path.join(number.to_string()), owner),
+            #[cfg(feature = "testkit")]
+            Self::Device(device) => Index::open_on(device.shelf(number), owner),
+        }
+    }
+
+    fn create(&self, number: u64, owner: &str) -> Result<Index> {
+        match self {
+            Self::Memory => Index::in_memory(owner),
+            Self::Directory { path, .. } => Index::create(&path.join(number.to_string()), owner),
+            #[cfg(feature = "testkit")]
+            Self::Device(device) => {
+                let failed = |error| Error::new(ErrorKind::Storage, "no directory").with_source(error);
+                device.make_directory(number).map_err(failed)?;
+                Index::create_on(device.shelf(number), owner)
+            }
+        }
+    }
+
+    /// What cannot be removed is in nobody's way.
+    fn remove(&self, number: u64) {
+        let removed = match self {
+            Self::Memory => Ok(()),
+            Self::Directory { path, .. } => fs::remove_dir_all(path.join(number.to_string())),
+            #[cfg(feature = "testkit")]
+            Self::Device(device) => device.remove_directory(number),
+        };
+        if let Err(error) = removed
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::debug!(%error, "an old search index could not be removed");
+        }
     }
 }
 
 impl Generation {
     pub(super) fn in_memory(owner: &str) -> Result<Self> {
-        Ok(Self { index: Index::in_memory(owner)?, path: None })
+        Ok(Self { index: Index::in_memory(owner)?, number: None })
     }
 
     pub(super) const fn is_on_disk(&self) -> bool {
-        self.path.is_some()
-    }
-
-    /// Gives it up.
-    pub(super) fn remove(self) {
-        let Self { index, path } = self;
-        drop(index);
-        if let Some(path) = path {
-            remove(&path);
-        }
+        self.number.is_some()
     }
 }
 
@@ -95,15 +156,6 @@ fn numbers(directory: &Path) -> Vec<u64> {
         name.len() <= DIGITS && !name.starts_with('0') && name.bytes().all(|letter| letter.is_ascii_digit())
     };
     names.filter(is_number).filter_map(|name| name.parse().ok()).collect()
-}
-
-/// What cannot be removed is in nobody's way.
-fn remove(path: &Path) {
-    if let Err(error) = fs::remove_dir_all(path)
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        tracing::debug!(%error, "an old search index could not be removed");
-    }
 }
 
 /// Runs what reads or writes an index: on damaged files that may panic.

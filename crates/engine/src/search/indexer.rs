@@ -345,11 +345,11 @@ impl Indexer {
                 }
                 Err(Fault::Index(error)) if generation.is_on_disk() => {
                     tracing::warn!(%error, "the search index is kept in memory");
-                    generation.remove();
+                    self.home.give_up(generation);
                     generation = Generation::in_memory(&self.owner)?;
                 }
                 Err(fault) => {
-                    generation.remove();
+                    self.home.give_up(generation);
                     return Err(fault.into());
                 }
             }
@@ -438,7 +438,10 @@ impl Indexer {
             self.begin_alone(store, alone)?;
             due = self.due(store)?;
         }
-        let Some((current, snapshot, changed)) = due else { return Ok(()) };
+        let Some((current, snapshot, mut changed)) = due else { return Ok(()) };
+        if self.home.skips_a_change() {
+            changed.pop();
+        }
         if changed.is_empty() || self.home.is_read_only() {
             return Ok(());
         }

@@ -186,6 +186,24 @@ impl SpaceBuilder {
         self.opened(store, Home::Memory)
     }
 
+    /// As [`Self::over`], with the index of searches on `device`.
+    ///
+    /// # Errors
+    /// As [`Self::over`].
+    #[cfg(feature = "testkit")]
+    #[doc(hidden)]
+    pub fn over_device(
+        self,
+        store: Arc<dyn Store>,
+        device: Arc<dyn crate::search::Device>,
+        create: bool,
+    ) -> Result<Space> {
+        if create {
+            SpaceStore::initialize(&*store, &self.meta("")?)?;
+        }
+        self.opened(store, Home::Device(device))
+    }
+
     /// Where the index of a space in the directory `path` is kept.
     fn home(&self, path: &Path) -> Home {
         Home::of_space(path, self.options.read_only)

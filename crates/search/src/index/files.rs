@@ -1,5 +1,6 @@
 //! The files of an index on disk. Those that say what belongs to it carry a checksum of their own, and are on disk when a commit returns.
 
+use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,13 +29,39 @@ const SEAL: usize = 16;
 /// A directory with an index.
 #[derive(Clone, Debug)]
 pub(super) struct Files {
-    inner: MmapDirectory,
-    path: Arc<Path>,
+    inner: Box<dyn Directory>,
+    place: Place,
+}
+
+/// Where the names of files are asked for.
+#[derive(Clone, Debug)]
+enum Place {
+    Directory(Arc<Path>),
+    #[cfg(feature = "testkit")]
+    Shelf(Arc<dyn super::shelf::Shelf>),
+}
+
+impl Place {
+    fn names(&self) -> io::Result<Vec<String>> {
+        match self {
+            Self::Directory(path) => {
+                let name = |entry: io::Result<DirEntry>| Ok(entry?.file_name().into_string().unwrap_or_default());
+                std::fs::read_dir(path)?.map(name).collect()
+            }
+            #[cfg(feature = "testkit")]
+            Self::Shelf(files) => files.names(),
+        }
+    }
 }
 
 impl Files {
     pub(super) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
-        Ok(Self { inner: MmapDirectory::open(path)?, path: Arc::from(path) })
+        Ok(Self { inner: Box::new(MmapDirectory::open(path)?), place: Place::Directory(Arc::from(path)) })
+    }
+
+    #[cfg(feature = "testkit")]
+    pub(super) fn shelved(shelf: Arc<dyn super::shelf::Shelf>) -> Self {
+        Self { inner: Box::new(super::shelf::Shelved(Arc::clone(&shelf))), place: Place::Shelf(shelf) }
     }
 
     pub(super) fn has_index(&self) -> bool {
@@ -45,13 +72,8 @@ impl Files {
     /// The names of all that an index leaves in a directory, as JSON. What a crash left behind is among them, and is removed with what is
     /// out of use; a file by another name is somebody else's.
     fn listed(&self) -> io::Result<Vec<u8>> {
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(&self.path)? {
-            let name = entry?.file_name().into_string().unwrap_or_default();
-            if is_own(&name) {
-                names.push(format!("\"{name}\""));
-            }
-        }
+        let names = self.place.names()?;
+        let names: Vec<_> = names.iter().filter(|name| is_own(name)).map(|name| format!("\"{name}\"")).collect();
         Ok(format!("[{}]", names.join(",")).into_bytes())
     }
 }

@@ -1,12 +1,16 @@
-//! A simulated disk: it fails when told to, and can lose power at any moment.
+//! A simulated disk: it fails when told to, and can lose power at any moment. On it lie the file of a store, and small files by name.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a device writes whole or not at all.
-const SECTOR: usize = 512;
+use files::Files;
+pub use loss::{Loss, Moment};
 
-/// A disk with one file on it. Copies are the same disk.
+mod files;
+mod loss;
+
+/// A disk with one store on it, and with files of an index. Copies are the same disk.
 #[derive(Clone, Debug, Default)]
 pub struct Disk(Arc<Mutex<State>>);
 
@@ -18,22 +22,42 @@ pub enum Fault {
     Once(u64),
     /// This one and all that follow.
     From(u64),
-    /// Whatever makes the file longer.
+    /// Whatever makes the store's file longer, or puts bytes into another one.
     Full,
     /// One in so many, spread irregularly.
     OneIn(u64),
 }
 
-#[derive(Default)]
+/// What an operation does to the room that is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    Kept,
+    Taken,
+}
+
+#[derive(Clone, Default)]
 struct State {
-    /// What reads see.
-    visible: Vec<u8>,
-    /// What a loss of power leaves, if it leaves nothing that was not synced.
-    durable: Vec<u8>,
-    unsynced: Vec<Change>,
+    store: Content,
+    files: Files,
     operations: u64,
     fault: Option<(Fault, io::ErrorKind)>,
     failures: u64,
+    /// Before which operations what a loss of power would leave is kept.
+    awaited: BTreeSet<u64>,
+    moments: Vec<Moment>,
+    /// One sync in so many does nothing, and says that it did.
+    lies: Option<u64>,
+    syncs: u64,
+}
+
+/// The bytes of a file.
+#[derive(Clone, Default)]
+struct Content {
+    /// What reads see.
+    visible: Vec<u8>,
+    /// What a loss of power leaves, if it leaves nothing that was not synced.
+    durable: Arc<Vec<u8>>,
+    unsynced: Vec<Change>,
 }
 
 #[derive(Clone)]
@@ -42,10 +66,48 @@ enum Change {
     Length(usize),
 }
 
+impl Content {
+    /// Of which nothing can be lost.
+    fn kept(bytes: Vec<u8>) -> Self {
+        Self { visible: bytes.clone(), durable: Arc::new(bytes), unsynced: Vec::new() }
+    }
+
+    fn write(&mut self, offset: usize, data: &[u8]) {
+        put(&mut self.visible, offset, data);
+        self.unsynced.push(Change::Write(offset, data.to_vec()));
+    }
+
+    fn set_length(&mut self, length: usize) {
+        self.visible.resize(length, 0);
+        self.unsynced.push(Change::Length(length));
+    }
+
+    fn sync(&mut self) {
+        if self.unsynced.is_empty() {
+            return;
+        }
+        let durable = Arc::make_mut(&mut self.durable);
+        for change in self.unsynced.drain(..) {
+            match change {
+                Change::Length(length) => durable.resize(length, 0),
+                Change::Write(offset, data) => put(durable, offset, &data),
+            }
+        }
+    }
+}
+
+/// Writes into `image`, which becomes as long as is needed.
+fn put(image: &mut Vec<u8>, at: usize, data: &[u8]) {
+    image.resize(image.len().max(at + data.len()), 0);
+    if let Some(part) = image.get_mut(at..at + data.len()) {
+        part.copy_from_slice(data);
+    }
+}
+
 impl std::fmt::Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("State")
-            .field("length", &self.visible.len())
+            .field("length", &self.store.visible.len())
             .field("operations", &self.operations)
             .finish_non_exhaustive()
     }
@@ -57,8 +119,17 @@ impl Disk {
         Self::default()
     }
 
+    fn of(store: Vec<u8>, files: Files) -> Self {
+        Self(Arc::new(Mutex::new(State { store: Content::kept(store), files, ..State::default() })))
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another disk with the same on it, and with the same that is not synced.
+    pub fn copy(&self) -> Self {
+        Self(Arc::new(Mutex::new(self.state().clone())))
     }
 
     /// Makes operations fail with an error of `kind` from now on.
@@ -71,6 +142,11 @@ impl Disk {
         self.state().fault = None;
     }
 
+    /// From now on one sync in so many does nothing, and says that it did.
+    pub fn ignore_one_sync_in(&self, every: u64) {
+        self.state().lies = Some(every);
+    }
+
     /// How many reads, writes, changes of length and syncs there were.
     pub fn operations(&self) -> u64 {
         self.state().operations
@@ -81,60 +157,55 @@ impl Disk {
         self.state().failures
     }
 
-    /// The bytes that reads see.
+    /// The bytes of the store that reads see.
     pub fn image(&self) -> Vec<u8> {
-        self.state().visible.clone()
+        self.state().store.visible.clone()
     }
 
-    /// Changes the bytes behind everybody's back, as a failing device does.
+    /// Changes the bytes of the store behind everybody's back, as a failing device does.
     pub fn damage(&self, change: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state();
-        change(&mut state.visible);
-        let State { visible, durable, unsynced, .. } = &mut *state;
-        durable.clone_from(visible);
-        unsynced.clear();
+        let mut bytes = std::mem::take(&mut state.store.visible);
+        change(&mut bytes);
+        state.store = Content::kept(bytes);
     }
 
     /// The disk after a loss of power right now: each sector written since the last sync is there or not, as `seed` draws.
     /// With the seed 0 none is.
     pub fn after_power_loss(&self, seed: u64) -> Self {
-        let state = self.state();
-        let mut image = state.durable.clone();
-        let mut random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut survives = || {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            seed != 0 && random & 1 == 0
-        };
-        for change in &state.unsynced {
-            match change {
-                Change::Length(length) if survives() => image.resize(*length, 0),
-                Change::Length(_) => {}
-                Change::Write(offset, data) => {
-                    for (number, sector) in data.chunks(SECTOR).enumerate() {
-                        if survives() {
-                            let at = offset + number * SECTOR;
-                            image.resize(image.len().max(at + sector.len()), 0);
-                            patch(&mut image, at, sector);
-                        }
-                    }
-                }
-            }
-        }
-        Self(Arc::new(Mutex::new(State { visible: image.clone(), durable: image, ..State::default() })))
+        let loss = if seed == 0 { Loss::Unsynced } else { Loss::Sectors };
+        self.moment().after(loss, seed)
+    }
+
+    /// What a loss of power would meet right now.
+    pub fn moment(&self) -> Moment {
+        Moment::of(&self.state())
+    }
+
+    /// Keeps what a loss of power would meet before the operation of this number, counted from the disk's first one.
+    pub fn await_operation(&self, number: u64) {
+        self.state().awaited.insert(number);
+    }
+
+    /// The moments kept so far, in their order. They are given once.
+    pub fn moments(&self) -> Vec<Moment> {
+        std::mem::take(&mut self.state().moments)
     }
 
     /// Counts an operation, and fails if it is due to.
-    fn operation(&self, lengthens: bool) -> io::Result<MutexGuard<'_, State>> {
+    fn operation(&self, room: Room) -> io::Result<MutexGuard<'_, State>> {
         let mut state = self.state();
         state.operations += 1;
         let number = state.operations;
+        if state.awaited.remove(&number) {
+            let moment = Moment::of(&state);
+            state.moments.push(moment);
+        }
         if let Some((fault, kind)) = state.fault
             && match fault {
                 Fault::Once(at) => number == at,
                 Fault::From(first) => number >= first,
-                Fault::Full => lengthens,
+                Fault::Full => room == Room::Taken,
                 Fault::OneIn(every) => number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 < (1 << 32) / every,
             }
         {
@@ -145,9 +216,11 @@ impl Disk {
     }
 }
 
-fn patch(image: &mut [u8], at: usize, data: &[u8]) {
-    if let Some(part) = image.get_mut(at..at + data.len()) {
-        part.copy_from_slice(data);
+impl State {
+    /// Whether a sync that begins now is one that is done.
+    fn is_honest(&mut self) -> bool {
+        self.syncs += 1;
+        self.lies.is_none_or(|every| !self.syncs.is_multiple_of(every))
     }
 }
 
@@ -161,56 +234,47 @@ fn place(at: u64) -> io::Result<usize> {
 
 impl redb::StorageBackend for Disk {
     fn len(&self) -> io::Result<u64> {
-        Ok(self.state().visible.len() as u64)
+        Ok(self.state().store.visible.len() as u64)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let state = self.operation(false)?;
+        let state = self.operation(Room::Kept)?;
         let offset = place(offset)?;
-        let part = state.visible.get(offset..offset + out.len()).ok_or_else(beyond_the_end)?;
+        let part = state.store.visible.get(offset..offset + out.len()).ok_or_else(beyond_the_end)?;
         out.copy_from_slice(part);
         Ok(())
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
         let length = place(length)?;
-        let longer = length > self.state().visible.len();
-        let mut state = self.operation(longer)?;
-        state.visible.resize(length, 0);
-        state.unsynced.push(Change::Length(length));
+        let longer = length > self.state().store.visible.len();
+        let mut state = self.operation(if longer { Room::Taken } else { Room::Kept })?;
+        state.store.set_length(length);
         Ok(())
     }
 
     /// A sync that fails loses what was not synced, though reads go on seeing it: so do operating systems.
     fn sync_data(&self) -> io::Result<()> {
-        let mut state = match self.operation(false) {
+        let mut state = match self.operation(Room::Kept) {
             Ok(state) => state,
             Err(error) => {
-                self.state().unsynced.clear();
+                self.state().store.unsynced.clear();
                 return Err(error);
             }
         };
-        for change in std::mem::take(&mut state.unsynced) {
-            match change {
-                Change::Length(length) => state.durable.resize(length, 0),
-                Change::Write(offset, data) => {
-                    let needed = state.durable.len().max(offset + data.len());
-                    state.durable.resize(needed, 0);
-                    patch(&mut state.durable, offset, &data);
-                }
-            }
+        if state.is_honest() {
+            state.store.sync();
         }
         Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut state = self.operation(false)?;
+        let mut state = self.operation(Room::Kept)?;
         let offset = place(offset)?;
-        if offset + data.len() > state.visible.len() {
+        if offset + data.len() > state.store.visible.len() {
             return Err(beyond_the_end());
         }
-        patch(&mut state.visible, offset, data);
-        state.unsynced.push(Change::Write(offset, data.to_vec()));
+        state.store.write(offset, data);
         Ok(())
     }
 }

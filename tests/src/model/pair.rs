@@ -1,4 +1,4 @@
-//! The engine and the naive model side by side: equal replies, equal errors, equal dumps. The fuzz target `operations` uses this too.
+//! The engine and the naive model side by side: equal replies, equal errors, equal dumps. Tests, fuzzing and the program `trust` use this.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,10 +9,7 @@ use leafbase::{
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Request, Setting, small_limits};
 
-mod canonical;
-mod dumps;
-mod engine;
-mod naive;
+use super::{canonical, dumps, engine, naive};
 
 /// 2026-01-01T00:00:00Z.
 const BEGINNING: u64 = 1_767_225_600_000;

@@ -1,0 +1,109 @@
+//! One trial after the other on some threads. What panics is caught, and what takes too long ends the process.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::kind::{Failure, Fault, Trial};
+use crate::options::Options;
+
+type Run = fn(seed: u64) -> Result<Trial, Failure>;
+
+/// A trial that takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// After so many failures a kind has shown enough.
+const ENOUGH: usize = 5;
+
+/// What the trials of a kind showed.
+#[derive(Default)]
+pub struct Outcome {
+    pub trial: Trial,
+    pub failures: Vec<(u64, Failure)>,
+    pub time: Duration,
+}
+
+thread_local! {
+    static SAID: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Trials now under way, for the watchdog: the name of the kind, the seed, and when it began.
+static UNDER_WAY: Mutex<Vec<(&'static str, u64, Instant)>> = Mutex::new(Vec::new());
+
+/// Panics are told with the trial that they end. Those that the library catches are no news.
+pub fn keep_panics_quiet() {
+    std::panic::set_hook(Box::new(|panic| SAID.with(|said| *said.borrow_mut() = panic.to_string())));
+}
+
+/// Ends the process when a trial hangs, after `tell`.
+pub fn watch(tell: impl Fn() + Send + 'static) {
+    thread::spawn(move || {
+        loop {
+            thread::sleep(Duration::from_secs(1));
+            let hanging = under_way(|trials| trials.iter().find(|trial| trial.2.elapsed() > PATIENCE).copied());
+            if let Some((name, seed, _)) = hanging {
+                eprintln!("{}", told(name, seed, &Failure::new(Fault::Hang, "the trial does not end")));
+                tell();
+                std::process::exit(1);
+            }
+        }
+    });
+}
+
+fn under_way<T>(work: impl FnOnce(&mut Vec<(&'static str, u64, Instant)>) -> T) -> T {
+    work(&mut UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// A failure, and how to repeat it.
+pub fn told(name: &str, seed: u64, failure: &Failure) -> String {
+    let fault = failure.fault.name();
+    format!("{name}: {fault}: {}\n  again: --kind {name} --seed {seed} --trials 1", failure.what)
+}
+
+/// One trial.
+pub fn one(name: &'static str, run: Run, seed: u64) -> Result<Trial, Failure> {
+    under_way(|trials| trials.push((name, seed, Instant::now())));
+    let outcome = catch_unwind(AssertUnwindSafe(|| run(seed)));
+    under_way(|trials| trials.retain(|trial| (trial.0, trial.1) != (name, seed)));
+    outcome.unwrap_or_else(|panic| Err(Failure::new(Fault::Panic, words(&*panic))))
+}
+
+fn words(panic: &dyn Any) -> String {
+    let said = SAID.with(|said| std::mem::take(&mut *said.borrow_mut()));
+    let payload = panic.downcast_ref::<String>().cloned();
+    if said.is_empty() { payload.unwrap_or_else(|| "a panic".to_owned()) } else { said }
+}
+
+/// Trials of one kind for `time`, or as many as are asked for.
+pub fn many(name: &'static str, run: Run, options: &Options, time: Duration) -> Outcome {
+    let (started, next, outcome) = (Instant::now(), AtomicU64::new(0), Mutex::new(Outcome::default()));
+    let (failed, next) = (AtomicUsize::new(0), &next);
+    let work = || {
+        while failed.load(Ordering::Relaxed) < ENOUGH {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let is_over = options.calls.map_or(number > 0 && started.elapsed() >= time, |calls| number >= calls);
+            if is_over {
+                break;
+            }
+            let seed = options.seed.wrapping_add(number);
+            let shown = one(name, run, seed);
+            let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+            match shown {
+                Ok(trial) => outcome.trial.add(&trial),
+                Err(failure) => {
+                    eprintln!("{}", told(name, seed, &failure));
+                    outcome.trial.trials += 1;
+                    outcome.failures.push((seed, failure));
+                    failed.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+    };
+    thread::scope(|scope| (0..options.threads).for_each(|_| drop(scope.spawn(work))));
+    let mut outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+    outcome.time = started.elapsed();
+    outcome
+}
