@@ -14,8 +14,8 @@ type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// A cache this small makes reads go to the disk, so that they too can fail.
 fn open(disk: &Disk) -> Result<RedbStore> {
-    let disk = disk.clone();
-    RedbStore::with_backend(move || disk.clone(), &OpenOptions::new().cache_bytes(16 << 10))
+    let (disk, journal) = (disk.clone(), disk.journal());
+    RedbStore::with_backends(move || disk.clone(), move || journal.clone(), &OpenOptions::new().cache_bytes(16 << 10))
 }
 
 fn content(store: &dyn Store) -> Result<Content> {
@@ -56,7 +56,9 @@ fn changed(content: &Content, number: u8) -> Content {
 }
 
 fn write_step(store: &dyn Store, number: u8) -> Result<()> {
-    let durability = if number.is_multiple_of(3) { Durability::Durable } else { Durability::Relaxed };
+    // Every other one is durable at first: from the second of those on, the journal has them.
+    let durability =
+        if number.is_multiple_of(if number < 6 { 2 } else { 3 }) { Durability::Durable } else { Durability::Relaxed };
     store.write(WriteOptions::durability(durability), &mut |transaction| {
         transaction.get(b"head", &mut |_| Ok(()))?;
         for (key, value) in step(number) {
@@ -69,7 +71,7 @@ fn write_step(store: &dyn Store, number: u8) -> Result<()> {
     })
 }
 
-const STEPS: u8 = 10;
+const STEPS: u8 = 14;
 
 fn says_the_outcome_is_open(error: &leafbase_model::Error) -> bool {
     error.message().contains("whether this write took place")
@@ -210,7 +212,7 @@ fn power_lost_at_any_moment() {
         for number in 0..STEPS {
             write_step(&store, number).unwrap();
             states.push(changed(states.last().unwrap(), number));
-            if number.is_multiple_of(3) {
+            if number.is_multiple_of(if number < 6 { 2 } else { 3 }) {
                 durable = states.len() - 1;
             }
             let found = content(&open(&disk.after_power_loss(seed)).unwrap()).unwrap();
@@ -251,4 +253,79 @@ fn damaged_pages_are_an_error_and_not_a_panic() {
     let _ = std::panic::take_hook();
     assert!(found_by_verify > 10, "verify found {found_by_verify}");
     println!("{errors} errors on reading, {found_by_verify} found by verifying");
+}
+
+/// A store that durable writes of one kilobyte go to: the first ones are commits, the others records of the journal.
+fn journaled(disk: &Disk, writes: u8) -> RedbStore {
+    let store = open(disk).unwrap();
+    for number in 0..writes {
+        store.write(WriteOptions::default(), &mut |transaction| transaction.put(&[number], &[number; 1_000])).unwrap();
+    }
+    store
+}
+
+#[test]
+fn the_journal_is_read_when_a_store_is_opened_and_not_written_by_small_writes_alone() {
+    let disk = Disk::new();
+    let store = journaled(&disk, 2);
+    let before = disk.image();
+    for number in 2..9 {
+        store.write(WriteOptions::default(), &mut |transaction| transaction.put(&[number], &[number; 1_000])).unwrap();
+    }
+    assert!(disk.image() == before, "the store's file is as it was");
+    let expected = content(&store).unwrap();
+    let crashed = disk.after_power_loss(0);
+    assert_eq!(content(&open(&crashed).unwrap()).unwrap(), expected);
+    assert_eq!(content(&open(&crashed).unwrap()).unwrap(), expected, "opened once more");
+    store.flush().unwrap();
+    assert!(disk.image() != before, "a flush moves all to the store's file");
+}
+
+#[test]
+fn a_journal_that_is_damaged_or_gone_is_told() {
+    let disk = Disk::new();
+    let store = journaled(&disk, 9);
+    let damages: [(&str, fn(&mut Vec<u8>)); 3] = [
+        ("damaged: record 2 of the journal", |bytes| bytes[1_200] ^= 1),
+        ("damaged: record 1 of the journal", |bytes| bytes[..900].fill(0)),
+        ("damaged: the journal, which was cut short", Vec::clear),
+    ];
+    for (message, damage) in damages {
+        let crashed = disk.after_power_loss(0);
+        crashed.damage_journal(damage);
+        let error = open(&crashed).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Corrupted, message));
+    }
+    drop(store);
+    disk.damage_journal(Vec::clear);
+    assert_eq!(content(&open(&disk).unwrap()).unwrap().len(), 9, "it was closed: there is no journal any more");
+}
+
+#[test]
+fn a_journal_without_room_is_done_without() {
+    let disk = Disk::new();
+    let store = journaled(&disk, 1);
+    // One for the store's file, which has room for a row.
+    disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+    for number in 1..9 {
+        store.write(WriteOptions::default(), &mut |transaction| transaction.put(&[number], &[number; 10])).unwrap();
+    }
+    let powerless = disk.after_power_loss(0);
+    assert_eq!(content(&open(&powerless).unwrap()).unwrap().len(), 9);
+}
+
+#[test]
+fn relaxed_writes_survive_with_the_next_record() {
+    let disk = Disk::new();
+    let store = journaled(&disk, 3);
+    let relaxed = WriteOptions::durability(Durability::Relaxed);
+    for (number, options) in [(10, relaxed), (11, relaxed), (12, WriteOptions::default()), (13, relaxed)] {
+        store.write(options, &mut |transaction| transaction.put(&[number], b"value")).unwrap();
+    }
+    store.write(relaxed, &mut |transaction| transaction.delete(&[0])).unwrap();
+    let keys = |disk: &Disk| content(&open(disk).unwrap()).unwrap().into_keys().flatten().collect::<Vec<_>>();
+    assert_eq!(keys(&disk.after_power_loss(0)), [0, 1, 2, 10, 11, 12]);
+    // One that changes nothing makes them durable, too.
+    store.write(WriteOptions::default(), &mut |_| Ok(())).unwrap();
+    assert_eq!(keys(&disk.after_power_loss(0)), [1, 2, 10, 11, 12, 13]);
 }

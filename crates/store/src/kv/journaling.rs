@@ -34,6 +34,7 @@ pub(super) struct Mark {
 /// Where a journal is kept.
 pub(super) enum Place {
     /// Nowhere: each durable write is a commit.
+    #[cfg(feature = "testkit")]
     Nowhere,
     /// In this file.
     File(PathBuf),
@@ -46,6 +47,7 @@ impl Place {
     /// The bytes of the journal that is there.
     fn open(&self) -> io::Result<Box<dyn StorageBackend>> {
         match self {
+            #[cfg(feature = "testkit")]
             Self::Nowhere => Err(io::ErrorKind::NotFound.into()),
             Self::File(path) => backend(File::open(path)?),
             #[cfg(feature = "testkit")]
@@ -56,6 +58,7 @@ impl Place {
     /// Begins a new one, which survives the loss of power.
     fn create(&self) -> io::Result<Journal> {
         match self {
+            #[cfg(feature = "testkit")]
             Self::Nowhere => Err(io::ErrorKind::Unsupported.into()),
             Self::File(path) => {
                 let options = File::options().read(true).write(true).create(true).truncate(true).clone();
@@ -68,10 +71,20 @@ impl Place {
         }
     }
 
+    /// One that is left counts for nothing, and is written over.
     fn remove(&self) {
-        if let Self::File(path) = self {
-            // One that is left counts for nothing, and is written over.
-            let _ = fs::remove_file(path);
+        match self {
+            Self::File(path) => drop(fs::remove_file(path)),
+            #[cfg(feature = "testkit")]
+            Self::Nowhere | Self::Backend(_) => {}
+        }
+    }
+
+    const fn is_somewhere(&self) -> bool {
+        match self {
+            #[cfg(feature = "testkit")]
+            Self::Nowhere => false,
+            _ => true,
         }
     }
 }
@@ -125,7 +138,7 @@ impl Journaling {
     /// [`ErrorKind::Corrupted`] if the journal is damaged, or gone; what the operating system reports.
     pub(super) fn open(place: Place, mark: Mark) -> Result<(Self, Edits)> {
         let edits = if mark.in_use { recover(&place, mark.epoch)? } else { Edits::default() };
-        let state = if matches!(place, Place::Nowhere) { State::Off } else { State::Waiting(0) };
+        let state = if place.is_somewhere() { State::Waiting(0) } else { State::Off };
         Ok((Self { place, mark, state, touched: Vec::new(), touched_bytes: 0 }, edits))
     }
 

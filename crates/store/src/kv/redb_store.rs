@@ -128,9 +128,9 @@ impl RedbStore {
     /// # Errors
     /// What redb reports; [`ErrorKind::Corrupted`] if the journal is damaged.
     #[cfg(feature = "testkit")]
-    pub fn with_backends<B: redb::StorageBackend>(
+    pub fn with_backends<B: redb::StorageBackend, J: redb::StorageBackend>(
         backend: impl Fn() -> B + Send + Sync + 'static,
-        journal: impl Fn() -> B + Send + Sync + 'static,
+        journal: impl Fn() -> J + Send + Sync + 'static,
         options: &OpenOptions,
     ) -> Result<Self> {
         let place = Place::Backend(Box::new(move || Box::new(journal())));
@@ -161,7 +161,8 @@ impl RedbStore {
     fn start(opener: Opener, begun: Begun, lock: Option<File>) -> Self {
         let Begun { handle, view: View { base, edits }, journal } = begun;
         let has_crashed = journal.mark().in_use;
-        let pending_bytes = edits.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, |value| value.len())).sum();
+        let pending_bytes =
+            edits.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, |value| value.len())).sum();
         let slot = Slot {
             handle: Some(handle),
             journal,

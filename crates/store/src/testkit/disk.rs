@@ -1,4 +1,5 @@
-//! A simulated disk: it fails when told to, and can lose power at any moment. On it lie the file of a store, and small files by name.
+//! A simulated disk: it fails when told to, and can lose power at any moment. On it lie the file of a store, the one of its journal,
+//! and small files by name.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,9 +11,20 @@ pub use loss::{Loss, Moment};
 mod files;
 mod loss;
 
-/// A disk with one store on it, and with files of an index. Copies are the same disk.
+/// A disk with one store on it, its journal, and files of an index. Copies are the same disk.
 #[derive(Clone, Debug, Default)]
 pub struct Disk(Arc<Mutex<State>>);
+
+/// The file of the journal on a disk. The disk itself stands for the one of the store.
+#[derive(Clone, Debug)]
+pub struct JournalOnDisk(Disk);
+
+/// One of the two files without a name.
+#[derive(Clone, Copy)]
+enum Which {
+    Store,
+    Journal,
+}
 
 /// Which operations fail, counted from the disk's first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +50,7 @@ enum Room {
 #[derive(Clone, Default)]
 struct State {
     store: Content,
+    journal: Content,
     files: Files,
     operations: u64,
     fault: Option<(Fault, io::ErrorKind)>,
@@ -119,8 +132,14 @@ impl Disk {
         Self::default()
     }
 
-    fn of(store: Vec<u8>, files: Files) -> Self {
-        Self(Arc::new(Mutex::new(State { store: Content::kept(store), files, ..State::default() })))
+    fn of(store: Vec<u8>, journal: Vec<u8>, files: Files) -> Self {
+        let (store, journal) = (Content::kept(store), Content::kept(journal));
+        Self(Arc::new(Mutex::new(State { store, journal, files, ..State::default() })))
+    }
+
+    /// The file of the journal on it.
+    pub fn journal(&self) -> JournalOnDisk {
+        JournalOnDisk(self.clone())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -160,6 +179,14 @@ impl Disk {
     /// The bytes of the store that reads see.
     pub fn image(&self) -> Vec<u8> {
         self.state().store.visible.clone()
+    }
+
+    /// Changes the bytes of the journal behind everybody's back.
+    pub fn damage_journal(&self, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut state = self.state();
+        let mut bytes = std::mem::take(&mut state.journal.visible);
+        change(&mut bytes);
+        state.journal = Content::kept(bytes);
     }
 
     /// Changes the bytes of the store behind everybody's back, as a failing device does.
@@ -217,6 +244,13 @@ impl Disk {
 }
 
 impl State {
+    fn content(&mut self, which: Which) -> &mut Content {
+        match which {
+            Which::Store => &mut self.store,
+            Which::Journal => &mut self.journal,
+        }
+    }
+
     /// Whether a sync that begins now is one that is done.
     fn is_honest(&mut self) -> bool {
         self.syncs += 1;
@@ -232,49 +266,95 @@ fn place(at: u64) -> io::Result<usize> {
     usize::try_from(at).map_err(|_| beyond_the_end())
 }
 
-impl redb::StorageBackend for Disk {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.state().store.visible.len() as u64)
+impl Disk {
+    fn length(&self, which: Which) -> usize {
+        self.state().content(which).visible.len()
     }
 
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let state = self.operation(Room::Kept)?;
+    fn read_from(&self, which: Which, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let mut state = self.operation(Room::Kept)?;
         let offset = place(offset)?;
-        let part = state.store.visible.get(offset..offset + out.len()).ok_or_else(beyond_the_end)?;
+        let visible = &state.content(which).visible;
+        let part = visible.get(offset..offset + out.len()).ok_or_else(beyond_the_end)?;
         out.copy_from_slice(part);
         Ok(())
     }
 
-    fn set_len(&self, length: u64) -> io::Result<()> {
+    fn set_length(&self, which: Which, length: u64) -> io::Result<()> {
         let length = place(length)?;
-        let longer = length > self.state().store.visible.len();
+        let longer = length > self.length(which);
         let mut state = self.operation(if longer { Room::Taken } else { Room::Kept })?;
-        state.store.set_length(length);
+        state.content(which).set_length(length);
         Ok(())
     }
 
     /// A sync that fails loses what was not synced, though reads go on seeing it: so do operating systems.
-    fn sync_data(&self) -> io::Result<()> {
+    fn sync(&self, which: Which) -> io::Result<()> {
         let mut state = match self.operation(Room::Kept) {
             Ok(state) => state,
             Err(error) => {
-                self.state().store.unsynced.clear();
+                self.state().content(which).unsynced.clear();
                 return Err(error);
             }
         };
         if state.is_honest() {
-            state.store.sync();
+            state.content(which).sync();
         }
         Ok(())
     }
 
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+    fn write_to(&self, which: Which, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut state = self.operation(Room::Kept)?;
         let offset = place(offset)?;
-        if offset + data.len() > state.store.visible.len() {
+        let content = state.content(which);
+        if offset + data.len() > content.visible.len() {
             return Err(beyond_the_end());
         }
-        state.store.write(offset, data);
+        content.write(offset, data);
         Ok(())
+    }
+}
+
+impl redb::StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.length(Which::Store) as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.read_from(Which::Store, offset, out)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.set_length(Which::Store, length)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.sync(Which::Store)
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.write_to(Which::Store, offset, data)
+    }
+}
+
+impl redb::StorageBackend for JournalOnDisk {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.length(Which::Journal) as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read_from(Which::Journal, offset, out)
+    }
+
+    fn set_len(&self, length: u64) -> io::Result<()> {
+        self.0.set_length(Which::Journal, length)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.sync(Which::Journal)
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.write_to(Which::Journal, offset, data)
     }
 }

@@ -30,6 +30,7 @@ impl Loss {
 #[derive(Clone)]
 pub struct Moment {
     store: Content,
+    journal: Content,
     files: Files,
     operations: u64,
 }
@@ -43,12 +44,13 @@ impl std::fmt::Debug for Moment {
 impl Moment {
     pub(super) fn of(state: &State) -> Self {
         // What is visible is of no use without power.
-        let store = Content {
+        let without_power = |content: &Content| Content {
             visible: Vec::new(),
-            durable: state.store.durable.clone(),
-            unsynced: state.store.unsynced.clone(),
+            durable: content.durable.clone(),
+            unsynced: content.unsynced.clone(),
         };
-        Self { store, files: state.files.clone(), operations: state.operations }
+        let (store, journal) = (without_power(&state.store), without_power(&state.journal));
+        Self { store, journal, files: state.files.clone(), operations: state.operations }
     }
 
     /// How many operations had begun, one that was about to be done among them.
@@ -60,7 +62,8 @@ impl Moment {
     pub fn after(&self, loss: Loss, seed: u64) -> Disk {
         let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let store = self.store.after(loss, &mut dice);
-        Disk::of(store, self.files.after(loss, &mut dice))
+        let journal = self.journal.after(loss, &mut dice);
+        Disk::of(store, journal, self.files.after(loss, &mut dice))
     }
 }
 
