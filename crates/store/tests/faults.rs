@@ -329,3 +329,60 @@ fn relaxed_writes_survive_with_the_next_record() {
     store.write(WriteOptions::default(), &mut |_| Ok(())).unwrap();
     assert_eq!(keys(&disk.after_power_loss(0)), [1, 2, 10, 11, 12, 13]);
 }
+
+/// Durable writes, every fifth of which is too long for the journal.
+fn durable_write(store: &dyn Store, number: u8) -> Result<()> {
+    let length = if number % 5 == 4 { 140_000 } else { 300 };
+    store.write(WriteOptions::default(), &mut |transaction| {
+        transaction.put(&[number % 4], &vec![number; length])?;
+        transaction.put(b"last", &[number])
+    })
+}
+
+fn last(store: &dyn Store) -> Result<Option<u8>> {
+    let mut last = None;
+    store.snapshot()?.get(b"last", &mut |value| {
+        last = value.first().copied();
+        Ok(())
+    })?;
+    Ok(last)
+}
+
+/// The process ends at once, and what it wrote stays: a store that is opened then holds what was told, while the disk fails now
+/// and then.
+#[test]
+fn killed_again_and_again_while_the_disk_fails() {
+    let mut opened_under_faults = 0;
+    for every in 2..120 {
+        let mut disk = Disk::new();
+        let mut store = open(&disk).unwrap();
+        // What may be the last write: one, but for one whose outcome was told to be open.
+        let mut possible = vec![None];
+        for number in 0..40_u8 {
+            disk.fail(Fault::OneIn(every), io::ErrorKind::Other);
+            let when = format!("one in {every} fails, write {number}");
+            match durable_write(&store, number) {
+                Ok(()) => possible = vec![Some(number)],
+                Err(error) if says_the_outcome_is_open(&error) => possible.push(Some(number)),
+                Err(_) => {}
+            }
+            let killed = disk.copy();
+            killed.heal();
+            let found = last(&open(&killed.copy()).unwrap()).unwrap();
+            assert!(possible.contains(&found), "{when}: {found:?} of {possible:?}");
+            if number % 7 != 6 {
+                continue;
+            }
+            // The next process goes on, and may meet the faults when it opens.
+            let next = killed.copy();
+            next.fail(Fault::OneIn(every), io::ErrorKind::Other);
+            let Ok(reopened) = open(&next) else { continue };
+            opened_under_faults += 1;
+            next.heal();
+            let found = last(&reopened).unwrap();
+            assert!(possible.contains(&found), "{when}, opened: {found:?} of {possible:?}");
+            (disk, store, possible) = (next, reopened, vec![found]);
+        }
+    }
+    assert!(opened_under_faults > 100, "{opened_under_faults}");
+}
