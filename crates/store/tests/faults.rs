@@ -386,3 +386,36 @@ fn killed_again_and_again_while_the_disk_fails() {
     }
     assert!(opened_under_faults > 100, "{opened_under_faults}");
 }
+
+/// A write whose record could not be synced, and that could not be committed either, is not found by the next process once its
+/// outcome was told.
+#[test]
+fn a_record_that_was_written_in_vain_is_taken_back() {
+    let before = Disk::new();
+    let store = journaled(&before, 4);
+    let write =
+        |store: &dyn Store| store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"last", b"!"));
+    let mut told = [0, 0];
+    for attempt in 0..60 {
+        let disk = before.copy();
+        let store = open(&disk).unwrap();
+        for number in 10..14 {
+            store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"k", &[number])).unwrap();
+        }
+        // The record is written, and its sync fails, and so much of what follows.
+        let sync = disk.operations() + 2;
+        let fault = Fault::Between(sync, sync + 1 + attempt);
+        disk.fail(fault, io::ErrorKind::Other);
+        let result = write(&store);
+        disk.heal();
+        let found = last(&store).unwrap();
+        let killed = disk.copy();
+        assert_eq!(last(&open(&killed).unwrap()).unwrap(), found, "{fault:?}, {result:?}");
+        if let Err(error) = result {
+            assert!(found.is_none() || says_the_outcome_is_open(&error), "{fault:?}: {error:?}");
+            told[usize::from(says_the_outcome_is_open(&error))] += 1;
+        }
+    }
+    drop(store);
+    assert!(told[0] > 3 && told[1] > 20, "{told:?}");
+}

@@ -148,7 +148,7 @@ impl RedbStore {
         let handle = Handle::open(opener)?;
         let view = View { base: handle.base()?, edits: Edits::default() };
         let (journal, edits) = match Journaling::open(place, handle.mark()?) {
-            Ok(opened) => opened,
+            Ok(both) => both,
             // Somebody else's file, or a later version's, is told as what it is before its journal is.
             Err(error) => return Err(verify(&view).err().unwrap_or(error)),
         };

@@ -34,6 +34,8 @@ pub enum Fault {
     Once(u64),
     /// This one and all that follow.
     From(u64),
+    /// From the first of these up to the second, which is done again.
+    Between(u64, u64),
     /// Whatever makes the store's file longer, or puts bytes into another one.
     Full,
     /// One in so many, spread irregularly.
@@ -232,6 +234,7 @@ impl Disk {
             && match fault {
                 Fault::Once(at) => number == at,
                 Fault::From(first) => number >= first,
+                Fault::Between(first, end) => (first..end).contains(&number),
                 Fault::Full => room == Room::Taken,
                 Fault::OneIn(every) => number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 < (1 << 32) / every,
             }

@@ -77,9 +77,9 @@ impl Machine {
     }
 
     fn start(disk: &Disk, setting: &Setting, create: bool) -> Result<Self> {
-        let below = disk.clone();
+        let (below, journal) = (disk.clone(), disk.journal());
         let options = OpenOptions::new().cache_bytes(setting.cache_bytes);
-        let store = Arc::new(RedbStore::with_backend(move || below.clone(), &options)?);
+        let store = Arc::new(RedbStore::with_backends(move || below.clone(), move || journal.clone(), &options)?);
         let device = Arc::new(Indexes { disk: disk.clone(), skips_a_change: setting.skips_a_change });
         let space = setting.builder().over_device(Arc::<RedbStore>::clone(&store), device, create)?;
         Ok(Self { disk: disk.clone(), space, store })
