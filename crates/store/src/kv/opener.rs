@@ -18,6 +18,8 @@ use redb::{Builder, CursorMut, Database, ReadOnlyDatabase, StorageBackend, Table
 use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
 use super::gate::Gate;
+#[cfg(feature = "testkit")]
+use super::image::Image;
 use super::inspect::check_structure;
 use super::redb_store::READER_PATIENCE;
 use super::tracked::{Tracked, Unsynced};
@@ -38,6 +40,9 @@ pub(super) enum Source {
     /// What a caller made up.
     #[cfg(feature = "testkit")]
     Backend(Box<dyn Fn() -> Box<dyn StorageBackend> + Send + Sync>),
+    /// The bytes of a file that [`create_file`] made: they are read, and never written.
+    #[cfg(feature = "testkit")]
+    Image(Arc<[u8]>),
 }
 
 /// Opens the same store each time it is asked.
@@ -64,6 +69,8 @@ impl Opener {
             Source::File(path) => Box::new(FileBackend::new(File::options().read(true).write(true).open(path)?)?),
             #[cfg(feature = "testkit")]
             Source::Backend(make) => make(),
+            #[cfg(feature = "testkit")]
+            Source::Image(bytes) => Box::new(Image(Arc::clone(bytes))),
         };
         let gate = Gate::over(Box::new(Tracked::over(below, &self.unsynced)?))?;
         let database = builder.create_with_backend(gate.clone())?;
@@ -82,6 +89,8 @@ impl Opener {
                 Source::File(path) | Source::ReadOnlyFile(path) => Box::new(FileBackend::new(File::open(path)?)?),
                 #[cfg(feature = "testkit")]
                 Source::Backend(make) => make(),
+                #[cfg(feature = "testkit")]
+                Source::Image(bytes) => Box::new(Image(Arc::clone(bytes))),
             })
         };
         open().map_err(from_redb)
@@ -93,6 +102,8 @@ impl Opener {
             Source::File(path) | Source::ReadOnlyFile(path) => fs::metadata(path).map(|metadata| metadata.len()),
             #[cfg(feature = "testkit")]
             Source::Backend(make) => make().len(),
+            #[cfg(feature = "testkit")]
+            Source::Image(bytes) => Ok(bytes.len() as u64),
         };
         length.map_err(|error| from_io("the size of the store's file could not be read", error))
     }
