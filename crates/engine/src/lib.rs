@@ -36,7 +36,7 @@
 //! | follow what happens | [`changes_since`](Connection::changes_since) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | show some documents alone | [`Space::scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`] |
-//! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`compact`](Space::compact), [`stats`](Space::stats), [`rebuild_search`](Space::rebuild_search) |
+//! | look after a space | [`check`](Space::check), [`backup_to`](Space::backup_to), [`salvage`](Space::salvage), [`compact`](Space::compact), [`stats`](Space::stats), [`rebuild_search`](Space::rebuild_search) |
 //!
 //! # Scopes
 //!
@@ -132,7 +132,7 @@ pub use leafbase_model::*;
 #[doc(hidden)]
 pub use leafbase_search::Shelf;
 pub use leafbase_store::kv::Durability;
-pub use leafbase_store::{CheckReport, Problem, SpaceMeta, Stats};
+pub use leafbase_store::{CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, Stats};
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use scope::Leak;

@@ -17,6 +17,7 @@ use crate::sight::Full;
 use crate::tree::Tree;
 
 mod builder;
+mod salvage;
 
 pub use builder::SpaceBuilder;
 

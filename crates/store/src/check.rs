@@ -26,6 +26,8 @@ mod log;
 mod places;
 mod tasks;
 
+pub(crate) use items::fits;
+
 /// So many problems are listed; the others are counted.
 const LISTED: usize = 1_000;
 /// Progress is told after so many rows.

@@ -8,7 +8,7 @@ use leafbase_model::{BlockData, Error, ErrorKind, Result};
 
 use crate::edges::{EdgeTarget, Extractor};
 pub use crate::kv::JOURNAL_FILE;
-use crate::kv::{OpenOptions, RedbStore, Slot, Verify, create_store_file, from_io};
+use crate::kv::{FileBytes, OpenOptions, Read, RedbStore, Slot, Verify, create_store_file, from_io};
 use crate::reader::{Known, Reader};
 
 /// The file that holds everything.
@@ -79,10 +79,13 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> 
 /// # Errors
 /// As [`open`].
 pub fn open_space(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
-    open_with(path.as_ref(), options, &mut |read| {
-        let extractor = Extractor::of_edges(|_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {});
-        Reader { read, extractor, known: Known::Nothing }.meta().map(|_| ())
-    })
+    open_with(path.as_ref(), options, &mut |read| holds_space(read))
+}
+
+/// Whether what is stored is a space that this version reads.
+pub(crate) fn holds_space(read: &dyn Read) -> Result<()> {
+    let extractor = Extractor::of_edges(|_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {});
+    Reader { read, extractor, known: Known::Nothing }.meta().map(|_| ())
 }
 
 fn open_with(path: &Path, options: &OpenOptions, verify: Verify<'_>) -> Result<RedbStore> {
@@ -90,6 +93,19 @@ fn open_with(path: &Path, options: &OpenOptions, verify: Verify<'_>) -> Result<R
     check_is_space(path, &file)?;
     let lock = lock(path, options.read_only)?;
     RedbStore::open_file(&file, options, lock, verify)
+}
+
+/// The bytes of the store in the directory `path`, however damaged they are, and the lock that keeps writers out.
+pub(crate) fn open_wreck(path: &Path) -> Result<(FileBytes, Option<File>)> {
+    let file = path.join(STORE_FILE);
+    check_has_store(path, &file)?;
+    match check_header(path, &file) {
+        Err(error) if error.kind() == ErrorKind::NewerFormat => return Err(error),
+        _ => {}
+    }
+    let lock = lock(path, true)?;
+    let opened = File::open(&file).map_err(|error| cannot_read(path, error))?;
+    Ok((FileBytes(opened), lock))
 }
 
 fn split(path: &Path) -> Result<(PathBuf, String)> {
@@ -136,6 +152,11 @@ fn sync(path: &Path) -> Result<()> {
 }
 
 fn check_is_space(path: &Path, file: &Path) -> Result<()> {
+    check_has_store(path, file)?;
+    check_header(path, file)
+}
+
+fn check_has_store(path: &Path, file: &Path) -> Result<()> {
     let directory = fs::metadata(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Error::new(ErrorKind::NotFound, format!("there is nothing at {}", path.display())),
         _ => cannot_read(path, error),
@@ -144,14 +165,11 @@ fn check_is_space(path: &Path, file: &Path) -> Result<()> {
         return Err(not_a_space(path, "it is not a directory"));
     }
     match fs::metadata(file) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(not_a_space(path, "its store is not a file")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(not_a_space(path, "it holds no store"));
-        }
-        Err(error) => return Err(cannot_read(path, error)),
+        Ok(metadata) if metadata.is_file() => Ok(()),
+        Ok(_) => Err(not_a_space(path, "its store is not a file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(not_a_space(path, "it holds no store")),
+        Err(error) => Err(cannot_read(path, error)),
     }
-    check_header(path, file)
 }
 
 /// redb would start a new database in an empty file, and mend what it takes for its own: it gets only files that it made.
@@ -160,11 +178,16 @@ fn check_header(path: &Path, file: &Path) -> Result<()> {
     File::open(file)
         .and_then(|file| file.take(HEADER_BYTES).read_to_end(&mut header))
         .map_err(|error| cannot_read(path, error))?;
+    check_header_bytes(path, &header)
+}
+
+/// The same for what the store's file begins with.
+pub(crate) fn check_header_bytes(path: &Path, header: &[u8]) -> Result<()> {
     if !header.starts_with(&MAGIC) {
         return Err(not_a_space(path, "its store is a file of another kind"));
     }
     let damaged = || Error::corrupted(format_args!("the store of {}", path.display()));
-    let [primary, secondary] = Slot::both(&header).ok_or_else(damaged)?;
+    let [primary, secondary] = Slot::both(header).ok_or_else(damaged)?;
     let version = primary.version();
     if version == FORMAT && secondary.version() == FORMAT {
         return Ok(());

@@ -11,6 +11,8 @@ use leafbase_model::Result;
 mod base;
 mod failure;
 mod gate;
+#[cfg(feature = "testkit")]
+mod image;
 mod inspect;
 mod journal;
 mod journaling;
@@ -23,6 +25,7 @@ mod redb_store;
 mod structure;
 mod tracked;
 mod view;
+mod wreck;
 
 pub(crate) use failure::from_io;
 pub use journaling::JOURNAL_FILE;
@@ -31,6 +34,7 @@ pub use options::OpenOptions;
 pub use redb_store::RedbStore;
 pub(crate) use redb_store::{Verify, create_store_file};
 pub(crate) use structure::Slot;
+pub(crate) use wreck::{FileBytes, Wreck};
 
 /// Keys from `lower` to `upper`, in ascending order or in descending.
 #[derive(Clone, Copy, Debug)]

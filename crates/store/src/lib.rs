@@ -22,6 +22,7 @@ mod edges;
 mod items;
 mod place_cache;
 mod reader;
+mod salvage;
 mod space_store;
 mod tasks;
 mod transaction;
@@ -35,6 +36,7 @@ pub use reader::{
     RowOptions, RowRelations, RowValue, RowValues, Span, Standing, TaskPage, TextBlock, Texts, ValueAt, ValueView,
     Within,
 };
+pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
 pub use signature::Signature;
 pub use space_store::{Progress, SpaceMeta, SpaceSnapshot, SpaceStore, Stats, Written};
 pub use transaction::SpaceTransaction;

@@ -9,10 +9,12 @@ use leafbase_model::{Error, ErrorKind, Result};
 use crate::kv::{Durability, KeyRange, Read, Store, Transaction, WriteOptions};
 
 mod disk;
+mod image;
 mod random;
 mod threads;
 
 pub use disk::{Disk, Fault, Loss, Moment};
+pub use image::{blindly, open_image};
 pub use random::random_operations;
 
 /// Both things a commit may promise.

@@ -181,6 +181,11 @@ impl<'a> SpaceTransaction<'a> {
         Ok(Finished { change: Some(change), changed })
     }
 
+    /// Writes all that is left to write, and no row of the change log: for a copy that has the log of its source.
+    pub(crate) fn finish_without_change(mut self) -> Result<()> {
+        self.flush()
+    }
+
     fn put_change(&mut self, sequence: u64, body: &[u8]) -> Result<()> {
         let too_large = || Error::limit("parts of a change", u32::MAX, body.len().div_ceil(PART_BYTES));
         let count = u32::try_from(body.len().div_ceil(PART_BYTES)).map_err(|_| too_large())?;

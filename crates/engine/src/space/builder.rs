@@ -16,6 +16,8 @@ use crate::ids::RandomIds;
 use crate::search::{Home, Indexer, SearchIndexing};
 use crate::{days, links};
 
+/// What follows from blocks.
+pub(super) const EXTRACTOR: Extractor = Extractor { edges: links::edges, keys: leafbase_collections::index_keys };
 /// What stands for a block's ID in a template.
 pub(super) const BLOCK_ID: &str = "{blockId}";
 /// What stands for the space's ID in a template.
@@ -225,7 +227,7 @@ impl SpaceBuilder {
     }
 
     fn opened(self, store: Arc<dyn Store>, home: Home) -> Result<Space> {
-        let store = SpaceStore::open(store, Extractor { edges: links::edges, keys: leafbase_collections::index_keys })?;
+        let store = SpaceStore::open(store, EXTRACTOR)?;
         if !self.options.read_only {
             sweep(&store, self.durability);
         }

@@ -47,7 +47,7 @@ fn items_of(
 }
 
 /// Whether a value is one of a property of this type.
-fn fits(kind: &PropertyKind, value: &PropertyValue) -> bool {
+pub(crate) fn fits(kind: &PropertyKind, value: &PropertyValue) -> bool {
     match kind {
         PropertyKind::Text
         | PropertyKind::Url

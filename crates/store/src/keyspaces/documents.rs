@@ -95,3 +95,33 @@ pub(crate) fn by_day(day: Day, is_trashed: bool, document: DocumentId) -> [u8; 2
 pub(crate) fn notes_of(day: Day) -> [u8; 6] {
     joined(DOCUMENTS_BY_DAY, &[&day_bytes(day), &[0]])
 }
+
+/// The location in a key of the index by location.
+pub(crate) fn read_location(key: &[u8]) -> Option<Location> {
+    let (class, rest) = key.get(1..)?.split_first()?;
+    let folder = FolderId::from_bytes(*rest.first_chunk::<16>()?);
+    Some(match class {
+        0 => Location::Unsorted,
+        1 => Location::Templates,
+        2 => Location::DailyNotes,
+        3 => Location::Folder(folder),
+        4 => Location::Trash,
+        5 => Location::Inbox,
+        _ => return None,
+    })
+}
+
+/// The day in a key of the index by day.
+pub(crate) fn read_day(key: &[u8]) -> Option<Day> {
+    let [sign, rest @ ..] = *key.get(1..)?.first_chunk::<4>()?;
+    let [a, b, c] = rest;
+    Some(Day::from_epoch_days(i32::from_be_bytes([sign ^ 0x80, a, b, c]).into()))
+}
+
+/// The instant in a key of an index by time.
+pub(crate) fn read_time(key: &[u8]) -> Option<Timestamp> {
+    let mut bytes = *key.get(1..)?.first_chunk::<8>()?;
+    let [sign, ..] = &mut bytes;
+    *sign ^= 0x80;
+    Some(Timestamp::from_millis(i64::from_be_bytes(bytes)))
+}

@@ -11,7 +11,8 @@ use super::failure::Health;
 use super::{KeyRange, Visit};
 
 /// The one table: every further one would cost each durable commit 45 µs or more.
-pub(super) const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("leafbase");
+pub(super) const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new(TABLE_NAME);
+pub(super) const TABLE_NAME: &str = "leafbase";
 
 /// The state of the last commit, begun once and shared by every snapshot until the next commit.
 pub(super) struct Base {

@@ -9,6 +9,7 @@
 //! it is the last one, and damage if another one follows. Damage to the last record itself can't be told from that.
 
 use std::io;
+use std::ops::Range;
 
 use leafbase_model::{Error, Result};
 use redb::StorageBackend;
@@ -140,6 +141,23 @@ pub(super) fn replay(file: &dyn StorageBackend, epoch: Epoch) -> Result<Edits> {
         return Err(damaged(number));
     }
     Ok(edits)
+}
+
+/// What a damaged journal still holds: the edits of its whole records, and the numbers of those that are lost before others.
+pub(super) fn remains(file: &dyn StorageBackend, epoch: Epoch) -> io::Result<(Edits, Vec<Range<u64>>)> {
+    let bytes = read(file)?;
+    let (mut edits, mut lost, mut at, mut next) = (Edits::default(), Vec::new(), 0, 0);
+    while at < bytes.len() {
+        match Record::at(&bytes, at, epoch).filter(|record| record.number >= next) {
+            Some(record) if decode(record.payload, &mut edits).is_some() => {
+                lost.extend((next < record.number).then_some(next..record.number));
+                next = record.number + 1;
+                at += record.bytes();
+            }
+            _ => at += ALIGNED,
+        }
+    }
+    Ok((edits, lost))
 }
 
 fn damaged(number: u64) -> Error {
@@ -317,6 +335,20 @@ mod tests {
                     assert!(error.to_string().contains(&format!("record {} of the journal", number + 1)), "{error}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_remains_of_a_damaged_one_is_what_is_whole() {
+        let bytes = written();
+        let starts = starts(&bytes, 3);
+        for (damaged, lost) in [(vec![0], vec![0..1]), (vec![1, 2], vec![1..3]), (vec![3], vec![])] {
+            let file = InMemoryBackend::new();
+            file.set_len(bytes.len() as u64).unwrap();
+            file.write(0, &bytes).unwrap();
+            damaged.iter().for_each(|number| file.write(starts[*number] as u64 + 20, &[9]).unwrap());
+            let (edits, found) = remains(&file, epoch(3)).unwrap();
+            assert_eq!((edits.size(), found), (4 - damaged.len(), lost), "{damaged:?}");
         }
     }
 

@@ -17,6 +17,8 @@ use redb::{Builder, CursorMut, Database, ReadOnlyDatabase, StorageBackend, Table
 use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
 use super::gate::Gate;
+#[cfg(feature = "testkit")]
+use super::image::Image;
 use super::inspect::check_structure;
 use super::journal::Epoch;
 use super::journaling::{JOURNAL_FILE, Mark};
@@ -26,7 +28,8 @@ use super::view::{Bytes, Edits};
 
 /// What the file says of its journal: epoch, salt, and whether it is in use. Only commits that begin an epoch write it, so that the
 /// others do not pay for a second table.
-const JOURNAL: TableDefinition<'_, (), (u64, u64, bool)> = TableDefinition::new("journal");
+const JOURNAL: TableDefinition<'_, (), (u64, u64, bool)> = TableDefinition::new(JOURNAL_TABLE);
+pub(super) const JOURNAL_TABLE: &str = "journal";
 
 /// redb has a type for each way of opening.
 pub(super) enum Opened {
@@ -43,6 +46,9 @@ pub(super) enum Source {
     /// What a caller made up.
     #[cfg(feature = "testkit")]
     Backend(Box<dyn Fn() -> Box<dyn StorageBackend> + Send + Sync>),
+    /// The bytes of a file that [`create_file`] made: they are read, and never written.
+    #[cfg(feature = "testkit")]
+    Image(Arc<[u8]>),
 }
 
 /// Opens the same store each time it is asked.
@@ -69,6 +75,8 @@ impl Opener {
             Source::File(path) => Box::new(FileBackend::new(File::options().read(true).write(true).open(path)?)?),
             #[cfg(feature = "testkit")]
             Source::Backend(make) => make(),
+            #[cfg(feature = "testkit")]
+            Source::Image(bytes) => Box::new(Image(Arc::clone(bytes))),
         };
         let gate = Gate::over(Box::new(Tracked::over(below, &self.unsynced)?))?;
         let database = builder.create_with_backend(gate.clone())?;
@@ -87,6 +95,8 @@ impl Opener {
                 Source::File(path) | Source::ReadOnlyFile(path) => Box::new(FileBackend::new(File::open(path)?)?),
                 #[cfg(feature = "testkit")]
                 Source::Backend(make) => make(),
+                #[cfg(feature = "testkit")]
+                Source::Image(bytes) => Box::new(Image(Arc::clone(bytes))),
             })
         };
         open().map_err(from_redb)
@@ -101,6 +111,8 @@ impl Opener {
             }
             #[cfg(feature = "testkit")]
             Source::Backend(make) => make().len(),
+            #[cfg(feature = "testkit")]
+            Source::Image(bytes) => Ok(bytes.len() as u64),
         };
         length.map_err(|error| from_io("the size of the store's file could not be read", error))
     }

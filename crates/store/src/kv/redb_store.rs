@@ -95,7 +95,16 @@ impl RedbStore {
         let path = path.to_owned();
         let place = Place::File(path.with_file_name(JOURNAL_FILE));
         let source = if options.read_only { Source::ReadOnlyFile(path) } else { Source::File(path) };
-        let opener = Opener::new(source, options.cache_bytes);
+        Self::open_source(Opener::new(source, options.cache_bytes), place, lock, verify)
+    }
+
+    /// The same for the bytes of such a file, which stay as they are.
+    #[cfg(feature = "testkit")]
+    pub(crate) fn open_image(bytes: Arc<[u8]>, options: &OpenOptions, verify: Verify<'_>) -> Result<Self> {
+        Self::open_source(Opener::new(Source::Image(bytes), options.cache_bytes), Place::Nowhere, None, verify)
+    }
+
+    fn open_source(opener: Opener, place: Place, lock: Option<File>, verify: Verify<'_>) -> Result<Self> {
         match Self::begin(&opener, place, verify) {
             Ok(begun) => Ok(Self::start(opener, begun, lock)),
             // Damage can make it look like somebody else's, or like one that was not closed.
@@ -382,7 +391,8 @@ impl Store for RedbStore {
     /// Readers go on meanwhile, and a store that is open for reading only can be verified too.
     fn verify(&self) -> Result<bool> {
         let mut slot = self.slot();
-        if !self.read_only {
+        // Without anything to be flushed nothing is written: the file may be damaged.
+        if !self.read_only && !self.mended_view(&mut slot)?.edits.is_empty() {
             self.flush_with(&mut slot, false)?;
         }
         is_whole(self.opener.storage()?)

@@ -19,10 +19,13 @@ const SECOND_IS_PRIMARY: u8 = 1;
 /// In the flags: the last commit was completed before it was told of, so redb trusts it unseen.
 const TWO_PHASES: u8 = 4;
 
-const LEAF: u8 = 1;
-const BRANCH: u8 = 2;
+pub(super) const LEAF: u8 = 1;
+pub(super) const BRANCH: u8 = 2;
 /// Deeper than any tree of pages that a file can hold.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
+/// What the default layout of a file is, and the one of every store: pages of 4 KiB, in regions of 4 GiB without a header.
+const PAGE_BYTES: u64 = 4_096;
+const REGION_PAGES: u64 = 1 << 20;
 
 /// A commit slot of a file's header.
 #[derive(Clone, Copy)]
@@ -50,7 +53,7 @@ impl<'a> Slot<'a> {
     }
 
     /// A tree of tables: whether it has a root is told at `flag`, and the root at `at`.
-    fn tables(self, flag: usize, at: usize) -> Option<Tree> {
+    pub(super) fn tables(self, flag: usize, at: usize) -> Option<Tree> {
         Tree::with_root(self.0, flag, at)
     }
 }
@@ -64,7 +67,7 @@ pub(super) fn agrees(storage: &dyn StorageBackend) -> bool {
     }
 }
 
-struct File<'a> {
+pub(super) struct File<'a> {
     storage: &'a dyn StorageBackend,
     length: u64,
     header: Vec<u8>,
@@ -75,16 +78,16 @@ struct File<'a> {
 }
 
 /// Where a tree begins, and what its first page's checksum must be.
-#[derive(Clone, Copy)]
-struct Root {
-    page: u64,
-    checksum: u128,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Root {
+    pub(super) page: u64,
+    pub(super) checksum: u128,
 }
 
 /// A tree of pages: its root, unless it is empty, and how long keys and values are, unless each has its own length.
-#[derive(Clone, Copy)]
-struct Tree {
-    root: Option<Root>,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tree {
+    pub(super) root: Option<Root>,
     key: Option<usize>,
     value: Option<usize>,
 }
@@ -97,6 +100,11 @@ impl Root {
 }
 
 impl Tree {
+    /// A tree whose keys and values are of any length.
+    pub(super) const fn of_bytes() -> Self {
+        Self { root: None, key: None, value: None }
+    }
+
     /// A tree whose root is at `at`, if the byte at `flag` says that there is one.
     fn with_root(from: &[u8], flag: usize, at: usize) -> Option<Self> {
         let root = if *from.get(flag)? == 0 { None } else { Some(Root::at(from, at)?) };
@@ -104,7 +112,7 @@ impl Tree {
     }
 
     /// The tree of the table that `definition` is of.
-    fn of_table(definition: &[u8]) -> Option<Self> {
+    pub(super) fn of_table(definition: &[u8]) -> Option<Self> {
         let mut tree = Self::with_root(definition, 9, 10)?;
         if *definition.get(42)? != 0 {
             tree.key = Some(number(definition, 43)?);
@@ -116,7 +124,7 @@ impl Tree {
     }
 
     /// Where each value of a leaf begins and ends.
-    fn values(&self, page: &[u8], count: usize) -> Option<Vec<(usize, usize)>> {
+    pub(super) fn values(&self, page: &[u8], count: usize) -> Option<Vec<(usize, usize)>> {
         let key_table = if self.key.is_none() { 4 * count } else { 0 };
         let value_table = if self.value.is_none() { 4 * count } else { 0 };
         let keys = 4 + key_table + value_table;
@@ -138,7 +146,7 @@ impl Tree {
     }
 
     /// Where the last key of a branch ends.
-    fn branch_end(&self, page: &[u8], count: usize) -> Option<usize> {
+    pub(super) fn branch_end(&self, page: &[u8], count: usize) -> Option<usize> {
         let last = count.checked_sub(1)?;
         let keys = 8 + 24 * (count + 1);
         match self.key {
@@ -148,11 +156,11 @@ impl Tree {
     }
 }
 
-fn bytes<const N: usize>(from: &[u8], at: usize) -> Option<[u8; N]> {
+pub(super) fn bytes<const N: usize>(from: &[u8], at: usize) -> Option<[u8; N]> {
     from.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-fn number(from: &[u8], at: usize) -> Option<usize> {
+pub(super) fn number(from: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u32::from_le_bytes(bytes(from, at)?)).ok()
 }
 
@@ -165,6 +173,12 @@ impl<'a> File<'a> {
         let (page_bytes, region_header_pages, region_pages) = (wide(12)?, wide(16)?, wide(20)?);
         let flags = *header.get(FLAGS)?;
         Some(Self { storage, length, header, flags, page_bytes, region_header_pages, region_pages })
+    }
+
+    /// A file whose header may be damaged in what it says of the layout.
+    pub(super) fn of_default_layout(storage: &'a dyn StorageBackend, length: u64) -> Self {
+        let (page_bytes, region_header_pages, region_pages) = (PAGE_BYTES, 0, REGION_PAGES);
+        Self { storage, length, header: Vec::new(), flags: 0, page_bytes, region_header_pages, region_pages }
     }
 
     /// Verifies the trees of tables, and what the tables of redb itself hold.
@@ -211,7 +225,7 @@ impl<'a> File<'a> {
         Some(())
     }
 
-    fn page(&self, number: u64) -> io::Result<Vec<u8>> {
+    pub(super) fn page(&self, number: u64) -> io::Result<Vec<u8>> {
         let outside = || io::Error::from(io::ErrorKind::InvalidData);
         let order = number >> 59;
         let index = number & (0x000F_FFFF >> order);

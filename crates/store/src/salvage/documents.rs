@@ -1,0 +1,145 @@
+//! Folders, documents and comments, written as every write writes them, so that all that follows from them is right.
+
+use std::collections::{BTreeMap, HashSet};
+
+use leafbase_model::{DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Result};
+
+use super::survey::Survey;
+use super::{LossKind, Salvage, Tell};
+use crate::keyspaces::{self, COMMENTS, FOLDERS};
+use crate::kv::{Durability, Store, WriteOptions};
+use crate::records::{self, comment, folder};
+use crate::transaction::{SpaceTransaction, noted_day};
+
+/// A space that is lost before it is whole is made again.
+pub(super) fn relaxed() -> WriteOptions {
+    WriteOptions::durability(Durability::Relaxed)
+}
+
+impl Salvage<'_> {
+    pub(super) fn folders(&mut self, target: &dyn Store) -> Result<BTreeMap<FolderId, FolderRecord>> {
+        let mut folders = BTreeMap::new();
+        self.rows(FOLDERS, &mut |salvage, key, value| {
+            let id = keyspaces::read_folder(key);
+            match id.map(|id| (id, records::read(key, value, |unpack| folder::read(id, unpack)))) {
+                Some((id, Ok(record))) => drop(folders.insert(id, record)),
+                _ => salvage.unread(key),
+            }
+            Ok(())
+        })?;
+        let known: HashSet<FolderId> = folders.keys().copied().collect();
+        for (id, record) in &mut folders {
+            if record.parent.is_some_and(|parent| !known.contains(&parent)) {
+                self.report.lose(
+                    LossKind::Folder,
+                    format_args!("folder {id}"),
+                    "the folder it was in is lost: it is at the top",
+                );
+                record.parent = None;
+            }
+        }
+        target.write(relaxed(), &mut |rows| {
+            folders.values().try_for_each(|record| {
+                let key = keyspaces::folder(record.id);
+                rows.put(&key, &records::seal(&key, |out| folder::put(out, record)))?;
+                let key = keyspaces::folder_child(record.parent, record.id);
+                rows.put(&key, &records::seal_empty(&key))
+            })
+        })?;
+        self.report.saved.folders = folders.len() as u64;
+        Ok(folders)
+    }
+
+    pub(super) fn documents(
+        &mut self,
+        target: &dyn Store,
+        survey: &Survey,
+        folders: &BTreeMap<FolderId, FolderRecord>,
+        tell: Tell<'_>,
+    ) -> Result<()> {
+        let (mut days, mut inboxes) = (HashSet::new(), 0);
+        for (id, counted) in &survey.documents {
+            tell()?;
+            let Some(counted) = counted else { continue };
+            let mut record = counted.record.clone();
+            if let Location::Folder(folder) = record.location
+                && !folders.contains_key(&folder)
+            {
+                self.report.lose(LossKind::Folder, format_args!("document {id}"), "its folder is lost: it is in none");
+                record.location = Location::Unsorted;
+            }
+            let is_second_inbox = record.location == Location::Inbox && inboxes > 0;
+            if is_second_inbox || noted_day(&record).is_some_and(|day| !days.insert(day)) {
+                self.report.lose(LossKind::Document, format_args!("document {id}"), "another one is what it was");
+                (record.location, record.day) = (Location::Unsorted, None);
+            }
+            inboxes += u64::from(record.location == Location::Inbox);
+            let forest = self.forest(*id, survey)?;
+            let found = forest.0.len() as u64;
+            if counted.blocks > found {
+                let message = format_args!("{found} of its {} blocks are there", counted.blocks);
+                self.report.lose(LossKind::Block, format_args!("document {id}"), message);
+            }
+            self.plant(target, &record, &forest, survey)?;
+        }
+        Ok(())
+    }
+
+    /// Writes one document, with the schemas of its collections.
+    pub(super) fn plant(
+        &mut self,
+        target: &dyn Store,
+        record: &DocumentRecord,
+        forest: &Forest,
+        survey: &Survey,
+    ) -> Result<()> {
+        self.report.saved.documents += 1;
+        self.report.saved.blocks += forest.0.len() as u64;
+        let mut edits = vec![Edit::CreateDocument { record: record.clone(), forest: forest.clone() }];
+        for node in &forest.0 {
+            let schema = survey.schemas.get(&node.block.id).map(|numbered| Box::new(numbered.schema.clone()));
+            if let Some(mut schema) = schema {
+                schema.name.clone_from(&node.block.data.markdown);
+                let (document, collection) = (record.id, node.block.id);
+                edits.push(Edit::SetSchema { document, collection, before: None, after: Some(schema), quiet: true });
+            }
+        }
+        target.write(relaxed(), &mut |rows| {
+            let mut transaction = SpaceTransaction::new(rows, self.extractor, &self.stamp);
+            transaction.apply(edits.clone())?;
+            transaction.finish_without_change()
+        })
+    }
+
+    pub(super) fn comments(&mut self, target: &dyn Store, survey: &Survey, tell: Tell<'_>) -> Result<()> {
+        let mut found = Vec::new();
+        self.rows(COMMENTS, &mut |salvage, key, value| {
+            let Some((document, block, id)) = keyspaces::read_comment(key) else {
+                salvage.unread(key);
+                return Ok(());
+            };
+            match records::read(key, value, |unpack| comment::read(id, unpack)) {
+                Ok(comment) => {
+                    let document = survey.find(block).map_or(document, |known| known.document);
+                    found.push((keyspaces::comment(document, block, id), comment));
+                }
+                Err(_) => salvage.unread(key),
+            }
+            Ok(())
+        })?;
+        tell()?;
+        target.write(relaxed(), &mut |rows| {
+            found
+                .iter()
+                .try_for_each(|(key, comment)| rows.put(key, &records::seal(key, |out| comment::put(out, comment))))
+        })?;
+        self.report.saved.comments = found.len() as u64;
+        Ok(())
+    }
+
+    /// A document that is made for what has no place any more.
+    pub(super) fn new_record(&self) -> DocumentRecord {
+        let (id, at) = (DocumentId::from_bytes((self.mint)()), self.stamp.at);
+        DocumentRecord { id, location: Location::Unsorted, day: None, created_at: at, modified_at: at }
+    }
+}

@@ -1,0 +1,130 @@
+//! Files: those whose bytes are all there are copied, and shown by a document of their own if no block shows them any more.
+
+use std::collections::BTreeMap;
+
+use leafbase_model::{
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockId, BlockKind, BlockLayout, BlockRecord, Forest, Node, Result,
+};
+
+use super::documents::relaxed;
+use super::survey::Survey;
+use super::{GO_ON, LossKind, RECOVERED, Salvage, Tell};
+use crate::edges::{EdgeEnd, EdgeKind};
+use crate::keyspaces::{self, ASSET_CHUNKS, ASSETS, PENDING_ASSETS};
+use crate::kv::{KeyRange, Read, Store};
+use crate::records::{self, asset};
+use crate::uploads::{CHUNK_BYTES, chunks_of};
+
+/// What is there of the bytes of a file.
+#[derive(Clone, Copy, Default)]
+struct Stored {
+    chunks: u32,
+    bytes: u64,
+    is_broken: bool,
+}
+
+impl Salvage<'_> {
+    pub(super) fn files(&mut self, target: &dyn Store, tell: Tell<'_>) -> Result<()> {
+        let stored = self.stored()?;
+        let mut files = self.records(&stored)?;
+        files.retain(|id, record| {
+            let found = stored.get(id).copied().unwrap_or_default();
+            let is_whole = !found.is_broken && (found.chunks, found.bytes) == (chunks_of(record.size), record.size);
+            if !is_whole {
+                let message = format_args!("{} of its {} bytes are there", found.bytes, record.size);
+                self.report.lose(LossKind::File, format_args!("file {id}"), message);
+            }
+            is_whole
+        });
+        for record in files.values() {
+            tell()?;
+            self.copy(target, record)?;
+        }
+        self.report.saved.files = files.len() as u64;
+        self.show(target, &files)
+    }
+
+    /// How many bytes of each file follow each other from its beginning.
+    fn stored(&mut self) -> Result<BTreeMap<AssetId, Stored>> {
+        let mut stored: BTreeMap<AssetId, Stored> = BTreeMap::new();
+        self.rows(ASSET_CHUNKS, &mut |_, key, value| {
+            if let Some((id, number)) = keyspaces::read_chunk(key)
+                && let Ok(bytes) = records::body(key, value)
+            {
+                let found = stored.entry(id).or_default();
+                found.is_broken |= number != found.chunks || found.bytes != u64::from(number) * CHUNK_BYTES as u64;
+                found.chunks += 1;
+                found.bytes += bytes.len() as u64;
+            }
+            Ok(())
+        })?;
+        Ok(stored)
+    }
+
+    /// What is known of each file; of one whose record is lost, how long it is.
+    fn records(&mut self, stored: &BTreeMap<AssetId, Stored>) -> Result<BTreeMap<AssetId, AssetRecord>> {
+        let (mut files, mut uploads) = (BTreeMap::new(), Vec::new());
+        self.rows(ASSETS, &mut |salvage, key, value| {
+            let id = keyspaces::read_asset(key);
+            match id.map(|id| (id, records::read(key, value, |unpack| asset::read(id, unpack)))) {
+                Some((id, Ok(record))) => drop(files.insert(id, record)),
+                _ => salvage.unread(key),
+            }
+            Ok(())
+        })?;
+        self.rows(PENDING_ASSETS, &mut |_, key, _| {
+            uploads.extend(keyspaces::read_asset(key));
+            Ok(())
+        })?;
+        for (id, found) in stored.iter().filter(|(id, _)| !uploads.contains(id)) {
+            files.entry(*id).or_insert_with(|| {
+                self.report.lose(LossKind::File, format_args!("file {id}"), "its name and its type are lost");
+                let (media_type, file_name) = ("application/octet-stream".to_owned(), RECOVERED.to_owned());
+                AssetRecord { id: *id, media_type, file_name, size: found.bytes, created: self.stamp.clone() }
+            });
+        }
+        Ok(files)
+    }
+
+    fn copy(&self, target: &dyn Store, record: &AssetRecord) -> Result<()> {
+        for number in 0..chunks_of(record.size) {
+            let key = keyspaces::chunk(record.id, number);
+            self.wreck.get(&key, &mut |value| target.write(relaxed(), &mut |rows| rows.put(&key, value)))?;
+        }
+        let key = keyspaces::asset(record.id);
+        target.write(relaxed(), &mut |rows| rows.put(&key, &records::seal(&key, |out| asset::put(out, record))))
+    }
+
+    /// A document of the files that no block shows, if there are any.
+    fn show(&mut self, target: &dyn Store, files: &BTreeMap<AssetId, AssetRecord>) -> Result<()> {
+        let mut nodes = Vec::new();
+        for record in files.values() {
+            if !is_shown(target, record.id)? {
+                let url = AssetUrl::new(record.id, record.file_name.as_str()).to_string();
+                let file_name = record.file_name.clone();
+                let kind = BlockKind::File { url, file_name, layout: BlockLayout::default() };
+                nodes.push((1, BlockId::from_bytes((self.mint)()), BlockData::new(kind)));
+            }
+        }
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        let record = self.new_record();
+        nodes.insert(0, (0, record.id.root(), BlockData::page(RECOVERED)));
+        let node = |(depth, id, data)| {
+            let block = BlockRecord { id, rev: 1, created: self.stamp.clone(), modified: self.stamp.clone(), data };
+            Node { depth, block }
+        };
+        let forest = Forest(nodes.into_iter().map(node).collect());
+        self.plant(target, &record, &forest, &Survey::default())
+    }
+}
+
+fn is_shown(target: &dyn Store, file: AssetId) -> Result<bool> {
+    let (prefix, mut is_shown) = (keyspaces::edges_to(EdgeEnd::Asset(file)), false);
+    target.snapshot()?.scan(KeyRange::half_open(&prefix, &keyspaces::end_of_slice(&prefix)), &mut |key, _| {
+        is_shown |= keyspaces::read_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
+        Ok(GO_ON)
+    })?;
+    Ok(is_shown)
+}

@@ -1,0 +1,150 @@
+//! Schemas: those that are lost are made by the values of the items, and each relation has its other end, or goes.
+
+use std::collections::BTreeMap;
+
+use leafbase_model::{
+    BlockId, BlockKind, ContentProperty, DocumentId, Property, PropertyKind, PropertyValue, Relation, Result, Schema,
+    SelectOption,
+};
+
+use super::survey::Survey;
+use super::{GO_ON, LossKind, RECOVERED, Salvage};
+use crate::keyspaces::{self, Row};
+use crate::kv::{KeyRange, Read};
+use crate::records::block::{self, Authors};
+use crate::records::schema::Numbered;
+use crate::run::RunView;
+
+impl Salvage<'_> {
+    /// Gives each collection that there will be its schema, and nothing else one.
+    pub(super) fn schemas(&mut self, survey: &mut Survey) -> Result<()> {
+        let collections = survey.collections();
+        for id in survey.schemas.keys().filter(|id| !collections.contains_key(id)) {
+            self.report.lose(LossKind::Schema, Row(&keyspaces::schema(*id)), "its collection is lost");
+        }
+        survey.schemas.retain(|id, _| collections.contains_key(id));
+        let mut schemas: BTreeMap<BlockId, Schema> = BTreeMap::new();
+        for (id, document) in &collections {
+            let schema = match survey.schemas.get(id) {
+                Some(numbered) => numbered.schema.clone(),
+                None => self.guessed(*id, *document, survey)?,
+            };
+            schemas.insert(*id, schema);
+        }
+        self.pair(&mut schemas);
+        survey.schemas = schemas.iter().filter_map(|(id, schema)| Some((*id, Numbered::first(schema)?))).collect();
+        self.report.saved.collections = survey.schemas.len() as u64;
+        Ok(())
+    }
+
+    /// A schema that takes all values of the items but their relations.
+    fn guessed(&mut self, id: BlockId, document: DocumentId, survey: &Survey) -> Result<Schema> {
+        self.report.lose(LossKind::Schema, Row(&keyspaces::schema(id)), "one is made by the values of the items");
+        let mut kinds: BTreeMap<String, PropertyKind> = BTreeMap::new();
+        let (start, mut authors) = (keyspaces::parent_runs(document, id), Authors::default());
+        let mut name = survey.remade.get(&id).map_or_else(|| RECOVERED.to_owned(), |remade| remade.name.clone());
+        self.wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+            let Ok(run) = RunView::read(key, value) else { return Ok(GO_ON) };
+            for (item, record) in run.entries() {
+                if let Ok(block) = block::decode(item, record, &mut authors)
+                    && let BlockKind::CollectionItem { properties } = &block.data.kind
+                {
+                    properties.iter().for_each(|(key, value)| widen(&mut kinds, key, value));
+                }
+            }
+            Ok(GO_ON)
+        })?;
+        if let Some(found) = self.name_of(id, document, survey)? {
+            name = found;
+        }
+        let properties = kinds.into_iter().map(|(key, kind)| Property { name: key.clone(), key, kind });
+        let content = ContentProperty { key: "title".to_owned(), name: "Title".to_owned() };
+        let properties = properties.filter(|property| property.key != content.key).collect();
+        Ok(Schema { key: "recovered".to_owned(), name, content, properties })
+    }
+
+    /// What the block of a collection says.
+    fn name_of(&self, id: BlockId, document: DocumentId, survey: &Survey) -> Result<Option<String>> {
+        let Some(known) = survey.known.get(&id) else { return Ok(None) };
+        let (start, mut name) = (keyspaces::parent_runs(document, known.parent), None);
+        self.wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+            if let Ok(run) = RunView::read(key, value)
+                && let Some(at) = run.position(id)
+            {
+                name = block::decode(id, run.block(at), &mut Authors::default()).ok().map(|block| block.data.markdown);
+            }
+            Ok(GO_ON)
+        })?;
+        Ok(name)
+    }
+
+    /// Each relation leads to one that leads back, which is made where its schema is a new one; others go.
+    fn pair(&mut self, schemas: &mut BTreeMap<BlockId, Schema>) {
+        let mut missing = Vec::new();
+        for (id, schema) in &*schemas {
+            for property in &schema.properties {
+                if let Some(relation) = property.kind.relation()
+                    && let Some(inverse_key) = relation.inverse_key.clone()
+                    && schemas.get(&relation.target).is_some_and(|target| target.property(&inverse_key).is_none())
+                {
+                    let back = Relation {
+                        target: *id,
+                        inverse_key: Some(property.key.clone()),
+                        single: false,
+                        owner: !relation.owner,
+                    };
+                    missing.push((
+                        relation.target,
+                        Property { key: inverse_key.clone(), name: inverse_key, kind: back.into() },
+                    ));
+                }
+            }
+        }
+        for (id, property) in missing {
+            if let Some(schema) = schemas.get_mut(&id).filter(|schema| schema.property(&property.key).is_none()) {
+                schema.properties.push(property);
+            }
+        }
+        let ends = schemas.clone();
+        for (id, schema) in schemas {
+            schema.properties.retain(|property| {
+                let is_paired =
+                    property.kind.relation().is_none_or(|relation| leads_back(&ends, *id, property, relation));
+                if !is_paired {
+                    let message = format_args!("the relation {:?} has lost its other end", property.key);
+                    self.report.lose(LossKind::Schema, Row(&keyspaces::schema(*id)), message);
+                }
+                is_paired
+            });
+        }
+    }
+}
+
+fn leads_back(schemas: &BTreeMap<BlockId, Schema>, id: BlockId, property: &Property, relation: &Relation) -> bool {
+    let other = || schemas.get(&relation.target)?.property(relation.inverse_key.as_deref()?)?.kind.relation();
+    let is_back = |other: &Relation| {
+        let is_owned = relation.is_symmetric(id, &property.key) || relation.owner != other.owner;
+        other.target == id && other.inverse_key.as_deref() == Some(&property.key) && is_owned
+    };
+    other().is_some_and(is_back)
+}
+
+/// Makes the property of this key one that takes `value`, too, where it can.
+fn widen(kinds: &mut BTreeMap<String, PropertyKind>, key: &str, value: &PropertyValue) {
+    let kind = match value {
+        PropertyValue::Text(_) => PropertyKind::Text,
+        PropertyValue::Number(_) => PropertyKind::Number,
+        PropertyValue::Boolean(_) => PropertyKind::Boolean,
+        PropertyValue::Date(_) => PropertyKind::Date,
+        PropertyValue::Options(_) => PropertyKind::MultiSelect(Vec::new()),
+        PropertyValue::Relations(_) => return,
+    };
+    let kind = kinds.entry(key.to_owned()).or_insert(kind);
+    if let (PropertyKind::MultiSelect(options), PropertyValue::Options(names)) = (kind, value) {
+        for name in names {
+            if options.iter().all(|option| option.name != *name) {
+                options.push(SelectOption { name: name.clone(), color: None });
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The blocks of a document as a tree again: lost ones stand where they stood, and what cannot be reached goes below the root.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Forest, Node, Properties, PropertyValue, Result,
+};
+
+use super::survey::{Remade, Survey};
+use super::{GO_ON, LossKind, Salvage};
+use crate::keyspaces;
+use crate::kv::{KeyRange, Read};
+use crate::records::block::{self, Authors};
+use crate::run::RunView;
+
+/// A child with the order key of its run.
+type Child = (Vec<u8>, BlockId);
+
+/// The blocks of a document, by parent.
+#[derive(Default)]
+struct Families {
+    blocks: HashMap<BlockId, BlockRecord>,
+    children: BTreeMap<BlockId, Vec<Child>>,
+}
+
+impl Salvage<'_> {
+    /// All blocks of a document, those that come back among them.
+    pub(super) fn forest(&mut self, document: DocumentId, survey: &Survey) -> Result<Forest> {
+        let mut families = Families::default();
+        self.read_blocks(document, survey, &mut families)?;
+        for (id, remade) in survey.remade.iter().filter(|(_, remade)| remade.known.document == document) {
+            families.blocks.insert(*id, self.made_again(*id, remade));
+            let siblings = families.children.entry(remade.known.parent).or_default();
+            let order = remade.order.clone().unwrap_or_else(|| vec![0xff; 8]);
+            let at = siblings.iter().position(|(other, _)| *other > order).unwrap_or(siblings.len());
+            siblings.insert(at, (order, *id));
+        }
+        self.mend(document, survey, &mut families);
+        Ok(self.in_order(document, families))
+    }
+
+    fn read_blocks(&mut self, document: DocumentId, survey: &Survey, families: &mut Families) -> Result<()> {
+        let (start, wreck, mut authors) = (keyspaces::document_runs(document), self.wreck, Authors::default());
+        wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+            let (Some((_, parent, order)), Ok(run)) = (keyspaces::read_run(key), RunView::read(key, value)) else {
+                return Ok(GO_ON);
+            };
+            for (id, record) in run.entries() {
+                let is_here =
+                    survey.known.get(&id).is_some_and(|known| (known.document, known.parent) == (document, parent));
+                if !is_here || families.blocks.contains_key(&id) {
+                    continue;
+                }
+                if let Ok(block) = block::decode(id, record, &mut authors) {
+                    families.blocks.insert(id, block);
+                    families.children.entry(parent).or_default().push((order.to_vec(), id));
+                } else {
+                    self.report.lose(LossKind::Block, format_args!("block {id}"), "it does not read");
+                }
+            }
+            Ok(GO_ON)
+        })
+    }
+
+    fn made_again(&self, id: BlockId, remade: &Remade) -> BlockRecord {
+        let data = match remade.known.block_type {
+            BlockType::Page => BlockData::page(remade.name.clone()),
+            BlockType::Collection => {
+                BlockData { markdown: remade.name.clone(), ..BlockData::new(BlockKind::Collection) }
+            }
+            BlockType::CollectionItem => {
+                let kind = BlockKind::CollectionItem { properties: Properties::default() };
+                BlockData { markdown: remade.name.clone(), ..BlockData::new(kind) }
+            }
+            _ => BlockData::text(remade.name.clone()),
+        };
+        BlockRecord { id, rev: 1, created: self.stamp.clone(), modified: self.stamp.clone(), data }
+    }
+
+    /// What may not stand where it does goes to the end of the document, and items without a collection become pages.
+    fn mend(&mut self, document: DocumentId, survey: &Survey, families: &mut Families) {
+        let root = document.root();
+        let mut strays = Vec::new();
+        let parents: Vec<BlockId> = families.children.keys().copied().collect();
+        for parent in parents {
+            let parent_type = families.blocks.get(&parent).map(|block| block.data.block_type());
+            let Some(children) = families.children.get_mut(&parent) else { continue };
+            children.retain(|(order, id)| {
+                let is_item = families.blocks.get(id).is_some_and(|block| is_item(&block.data));
+                let fits = match parent_type {
+                    None => parent.is_nil() && *id == root,
+                    Some(BlockType::Collection) => is_item,
+                    Some(parent_type) => parent_type.holds_blocks() && *id != root,
+                };
+                if !fits {
+                    strays.push((order.clone(), *id));
+                }
+                fits
+            });
+        }
+        strays.retain(|(_, id)| *id != root);
+        families.children.entry(root).or_default().extend(strays);
+        families.children.entry(BlockId::NIL).or_insert_with(|| vec![(Vec::new(), root)]);
+        self.mend_items(survey, families);
+    }
+
+    fn mend_items(&mut self, survey: &Survey, families: &mut Families) {
+        let is_collection = |blocks: &HashMap<BlockId, BlockRecord>, id: &BlockId| {
+            blocks.get(id).is_some_and(|block| block.data.block_type() == BlockType::Collection)
+        };
+        for (parent, children) in &families.children {
+            let in_collection = is_collection(&families.blocks, parent);
+            for (_, id) in children {
+                let Some(block) = families.blocks.get_mut(id).filter(|block| is_item(&block.data)) else { continue };
+                if in_collection {
+                    self.mend_values(*parent, survey, block);
+                } else {
+                    self.report.lose(
+                        LossKind::Value,
+                        format_args!("block {id}"),
+                        "it is a page now, and its values are lost",
+                    );
+                    block.data = BlockData { kind: BlockData::page("").kind, ..block.data.clone() };
+                }
+            }
+        }
+    }
+
+    /// Leaves out what is no value of the schema, and relations to what is no item.
+    fn mend_values(&mut self, collection: BlockId, survey: &Survey, block: &mut BlockRecord) {
+        let BlockKind::CollectionItem { properties } = &mut block.data.kind else { return };
+        let Some(numbered) = survey.schemas.get(&collection) else { return };
+        let held: Vec<(String, PropertyValue)> =
+            properties.iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
+        for (key, value) in held {
+            let kind = numbered.schema.property(&key).map(|property| &property.kind);
+            let kept = match (kind.and_then(|kind| kind.relation()), &value) {
+                (Some(relation), PropertyValue::Relations(items)) if relation.owner => {
+                    let is_there = |item: &&BlockId| survey.is_item_of(**item, relation.target);
+                    let kept: Vec<BlockId> = items.iter().filter(is_there).copied().collect();
+                    (!kept.is_empty()).then_some(PropertyValue::Relations(kept))
+                }
+                _ => kind
+                    .filter(|kind| crate::check::fits(kind, &value) && kind.relation().is_none())
+                    .map(|_| value.clone()),
+            };
+            if kept.as_ref() != Some(&value) {
+                self.report.lose(
+                    LossKind::Value,
+                    format_args!("block {}", block.id),
+                    format_args!("what {key:?} was is lost in part or whole"),
+                );
+                properties.set(key, kept);
+            }
+        }
+    }
+
+    /// The blocks from the root on; what is below itself is taken out of its circle and put below the root.
+    fn in_order(&mut self, document: DocumentId, mut families: Families) -> Forest {
+        let root = document.root();
+        let (mut nodes, mut done) = (Vec::new(), HashSet::new());
+        let mut waiting = vec![(0, root)];
+        loop {
+            while let Some((depth, id)) = waiting.pop() {
+                let Some(block) = families.blocks.remove(&id) else { continue };
+                done.insert(id);
+                nodes.push(Node { depth, block });
+                let children = families.children.remove(&id).unwrap_or_default();
+                waiting.extend(children.into_iter().rev().map(|(_, child)| (depth.saturating_add(1), child)));
+            }
+            let Some(left) = families.blocks.keys().min().copied() else { return Forest(nodes) };
+            let message = "it was below itself, and is at the end of its document now";
+            self.report.lose(LossKind::Block, format_args!("block {left}"), message);
+            if let Some(block) = families.blocks.get_mut(&left).filter(|block| is_item(&block.data)) {
+                block.data.kind = BlockData::page("").kind;
+            }
+            waiting.push((1, left));
+        }
+    }
+}
+
+fn is_item(data: &BlockData) -> bool {
+    data.block_type() == BlockType::CollectionItem
+}

@@ -1,0 +1,25 @@
+//! Spaces from the bytes of their store, as a failing device may give them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use leafbase_model::Result;
+
+use crate::directory::{check_header_bytes, holds_space};
+use crate::kv::{OpenOptions, RedbStore};
+use crate::records::trust;
+
+/// Opens the store whose file has these bytes, as [`crate::directory::open_space`] does with a directory. They are never written.
+///
+/// # Errors
+/// As [`crate::directory::open_space`].
+pub fn open_image(bytes: &Arc<[u8]>, options: &OpenOptions) -> Result<RedbStore> {
+    let header = bytes.get(..bytes.len().min(320)).unwrap_or_default();
+    check_header_bytes(Path::new("the image"), header)?;
+    RedbStore::open_image(Arc::clone(bytes), options, &mut |read| holds_space(read))
+}
+
+/// Does `work` without verifying the checksum of any record on this thread: for tests that have to notice it.
+pub fn blindly<T>(work: impl FnOnce() -> T) -> T {
+    trust::blindly(work)
+}

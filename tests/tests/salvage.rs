@@ -1,0 +1,204 @@
+//! Salvage: damage, what is saved of it, and what is listed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use leafbase::{ErrorKind, LossKind, SalvageReport, Space};
+use leafbase_store::directory;
+use leafbase_store::kv::{OpenOptions, Store, WriteOptions};
+use tests::reading::{self, Question};
+use tests::rich;
+
+struct Bench {
+    _place: tempfile::TempDir,
+    from: PathBuf,
+    to: PathBuf,
+}
+
+fn bench() -> Bench {
+    let place = tempfile::tempdir().unwrap();
+    let (from, to) = (place.path().join("damaged"), place.path().join("saved"));
+    let space = rich::builder().create(&from).unwrap();
+    rich::fill(&space).unwrap();
+    space.close().unwrap();
+    Bench { _place: place, from, to }
+}
+
+type Answers = Vec<(Question, Result<String, ErrorKind>)>;
+
+fn answers(space: &Space, questions: &[Question]) -> Answers {
+    let notes = space.connect();
+    let ask = |question: &Question| (question.clone(), reading::ask(&notes, question).map_err(|error| error.kind()));
+    questions.iter().map(ask).collect()
+}
+
+fn seen(path: &Path) -> Answers {
+    let space = rich::builder().open(path).unwrap();
+    let questions = reading::questions(&space).unwrap();
+    answers(&space, &questions)
+}
+
+impl Bench {
+    /// Salvages, and sees that nothing is wrong with the result and that the source is as it was.
+    fn salvage(&self) -> SalvageReport {
+        let file = self.from.join(directory::STORE_FILE);
+        let before = fs::read(&file).unwrap();
+        let report = Space::salvage(&self.from, &self.to).unwrap();
+        assert!(fs::read(&file).unwrap() == before, "the source has changed");
+        let space = rich::builder().open(&self.to).unwrap();
+        let checked = space.check().unwrap();
+        assert!(checked.is_clean(), "{:#?} after {report:#?}", checked.problems);
+        report
+    }
+
+    /// Deletes or damages the rows whose key begins so and for which `is_meant` says so.
+    fn harm(&self, begin: &[u8], harm: impl Fn(usize, &[u8]) -> Option<Vec<u8>>) {
+        let store = directory::open(&self.from, &OpenOptions::new()).unwrap();
+        let mut rows = Vec::new();
+        let range = leafbase_store::kv::KeyRange {
+            lower: std::ops::Bound::Included(begin),
+            upper: std::ops::Bound::Unbounded,
+            reverse: false,
+        };
+        store
+            .snapshot()
+            .unwrap()
+            .scan(range, &mut |key, value| {
+                if key.starts_with(begin) {
+                    rows.push((key.to_vec(), value.to_vec()));
+                }
+                Ok(std::ops::ControlFlow::Continue(()))
+            })
+            .unwrap();
+        assert!(!rows.is_empty());
+        store
+            .write(WriteOptions::default(), &mut |write| {
+                rows.iter().enumerate().try_for_each(|(number, (key, value))| match harm(number, value) {
+                    Some(other) => write.put(key, &other),
+                    None => write.delete(key),
+                })
+            })
+            .unwrap();
+        store.close().unwrap();
+    }
+}
+
+#[test]
+fn a_whole_space_is_saved_whole() {
+    let bench = bench();
+    let report = bench.salvage();
+    assert!(report.is_whole(), "{:#?}", report.losses);
+    assert_eq!(seen(&bench.to), seen(&bench.from));
+    assert_eq!(Space::salvage(&bench.from, &bench.to).unwrap_err().kind(), ErrorKind::Validation);
+}
+
+/// Keyspace, which of its rows are damaged, and which kinds of losses are told.
+#[test]
+fn each_kind_of_record_is_lost_and_listed() {
+    use LossKind::{Block, Change, Document, File, Folder, Record, Schema, Space as Named};
+    let flipped = |value: &[u8]| {
+        let mut value = value.to_vec();
+        value[1] ^= 0x40;
+        value
+    };
+    type Which = fn(usize) -> bool;
+    let (first, all): (Which, Which) = (|number| number == 0, |_| true);
+    let cases: &[(&str, &[u8], Which, &[LossKind])] = &[
+        ("name", b"\x01space", first, &[Named, Record]),
+        ("totals", b"\x01totals", first, &[Record]),
+        ("format", b"\x01format", first, &[Record]),
+        ("a run", &[0x10], first, &[Block, Record]),
+        ("every third run", &[0x10], |number| number % 3 == 1, &[Block, Record]),
+        ("all runs", &[0x10], all, &[Block, Record]),
+        ("places", &[0x11], all, &[]),
+        ("a document", &[0x20], first, &[Document, Record]),
+        ("documents", &[0x20], all, &[Document, Record]),
+        ("indexes of documents", &[0x21], all, &[]),
+        ("a folder", &[0x30], first, &[Folder, Record]),
+        ("edges", &[0x40], all, &[]),
+        ("tasks", &[0x50], all, &[]),
+        ("a comment", &[0x60], first, &[Record]),
+        ("a file", &[0x61], first, &[File, Record]),
+        ("a chunk", &[0x62], first, &[File, Record]),
+        ("a schema", &[0x70], first, &[Schema, Record]),
+        ("schemas", &[0x70], all, &[Schema, Record]),
+        ("numbers of items", &[0x71], all, &[]),
+        ("indexes of items", &[0x72], all, &[]),
+        ("a change", &[0x80], |number| number == 3, &[Change, Record]),
+        ("changes", &[0x80], all, &[Change, Record]),
+    ];
+    for (name, begin, which, lost) in cases {
+        let bench = bench();
+        bench.harm(begin, |number, value| Some(if which(number) { flipped(value) } else { value.to_vec() }));
+        let report = bench.salvage();
+        let mut told: Vec<LossKind> = report.lost.keys().copied().collect();
+        let mut lost = lost.to_vec();
+        // What goes with others is told, too.
+        let follows = [LossKind::Schema, LossKind::Value, LossKind::File];
+        told.retain(|kind| lost.contains(kind) || !follows.contains(kind));
+        told.sort();
+        lost.sort();
+        assert_eq!(told, lost, "{name}: {:#?}", report.losses);
+        assert_eq!(report.losses.len() as u64 + report.unlisted, report.lost.values().sum::<u64>());
+        // The same of rows that are gone: what nothing else tells of is not noticed, but what is made is whole.
+        let bench = self::bench();
+        bench.harm(begin, |number, value| (!which(number)).then(|| value.to_vec()));
+        bench.salvage();
+    }
+}
+
+#[test]
+fn pages_that_are_gone_leave_the_others() {
+    let bench = bench();
+    let file = bench.from.join(directory::STORE_FILE);
+    let (image, before) = (fs::read(&file).unwrap(), seen(&bench.from));
+    let (mut salvaged, mut refused) = (0, 0);
+    for page in (0..image.len() / 4_096).step_by(3) {
+        let mut damaged = image.clone();
+        damaged[page * 4_096..(page + 1) * 4_096].fill(0);
+        fs::write(&file, damaged).unwrap();
+        match Space::salvage(&bench.from, &bench.to) {
+            Ok(_) => {
+                let space = rich::builder().open(&bench.to).unwrap();
+                assert!(space.check().unwrap().is_clean(), "page {page}");
+                let questions: Vec<_> = before.iter().map(|(question, _)| question.clone()).collect();
+                let after = answers(&space, &questions);
+                let same = after.iter().zip(&before).filter(|(after, before)| after == before).count();
+                assert!(same > 0, "page {page}");
+                salvaged += 1;
+                fs::remove_dir_all(&bench.to).unwrap();
+            }
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Corrupted, "page {page}: {error}");
+                assert!(!bench.to.exists());
+                refused += 1;
+            }
+        }
+    }
+    // The header, and the pages that lead to all others.
+    assert!(refused <= 3 && salvaged > 10, "{salvaged} salvaged, {refused} refused");
+}
+
+#[test]
+fn what_is_no_space_is_not_salvaged() {
+    let bench = bench();
+    let file = bench.from.join(directory::STORE_FILE);
+    let refused = |kind| {
+        assert_eq!(Space::salvage(&bench.from, &bench.to).unwrap_err().kind(), kind);
+        assert!(!bench.to.exists());
+    };
+    let space = Space::open(&bench.from).unwrap();
+    refused(ErrorKind::AlreadyOpen);
+    space.close().unwrap();
+    let image = fs::read(&file).unwrap();
+    fs::write(&file, &image[..200]).unwrap();
+    refused(ErrorKind::Corrupted);
+    let mut newer = image.clone();
+    (newer[64], newer[192]) = (9, 9);
+    fs::write(&file, newer).unwrap();
+    refused(ErrorKind::NewerFormat);
+    fs::remove_file(&file).unwrap();
+    refused(ErrorKind::NotASpace);
+    fs::remove_dir_all(&bench.from).unwrap();
+    refused(ErrorKind::NotFound);
+}
