@@ -202,3 +202,57 @@ fn what_is_no_space_is_not_salvaged() {
     fs::remove_dir_all(&bench.from).unwrap();
     refused(ErrorKind::NotFound);
 }
+
+/// A space in whose journal some writes stand, as a process leaves it that is killed.
+fn killed() -> Bench {
+    let bench = bench();
+    let space = rich::builder().durability(leafbase::Durability::Durable).open(&bench.from).unwrap();
+    let notes = space.connect();
+    (0..6).for_each(|number| drop(notes.create_document(&format!("last {number}")).unwrap()));
+    let killed = bench.from.with_file_name("killed");
+    fs::create_dir(&killed).unwrap();
+    for entry in fs::read_dir(&bench.from).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+        fs::copy(entry.path(), killed.join(entry.file_name())).unwrap();
+    }
+    space.close().unwrap();
+    Bench { from: killed, ..bench }
+}
+
+fn last_documents(path: &Path) -> Vec<String> {
+    let space = rich::builder().open(path).unwrap();
+    let documents = space.connect().list_documents(leafbase::ListDocuments::new()).unwrap();
+    let mut titles: Vec<_> = documents.into_iter().map(|document| document.title).collect();
+    titles.retain(|title| title.starts_with("last"));
+    titles.sort();
+    titles
+}
+
+#[test]
+fn what_stands_in_the_journal_is_saved() {
+    let bench = killed();
+    assert!(fs::metadata(bench.from.join(directory::JOURNAL_FILE)).unwrap().len() > 0);
+    let report = bench.salvage();
+    assert!(report.is_whole(), "{report:#?}");
+    assert_eq!(last_documents(&bench.to), ["last 0", "last 1", "last 2", "last 3", "last 4", "last 5"]);
+    assert_eq!(last_documents(&bench.from).len(), 6, "and it opens as well");
+    assert!(!bench.from.join(directory::JOURNAL_FILE).exists(), "a space that was closed has none");
+}
+
+#[test]
+fn a_damaged_journal_is_named_and_the_rest_of_it_saved() {
+    let bench = killed();
+    let journal = bench.from.join(directory::JOURNAL_FILE);
+    let mut bytes = fs::read(&journal).unwrap();
+    bytes[40] ^= 1;
+    fs::write(&journal, bytes).unwrap();
+    let refused = Space::open(&bench.from).unwrap_err();
+    assert_eq!((refused.kind(), refused.message()), (ErrorKind::Corrupted, "damaged: record 1 of the journal"));
+    let report = bench.salvage();
+    assert_eq!(report.lost.get(&LossKind::Journal), Some(&1), "{report:#?}");
+    assert_eq!(report.losses[0].record, "records 1 to 1 of the journal");
+    assert!(last_documents(&bench.to).contains(&"last 5".to_owned()));
+
+    fs::remove_file(&journal).unwrap();
+    let refused = Space::open(&bench.from).unwrap_err();
+    assert_eq!((refused.kind(), refused.message()), (ErrorKind::Corrupted, "damaged: the journal of the store is gone"));
+}
