@@ -28,11 +28,11 @@ pub enum Fault {
     OneIn(u64),
 }
 
-/// What an operation does to the room that is taken.
+/// What an operation does to the room that is taken: so many bytes more are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Room {
     Kept,
-    Taken,
+    Taken(usize),
 }
 
 #[derive(Clone, Default)]
@@ -48,6 +48,8 @@ struct State {
     /// One sync in so many does nothing, and says that it did.
     lies: Option<u64>,
     syncs: u64,
+    /// How many bytes fit.
+    limit: Option<u64>,
 }
 
 /// The bytes of a file.
@@ -147,6 +149,16 @@ impl Disk {
         self.state().lies = Some(every);
     }
 
+    /// Lets no more than so many bytes fit from now on; or any number.
+    pub fn limit(&self, bytes: Option<u64>) {
+        self.state().limit = bytes;
+    }
+
+    /// How many bytes are taken.
+    pub fn used(&self) -> u64 {
+        self.state().used()
+    }
+
     /// How many reads, writes, changes of length and syncs there were.
     pub fn operations(&self) -> u64 {
         self.state().operations
@@ -205,18 +217,28 @@ impl Disk {
             && match fault {
                 Fault::Once(at) => number == at,
                 Fault::From(first) => number >= first,
-                Fault::Full => room == Room::Taken,
+                Fault::Full => room != Room::Kept,
                 Fault::OneIn(every) => number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 < (1 << 32) / every,
             }
         {
             state.failures += 1;
             return Err(io::Error::new(kind, "a fault that a test asked for"));
         }
+        if let (Some(limit), Room::Taken(bytes)) = (state.limit, room)
+            && state.used() + bytes as u64 > limit
+        {
+            state.failures += 1;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         Ok(state)
     }
 }
 
 impl State {
+    fn used(&self) -> u64 {
+        self.store.visible.len() as u64 + self.files.used()
+    }
+
     /// Whether a sync that begins now is one that is done.
     fn is_honest(&mut self) -> bool {
         self.syncs += 1;
@@ -247,8 +269,8 @@ impl redb::StorageBackend for Disk {
 
     fn set_len(&self, length: u64) -> io::Result<()> {
         let length = place(length)?;
-        let longer = length > self.state().store.visible.len();
-        let mut state = self.operation(if longer { Room::Taken } else { Room::Kept })?;
+        let more = length.checked_sub(self.state().store.visible.len()).filter(|more| *more > 0);
+        let mut state = self.operation(more.map_or(Room::Kept, Room::Taken))?;
         state.store.set_length(length);
         Ok(())
     }
