@@ -1,14 +1,9 @@
 //! Sequences of requests on a space in memory, beside the naive model: equal replies, equal errors, equal documents.
 #![no_main]
 
-// The same code keeps both side by side in the tests, where the space is on disk.
-#[path = "../../tests/tests/model/pair.rs"]
-mod pair;
-
 use leafbase_test_outline::Numbers;
 use libfuzzer_sys::fuzz_target;
-
-use pair::Pair;
+use tests::model::pair::Pair;
 
 /// Requests in one sequence, at most.
 const OPERATIONS: u64 = 60;

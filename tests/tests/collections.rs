@@ -26,7 +26,9 @@ fn pair(numbers: &[u32]) -> (Pair, Option<tempfile::TempDir>) {
 #[test]
 fn collections_answer_as_the_naive_model_does() {
     let counts = Mutex::new(Counts::new());
-    let count = |name, done| counts.lock().unwrap().entry(name).or_default()[usize::from(done)] += 1;
+    let count = |request: &Request, done| {
+        counts.lock().unwrap().entry(request.name()).or_default()[usize::from(done)] += 1;
+    };
     let part = || {
         sequences(SEQUENCES / THREADS, 1_000, |numbers| {
             let (pair, _directory) = pair(numbers);

@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use leafbase_test_outline::Broken;
+use leafbase_test_outline::{Broken, Request};
 
 use tests::model::pair::Pair;
 use tests::model::sequences::{Counts, check_counts, run, sequences};
@@ -12,7 +12,7 @@ const SEQUENCES: u32 = 2_000;
 /// A sequence on disk mostly waits for it.
 const THREADS: u32 = 8;
 
-fn run_on_disk(numbers: &[u32], see: impl FnMut(String, bool)) {
+fn run_on_disk(numbers: &[u32], see: impl FnMut(&Request, bool)) {
     let directory = tempfile::tempdir().unwrap();
     run(numbers, Pair::new(Some(directory.path().join("space"))), see);
 }
@@ -20,7 +20,9 @@ fn run_on_disk(numbers: &[u32], see: impl FnMut(String, bool)) {
 #[test]
 fn the_engine_answers_as_the_naive_model_does() {
     let counts = Mutex::new(Counts::new());
-    let count = |name, done| counts.lock().unwrap().entry(name).or_default()[usize::from(done)] += 1;
+    let count = |request: &Request, done| {
+        counts.lock().unwrap().entry(request.name()).or_default()[usize::from(done)] += 1;
+    };
     let part = || sequences(SEQUENCES / THREADS, 1_000, |numbers| run_on_disk(numbers, count));
     std::thread::scope(|scope| {
         let parts: Vec<_> = (0..THREADS).map(|_| scope.spawn(part)).collect();

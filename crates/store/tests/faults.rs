@@ -8,7 +8,7 @@ use std::ops::{Bound, ControlFlow};
 
 use leafbase_model::{ErrorKind, Result};
 use leafbase_store::kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
-use leafbase_store::testkit::{Disk, Fault};
+use leafbase_store::testkit::{Disk, Fault, Loss};
 
 type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -219,6 +219,45 @@ fn power_lost_at_any_moment() {
             assert!(states[durable..].contains(&found), "seed {seed}, step {number}: no mixture, nothing lost");
         }
     }
+}
+
+/// How often something that had to survive is gone, when power is lost at any operation of the workload, in each way.
+fn lost(ignore_one_sync_in: Option<u64>) -> usize {
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    if let Some(every) = ignore_one_sync_in {
+        disk.ignore_one_sync_in(every);
+    }
+    (1..2_000).for_each(|ahead| disk.await_operation(disk.operations() + ahead));
+    let (mut states, mut durable) = (vec![(disk.operations(), Content::new())], Vec::new());
+    for number in 0..STEPS {
+        write_step(&store, number).unwrap();
+        states.push((disk.operations(), changed(&states.last().unwrap().1, number)));
+        if number.is_multiple_of(3) {
+            durable.push((disk.operations(), states.len() - 1));
+        }
+    }
+    let moments = disk.moments();
+    assert!(moments.len() > 50, "the workload has more than {} operations", moments.len());
+    let mut lost = 0;
+    for (moment, loss) in moments.iter().flat_map(|moment| Loss::ALL.map(|loss| (moment, loss))) {
+        let first = durable.iter().rev().find(|(operations, _)| *operations < moment.operations());
+        let kept = &states[first.map_or(0, |(_, state)| *state)..];
+        let found = open(&moment.after(loss, moment.operations())).and_then(|store| content(&store));
+        lost += usize::from(!found.is_ok_and(|found| kept.iter().any(|(_, state)| *state == found)));
+    }
+    lost
+}
+
+#[test]
+fn power_lost_at_any_operation_in_each_way() {
+    assert_eq!(lost(None), 0);
+}
+
+/// The control: what a disk loses that says it has written what it has not.
+#[test]
+fn a_disk_that_ignores_syncs_is_found_out() {
+    assert!(lost(Some(7)) > 0);
 }
 
 #[test]

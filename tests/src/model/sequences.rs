@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Once;
 
-use leafbase_test_outline::Numbers;
+use leafbase_test_outline::{Numbers, Request};
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{RngAlgorithm, TestError, TestRng, TestRunner};
 
 use super::pair::Pair;
 
@@ -14,13 +14,13 @@ pub const OPERATIONS: usize = 100;
 /// Numbers that a request takes, at most for most.
 const EACH: usize = 40;
 
-/// Does a sequence, and tells `see` the name of each request and whether it was done.
-pub fn run(numbers: &[u32], mut pair: Pair, mut see: impl FnMut(String, bool)) {
+/// Does a sequence, and tells `see` each request and whether it was done.
+pub fn run(numbers: &[u32], mut pair: Pair, mut see: impl FnMut(&Request, bool)) {
     let mut numbers = Numbers::new(numbers);
     for number in 2..=OPERATIONS {
         let request = pair.next(&mut numbers);
-        let name = request.name();
-        see(name, pair.step(request));
+        let asked = request.clone();
+        see(&asked, pair.step(request));
         if number % 25 == 0 {
             pair.compare_dumps();
         }
@@ -65,17 +65,35 @@ fn quiet_where_asked() {
 
 /// Does random sequences until one fails, and then smaller ones of its kind.
 pub fn sequences(cases: u32, smaller: u32, test: impl Fn(&[u32])) -> Result<(), String> {
-    let config =
-        ProptestConfig { cases, failure_persistence: None, max_shrink_iters: smaller, ..ProptestConfig::default() };
+    let config = config(cases, smaller);
+    smallest(&mut TestRunner::new(config), test).map_err(|error| error.to_string())
+}
+
+/// Does the sequence of this seed, and then smaller ones of its kind if it fails. Returns the smallest that fails, and how.
+pub fn sequence(seed: u64, smaller: u32, test: impl Fn(&[u32])) -> Result<(), (Vec<u32>, String)> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    smallest(&mut TestRunner::new_with_rng(config(1, smaller), random), test).map_err(|error| match error {
+        TestError::Fail(why, numbers) => (numbers.0, why.to_string()),
+        TestError::Abort(why) => (Vec::new(), why.to_string()),
+    })
+}
+
+fn config(cases: u32, smaller: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: smaller, ..ProptestConfig::default() }
+}
+
+fn smallest(runner: &mut TestRunner, test: impl Fn(&[u32])) -> Result<(), TestError<Tape>> {
     let numbers = prop::collection::vec(any::<u32>(), OPERATIONS * EACH).prop_map(Tape);
     quiet_where_asked();
     QUIET.set(true);
-    let outcome = TestRunner::new(config).run(&numbers, |numbers| {
+    let outcome = runner.run(&numbers, |numbers| {
         test(&numbers.0);
         Ok(())
     });
     QUIET.set(false);
-    outcome.map_err(|error| error.to_string())
+    outcome
 }
 
 /// How many requests of each kind were refused, and done.

@@ -31,6 +31,8 @@ pub struct World {
     pub documents: Vec<DocumentId>,
     pub collections: Vec<BlockId>,
     pub hidden: Hidden,
+    /// Whether the index is caught up with now and then.
+    pub flushes: bool,
 }
 
 /// Low, so that what counts towards them shows.
@@ -62,6 +64,7 @@ impl World {
             documents: Vec::new(),
             collections: Vec::new(),
             hidden: Hidden::new(Dice::new(seed, number + 1)),
+            flushes: true,
         };
         world.make_documents();
         world.present.begin(Writer::Hidden(number, 0), 1_000);
@@ -73,7 +76,7 @@ impl World {
         world
     }
 
-    /// Another world that goes on from here.
+    /// Another world that goes on from here, without an index: the first search makes one, and nothing else does.
     pub fn fork(&self, documents: &[DocumentId]) -> Self {
         let (present, store) = (self.present.fork(), Arc::new(self.store.copy()));
         let space = builder(&present).over(store.clone(), false).unwrap();
@@ -87,6 +90,7 @@ impl World {
             documents: self.documents.clone(),
             collections: self.collections.clone(),
             hidden: self.hidden.clone(),
+            flushes: false,
         };
         world.scope_anew(documents);
         world
@@ -179,7 +183,7 @@ impl World {
             self.present.begin(Writer::Hidden(self.number, step * 8 + number as u64), millis);
             done.push(self.hidden.edit(&notes, dice, &self.documents, &self.collections));
         }
-        if dice.once_in(8) {
+        if dice.once_in(8) && self.flushes {
             done.push("flush the search".into());
             self.space().flush_search().unwrap();
         }

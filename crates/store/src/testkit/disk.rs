@@ -42,11 +42,11 @@ pub enum Fault {
     OneIn(u64),
 }
 
-/// What an operation does to the room that is taken.
+/// What an operation does to the room that is taken: so many bytes more are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Room {
     Kept,
-    Taken,
+    Taken(usize),
 }
 
 #[derive(Clone, Default)]
@@ -63,6 +63,8 @@ struct State {
     /// One sync in so many does nothing, and says that it did.
     lies: Option<u64>,
     syncs: u64,
+    /// How many bytes fit.
+    limit: Option<u64>,
 }
 
 /// The bytes of a file.
@@ -168,6 +170,16 @@ impl Disk {
         self.state().lies = Some(every);
     }
 
+    /// Lets no more than so many bytes fit from now on; or any number.
+    pub fn limit(&self, bytes: Option<u64>) {
+        self.state().limit = bytes;
+    }
+
+    /// How many bytes are taken.
+    pub fn used(&self) -> u64 {
+        self.state().used()
+    }
+
     /// How many reads, writes, changes of length and syncs there were.
     pub fn operations(&self) -> u64 {
         self.state().operations
@@ -235,12 +247,18 @@ impl Disk {
                 Fault::Once(at) => number == at,
                 Fault::From(first) => number >= first,
                 Fault::Between(first, end) => (first..end).contains(&number),
-                Fault::Full => room == Room::Taken,
+                Fault::Full => room != Room::Kept,
                 Fault::OneIn(every) => number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 < (1 << 32) / every,
             }
         {
             state.failures += 1;
             return Err(io::Error::new(kind, "a fault that a test asked for"));
+        }
+        if let (Some(limit), Room::Taken(bytes)) = (state.limit, room)
+            && state.used() + bytes as u64 > limit
+        {
+            state.failures += 1;
+            return Err(io::ErrorKind::StorageFull.into());
         }
         Ok(state)
     }
@@ -252,6 +270,10 @@ impl State {
             Which::Store => &mut self.store,
             Which::Journal => &mut self.journal,
         }
+    }
+
+    fn used(&self) -> u64 {
+        (self.store.visible.len() + self.journal.visible.len()) as u64 + self.files.used()
     }
 
     /// Whether a sync that begins now is one that is done.
@@ -285,8 +307,8 @@ impl Disk {
 
     fn set_length(&self, which: Which, length: u64) -> io::Result<()> {
         let length = place(length)?;
-        let longer = length > self.length(which);
-        let mut state = self.operation(if longer { Room::Taken } else { Room::Kept })?;
+        let more = length.checked_sub(self.length(which)).filter(|more| *more > 0);
+        let mut state = self.operation(more.map_or(Room::Kept, Room::Taken))?;
         state.content(which).set_length(length);
         Ok(())
     }

@@ -1,14 +1,35 @@
 //! All kinds, in the order of the table.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::kind::Kind;
 
+mod disk_full;
+mod io_errors;
+mod kills;
+mod model;
 mod power_loss;
+mod scopes;
+mod threads;
 
-pub const ALL: &[Kind] = &[power_loss::KIND, power_loss::SKIPPING];
+pub const ALL: &[Kind] = &[
+    power_loss::KIND,
+    power_loss::SKIPPING,
+    io_errors::KIND,
+    disk_full::KIND,
+    kills::KIND,
+    model::KIND,
+    scopes::KIND,
+    threads::KIND,
+];
 
 /// Kinds that need a process of their own start this program again, with arguments that no person gives.
-pub fn child(_arguments: &[String]) -> Option<ExitCode> {
-    None
+pub fn child(arguments: &[String]) -> Option<ExitCode> {
+    match arguments {
+        [name, path, seed] if name == kills::ARGUMENT => {
+            Some(kills::write(Path::new(path), seed.parse().unwrap_or_default()))
+        }
+        _ => None,
+    }
 }

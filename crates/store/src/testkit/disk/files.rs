@@ -74,6 +74,11 @@ impl Files {
         self.made
     }
 
+    pub(super) fn used(&self) -> u64 {
+        let named = self.visible.files.values().filter_map(|file| self.contents.get(file));
+        named.map(|content| content.visible.len() as u64).sum()
+    }
+
     fn remove_directory(&mut self, directory: u64) {
         let places = self.visible.files.keys().filter(|place| place.0 == directory);
         for place in places.cloned().collect::<Vec<_>>() {
@@ -130,7 +135,7 @@ impl Disk {
     /// # Errors
     /// If there is one.
     pub fn make_directory(&self, directory: u64) -> io::Result<()> {
-        let mut state = self.operation(Room::Taken)?;
+        let mut state = self.operation(Room::Taken(0))?;
         if state.files.visible.directories.contains(&directory) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -172,7 +177,7 @@ impl Disk {
     /// # Errors
     /// If there is one.
     pub fn make_file(&self, directory: u64, name: &str) -> io::Result<()> {
-        let mut state = self.operation(Room::Taken)?;
+        let mut state = self.operation(Room::Taken(0))?;
         let files = &mut state.files;
         if files.find(directory, name).is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -187,7 +192,7 @@ impl Disk {
     /// # Errors
     /// If there is none.
     pub fn append(&self, directory: u64, name: &str, data: &[u8]) -> io::Result<()> {
-        let mut state = self.operation(Room::Taken)?;
+        let mut state = self.operation(Room::Taken(data.len()))?;
         let file = state.files.find(directory, name)?;
         if let Some(content) = state.files.contents.get_mut(&file) {
             content.write(content.visible.len(), data);
@@ -215,7 +220,7 @@ impl Disk {
     /// # Errors
     /// The fault that was asked for.
     pub fn replace_file(&self, directory: u64, name: &str, data: &[u8]) -> io::Result<()> {
-        let mut state = self.operation(Room::Taken)?;
+        let mut state = self.operation(Room::Taken(data.len()))?;
         let file = state.files.make(Content::kept(data.to_vec()));
         state.files.step(Step::Link((directory, name.to_owned()), file));
         Ok(())

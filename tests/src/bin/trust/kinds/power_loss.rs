@@ -254,7 +254,13 @@ impl<'p> Run<'p> {
         check(&machine.space, when)?;
         if self.plan.indexes || self.random.one_in(8) {
             self.trial.note("compared searches", 1);
+            let newest = |machine: &Machine| machine.disk.directories().ok().and_then(|all| all.into_iter().max());
+            let before = newest(machine);
             searches(&machine.notes(), &mut self.random, 4, when)?;
+            if before.is_some() {
+                let kept = newest(machine) == before;
+                self.trial.note(if kept { "indexes went on" } else { "indexes made anew" }, 1);
+            }
         }
         Ok(())
     }

@@ -51,6 +51,12 @@ impl Setting {
         Self { is_relaxed, cache_bytes: 1 << 20, ..Self::default() }
     }
 
+    /// The same, with time and IDs from here on that are not shared.
+    pub fn same(&self) -> Self {
+        let present = Present(Arc::new(AtomicU64::new(self.present.0.load(Ordering::Relaxed))));
+        Self { present, ..self.clone() }
+    }
+
     pub fn builder(&self) -> SpaceBuilder {
         let durability = if self.is_relaxed { Durability::Relaxed } else { Durability::Durable };
         let builder = Space::builder().clock(self.present.clone()).ids(self.present.clone());

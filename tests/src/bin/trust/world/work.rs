@@ -19,6 +19,9 @@ pub const WORDS: [&str; 16] = [
     "kestrel", "lemur", "marmoset", "narwhal", "ocelot", "pelican",
 ];
 
+/// The title of a document that others work on.
+pub const APART: &str = "uploads";
+
 /// So many documents are enough for one space: searches show them all.
 const MOST_DOCUMENTS: usize = 12;
 
@@ -54,7 +57,7 @@ struct Step<'s> {
 
 impl Step<'_> {
     fn run(&mut self) -> Result<()> {
-        let documents = self.notes.documents()?;
+        let documents = self.documents()?;
         let living: Vec<&Document> = documents.iter().filter(|document| !is_deleted(document)).collect();
         let Some(document) = self.random.pick(&living).map(|document| document.id()) else { return self.create() };
         match self.random.below(40) {
@@ -74,6 +77,10 @@ impl Step<'_> {
             37 => self.search(),
             _ => self.index(),
         }
+    }
+
+    fn documents(&self) -> Result<Vec<Document>> {
+        Ok(self.notes.documents()?.0.into_iter().filter(|document| document.title != APART).collect())
     }
 
     fn says(&mut self, what: impl Into<String>) {
@@ -148,7 +155,7 @@ impl Step<'_> {
 
     fn transfer(&mut self, document: DocumentId) -> Result<()> {
         let some = self.some(document)?;
-        let documents = self.notes.documents()?;
+        let documents = self.documents()?;
         let to = self.random.pick(&documents).map_or(document, Document::id);
         let position = self.position(to)?;
         self.says(format!("move {some:?} to {position:?}"));

@@ -1,0 +1,115 @@
+//! The process that is killed: it makes or opens a space, works on it, and says each thing when it is done.
+
+use std::hash::Hasher;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
+
+use leafbase::{
+    Connection, Durability, Fetch, GetItems, ListCollections, ListDocuments, Result, SearchIndexing, Space, TaskScope,
+    UploadFile,
+};
+
+use crate::random::Random;
+use crate::world::work::{self, APART, shown};
+
+/// What starts this program as a writer.
+pub const ARGUMENT: &str = "--write-until-killed";
+/// The author of what is compared.
+pub const MAIN: &str = "main";
+
+/// Bytes of the longest file that the other thread uploads.
+const LONGEST: usize = 2 << 20;
+/// A writer that nobody kills ends after so many calls.
+const MOST_CALLS: usize = 2_000;
+
+/// Says a line whole: a part of one would be taken for another.
+fn say(line: &str) {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock();
+    let mut out = io::stdout().lock();
+    let said = out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush());
+    // Nobody listens any more.
+    if said.is_err() {
+        std::process::exit(0);
+    }
+}
+
+pub fn write(path: &Path, seed: u64) -> ExitCode {
+    if let Err(error) = try_write(path, seed) {
+        say(&format!("failed {error:?}"));
+    }
+    ExitCode::SUCCESS
+}
+
+fn try_write(path: &Path, seed: u64) -> Result<()> {
+    let mut random = Random::new(seed);
+    let is_relaxed = random.one_in(2);
+    let indexing = if random.one_in(2) { SearchIndexing::Background } else { SearchIndexing::OnDemand };
+    let durability = if is_relaxed { Durability::Relaxed } else { Durability::Durable };
+    let builder = Space::builder().durability(durability).search_indexing(indexing);
+    let space = if path.exists() { builder.open(path)? } else { builder.create(path)? };
+    let notes = space.connect().acting_as(MAIN);
+    let mut sequence = notes.last_sequence()?;
+    say(&format!("open {sequence} {}", state(&notes)?));
+    if random.one_in(2) {
+        let (notes, seed) = (space.connect().acting_as("uploads"), random.next());
+        thread::spawn(move || upload(&notes, seed, is_relaxed));
+    }
+    if random.one_in(2) {
+        let space = space.clone();
+        thread::spawn(move || while space.flush_search().is_ok() {});
+    }
+    for _ in 0..MOST_CALLS {
+        let done = work::step(&notes, random.next());
+        let changes: Result<Vec<_>> = notes.changes_since(sequence).collect();
+        let own =
+            changes?.iter().filter(|change| &change.stamp.by == notes.author()).map(|change| change.sequence).max();
+        sequence = own.unwrap_or(sequence);
+        say(&format!("state {sequence} {}", state(&notes)?));
+        if done.outcome.is_ok() && (done.makes_durable || !is_relaxed) {
+            say(&format!("durable {sequence}"));
+        }
+    }
+    Ok(())
+}
+
+/// Uploads one file after the other into a document apart.
+fn upload(notes: &Connection, seed: u64, is_relaxed: bool) {
+    let mut random = Random::new(seed);
+    let Ok(document) = notes.create_document(APART) else { return };
+    loop {
+        let bytes = vec![random.below(256).to_le_bytes()[0]; random.place(LONGEST)];
+        let uploaded = notes.upload_file(UploadFile::new(document.id()).named("long.bin"), &*bytes);
+        if uploaded.is_err() {
+            return;
+        }
+        let changes: Result<Vec<_>> = notes.changes_since(0).collect();
+        let own = changes.into_iter().flatten().filter(|change| &change.stamp.by == notes.author());
+        if let (Some(last), false) = (own.map(|change| change.sequence).max(), is_relaxed) {
+            say(&format!("durable {last}"));
+        }
+    }
+}
+
+/// All that there is but what the other thread does, as a number.
+pub fn state(notes: &Connection) -> Result<String> {
+    #[expect(deprecated, reason = "a hash that is the same in every process")]
+    let mut hasher = std::hash::SipHasher::new();
+    let mut add = |text: &str| hasher.write(text.as_bytes());
+    let documents = notes.list_documents(ListDocuments::new().with_metadata())?;
+    for document in documents.items.iter().filter(|document| document.title != APART) {
+        add(&shown(document));
+        add(&shown(notes.fetch(Fetch::new(document.id()).with_metadata())?));
+    }
+    for scope in [TaskScope::Inbox, TaskScope::Logbook] {
+        add(&shown(notes.tasks(scope)?));
+    }
+    for collection in notes.list_collections(ListCollections::default())?.iter() {
+        add(&shown(collection));
+        add(&shown(notes.items(GetItems::of(collection.id))?));
+    }
+    Ok(format!("{:016x}", hasher.finish()))
+}
