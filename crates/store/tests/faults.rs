@@ -55,10 +55,14 @@ fn changed(content: &Content, number: u8) -> Content {
     content
 }
 
+/// Every other step at first, so that the journal soon begins.
+fn is_durable(number: u8) -> bool {
+    number.is_multiple_of(if number < 6 { 2 } else { 3 })
+}
+
 fn write_step(store: &dyn Store, number: u8) -> Result<()> {
     // Every other one is durable at first: from the second of those on, the journal has them.
-    let durability =
-        if number.is_multiple_of(if number < 6 { 2 } else { 3 }) { Durability::Durable } else { Durability::Relaxed };
+    let durability = if is_durable(number) { Durability::Durable } else { Durability::Relaxed };
     store.write(WriteOptions::durability(durability), &mut |transaction| {
         transaction.get(b"head", &mut |_| Ok(()))?;
         for (key, value) in step(number) {
@@ -212,7 +216,7 @@ fn power_lost_at_any_moment() {
         for number in 0..STEPS {
             write_step(&store, number).unwrap();
             states.push(changed(states.last().unwrap(), number));
-            if number.is_multiple_of(if number < 6 { 2 } else { 3 }) {
+            if is_durable(number) {
                 durable = states.len() - 1;
             }
             let found = content(&open(&disk.after_power_loss(seed)).unwrap()).unwrap();
@@ -233,7 +237,7 @@ fn lost(ignore_one_sync_in: Option<u64>) -> usize {
     for number in 0..STEPS {
         write_step(&store, number).unwrap();
         states.push((disk.operations(), changed(&states.last().unwrap().1, number)));
-        if number.is_multiple_of(3) {
+        if is_durable(number) {
             durable.push((disk.operations(), states.len() - 1));
         }
     }
