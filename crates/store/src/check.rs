@@ -199,6 +199,8 @@ struct Check<'a> {
     extractor: Extractor,
     progress: Progress<'a>,
     broken_off: bool,
+    /// What came between this and the rows, if it was no damage: rows could then not be told from damaged ones.
+    failure: Option<Error>,
     report: CheckReport,
 }
 
@@ -209,7 +211,8 @@ pub(crate) fn check(
     engine_is_whole: bool,
     progress: Progress<'_>,
 ) -> Result<CheckReport> {
-    let mut check = Check { source, extractor, progress, broken_off: false, report: CheckReport::default() };
+    let mut check =
+        Check { source, extractor, progress, broken_off: false, failure: None, report: CheckReport::default() };
     if !engine_is_whole {
         check.found(Law::Engine, "the store", "its own check failed");
     }
@@ -230,7 +233,7 @@ pub(crate) fn check(
     if check.broken_off {
         return Err(Error::new(ErrorKind::Canceled, "the check was broken off"));
     }
-    Ok(check.report)
+    check.failure.map_or(Ok(check.report), Err)
 }
 
 impl Check<'_> {
@@ -248,7 +251,15 @@ impl Check<'_> {
     }
 
     fn unreadable(&mut self, key: &[u8], error: &Error) {
+        self.note_failure(error);
         self.found(Law::Record, Row(key), error.message());
+    }
+
+    /// An error of the device is the answer, unless damage was found before: that makes a store fail, too.
+    fn note_failure(&mut self, error: &Error) {
+        if self.report.problems.is_empty() && error.kind() == ErrorKind::Storage {
+            self.failure = Some(Error::new(error.kind(), error.message()));
+        }
     }
 
     /// Hands each row of `keyspace` to `visit`; an error of it is a record that cannot be read.
@@ -274,6 +285,7 @@ impl Check<'_> {
             Ok(ControlFlow::Continue(()))
         });
         if let Err(error) = scanned {
+            self.note_failure(&error);
             self.found(Law::Record, name, error.message());
         }
     }

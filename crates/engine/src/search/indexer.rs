@@ -186,7 +186,8 @@ impl Indexer {
                 Ground::Ready(moment) => return Ok(*moment),
                 Ground::NoIndex => self.begin(store)?,
                 Ground::TooMuchChanged => {
-                    self.catch_up(store)?;
+                    // If it fails, for want of room to make durable what was written, more is searched beside the index.
+                    let _ = self.catch_up(store);
                     // What is written meanwhile is searched, however much it is.
                     most = usize::MAX;
                 }
@@ -338,7 +339,7 @@ impl Indexer {
     ) -> Result<()> {
         let mut generation = self.home.begin(&self.owner)?;
         loop {
-            match self.fill(store, &generation.index, progress) {
+            match self.fill(store, &generation, progress) {
                 Ok((view, sequence)) => {
                     self.publish(generation, view, sequence);
                     return Ok(());
@@ -360,10 +361,11 @@ impl Indexer {
     fn fill(
         &self,
         store: &SpaceStore,
-        index: &Index,
+        generation: &Generation,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<(Arc<View>, u64), Fault> {
-        let snapshot = self.durable_snapshot(store)?;
+        let snapshot = store.snapshot()?;
+        self.make_durable(store, generation).map_err(Fault::Index)?;
         let (reader, mut done, mut maker) = (snapshot.reader(), 0, Maker::default());
         let made = Records::of(reader).map(|record| {
             done += 1;
@@ -373,7 +375,7 @@ impl Indexer {
             recent::ready(reader, &record?, &mut maker)
         });
         let sequence = reader.last_sequence()?;
-        let view = self.update(index, &mut made.filter_map(Result::transpose), &[], sequence)?;
+        let view = self.update(&generation.index, &mut made.filter_map(Result::transpose), &[], sequence)?;
         Ok((view, sequence))
     }
 
@@ -407,13 +409,9 @@ impl Indexer {
         }
     }
 
-    /// The state of the space, which survives the loss of power: an index that knew of lost writes would tell of them for ever.
-    fn durable_snapshot(&self, store: &SpaceStore) -> Result<SpaceSnapshot> {
-        let snapshot = store.snapshot()?;
-        if self.flushes {
-            store.flush()?;
-        }
-        Ok(snapshot)
+    /// Lets what was written survive the loss of power: an index on disk that knew of lost writes would tell of them for ever.
+    fn make_durable(&self, store: &SpaceStore, generation: &Generation) -> Result<()> {
+        if self.flushes && generation.is_on_disk() { store.flush() } else { Ok(()) }
     }
 
     /// Puts what was changed since into the index; makes one if there is none, or it fails.
@@ -445,9 +443,7 @@ impl Indexer {
         if changed.is_empty() || self.home.is_read_only() {
             return Ok(());
         }
-        if self.flushes {
-            store.flush()?;
-        }
+        self.make_durable(store, &current.generation)?;
         let reader = snapshot.reader();
         let sequence = reader.last_sequence()?;
         let mut maker = Maker::default();

@@ -1,0 +1,66 @@
+//! Whole spaces on simulated disks that are full or fail.
+
+use std::io;
+use std::sync::Arc;
+
+use leafbase::{Durability, ErrorKind, Position, SearchIndexing, Space};
+use leafbase_store::kv::{OpenOptions, RedbStore};
+use leafbase_store::testkit::{Disk, Fault};
+
+/// So little memory makes reads go to the disk.
+const CACHE: usize = 16 << 10;
+
+fn space(disk: &Disk, durability: Durability) -> Space {
+    let below = disk.clone();
+    let store = RedbStore::with_backend(move || below.clone(), &OpenOptions::new().cache_bytes(CACHE)).unwrap();
+    let builder = Space::builder().durability(durability).search_indexing(SearchIndexing::OnDemand);
+    builder.over(Arc::new(store), true).unwrap()
+}
+
+/// Relaxed writes wait in memory for room; the index of a space on disk waits with them, and searches do not.
+#[test]
+fn a_search_on_a_full_disk_finds_what_is_written() {
+    let disk = Disk::new();
+    let space = space(&disk, Durability::Relaxed);
+    let notes = space.connect();
+    disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+    let document = notes.create_document("Trip").unwrap();
+    for _ in 0..20 {
+        notes.insert_markdown(&"passport ".repeat(10_000), Position::end_of(document.id())).unwrap();
+    }
+    assert_eq!(space.flush().unwrap_err().kind(), ErrorKind::NoSpace);
+    assert_eq!(notes.search("passport").unwrap().len(), 1);
+    disk.heal();
+    space.flush().unwrap();
+    space.flush_search().unwrap();
+    assert_eq!(notes.search("passport").unwrap().len(), 1);
+}
+
+/// What cannot be read is not damaged for that.
+#[test]
+fn a_check_that_cannot_read_is_an_error_and_no_report() {
+    let disk = Disk::new();
+    let space = space(&disk, Durability::Durable);
+    let document = space.connect().create_document("Trip").unwrap();
+    space.connect().insert_markdown(&"passport\n\n".repeat(400), Position::end_of(document.id())).unwrap();
+    let (mut failed, mut number) = (0, 0);
+    loop {
+        number += 1;
+        let (before, failures) = (disk.operations(), disk.failures());
+        disk.fail(Fault::Once(before + number), io::ErrorKind::Other);
+        let checked = space.check();
+        disk.heal();
+        if disk.failures() == failures {
+            break;
+        }
+        match checked {
+            Ok(report) => assert!(report.is_clean(), "operation {number}: {report:?}"),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Storage, "operation {number}: {error:?}");
+                failed += 1;
+            }
+        }
+        assert!(space.check().unwrap().is_clean(), "after operation {number}");
+    }
+    assert!(failed > 5, "{failed} of {number}");
+}
