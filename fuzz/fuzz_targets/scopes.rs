@@ -30,8 +30,8 @@ fuzz_target!(|bytes: &[u8]| {
     let mut pair = BEGUN.with(|begun| begun[usize::from(*first) % begun.len()].fork());
     for (step, bytes) in (1_000..).zip(rest.chunks(EACH).take(CALLS)) {
         // The rest of one world is changed by other numbers than that of the other.
-        let hidden =
-            [0, 1].map(|world| Dice::new(bytes.iter().fold(step, |sum, byte| sum * 31 + u64::from(*byte)), world));
+        let of_bytes = bytes.iter().fold(step, |sum: u64, byte| sum.rotate_left(8) ^ u64::from(*byte));
+        let hidden = [0, 1].map(|world| Dice::new(of_bytes, world));
         if let Err(error) = pair.step_by(step, Dice::of(bytes), hidden) {
             panic!("{}\n{error}", pair.story.join("\n"));
         }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use crate::kind::Kind;
 
+mod damage;
 mod disk_full;
 mod io_errors;
 mod kills;
@@ -19,6 +20,7 @@ pub const ALL: &[Kind] = &[
     io_errors::KIND,
     disk_full::KIND,
     kills::KIND,
+    damage::KIND,
     model::KIND,
     scopes::KIND,
     threads::KIND,

@@ -47,7 +47,7 @@ fn play(seed: u64, broken: Option<Broken>, smaller: u32) -> Result<Trial, Failur
             format!("  {request:?}{}\n", if *is_done { "" } else { " (refused)" })
         };
         let story: String = done.borrow().iter().map(told).collect();
-        return Err(Failure::new(Fault::WrongData, format!("after\n{story}{why}")));
+        return Err(Failure::new(Fault::WrongData, format!("{why}\nafter\n{story}")));
     }
     let mut trial = Trial { trials: 1, ..Trial::default() };
     for (_, is_done) in &*done.borrow() {

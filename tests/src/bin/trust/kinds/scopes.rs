@@ -17,7 +17,7 @@ pub const KIND: Kind = Kind {
 fn trial(seed: u64) -> Result<Trial, Failure> {
     play(seed, Leak::None).map_err(|error| {
         let (steps, why, story) = shortest(seed, Leak::None);
-        let shown = if story.is_empty() { error } else { format!("steps {steps:?}\n{story}\n{why}") };
+        let shown = if story.is_empty() { error } else { format!("{why}\nsteps {steps:?}\n{story}") };
         Failure::new(Fault::WrongData, shown)
     })
 }
@@ -28,7 +28,7 @@ fn leaking(seed: u64) -> Result<Trial, Failure> {
 
 fn play(seed: u64, leak: Leak) -> Result<Trial, String> {
     let (steps, mut counts): (Vec<u64>, _) = ((0..CALLS).collect(), Counts::new());
-    check(seed, &steps, leak, &mut counts).map_err(|(error, story)| format!("{story}\n{error}"))?;
+    check(seed, &steps, leak, &mut counts).map_err(|(error, story)| format!("{error}\n{story}"))?;
     let mut trial = Trial { trials: 1, ..Trial::default() };
     for [refused, done] in counts.values() {
         trial.note("calls refused", *refused as u64);
