@@ -12,10 +12,10 @@ use crate::connection::{Connection, Writing};
 use crate::prepare;
 use crate::sight::{Full, Sight};
 
-mod listing;
+pub(crate) mod listing;
 mod scoped;
 
-pub(crate) use listing::{find, query};
+use listing::find;
 
 /// The title of the hidden document that keeps the tasks of the inbox.
 const INBOX: &str = "Inbox";

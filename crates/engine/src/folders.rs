@@ -114,7 +114,7 @@ impl ReadFolders for Folders<'_> {
     fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>> {
         let within = Within::Location(Location::Folder(folder));
         let query = DocumentQuery { within, ..DocumentQuery::default() };
-        Ok(documents::find(self.0, &query, None, usize::MAX)?.0)
+        Ok(documents::listing::find(self.0, &query, None, usize::MAX)?.0)
     }
 
     fn document_count(&self, folder: FolderId) -> Result<u64> {

@@ -134,6 +134,7 @@ pub use leafbase_store::{CheckReport, Problem, SpaceMeta, Stats};
 #[doc(hidden)]
 pub use scope::Leak;
 pub use scope::{Scope, ScopedChanges};
+#[cfg(feature = "search")]
 pub use search::SearchIndexing;
 pub use sight::{Full, Scoped, Sight};
 pub use space::{Progress, Space, SpaceBuilder};

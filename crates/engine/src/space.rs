@@ -256,6 +256,7 @@ impl Space {
         open.clone().ok_or_else(|| Error::new(ErrorKind::Closed, "the space is closed"))
     }
 
+    #[cfg(feature = "search")]
     pub(crate) fn indexer(&self) -> &Arc<Indexer> {
         &self.0.search
     }
