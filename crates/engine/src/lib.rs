@@ -33,6 +33,7 @@
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
 //! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
+//! | see what links where | [`document_links`](Connection::document_links) |
 //! | follow what happens | [`changes_since`](Connection::changes_since) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | show some documents alone | [`Space::scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`] |
@@ -130,6 +131,7 @@ pub use ids::RandomIds;
 pub use leafbase_model::*;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{CheckReport, Problem, SpaceMeta, Stats};
+pub use links::{DocumentLinks, Link};
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use scope::Leak;

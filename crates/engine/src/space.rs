@@ -95,6 +95,11 @@ impl Space {
         Self::builder().open(path)
     }
 
+    /// Whether the directory `path` has what a space has. Nothing is opened: whether it can be, only [`Self::open`] tells.
+    pub fn is_at(path: impl AsRef<Path>) -> bool {
+        path.as_ref().join(leafbase_store::directory::STORE_FILE).is_file()
+    }
+
     /// Makes a space that lives in memory and goes with its last handle.
     ///
     /// # Errors
