@@ -10,7 +10,10 @@ pub(crate) enum Home {
 
 /// Nobody brings it up to date.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct SearchIndexing;
+pub(crate) enum SearchIndexing {
+    #[default]
+    Never,
+}
 
 /// No index.
 pub(crate) struct Indexer;
