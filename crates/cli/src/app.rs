@@ -48,7 +48,10 @@ impl App {
     fn open(&self, builder: &SpaceBuilder) -> Result<Connection> {
         let path = self.path()?;
         let opened = self.patiently(|| builder.clone().open(&path));
-        Ok(opened.map_err(|error| tell_space(error, &path))?.connect().acting_as(&self.common.author))
+        Ok(opened
+            .map_err(|error| tell_space(error, &path))?
+            .connect()
+            .acting_as(self.common.author.as_deref().unwrap_or_default()))
     }
 
     /// Tries until the space is free, as long as was asked for.

@@ -46,8 +46,8 @@ pub(crate) struct Common {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Whose name stands on what is written
-    #[arg(long = "as", global = true, env = "LEAFBASE_AUTHOR", value_name = "NAME", default_value = "")]
-    pub(crate) author: String,
+    #[arg(long = "as", global = true, env = "LEAFBASE_AUTHOR", value_name = "NAME")]
+    pub(crate) author: Option<String>,
     /// Seconds to wait for another program that has the space open
     #[arg(long, global = true, value_name = "SECONDS", default_value_t = 2)]
     pub(crate) wait: u64,

@@ -34,12 +34,15 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> Result<Named>
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);
     }
-    if let Ok(day) = name.parse::<DayRef>()
-        && let Some(note) = note_of(notes, day)?
-    {
+    let day = name.parse::<DayRef>().ok();
+    if let Some(note) = day.map(|day| note_of(notes, day)).transpose()?.flatten() {
         return Ok(Named::Document(Box::new(notes.document(DocumentId::of_root(note.id))?)));
     }
-    by_title(&Catalog::read(notes)?, name).map(|document| Named::Document(Box::new(document)))
+    match by_title(&Catalog::read(notes)?, name) {
+        Err(_) if day.is_some() => Err(Fault::not_found(format!("there is no note of {name} yet"))
+            .hint(format!("it is made by the first write to it: leafbase add --to {name} TEXT"))),
+        found => found.map(|document| Named::Document(Box::new(document))),
+    }
 }
 
 /// The note of a day without what is in it, if there is one.

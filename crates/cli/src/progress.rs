@@ -91,3 +91,51 @@ pub(crate) fn while_running<T>(what: &'static str, work: impl FnOnce() -> T) -> 
         done
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use indicatif::{InMemoryTerm, TermLike};
+
+    use super::*;
+
+    /// What a terminal of 80 columns shows.
+    fn shown(total: Option<u64>, done: u64) -> String {
+        let terminal = InMemoryTerm::new(3, 80);
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let bar = bar("importing", total, target).with_elapsed(Duration::from_secs(10));
+        advance(&bar, done, total);
+        bar.tick();
+        let line = terminal.contents();
+        assert!(line.lines().count() == 1 && line.chars().count() <= usize::from(terminal.width()), "{line}");
+        bar.finish_and_clear();
+        assert_eq!(terminal.contents(), "", "nothing stays");
+        line
+    }
+
+    #[test]
+    fn a_line_tells_how_much_is_done_how_fast_and_how_long_it_will_take() {
+        let line = shown(Some(4_000), 1_000);
+        assert!(
+            line.starts_with("importing ==") && line.contains("> ") && line.contains(" 1,000 of 4,000  "),
+            "{line}"
+        );
+        assert!(line.contains("/s  ") && line.ends_with("s left"), "{line}");
+    }
+
+    #[test]
+    fn without_a_total_it_tells_how_much_is_done_how_fast_and_since_when() {
+        let line = shown(None, 1_234);
+        assert!(line.starts_with("importing ") && line.contains(" 1,234  ") && line.ends_with("/s  10s"), "{line}");
+    }
+
+    #[test]
+    fn nothing_is_drawn_before_half_a_second_or_where_nobody_looks() {
+        let mut line = Line { what: "importing", began: Instant::now(), seen: true, bar: None };
+        assert!(line.tell(1, Some(2)).is_continue() && line.bar.is_none(), "too early");
+        let began = Instant::now().checked_sub(PATIENCE).unwrap_or_else(Instant::now);
+        let mut line = Line { what: "importing", began, seen: false, bar: None };
+        assert!(line.tell(1, Some(2)).is_continue() && line.bar.is_none(), "nobody looks");
+        line.seen = true;
+        assert!(line.tell(1, Some(2)).is_continue() && line.bar.is_some());
+    }
+}

@@ -16,9 +16,12 @@ use crate::show::line;
 /// Add markdown to today's note, another document or a new one, or add a task
 #[derive(Debug, Args)]
 pub(crate) struct Add {
-    /// Markdown, words joined by spaces; without any, or as -, it is read from the standard input
+    /// Markdown; without any, or as -, it is read from the standard input
     #[arg(allow_hyphen_values = true)]
-    text: Vec<String>,
+    text: Option<String>,
+    /// More words of it
+    #[arg(hide = true)]
+    more: Vec<String>,
     /// The document, or the ID of a block, or a day, whose note is made if there is none [default: today, a task: the inbox]
     #[arg(short, long, value_name = "NAME")]
     to: Option<String>,
@@ -66,11 +69,10 @@ impl Add {
 
     /// The text of the command line, or of the standard input.
     fn words(&self) -> Result<String> {
-        match self.text.as_slice() {
-            [] if io::stdin().is_terminal() => Err(Fault::usage("there is nothing to add").hint("leafbase add TEXT")),
-            [] => read_stdin(),
-            [dash] if dash == "-" => read_stdin(),
-            words => Ok(words.join(" ")),
+        match self.text.as_deref() {
+            None if io::stdin().is_terminal() => Err(Fault::usage("there is nothing to add").hint("leafbase add TEXT")),
+            None | Some("-") => read_stdin(),
+            Some(first) => Ok([&[first.to_owned()], self.more.as_slice()].concat().join(" ")),
         }
     }
 
@@ -87,7 +89,7 @@ impl Add {
     }
 
     fn document(&self, app: &mut App, notes: &Connection, title: &str) -> Result<()> {
-        let text = if self.text.is_empty() && io::stdin().is_terminal() { String::new() } else { self.words()? };
+        let text = if self.text.is_none() && io::stdin().is_terminal() { String::new() } else { self.words()? };
         let place = self.folder.as_deref().map(|name| names::destination(notes, name)).transpose()?;
         let request = CreateDocuments::titled([title]).at(place.unwrap_or(Destination::Unsorted));
         let made = notes.create_documents(request)?;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use leafbase::ExportOptions;
+use leafbase::{ErrorKind, ExportOptions};
 
 use crate::app::App;
-use crate::fault::{Exit, Result};
+use crate::fault::{Exit, Fault, Result};
 use crate::progress::Line;
 use crate::show::{line, reports};
 
@@ -31,8 +31,12 @@ impl Export {
         let notes = app.reader()?;
         let options = ExportOptions::new().into_existing(self.into_existing);
         let mut progress = Line::new("exporting");
-        let report = notes.export_folder(&self.path, &options, &mut |step| progress.tell(step.done, step.total))?;
+        let report = notes.export_folder(&self.path, &options, &mut |step| progress.tell(step.done, step.total));
         drop(progress);
+        let report = report.map_err(|error| match error.kind() {
+            ErrorKind::Validation => Fault::from(error).hint("to write into it all the same: --into-existing"),
+            _ => error.into(),
+        })?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };
         if app.common.json {
             return app.out.json(&report).map(|()| exit);

@@ -76,6 +76,7 @@ impl Grep {
                 found.push(Found { document_id, title: document.title, path, matches });
             }
         }
+        found.sort_by_cached_key(|found| (found.path.to_lowercase(), found.document_id));
         Ok(found)
     }
 

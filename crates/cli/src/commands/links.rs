@@ -26,24 +26,26 @@ impl Links {
             return app.out.json(&links);
         }
         let folders = Folders::read(&notes)?;
-        section(app, &notes, &folders, ("links to", "links nowhere"), &links.links, |link| link.target_document_id)?;
+        section(app, &notes, &folders, ("links to", "links nowhere"), (&links.links, false), |link| {
+            link.target_document_id
+        })?;
         let back = ("is linked from", "is linked from nowhere");
-        section(app, &notes, &folders, back, &links.back_links, |link| Some(link.document_id))
+        section(app, &notes, &folders, back, (&links.back_links, true), |link| Some(link.document_id))
     }
 }
 
-/// The other document of each link, and what the block says.
+/// The other document of each link, and what the block says; by path, if there is no order of reading.
 fn section(
     app: &mut App,
     notes: &Connection,
     folders: &Folders,
     (some, none): (&str, &str),
-    links: &[Link],
+    (links, sorts): (&[Link], bool),
     other: impl Fn(&Link) -> Option<DocumentId>,
 ) -> Result<()> {
     let heading = if links.is_empty() { none } else { some };
     app.out.line(app.out.paint(styles::TITLE, heading))?;
-    let mut rows = Vec::with_capacity(links.len());
+    let mut rows: Vec<(String, Vec<Cell>)> = Vec::with_capacity(links.len());
     for link in links {
         let path = match (other(link), link.target_date) {
             (Some(document), _) => folders.path_of(&notes.document(document)?),
@@ -51,7 +53,11 @@ fn section(
             (None, None) => "what is gone".to_owned(),
         };
         let words = Cell::styled(line::first(&link.markdown), styles::QUIET);
-        rows.push(vec![Cell::new(""), Cell::styled(path, styles::TITLE), words]);
+        let row = vec![Cell::new(""), Cell::styled(&path, styles::TITLE), words];
+        rows.push((path, row));
     }
-    table::write(&mut app.out, &rows)
+    if sorts {
+        rows.sort_by_cached_key(|(path, _)| path.to_lowercase());
+    }
+    table::write(&mut app.out, &rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>())
 }

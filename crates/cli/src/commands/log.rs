@@ -12,6 +12,8 @@ use crate::fault::Result;
 use crate::interrupt;
 use crate::show::{line, styles};
 
+/// So many documents of a write are named.
+const NAMED: usize = 3;
 /// Ctrl-C is looked for so often.
 const STEP: Duration = Duration::from_millis(50);
 
@@ -100,10 +102,12 @@ fn show_since(app: &mut App, notes: &Connection, since: u64) -> Result<u64> {
 }
 
 fn show(app: &mut App, notes: &Connection, change: &Change) -> Result<()> {
-    let titles = change.documents.iter().take(3).map(|document| title(notes, *document)).collect::<Result<Vec<_>>>()?;
+    let mut titles =
+        change.documents.iter().take(NAMED).map(|document| title(notes, *document)).collect::<Result<Vec<_>>>()?;
+    titles.sort();
     let mut titles = titles.join(", ");
-    if change.documents.len() > 3 {
-        titles += &format!(" and {} more", change.documents.len() - 3);
+    if change.documents.len() > NAMED {
+        titles += &format!(" and {} more", change.documents.len() - NAMED);
     }
     let number = app.out.paint(styles::QUIET, format_args!("{:>6}", change.sequence));
     let (at, by) = (change.stamp.at, &change.stamp.by);

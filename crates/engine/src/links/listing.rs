@@ -41,7 +41,7 @@ pub struct Link {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DocumentLinks {
-    /// Links in its blocks, in reading order; of one block those to blocks first, each target once.
+    /// Links in its blocks, in reading order, each target once for each block.
     pub links: Vec<Link>,
     /// Links in other documents, those in the trash left out, to it, to one of its blocks, or to its day if it is a daily note. By
     /// document and block.
@@ -85,10 +85,10 @@ impl Connection<Full> {
 
 /// The links in the text of `block`, each target once.
 fn links_of(reader: Reader<'_>, document: DocumentId, block: &BlockRecord) -> Result<Vec<Link>> {
-    let mut ends = BTreeSet::new();
+    let (mut ends, mut known) = (Vec::new(), BTreeSet::new());
     edges(&block.data, &mut |target| {
-        if target.kind == EdgeKind::Link {
-            ends.insert(target.to);
+        if target.kind == EdgeKind::Link && known.insert(target.to) {
+            ends.push(target.to);
         }
     });
     ends.into_iter().map(|end| link(reader, document, block, end)).collect()
