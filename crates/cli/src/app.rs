@@ -88,8 +88,8 @@ fn space_at(directory: &Path) -> Result<Option<PathBuf>> {
     }
     // What may not be listed holds no space for us.
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let named = entries.filter(|path| path.extension().is_some_and(|extension| extension == "leafbase"));
-    let mut found: Vec<_> = named.filter(|path| Space::is_at(path)).collect();
+    let spaces = entries.filter(|path| path.extension().is_some_and(|extension| extension == "leafbase"));
+    let mut found: Vec<_> = spaces.filter(|path| Space::is_at(path)).collect();
     found.sort();
     if found.len() > 1 {
         let names: Vec<_> = found.iter().map(|path| path.display().to_string()).collect();

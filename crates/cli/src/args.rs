@@ -96,7 +96,7 @@ impl Command {
     pub(crate) fn run(self, app: &mut App) -> Result<Exit> {
         let done = match self {
             Self::Grep(grep) => return grep.run(app),
-            Self::Check(check) => return check.run(app),
+            Self::Check(_) => return check::Check::run(app),
             Self::Import(import) => return import.run(app),
             Self::Export(export) => return export.run(app),
             Self::New(new) => new.run(app),
@@ -108,14 +108,14 @@ impl Command {
             Self::Rm(rm) => rm.run(app),
             Self::Search(search) => search.run(app),
             Self::Tasks(tasks) => tasks.run(app),
-            Self::Today(today) => today.run(app),
+            Self::Today(_) => today::Today::run(app),
             Self::Collections(collections) => collections.run(app),
             Self::Query(query) => query.run(app),
             Self::Links(links) => links.run(app),
             Self::Log(log) => log.run(app),
-            Self::Stats(stats) => stats.run(app),
+            Self::Stats(_) => stats::Stats::run(app),
             Self::Backup(backup) => backup.run(app),
-            Self::Compact(compact) => compact.run(app),
+            Self::Compact(_) => compact::Compact::run(app),
             Self::Completions(completions) => completions.run(app),
             Self::Man(man) => man.run(app),
         };

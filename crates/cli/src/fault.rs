@@ -138,7 +138,7 @@ impl Told {
         let mut text = format!("{red}error:{red:#} {}\n", self.message);
         for (index, line) in self.hint.iter().flat_map(|hint| hint.lines()).enumerate() {
             let label = if index == 0 { format!("{cyan}hint:{cyan:#}") } else { "     ".to_owned() };
-            text += &format!("{label} {line}\n");
+            text.extend([&label, " ", line, "\n"]);
         }
         text
     }
@@ -159,7 +159,7 @@ impl From<Error> for Fault {
         let mut message = error.to_string();
         let mut source = std::error::Error::source(&error);
         while let Some(below) = source {
-            message += &format!(": {below}");
+            message = format!("{message}: {below}");
             source = below.source();
         }
         let told = Told {

@@ -1,5 +1,7 @@
 //! The `leafbase` program: reads the command line, runs one command, and tells by its exit code how that went.
 
+#![expect(clippy::doc_markdown, reason = "comments of commands and options are their help, which a terminal shows")]
+
 mod fault;
 
 mod args;

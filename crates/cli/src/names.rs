@@ -67,11 +67,14 @@ fn by_id(notes: &Connection, block: BlockId, name: &str) -> Result<Named> {
 
 const ALL_DOCUMENTS: &str = "all documents, with their IDs: leafbase ls --all --long";
 
+/// Whether a name means the document with this path.
+type Test<'a> = dyn Fn(&str, &Document) -> bool + 'a;
+
 fn by_title(catalog: &Catalog, name: &str) -> Result<Document> {
     let lower = name.to_lowercase();
     let id = name.to_ascii_uppercase();
     let may_be_id = name.len() >= PREFIX;
-    let tests: [&dyn Fn(&str, &Document) -> bool; 3] = [
+    let tests: [&Test<'_>; 3] = [
         &|path, document| path == name || document.title == name,
         &|path, document| path.to_lowercase() == lower || document.title.to_lowercase() == lower,
         &|_, document| may_be_id && document.id().to_string().starts_with(&id),
@@ -98,13 +101,12 @@ fn by_title(catalog: &Catalog, name: &str) -> Result<Document> {
 
 fn ambiguous(what: &str, name: &str, candidates: impl Iterator<Item = (String, String)>) -> Fault {
     let candidates: Vec<_> = candidates.collect();
-    let mut hint = "name one by its ID, or by its path:".to_owned();
-    for (id, path) in candidates.iter().take(LISTED) {
-        hint += &format!("\n{id}  {path}");
-    }
+    let mut hint = vec!["name one by its ID, or by its path:".to_owned()];
+    hint.extend(candidates.iter().take(LISTED).map(|(id, path)| format!("{id}  {path}")));
     if candidates.len() > LISTED {
-        hint += &format!("\nand {} more", candidates.len() - LISTED);
+        hint.push(format!("and {} more", candidates.len() - LISTED));
     }
+    let hint = hint.join("\n");
     Fault::usage(format!("{} {what} are called {name:?}", candidates.len())).hint(hint).with_details(candidates)
 }
 

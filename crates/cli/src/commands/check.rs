@@ -12,7 +12,7 @@ use crate::show::{line, styles};
 pub(crate) struct Check {}
 
 impl Check {
-    pub(crate) fn run(self, app: &mut App) -> Result<Exit> {
+    pub(crate) fn run(app: &mut App) -> Result<Exit> {
         let notes = app.reader()?;
         let mut progress = Line::new("checking");
         let report = notes.space().check_with(&mut |step| progress.tell(step.done, step.total))?;

@@ -65,6 +65,8 @@ fn list(app: &mut App, notes: &Connection) -> Result<()> {
     if all.is_empty() {
         return app.out.line("no collections");
     }
+    let mut all = all.0;
+    all.sort_by_cached_key(|collection| (collection.name.to_lowercase(), collection.id));
     let mut rows = Vec::with_capacity(all.len());
     for collection in &all {
         rows.push(vec![

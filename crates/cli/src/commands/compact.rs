@@ -19,7 +19,7 @@ struct Compacted {
 }
 
 impl Compact {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
+    pub(crate) fn run(app: &mut App) -> Result<()> {
         let notes = app.writer()?;
         let space = notes.space();
         let bytes_before = space.stats()?.bytes;

@@ -1,5 +1,7 @@
 //! `leafbase ls`: folders and documents.
 
+use std::cmp::Reverse;
+
 use clap::{Args, ValueEnum};
 use leafbase::{Document, Folder, FolderRef, ListDocuments};
 
@@ -69,12 +71,8 @@ impl List {
                 let name = if self.all { folders.path_of(document) } else { document.title.clone() };
                 (name.to_lowercase(), document.id())
             }),
-            Order::Created => {
-                documents.sort_by_key(|document| std::cmp::Reverse((document.created_at(), document.id())))
-            }
-            Order::Modified => {
-                documents.sort_by_key(|document| std::cmp::Reverse((document.modified_at(), document.id())))
-            }
+            Order::Created => documents.sort_by_key(|one| Reverse((one.created_at(), one.id()))),
+            Order::Modified => documents.sort_by_key(|one| Reverse((one.modified_at(), one.id()))),
         }
     }
 

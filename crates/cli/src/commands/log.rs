@@ -107,7 +107,7 @@ fn show(app: &mut App, notes: &Connection, change: &Change) -> Result<()> {
     titles.sort();
     let mut titles = titles.join(", ");
     if change.documents.len() > NAMED {
-        titles += &format!(" and {} more", change.documents.len() - NAMED);
+        titles = format!("{titles} and {} more", change.documents.len() - NAMED);
     }
     let number = app.out.paint(styles::QUIET, format_args!("{:>6}", change.sequence));
     let (at, by) = (change.stamp.at, &change.stamp.by);

@@ -19,14 +19,12 @@ pub(crate) struct Man {
 impl Man {
     pub(crate) fn run(self, app: &mut App) -> Result<()> {
         let command = Arguments::command();
-        match self.to {
-            Some(path) => clap_mangen::generate_to(command, &path)
-                .map_err(|error| Fault::system(format!("manual pages in {}", path.display()), &error)),
-            None => {
-                let mut page = Vec::new();
-                clap_mangen::Man::new(command).render(&mut page)?;
-                app.out.bytes(&page)
-            }
+        if let Some(path) = self.to {
+            let failed = |error| Fault::system(format!("manual pages in {}", path.display()), &error);
+            return clap_mangen::generate_to(command, &path).map_err(failed);
         }
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command).render(&mut page)?;
+        app.out.bytes(&page)
     }
 }

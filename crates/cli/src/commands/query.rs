@@ -23,7 +23,7 @@ pub(crate) struct Query {
     /// The collection, by its name or ID
     collection: String,
     /// What has to hold; several conditions have to hold together
-    #[arg(short, long = "where", value_name = "CONDITION")]
+    #[arg(short = 'w', long = "where", value_name = "CONDITION")]
     conditions: Vec<String>,
     /// Sort by this key, then by the next; with a minus before it the greatest first
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
@@ -136,8 +136,8 @@ fn kind_of(schema: &Schema, key: &str) -> Result<PropertyType> {
     if key == &*schema.content.key || key == "title" {
         return Ok(PropertyType::Text);
     }
-    let keys = schema.properties.iter().map(|property| property.key.to_string());
-    let keys = std::iter::once(schema.content.key.to_string()).chain(keys).collect::<Vec<_>>();
+    let keys = schema.properties.iter().map(|property| &*property.key);
+    let keys = std::iter::once(&*schema.content.key).chain(keys).collect::<Vec<_>>();
     Err(Fault::not_found(format!("there is no property {key:?}")).hint(format!("its keys are: {}", keys.join(", "))))
 }
 

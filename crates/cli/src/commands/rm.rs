@@ -29,6 +29,7 @@ pub(crate) struct Remove {
 
 #[derive(Default, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names of requests")]
 struct Removed {
     document_ids: Vec<DocumentId>,
     block_ids: Vec<BlockId>,

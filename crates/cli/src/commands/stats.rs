@@ -29,7 +29,7 @@ struct Shown {
 }
 
 impl Stats {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
+    pub(crate) fn run(app: &mut App) -> Result<()> {
         let notes = app.reader()?;
         let (stats, meta) = (notes.space().stats()?, notes.space().meta()?);
         if app.common.json {

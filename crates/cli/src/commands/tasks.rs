@@ -71,7 +71,7 @@ impl Tasks {
         if app.common.json {
             return app.out.json(&Items(found.into_iter().flat_map(|(_, tasks)| tasks).collect()));
         }
-        self.show(app, &notes, &found)
+        show(app, &notes, &found)
     }
 
     fn list(&self, notes: &Connection, scope: TaskScope) -> Result<Vec<Task>> {
@@ -81,24 +81,6 @@ impl Tasks {
             None => request,
         };
         Ok(notes.tasks(request)?.items)
-    }
-
-    fn show(&self, app: &mut App, notes: &Connection, found: &[(&str, Vec<Task>)]) -> Result<()> {
-        let today = today(notes)?;
-        if found.iter().all(|(_, tasks)| tasks.is_empty()) {
-            return app.out.line("no tasks");
-        }
-        let shown = found.iter().filter(|(_, tasks)| !tasks.is_empty());
-        for (index, (name, list)) in shown.enumerate() {
-            if !name.is_empty() {
-                if index > 0 {
-                    app.out.line("")?;
-                }
-                app.out.line(app.out.paint(styles::TITLE, name))?;
-            }
-            tasks::write(&mut app.out, notes, today, list)?;
-        }
-        Ok(())
     }
 
     fn change(&self, app: &mut App) -> Result<()> {
@@ -113,6 +95,24 @@ impl Tasks {
         }
         tasks::write(&mut app.out, &notes, today(&notes)?, &changed)
     }
+}
+
+fn show(app: &mut App, notes: &Connection, found: &[(&str, Vec<Task>)]) -> Result<()> {
+    let today = today(notes)?;
+    if found.iter().all(|(_, tasks)| tasks.is_empty()) {
+        return app.out.line("no tasks");
+    }
+    let shown = found.iter().filter(|(_, tasks)| !tasks.is_empty());
+    for (index, (name, list)) in shown.enumerate() {
+        if !name.is_empty() {
+            if index > 0 {
+                app.out.line("")?;
+            }
+            app.out.line(app.out.paint(styles::TITLE, name))?;
+        }
+        tasks::write(&mut app.out, notes, today, list)?;
+    }
+    Ok(())
 }
 
 /// The day that it is in the space.

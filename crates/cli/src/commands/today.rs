@@ -19,7 +19,7 @@ struct Shown {
 }
 
 impl Today {
-    pub(crate) fn run(self, app: &mut App) -> Result<()> {
+    pub(crate) fn run(app: &mut App) -> Result<()> {
         let notes = app.reader()?;
         let note = match notes.fetch(Fetch::today()) {
             Ok(note) => Some(note),

@@ -52,19 +52,16 @@ impl Tree {
         if app.common.json {
             return list::everything(app, &catalog);
         }
-        let mut nodes = Vec::new();
+        let mut lines = Vec::new();
         for (depth, folder) in catalog.folders.listed.iter().flat_map(Folder::walk) {
-            nodes.extend(folder_nodes(&catalog, folder, depth));
+            lines.extend(folder_nodes(&catalog, folder, depth));
         }
-        let top = below.and_then(|below| position(&nodes, below)).unwrap_or(0);
-        let (level, _) = nodes.get(top).map_or((0, None), |(depth, cell, _)| (*depth, Some(cell)));
-        let shown = nodes.into_iter().skip(top).enumerate();
-        let shown = shown.take_while(|(index, (depth, ..))| below.is_none() || *index == 0 || *depth > level);
-        let shown: Vec<_> = shown
-            .map(|(_, (depth, cell, _))| (depth - level, cell))
-            .filter(|(depth, _)| *depth <= self.depth)
-            .collect();
-        tree::write(&mut app.out, &shown)
+        let top = below.and_then(|below| position(&lines, below)).unwrap_or(0);
+        let level = lines.get(top).map_or(0, |(depth, ..)| *depth);
+        let ends = |(index, (depth, ..)): &(usize, Node)| below.is_some() && *index > 0 && *depth <= level;
+        let shown = lines.into_iter().skip(top).enumerate().take_while(|line| !ends(line));
+        let shown = shown.map(|(_, (depth, cell, _))| (depth - level, cell)).filter(|(depth, _)| *depth <= self.depth);
+        tree::write(&mut app.out, &shown.collect::<Vec<_>>())
     }
 }
 

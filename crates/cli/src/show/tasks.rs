@@ -46,10 +46,12 @@ fn place(notes: &Connection, titles: &mut HashMap<DocumentId, String>, location:
         TaskLocation::Inbox => "inbox".to_owned(),
         TaskLocation::DailyNote(day) => day.to_string(),
         TaskLocation::Document(document) => {
-            if !titles.contains_key(&document) {
-                titles.insert(document, notes.document(document)?.title);
+            if let Some(title) = titles.get(&document) {
+                return Ok(title.clone());
             }
-            titles.get(&document).cloned().unwrap_or_default()
+            let title = notes.document(document)?.title;
+            titles.insert(document, title.clone());
+            title
         }
     })
 }

@@ -16,7 +16,9 @@ fn cases_show_what_stands_in_them() {
         fs::read_dir(package().join("tests/cases")).unwrap().map(|entry| entry.unwrap().path()).collect();
     cases.sort();
     assert!(cases.len() > 3, "the cases are found");
-    cases.iter().for_each(|path| check(path));
+    for path in &cases {
+        check(path);
+    }
 }
 
 /// Every command that help lists is run by the README, so that each is shown and tested.

@@ -1,12 +1,15 @@
 //! Transcripts: commands after `$ `, each with what it shows and its exit code, run by a shell in a directory of their own.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use leafbase::{
-    AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, Relation, SchemaDraft, SelectOption, Space,
+    AddItems, Clock, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, Relation, SchemaDraft, SelectOption,
+    Space, Timestamp,
 };
 
 /// The top of the package.
@@ -52,7 +55,7 @@ impl Desk {
         }
         match output.status.code() {
             Some(0) => {}
-            Some(code) => shown += &format!("[exit {code}]\n"),
+            Some(code) => writeln!(shown, "[exit {code}]").unwrap(),
             None => panic!("{line}: ended by a signal"),
         }
         self.made_alike(&shown)
@@ -143,15 +146,15 @@ pub(crate) fn replayed(desk: &mut Desk, text: &str, is_markdown: bool) -> String
         let Some(command) = line.strip_prefix("$ ").filter(|_| within) else {
             // What was shown before goes, up to the next command.
             if !(within && skips) {
-                shown += &format!("{line}\n");
+                writeln!(shown, "{line}").unwrap();
             }
             continue;
         };
         let mut command = command.to_owned();
-        shown += &format!("{line}\n");
+        writeln!(shown, "{line}").unwrap();
         while let Some(more) = lines.next_if(|line| line.starts_with("> ")) {
-            command += &format!("\n{}", &more[2..]);
-            shown += &format!("{more}\n");
+            write!(command, "\n{}", &more[2..]).unwrap();
+            writeln!(shown, "{more}").unwrap();
         }
         shown += &desk.run(&command);
         skips = true;
@@ -176,9 +179,18 @@ pub(crate) fn check(path: &Path) {
     }
 }
 
+/// A clock by which IDs sort in the order that they were given out.
+struct Ticking(AtomicI64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 /// A space with two related collections.
 fn library(path: &Path) {
-    let space = Space::create(path).unwrap();
+    let space = Space::builder().clock(Ticking(AtomicI64::new(1_700_000_000_000))).create(path).unwrap();
     let notes = space.connect();
     let document = notes.create_document("Library").unwrap().id();
     let authors = SchemaDraft::new("Authors", [PropertyDraft::new("Born", PropertyKind::Date)]);
@@ -208,8 +220,8 @@ fn library(path: &Path) {
     space.close().unwrap();
 }
 
-fn copy(from: &Path, to: &PathBuf) {
-    let mut waiting = vec![(from.to_owned(), to.clone())];
+fn copy(from: &Path, to: &Path) {
+    let mut waiting = vec![(from.to_owned(), to.to_owned())];
     while let Some((from, to)) = waiting.pop() {
         if from.is_file() {
             fs::copy(&from, &to).unwrap();
