@@ -42,6 +42,17 @@ impl Connection<Full> {
 
     /// Makes folders, with folders in them, and gives them back: parents before children, else in the order of the request.
     ///
+    /// ```
+    /// use leafbase::{CreateFolders, FolderDraft};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trips = FolderDraft::new("Trips").with_folders([FolderDraft::new("2026")]);
+    /// let made = notes.create_folders(CreateFolders::new([trips]))?;
+    /// assert_eq!(made[1].parent, Some(made[0].id));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// Below `folders[n]`, those of [`Self::create_folder`]; [`crate::ErrorKind::Validation`] at `parentFolderId` for a nested
     /// folder that names a parent; [`crate::ErrorKind::RuleViolation`] there for a built-in location;

@@ -17,7 +17,11 @@
 //! # }
 //! ```
 //!
+//! The [`guide`] has a page for each subject, from [spaces](guide::spaces) to [platforms](guide::platforms).
+//!
 //! # Operations
+//!
+//! [`guide::operations`] has the JSON of each, too.
 //!
 //! | To | Use |
 //! |---|---|
@@ -90,6 +94,8 @@
 //! [`Space::builder`] has the options: durability, [`Limits`], time zone, and the [`Clock`] and [`IdSource`] that a test
 //! replaces. [`Position`] says where blocks go, [`BlockKind`] what they can be, and the example `tour` shows all of it in one
 //! program.
+
+pub mod guide;
 
 mod clock;
 mod days;

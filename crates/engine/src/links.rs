@@ -6,6 +6,8 @@ use leafbase_markdown::{self as markdown, LinkTarget};
 use leafbase_model::{AssetId, AssetUrl, BlockData, BlockKind, PropertyValue};
 use leafbase_store::{EdgeEnd, EdgeKind, EdgeTarget};
 
+#[cfg(feature = "schemars")]
+mod json_schemas;
 mod listing;
 
 pub use listing::{DocumentLinks, Link};

@@ -134,6 +134,19 @@ impl Space {
 
     /// Copies the space as it is now into the new directory `path`, while others go on reading and writing.
     ///
+    /// ```
+    /// use leafbase::Space;
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// let space = Space::in_memory()?;
+    /// space.connect().create_document("Trip")?;
+    /// let path = directory.path().join("copy.leafbase");
+    /// space.backup_to(&path)?;
+    /// assert_eq!(Space::open(&path)?.connect().documents()?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::Validation`] if something is at `path`; what the store or the operating system reports: nothing is left at
     /// `path` then.
@@ -155,6 +168,15 @@ impl Space {
     }
 
     /// Reads everything and verifies every law of the store. The report names each thing that is wrong.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// space.connect().create_document("Trip")?;
+    /// assert!(space.check()?.problems.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// What the operating system reports. Damage is no error: it is in the report.
