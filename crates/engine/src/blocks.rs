@@ -26,6 +26,19 @@ impl<S: Sight> Connection<S> {
     /// counts such links within the block from 1, and within each comment. It tells neither which block that is nor whether there is one.
     /// [`Self::update_blocks`] puts it back where a text still has it. Code is shown as it is.
     ///
+    /// ```
+    /// use leafbase::Fetch;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.insert_markdown("one\n\ntwo", trip.id())?;
+    /// let shown = notes.fetch(Fetch::new(trip.id()).with_metadata())?;
+    /// assert_eq!((shown.data.markdown.as_str(), shown.children().len()), ("Trip", 2));
+    /// assert!(notes.fetch(Fetch::new(trip.id()).depth(0))?.children().is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if there is no such block, or no note of that day;
     /// [`crate::ErrorKind::LimitExceeded`] if it would be more than [`crate::Limits::blocks_per_fetch`] blocks.
@@ -76,6 +89,16 @@ impl<S: Sight> Connection<S> {
     /// Reads what is below a page or a document as markdown, without the page's own tags and title; of a collection the table of
     /// its items.
     ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.insert_markdown("# Packing\n\n- [ ] passport", trip.id())?;
+    /// assert_eq!(notes.content_markdown(trip.id())?, "# Packing\n\n- [ ] passport");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Self::fetch_markdown`].
     pub fn content_markdown(&self, page: impl Into<BlockId>) -> Result<String> {
@@ -100,6 +123,18 @@ impl<S: Sight> Connection<S> {
 
     /// Puts new blocks at a position, and gives them back with their IDs. A text that receives children becomes a page.
     ///
+    /// ```
+    /// use leafbase::{BlockData, BlockDraft, InsertBlocks, Position};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let day: BlockDraft = BlockDraft { content: vec![BlockData::text("Alfama").into()], ..BlockData::page("Day 1").into() };
+    /// let added = notes.insert_blocks(InsertBlocks::blocks(vec![day], Position::start_of(trip.id())))?;
+    /// assert_eq!(added[0].children()[0].data.markdown, "Alfama");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if the target does not exist, and on a scoped connection for an uploaded file that no block shows
     /// which it sees; [`crate::ErrorKind::RuleViolation`] if the target may not have children, a block is not allowed, or it is no task
@@ -120,6 +155,16 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Puts the blocks of this markdown at a position, and gives them back with their IDs.
+    ///
+    /// ```
+    /// use leafbase::{DayRef, Position};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let added = notes.insert_markdown("woke early\n\n- [ ] call", Position::end_of_day(DayRef::Today))?;
+    /// assert_eq!(added.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Self::insert_blocks`].
@@ -158,6 +203,19 @@ impl<S: Sight> Connection<S> {
     ///
     /// Where a text says `invalid:out_of_scope#N` on a scoped connection, it gets the address back that this stands for in the block as
     /// a fetch would show it now. One that stands for nothing is text.
+    ///
+    /// ```
+    /// use leafbase::{BlockPatch, ErrorKind, TextStyle, UpdateBlocks};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let line = notes.insert_markdown("Packing", trip.id())?[0].id;
+    /// let change = BlockPatch::markdown(line, "To pack").with_text_style(TextStyle::H2).if_rev(1);
+    /// assert_eq!(notes.update_blocks(UpdateBlocks::new([change.clone()]))?[0].rev, 2);
+    /// assert_eq!(notes.update_blocks(change.into()).unwrap_err().kind(), ErrorKind::Conflict);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`], as for [`Self::insert_blocks`] also for a file that the block did not name before;
@@ -215,6 +273,16 @@ impl<S: Sight> Connection<S> {
 
     /// Deletes blocks with all below them, and gives back the IDs asked for.
     ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let line = notes.insert_markdown("Packing", trip.id())?[0].id;
+    /// assert_eq!(*notes.delete_blocks(line.into())?, [line]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for a document's root.
     pub fn delete_blocks(&self, request: DeleteBlocks) -> Result<Items<BlockId>> {
@@ -227,6 +295,18 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Moves blocks with all below them, within and across documents; they keep their IDs and the order of the request.
+    ///
+    /// ```
+    /// use leafbase::{MoveBlocks, Position};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let (trip, list) = (notes.create_document("Trip")?, notes.create_document("List")?);
+    /// let line = notes.insert_markdown("socks", trip.id())?[0].id;
+    /// notes.move_blocks(MoveBlocks::new([line], Position::end_of(list.id())))?;
+    /// assert_eq!(notes.content_markdown(list.id())?, "socks");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if a block would come under itself, the target

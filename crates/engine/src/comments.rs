@@ -18,6 +18,18 @@ impl<S: Sight> Connection<S> {
     /// order of the request. A fetch with metadata shows them, oldest first. Neither the block's `rev` nor its time of change
     /// moves; the document's does. They go with the block when it moves, and are deleted with it.
     ///
+    /// ```
+    /// use leafbase::{AddComments, CommentDraft, Fetch};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect().acting_as("Ada");
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.add_comments(AddComments::new([CommentDraft::new(trip.id(), "when?")]))?;
+    /// let shown = notes.fetch(Fetch::new(trip.id()).with_metadata())?;
+    /// assert_eq!(shown.metadata.unwrap().comments[0].author.as_str(), "Ada");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// The path names the first bad entry, and nothing is added. At `comments[n].blockId`: [`crate::ErrorKind::NotFound`];
     /// [`crate::ErrorKind::RuleViolation`] if the document is in the trash. At `comments[n].content`:

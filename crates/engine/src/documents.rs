@@ -12,10 +12,10 @@ use crate::connection::{Connection, Writing};
 use crate::prepare;
 use crate::sight::{Full, Sight};
 
-mod listing;
+pub(crate) mod listing;
 mod scoped;
 
-pub(crate) use listing::{find, query};
+use listing::find;
 
 /// The title of the hidden document that keeps the tasks of the inbox.
 const INBOX: &str = "Inbox";
@@ -24,6 +24,15 @@ const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 impl Connection<Full> {
     /// Makes an empty document with this title (inline markdown) in no folder.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip to *Lisbon*")?;
+    /// assert_eq!(notes.document(trip.id())?.title, "Trip to *Lisbon*");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`crate::ErrorKind::LimitExceeded`] if the title is too long.
@@ -45,6 +54,16 @@ impl Connection<Full> {
 
     /// Makes documents from pages with their content, all kept at one destination, and gives them back in the order of the
     /// request, each with a link that a person can click.
+    ///
+    /// ```
+    /// use leafbase::CreateDocuments;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let made = notes.create_documents(CreateDocuments::titled(["Lisbon", "Porto"]))?;
+    /// assert_eq!(made[1].title, "Porto");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// Below `documents[n]`, those of [`Self::create_document_of`]; [`crate::ErrorKind::LimitExceeded`] at `documents` if they
@@ -73,6 +92,17 @@ impl Connection<Full> {
     }
 
     /// Moves documents to a destination, and gives them back as they are then. One in the trash is restored by that.
+    ///
+    /// ```
+    /// use leafbase::{Destination, MoveDocuments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.delete_documents(trip.id())?;
+    /// notes.move_documents(MoveDocuments::new([trip.id()], Destination::Templates))?; // out of the trash
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `destination.folderId`. At `documentIds[n]`: [`crate::ErrorKind::NotFound`];
@@ -104,6 +134,18 @@ impl Connection<Full> {
     /// Erases documents of the trash for good, with all their blocks, and gives back their IDs: those asked for, or all that
     /// have been in the trash for so long, the oldest first. A document's time in the trash counts from its last change. Costs
     /// by the size of what is erased.
+    ///
+    /// ```
+    /// use leafbase::PurgeDocuments;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.delete_documents(trip.id())?; // into the trash
+    /// assert_eq!(*notes.purge_documents(PurgeDocuments::OlderThanDays(0))?, [trip.id()]);
+    /// assert!(notes.document(trip.id()).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;

@@ -145,6 +145,20 @@ impl<S: Sight> Connection<S> {
     /// Opens an uploaded file to read its bytes, or a part of them. It stays open for as long as the file exists, and the connection sees a
     /// block that shows it.
     ///
+    /// ```
+    /// use std::io::Read;
+    /// use leafbase::UploadFile;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let uploaded = notes.upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
+    /// let mut text = String::new();
+    /// notes.open_file(uploaded.asset_url.id())?.read_to_string(&mut text).unwrap();
+    /// assert_eq!(text, "12A");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Self::file`].
     pub fn open_file(&self, id: AssetId) -> Result<FileReader> {

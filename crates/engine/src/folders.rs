@@ -42,6 +42,17 @@ impl Connection<Full> {
 
     /// Makes folders, with folders in them, and gives them back: parents before children, else in the order of the request.
     ///
+    /// ```
+    /// use leafbase::{CreateFolders, FolderDraft};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trips = FolderDraft::new("Trips").with_folders([FolderDraft::new("2026")]);
+    /// let made = notes.create_folders(CreateFolders::new([trips]))?;
+    /// assert_eq!(made[1].parent, Some(made[0].id));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// Below `folders[n]`, those of [`Self::create_folder`]; [`crate::ErrorKind::Validation`] at `parentFolderId` for a nested
     /// folder that names a parent; [`crate::ErrorKind::RuleViolation`] there for a built-in location;
@@ -114,7 +125,7 @@ impl ReadFolders for Folders<'_> {
     fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>> {
         let within = Within::Location(Location::Folder(folder));
         let query = DocumentQuery { within, ..DocumentQuery::default() };
-        Ok(documents::find(self.0, &query, None, usize::MAX)?.0)
+        Ok(documents::listing::find(self.0, &query, None, usize::MAX)?.0)
     }
 
     fn document_count(&self, folder: FolderId) -> Result<u64> {

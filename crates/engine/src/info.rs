@@ -10,6 +10,15 @@ use crate::sight::Sight;
 impl<S: Sight> Connection<S> {
     /// What space this is, what time it is there, and how a host links to a block. One look-up, however large the space is.
     ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::builder().name("Notes").zone("Asia/Tokyo").in_memory()?.connect();
+    /// let info = notes.info()?;
+    /// assert_eq!((info.space.name.as_str(), info.space.zone.as_str()), ("Notes", "Asia/Tokyo"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] if the clock is beyond the years 0 to 9999, or the space's zone is unknown to this
     /// version; what the store reports.

@@ -17,7 +17,11 @@
 //! # }
 //! ```
 //!
+//! The [`guide`] has a page for each subject, from [spaces](guide::spaces) to [platforms](guide::platforms).
+//!
 //! # Operations
+//!
+//! [`guide::operations`] has the JSON of each, too.
 //!
 //! | To | Use |
 //! |---|---|
@@ -33,6 +37,7 @@
 //! | keep files | [`upload_file`](Connection::upload_file), [`file`](Connection::file), [`open_file`](Connection::open_file) |
 //! | know where one is | [`info`](Connection::info) |
 //! | search | [`search`](Connection::search), and in one document [`search_blocks`](Connection::search_blocks) |
+//! | see what links where | [`document_links`](Connection::document_links) |
 //! | follow what happens | [`changes_since`](Connection::changes_since) |
 //! | bring notes in and out | [`import_folder`](Connection::import_folder), [`export_folder`](Connection::export_folder) |
 //! | show some documents alone | [`Space::scope`], [`Scope::connect`], [`Scope::add`], [`Scope::remove`] |
@@ -90,6 +95,8 @@
 //! replaces. [`Position`] says where blocks go, [`BlockKind`] what they can be, and the example `tour` shows all of it in one
 //! program.
 
+pub mod guide;
+
 mod clock;
 mod days;
 mod drafts;
@@ -133,6 +140,7 @@ pub use leafbase_model::*;
 pub use leafbase_search::Shelf;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, Stats};
+pub use links::{DocumentLinks, Link};
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use scope::Leak;
@@ -140,6 +148,7 @@ pub use scope::{Scope, ScopedChanges};
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use search::Device;
+#[cfg(feature = "search")]
 pub use search::SearchIndexing;
 pub use sight::{Full, Scoped, Sight};
 pub use space::{Progress, Space, SpaceBuilder};

@@ -6,6 +6,12 @@ use leafbase_markdown::{self as markdown, LinkTarget};
 use leafbase_model::{AssetId, AssetUrl, BlockData, BlockKind, PropertyValue};
 use leafbase_store::{EdgeEnd, EdgeKind, EdgeTarget};
 
+#[cfg(feature = "schemars")]
+mod json_schemas;
+mod listing;
+
+pub use listing::{DocumentLinks, Link};
+
 /// Tells everything that `data` points to: links in its text, the link or the file that it is, and relation values.
 pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     if data.block_type().has_own_markdown() {

@@ -1,66 +1,50 @@
-//! The searches: across documents, and in one.
-
-use std::ops::ControlFlow;
-
-#[cfg(doc)]
-use leafbase_model::ErrorKind;
-use leafbase_model::Result;
-
-use crate::space::{Progress, Space};
+//! The searches: across documents, and in one. Those across documents, with their index, are the feature `search`; without it `without.rs` stands for
+//! the index, so that the rest of the engine need not know.
 
 mod texts;
 
-#[cfg(feature = "testkit")]
-mod device;
-mod generations;
-mod recent;
-mod selections;
-
-mod indexer;
-mod worker;
-
 mod patterns;
-
-mod filters;
-mod snippets;
-
-mod across;
-mod leaking;
 
 mod around;
 mod blocks;
 
+#[cfg(feature = "search")]
+mod documents;
+
+#[cfg(feature = "testkit")]
+mod device;
+#[cfg(feature = "search")]
+mod generations;
+#[cfg(feature = "search")]
+mod recent;
+#[cfg(feature = "search")]
+mod selections;
+
+#[cfg(feature = "search")]
+mod indexer;
+#[cfg(feature = "search")]
+mod rebuilding;
+#[cfg(feature = "search")]
+mod worker;
+
+#[cfg(feature = "search")]
+mod filters;
+#[cfg(feature = "search")]
+mod snippets;
+
+#[cfg(feature = "search")]
+mod across;
+#[cfg(feature = "search")]
+mod leaking;
+
+#[cfg(not(feature = "search"))]
+mod without;
+
 #[cfg(feature = "testkit")]
 pub use device::Device;
-pub(crate) use generations::Home;
-pub(crate) use indexer::Indexer;
+#[cfg(feature = "search")]
 pub use indexer::SearchIndexing;
-
-impl Space {
-    /// Brings the index of searches up to date with every write that has returned. Searches find these all the same; they are cheaper afterwards.
-    /// Costs by what was written since the index was last brought up to date.
-    ///
-    /// # Errors
-    /// What the store reports.
-    pub fn flush_search(&self) -> Result<()> {
-        self.indexer().catch_up(&self.store()?)
-    }
-
-    /// Makes the index of searches anew. There is no need to: one that is missing, damaged or not this space's is made anew by the search that
-    /// meets it. Reads the whole space. Others go on reading, writing and searching meanwhile.
-    ///
-    /// # Errors
-    /// What the store reports.
-    pub fn rebuild_search(&self) -> Result<()> {
-        self.rebuild_search_with(&mut |_| ControlFlow::Continue(()))
-    }
-
-    /// As [`Self::rebuild_search`]. `progress` is told how many documents are read, and may break off: the index stays as it was then. It must not
-    /// search this space itself.
-    ///
-    /// # Errors
-    /// As [`Self::rebuild_search`], and [`ErrorKind::Canceled`].
-    pub fn rebuild_search_with(&self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<()> {
-        self.indexer().remake(&self.store()?, progress)
-    }
-}
+#[cfg(not(feature = "search"))]
+pub(crate) use without::{Home, Indexer, SearchIndexing};
+#[cfg(feature = "search")]
+pub(crate) use {generations::Home, indexer::Indexer};

@@ -96,6 +96,11 @@ impl Space {
         Self::builder().open(path)
     }
 
+    /// Whether the directory `path` has what a space has. Nothing is opened: whether it can be, only [`Self::open`] tells.
+    pub fn is_at(path: impl AsRef<Path>) -> bool {
+        path.as_ref().join(leafbase_store::directory::STORE_FILE).is_file()
+    }
+
     /// Makes a space that lives in memory and goes with its last handle.
     ///
     /// # Errors
@@ -130,6 +135,19 @@ impl Space {
 
     /// Copies the space as it is now into the new directory `path`, while others go on reading and writing.
     ///
+    /// ```
+    /// use leafbase::Space;
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// let space = Space::in_memory()?;
+    /// space.connect().create_document("Trip")?;
+    /// let path = directory.path().join("copy.leafbase");
+    /// space.backup_to(&path)?;
+    /// assert_eq!(Space::open(&path)?.connect().documents()?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::Validation`] if something is at `path`; what the store or the operating system reports: nothing is left at
     /// `path` then.
@@ -151,6 +169,15 @@ impl Space {
     }
 
     /// Reads everything and verifies every law of the store. The report names each thing that is wrong.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// space.connect().create_document("Trip")?;
+    /// assert!(space.check()?.problems.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// What the operating system reports. Damage is no error: it is in the report.
@@ -257,6 +284,7 @@ impl Space {
         open.clone().ok_or_else(|| Error::new(ErrorKind::Closed, "the space is closed"))
     }
 
+    #[cfg(feature = "search")]
     pub(crate) fn indexer(&self) -> &Arc<Indexer> {
         &self.0.search
     }

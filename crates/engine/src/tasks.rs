@@ -76,6 +76,17 @@ impl Connection<Full> {
     /// done or canceled goes to its end, whether it was there or is moved there, and one that is reopened to its top; tasks below
     /// other blocks stay below them. (Block operations put a task where they are asked to.) Gives the tasks back as they are then.
     ///
+    /// ```
+    /// use leafbase::{AddTasks, TaskDraft, TaskScope, TaskState, TaskUpdate};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let call = notes.add_tasks(AddTasks::new([TaskDraft::new("call")]))?[0].id;
+    /// notes.update_tasks(TaskUpdate::of(call).with_state(TaskState::Done))?;
+    /// assert_eq!(notes.tasks(TaskScope::Logbook)?[0].id, call);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `tasksToUpdate[n].id`, or at its `location.documentId`;
     /// [`crate::ErrorKind::RuleViolation`] for a block that is no task, or a document in the trash;

@@ -86,6 +86,11 @@ pub mod json;
 mod request_json;
 mod requests;
 
+#[cfg(feature = "jiff")]
+mod jiff;
+#[cfg(feature = "schemars")]
+mod json_schemas;
+
 pub use asset::{AssetRecord, AssetUrl};
 pub use block::{Block, BlockData, Content};
 pub use change::{Author, Change, Stamp};

@@ -57,34 +57,55 @@
 //! # Ok::<(), leafbase_model::Error>(())
 //! ```
 
+#[cfg(feature = "index")]
 mod fold;
+#[cfg(feature = "index")]
 mod pieces;
+#[cfg(feature = "index")]
 mod scripts;
 
+#[cfg(feature = "index")]
 mod query;
+#[cfg(feature = "index")]
 mod tokens;
 
+#[cfg(feature = "index")]
 mod asked;
+#[cfg(feature = "index")]
 mod document;
+#[cfg(feature = "index")]
 mod finder;
+#[cfg(feature = "index")]
 mod grams;
+#[cfg(feature = "index")]
 mod hits;
+#[cfg(feature = "index")]
 mod maker;
+#[cfg(feature = "index")]
 mod rank;
 
+#[cfg(feature = "index")]
 mod index;
 
 mod pattern;
 
+#[cfg(feature = "index")]
 pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
+#[cfg(feature = "index")]
 pub use document::{Attributes, Lane, SearchDocument};
+#[cfg(feature = "index")]
 pub use finder::Finder;
+#[cfg(feature = "index")]
 pub use fold::fold;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use index::Shelf;
+#[cfg(feature = "index")]
 pub use index::{Hit, Index, Scope, Selection, View};
+#[cfg(feature = "index")]
 pub use maker::{Filling, Maker};
 pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Trigram, Unknown, trigrams};
+#[cfg(feature = "index")]
 pub use query::{QueryPart, QueryWord, query_words};
+#[cfg(feature = "index")]
 pub use tokens::{Token, TokenKind, tokens};

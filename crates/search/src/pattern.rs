@@ -26,6 +26,7 @@ mod walk;
 mod tests;
 
 pub use fuel::{Exhausted, Fuel};
+#[cfg(feature = "index")]
 pub(crate) use required::each_trigram;
 pub use required::{Required, Trigram, trigrams};
 

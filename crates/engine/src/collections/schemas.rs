@@ -106,6 +106,18 @@ impl<S: Sight> Connection<S> {
 
     /// The schema of a collection as it is kept.
     ///
+    /// ```
+    /// use leafbase::{CreateCollection, PropertyDraft, PropertyKind, SchemaDraft};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let work = notes.create_document("Work")?;
+    /// let schema = SchemaDraft::new("Tasks", [PropertyDraft::new("Due day", PropertyKind::Date)]);
+    /// let tasks = notes.create_collection(CreateCollection::new(schema, work.id()))?.id;
+    /// assert_eq!(notes.schema(tasks)?.properties[0].key, "due_day");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Self::collection_schema`].
     pub fn schema(&self, collection: BlockId) -> Result<Schema> {

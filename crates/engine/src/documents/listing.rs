@@ -39,6 +39,20 @@ impl Connection<Full> {
     /// they are what is ordered by: a request without an order has that one. Otherwise, and for daily notes of one place by
     /// their day, it may cost what the narrowest of the filters leaves.
     ///
+    /// ```
+    /// use leafbase::{DayRange, DayRef, ListDocuments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// notes.create_document("Trip")?;
+    /// notes.create_document("Diary")?;
+    /// let lately = ListDocuments::new().modified(DayRange::since(DayRef::Yesterday)).descending().limit(1);
+    /// let page = notes.list_documents(lately.clone())?;
+    /// let next = notes.list_documents(lately.after(page.next_cursor.clone().unwrap()))?;
+    /// assert_eq!((page.len(), next.len()), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId` for a built-in location, which
     /// `location` is for, and for both in one request, at `limit` for 0, and at `cursor` for one of another listing.

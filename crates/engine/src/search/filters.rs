@@ -49,7 +49,7 @@ impl Filters {
             Ok::<_, Error>((named.collect::<Result<_>>()?, request.mode.unwrap_or_default()))
         });
         let path = |index| format!("folderIds[{index}]");
-        let mut query = documents::query(tree.reader(), &request.filter, now, &path)?;
+        let mut query = documents::listing::query(tree.reader(), &request.filter, now, &path)?;
         if let Within::Folders(folders) = &mut query.within {
             folders.sort_unstable();
         }

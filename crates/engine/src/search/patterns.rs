@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use leafbase_model::{DocumentId, Error, ErrorKind, Limits, Result};
-use leafbase_search::{Exhausted, Fuel, Matcher, Pattern, Required, Unknown};
+use leafbase_model::{Error, ErrorKind, Limits, Result};
+use leafbase_search::{Exhausted, Fuel, Matcher, Pattern, Unknown};
+
+#[cfg(feature = "search")]
+mod counting;
 
 /// Steps that a call may take: about half a second.
 const STEPS: u64 = 100_000_000;
@@ -42,11 +45,6 @@ impl Patterns {
         let separator = separators.min_by_key(|separator| !stays_within(*separator));
         let stays_within = separator.is_some_and(stays_within);
         Ok(Self { read, name, separator, stays_within })
-    }
-
-    /// What a document has that one of them matches in, of each.
-    pub(crate) fn required(&self) -> Vec<&Required> {
-        self.read.iter().map(Pattern::required).collect()
     }
 
     /// Matches them, for one call.
@@ -243,71 +241,6 @@ impl Piece {
             }
         }
         Ok(least.map(|end| self.ends.partition_point(|other| *other < end)))
-    }
-}
-
-/// In how many texts of each document a pattern matches. Texts of several documents are looked through together.
-pub(crate) struct Counting<'m, 'p> {
-    matching: &'m mut Matching<'p>,
-    /// Whose the texts are that are laid together.
-    laid: Vec<DocumentId>,
-    counts: Vec<(DocumentId, usize)>,
-}
-
-impl<'p> Matching<'p> {
-    /// Begins to count.
-    pub(crate) fn counting(&mut self) -> Counting<'_, 'p> {
-        self.piece.clear();
-        Counting { matching: self, laid: Vec::new(), counts: Vec::new() }
-    }
-}
-
-impl Counting<'_, '_> {
-    /// Adds a text of a document.
-    ///
-    /// # Errors
-    /// [`ErrorKind::LimitExceeded`] at the pattern that costs too much.
-    pub(crate) fn add(&mut self, document: DocumentId, text: &str) -> Result<()> {
-        if !self.matching.patterns.may_match(text) {
-            return Ok(());
-        }
-        if !self.matching.has_room_for(text) {
-            self.look_through()?;
-        }
-        if self.matching.has_room_for(text) {
-            self.matching.lay(text);
-            self.laid.push(document);
-        } else if self.matching.is_match(text)? {
-            self.count(document);
-        }
-        Ok(())
-    }
-
-    fn look_through(&mut self) -> Result<()> {
-        let mut from = 0;
-        while let Some(index) = self.matching.next_laid(from)? {
-            self.laid.get(index).copied().into_iter().for_each(|document| self.count(document));
-            from = index + 1;
-        }
-        self.matching.piece.clear();
-        self.laid.clear();
-        Ok(())
-    }
-
-    fn count(&mut self, document: DocumentId) {
-        match self.counts.last_mut() {
-            Some((last, count)) if *last == document => *count += 1,
-            _ => self.counts.push((document, 1)),
-        }
-    }
-
-    /// The documents that have a text that matches, in the order in which they were added, and how many.
-    ///
-    /// # Errors
-    /// As [`Self::add`].
-    pub(crate) fn finish(mut self) -> Result<Vec<(DocumentId, usize)>> {
-        self.look_through()?;
-        Ok(self.counts)
     }
 }
 

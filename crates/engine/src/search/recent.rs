@@ -7,7 +7,7 @@ use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location, Res
 use leafbase_search::{Maker, SearchDocument};
 use leafbase_store::Reader;
 
-use super::texts;
+use super::documents;
 use crate::sight::Seen;
 
 /// How many rows of the change log one look-up reads.
@@ -150,7 +150,7 @@ pub(super) fn ready(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Mak
     if record.location == Location::Inbox {
         return Ok(None);
     }
-    match texts::document(reader, record, maker) {
+    match documents::document(reader, record, maker) {
         Err(error) if error.kind() == ErrorKind::Corrupted => {
             // Not which: a call may bring this about that must not learn of it.
             tracing::warn!("a damaged document is left out of searches");

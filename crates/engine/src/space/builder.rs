@@ -129,6 +129,7 @@ impl SpaceBuilder {
     }
 
     /// Who brings the index of searches up to date. What searches find does not depend on it. Default: [`SearchIndexing::Background`].
+    #[cfg(feature = "search")]
     pub fn search_indexing(mut self, search_indexing: SearchIndexing) -> Self {
         self.search_indexing = search_indexing;
         self

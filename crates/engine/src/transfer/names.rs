@@ -34,10 +34,16 @@ pub(super) fn decode(name: &str) -> String {
     if escape(&title) == name || of_document(&title) == name { title } else { name.to_owned() }
 }
 
+/// The day that `name`, without extension, is: `2026-03-01`, or `2026_03_01` as Logseq names its journals.
+pub(super) fn day(name: &str) -> Option<Day> {
+    let is_journal = name.bytes().filter(|byte| *byte == b'_').count() == 2 && !name.contains('-');
+    if is_journal { name.replace('_', "-").parse().ok() } else { name.parse().ok() }
+}
+
 /// As [`encode`], for a document that is no daily note: a title that is a day does not look like one.
 fn of_document(title: &str) -> String {
     let name = encode(title);
-    match name.as_bytes().first().filter(|_| title.parse::<Day>().is_ok()) {
+    match name.as_bytes().first().filter(|_| day(title).is_some()) {
         Some(first) => urls::percent(*first).into_iter().chain(name.chars().skip(1)).collect(),
         None => name,
     }
@@ -203,6 +209,9 @@ mod tests {
         assert_eq!(decode("%32026-03-01"), "2026-03-01");
         assert_eq!(decode("%32026-02-30"), "%32026-02-30");
         assert_eq!(names.claim("2026-03-01", ".md"), "2026-03-01.md");
+        let claimed = ["2026_03_01", "2026_02_30", "2026-03_01"].map(|title| names.claim_document(title));
+        assert_eq!(claimed, ["%32026_03_01.md", "2026_02_30.md", "2026-03_01.md"]);
+        assert_eq!(decode("%32026_03_01"), "2026_03_01");
     }
 
     #[test]

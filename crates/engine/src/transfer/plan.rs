@@ -215,7 +215,8 @@ mod tests {
 
     #[test]
     fn files_named_by_a_day_are_daily_notes() {
-        let files = ["log/2026-03-01.md", "old/2026-03-01.md", "old/a.md", "2026-03-02.md", "2026-02-30.md"];
+        let files =
+            ["log/2026-03-01.md", "old/2026-03-01.md", "old/a.md", "2026-03-02.md", "2026-02-30.md", "j/2026_03_03.md"];
         let mut source: MemorySource = files.into_iter().map(|path| (path, "")).collect();
         let (mut number, taken) = (0_u8, "2026-03-02".parse::<Day>().expect("a day"));
         let mut mint = || {
@@ -230,8 +231,14 @@ mod tests {
             _ => file.path.clone(),
         };
         let planned: Vec<_> = plan.files.iter().map(shown).collect();
-        let expected =
-            ["2026-02-30.md", "2026-03-02.md taken", "log/2026-03-01.md note", "old/2026-03-01.md taken", "old/a.md"];
+        let expected = [
+            "2026-02-30.md",
+            "2026-03-02.md taken",
+            "j/2026_03_03.md note",
+            "log/2026-03-01.md note",
+            "old/2026-03-01.md taken",
+            "old/a.md",
+        ];
         assert_eq!(planned, expected);
         let folders = plan.steps.iter().filter(|step| matches!(step, Step::Folder(_))).count();
         assert_eq!(folders, 1, "there is no folder for a directory of daily notes alone");

@@ -43,7 +43,7 @@ pub(super) fn title(path: &str) -> String {
 /// The day that the file at `path` is named by. A name that is escaped stands for a title.
 pub(super) fn day(path: &str) -> Option<Day> {
     let name = path.rsplit('/').next().unwrap_or_default();
-    without_extension(name).parse().ok()
+    names::day(without_extension(name))
 }
 
 /// What is to be said of a file named by a day that has a note.

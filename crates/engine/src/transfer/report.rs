@@ -24,7 +24,7 @@ impl ImportOptions {
         Self::default()
     }
 
-    /// Whether a file whose name is a day, such as `2026-03-01.md`, becomes the daily note of that day, wherever it lies; of several,
+    /// Whether a file whose name is a day, such as `2026-03-01.md` or `2026_03_01.md`, becomes the daily note of that day, wherever it lies; of several,
     /// the one in the directory `daily notes` at the top, else the first by path. If the day has a note already it is a document
     /// like any other. Default: yes.
     pub fn daily_notes(mut self, daily_notes: bool) -> Self {

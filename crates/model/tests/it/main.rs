@@ -16,6 +16,8 @@ mod files;
 mod folders;
 mod ids;
 mod info;
+#[cfg(feature = "jiff")]
+mod jiff;
 mod patches;
 mod positions;
 mod requests;

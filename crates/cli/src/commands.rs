@@ -1,0 +1,35 @@
+//! The commands, each in a file of its name.
+
+pub(crate) mod new;
+
+pub(crate) mod export;
+pub(crate) mod import;
+
+pub(crate) mod list;
+pub(crate) mod tree;
+
+pub(crate) mod cat;
+
+pub(crate) mod add;
+pub(crate) mod mv;
+pub(crate) mod rm;
+
+pub(crate) mod grep;
+pub(crate) mod search;
+
+pub(crate) mod tasks;
+pub(crate) mod today;
+
+pub(crate) mod collections;
+pub(crate) mod query;
+
+pub(crate) mod links;
+pub(crate) mod log;
+
+pub(crate) mod backup;
+pub(crate) mod check;
+pub(crate) mod compact;
+pub(crate) mod stats;
+
+pub(crate) mod completions;
+pub(crate) mod man;

@@ -1,0 +1,194 @@
+//! `leafbase query`: items of a collection.
+
+use clap::Args;
+use leafbase::{
+    Connection, CountItems, Filter, GroupValue, ItemCounts, Limits, Operator, PropertyType, QueryItems, Schema, Sort,
+};
+use serde_json::Value;
+
+use crate::app::App;
+use crate::fault::{Fault, Result};
+use crate::names;
+use crate::show::table::{self, Cell};
+use crate::show::{items, line, styles};
+
+/// Find items of a collection, or count them
+///
+/// A condition is a key, a comparison and a value: 'pages<350', 'state=Open', 'title~lisbon'. The comparisons are = != < <= > >=,
+/// ~ for text in text, and ^= for its beginning; key= means that there is no value, key!= that there is one. Several options of a
+/// select are parted by commas: one of them is enough. Days are 2026-03-01, today, tomorrow or yesterday. A related item is named
+/// by its ID.
+#[derive(Debug, Args)]
+pub(crate) struct Query {
+    /// The collection, by its name or ID
+    collection: String,
+    /// What has to hold; several conditions have to hold together
+    #[arg(short = 'w', long = "where", value_name = "CONDITION")]
+    conditions: Vec<String>,
+    /// Sort by this key, then by the next; with a minus before it the greatest first
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    sort: Vec<String>,
+    /// Count the items of each value of this key instead
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["sort", "limit"])]
+    group: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "ITEMS")]
+    limit: Option<usize>,
+    /// The filter as JSON instead: {"or": [{"property": "pages", "lessThan": 350}, {"not": {..}}]}
+    #[arg(long, value_name = "JSON", conflicts_with = "conditions")]
+    json_filter: Option<String>,
+    /// The whole request as JSON, without its collectionId: {"filter": {..}, "sort": [..], "limit": 20, "cursor": ".."}
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["conditions", "sort", "group", "limit", "json_filter"])]
+    json_request: Option<String>,
+}
+
+impl Query {
+    pub(crate) fn run(self, app: &mut App) -> Result<()> {
+        let notes = app.reader()?;
+        let collection = names::collection(&notes, &self.collection)?;
+        let schema = notes.schema(collection.id)?;
+        let request = match &self.json_request {
+            Some(json) => whole(&notes, json, collection.id)?,
+            None => QueryItems { filter: self.filter(&notes, &schema)?, ..QueryItems::of(collection.id) },
+        };
+        if let Some(key) = &self.group {
+            let counting = CountItems { filter: request.filter, ..CountItems::of(collection.id) };
+            return groups(app, &notes.count_items(counting.grouped_by(key))?);
+        }
+        let found = notes.query_items(self.arranged(request))?;
+        if app.common.json {
+            return app.out.json(&found);
+        }
+        items::write(&mut app.out, &schema, &found)?;
+        if found.next_cursor.is_some() {
+            app.out.line(app.out.paint(styles::QUIET, "more follow: --limit"))?;
+        }
+        Ok(())
+    }
+
+    fn arranged(&self, mut request: QueryItems) -> QueryItems {
+        for key in &self.sort {
+            request = request.sorted(match key.strip_prefix('-') {
+                Some(key) => Sort::descending(key),
+                None => Sort::ascending(key),
+            });
+        }
+        request.max_depth = request.max_depth.or(Some(0));
+        request.paging.limit = self.limit.or(request.paging.limit);
+        request
+    }
+
+    fn filter(&self, notes: &Connection, schema: &Schema) -> Result<Option<Filter>> {
+        if let Some(json) = &self.json_filter {
+            return Ok(Some(notes.space().read_json(json)?));
+        }
+        let conditions = self.conditions.iter().map(|text| condition(schema, text)).collect::<Result<Vec<_>>>()?;
+        Ok((!conditions.is_empty()).then_some(Filter::And(conditions)))
+    }
+}
+
+/// The request with the collection that was named.
+fn whole(notes: &Connection, json: &str, collection: leafbase::BlockId) -> Result<QueryItems> {
+    let limits: &Limits = notes.space().limits();
+    let mut request: Value = leafbase::json::from_str(json, limits)?;
+    match request.as_object_mut() {
+        Some(fields) => fields.entry("collectionId").or_insert_with(|| Value::from(collection.to_string())),
+        None => {
+            return Err(Fault::usage("--json-request takes a JSON object").hint(r#"{"sort": [{"property": "due"}]}"#));
+        }
+    };
+    Ok(notes.space().read_json(&request.to_string())?)
+}
+
+/// How conditions compare, the longer signs first.
+const SIGNS: [&str; 8] = ["!=", "<=", ">=", "^=", "=", "<", ">", "~"];
+
+/// Reads a condition such as `pages<350`.
+fn condition(schema: &Schema, text: &str) -> Result<Filter> {
+    let at = |sign: &&'static str| text.find(*sign).map(|place| (place, *sign));
+    // The first sign counts; of two at one place the longer one.
+    let found = SIGNS.iter().filter_map(at).min_by_key(|(place, sign)| (*place, std::cmp::Reverse(sign.len())));
+    let parts = found.and_then(|(place, sign)| Some((text.get(..place)?, sign, text.get(place + sign.len()..)?)));
+    let (key, sign, value) = parts.map(|(key, sign, value)| (key.trim(), sign, value.trim())).ok_or_else(|| {
+        Fault::usage(format!("{text:?} is no condition")).hint("a key, a comparison and a value: --where 'pages<350'")
+    })?;
+    let kind = kind_of(schema, key)?;
+    if value.is_empty() && (sign == "=" || sign == "!=") {
+        return Ok(Filter::on(key, if sign == "=" { Operator::IsEmpty } else { Operator::IsNotEmpty }, true));
+    }
+    let many = matches!(kind, PropertyType::SingleSelect | PropertyType::MultiSelect | PropertyType::Relation);
+    if many && (sign == "=" || sign == "!=") {
+        let values: Vec<_> = value.split(',').map(str::trim).collect();
+        let any = Filter::on(key, Operator::AnyOf, values);
+        return Ok(if sign == "=" { any } else { any.negated() });
+    }
+    let operator = operator(kind, sign)
+        .ok_or_else(|| Fault::usage(format!("{key} is of the type {kind}, which {sign} does not compare")))?;
+    Ok(Filter::on(key, operator, operand(kind, value)))
+}
+
+/// The type of a property; the title is a text.
+fn kind_of(schema: &Schema, key: &str) -> Result<PropertyType> {
+    let found = schema.properties.iter().find(|property| &*property.key == key);
+    if let Some(property) = found {
+        return Ok(property.kind.property_type());
+    }
+    if key == &*schema.content.key || key == "title" {
+        return Ok(PropertyType::Text);
+    }
+    let keys = schema.properties.iter().map(|property| &*property.key);
+    let keys = std::iter::once(&*schema.content.key).chain(keys).collect::<Vec<_>>();
+    Err(Fault::not_found(format!("there is no property {key:?}")).hint(format!("its keys are: {}", keys.join(", "))))
+}
+
+fn operator(kind: PropertyType, sign: &str) -> Option<Operator> {
+    let is_date = kind == PropertyType::Date;
+    let is_text = matches!(kind, PropertyType::Text | PropertyType::Url | PropertyType::Email | PropertyType::Phone);
+    let is_number = kind == PropertyType::Number;
+    Some(match sign {
+        "=" => Operator::Equals,
+        "!=" => Operator::NotEquals,
+        "~" if is_text => Operator::Contains,
+        "^=" if is_text => Operator::StartsWith,
+        "<" if is_date => Operator::Before,
+        "<=" if is_date => Operator::OnOrBefore,
+        ">" if is_date => Operator::After,
+        ">=" if is_date => Operator::OnOrAfter,
+        "<" if is_number => Operator::LessThan,
+        "<=" if is_number => Operator::LessThanOrEqual,
+        ">" if is_number => Operator::GreaterThan,
+        ">=" if is_number => Operator::GreaterThanOrEqual,
+        _ => return None,
+    })
+}
+
+/// The value as requests have it. What is no number where one is expected is refused by the engine, which says so.
+fn operand(kind: PropertyType, value: &str) -> Value {
+    let parsed = match kind {
+        PropertyType::Number => value.parse().ok().map(Value::Number),
+        PropertyType::Boolean => match value {
+            "true" | "yes" => Some(Value::Bool(true)),
+            "false" | "no" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        _ => None,
+    };
+    parsed.unwrap_or_else(|| Value::from(value))
+}
+
+fn groups(app: &mut App, counts: &ItemCounts) -> Result<()> {
+    if app.common.json {
+        return app.out.json(counts);
+    }
+    let mut rows = Vec::new();
+    for group in counts.groups.iter().flatten() {
+        let value = match &group.value {
+            None => Cell::styled("none", styles::QUIET),
+            Some(GroupValue::Value(value)) => Cell::new(items::words(value)),
+            Some(GroupValue::Related(item)) => Cell::new(&*item.title),
+        };
+        rows.push(vec![Cell::new(line::number(group.count)), value]);
+    }
+    rows.push(vec![Cell::styled(line::number(counts.count), styles::TITLE), Cell::styled("in all", styles::QUIET)]);
+    table::write(&mut app.out, &rows)
+}

@@ -1,0 +1,56 @@
+//! Columns: each as wide as what is in it, the last one as wide as the line leaves.
+
+use anstyle::Style;
+
+use super::line;
+use crate::fault::Result;
+use crate::out::Out;
+
+/// A text on one line, and how it looks.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl AsRef<str>) -> Self {
+        Self::styled(text, Style::new())
+    }
+
+    pub(crate) fn styled(text: impl AsRef<str>, style: Style) -> Self {
+        Self { text: line::plain(text.as_ref()), style }
+    }
+
+    /// The text in its style and so many columns at most.
+    pub(crate) fn paint(&self, out: &Out, columns: usize) -> String {
+        out.paint(self.style, line::clip(&self.text, columns))
+    }
+}
+
+/// No column but the last is wider than this.
+const WIDEST: usize = 40;
+
+/// Writes the rows, two spaces between columns.
+pub(crate) fn write(out: &mut Out, rows: &[Vec<Cell>]) -> Result<()> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let wide = |cell: &Cell| line::width(&cell.text).min(WIDEST);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(wide).max().unwrap_or_default())
+        .collect();
+    for row in rows {
+        let mut shown = String::new();
+        let mut left = out.width();
+        for (index, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let is_last = index + 1 == row.len();
+            let room = if is_last { left.max(8) } else { *width };
+            let text = line::clip(&cell.text, room);
+            let pad = if is_last { 0 } else { width.saturating_sub(line::width(&text)) + 2 };
+            left = left.saturating_sub(width + 2);
+            shown += &out.paint(cell.style, text);
+            shown.extend(std::iter::repeat_n(' ', pad));
+        }
+        out.line(shown.trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! Tasks, each on one line: state, text, days, place, ID.
+
+use std::collections::HashMap;
+
+use leafbase::{Connection, Day, DocumentId, Task, TaskLocation, TaskState};
+
+use super::blocks::task_mark;
+use super::table::{self, Cell};
+use super::{line, styles};
+use crate::fault::Result;
+use crate::out::Out;
+
+/// Writes the tasks. `today` decides which are late.
+pub(crate) fn write(out: &mut Out, notes: &Connection, today: Option<Day>, tasks: &[Task]) -> Result<()> {
+    let mut titles = HashMap::new();
+    let mut rows = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let place = place(notes, &mut titles, task.location)?;
+        let closed = task.info.state != TaskState::Todo;
+        let text = format!("{}{}", task_mark(task.info.state), line::first(&task.markdown));
+        rows.push(vec![
+            Cell::styled(task.id.to_string(), styles::QUIET),
+            if closed { Cell::styled(text, styles::QUIET) } else { Cell::new(text) },
+            days(task, today),
+            Cell::styled(place, styles::QUIET),
+        ]);
+    }
+    table::write(out, &rows)
+}
+
+fn days(task: &Task, today: Option<Day>) -> Cell {
+    let (planned, due) = (task.info.schedule_date, task.info.deadline_date);
+    let text = match (planned, due) {
+        (None, None) => String::new(),
+        (Some(planned), None) => planned.to_string(),
+        (None, Some(due)) => format!("due {due}"),
+        (Some(planned), Some(due)) => format!("{planned}, due {due}"),
+    };
+    let is_open = task.info.state == TaskState::Todo;
+    let is_late = is_open && due.or(planned).zip(today).is_some_and(|(day, today)| day < today);
+    if is_late { Cell::styled(text, styles::LATE) } else { Cell::new(text) }
+}
+
+fn place(notes: &Connection, titles: &mut HashMap<DocumentId, String>, location: TaskLocation) -> Result<String> {
+    Ok(match location {
+        TaskLocation::Inbox => "inbox".to_owned(),
+        TaskLocation::DailyNote(day) => day.to_string(),
+        TaskLocation::Document(document) => {
+            if let Some(title) = titles.get(&document) {
+                return Ok(title.clone());
+            }
+            let title = notes.document(document)?.title;
+            titles.insert(document, title.clone());
+            title
+        }
+    })
+}

@@ -1,0 +1,24 @@
+//! `leafbase log --follow` shows what other runs write, and ends at Ctrl-C.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use super::transcript::Desk;
+
+#[test]
+fn writes_of_others_are_followed_until_an_interrupt() {
+    let mut desk = Desk::new();
+    desk.run("leafbase new space.leafbase && leafbase add one --to 2024-01-01");
+    let mut follow = desk.shell("exec leafbase log --follow --json --since 0 --interval 0.05");
+    let mut follow = follow.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
+    let mut sequence = || {
+        let change: serde_json::Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        change["sequence"].as_u64().unwrap()
+    };
+    assert_eq!(sequence(), 1);
+    assert_eq!(desk.run("leafbase add two --to 2024-01-01"), "added 1 block to 2024-01-01\n");
+    assert_eq!(sequence(), 2);
+    Command::new("kill").args(["-s", "INT", &follow.id().to_string()]).status().unwrap();
+    assert!(follow.wait().unwrap().success(), "an interrupt is how it ends");
+}

@@ -1,0 +1,80 @@
+//! Keeps a view up to date by following the change log: which documents there are, and how many open tasks each has.
+//!
+//! `cargo run --example change_feed`
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "an example is short and shows what it does"
+)]
+
+use std::collections::BTreeMap;
+
+use leafbase::{
+    AddTasks, Connection, DocumentId, ErrorKind, Position, Result, Space, TaskDraft, TaskScope, TaskState, TaskUpdate,
+};
+
+/// What a window shows. It reads again what a change names, and nothing else.
+#[derive(Default)]
+struct View {
+    seen: u64,
+    open: BTreeMap<DocumentId, (String, usize)>,
+}
+
+impl View {
+    fn catch_up(&mut self, notes: &Connection) -> Result<usize> {
+        let mut told = 0;
+        for change in notes.changes_since(self.seen) {
+            let change = change?;
+            for document in &change.documents {
+                self.read(notes, *document)?;
+            }
+            (self.seen, told) = (change.sequence, told + 1);
+        }
+        Ok(told)
+    }
+
+    fn read(&mut self, notes: &Connection, id: DocumentId) -> Result<()> {
+        match notes.document(id) {
+            Ok(document) => {
+                let tasks = notes.tasks(TaskScope::Document(id))?;
+                let open = tasks.iter().filter(|task| task.info.state == TaskState::Todo).count();
+                self.open.insert(id, (document.title, open));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => drop(self.open.remove(&id)),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn show(&self) {
+        for (title, open) in self.open.values() {
+            println!("  {title}: {open} open");
+        }
+    }
+}
+
+fn main() -> Result<()> {
+    let notes = Space::in_memory()?.connect().acting_as("Ada");
+    let mut view = View::default();
+
+    let trip = notes.create_document("Trip")?;
+    notes.insert_markdown("- [ ] passport\n- [ ] charger", Position::end_of(trip.id()))?;
+    println!("{} writes", view.catch_up(&notes)?);
+    view.show();
+    assert_eq!(view.open[&trip.id()].1, 2);
+
+    let added = notes.add_tasks(AddTasks::new([TaskDraft::new("socks").at(trip.id())]))?;
+    notes.update_tasks(TaskUpdate::of(added[0].id).with_state(TaskState::Done))?;
+    println!("{} writes", view.catch_up(&notes)?);
+    view.show();
+    assert_eq!(view.open[&trip.id()].1, 2);
+    assert_eq!(view.catch_up(&notes)?, 0);
+
+    // Each change has what it replaced: its inverse is computed, not guessed.
+    let last = notes.changes_since(view.seen - 1).next().transpose()?;
+    println!("the last write, turned round: {:?}", last.map(|change| change.inverse().len()));
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! Finds documents by words and patterns, and blocks of one document by patterns.
+//!
+//! `cargo run --example search`
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "an example is short and shows what it does"
+)]
+
+use leafbase::{Position, Result, SearchBlocks, SearchDocuments, Space};
+
+fn main() -> Result<()> {
+    let notes = Space::in_memory()?.connect();
+    let trip = notes.create_document("Trip to Lisbon")?;
+    let food = notes.create_document("Food")?;
+    notes.insert_markdown(
+        "# Trains\n\nThe night train leaves at 22:15.\n\nBring the *passport*.",
+        Position::end_of(trip.id()),
+    )?;
+    notes.insert_markdown("Pastéis, €2 each", Position::end_of(food.id()))?;
+
+    let show = |request: SearchDocuments| -> Result<usize> {
+        let found = notes.search(request)?;
+        for hit in &found {
+            println!("{} {:.2} {}", hit.document_id, hit.score, hit.markdown.replace('\n', " "));
+        }
+        Ok(found.len())
+    };
+    // All words have to occur; the last may be the beginning of one. Case, accents and English endings don't matter.
+    assert_eq!(show(SearchDocuments::words("train pass"))?, 1);
+    assert_eq!(show(SearchDocuments::words("pasteis"))?, 1);
+    // A phrase, and a pattern that has to match a block.
+    assert_eq!(show(SearchDocuments::words("\"night train\"").matching(r"\b\d\d:\d\d\b"))?, 1);
+
+    // In one document: each block that matches, with what is around it.
+    let found = notes.search_blocks(SearchBlocks::new(trip.id(), r"(?<=at )\d\d:\d\d").context(1, 1))?;
+    let hit = &found[0];
+    println!("{:?} in {:?}, below {:?}", &hit.markdown[hit.ranges[0].clone()], hit.markdown, hit.before[0].markdown);
+    assert_eq!(&hit.markdown[hit.ranges[0].clone()], "22:15");
+
+    // Patterns cost counted steps, so that none hangs; what they may not say is an error with its place.
+    println!("{}", notes.search_blocks(SearchBlocks::new(trip.id(), r"(a)\1")).unwrap_err());
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! The guide: what Leafbase is made of and what it promises, a page for each subject. The code in it runs as tests.
+//!
+//! Read [`spaces`], [`blocks`] and [`positions`] first; the rest as it is needed. [`operations`] has every operation with its request, its
+//! reply and its JSON.
+
+#[doc = include_str!("../guide/spaces.md")]
+pub mod spaces {}
+
+#[doc = include_str!("../guide/blocks.md")]
+pub mod blocks {}
+
+#[doc = include_str!("../guide/positions.md")]
+pub mod positions {}
+
+#[doc = include_str!("../guide/markdown.md")]
+pub mod markdown {}
+
+#[cfg(feature = "search")]
+#[doc = include_str!("../guide/search.md")]
+pub mod search {}
+
+#[doc = include_str!("../guide/collections.md")]
+pub mod collections {}
+
+#[doc = include_str!("../guide/scopes.md")]
+pub mod scopes {}
+
+#[doc = include_str!("../guide/operations.md")]
+pub mod operations {}
+
+#[doc = include_str!("../guide/durability.md")]
+pub mod durability {}
+
+#[doc = include_str!("../guide/concurrency.md")]
+pub mod concurrency {}
+
+#[doc = include_str!("../guide/async_hosts.md")]
+pub mod async_hosts {}
+
+#[doc = include_str!("../guide/backup.md")]
+pub mod backup {}
+
+#[doc = include_str!("../guide/format.md")]
+pub mod format {}
+
+#[doc = include_str!("../guide/embedding.md")]
+pub mod embedding {}
+
+#[doc = include_str!("../guide/platforms.md")]
+pub mod platforms {}

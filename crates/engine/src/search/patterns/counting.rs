@@ -1,0 +1,80 @@
+//! In how many blocks of each document patterns match.
+
+#[cfg(doc)]
+use leafbase_model::ErrorKind;
+use leafbase_model::{DocumentId, Result};
+use leafbase_search::{Pattern, Required};
+
+use super::{Matching, Patterns};
+
+impl Patterns {
+    /// What a document has that one of them matches in, of each.
+    pub(crate) fn required(&self) -> Vec<&Required> {
+        self.read.iter().map(Pattern::required).collect()
+    }
+}
+
+/// In how many texts of each document a pattern matches. Texts of several documents are looked through together.
+pub(crate) struct Counting<'m, 'p> {
+    matching: &'m mut Matching<'p>,
+    /// Whose the texts are that are laid together.
+    laid: Vec<DocumentId>,
+    counts: Vec<(DocumentId, usize)>,
+}
+
+impl<'p> Matching<'p> {
+    /// Begins to count.
+    pub(crate) fn counting(&mut self) -> Counting<'_, 'p> {
+        self.piece.clear();
+        Counting { matching: self, laid: Vec::new(), counts: Vec::new() }
+    }
+}
+
+impl Counting<'_, '_> {
+    /// Adds a text of a document.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] at the pattern that costs too much.
+    pub(crate) fn add(&mut self, document: DocumentId, text: &str) -> Result<()> {
+        if !self.matching.patterns.may_match(text) {
+            return Ok(());
+        }
+        if !self.matching.has_room_for(text) {
+            self.look_through()?;
+        }
+        if self.matching.has_room_for(text) {
+            self.matching.lay(text);
+            self.laid.push(document);
+        } else if self.matching.is_match(text)? {
+            self.count(document);
+        }
+        Ok(())
+    }
+
+    fn look_through(&mut self) -> Result<()> {
+        let mut from = 0;
+        while let Some(index) = self.matching.next_laid(from)? {
+            self.laid.get(index).copied().into_iter().for_each(|document| self.count(document));
+            from = index + 1;
+        }
+        self.matching.piece.clear();
+        self.laid.clear();
+        Ok(())
+    }
+
+    fn count(&mut self, document: DocumentId) {
+        match self.counts.last_mut() {
+            Some((last, count)) if *last == document => *count += 1,
+            _ => self.counts.push((document, 1)),
+        }
+    }
+
+    /// The documents that have a text that matches, in the order in which they were added, and how many.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub(crate) fn finish(mut self) -> Result<Vec<(DocumentId, usize)>> {
+        self.look_through()?;
+        Ok(self.counts)
+    }
+}

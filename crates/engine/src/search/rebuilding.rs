@@ -1,0 +1,38 @@
+//! What a host may do about the index of searches.
+
+use std::ops::ControlFlow;
+
+#[cfg(doc)]
+use leafbase_model::ErrorKind;
+use leafbase_model::Result;
+
+use crate::space::{Progress, Space};
+
+impl Space {
+    /// Brings the index of searches up to date with every write that has returned. Searches find these all the same; they are cheaper afterwards.
+    /// Costs by what was written since the index was last brought up to date.
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn flush_search(&self) -> Result<()> {
+        self.indexer().catch_up(&self.store()?)
+    }
+
+    /// Makes the index of searches anew. There is no need to: one that is missing, damaged or not this space's is made anew by the search that
+    /// meets it. Reads the whole space. Others go on reading, writing and searching meanwhile.
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn rebuild_search(&self) -> Result<()> {
+        self.rebuild_search_with(&mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::rebuild_search`]. `progress` is told how many documents are read, and may break off: the index stays as it was then. It must not
+    /// search this space itself.
+    ///
+    /// # Errors
+    /// As [`Self::rebuild_search`], and [`ErrorKind::Canceled`].
+    pub fn rebuild_search_with(&self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<()> {
+        self.indexer().remake(&self.store()?, progress)
+    }
+}

@@ -1,0 +1,117 @@
+//! Blocks: as drafts, as changes, and in replies.
+
+use schemars::Schema;
+use serde_json::json;
+
+use super::{Shape, shapes};
+use crate::{
+    Author, Block, BlockDraft, BlockId, BlockLayout, BlockPatch, BlockType, CardLayout, CodeLanguage, Color, Comment,
+    CommentId, Day, DayRef, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, Metadata, TaskInfo,
+    TaskPatch, TaskState, TextAlignment, TextStyle, Timestamp,
+};
+
+impl Shape<'_> {
+    /// What each type has beside the common fields.
+    fn kinds(self) -> Self {
+        self.may::<TextStyle>("textStyle", "Of text and page; body if it is left out.")
+            .may::<TextAlignment>("textAlignment", "Of text and page.")
+            .may::<Font>("font", "Of text and page.")
+            .may::<CardLayout>("cardLayout", "Of text and page: the size as a card.")
+            .may::<String>("title", "Of a rich URL; another name for the markdown of a page.")
+            .may::<String>("url", "Of image, video, file, drawing, whiteboard and rich URL.")
+            .may::<String>("altText", "Of image and video.")
+            .may::<MediaSize>("size", "Of image and video.")
+            .may::<MediaWidth>("width", "Of image and video.")
+            .may::<String>("fileName", "Of a file.")
+            .may::<BlockLayout>("blockLayout", "Of a file.")
+            .may::<String>("rawCode", "Of code.")
+            .may::<CodeLanguage>("language", "Of code.")
+            .may::<String>("languageTag", "Of code: the tag of its fence, where that is not the language's name.")
+            .may::<String>("description", "Of a rich URL.")
+            .may::<BlockLayout>("layout", "Of a rich URL.")
+            .may::<LineStyle>("lineStyle", "Of a line.")
+    }
+
+    /// What blocks of any type have.
+    fn common(self) -> Self {
+        let level = schemars::json_schema!({ "type": "integer", "minimum": 0, "maximum": 5 });
+        self.may::<String>("markdown", "Inline markdown; of a page and an item the title; of a table all of it.")
+            .field("indentationLevel", level, "0 if it is left out.")
+            .may::<ListStyle>("listStyle", "none if it is left out.")
+            .may::<Decorations>("decorations", "None if they are left out.")
+    }
+
+    /// What a request gives for a block.
+    fn given(self) -> Self {
+        self.common()
+            .clears::<Color>("color", "As given; replies show a readable variant.")
+            .may::<TaskPatch>("taskInfo", "Only where the listStyle is task.")
+            .kinds()
+    }
+}
+
+/// A page and what it holds, whether or not it says that it is one.
+pub(super) struct PageDraft;
+
+fn page(shape: Shape<'_>) -> Schema {
+    let page = schemars::json_schema!({ "const": "page" });
+    shape.field("type", page, "A document is a page.").given().may::<Vec<BlockDraft>>("content", "Its blocks.").closed()
+}
+
+shapes! {
+    PageDraft, "A document to be made: a page with its content." => page;
+    BlockDraft, "A block to be made, with the blocks below it. Which fields it may have depends on its type." => |shape| shape
+        .must::<BlockType>("type", "What it is.")
+        .given()
+        .may::<Vec<BlockDraft>>("content", "The blocks below it: of text, page and items alone.")
+        .closed();
+    BlockPatch, "A change of a block: only the fields given change." => |shape| shape
+        .must::<BlockId>("id", "The block.")
+        .may::<u64>("rev", "Changed only if the block still has this rev.")
+        .may::<BlockType>("type", "Between text and page, and within media.")
+        .given()
+        .closed();
+    TaskPatch, "A change of a task: what is given changes, null clears." => |shape| shape
+        .may::<TaskState>("state", "How far it is.")
+        .clears::<DayRef>("scheduleDate", "The day it is planned for.")
+        .clears::<DayRef>("deadlineDate", "The day it must be done by.")
+        .clears::<Timestamp>("completedAt", "Of a done one.")
+        .clears::<Timestamp>("canceledAt", "Of a canceled one.")
+        .closed();
+    TaskInfo, "What makes a block a task." => |shape| shape
+        .must::<TaskState>("state", "How far it is.")
+        .may::<Day>("scheduleDate", "The day it is planned for.")
+        .may::<Day>("deadlineDate", "The day it must be done by.")
+        .may::<Timestamp>("completedAt", "When it was done.")
+        .may::<Timestamp>("canceledAt", "When it was given up.")
+        .open();
+    Comment, "A remark on a block." => |shape| shape
+        .must::<CommentId>("id", "Its ID.")
+        .may::<Author>("author", "Who made it.")
+        .must::<String>("content", "Inline markdown.")
+        .must::<Timestamp>("createdAt", "When.")
+        .open();
+    Metadata, "Who made and changed a block, and when." => |shape| shape
+        .must::<Timestamp>("createdAt", "When it was made.")
+        .must::<Timestamp>("lastModifiedAt", "When it last changed.")
+        .may::<Author>("createdBy", "Who made it.")
+        .may::<Author>("lastModifiedBy", "Who changed it last.")
+        .may::<Vec<Comment>>("comments", "Oldest first.")
+        .open();
+    Block, "A block with what is below it. Fields at their default are left out. An item's title stands under the content key of its collection." => |shape| shape
+        .must::<BlockId>("id", "Its ID.")
+        .must::<BlockType>("type", "What it is.")
+        .common()
+        .may::<Color>("color", "Readable on white.")
+        .may::<Color>("colorDark", "Readable on dark paper.")
+        .may::<TaskInfo>("taskInfo", "Where the listStyle is task.")
+        .kinds()
+        .may::<super::replies::ItemProperties>("properties", "Of an item: its values by key.")
+        .may::<Vec<Vec<String>>>("rows", "Of a table: its cells, the header first.")
+        .may::<Metadata>("metadata", "If the request asked for it.")
+        .must::<u64>("rev", "1 when it is made, and one more with each change.")
+        .may::<Vec<Block>>("content", "The blocks below it.")
+        .may::<String>("contentPreview", "In place of content that the depth of the request cut off.")
+        .with("additionalProperties", json!({ "type": "string" }))
+        .open();
+}

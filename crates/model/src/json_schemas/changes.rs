@@ -1,0 +1,32 @@
+//! The change feeds.
+
+use super::{Shape, shapes};
+use crate::{Author, BlockId, Change, DocumentId, ScopedChange, Timestamp};
+
+/// One of the elementary writes; beside its type it has what it replaced, and what it was replaced by.
+struct AnyEdit;
+
+impl Shape<'_> {
+    fn written(self) -> Self {
+        self.must::<u64>("sequence", "Its number: 1 for the first.")
+            .must::<Timestamp>("at", "When.")
+            .may::<Author>("by", "By whom.")
+    }
+}
+
+shapes! {
+    AnyEdit, "An elementary write with what it replaced." => |shape| shape
+        .must::<String>("type", "insert, remove, update, move, createDocument, eraseDocument, updateDocument, createFolder, removeFolder, updateFolder, addComment, removeComment, createAsset, eraseAsset or setSchema.")
+        .with("additionalProperties", true.into())
+        .open();
+    Change, "One write: a row of the change log." => |shape| shape
+        .written()
+        .must::<Vec<DocumentId>>("documents", "The documents it touched.")
+        .must::<Vec<AnyEdit>>("edits", "What was done, in order.")
+        .open();
+    ScopedChange, "One write to documents of a scope." => |shape| shape
+        .written()
+        .must::<Vec<DocumentId>>("documentIds", "The documents of the scope that it changed.")
+        .must::<Vec<BlockId>>("blockIds", "The blocks in them.")
+        .open();
+}

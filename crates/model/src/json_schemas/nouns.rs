@@ -1,0 +1,116 @@
+//! What requests and replies have in common: IDs, days, places, errors.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::json;
+
+use super::{one_of_texts, shapes, texts};
+use crate::{
+    AssetId, AssetUrl, Author, BlockId, Color, CommentId, Day, DayRef, Decorations, Destination, Detail, DocumentId,
+    Error, FolderDestination, FolderId, FolderRef, Location, Position, SharedText, SpaceId, Timestamp,
+};
+
+texts! {
+    BlockId, "The ID of a block: a ULID. A document's ID is that of its root block.", "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$";
+    DocumentId, "The ID of a document: a ULID.", "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$";
+    FolderId, "The ID of a folder: a ULID.", "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$";
+    CommentId, "The ID of a comment: a ULID.", "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$";
+    AssetId, "The ID of an uploaded file: a ULID.", "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$";
+    SpaceId, "The ID of a space: a ULID.", "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$";
+    FolderRef, "The ID of a folder, or the name of a built-in location.", "^([0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}|unsorted|daily_notes|templates|trash)$";
+    Day, "A day, YYYY-MM-DD.", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
+    DayRef, "A day, YYYY-MM-DD, or relative to the present in the space's time zone.", "^([0-9]{4}-[0-9]{2}-[0-9]{2}|today|tomorrow|yesterday)$";
+    Timestamp, "An instant in UTC, RFC 3339.", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|\+00:00)$";
+    Color, "A colour, #rrggbb.", "^#[0-9a-fA-F]{6}$";
+    AssetUrl, "Where an uploaded file is.", "^asset://";
+    Author, "A display name.", "";
+    SharedText, "Inline markdown.", "";
+}
+
+impl JsonSchema for Decorations {
+    fn schema_name() -> Cow<'static, str> {
+        "Decorations".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "array", "items": one_of_texts(&["callout", "quote"]) })
+    }
+}
+
+/// One of the places that are no folder.
+macro_rules! destination_names {
+    ($($name:ident = $names:expr;)*) => {$(
+        struct $name;
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                one_of_texts($names)
+            }
+        }
+    )*};
+}
+destination_names! {
+    DestinationName = &["unsorted", "templates"];
+    LocationName = &["unsorted", "templates", "daily_notes", "trash", "inbox"];
+    RootName = &["root"];
+    PositionName = &["start", "end", "before", "after"];
+}
+
+shapes! {
+    Position, "A place for blocks: start or end of a page or a day, before or after a block." => |shape| shape
+        .may::<PositionName>("position", "start or end with pageId and date, before or after with siblingId; end if it is left out.")
+        .may::<BlockId>("pageId", "Among the children of this block: a page, a text, which becomes a page, or an item.")
+        .may::<BlockId>("siblingId", "Next to this block.")
+        .may::<DayRef>("date", "In the daily note of this day. Without any target it is that of today.")
+        .with("allOf", json!([
+            { "if": { "required": ["siblingId"] }, "then": { "properties": { "position": { "enum": ["before", "after"] } }, "required": ["position"] },
+              "else": { "properties": { "position": { "enum": ["start", "end"] } } } },
+            { "not": { "required": ["pageId", "siblingId"] } },
+            { "not": { "required": ["pageId", "date"] } },
+            { "not": { "required": ["siblingId", "date"] } },
+        ]))
+        .closed();
+    Destination, "Where a document is put." => |shape| shape
+        .may::<DestinationName>("destination", "A built-in location.")
+        .may::<FolderRef>("folderId", "A folder.")
+        .exactly_one(&["destination", "folderId"])
+        .closed();
+    Location, "Where a document is kept." => |shape| shape
+        .may::<LocationName>("destination", "A built-in location.")
+        .may::<FolderId>("folderId", "A folder.")
+        .exactly_one(&["destination", "folderId"])
+        .open();
+    Detail, "One thing that is wrong." => |shape| shape
+        .must::<String>("path", "Where in the request, such as blocks[3].color; empty for all of it.")
+        .must::<String>("message", "What is wrong with it.")
+        .open();
+    Error, "Why an operation did not happen." => |shape| shape
+        .must::<String>("code", "Stable: NOT_FOUND, VALIDATION, INVALID_POSITION, INVALID_MARKDOWN, INVALID_PATTERN, RULE_VIOLATION, SCHEMA_MISMATCH, CONFLICT, LIMIT_EXCEEDED, READ_ONLY, CORRUPTED, STORAGE, CANCELED.")
+        .must::<String>("message", "A sentence that names the thing.")
+        .may::<Vec<Detail>>("details", "Where it is.")
+        .open();
+}
+
+impl JsonSchema for FolderDestination {
+    fn schema_name() -> Cow<'static, str> {
+        "FolderDestination".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let object = super::Shape::new(generator, "Where folders are moved to.")
+            .may::<RootName>("destination", "The top.")
+            .may::<FolderRef>("parentFolderId", "Into this folder.")
+            .exactly_one(&["destination", "parentFolderId"])
+            .closed();
+        json_schema!({ "anyOf": [{ "const": "root" }, object] })
+    }
+}

@@ -1,0 +1,394 @@
+//! The JSON of every operation: what is in `golden_json/` is read, written back byte for byte, asked, and answered byte for byte; JSON Schemas
+//! take it, and take no more than the reader does.
+//!
+//! A file that is to change: run with `GOLDEN_JSON=write`, and look at the difference.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use leafbase::json::FromJson;
+use leafbase::{
+    AddComments, AddItems, AddTasks, AddedComment, BlockData, BlockDraft, BlockId, BlockMatch, BlockPatch, Collection,
+    CollectionSchema, CommentDraft, Connection, ConnectionInfo, CountItems, CreateCollection, CreateDocuments,
+    CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems,
+    DeleteTasks, Destination, Document, DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, Error, Fetch,
+    Filter, Folder, FolderDestination, FolderDraft, FolderId, FolderRecord, GetItems, GetSchema, InsertBlocks, Item,
+    ItemCounts, ItemDraft, ItemUpdate, Items, ItemsPage, ListCollections, ListDocuments, ListScopedDocuments,
+    ListStyle, ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind,
+    PurgeDocuments, QueryItems, Relation, ReplaceSchema, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply,
+    Scope, ScopedChange, ScopedDocument, SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort, Space, Task,
+    TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UpdateBlocks, UpdateItems, UpdateTasks,
+    UploadFile, UploadedFile,
+};
+use leafbase_test_outline::{FixedClock, SequentialIds};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// 2026-03-02, a Monday, 09:30 in UTC.
+const NOW: u64 = 1_772_443_800_000;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden_json")
+}
+
+fn pretty(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap() + "\n"
+}
+
+/// What the file of this name says; written anew if that is asked for.
+fn golden(name: &str, present: &str) -> String {
+    let path = folder().join(name);
+    if std::env::var_os("GOLDEN_JSON").is_some_and(|what| what == "write") {
+        std::fs::write(&path, present).unwrap();
+    }
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The JSON Schema of a type, of a reply without room for what it does not name.
+fn schema_of<T: JsonSchema>(closed: bool) -> Value {
+    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    let mut waiting = vec![&mut schema];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Object(fields) => {
+                if closed && fields.contains_key("properties") && fields.get("type") == Some(&json!("object")) {
+                    fields.entry("additionalProperties").or_insert(json!(false));
+                }
+                waiting.extend(fields.values_mut());
+            }
+            Value::Array(values) => waiting.extend(values),
+            _ => {}
+        }
+    }
+    assert!(jsonschema::draft202012::meta::is_valid(&schema), "{schema:#}");
+    schema
+}
+
+fn faults<T: JsonSchema>(value: &Value, closed: bool) -> Vec<String> {
+    let validator = jsonschema::draft202012::new(&schema_of::<T>(closed)).unwrap();
+    validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+/// A space whose days, IDs and instants are the same in every run, and what was asked of it.
+struct Desk {
+    space: Space,
+    notes: Connection,
+    clock: Arc<FixedClock>,
+    asked: BTreeSet<String>,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let clock = Arc::new(FixedClock::at(NOW));
+        let builder = Space::builder().name("Notes").zone("Europe/Lisbon").clock(Arc::clone(&clock));
+        let space = builder.ids(SequentialIds::new(1)).in_memory().unwrap();
+        let notes = space.connect().acting_as("Ada");
+        Self { space, notes, clock, asked: BTreeSet::new() }
+    }
+
+    /// The request in the file `name`: the one that is expected, which reads and writes back as it stands.
+    fn request<T>(&mut self, name: &str, expected: &T) -> T
+    where
+        T: FromJson + Serialize + JsonSchema + PartialEq + std::fmt::Debug,
+    {
+        let text = golden(&format!("{name}.request.json"), &pretty(expected));
+        let read: T = self.space.read_json(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(pretty(&read), text, "{name}: written back");
+        assert_eq!(&read, expected, "{name}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), serde_json::to_value(&read).unwrap());
+        self.schema_of_request::<T>(name, &text);
+        self.asked.insert(name.to_owned());
+        read
+    }
+
+    /// The JSON Schema takes the request, and refuses a field too many, as the reader does.
+    fn schema_of_request<T: FromJson + JsonSchema>(&self, name: &str, text: &str) {
+        let mut value: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(faults::<T>(&value, false), [""; 0], "{name}");
+        value.as_object_mut().unwrap().insert("nonsense".to_owned(), json!(1));
+        assert_ne!(faults::<T>(&value, false), [""; 0], "{name}: a field too many");
+        assert!(self.space.read_json::<T>(&value.to_string()).is_err(), "{name}: a field too many");
+    }
+
+    /// The reply in the file `name`.
+    fn reply<T: Serialize + JsonSchema>(&mut self, name: &str, reply: T) -> T {
+        let text = pretty(&reply);
+        assert_eq!(text, golden(&format!("{name}.reply.json"), &text), "{name}");
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(faults::<T>(&value, true), [""; 0], "{name}");
+        self.clock.advance(60_000);
+        self.asked.insert(name.to_owned());
+        reply
+    }
+
+    /// The reply that is a text.
+    fn text(&mut self, name: &str, reply: &str) {
+        assert_eq!(reply, golden(&format!("{name}.reply.md"), reply), "{name}");
+        self.asked.insert(name.to_owned());
+    }
+}
+
+macro_rules! ask {
+    ($desk:ident, $on:expr, $name:ident($request:expr) -> $reply:ty) => {
+        ask!($desk, $on, $name as $name($request) -> $reply)
+    };
+    ($desk:ident, $on:expr, $method:ident as $name:ident($request:expr) -> $reply:ty) => {{
+        let request = $desk.request(stringify!($name), &$request);
+        let reply: $reply = $on.$method(request).unwrap_or_else(|error| panic!("{}: {error}", stringify!($name)));
+        $desk.reply(stringify!($name), reply)
+    }};
+}
+
+fn folders(desk: &mut Desk) -> FolderId {
+    let notes = desk.notes.clone();
+    let trips = FolderDraft::new("Trips").with_folders([FolderDraft::new("2026")]);
+    let made =
+        ask!(desk, notes, create_folders(CreateFolders::new([trips, FolderDraft::new("Old")])) -> Items<FolderRecord>);
+    let (trips, this_year, old) = (made[0].id, made[1].id, made[2].id);
+    ask!(desk, notes, move_folders(MoveFolders::new([old], this_year)) -> Items<FolderRecord>);
+    ask!(
+        desk,
+        notes,
+        move_folders as move_folders_to_root(MoveFolders::new([old], FolderDestination::Root)) -> Items<FolderRecord>
+    );
+    ask!(desk, notes, delete_folders(DeleteFolders::new([old]).if_empty()) -> Items<FolderId>);
+    let shown = notes.folders().unwrap();
+    desk.reply::<Items<Folder>>("folders", shown);
+    trips
+}
+
+fn documents(desk: &mut Desk, trips: FolderId) -> DocumentId {
+    let notes = desk.notes.clone();
+    let task =
+        BlockData { list_style: ListStyle::Task, task: Some(TaskInfo::default()), ..BlockData::text("passport") };
+    let lisbon = BlockDraft { content: vec![task.into()], ..BlockData::page("Lisbon").into() };
+    let drafts = CreateDocuments::new([lisbon, BlockData::page("Porto").into()], Destination::Folder(trips));
+    let made = ask!(desk, notes, create_documents(drafts) -> Items<Document>);
+    let (lisbon, porto) = (made[0].id(), made[1].id());
+    ask!(desk, notes, move_documents(MoveDocuments::new([porto], Destination::Templates)) -> Items<Document>);
+    let copy = CreateFromTemplate::new(porto).titled("Porto in May").at(trips);
+    let copied = ask!(desk, notes, create_from_template(copy) -> Document);
+    ask!(desk, notes, delete_documents(DeleteDocuments::new([copied.id()])) -> Items<DocumentId>);
+    let listed =
+        ListDocuments::new().within(trips).with_metadata().order_by(DocumentOrder::Created).descending().limit(10);
+    ask!(desk, notes, list_documents(listed) -> ItemsPage<Document>);
+    let since = ListDocuments::new().modified(DayRange::since(DayRef::Yesterday)).limit(1);
+    ask!(desk, notes, list_documents as list_documents_by_day(since) -> ItemsPage<Document>);
+    ask!(desk, notes, purge_documents(PurgeDocuments::new([copied.id()])) -> Items<DocumentId>);
+    ask!(desk, notes, purge_documents as purge_old_documents(PurgeDocuments::OlderThanDays(30)) -> Items<DocumentId>);
+    lisbon
+}
+
+fn blocks(desk: &mut Desk, lisbon: DocumentId) -> BlockId {
+    let notes = desk.notes.clone();
+    let heading: BlockDraft = BlockData::text("Packing").into();
+    let mut heading = heading;
+    if let leafbase::BlockKind::Text(look) = &mut heading.data.kind {
+        look.style = TextStyle::H2;
+    }
+    heading.data.color = Some("#0060c0".parse().unwrap());
+    let page = BlockDraft { content: vec![BlockData::text("wool").into()], ..BlockData::page("Socks").into() };
+    let inserted = InsertBlocks::blocks(vec![heading, page], Position::start_of(lisbon));
+    let added = ask!(desk, notes, insert_blocks(inserted) -> Items<leafbase::Block>);
+    let (heading, page) = (added[0].id, added[1].id);
+    let markdown = "- [ ] train at 22:15\n- [x] map\n\n| day | place |\n|---|---|\n| 1 | Alfama |";
+    let text = InsertBlocks::markdown(markdown, Position::after(heading));
+    let added = ask!(desk, notes, insert_blocks as insert_markdown(text) -> Items<leafbase::Block>);
+    let patch =
+        BlockPatch::markdown(added[0].id, "night train at 22:15").if_rev(1).with_schedule_date(DayRef::Tomorrow);
+    ask!(desk, notes, update_blocks(UpdateBlocks::new([patch, BlockPatch::markdown(heading, "To pack").with_color(None)])) -> Items<leafbase::Block>);
+    ask!(desk, notes, move_blocks(MoveBlocks::new([added[1].id], Position::end_of(page))) -> Items<BlockId>);
+    ask!(desk, notes, delete_blocks(DeleteBlocks::new([added[2].id])) -> Items<BlockId>);
+    ask!(desk, notes, add_comments(AddComments::new([CommentDraft::new(heading, "for *all* of us?")])) -> Items<AddedComment>);
+    let upload = UploadFile::new(Position::before(heading)).of_type("text/plain").named("seat.txt");
+    let upload = desk.request("upload_file", &upload);
+    let uploaded = notes.upload_file(upload, &b"12A"[..]).unwrap();
+    let uploaded: UploadedFile = desk.reply("upload_file", uploaded);
+    let record = notes.file(uploaded.asset_url.id()).unwrap();
+    desk.reply("file", record);
+    ask!(desk, notes, fetch(Fetch::new(lisbon).with_metadata()) -> leafbase::Block);
+    ask!(desk, notes, fetch as fetch_shallow(Fetch::new(lisbon).depth(0)) -> leafbase::Block);
+    let request = desk.request("fetch_markdown", &Fetch::new(lisbon));
+    let text = notes.fetch_markdown(request).unwrap();
+    desk.text("fetch_markdown", &text);
+    page
+}
+
+fn days(desk: &mut Desk, lisbon: DocumentId) {
+    let notes = desk.notes.clone();
+    ask!(desk, notes, insert_blocks as insert_into_day(InsertBlocks::markdown("woke early", Position::end_of_day(DayRef::Today))) -> Items<leafbase::Block>);
+    let today = ask!(desk, notes, fetch as fetch_day(Fetch::today().depth(1)) -> leafbase::Block);
+    let today = DocumentId::of_root(today.id);
+    notes.delete_documents(today).unwrap();
+    ask!(desk, notes, restore_daily_notes(RestoreDailyNotes::new([today])) -> Items<Document>);
+    let drafts = [
+        TaskDraft::new("call the hotel").due(DayRef::Today),
+        TaskDraft::new("book the tram").at(lisbon).scheduled("2026-03-09".parse::<leafbase::Day>().unwrap()),
+    ];
+    let added = ask!(desk, notes, add_tasks(AddTasks::new(drafts)) -> Items<Task>);
+    let update = TaskUpdate::of(added[0].id).with_state(TaskState::Done).moved_to(lisbon);
+    ask!(desk, notes, update_tasks(UpdateTasks::new([update])) -> Items<Task>);
+    ask!(desk, notes, tasks(ListTasks::new(TaskScope::Logbook).limit(10)) -> ItemsPage<Task>);
+    ask!(desk, notes, tasks as tasks_of_document(ListTasks::new(TaskScope::Document(lisbon))) -> ItemsPage<Task>);
+    ask!(desk, notes, delete_tasks(DeleteTasks::new([added[1].id])) -> Items<BlockId>);
+}
+
+fn collections(desk: &mut Desk, lisbon: DocumentId, page: BlockId) {
+    let notes = desk.notes.clone();
+    let schema = SchemaDraft::new("Cities", [PropertyDraft::new("Country", PropertyKind::Text)]);
+    let cities =
+        ask!(desk, notes, create_collection(CreateCollection::new(schema, Position::end_of(page))) -> CollectionSchema)
+            .id;
+    let options = vec![SelectOption::new("open"), SelectOption::new("done")];
+    let columns = [
+        PropertyDraft::new("State", PropertyKind::SingleSelect(options)),
+        PropertyDraft::new("Day", PropertyKind::Date),
+        PropertyDraft::new("City", Relation::to(cities).with_inverse("visits").single().into()),
+    ];
+    let visits =
+        notes.create_collection(CreateCollection::new(SchemaDraft::new("Visits", columns), Position::end_of(page)));
+    let visits = visits.unwrap().id;
+    let city = ask!(desk, notes, add_items(AddItems::new(cities, [ItemDraft::new("Lisbon").with("country", "Portugal")])) -> Items<Item>)[0].id;
+    let castle =
+        ItemDraft::new("Castle").with("day", "2026-05-01").with("city", vec![city.to_string()]).with("state", "open");
+    let castle = castle.with_content([BlockData::text("opens at 9").into()]);
+    let drafts =
+        AddItems::new(visits, [castle, ItemDraft::new("Tram").with("state", "maybe")]).allowing_new_select_options();
+    let added = ask!(desk, notes, add_items as add_items_with_new_options(drafts) -> Items<Item>);
+    let update = ItemUpdate::of(added[1].id).with_title("Tram 28").with("state", "done").with("day", ());
+    ask!(desk, notes, update_items(UpdateItems::new(visits, [update])) -> Items<Item>);
+    ask!(desk, notes, items(GetItems::of(visits).depth(0).limit(1)) -> ItemsPage<Item>);
+    let filter =
+        Filter::on("day", Operator::After, "2026-04-01")
+            .or(Filter::on("state", Operator::AnyOf, vec!["done"]).negated());
+    let query =
+        QueryItems::of(visits).filtered(filter).sorted(Sort::descending("day")).sorted(Sort::ascending("title"));
+    ask!(desk, notes, query_items(query) -> ItemsPage<Item>);
+    ask!(desk, notes, count_items(CountItems::of(visits).grouped_by("state")) -> ItemCounts);
+    ask!(desk, notes, collection_schema(GetSchema::new(visits, SchemaFormat::Schema)) -> SchemaReply);
+    ask!(
+        desk,
+        notes,
+        collection_schema
+            as collection_json_schema(GetSchema::new(visits, SchemaFormat::JsonSchemaItems)) -> SchemaReply
+    );
+    let mut kept = SchemaDraft::from(notes.schema(cities).unwrap());
+    kept.properties.push(PropertyDraft::new("Since", PropertyKind::Number));
+    ask!(desk, notes, replace_schema(ReplaceSchema::new(cities, kept).dropping_unconvertible()) -> CollectionSchema);
+    ask!(desk, notes, list_collections(ListCollections::of([lisbon])) -> Items<Collection>);
+    ask!(desk, notes, delete_items(DeleteItems::new(visits, [added[1].id])) -> Items<BlockId>);
+}
+
+fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
+    let notes = desk.notes.clone();
+    ask!(desk, notes, search(SearchDocuments::words("\"night train\" pass").matching(r"\d\d:\d\d")) -> Items<SearchMatch>);
+    let mut filtered = SearchDocuments::words("wool");
+    filtered.filter.folders = Some(vec![trips.into()]);
+    filtered.metadata = true;
+    ask!(desk, notes, search as search_folder(filtered) -> Items<SearchMatch>);
+    let patterns = SearchBlocks::new(lisbon, r"\d\d:\d\d").or("wool").case_sensitive().context(1, 0).limit(1);
+    ask!(desk, notes, search_blocks(patterns) -> ItemsPage<BlockMatch>);
+}
+
+fn scoped(desk: &mut Desk, scope: &Scope, lisbon: DocumentId) {
+    let guest = scope.connect().acting_as("guest");
+    ask!(desk, guest, list_documents as list_scoped_documents(ListScopedDocuments::new().with_metadata()) -> Items<ScopedDocument>);
+    let mut others = ListCollections::of([lisbon]);
+    others.mode = Some(DocumentFilterMode::Exclude);
+    ask!(desk, guest, list_collections as list_other_collections(others) -> Items<Collection>);
+    let told: Vec<ScopedChange> = guest.changes_since(0).take(1).map(Result::unwrap).collect();
+    desk.reply("scoped_changes_since", Items(told));
+}
+
+fn rest(desk: &mut Desk, lisbon: DocumentId) {
+    let notes = desk.notes.clone();
+    let info: ConnectionInfo = notes.info().unwrap();
+    desk.reply("info", info);
+    let told: Vec<_> = notes.changes_since(0).take(2).map(Result::unwrap).collect();
+    desk.reply("changes_since", Items(told));
+    let links: DocumentLinks = notes.document_links(lisbon).unwrap();
+    desk.reply("document_links", links);
+    let wrong = r#"{"blocks": [{"type": "text"}, {"type": "text", "textStyle": "h7"}]}"#;
+    let error: Error = desk.space.read_json::<InsertBlocks>(wrong).unwrap_err();
+    desk.reply("error", error);
+}
+
+/// Goes through all operations once.
+fn all() -> BTreeSet<String> {
+    let mut desk = Desk::new();
+    let trips = folders(&mut desk);
+    let lisbon = documents(&mut desk, trips);
+    let scope = desk.space.scope([lisbon]);
+    let page = blocks(&mut desk, lisbon);
+    days(&mut desk, lisbon);
+    collections(&mut desk, lisbon, page);
+    searches(&mut desk, lisbon, trips);
+    scoped(&mut desk, &scope, lisbon);
+    rest(&mut desk, lisbon);
+    desk.asked
+}
+
+fn read(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The names that stand in backticks, those within `Items<Block>`, too.
+fn in_backticks(text: &str) -> BTreeSet<&str> {
+    let code = text.split('`').skip(1).step_by(2);
+    code.flat_map(|code| code.split(|letter: char| !letter.is_alphanumeric() && letter != '_')).collect()
+}
+
+/// The names of `of` that the table does not have.
+fn missing<'a>(of: impl IntoIterator<Item = &'a str>, table: &str) -> Vec<&'a str> {
+    let named = in_backticks(table);
+    of.into_iter().filter(|name| !named.contains(name)).collect()
+}
+
+/// The types that the model gives for requests.
+fn request_types(model: &str) -> Vec<&str> {
+    let lists = model.split("pub use requests::").skip(1).filter_map(|rest| rest.split(';').next());
+    let words = lists.flat_map(|list| list.split(|letter: char| !letter.is_alphanumeric()));
+    words.filter(|word| word.starts_with(char::is_uppercase)).collect()
+}
+
+#[test]
+fn every_operation_says_what_its_files_say() {
+    let asked = all();
+    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let on_disk: BTreeSet<String> = files.filter_map(|name| Some(name.split('.').next()?.to_owned())).collect();
+    assert_eq!(asked, on_disk, "files that no operation reads, or the other way round");
+    let table = read("crates/engine/guide/operations.md");
+    assert_eq!(missing(asked.iter().map(String::as_str), &table), [""; 0], "golden files that the table lacks");
+}
+
+#[test]
+fn the_table_of_operations_names_every_type_of_request() {
+    let (table, model) = (read("crates/engine/guide/operations.md"), read("crates/model/src/lib.rs"));
+    let types = request_types(&model);
+    assert!(types.len() > 50, "the types are found");
+    assert_eq!(missing(types, &table), [""; 0]);
+}
+
+/// What would find nothing if it were broken is shown something to find.
+mod controls {
+    use super::*;
+
+    #[test]
+    fn a_reply_with_a_field_that_its_schema_lacks_is_found() {
+        let reply = json!({ "commentId": "01KASZ4ZJG0000000000000001" });
+        assert_eq!(faults::<AddedComment>(&reply, true), [""; 0]);
+        let more = json!({ "commentId": "01KASZ4ZJG0000000000000001", "author": "Ada" });
+        assert_ne!(faults::<AddedComment>(&more, true), [""; 0]);
+        assert_eq!(faults::<AddedComment>(&more, false), [""; 0], "replies may say more");
+    }
+
+    #[test]
+    fn a_name_that_the_table_lacks_is_found() {
+        let model = "pub use requests::blocks::{Fetch, InsertBlocks};\npub use schema::Schema;";
+        assert_eq!(missing(request_types(model), "| `Fetch` |"), ["InsertBlocks"]);
+    }
+}
