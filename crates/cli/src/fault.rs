@@ -96,6 +96,12 @@ impl Fault {
         Self::new(Exit::NotFound, ErrorKind::NotFound, message)
     }
 
+    /// What should never happen.
+    pub(crate) fn bug(what: &str) -> Self {
+        Self::new(Exit::Failed, ErrorKind::Storage, format!("leafbase itself failed: {what}"))
+            .hint("the space is as it was before the write that failed; please report this")
+    }
+
     /// Something outside of the space failed.
     pub(crate) fn system(what: impl Into<String>, error: &io::Error) -> Self {
         let exit = if error.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Failed };
@@ -194,7 +200,9 @@ const fn hint(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::NotASpace => Some("make a space with: leafbase new PATH"),
         ErrorKind::AlreadyOpen => Some("close the other program, or wait for it: --wait 60"),
         ErrorKind::NewerFormat => Some("use the version of leafbase that wrote it, or a later one"),
-        ErrorKind::Corrupted => Some("see what is damaged with: leafbase check; then go back to a backup"),
+        ErrorKind::Corrupted => {
+            Some("go back to a backup; leafbase check tells what is damaged, as far as the space opens")
+        }
         ErrorKind::NoSpace => Some("nothing was written: make room on the device and repeat the command"),
         ErrorKind::ReadOnly => Some("the space may be read, but not written: look at the permissions of its directory"),
         ErrorKind::InvalidPattern => {

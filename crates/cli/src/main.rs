@@ -18,7 +18,9 @@ mod names;
 
 mod commands;
 
+use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use clap::Parser;
 
@@ -27,15 +29,33 @@ use args::Arguments;
 use fault::Fault;
 
 fn main() -> ExitCode {
+    keep_panics();
     match Arguments::try_parse() {
         Ok(arguments) => run(arguments),
         Err(error) => usage(&error),
     }
 }
 
+/// What panicked last, and where.
+static PANICKED: Mutex<String> = Mutex::new(String::new());
+
+fn panicked() -> String {
+    PANICKED.lock().map(|told| told.clone()).unwrap_or_default()
+}
+
+/// Keeps panics for the end: the engine makes errors of those that damage causes below it, and only others are told.
+fn keep_panics() {
+    panic::set_hook(Box::new(|told| {
+        if let Ok(mut last) = PANICKED.lock() {
+            *last = told.to_string();
+        }
+    }));
+}
+
 fn run(Arguments { common, command }: Arguments) -> ExitCode {
     let mut app = App::new(common);
-    let done = command.run(&mut app).and_then(|exit| app.out.flush().map(|()| exit));
+    let running = AssertUnwindSafe(|| command.run(&mut app).and_then(|exit| app.out.flush().map(|()| exit)));
+    let done = panic::catch_unwind(running).unwrap_or_else(|_| Err(Fault::bug(&panicked())));
     match done {
         Ok(exit) => exit.into(),
         Err(fault) => {

@@ -60,7 +60,7 @@ impl Site {
             match event {
                 Event::Start(Tag::Link { dest_url, .. }) => {
                     let address = self.address(notes, &dest_url).unwrap_or_else(|| dest_url.to_string());
-                    written += &format!("<a href=\"{}\">", escaped(&address));
+                    written.extend(["<a href=\"", &escaped(&address), "\">"]);
                 }
                 Event::End(TagEnd::Link) => written += "</a>",
                 Event::Start(Tag::Emphasis) => written += "<em>",
@@ -69,7 +69,7 @@ impl Site {
                 Event::End(TagEnd::Strong) => written += "</strong>",
                 Event::Start(Tag::Strikethrough) => written += "<s>",
                 Event::End(TagEnd::Strikethrough) => written += "</s>",
-                Event::Code(text) => written += &format!("<code>{}</code>", escaped(&text)),
+                Event::Code(text) => written.extend(["<code>", &escaped(&text), "</code>"]),
                 Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => written += &escaped(&text),
                 Event::SoftBreak | Event::HardBreak => written += "<br>",
                 _ => {}

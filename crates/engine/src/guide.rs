@@ -3,6 +3,8 @@
 //! Read [`spaces`], [`blocks`] and [`positions`] first; the rest as it is needed. [`operations`] has every operation with its request, its
 //! reply and its JSON.
 
+#![allow(clippy::doc_markdown, reason = "the pages name formats and products in plain words")]
+
 #[doc = include_str!("../guide/spaces.md")]
 pub mod spaces {}
 

@@ -19,6 +19,7 @@ mod info;
 mod item_queries;
 mod items;
 mod json;
+mod links;
 mod positions;
 mod rendered;
 mod schemas;

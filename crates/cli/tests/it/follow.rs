@@ -1,4 +1,4 @@
-//! `leafbase log --follow` shows what other runs write, and ends at Ctrl-C.
+//! Several programs at one space: `leafbase log --follow` shows what other runs write, and what another program has open is waited for.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -21,4 +21,18 @@ fn writes_of_others_are_followed_until_an_interrupt() {
     assert_eq!(sequence(), 2);
     Command::new("kill").args(["-s", "INT", &follow.id().to_string()]).status().unwrap();
     assert!(follow.wait().unwrap().success(), "an interrupt is how it ends");
+}
+
+#[test]
+fn what_another_program_has_open_is_waited_for() {
+    let mut desk = Desk::new();
+    let space = leafbase::Space::open(desk.path().join("shelf")).unwrap();
+    let busy = "error: shelf is open in another handle, of this process or another one\n\
+                hint: close the other program, or wait for it: --wait 60\n[exit 5]\n";
+    assert_eq!(desk.run("leafbase -s shelf ls --wait 0"), busy);
+    assert_eq!(desk.run("leafbase -s shelf add --wait 0 x"), busy);
+    let waiting = desk.shell("leafbase -s shelf ls --wait 600").stdout(Stdio::piped()).spawn().unwrap();
+    space.close().unwrap();
+    let output = waiting.wait_with_output().unwrap();
+    assert_eq!((output.status.success(), output.stdout.as_slice()), (true, b"Library\n".as_slice()));
 }

@@ -205,10 +205,12 @@ fn library(path: &Path) {
     let books = CreateCollection::new(SchemaDraft::new("Books", columns), document);
     let books = notes.create_collection(books).unwrap().id;
     let people = [("Ursula K. Le Guin", "1929-10-21"), ("Mary Shelley", "1797-08-30")];
-    let people = people.map(|(name, born)| ItemDraft::new(name).with("born", born));
-    let people = notes.add_items(AddItems::new(authors, people)).unwrap();
+    let people = people.map(|(name, born)| {
+        let person = ItemDraft::new(name).with("born", born);
+        notes.add_items(AddItems::new(authors, [person])).unwrap()[0].id
+    });
     let book = |title: &str, pages: u32, shelf: &str, author: usize| {
-        let author = vec![people[author].id.to_string()];
+        let author = vec![people[author].to_string()];
         ItemDraft::new(title).with("pages", pages).with("shelf", shelf).with("authors", author)
     };
     let items = [
