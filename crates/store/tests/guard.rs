@@ -13,6 +13,16 @@ use leafbase_store::{EdgeTarget, Extractor, SpaceMeta, SpaceStore, rows};
 const PAGE: usize = 4_096;
 const ROWS: u32 = 900;
 
+/// redb panics on damaged pages, and that is caught: only what this file says is told.
+fn keep_quiet() {
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if panic.location().is_some_and(|place| place.file().ends_with("guard.rs")) {
+            told(panic);
+        }
+    }));
+}
+
 fn key(number: u32) -> Vec<u8> {
     [&[0x62][..], &number.to_be_bytes()].concat()
 }
@@ -79,9 +89,12 @@ fn read(image: Vec<u8>, what: &str) -> (usize, usize) {
 }
 
 #[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "with debug assertions redb reads every page when it opens, before any is compared"
+)]
 fn no_flipped_bit_hides_a_row() {
-    // redb panics on damaged pages, and that is caught.
-    std::panic::set_hook(Box::new(|_| {}));
+    keep_quiet();
     let [_, image] = images();
     assert_eq!(read(image.clone(), "whole"), (ROWS as usize, 0));
     let (mut right, mut damaged) = (0, 0);
@@ -97,8 +110,12 @@ fn no_flipped_bit_hides_a_row() {
 }
 
 #[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "with debug assertions redb reads every page when it opens, before any is compared"
+)]
 fn an_older_page_is_not_believed() {
-    std::panic::set_hook(Box::new(|_| {}));
+    keep_quiet();
     let [before, image] = images();
     let pages = |image: &[u8]| image.chunks(PAGE).map(<[u8]>::to_vec).collect::<Vec<_>>();
     let old: Vec<Vec<u8>> =
