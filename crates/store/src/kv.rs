@@ -11,6 +11,7 @@ use leafbase_model::Result;
 mod base;
 mod failure;
 mod gate;
+mod guard;
 #[cfg(feature = "testkit")]
 mod image;
 mod inspect;

@@ -224,15 +224,14 @@ impl Salvage<'_> {
         match reader.meta() {
             Ok(meta) => Ok(meta),
             Err(error) if error.kind() == ErrorKind::NewerFormat => Err(error),
-            Err(_) => match self.space_record() {
-                Some(meta) => Ok(meta),
-                None => {
-                    self.report.lose(LossKind::Space, "the space", "its name, zone and ID are new");
-                    let id = SpaceId::from_bytes((self.mint)());
-                    Ok(SpaceMeta { id, name: RECOVERED.to_owned(), zone: "UTC".to_owned() })
-                }
-            },
+            Err(_) => Ok(self.space_record().unwrap_or_else(|| self.new_meta())),
         }
+    }
+
+    fn new_meta(&mut self) -> SpaceMeta {
+        self.report.lose(LossKind::Space, "the space", "its name, zone and ID are new");
+        let id = SpaceId::from_bytes((self.mint)());
+        SpaceMeta { id, name: RECOVERED.to_owned(), zone: "UTC".to_owned() }
     }
 
     /// The record of name and zone, where that of the format is lost.

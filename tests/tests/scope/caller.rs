@@ -168,6 +168,7 @@ pub struct Asking<'a> {
 }
 
 impl Asking<'_> {
+    #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> Call {
         match self.dice.below(62) {
             0 => Call::new("documents", json!({"fetchMetadata": self.flag()})),

@@ -8,6 +8,7 @@ use leafbase_model::Result;
 use redb::{ReadOnlyTable, ReadableDatabase, TableDefinition};
 
 use super::failure::Health;
+use super::guard::Guard;
 use super::{KeyRange, Visit};
 
 /// The one table: every further one would cost each durable commit 45 µs or more.
@@ -18,23 +19,25 @@ pub(super) const TABLE_NAME: &str = "leafbase";
 pub(super) struct Base {
     table: ReadOnlyTable<&'static [u8], &'static [u8]>,
     pub(super) health: Arc<Health>,
+    guard: Guard,
 }
 
 impl Base {
-    pub(super) fn begin(database: &impl ReadableDatabase, health: &Arc<Health>) -> Result<Self> {
+    pub(super) fn begin(database: &impl ReadableDatabase, health: &Arc<Health>, guard: Guard) -> Result<Self> {
         let table = health.guard(|| {
             let transaction = database.begin_read().map_err(|error| health.report(error))?;
             transaction.open_table(TABLE).map_err(|error| health.report(error))
         })?;
-        Ok(Self { table, health: Arc::clone(health) })
+        Ok(Self { table, health: Arc::clone(health), guard })
     }
 
     pub(super) fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
         let visiting = Cell::new(false);
         self.health.guard_visits(&visiting, || {
             let Some(guard) = self.table.get(key).map_err(|error| self.health.report(error))? else {
-                return Ok(false);
+                return self.guard.check_missing(key).map(|()| false);
             };
+            self.guard.check_found(key)?;
             let value = guard.value();
             visiting.set(true);
             visit(value)?;
@@ -50,18 +53,21 @@ impl Base {
         let visiting = Cell::new(false);
         self.health.guard_visits(&visiting, || {
             let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
+            let mut last = None;
             let mut rows = self.table.range::<&[u8]>(bounds).map_err(|error| self.health.report(error))?;
             while let Some(row) = if range.reverse { rows.next_back() } else { rows.next() } {
                 let (key, value) = row.map_err(|error| self.health.report(error))?;
                 let (key, value) = (key.value(), value.value());
+                self.guard.check_found(key)?;
                 visiting.set(true);
                 let flow = visit(key, value)?;
                 visiting.set(false);
                 if flow == ControlFlow::Break(()) {
+                    last = self.guard.is_in_doubt().then(|| key.to_vec());
                     break;
                 }
             }
-            Ok(())
+            self.guard.check_all(range, last.as_deref())
         })
     }
 }

@@ -14,6 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use redb::{BackendError, StorageBackend};
 
+use super::guard::Guard;
 use super::overlay::Overlay;
 
 /// The bytes below redb. Copies are the same gate.
@@ -26,6 +27,7 @@ struct Inner {
     /// None once writes go through.
     held: RwLock<Option<Held>>,
     is_shut: AtomicBool,
+    guard: Guard,
 }
 
 #[derive(Debug)]
@@ -46,7 +48,13 @@ impl Gate {
     /// Holds back every write to `below`.
     pub(super) fn over(below: Box<dyn StorageBackend>) -> io::Result<Self> {
         let held = Held { overlay: Overlay::over(&*below)?, steps: Vec::new() };
-        Ok(Self(Arc::new(Inner { below, held: RwLock::new(Some(held)), is_shut: AtomicBool::new(false) })))
+        let (is_shut, guard) = (AtomicBool::new(false), Guard::default());
+        Ok(Self(Arc::new(Inner { below, held: RwLock::new(Some(held)), is_shut, guard })))
+    }
+
+    /// What is known of the pages that were read.
+    pub(super) fn guard(&self) -> &Guard {
+        &self.0.guard
     }
 
     fn held(&self) -> io::Result<RwLockReadGuard<'_, Option<Held>>> {
@@ -98,6 +106,15 @@ impl Gate {
     }
 }
 
+impl Gate {
+    fn read_unseen(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        match &*self.held()? {
+            Some(held) => held.overlay.read(&*self.0.below, offset, out),
+            None => self.0.below.read(offset, out),
+        }
+    }
+}
+
 impl StorageBackend for Gate {
     fn len(&self) -> io::Result<u64> {
         match &*self.held()? {
@@ -107,10 +124,9 @@ impl StorageBackend for Gate {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        match &*self.held()? {
-            Some(held) => held.overlay.read(&*self.0.below, offset, out),
-            None => self.0.below.read(offset, out),
-        }
+        self.read_unseen(offset, out)?;
+        self.0.guard.saw(&|offset, out| self.read_unseen(offset, out).is_ok(), offset, out);
+        Ok(())
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
@@ -129,6 +145,7 @@ impl StorageBackend for Gate {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.guard.wrote(offset, data.len());
         let mut held = self.held_mut()?;
         let Some(held) = &mut *held else { return self.0.below.write(offset, data) };
         held.overlay.write(&*self.0.below, offset, data)?;

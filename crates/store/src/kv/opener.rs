@@ -17,6 +17,7 @@ use redb::{Builder, CursorMut, Database, ReadOnlyDatabase, StorageBackend, Table
 use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
 use super::gate::Gate;
+use super::guard::Guard;
 #[cfg(feature = "testkit")]
 use super::image::Image;
 use super::inspect::check_structure;
@@ -137,8 +138,11 @@ impl Handle {
     /// Begins reading what was committed last.
     pub(super) fn base(&self) -> Result<Arc<Base>> {
         let base = match &self.opened {
-            Some(Opened::Writable(database, _)) => Base::begin(database, &self.health),
-            Some(Opened::ReadOnly(database)) => Base::begin(database, &self.health),
+            Some(Opened::Writable(database, gate)) => {
+                gate.guard().learn_root(gate);
+                Base::begin(database, &self.health, gate.guard().clone())
+            }
+            Some(Opened::ReadOnly(database)) => Base::begin(database, &self.health, Guard::default()),
             None => Err(read_only()),
         };
         base.map(Arc::new)

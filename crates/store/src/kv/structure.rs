@@ -99,6 +99,19 @@ impl Root {
     }
 }
 
+impl Root {
+    /// Where its page lies in a file of the default layout, and how long it is.
+    pub(super) fn place(self) -> Option<(u64, usize)> {
+        let order = self.page >> 59;
+        let index = self.page & (0x000F_FFFF >> order);
+        let region = (self.page >> 20) & 0x000F_FFFF;
+        let size = PAGE_BYTES.checked_shl(u32::try_from(order).ok()?)?;
+        let of_region = region.checked_mul(REGION_PAGES.checked_mul(PAGE_BYTES)?)?;
+        let start = PAGE_BYTES.checked_add(of_region)?.checked_add(index.checked_mul(size)?)?;
+        Some((start, usize::try_from(size).ok()?))
+    }
+}
+
 impl Tree {
     /// A tree whose keys and values are of any length.
     pub(super) const fn of_bytes() -> Self {
@@ -165,7 +178,7 @@ pub(super) fn number(from: &[u8], at: usize) -> Option<usize> {
 }
 
 impl<'a> File<'a> {
-    fn open(storage: &'a dyn StorageBackend) -> Option<Self> {
+    pub(super) fn open(storage: &'a dyn StorageBackend) -> Option<Self> {
         let length = storage.len().ok()?;
         let mut header = vec![0; HEADER_BYTES];
         storage.read(0, &mut header).ok()?;
@@ -179,6 +192,19 @@ impl<'a> File<'a> {
     pub(super) fn of_default_layout(storage: &'a dyn StorageBackend, length: u64) -> Self {
         let (page_bytes, region_header_pages, region_pages) = (PAGE_BYTES, 0, REGION_PAGES);
         Self { storage, length, header: Vec::new(), flags: 0, page_bytes, region_header_pages, region_pages }
+    }
+
+    /// Where the root of the one table lies, how long its page is, and its checksum.
+    pub(super) fn root_of_data(&self) -> Option<(u64, usize, u128)> {
+        let [slot, _] = Slot::both(&self.header)?;
+        let mut found = None;
+        self.walk(slot.tables(1, 8)?, &mut |definition| {
+            found = Tree::of_table(definition)?.root;
+            Some(())
+        })?;
+        let root = found?;
+        let (at, bytes) = root.place()?;
+        Some((at, bytes, root.checksum))
     }
 
     /// Verifies the trees of tables, and what the tables of redb itself hold.

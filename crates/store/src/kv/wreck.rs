@@ -113,7 +113,9 @@ struct Waiting {
 }
 
 /// The children of a branch, each with the key that ends it.
-type Children = Vec<(Root, Option<Vec<u8>>)>;
+type Children = Vec<Child>;
+/// A page below a branch, and the last key that it may hold where the branch says so.
+pub(super) type Child = (Root, Option<Vec<u8>>);
 
 impl Wreck {
     /// Looks through the whole file. `tell` is called for each page, and may break off.
@@ -297,26 +299,11 @@ impl<'s> Walk<'s> {
             self.take(&page, at.root.page, count(&page).unwrap_or_default(), true);
             return Vec::new();
         }
-        let rows = self.likely_rows(&page);
+        let rows = likely_rows(&page);
         let children = if rows == 0 { self.likely_children(&page) } else { Vec::new() };
         let saved = if children.is_empty() { self.take(&page, at.root.page, rows, false) } else { children.len() };
         self.gaps.push(gap(saved));
         children
-    }
-
-    /// The number of rows with which most of them are right.
-    fn likely_rows(&self, page: &[u8]) -> usize {
-        let right = |rows: &usize| entries(page, *rows).into_iter().filter(|entry| is_right(page, entry)).count();
-        let told = count(page).unwrap_or_default().min(MOST_ROWS);
-        // Mostly the number itself is not what is damaged.
-        if right(&told) > 0 {
-            return told;
-        }
-        (1..=MOST_ROWS)
-            .map(|rows| (right(&rows), rows))
-            .max()
-            .filter(|(right, _)| *right > 0)
-            .map_or(0, |(_, rows)| rows)
     }
 
     /// The children with the number of them with which most are sound.
@@ -356,7 +343,7 @@ impl<'s> Walk<'s> {
 
 type Range = std::ops::Range<usize>;
 
-fn count(page: &[u8]) -> Option<usize> {
+pub(super) fn count(page: &[u8]) -> Option<usize> {
     Some(usize::from(u16::from_le_bytes(bytes(page, 2)?)))
 }
 
@@ -380,6 +367,17 @@ fn entries(page: &[u8], rows: usize) -> Vec<(Range, Range)> {
     found
 }
 
+/// The number of rows with which most of them are right.
+fn likely_rows(page: &[u8]) -> usize {
+    let right = |rows: &usize| entries(page, *rows).into_iter().filter(|entry| is_right(page, entry)).count();
+    let told = count(page).unwrap_or_default().min(MOST_ROWS);
+    // Mostly the number itself is not what is damaged.
+    if right(&told) > 0 {
+        return told;
+    }
+    (1..=MOST_ROWS).map(|rows| (right(&rows), rows)).max().filter(|(right, _)| *right > 0).map_or(0, |(_, rows)| rows)
+}
+
 /// Whether the row's own checksum is right.
 fn is_right(page: &[u8], (key, value): &(Range, Range)) -> bool {
     let (key, value) = (page.get(key.clone()), page.get(value.clone()));
@@ -387,7 +385,7 @@ fn is_right(page: &[u8], (key, value): &(Range, Range)) -> bool {
 }
 
 /// The children of a branch with so many keys between them.
-fn children(page: &[u8], keys: usize) -> Children {
+pub(super) fn children(page: &[u8], keys: usize) -> Children {
     let ends = 8 + 24 * (keys + 1);
     let mut found = Vec::new();
     for child in 0..=keys {
@@ -404,7 +402,7 @@ fn children(page: &[u8], keys: usize) -> Children {
 }
 
 /// Whether the page is what redb wrote.
-fn is_sound(page: &[u8], checksum: u128) -> bool {
+pub(super) fn is_sound(page: &[u8], checksum: u128) -> bool {
     let end = || {
         let (tree, count) = (Tree::of_bytes(), count(page)?);
         match *page.first()? {
@@ -414,4 +412,11 @@ fn is_sound(page: &[u8], checksum: u128) -> bool {
         }
     };
     end().and_then(|end| page.get(..end)).is_some_and(|content| xxh3_128(content) == checksum)
+}
+
+/// Whether each row of a leaf is right, and there are some.
+pub(super) fn are_all_right(page: &[u8]) -> bool {
+    let rows = count(page).unwrap_or_default();
+    let entries = entries(page, rows);
+    rows > 0 && entries.len() == rows && entries.iter().all(|entry| is_right(page, entry))
 }

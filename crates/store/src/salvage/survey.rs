@@ -17,6 +17,9 @@ use crate::records::place::{self, Place};
 use crate::records::schema::{self, Numbered};
 use crate::run::RunView;
 
+/// What is done with each row of a keyspace.
+type VisitRow<'f, S> = &'f mut dyn FnMut(&mut S, &[u8], &[u8]) -> Result<()>;
+
 /// Whether the row under `key` says what no other row says.
 pub(super) fn is_told_once(key: &[u8]) -> bool {
     let once = [META, BLOCKS, DOCUMENTS, FOLDERS, COMMENTS, ASSETS, ASSET_CHUNKS, SCHEMAS, CHANGES];
@@ -80,11 +83,7 @@ impl Survey {
 
 impl Salvage<'_> {
     /// Hands each row of `keyspace` to `visit`.
-    pub(super) fn rows(
-        &mut self,
-        keyspace: Keyspace,
-        visit: &mut dyn FnMut(&mut Self, &[u8], &[u8]) -> Result<()>,
-    ) -> Result<()> {
+    pub(super) fn rows(&mut self, keyspace: Keyspace, visit: VisitRow<'_, Self>) -> Result<()> {
         let (start, wreck) = ([keyspace.tag], self.wreck);
         wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
             visit(self, key, value).map(|()| GO_ON)

@@ -109,10 +109,10 @@ impl Salvage<'_> {
             blocks.get(id).is_some_and(|block| block.data.block_type() == BlockType::Collection)
         };
         for (parent, children) in &families.children {
-            let in_collection = is_collection(&families.blocks, parent);
+            let stays_item = is_collection(&families.blocks, parent);
             for (_, id) in children {
                 let Some(block) = families.blocks.get_mut(id).filter(|block| is_item(&block.data)) else { continue };
-                if in_collection {
+                if stays_item {
                     self.mend_values(*parent, survey, block);
                 } else {
                     self.report.lose(

@@ -125,8 +125,16 @@ fn work_while_full(
     for document in documents.iter().filter(|document| !work::is_deleted(document)) {
         let root = notes.fetch(Fetch::new(document.id())).map_err(failed(when))?;
         let Some(last) = root.children().last() else { continue };
+        let before = machine.digest().map_err(failed(when))?;
         match notes.delete_blocks(DeleteBlocks::new([last.id])) {
             Ok(_) => trial.note("deletions on a full disk", 1),
+            // Pages that are written anew need room, too, and there may be none at all.
+            Err(error) if error.kind() == ErrorKind::NoSpace => {
+                trial.note("deletions refused for want of room", 1);
+                if machine.digest().map_err(failed(when))? != before {
+                    return Err(Failure::new(Fault::HalfApplied, "a deletion on a full disk that was refused"));
+                }
+            }
             Err(error) => return Err(unopenable(&error, "a deletion on a full disk")),
         }
     }

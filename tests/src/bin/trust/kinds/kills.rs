@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use leafbase::{Author, ErrorKind, Space};
+use leafbase::{Author, Space};
 
 use crate::kind::{Failure, Fault, Kind, Trial};
 use crate::random::Random;
@@ -130,15 +130,7 @@ impl Known {
     fn judge(&mut self, path: &Path, when: &str, random: &mut Random, trial: &mut Trial) -> Result<(), Failure> {
         let failed = |error: leafbase::Error| unopenable(&error, when);
         let started = Instant::now();
-        let space = match Space::open(path) {
-            // The lock goes with the process, some time after it was killed.
-            Err(error) if error.kind() == ErrorKind::AlreadyOpen => {
-                thread::sleep(Duration::from_millis(20));
-                Space::open(path)
-            }
-            opened => opened,
-        };
-        let space = space.map_err(failed)?;
+        let space = writer::patiently(|| Space::open(path)).map_err(failed)?;
         if started.elapsed() > Duration::from_secs(5) {
             return Err(Failure::new(Fault::Hang, format!("{when}: opening takes {:?}", started.elapsed())));
         }

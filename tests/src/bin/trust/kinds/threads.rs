@@ -71,7 +71,7 @@ const LETTERS: &[u8; 16] = b"bcdfghjkmnpqvwxz";
 fn play(seed: u64, time: Duration, in_two: bool) -> Result<Trial, Failure> {
     let place = tempfile::tempdir().unwrap_or_else(|error| panic!("no room: {error}"));
     let path = place.path().join("space");
-    let durability = if seed % 2 == 0 { Durability::Relaxed } else { Durability::Durable };
+    let durability = if seed.is_multiple_of(2) { Durability::Relaxed } else { Durability::Durable };
     let builder = || Space::builder().durability(durability);
     let space = builder().create(&path).map_err(unexpected)?;
     let stage = Stage::new(space.connect()).map_err(unexpected)?;
@@ -230,7 +230,8 @@ impl Stage {
             let found: BTreeSet<_> = found.iter().map(|found| found.document_id).collect();
             // A word is in all of them or, once the next write is under way, in none.
             let all = found.len() == DOCUMENTS && self.documents.iter().all(|id| found.contains(id));
-            if !all && !(found.is_empty() && self.begun.load(SeqCst) > done) {
+            let none = found.is_empty() && self.begun.load(SeqCst) > done;
+            if !all && !none {
                 return Err(torn((done, found)));
             }
             self.searches.fetch_add(1, SeqCst);

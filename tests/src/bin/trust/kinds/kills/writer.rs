@@ -6,10 +6,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::thread;
+use std::time::Duration;
 
 use leafbase::{
-    Connection, Durability, Fetch, GetItems, ListCollections, ListDocuments, Result, SearchIndexing, Space, TaskScope,
-    UploadFile,
+    Connection, Durability, ErrorKind, Fetch, GetItems, ListCollections, ListDocuments, Result, SearchIndexing, Space,
+    TaskScope, UploadFile,
 };
 
 use crate::random::Random;
@@ -44,13 +45,25 @@ pub fn write(path: &Path, seed: u64) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Opens a space that another process may seem to have open: one that this program starts has its locks, too, for the moment before it is another
+/// program.
+pub fn patiently(open: impl Fn() -> Result<Space>) -> Result<Space> {
+    for _ in 0..400 {
+        match open() {
+            Err(error) if error.kind() == ErrorKind::AlreadyOpen => thread::sleep(Duration::from_millis(5)),
+            opened => return opened,
+        }
+    }
+    open()
+}
+
 fn try_write(path: &Path, seed: u64) -> Result<()> {
     let mut random = Random::new(seed);
     let is_relaxed = random.one_in(2);
     let indexing = if random.one_in(2) { SearchIndexing::Background } else { SearchIndexing::OnDemand };
     let durability = if is_relaxed { Durability::Relaxed } else { Durability::Durable };
     let builder = Space::builder().durability(durability).search_indexing(indexing);
-    let space = if path.exists() { builder.open(path)? } else { builder.create(path)? };
+    let space = if path.exists() { patiently(|| builder.clone().open(path))? } else { builder.create(path)? };
     let notes = space.connect().acting_as(MAIN);
     let mut sequence = notes.last_sequence()?;
     say(&format!("open {sequence} {}", state(&notes)?));

@@ -1,0 +1,135 @@
+//! Pages that are not what their parents say: no row that they hide is said to be missing, and none is older than it should be.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a failed expectation is a failed test")]
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+
+use leafbase_model::ErrorKind;
+use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Snapshot, Store, WriteOptions};
+use leafbase_store::testkit::{Disk, open_image};
+use leafbase_store::{EdgeTarget, Extractor, SpaceMeta, SpaceStore, rows};
+
+const PAGE: usize = 4_096;
+const ROWS: u32 = 900;
+
+/// redb panics on damaged pages, and that is caught: only what this file says is told.
+fn keep_quiet() {
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if panic.location().is_some_and(|place| place.file().ends_with("guard.rs")) {
+            told(panic);
+        }
+    }));
+}
+
+fn key(number: u32) -> Vec<u8> {
+    [&[0x62][..], &number.to_be_bytes()].concat()
+}
+
+/// The bytes of a store whose rows have these bodies, after some commits, and another one with the same rows before the last.
+fn images() -> [Vec<u8>; 2] {
+    let disk = Disk::new();
+    let handle = disk.clone();
+    let store = Arc::new(RedbStore::with_backend(move || handle.clone(), &OpenOptions::new()).unwrap());
+    let meta = SpaceMeta { id: leafbase_model::SpaceId::from_bytes([1; 16]), name: "n".into(), zone: "UTC".into() };
+    let extractor = Extractor::of_edges(|_, _: &mut dyn FnMut(EdgeTarget)| {});
+    SpaceStore::create(store.clone(), extractor, &meta).unwrap();
+    let write = |body: &[u8]| {
+        let put = |rows: &mut dyn leafbase_store::kv::Transaction| {
+            (0..ROWS).try_for_each(|number| rows.put(&key(number), &rows::seal(&key(number), body)))
+        };
+        store.write(WriteOptions::default(), &mut { put }).unwrap();
+    };
+    write(&[7; 40]);
+    store.flush().unwrap();
+    let before = disk.image();
+    write(&[8; 40]);
+    store.flush().unwrap();
+    drop(store);
+    [before, disk.image()]
+}
+
+fn get(snapshot: &dyn Snapshot, number: u32) -> Result<Option<Vec<u8>>, ErrorKind> {
+    let mut found = None;
+    let got = snapshot.get(&key(number), &mut |value| {
+        found = Some(rows::body(&key(number), value)?);
+        Ok(())
+    });
+    got.map(|_| found).map_err(|error| error.kind())
+}
+
+/// All rows by one scan.
+fn scan(snapshot: &dyn Snapshot) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, ErrorKind> {
+    let (from, mut found) = (key(0), BTreeMap::new());
+    let range = KeyRange { lower: Bound::Included(&from), upper: Bound::Unbounded, reverse: false };
+    let scanned = snapshot.scan(range, &mut |key, value| {
+        found.insert(key.to_vec(), rows::body(key, value)?);
+        Ok(ControlFlow::Continue(()))
+    });
+    scanned.map(|()| found).map_err(|error| error.kind())
+}
+
+/// Reads everything of an image: each answer is right or told to be damage. Gives how many of both there were.
+fn read(image: Vec<u8>, what: &str) -> (usize, usize) {
+    let Ok(store) = open_image(&Arc::from(image), &OpenOptions::new()) else { return (0, 0) };
+    let (mut right, mut damaged) = (0, 0);
+    for number in 0..ROWS {
+        match store.snapshot().map_err(|error| error.kind()).and_then(|snapshot| get(&*snapshot, number)) {
+            Ok(Some(body)) if body == [8; 40] => right += 1,
+            Err(ErrorKind::Corrupted) => damaged += 1,
+            other => panic!("{what}: row {number} gives {other:?}"),
+        }
+    }
+    match store.snapshot().map_err(|error| error.kind()).and_then(|snapshot| scan(&*snapshot)) {
+        Ok(found) => assert_eq!(found.len(), ROWS as usize, "{what}: a scan"),
+        Err(kind) => assert_eq!(kind, ErrorKind::Corrupted, "{what}: a scan"),
+    }
+    (right, damaged)
+}
+
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "with debug assertions redb reads every page when it opens, before any is compared"
+)]
+fn no_flipped_bit_hides_a_row() {
+    keep_quiet();
+    let [_, image] = images();
+    assert_eq!(read(image.clone(), "whole"), (ROWS as usize, 0));
+    let (mut right, mut damaged) = (0, 0);
+    for page in 1..image.len() / PAGE {
+        for at in [0, 1, 2, 3, 4, 9, 30, 80, 200, 700, 1_500] {
+            let mut harmed = image.clone();
+            harmed[page * PAGE + at] ^= 4;
+            let told = read(harmed, &format!("byte {at} of page {page}"));
+            (right, damaged) = (right + told.0, damaged + told.1);
+        }
+    }
+    assert!(right > 0 && damaged > 0, "{right} right, {damaged} damaged");
+}
+
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "with debug assertions redb reads every page when it opens, before any is compared"
+)]
+fn an_older_page_is_not_believed() {
+    keep_quiet();
+    let [before, image] = images();
+    let pages = |image: &[u8]| image.chunks(PAGE).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let old: Vec<Vec<u8>> =
+        pages(&before).into_iter().filter(|page| page[0] == 1 && page.windows(8).any(|part| part == [7; 8])).collect();
+    let new: Vec<usize> = pages(&image)
+        .iter()
+        .enumerate()
+        .filter(|(_, page)| page[0] == 1 && page.windows(8).any(|part| part == [8; 8]))
+        .map(|(at, _)| at)
+        .collect();
+    assert!(old.len() > 3 && new.len() > 3);
+    for (page, at) in old.iter().zip(new) {
+        let mut harmed = image.clone();
+        harmed[at * PAGE..(at + 1) * PAGE].copy_from_slice(page);
+        read(harmed, &format!("page {at} is an older one"));
+    }
+}
