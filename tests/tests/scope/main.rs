@@ -1,0 +1,20 @@
+//! Scoped connections: that nothing of the rest of a space can be told from them, and that they change nothing in it.
+
+mod caller;
+mod calls;
+mod counting;
+mod dice;
+mod hidden;
+mod logs;
+mod lookups;
+mod oracles;
+mod pair;
+mod pairs;
+mod present;
+mod projection;
+mod scoped_collections;
+mod scoped_links;
+mod scopes;
+mod surface;
+mod table;
+mod world;
