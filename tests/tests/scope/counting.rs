@@ -20,12 +20,32 @@ type Fault = (ErrorKind, &'static str, usize);
 struct Counts {
     gets: AtomicUsize,
     scans: AtomicUsize,
+    /// After so many more of them each fails.
+    left: Mutex<Option<usize>>,
+}
+
+impl Counts {
+    fn check(&self) -> Result<()> {
+        match &mut *self.left.lock().unwrap() {
+            Some(0) => Err(Error::new(ErrorKind::Storage, "a read of zqcanary")),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 impl Counting {
     /// Every snapshot and write fails so after so many more, or none.
     pub fn fail(&self, how: Option<Fault>) {
         *self.fails.lock().unwrap() = how;
+    }
+
+    /// Every key and range that is read fails after so many more, or none.
+    pub fn fail_reads(&self, left: Option<usize>) {
+        *self.counts.left.lock().unwrap() = left;
     }
 
     fn check(&self) -> Result<()> {
@@ -41,7 +61,7 @@ impl Counting {
 
     /// How many keys and ranges were read since the store was made.
     pub fn counts(&self) -> [usize; 2] {
-        let Counts { gets, scans } = &*self.counts;
+        let Counts { gets, scans, .. } = &*self.counts;
         [gets, scans].map(|count| count.load(Ordering::Relaxed))
     }
 }
@@ -52,11 +72,13 @@ fn count(counter: &AtomicUsize) {
 
 fn get(read: &dyn Read, counts: &Counts, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
     count(&counts.gets);
+    counts.check()?;
     read.get(key, visit)
 }
 
 fn scan(read: &dyn Read, counts: &Counts, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {
     count(&counts.scans);
+    counts.check()?;
     read.scan(range, visit)
 }
 

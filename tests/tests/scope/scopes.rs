@@ -1,12 +1,16 @@
 //! Scopes: which documents are shown, how that changes while connections are open, and the changes of a scope.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use leafbase::{
-    AddComments, BlockPatch, CommentDraft, Connection, CreateFolders, DeleteBlocks, DeleteDocuments, Destination,
-    DocumentId, ErrorKind, Fetch, FolderDraft, ListScopedDocuments, MoveBlocks, MoveDocuments, Position,
+    AddComments, BlockId, BlockPatch, CommentDraft, Connection, CreateFolders, DeleteBlocks, DeleteDocuments,
+    Destination, DocumentId, ErrorKind, Fetch, FolderDraft, ListScopedDocuments, MoveBlocks, MoveDocuments, Position,
     PurgeDocuments, Scope, Scoped, ScopedChange, Space, UploadFile,
 };
+use serde_json::{Value, json};
+
+use crate::world::read;
 
 /// A space with the documents `a`, `b` and `c`, the first two of which are in the scope.
 struct World {
@@ -118,6 +122,63 @@ fn what_is_printed_of_a_connection_names_no_document() {
     let printed = format!("{guest:?} {scope:?} {:?}", guest.changes_since(0));
     assert!(!printed.contains(&a.to_string()) && !printed.contains("title"), "{printed}");
     assert!(printed.contains("guest"), "{printed}");
+    assert_eq!(format!("{scope:?}"), "Scope { documents: 2, .. }");
+}
+
+#[test]
+fn a_scope_tells_its_host_what_is_in_it() {
+    let World { all, scope, a, b, c, .. } = world();
+    let told = |expected: &[DocumentId]| {
+        let expected = BTreeSet::from_iter(expected.iter().copied());
+        assert_eq!(scope.documents(), expected.into_iter().collect::<Vec<_>>(), "by ID");
+    };
+    told(&[a, b]);
+    all.delete_documents(DeleteDocuments::from(a)).unwrap();
+    told(&[a, b]);
+    scope.add([c, a]);
+    told(&[a, b, c]);
+    scope.remove([b]);
+    told(&[a, c]);
+}
+
+/// The texts of a document, from the top, after each act; what is done is undone at the end.
+#[test]
+fn blocks_go_where_they_are_told() {
+    let World { space, all, guest, a, .. } = world();
+    let made = guest.insert_markdown("x\n\ny\n\nz", a).unwrap();
+    let [x, y, z] = [0, 1, 2].map(|number| made[number].id);
+    let first = all.last_sequence().unwrap();
+    let insert = |position| drop(guest.insert_markdown("n", position).unwrap());
+    let go = |block, position| drop(guest.move_blocks(MoveBlocks::new([block], position)).unwrap());
+    let acts: [(&dyn Fn(), &str); 7] = [
+        (&|| insert(Position::end_of(a)), "x y z n"),
+        (&|| insert(Position::before(z)), "x y n z n"),
+        (&|| insert(Position::start_of(a)), "n x y n z n"),
+        (&|| go(z, Position::before(x)), "n z x y n n"),
+        (&|| go(x, Position::end_of(a)), "n z y n n x"),
+        (&|| drop(guest.delete_blocks(DeleteBlocks::from(y)).unwrap()), "n z n n x"),
+        (&|| drop(guest.update_markdown(z, "z\n\nu").unwrap()), "n z u n n x"),
+    ];
+    let shown = || guest.content_markdown(a).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    for (number, (act, expected)) in acts.iter().enumerate() {
+        act();
+        assert_eq!(shown(), *expected, "after act {number}");
+    }
+    let changes: Vec<_> = all.changes_since(first).map(Result::unwrap).collect();
+    let before = acts.iter().map(|(_, expected)| *expected).rev().skip(1).chain(["x y z"]);
+    for (change, expected) in changes.iter().rev().zip(before) {
+        space.apply(all.author(), &change.inverse()).unwrap();
+        assert_eq!(shown(), expected, "{} is undone", change.sequence);
+    }
+}
+
+#[test]
+fn a_page_is_shown_with_the_first_words_of_it() {
+    let World { guest, a, .. } = world();
+    let page = json!({"blocks": [{"type": "page", "markdown": "p", "content": [{"type": "text", "markdown": "child"}]}], "position": {"pageId": a}});
+    let page = guest.insert_blocks(read(&page)).unwrap()[0].id;
+    let shown = serde_json::to_value(guest.fetch(Fetch::new(page).depth(0)).unwrap()).unwrap();
+    assert_eq!(shown["contentPreview"], "child");
 }
 
 /// The changes after one, as `number: documents blocks`, by how many.
@@ -160,6 +221,96 @@ fn the_changes_of_a_scope_have_numbers_of_their_own() {
     assert_eq!(changes(&guest, 6), ["7: 1 1 "]);
     let change = serde_json::to_value(guest.changes_since(6).next().unwrap().unwrap()).unwrap();
     assert_eq!(change["documentIds"], serde_json::json!([c]));
+}
+
+/// What is done by a connection that sees all, and what a scope tells of it: whose document, and how many of its blocks.
+#[test]
+fn a_write_is_a_change_by_what_is_seen_of_it() {
+    let World { all, scope, guest, a, b, c, .. } = world();
+    let collection = |home: DocumentId, name: &str| {
+        let position = json!({"position": "end", "pageId": home});
+        all.create_collection(read(&json!({"schema": {"name": name, "properties": []}, "position": position})))
+            .unwrap()
+            .id
+    };
+    let (books, vault) = (collection(a, "Books"), collection(c, "Vault"));
+    let dune = json!({"collectionId": books, "items": [{"title": "Dune"}]});
+    let dune = all.add_items(read(&dune)).unwrap()[0].id;
+    let [x, h] = [a, c].map(|home| all.insert_markdown("x", home).unwrap()[0].id);
+    let folder = all.create_folders(CreateFolders::new([FolderDraft::new("f")])).unwrap()[0].id;
+    let go = |block, home| drop(all.move_blocks(MoveBlocks::new([block], Position::end_of(home))).unwrap());
+    let comment = |block| drop(all.add_comments(AddComments::new([CommentDraft::new(block, "why?")])).unwrap());
+    let delete = |block| drop(all.delete_blocks(DeleteBlocks::from(block)).unwrap());
+    let column = |collection: BlockId, column: Value| {
+        let mut schema = serde_json::to_value(all.schema(collection).unwrap()).unwrap();
+        schema["properties"].as_array_mut().unwrap().push(column);
+        all.replace_schema(read(&json!({"collectionId": collection, "schema": schema}))).unwrap();
+    };
+    let related = |key: &str| {
+        let item = json!({"title": "gold", "properties": {key: [dune]}});
+        all.add_items(read(&json!({"collectionId": vault, "items": [item]}))).unwrap();
+    };
+    let keep = |document, destination| drop(all.move_documents(MoveDocuments::new([document], destination)).unwrap());
+    let trash = |document| drop(all.delete_documents(DeleteDocuments::from(document)).unwrap());
+    let purge = || drop(all.purge_documents(PurgeDocuments::Documents(vec![b])).unwrap());
+    let create = |is_in_it: bool| {
+        let made = all.create_document("n").unwrap().id();
+        scope.add(is_in_it.then_some(made));
+    };
+    let text = json!({"name": "Note", "type": "text"});
+    let holds = json!({"name": "Holds", "type": "relation", "targetCollectionId": books, "inverseKey": "held"});
+    let kept = json!({"name": "Kept", "type": "relation", "targetCollectionId": vault, "inverseKey": "keeps"});
+    let steps: [(&str, &dyn Fn(), &str); 22] = [
+        ("a text is changed", &|| drop(all.update_markdown(x, "y").unwrap()), "a: 1"),
+        ("a text of the rest is changed", &|| drop(all.update_markdown(h, "y").unwrap()), ""),
+        ("a block moves out of the scope", &|| go(x, c), "a: 1"),
+        ("a block moves in the rest", &|| go(x, c), ""),
+        ("a block moves into the scope", &|| go(x, a), "a: 1"),
+        ("a block is commented on", &|| comment(x), "a: 1"),
+        ("a block of the rest is commented on", &|| comment(h), ""),
+        ("a block is deleted", &|| delete(x), "a: 1"),
+        ("a block of the rest is deleted", &|| delete(h), ""),
+        ("a collection gets a column", &|| column(books, text.clone()), "a: 1"),
+        ("a collection of the rest gets a column", &|| column(vault, text.clone()), ""),
+        ("a collection of the rest is related to one", &|| column(vault, holds.clone()), ""),
+        ("one is related to a collection of the rest", &|| column(books, kept.clone()), ""),
+        ("an item of the rest is related to one", &|| related("holds"), ""),
+        ("an item of the rest is related to one that holds it", &|| related("keeps"), ""),
+        ("a document is put into a folder", &|| keep(a, Destination::Folder(folder)), ""),
+        ("a document is put into the trash", &|| trash(b), "b: 0"),
+        ("a document is restored", &|| keep(b, Destination::Unsorted), "b: 0"),
+        ("it goes again", &|| trash(b), "b: 0"),
+        ("it is purged", &purge, ""),
+        ("a document is made that then is in the scope", &|| create(true), "other: 1"),
+        ("a document is made that is not", &|| create(false), ""),
+    ];
+    let name = |document: &DocumentId| {
+        [(a, "a"), (b, "b"), (c, "c")].iter().find(|(id, _)| id == document).map_or("other", |(_, name)| name)
+    };
+    let mut last = guest.last_sequence().unwrap();
+    for (what, act, expected) in steps {
+        act();
+        let changes: Vec<_> = guest.changes_since(last).map(Result::unwrap).collect();
+        let told: Vec<_> = changes
+            .iter()
+            .map(|change| format!("{}: {}", change.documents.iter().map(name).collect::<String>(), change.blocks.len()))
+            .collect();
+        assert_eq!(told.join(", "), expected, "{what}");
+        last += changes.len() as u64;
+        assert_eq!(guest.last_sequence().unwrap(), last, "{what}");
+    }
+}
+
+/// More rows than one look-up reads, of the space and of the scope.
+#[test]
+fn a_long_story_is_told_whole() {
+    let World { all, guest, a, c, .. } = world();
+    for number in 0..200 {
+        all.insert_markdown("x", if number % 2 == 0 { a } else { c }).unwrap();
+    }
+    let told: Vec<_> = guest.changes_since(0).map(|change| change.unwrap().sequence).collect();
+    assert_eq!(told, (1..=100).collect::<Vec<_>>());
+    assert_eq!(guest.changes_since(30).map(|change| change.unwrap().sequence).next(), Some(31));
 }
 
 #[test]
