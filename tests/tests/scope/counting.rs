@@ -20,20 +20,16 @@ type Fault = (ErrorKind, &'static str, usize);
 struct Counts {
     gets: AtomicUsize,
     scans: AtomicUsize,
-    /// After so many more of them each fails.
+    /// After so many more of them one fails.
     left: Mutex<Option<usize>>,
 }
 
 impl Counts {
     fn check(&self) -> Result<()> {
-        match &mut *self.left.lock().unwrap() {
-            Some(0) => Err(Error::new(ErrorKind::Storage, "a read of zqcanary")),
-            Some(left) => {
-                *left -= 1;
-                Ok(())
-            }
-            None => Ok(()),
-        }
+        let mut left = self.left.lock().unwrap();
+        let fails = *left == Some(0);
+        *left = left.and_then(|left| left.checked_sub(1));
+        if fails { Err(Error::new(ErrorKind::Storage, "a read of zqcanary")) } else { Ok(()) }
     }
 }
 
@@ -43,9 +39,9 @@ impl Counting {
         *self.fails.lock().unwrap() = how;
     }
 
-    /// Every key and range that is read fails after so many more, or none.
-    pub fn fail_reads(&self, left: Option<usize>) {
-        *self.counts.left.lock().unwrap() = left;
+    /// One read of a key or a range fails after so many more, or none. Whether the one that was to fail did so.
+    pub fn fail_read(&self, left: Option<usize>) -> bool {
+        std::mem::replace(&mut *self.counts.left.lock().unwrap(), left).is_none()
     }
 
     fn check(&self) -> Result<()> {

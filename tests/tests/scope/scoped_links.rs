@@ -260,6 +260,23 @@ fn placeholders_are_numbered_within_the_block() {
     });
 }
 
+/// A text leads to a block as a whole if it is one address, whatever follows the ID. Others stay.
+#[test]
+fn words_that_begin_as_an_address_does_stay() {
+    let scene = scene();
+    for (title, expected) in [
+        ("Block:north", "Block:north"),
+        ("Block: north", "Block: north"),
+        ("Block: north/south", "Block: north/south"),
+        ("north/south", "north/south"),
+        ("block://north", "invalid:out_of_scope#1"),
+        ("block%3Anorth", "invalid:out_of_scope#1"),
+    ] {
+        let block = scene.insert(json!({"type": "richUrl", "url": "https://a.example", "title": title}));
+        assert_eq!(scene.guest_sees(block)["title"], expected, "{title}");
+    }
+}
+
 /// What else a reply shows of texts.
 #[test]
 fn links_are_hidden_wherever_a_text_is_shown() {

@@ -23,6 +23,11 @@ fn lines_are_searched_and_shown_as_the_blocks_are() {
     for (block, expected) in [
         (json!({"type": "text", "markdown": "amber *birch*"}), "amber *birch*"),
         (json!({"type": "text", "markdown": format!("amber [b]({link})")}), "amber [b](invalid:out_of_scope#1)"),
+        (json!({"type": "text", "textStyle": "h1", "markdown": "amber"}), "amber"),
+        (
+            json!({"type": "text", "textStyle": "h1", "markdown": format!("amber [b]({link})")}),
+            "amber [b](invalid:out_of_scope#1)",
+        ),
         (json!({"type": "richUrl", "url": "https://a.example", "title": "amber"}), "[amber](https://a.example)"),
         (json!({"type": "richUrl", "url": link, "title": "amber"}), "[amber](invalid:out_of_scope#1)"),
         (

@@ -73,6 +73,7 @@ fn columns_get_marked_keys() {
     assert_eq!(scene.replaced(Leak::None, &[kept.clone(), text("From")]), "to_a1b2c3 from_a1b2c3");
     // Every key that can be made is taken: by a column, or by the titles.
     assert_eq!(scene.replaced(Leak::None, &[kept.clone(), text("To")]), TAKEN);
+    assert_eq!(scene.all.schema(scene.books).unwrap().content.key, "title", "what is not new is not marked");
     assert_eq!(self::scene("to_a1b2c3").replaced(Leak::None, &[text("To")]), TAKEN);
 }
 
