@@ -227,6 +227,7 @@ fn placeholders_are_numbered_within_the_block() {
             "[a](#1) [b](block://@seen) [c](#2) [d](#3)",
         ),
         ("[a](block://@hidden) [b](block://@hidden)", "[a](#1) [b](#2)"),
+        ("[a](<block://@hidden>) [b](<block://@hidden> 'c')", "[a](#1) [b](#2 'c')"),
         ("[a](#1) [b](block://@hidden)", "[a](#1) [b](#2)"),
         ("[a](block://@hidden) [b](block://@trashed) `#1` #3x", "[a](#2) [b](#4) `#1` #3x"),
         ("[a](block://@hidden) #01 #0 #", "[a](#1) #01 #0 #"),
