@@ -10,3 +10,4 @@ mod query;
 mod relations;
 mod replace;
 mod support;
+mod verifying;
