@@ -58,12 +58,16 @@ fn ends_of_relations_fit() {
 fn items_fit_their_columns() {
     let relation = |name: &str, inverse: &str| json!({"name": name, "type": "relation", "targetCollectionId": id(2), "inverseKey": inverse});
     let mut space = space();
-    let columns = json!([relation("By", "wrote"), relation("Editor", "edited"), {"name": "Site", "type": "url"}, {"name": "Mail", "type": "email"}]);
+    let columns = json!([relation("By", "wrote"), relation("Editor", "edited"), {"name": "Site", "type": "url"}, {"name": "Mail", "type": "email"}, {"name": "Phone", "type": "phone"}, {"name": "Tags", "type": "multiSelect", "options": [{"name": "old"}]}]);
     space.replace(id(1), json!({"name": "Books", "properties": columns}), false).unwrap();
     change(&mut space, id(1), "by", |end| end.single = true);
     change(&mut space, id(2), "wrote", |end| end.single = true);
-    [10, 11].into_iter().for_each(|book| space.add(id(book), id(1)));
-    [20, 21].into_iter().for_each(|person| space.add(id(person), id(2)));
+    for book in [10, 11] {
+        space.add(id(book), id(1));
+    }
+    for person in [20, 21] {
+        space.add(id(person), id(2));
+    }
     // Who is related to another by another column is no rival.
     let editor = PropertyValue::Relations(vec![id(20)]);
     space.items.get_mut(&id(11)).unwrap().values.set("editor", Some(editor));
@@ -78,6 +82,9 @@ fn items_fit_their_columns() {
         ("site", text("no address"), false),
         ("mail", text("ada@a.example"), true),
         ("mail", text("ada"), false),
+        ("phone", text("+49 30 123456"), true),
+        ("tags", PropertyValue::Options(vec!["old".into()]), true),
+        ("tags", PropertyValue::Options(vec!["new".into()]), false),
     ] {
         let mut space = space.clone();
         space.items.get_mut(&id(10)).unwrap().values.set(key, Some(value.clone()));
@@ -86,6 +93,8 @@ fn items_fit_their_columns() {
     }
     // And another book by the one who is taken is.
     let mut space = space.clone();
-    [10, 11].into_iter().for_each(|book| space.items.get_mut(&id(book)).unwrap().values.set("by", Some(people(&[20]))));
+    for book in [10, 11] {
+        space.items.get_mut(&id(book)).unwrap().values.set("by", Some(people(&[20])));
+    }
     Verifying::new(&space).item(id(10), id(1), &space.items[&id(10)].values, &|_| true).unwrap_err();
 }
