@@ -109,8 +109,8 @@ fn file(notes: &Connection, id: AssetId) -> Result<String> {
         Err(error) => Error::new(leafbase::ErrorKind::Storage, error.to_string()),
     })?;
     // FNV-1a: the bytes themselves would fill pages.
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     Ok(format!("{:?} {} bytes, {hash:016x}", file.record(), bytes.len()))
 }

@@ -254,5 +254,8 @@ fn a_damaged_journal_is_named_and_the_rest_of_it_saved() {
 
     fs::remove_file(&journal).unwrap();
     let refused = Space::open(&bench.from).unwrap_err();
-    assert_eq!((refused.kind(), refused.message()), (ErrorKind::Corrupted, "damaged: the journal of the store is gone"));
+    assert_eq!(
+        (refused.kind(), refused.message()),
+        (ErrorKind::Corrupted, "damaged: the journal of the store is gone")
+    );
 }

@@ -149,7 +149,7 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
     ) -> Result<()> {
         let key = property.key.as_str();
         let inverse = match &relation.inverse_key {
-            Some(inverse) if inverse == key => inverse.clone(),
+            // Another, or itself.
             Some(inverse) if schema.property(inverse).is_some() => {
                 self.check_partner(schema, key, inverse, paired).map_err(|error| error.at("inverseKey"))?;
                 connect(schema, inverse, key.to_owned(), false);

@@ -390,10 +390,10 @@ pub fn forget<R: ReadCollections + ?Sized>(reader: &R, going: &BTreeSet<BlockId>
     Ok(changed)
 }
 
-/// By key, what is left of the relations that name one of `going`.
+/// By key, what is left of the relations without `going`.
 fn without(values: &Properties, going: &BTreeSet<BlockId>) -> Vec<(String, Vec<BlockId>)> {
     let relations = values.iter().filter_map(|(key, value)| match value {
-        PropertyValue::Relations(items) if items.iter().any(|item| going.contains(item)) => Some((key, items)),
+        PropertyValue::Relations(items) => Some((key, items)),
         _ => None,
     });
     let rest = |items: &[BlockId]| items.iter().copied().filter(|item| !going.contains(item)).collect();

@@ -260,11 +260,6 @@ impl Lost {
         }
     }
 
-    /// How many items would.
-    pub fn items(&self) -> usize {
-        self.items
-    }
-
     /// That none would.
     ///
     /// # Errors

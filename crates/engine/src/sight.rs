@@ -302,6 +302,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_printed_names_no_document() {
+        let scene = scene();
+        let sight = Scoped(scene.space.scope([scene.document]));
+        assert_eq!(format!("{sight:?}"), "Scoped { .. }");
+        let seen = sealed::Sealed::seen(&sight);
+        assert_eq!([format!("{seen:?}"), format!("{:?}", Seen::All)], ["Documents", "All"]);
+    }
+
+    #[test]
     fn days_are_not_seen() {
         let scene = scene();
         for day in [DayRef::Today, DayRef::Tomorrow] {

@@ -20,12 +20,28 @@ type Fault = (ErrorKind, &'static str, usize);
 struct Counts {
     gets: AtomicUsize,
     scans: AtomicUsize,
+    /// After so many more of them one fails.
+    left: Mutex<Option<usize>>,
+}
+
+impl Counts {
+    fn check(&self) -> Result<()> {
+        let mut left = self.left.lock().unwrap();
+        let fails = *left == Some(0);
+        *left = left.and_then(|left| left.checked_sub(1));
+        if fails { Err(Error::new(ErrorKind::Storage, "a read of zqcanary")) } else { Ok(()) }
+    }
 }
 
 impl Counting {
     /// Every snapshot and write fails so after so many more, or none.
     pub fn fail(&self, how: Option<Fault>) {
         *self.fails.lock().unwrap() = how;
+    }
+
+    /// One read of a key or a range fails after so many more, or none. Whether the one that was to fail did so.
+    pub fn fail_read(&self, left: Option<usize>) -> bool {
+        std::mem::replace(&mut *self.counts.left.lock().unwrap(), left).is_none()
     }
 
     fn check(&self) -> Result<()> {
@@ -41,7 +57,7 @@ impl Counting {
 
     /// How many keys and ranges were read since the store was made.
     pub fn counts(&self) -> [usize; 2] {
-        let Counts { gets, scans } = &*self.counts;
+        let Counts { gets, scans, .. } = &*self.counts;
         [gets, scans].map(|count| count.load(Ordering::Relaxed))
     }
 }
@@ -52,11 +68,13 @@ fn count(counter: &AtomicUsize) {
 
 fn get(read: &dyn Read, counts: &Counts, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
     count(&counts.gets);
+    counts.check()?;
     read.get(key, visit)
 }
 
 fn scan(read: &dyn Read, counts: &Counts, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {
     count(&counts.scans);
+    counts.check()?;
     read.scan(range, visit)
 }
 

@@ -246,6 +246,22 @@ fn what_is_not_seen_is_answered_like_what_never_was_after_as_many_look_ups() {
     }
 }
 
+/// A document that was found to be seen is looked up once in a call: a further block of it costs less than one that is not there.
+#[test]
+fn a_document_is_looked_up_once_in_a_call() {
+    let insertion = |links: &str| {
+        let body = r#"{"markdown": "LINKS", "position": {"position": "end", "pageId": "@document"}}"#;
+        let (reply, looked_up) = Scene::new(Leak::None, true).asked(("insert", &body.replace("LINKS", links)), UNKNOWN);
+        assert!(reply.is_ok, "{reply:?}");
+        looked_up.iter().sum::<usize>()
+    };
+    let one = insertion("[x](block://@text)");
+    let [seen, again, missing] =
+        ["@page", "@text", "@id"].map(|id| insertion(&format!("[x](block://@text) [x](block://{id})")));
+    assert!(one < seen && seen < missing, "{one} {seen} {missing}");
+    assert_eq!(again, one, "and a block that is named twice is looked up once");
+}
+
 #[test]
 fn what_is_refused_leaves_no_trace() {
     for place in PLACES {

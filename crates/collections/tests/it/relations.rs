@@ -301,6 +301,31 @@ fn what_is_related_newly_is_told_with_its_place() {
     assert_eq!(joined, [(id(22), authors), (id(10), wrote), (id(11), wrote)]);
 }
 
+/// An item shows otherwise what others hold: it is told of each that a change takes to it or from it, at whichever end the change was made.
+#[test]
+fn what_an_item_shows_of_others_is_told() {
+    for (request, item, is_changed) in [
+        ((BOOKS, 10, "authors", vec![20]), 20, true),
+        ((BOOKS, 10, "authors", vec![20]), 21, false),
+        ((BOOKS, 10, "authors", vec![]), 22, true),
+        ((BOOKS, 10, "authors", vec![22]), 22, false),
+        ((BOOKS, 10, "authors", vec![20]), 10, false),
+        ((PEOPLE, 20, "wrote", vec![10]), 20, true),
+        ((PEOPLE, 20, "wrote", vec![10]), 10, false),
+        ((PEOPLE, 20, "friends", vec![21]), 20, true),
+        ((PEOPLE, 20, "friends", vec![21]), 21, true),
+        ((PEOPLE, 20, "friends", vec![21]), 22, false),
+    ] {
+        let mut space = space();
+        relate(&mut space, &[(BOOKS, 10, "authors", &[22])]).unwrap();
+        let (collection, changed, key, others) = request;
+        let value = PropertyValue::Relations(others.into_iter().map(id).collect());
+        let mut relating = Relating::new(&space);
+        relating.change(id(changed), id(collection), vec![(key.to_owned(), Some(value))], "").unwrap();
+        assert_eq!(relating.shows_otherwise(id(item)).unwrap(), is_changed, "{changed} {key}, asked of {item}");
+    }
+}
+
 #[test]
 fn related_items_are_there_and_of_the_right_collection() {
     for (request, kind, message) in [

@@ -24,7 +24,7 @@ pub(crate) fn run<S: Strategy>(
     strategy: &S,
     test: impl Fn(S::Value) -> TestCaseResult,
 ) -> Result<(), String> {
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 2_000, ..Config::default() };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     TestRunner::new_with_rng(config, random).run(strategy, test).map_err(|error| error.to_string())
 }

@@ -52,19 +52,22 @@ impl Feed {
 impl Read {
     fn read_on(&mut self, tree: &Tree<'_>) -> Result<()> {
         let reader = tree.reader();
-        let last = reader.last_sequence()?;
-        let mut to = *self.to.get_or_insert(last);
-        while to < last {
+        let mut to = self.to.map_or_else(|| reader.last_sequence(), Ok)?;
+        self.to = Some(to);
+        loop {
             let changes = reader.changes_after(to, PAGE)?;
-            let Some(end) = changes.last().map(|change| change.sequence) else { break };
-            for change in &changes {
-                if !Shown::of(tree, change)?.is_empty() {
+            if changes.is_empty() {
+                return Ok(());
+            }
+            for change in changes {
+                if !Shown::of(tree, &change)?.is_empty() {
                     self.rows.push(change.sequence);
                 }
+                // With each row: where a later one cannot be read now, those before it are not read again.
+                to = change.sequence;
+                self.to = Some(to);
             }
-            (to, self.to) = (end, Some(end));
         }
-        Ok(())
     }
 }
 

@@ -52,10 +52,9 @@ impl<'t, 'a> Links<'t, 'a> {
 
     /// What the call is shown as the block's markdown.
     pub(crate) fn shown_markdown<'d>(&self, data: &'d BlockData) -> Result<Cow<'d, str>> {
-        let has_own = data.block_type().has_own_markdown();
         Ok(match self.shown(data)? {
-            Cow::Borrowed(data) if has_own => Cow::Borrowed(&data.markdown),
-            Cow::Owned(data) if has_own => Cow::Owned(data.markdown),
+            // Without a copy, which it is most of the time.
+            Cow::Borrowed(data) if data.block_type().has_own_markdown() => Cow::Borrowed(&data.markdown),
             data => Cow::Owned(markdown::render_block(&data)),
         })
     }

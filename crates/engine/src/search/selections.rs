@@ -29,7 +29,7 @@ impl Kept {
     }
 
     fn is_of_use(&self) -> bool {
-        self.view.strong_count() > 0 && self.named.strong_count() > 0
+        self.view.upgrade().is_some() && self.named.upgrade().is_some()
     }
 }
 
@@ -58,5 +58,55 @@ impl Selections {
         let selection = Arc::clone(&kept.selection);
         all.push(kept);
         Some(selection)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leafbase_search::Index;
+
+    use super::*;
+    use crate::scope::Leak;
+
+    fn view() -> Arc<View> {
+        Index::in_memory("a space").unwrap().view().unwrap()
+    }
+
+    fn named() -> Arc<BTreeSet<DocumentId>> {
+        Arc::default()
+    }
+
+    fn of(selections: &Selections, view: &Arc<View>, named: &Arc<BTreeSet<DocumentId>>) -> Arc<Selection> {
+        selections.of(view, &Seen::Documents(Arc::clone(named), Leak::None), named)
+    }
+
+    #[test]
+    fn what_is_seen_is_found_out_once_for_each_state() {
+        let (selections, views, scopes) = (Selections::default(), [view(), view()], [named(), named()]);
+        let ask = || views.iter().flat_map(|view| scopes.iter().map(|named| of(&selections, view, named)));
+        let first: Vec<_> = ask().collect();
+        for (number, one) in first.iter().enumerate() {
+            assert!(first.iter().skip(number + 1).all(|other| !Arc::ptr_eq(one, other)), "each state has its own");
+        }
+        assert!(ask().zip(&first).all(|(again, first)| Arc::ptr_eq(&again, first)), "and it is kept");
+    }
+
+    #[test]
+    fn what_is_of_no_use_is_kept_no_longer() {
+        let (selections, view, scope) = (Selections::default(), view(), named());
+        let kept = || selections.0.lock().unwrap().len();
+        of(&selections, &view, &scope);
+        assert_eq!(kept(), 1);
+        of(&selections, &view, &named());
+        of(&selections, &super::tests::view(), &scope);
+        assert_eq!(kept(), 2, "a scope is gone, and so is what was kept for it");
+        of(&selections, &view, &named());
+        assert_eq!(kept(), 2, "and an index");
+        let scopes: Vec<_> = (0..2 * MOST).map(|_| named()).collect();
+        let last: Vec<_> = scopes.iter().map(|scope| of(&selections, &view, scope)).collect();
+        assert_eq!(kept(), MOST);
+        let latest = scopes.iter().zip(&last).skip(MOST);
+        latest.for_each(|(scope, last)| assert!(Arc::ptr_eq(&of(&selections, &view, scope), last)));
+        assert!(!Arc::ptr_eq(&of(&selections, &view, &scopes[0]), &last[0]));
     }
 }

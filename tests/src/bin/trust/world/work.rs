@@ -118,7 +118,7 @@ impl Step<'_> {
 
     fn position(&mut self, document: DocumentId) -> Result<Position> {
         let blocks = self.blocks(document)?;
-        let root = BlockId::from(document.root());
+        let root = document.root();
         let block = self.random.pick(&blocks).map_or(root, |block| block.id);
         Ok(match self.random.below(4) {
             0 => Position::start_of(root),

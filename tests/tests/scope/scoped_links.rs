@@ -227,6 +227,7 @@ fn placeholders_are_numbered_within_the_block() {
             "[a](#1) [b](block://@seen) [c](#2) [d](#3)",
         ),
         ("[a](block://@hidden) [b](block://@hidden)", "[a](#1) [b](#2)"),
+        ("[a](<block://@hidden>) [b](<block://@hidden> 'c')", "[a](#1) [b](#2 'c')"),
         ("[a](#1) [b](block://@hidden)", "[a](#1) [b](#2)"),
         ("[a](block://@hidden) [b](block://@trashed) `#1` #3x", "[a](#2) [b](#4) `#1` #3x"),
         ("[a](block://@hidden) #01 #0 #", "[a](#1) #01 #0 #"),
@@ -258,6 +259,23 @@ fn placeholders_are_numbered_within_the_block() {
         let all = scene.notes.fetch(Fetch::new(rich).depth(0).with_metadata()).unwrap();
         serde_json::to_value(all).unwrap()
     });
+}
+
+/// A text leads to a block as a whole if it is one address, whatever follows the ID. Others stay.
+#[test]
+fn words_that_begin_as_an_address_does_stay() {
+    let scene = scene();
+    for (title, expected) in [
+        ("Block:north", "Block:north"),
+        ("Block: north", "Block: north"),
+        ("Block: north/south", "Block: north/south"),
+        ("north/south", "north/south"),
+        ("block://north", "invalid:out_of_scope#1"),
+        ("block%3Anorth", "invalid:out_of_scope#1"),
+    ] {
+        let block = scene.insert(json!({"type": "richUrl", "url": "https://a.example", "title": title}));
+        assert_eq!(scene.guest_sees(block)["title"], expected, "{title}");
+    }
 }
 
 /// What else a reply shows of texts.

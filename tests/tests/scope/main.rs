@@ -2,15 +2,14 @@
 
 use tests::scope::*;
 
-#[path = "scope/counting.rs"]
 mod counting;
-#[path = "scope/lookups.rs"]
+mod faults;
 mod lookups;
-#[path = "scope/oracles.rs"]
 mod oracles;
-#[path = "scope/pairs.rs"]
 mod pairs;
-#[path = "scope/surface.rs"]
+mod scoped_collections;
+mod scoped_links;
+mod scopes;
+mod searches;
 mod surface;
-#[path = "scope/table.rs"]
 mod table;

@@ -1,6 +1,7 @@
 //! Placeholders that come back stand for what they stood for.
 
 use super::*;
+use crate::world::read;
 
 /// The markdown of a block, what a guest writes over it, and what is kept then. `#1` is a placeholder.
 #[test]
@@ -23,6 +24,7 @@ fn placeholders_of_the_block_are_put_back() {
         ("[a](#1) [b](block://@hidden)", "[a](#1) [c](#2)", format!("[a](#1) [c]({h})")),
         ("<a href='block&#58;//@hidden'>b</a>", "[b](#1)", format!("[b]({h})")),
         ("[b](block://@hidden?'c)", "<a href='#1'>b</a>", format!("<a href='{h}?&#39;c'>b</a>")),
+        ("[a](<block://@hidden/b* c>)", "see #1", "see block://@hidden/b\\* c".to_owned()),
         ("no link", "[a](#1)", "[a](#1)".to_owned()),
     ] {
         let long = |text: &str| {
@@ -91,4 +93,42 @@ fn titles_of_documents_are_put_back() {
         scene.update(scene.document.root(), &json!({field: format!("b [a]({})", out(1))})).unwrap();
         assert_eq!(scene.kept(scene.document.root())["markdown"], format!("b {link}"));
     }
+}
+
+/// An address is written as the place that it is put back to asks for.
+#[test]
+fn an_address_is_put_back_into_words_as_it_is_and_into_a_link_as_one() {
+    let scene = scene();
+    let address = scene.named("block://@hidden/b* c");
+    for (title, kept) in [("see {}", "see {}"), ("{}", "{}"), ("[d]({})", "[d](<{}>)")] {
+        let rich = scene.insert(json!({"type": "richUrl", "url": address, "title": "a"}));
+        scene.update(rich, &json!({"title": title.replace("{}", &out(1))})).unwrap();
+        assert_eq!(scene.kept(rich)["title"], scene.named(&kept.replace("{}", &address)), "{title}");
+    }
+}
+
+#[test]
+fn columns_options_and_titles_are_put_back() {
+    let scene = scene();
+    let link = scene.named("[a](block://@hidden)");
+    let tags =
+        json!({"key": "tags", "name": "Tags", "type": "multiSelect", "options": [{"name": link}, {"name": "b"}]});
+    let schema = json!({"name": "Books", "properties": [{"key": "t", "name": link, "type": "text"}, tags]});
+    let request = json!({"schema": schema, "position": {"position": "end", "pageId": scene.document}});
+    let made = scene.notes.create_collection(read(&request)).unwrap().id;
+    let item = json!({"title": link, "properties": {"tags": [link, "b"]}});
+    let item = scene.notes.add_items(read(&json!({"collectionId": made, "items": [item]}))).unwrap()[0].id;
+    let told = || (scene.notes.schema(made).unwrap(), scene.kept(item));
+
+    let before = told();
+    let shown = serde_json::to_value(scene.guest.schema(made).unwrap()).unwrap();
+    let placeholder = |number: u32| json!(format!("[a]({})", out(number)));
+    assert_eq!(shown.pointer("/properties/0/name"), Some(&placeholder(1)), "{shown}");
+    assert_eq!(shown.pointer("/properties/1/options/0/name"), Some(&placeholder(2)), "{shown}");
+    scene.guest.replace_schema(read(&json!({"collectionId": made, "schema": shown}))).unwrap();
+    let seen = scene.guest_sees(item);
+    assert_eq!((&seen["title"], &seen["properties"]["tags"]), (&placeholder(1), &json!([placeholder(2), "b"])));
+    let update = json!({"id": item, "title": seen["title"]});
+    scene.guest.update_items(read(&json!({"collectionId": made, "itemsToUpdate": [update]}))).unwrap();
+    assert_eq!(told(), before);
 }

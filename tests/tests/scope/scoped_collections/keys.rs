@@ -1,0 +1,101 @@
+//! The keys of the columns that a scoped writer makes: each is marked with digits that nobody can have foreseen, so that no key that is
+//! hidden is hit upon.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use leafbase::{BlockId, Connection, DocumentId, IdSource, Leak, Limits, Scope, Space, Timestamp};
+use serde_json::{Value, json};
+
+use crate::world::read;
+
+/// IDs that all end alike: in `a1b2c3`, from the last digit on.
+#[derive(Clone, Debug, Default)]
+struct Alike(Arc<AtomicU64>);
+
+impl IdSource for Alike {
+    fn mint(&self, _: Timestamp) -> [u8; 16] {
+        let digits = ['a', '1', 'b', '2', 'c', '3'].iter().rev();
+        let end = digits.fold(0, |end, digit| end * 36 + u128::from(digit.to_digit(36).unwrap()));
+        let number = u128::from(self.0.fetch_add(1, Ordering::Relaxed)) + 1;
+        (number * 36_u128.pow(6) + end).to_be_bytes()
+    }
+}
+
+/// A document that is seen, and a collection in it.
+struct Scene {
+    all: Connection,
+    scope: Scope,
+    home: DocumentId,
+    books: BlockId,
+}
+
+/// `content` is the key of the titles.
+fn scene(content: &str) -> Scene {
+    let mut limits = Limits::default();
+    limits.title = 20;
+    let all = Space::builder().ids(Alike::default()).limits(limits).in_memory().unwrap().connect();
+    let home = all.create_document("home").unwrap().id();
+    let schema = json!({"name": "Books", "contentPropDetails": {"key": content, "name": "Title"}, "properties": []});
+    let request = json!({"schema": schema, "position": {"position": "end", "pageId": home}});
+    let books = all.create_collection(read(&request)).unwrap().id;
+    Scene { scope: all.space().scope([home]), all, home, books }
+}
+
+impl Scene {
+    /// The keys, or the code of an error, after a guest has given the collection these columns.
+    fn replaced(&self, leak: Leak, columns: &[Value]) -> String {
+        let mut schema = serde_json::to_value(self.all.schema(self.books).unwrap()).unwrap();
+        schema["properties"] = columns.into();
+        let request = json!({"collectionId": self.books, "schema": schema});
+        match self.scope.leaking(leak).connect().replace_schema(read(&request)) {
+            Ok(_) => self.keys().join(" "),
+            Err(error) => format!("{} {error}", error.code()),
+        }
+    }
+
+    fn keys(&self) -> Vec<String> {
+        self.all.schema(self.books).unwrap().properties.into_iter().map(|property| property.key).collect()
+    }
+}
+
+fn text(name: &str) -> Value {
+    json!({"name": name, "type": "text"})
+}
+
+const TAKEN: &str = "CONFLICT schema: the IDs of this space are no random ones: no key could be made";
+
+#[test]
+fn columns_get_marked_keys() {
+    let scene = scene("title");
+    assert_eq!(scene.replaced(Leak::None, &[text("To")]), "to_a1b2c3");
+    let kept = json!({"key": "to_a1b2c3", "name": "To", "type": "text"});
+    assert_eq!(scene.replaced(Leak::None, &[kept.clone(), text("From")]), "to_a1b2c3 from_a1b2c3");
+    // Every key that can be made is taken: by a column, or by the titles.
+    assert_eq!(scene.replaced(Leak::None, &[kept.clone(), text("To")]), TAKEN);
+    assert_eq!(scene.all.schema(scene.books).unwrap().content.key, "title", "what is not new is not marked");
+    assert_eq!(self::scene("to_a1b2c3").replaced(Leak::None, &[text("To")]), TAKEN);
+}
+
+#[test]
+fn marked_keys_are_no_longer_than_keys_may_be() {
+    let scene = scene("title");
+    assert_eq!(scene.replaced(Leak::None, &[text("abcdefghijklmnopqrst")]), "abcdefghijklm_a1b2c3");
+    assert_eq!(scene.keys()[0].len(), 20);
+}
+
+/// The control's own control: what is told of hidden columns is all that the leak does.
+#[test]
+fn relations_that_leak_are_replaced_as_they_are() {
+    let scene = scene("title");
+    let hidden = scene.all.create_document("hidden").unwrap().id();
+    let related = json!({"name": "Holds", "type": "relation", "targetCollectionId": scene.books, "inverseKey": "held"});
+    let request = json!({"schema": {"name": "Vault", "properties": [related]}, "position": {"position": "end", "pageId": hidden}});
+    let vault = scene.all.create_collection(read(&request)).unwrap().id;
+    let held =
+        json!({"key": "held", "name": "Vault", "type": "relation", "targetCollectionId": vault, "inverseKey": "holds"});
+    assert_eq!(scene.keys(), ["held"]);
+    assert_eq!(scene.replaced(Leak::Relations, &[held, text("To")]), "held to_a1b2c3");
+    assert_eq!(scene.replaced(Leak::None, &[]), "held");
+    assert_eq!(scene.all.document_of(scene.books).unwrap(), scene.home);
+}
