@@ -246,7 +246,7 @@ fn lost(ignore_one_sync_in: Option<u64>) -> usize {
     let mut lost = 0;
     for (moment, loss) in moments.iter().flat_map(|moment| Loss::ALL.map(|loss| (moment, loss))) {
         let first = durable.iter().rev().find(|(operations, _)| *operations < moment.operations());
-        let kept = &states[first.map_or(0, |(_, state)| *state)..];
+        let kept = states.get(first.map_or(0, |(_, state)| *state)..).unwrap();
         let found = open(&moment.after(loss, moment.operations())).and_then(|store| content(&store));
         lost += usize::from(!found.is_ok_and(|found| kept.iter().any(|(_, state)| *state == found)));
     }
@@ -328,7 +328,8 @@ fn the_journal_is_read_when_a_store_is_opened_and_not_written_by_small_writes_al
 fn a_journal_that_is_damaged_or_gone_is_told() {
     let disk = Disk::new();
     let store = journaled(&disk, 9);
-    let damages: [(&str, fn(&mut Vec<u8>)); 3] = [
+    type Damage = fn(&mut Vec<u8>);
+    let damages: [(&str, Damage); 3] = [
         ("damaged: record 2 of the journal", |bytes| bytes[1_200] ^= 1),
         ("damaged: record 1 of the journal", |bytes| bytes[..900].fill(0)),
         ("damaged: the journal, which was cut short", Vec::clear),
