@@ -324,11 +324,12 @@ fn the_journal_is_read_when_a_store_is_opened_and_not_written_by_small_writes_al
     assert!(disk.image() != before, "a flush moves all to the store's file");
 }
 
+type Damage = fn(&mut Vec<u8>);
+
 #[test]
 fn a_journal_that_is_damaged_or_gone_is_told() {
     let disk = Disk::new();
     let store = journaled(&disk, 9);
-    type Damage = fn(&mut Vec<u8>);
     let damages: [(&str, Damage); 3] = [
         ("damaged: record 2 of the journal", |bytes| bytes[1_200] ^= 1),
         ("damaged: record 1 of the journal", |bytes| bytes[..900].fill(0)),
