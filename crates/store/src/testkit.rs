@@ -14,7 +14,7 @@ mod random;
 mod threads;
 
 pub use disk::{Disk, Fault, Loss, Moment};
-pub use image::{blindly, open_image};
+pub use image::{blindly, open_image, open_killed};
 pub use random::random_operations;
 
 /// Both things a commit may promise.

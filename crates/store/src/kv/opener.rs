@@ -68,6 +68,15 @@ impl Opener {
         matches!(self.source, Source::ReadOnlyFile(_))
     }
 
+    /// Whether no commit is ever made.
+    pub(super) fn is_fixed(&self) -> bool {
+        #[cfg(feature = "testkit")]
+        if matches!(self.source, Source::Image(_)) {
+            return true;
+        }
+        self.is_read_only()
+    }
+
     fn open(&self) -> Result<Opened, redb::Error> {
         let mut builder = Builder::new();
         builder.set_cache_size(self.cache_bytes);

@@ -20,6 +20,8 @@ use leafbase_model::{Error, ErrorKind, Result};
 use redb::Database;
 
 use super::base::Base;
+#[cfg(feature = "testkit")]
+use super::image::Image;
 use super::inspect::is_whole;
 use super::journaling::{Appended, JOURNAL_FILE, Journaling, Place};
 use super::opener::{Handle, Opener, Source, compact_when_unread, create_file, read_only};
@@ -98,10 +100,18 @@ impl RedbStore {
         Self::open_source(Opener::new(source, options.cache_bytes), place, lock, verify)
     }
 
-    /// The same for the bytes of such a file, which stay as they are.
+    /// The same for the bytes of such a file, and those of the journal beside it, if there is one. They stay as they are.
     #[cfg(feature = "testkit")]
-    pub(crate) fn open_image(bytes: Arc<[u8]>, options: &OpenOptions, verify: Verify<'_>) -> Result<Self> {
-        Self::open_source(Opener::new(Source::Image(bytes), options.cache_bytes), Place::Nowhere, None, verify)
+    pub(crate) fn open_image(
+        bytes: Arc<[u8]>,
+        journal: Option<Arc<[u8]>>,
+        options: &OpenOptions,
+        verify: Verify<'_>,
+    ) -> Result<Self> {
+        let place = journal.map_or(Place::Nowhere, |journal| {
+            Place::Backend(Box::new(move || Box::new(Image(Arc::clone(&journal)))))
+        });
+        Self::open_source(Opener::new(Source::Image(bytes), options.cache_bytes), place, None, verify)
     }
 
     fn open_source(opener: Opener, place: Place, lock: Option<File>, verify: Verify<'_>) -> Result<Self> {
@@ -181,7 +191,7 @@ impl RedbStore {
             is_record_in_doubt: false,
         };
         let store = Self {
-            read_only: opener.is_read_only(),
+            read_only: opener.is_fixed(),
             opener,
             published: Mutex::new(Published { base: Some(base), edits }),
             slot: Mutex::new(slot),

@@ -24,7 +24,7 @@ pub(super) const BRANCH: u8 = 2;
 /// Deeper than any tree of pages that a file can hold.
 pub(super) const MAX_DEPTH: usize = 64;
 /// What the default layout of a file is, and the one of every store: pages of 4 KiB, in regions of 4 GiB without a header.
-const PAGE_BYTES: u64 = 4_096;
+pub(super) const PAGE_BYTES: u64 = 4_096;
 const REGION_PAGES: u64 = 1 << 20;
 
 /// A commit slot of a file's header.
@@ -194,17 +194,18 @@ impl<'a> File<'a> {
         Self { storage, length, header: Vec::new(), flags: 0, page_bytes, region_header_pages, region_pages }
     }
 
-    /// Where the root of the one table lies, how long its page is, and its checksum.
-    pub(super) fn root_of_data(&self) -> Option<(u64, usize, u128)> {
+    /// The root of the table of the space: the one whose keys and values are of any length.
+    pub(super) fn root_of_data(&self) -> Option<Root> {
         let [slot, _] = Slot::both(&self.header)?;
         let mut found = None;
         self.walk(slot.tables(1, 8)?, &mut |definition| {
-            found = Tree::of_table(definition)?.root;
+            let tree = Tree::of_table(definition)?;
+            if tree.key.is_none() && tree.value.is_none() {
+                found = tree.root;
+            }
             Some(())
         })?;
-        let root = found?;
-        let (at, bytes) = root.place()?;
-        Some((at, bytes, root.checksum))
+        found
     }
 
     /// Verifies the trees of tables, and what the tables of redb itself hold.

@@ -14,12 +14,24 @@ use crate::records::trust;
 /// # Errors
 /// As [`crate::directory::open_space`].
 pub fn open_image(bytes: &Arc<[u8]>, options: &OpenOptions) -> Result<RedbStore> {
-    let header = bytes.get(..bytes.len().min(320)).unwrap_or_default();
-    check_header_bytes(Path::new("the image"), header)?;
-    RedbStore::open_image(Arc::clone(bytes), options, &mut |read| holds_space(read))
+    open(bytes, None, options)
 }
 
-/// Does `work` without verifying the checksum of any record on this thread: for tests that have to notice it.
+/// The same with the bytes of the journal that lies beside it: as a process leaves them that is killed.
+///
+/// # Errors
+/// As [`crate::directory::open_space`].
+pub fn open_killed(bytes: &Arc<[u8]>, journal: &Arc<[u8]>, options: &OpenOptions) -> Result<RedbStore> {
+    open(bytes, Some(Arc::clone(journal)), options)
+}
+
+fn open(bytes: &Arc<[u8]>, journal: Option<Arc<[u8]>>, options: &OpenOptions) -> Result<RedbStore> {
+    let header = bytes.get(..bytes.len().min(320)).unwrap_or_default();
+    check_header_bytes(Path::new("the image"), header)?;
+    RedbStore::open_image(Arc::clone(bytes), journal, options, &mut |read| holds_space(read))
+}
+
+/// Does `work` without verifying any checksum of a record or of a page of records on this thread: for tests that have to notice it.
 pub fn blindly<T>(work: impl FnOnce() -> T) -> T {
     trust::blindly(work)
 }
