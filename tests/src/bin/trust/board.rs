@@ -18,14 +18,15 @@ pub fn run(options: &Options) -> ExitCode {
     let report = Arc::new(Mutex::new(Report::default()));
     let seen = Arc::clone(&report);
     running::watch(move || println!("{}", seen.lock().unwrap_or_else(PoisonError::into_inner).text()));
+    let started = Instant::now();
     let change = |work: &dyn Fn(&mut Report)| work(&mut report.lock().unwrap_or_else(PoisonError::into_inner));
     let all: u32 = options.kinds.iter().map(|kind| kind.weight).sum();
     for kind in &options.kinds {
         let time = options.time * kind.weight / all.max(1);
         eprintln!("{}: {} ({} s)", kind.name, kind.says, time.as_secs());
-        let outcome = running::many(kind.name, kind.trial, options, time);
+        let outcome = running::many(kind, options, time);
         eprintln!("{}: {} trials, {} failures", kind.name, outcome.trial.trials, outcome.failures.len());
-        change(&|report| report.kind(kind.name, &outcome));
+        change(&|report| report.kind(kind, &outcome, options.is_long()));
     }
     // One trial is repeated to be looked at: controls would say nothing about it.
     let controls = options.kinds.iter().filter(|_| options.calls != Some(1));
@@ -38,6 +39,7 @@ pub fn run(options: &Options) -> ExitCode {
     }
     let report = report.lock().unwrap_or_else(PoisonError::into_inner);
     println!("seed {}\n\n{}", options.seed, report.text());
+    println!("{} seconds on {} threads", started.elapsed().as_secs(), options.threads);
     if report.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

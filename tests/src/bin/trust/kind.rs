@@ -9,9 +9,37 @@ pub struct Kind {
     pub says: &'static str,
     /// Its share of the time.
     pub weight: u32,
+    /// What a long run goes on for, also beyond its share of the time.
+    pub least: Least,
     /// The same seed is the same trial.
     pub trial: fn(seed: u64) -> Result<Trial, Failure>,
     pub control: Option<Control>,
+}
+
+/// How much has to be seen before a kind says something.
+#[derive(Clone, Copy, Debug)]
+pub enum Least {
+    Trials(u64),
+    /// Calls of [`Kind::trial`], each with the next seed, however many trials each is.
+    Calls(u64),
+}
+
+impl Least {
+    pub const fn is_reached(self, trials: u64, calls: u64) -> bool {
+        match self {
+            Self::Trials(least) => trials >= least,
+            Self::Calls(least) => calls >= least,
+        }
+    }
+}
+
+impl std::fmt::Display for Least {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Trials(least) => write!(f, "{least}"),
+            Self::Calls(least) => write!(f, "{least} calls"),
+        }
+    }
 }
 
 /// Trials on something broken on purpose: run until one fails, which shows that the kind sees what it is there to see.

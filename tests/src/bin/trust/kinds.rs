@@ -29,8 +29,8 @@ pub const ALL: &[Kind] = &[
 /// Kinds that need a process of their own start this program again, with arguments that no person gives.
 pub fn child(arguments: &[String]) -> Option<ExitCode> {
     match arguments {
-        [name, path, seed] if name == kills::ARGUMENT => {
-            Some(kills::write(Path::new(path), seed.parse().unwrap_or_default()))
+        [name, path, seed, lies] if name == kills::ARGUMENT => {
+            Some(kills::write(Path::new(path), seed.parse().unwrap_or_default(), lies == "true"))
         }
         _ => None,
     }

@@ -16,7 +16,15 @@ pub struct Options {
     pub threads: usize,
 }
 
+/// A run of this length shows the least of each kind.
+const LONG: Duration = Duration::from_secs(30 * 60);
+
 impl Options {
+    /// Whether each kind goes on until it has shown its least.
+    pub const fn is_long(&self) -> bool {
+        self.calls.is_none() && self.time.as_secs() >= LONG.as_secs()
+    }
+
     /// None if help is asked for.
     pub fn read(arguments: &[String]) -> Result<Option<Self>, String> {
         let mut options =
@@ -67,7 +75,7 @@ pub fn help() -> String {
     let kinds: String = kinds::ALL.iter().map(|kind| format!("\n  {:<12} {}", kind.name, kind.says)).collect();
     format!(
         "usage: trust [--minutes M] [--kind NAME]... [--seed S] [--trials N] [--threads T]\n\n\
-         M minutes for all kinds together (3 if left out), or N calls of each.\n\
+         M minutes for all kinds together (3 if left out), or N calls of each; from 30 minutes on at least so many trials of each as the table tells.\n\
          A trial that failed is repeated with --kind NAME --seed S --trials 1.\n\nkinds:{kinds}"
     )
 }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::kind::{Failure, Fault, Trial};
+use crate::kind::{Failure, Fault, Kind, Trial};
 use crate::options::Options;
 
 type Run = fn(seed: u64) -> Result<Trial, Failure>;
@@ -22,6 +22,8 @@ const ENOUGH: usize = 5;
 #[derive(Default)]
 pub struct Outcome {
     pub trial: Trial,
+    /// How many calls that was.
+    pub calls: u64,
     pub failures: Vec<(u64, Failure)>,
     pub time: Duration,
 }
@@ -77,20 +79,27 @@ fn words(panic: &dyn Any) -> String {
     if said.is_empty() { payload.unwrap_or_else(|| "a panic".to_owned()) } else { said }
 }
 
-/// Trials of one kind for `time`, or as many as are asked for.
-pub fn many(name: &'static str, run: Run, options: &Options, time: Duration) -> Outcome {
+/// Trials of one kind for `time`, and on until a long run has its least; or as many as are asked for.
+pub fn many(kind: &Kind, options: &Options, time: Duration) -> Outcome {
+    let (name, run) = (kind.name, kind.trial);
     let (started, next, outcome) = (Instant::now(), AtomicU64::new(0), Mutex::new(Outcome::default()));
     let (failed, next) = (AtomicUsize::new(0), &next);
+    let is_enough = || {
+        let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        !options.is_long() || kind.least.is_reached(outcome.trial.trials, outcome.calls)
+    };
+    let is_time_over = |number| number > 0 && started.elapsed() >= time && is_enough();
     let work = || {
         while failed.load(Ordering::Relaxed) < ENOUGH {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let is_over = options.calls.map_or(number > 0 && started.elapsed() >= time, |calls| number >= calls);
+            let is_over = options.calls.map_or_else(|| is_time_over(number), |calls| number >= calls);
             if is_over {
                 break;
             }
             let seed = options.seed.wrapping_add(number);
             let shown = one(name, run, seed);
             let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+            outcome.calls += 1;
             match shown {
                 Ok(trial) => outcome.trial.add(&trial),
                 Err(failure) => {

@@ -8,7 +8,7 @@ use leafbase_store::testkit::{blindly, open_image};
 use tests::reading::{self, Question};
 use tests::rich;
 
-use crate::kind::{Control, Failure, Fault, Kind, Trial};
+use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
 use crate::random::Random;
 
 mod harm;
@@ -21,6 +21,7 @@ pub const KIND: Kind = Kind {
     name: "damage",
     says: "a bit, a byte, a page or the length of the store's file is changed",
     weight: 4,
+    least: Least::Trials(100_000),
     trial,
     control: Some(Control { says: "checksums of records are not verified", trial: blind }),
 };

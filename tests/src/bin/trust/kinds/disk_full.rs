@@ -3,7 +3,7 @@
 use leafbase::{DeleteBlocks, ErrorKind, Fetch, Position, UploadFile};
 use leafbase_store::testkit::{Disk, Loss};
 
-use crate::kind::{Control, Failure, Fault, Kind, Trial};
+use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
 use crate::random::Random;
 use crate::world::machine::{Machine, Setting};
 use crate::world::scan::{check, searches, unopenable};
@@ -13,8 +13,12 @@ pub const KIND: Kind = Kind {
     name: "disk_full",
     says: "the disk gets full, is worked on while it is, and has room again",
     weight: 1,
+    least: Least::Trials(100),
     trial: |seed| cycle(seed, false),
-    control: Some(Control { says: "a disk that ignores each second sync", trial: |seed| cycle(seed, true) }),
+    control: Some(Control {
+        says: "a call that is refused for want of room leaves a document behind",
+        trial: |seed| cycle(seed, true),
+    }),
 };
 
 /// How often the disk of one trial gets full.
@@ -30,7 +34,7 @@ fn failed(when: &str) -> impl Fn(leafbase::Error) -> Failure {
     move |error| unopenable(&error, when)
 }
 
-fn cycle(seed: u64, lies: bool) -> Result<Trial, Failure> {
+fn cycle(seed: u64, leaves_something: bool) -> Result<Trial, Failure> {
     let mut random = Random::new(seed);
     let (disk, setting) = (Disk::new(), Setting::new(random.one_in(2)));
     let mut trial = Trial::default();
@@ -38,13 +42,10 @@ fn cycle(seed: u64, lies: bool) -> Result<Trial, Failure> {
     let machine = Machine::create(&disk, &setting).map_err(failed("made"))?;
     machine.notes().create_document("pelican").map_err(failed("made"))?;
     machine.space.flush().map_err(failed("made"))?;
-    if lies {
-        disk.ignore_one_sync_in(2);
-    }
     for _ in 0..CYCLES {
         disk.limit(Some(disk.used() + random.below(2 << 20)));
-        fill(&machine, &mut random, &mut trial)?;
-        work_while_full(&machine, &setting, &mut random, &mut trial)?;
+        fill(&machine, &mut random, &mut trial, leaves_something)?;
+        work_while_full(&machine, &setting, &mut random, &mut trial, leaves_something)?;
         disk.limit(None);
         trial.trials += 1;
         go_on(&machine, &mut random)?;
@@ -71,7 +72,7 @@ fn create_without_room(setting: &Setting, random: &mut Random) -> Result<(), Fai
 }
 
 /// Works until the disk is full: files take most of the room, and calls of every kind what is left.
-fn fill(machine: &Machine, random: &mut Random, trial: &mut Trial) -> Result<(), Failure> {
+fn fill(machine: &Machine, random: &mut Random, trial: &mut Trial, leaves_something: bool) -> Result<(), Failure> {
     let (notes, when) = (machine.notes(), "while the disk gets full");
     let document = notes.create_document("pelican");
     for _ in 0..MOST_CALLS {
@@ -84,7 +85,7 @@ fn fill(machine: &Machine, random: &mut Random, trial: &mut Trial) -> Result<(),
         }
     }
     for _ in 0..MOST_CALLS {
-        if refused(machine, random.next(), trial)? {
+        if refused(machine, random.next(), trial, leaves_something)? {
             break;
         }
     }
@@ -92,7 +93,7 @@ fn fill(machine: &Machine, random: &mut Random, trial: &mut Trial) -> Result<(),
 }
 
 /// Does one call; true if there was no room for it, and then nothing of it is there.
-fn refused(machine: &Machine, seed: u64, trial: &mut Trial) -> Result<bool, Failure> {
+fn refused(machine: &Machine, seed: u64, trial: &mut Trial, leaves_something: bool) -> Result<bool, Failure> {
     let before = machine.digest().map_err(failed("on a full disk"))?;
     let done = work::step(&machine.notes(), seed);
     let when = format!("on a full disk, after `{}`", done.what);
@@ -102,6 +103,11 @@ fn refused(machine: &Machine, seed: u64, trial: &mut Trial) -> Result<bool, Fail
     };
     if error.kind() == ErrorKind::Storage {
         return Err(Failure::new(Fault::WrongData, format!("{when}: {error:?}")));
+    }
+    if leaves_something && error.kind() == ErrorKind::NoSpace {
+        machine.disk.limit(None);
+        machine.notes().create_document("left behind").map_err(failed(&when))?;
+        machine.disk.limit(Some(machine.disk.used()));
     }
     let after = machine.digest().map_err(failed(&when))?;
     // Of an upload that was refused, parts may wait to be swept.
@@ -118,6 +124,7 @@ fn work_while_full(
     setting: &Setting,
     random: &mut Random,
     trial: &mut Trial,
+    leaves_something: bool,
 ) -> Result<(), Failure> {
     let (notes, when) = (machine.notes(), "on a full disk");
     searches(&notes, random, 2, when)?;
@@ -139,11 +146,11 @@ fn work_while_full(
         }
     }
     for _ in 0..CALLS_WHILE_FULL {
-        refused(machine, random.next(), trial)?;
+        refused(machine, random.next(), trial, leaves_something)?;
     }
     searches(&notes, random, 2, when)?;
     // Relaxed writes that wait for room are written by the check, which finds none.
-    if setting.is_relaxed { Ok(()) } else { check(&machine.space, when) }
+    if setting.is_relaxed { Ok(()) } else { check(&machine.space, "the check on a full disk") }
 }
 
 /// With room, everything goes on.

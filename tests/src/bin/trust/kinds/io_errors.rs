@@ -5,7 +5,7 @@ use std::io;
 use leafbase::{ErrorKind, Position, Result};
 use leafbase_store::testkit::{Disk, Fault as DiskFault, Loss};
 
-use crate::kind::{Control, Failure, Fault, Kind, Trial};
+use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
 use crate::world::calls::{CALLS, Call, Things};
 use crate::world::machine::{Machine, Setting};
 use crate::world::scan::{check, unopenable};
@@ -14,6 +14,8 @@ pub const KIND: Kind = Kind {
     name: "io_errors",
     says: "each operation of the disk in each call fails, once and for good",
     weight: 2,
+    // Each call on a durable space and on a relaxed one.
+    least: Least::Calls(CALLS.len() as u64 * 2),
     trial: |seed| Sweep::new(seed, false)?.run(),
     control: Some(Control {
         says: "a disk whose syncs fail and say that they did not",
@@ -41,7 +43,7 @@ struct Sweep {
 impl Sweep {
     fn new(seed: u64, lies: bool) -> std::result::Result<Self, Failure> {
         let number = usize::try_from(seed % CALLS.len() as u64).unwrap_or_default();
-        let is_relaxed = !lies && seed / CALLS.len() as u64 % 4 == 3;
+        let is_relaxed = !lies && seed / CALLS.len() as u64 % 2 == 1;
         let (name, call) = CALLS[if lies { 0 } else { number }];
         let setting = Setting { cache_bytes: CACHE, ..Setting::new(is_relaxed) };
         // Each round on a store of another shape.

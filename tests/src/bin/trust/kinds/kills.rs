@@ -3,12 +3,13 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use leafbase::{Author, Space};
 
-use crate::kind::{Failure, Fault, Kind, Trial};
+use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
 use crate::random::Random;
 use crate::world::scan::{check, searches, unopenable};
 
@@ -20,14 +21,21 @@ pub const KIND: Kind = Kind {
     name: "kills",
     says: "a process that writes to a directory is killed at any moment, while it makes the space, too",
     weight: 3,
-    trial,
-    control: None,
+    least: Least::Trials(1_000),
+    trial: |seed| trial(seed, false),
+    control: Some(Control {
+        says: "a writer that says of each call that it is done before it is",
+        trial: |seed| trial(seed, true),
+    }),
 };
 
 /// How often the writer of one space is killed.
 const KILLS: u64 = 12;
+/// Microseconds that making a space takes, and starting and opening one.
+const MAKING: u64 = 6_000;
+const OPENING: u64 = 20_000;
 
-fn trial(seed: u64) -> Result<Trial, Failure> {
+fn trial(seed: u64, lies: bool) -> Result<Trial, Failure> {
     let directory = place().map_err(|error| Failure::new(Fault::Unopenable, error.to_string()))?;
     let (mut random, mut trial) = (Random::new(seed), Trial::default());
     let mut path = directory.path().join("notes");
@@ -37,8 +45,10 @@ fn trial(seed: u64) -> Result<Trial, Failure> {
             // Another one, to be killed while it is made.
             (path, known) = (directory.path().join(format!("notes {number}")), Known::default());
         }
-        let acks = run(&path, random.next(), &mut random)?;
+        let acks = run(&path, lies, &mut random)?;
         trial.trials += 1;
+        let is_made = acks.iter().any(|line| line.starts_with("open"));
+        trial.note("killed while the space was made", u64::from(!is_made && acks.iter().any(|line| line == "making")));
         known.hear(&acks)?;
         let when = format!("kill {}", number + 1);
         if !path.exists() {
@@ -59,17 +69,28 @@ fn place() -> std::io::Result<tempfile::TempDir> {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
 }
 
+/// What is started has all that is open here until it is another program, a lock among it. So while one process starts, no space is closed: its
+/// lock would stay.
+fn alone<T>(work: impl FnOnce() -> T) -> T {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    work()
+}
+
 /// Starts a writer, kills it some time later, and gives what it has said.
-fn run(path: &Path, seed: u64, random: &mut Random) -> Result<Vec<String>, Failure> {
+fn run(path: &Path, lies: bool, random: &mut Random) -> Result<Vec<String>, Failure> {
     let failed = |error: std::io::Error| Failure::new(Fault::Unopenable, format!("the writer: {error}"));
     let program = env::current_exe().map_err(failed)?;
     let mut child = Command::new(program);
-    let child = child.arg(ARGUMENT).arg(path).arg(seed.to_string()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child: Child = child.spawn().map_err(failed)?;
+    let child = child.arg(ARGUMENT).arg(path).arg(random.next().to_string()).arg(lies.to_string());
+    let mut child: Child = alone(|| child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()).map_err(failed)?;
     let lines = child.stdout.take().map(BufReader::new);
-    // While it makes or opens the space, or after some calls.
-    let (acks, pause) =
-        if random.one_in(3) { (0, random.below(9_000)) } else { (random.below(40), random.below(3_000)) };
+    // While it makes a space that is new, or opens it, or after some calls.
+    let (acks, pause) = match (path.exists(), random.below(3)) {
+        (false, 0 | 1) => (1, random.below(MAKING)),
+        (true, 0) => (0, random.below(OPENING)),
+        _ => (random.below(20), random.below(3_000)),
+    };
     let mut said = Vec::new();
     let started = Instant::now();
     if let Some(mut lines) = lines {
@@ -113,6 +134,7 @@ impl Known {
             let words: Vec<&str> = line.split(' ').collect();
             let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| wrong(line));
             match words.first() {
+                Some(&"making") => {}
                 Some(&"open") => {
                     self.exists = true;
                     self.states = vec![(number(1)?, words.get(2).copied().unwrap_or_default().to_owned())];
@@ -130,7 +152,7 @@ impl Known {
     fn judge(&mut self, path: &Path, when: &str, random: &mut Random, trial: &mut Trial) -> Result<(), Failure> {
         let failed = |error: leafbase::Error| unopenable(&error, when);
         let started = Instant::now();
-        let space = writer::patiently(|| Space::open(path)).map_err(failed)?;
+        let space = Space::open(path).map_err(failed)?;
         if started.elapsed() > Duration::from_secs(5) {
             return Err(Failure::new(Fault::Hang, format!("{when}: opening takes {:?}", started.elapsed())));
         }
@@ -158,6 +180,6 @@ impl Known {
         searches(&notes, random, 3, when)?;
         self.exists = true;
         self.durable = last;
-        space.close().map_err(failed)
+        alone(|| space.close()).map_err(failed)
     }
 }

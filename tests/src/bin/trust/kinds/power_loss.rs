@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use leafbase_store::testkit::{Disk, Fault as DiskFault, Loss, Moment};
 
-use crate::kind::{Control, Failure, Fault, Kind, Trial};
+use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
 use crate::random::Random;
 use crate::world::machine::{Machine, Setting};
 use crate::world::scan::{check, searches, unopenable};
@@ -15,6 +15,7 @@ pub const KIND: Kind = Kind {
     name: "power_loss",
     says: "power is lost at any operation of the disk, five ways, up to three times in a row",
     weight: 6,
+    least: Least::Trials(20_000),
     trial: |seed| shrunk(&Plan::new(seed)),
     control: Some(Control {
         says: "a disk that ignores one sync in seven",
@@ -27,6 +28,7 @@ pub const SKIPPING: Kind = Kind {
     name: "search_index",
     says: "as power_loss, with much work of the search index between",
     weight: 2,
+    least: Least::Trials(2_000),
     trial: |seed| shrunk(&Plan { indexes: true, ..Plan::new(seed) }),
     control: Some(Control {
         says: "an index that skips a change",

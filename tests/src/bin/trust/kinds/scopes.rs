@@ -4,12 +4,13 @@ use leafbase::Leak;
 use tests::scope::pair::Counts;
 use tests::scope::stories::{CALLS, check, shortest};
 
-use crate::kind::{Control, Failure, Fault, Kind, Trial};
+use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
 
 pub const KIND: Kind = Kind {
     name: "scopes",
     says: "fifty scoped calls in two spaces that differ outside of the scope, and are changed there between the calls",
     weight: 4,
+    least: Least::Trials(2_000),
     trial,
     control: Some(Control { says: "links to what is hidden are shown", trial: leaking }),
 };

@@ -11,12 +11,13 @@ use leafbase::{
     UpdateBlocks,
 };
 
-use crate::kind::{Control, Failure, Fault, Kind, Trial};
+use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
 
 pub const KIND: Kind = Kind {
     name: "threads",
     says: "eight readers and a searcher look on while one call after the other writes three documents, and see all of a call or nothing",
     weight: 1,
+    least: Least::Calls(2),
     trial: |seed| play(seed, time(), false),
     control: Some(Control {
         says: "what belongs together is written by two calls",

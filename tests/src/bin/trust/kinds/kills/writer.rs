@@ -6,11 +6,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::thread;
-use std::time::Duration;
 
 use leafbase::{
-    Connection, Durability, ErrorKind, Fetch, GetItems, ListCollections, ListDocuments, Result, SearchIndexing, Space,
-    TaskScope, UploadFile,
+    Connection, Durability, Fetch, GetItems, ListCollections, ListDocuments, Result, SearchIndexing, Space,
+    SpaceBuilder, TaskScope, UploadFile,
 };
 
 use crate::random::Random;
@@ -38,23 +37,31 @@ fn say(line: &str) {
     }
 }
 
-pub fn write(path: &Path, seed: u64) -> ExitCode {
-    if let Err(error) = try_write(path, seed) {
+pub fn write(path: &Path, seed: u64, lies: bool) -> ExitCode {
+    let written = if lies { write_too_late(path) } else { try_write(path, seed) };
+    if let Err(error) = written {
         say(&format!("failed {error:?}"));
     }
     ExitCode::SUCCESS
 }
 
-/// Opens a space that another process may seem to have open: one that this program starts has its locks, too, for the moment before it is another
-/// program.
-pub fn patiently(open: impl Fn() -> Result<Space>) -> Result<Space> {
-    for _ in 0..400 {
-        match open() {
-            Err(error) if error.kind() == ErrorKind::AlreadyOpen => thread::sleep(Duration::from_millis(5)),
-            opened => return opened,
-        }
+fn make_or_open(path: &Path, builder: &SpaceBuilder) -> Result<Space> {
+    if path.exists() {
+        return builder.clone().open(path);
     }
-    open()
+    say("making");
+    builder.clone().create(path)
+}
+
+/// A control: each call is said to be done before it is.
+fn write_too_late(path: &Path) -> Result<()> {
+    let notes = make_or_open(path, &Space::builder())?.connect().acting_as(MAIN);
+    say(&format!("open {} {}", notes.last_sequence()?, state(&notes)?));
+    for _ in 0..MOST_CALLS {
+        say(&format!("durable {}", notes.last_sequence()? + 1));
+        notes.create_document("too late")?;
+    }
+    Ok(())
 }
 
 fn try_write(path: &Path, seed: u64) -> Result<()> {
@@ -63,7 +70,7 @@ fn try_write(path: &Path, seed: u64) -> Result<()> {
     let indexing = if random.one_in(2) { SearchIndexing::Background } else { SearchIndexing::OnDemand };
     let durability = if is_relaxed { Durability::Relaxed } else { Durability::Durable };
     let builder = Space::builder().durability(durability).search_indexing(indexing);
-    let space = if path.exists() { patiently(|| builder.clone().open(path))? } else { builder.create(path)? };
+    let space = make_or_open(path, &builder)?;
     let notes = space.connect().acting_as(MAIN);
     let mut sequence = notes.last_sequence()?;
     say(&format!("open {sequence} {}", state(&notes)?));
