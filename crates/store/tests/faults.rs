@@ -206,6 +206,24 @@ fn a_disk_that_is_full() {
 }
 
 #[test]
+fn a_disk_that_is_full_is_verified_with_writes_that_wait_for_room() {
+    let disk = Disk::new();
+    let store = open(&disk).unwrap();
+    write_step(&store, 0).unwrap();
+    let (relaxed, big) = (WriteOptions::durability(Durability::Relaxed), vec![1; 4 << 20]);
+    store.write(relaxed, &mut |transaction| transaction.put(b"big", &big)).unwrap();
+    disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+    let written = content(&store).unwrap();
+    assert_eq!(store.flush().unwrap_err().kind(), ErrorKind::NoSpace);
+    assert!(store.verify().unwrap(), "the file as it is");
+    assert_eq!(content(&store).unwrap(), written);
+    disk.heal();
+    assert!(store.verify().unwrap());
+    drop(store);
+    assert_eq!(content(&open(&disk).unwrap()).unwrap(), written);
+}
+
+#[test]
 fn power_lost_at_any_moment() {
     for seed in 0..4 {
         let disk = Disk::new();

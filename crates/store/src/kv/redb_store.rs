@@ -403,7 +403,11 @@ impl Store for RedbStore {
         let mut slot = self.slot();
         // Without anything to be flushed nothing is written: the file may be damaged.
         if !self.read_only && !self.mended_view(&mut slot)?.edits.is_empty() {
-            self.flush_with(&mut slot, false)?;
+            match self.flush_with(&mut slot, false) {
+                // What finds no room stays in memory, and in the journal: the file is verified as it is.
+                Err(error) if error.kind() == ErrorKind::NoSpace => {}
+                flushed => flushed?,
+            }
         }
         is_whole(self.opener.storage()?)
     }
