@@ -40,7 +40,7 @@ Exit codes:
   1    failed; of grep: nothing matched
   2    the command line, or a pattern or filter in it, is not understood
   3    not found: the space, or what is named in it
-  4    the space is damaged
+  4    the space is damaged; of salvage: something is lost
   5    another program has the space open
   130  interrupted from the keyboard";
 
