@@ -55,7 +55,7 @@ impl App {
     }
 
     /// Tries until the space is free, as long as was asked for.
-    fn patiently(&self, open: impl Fn() -> leafbase::Result<Space>) -> leafbase::Result<Space> {
+    pub(crate) fn patiently<T>(&self, mut open: impl FnMut() -> leafbase::Result<T>) -> leafbase::Result<T> {
         let until = Instant::now() + Duration::from_secs(self.common.wait);
         loop {
             match open() {

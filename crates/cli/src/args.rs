@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::app::App;
 use crate::commands::{
     add, backup, cat, check, collections, compact, completions, export, grep, import, links, list, log, man, mv, new,
-    query, rm, search, stats, tasks, today, tree,
+    query, rm, salvage, search, stats, tasks, today, tree,
 };
 use crate::fault::{EXIT_CODES, Exit, Result};
 
@@ -86,6 +86,7 @@ pub(crate) enum Command {
     Log(log::Log),
     Stats(stats::Stats),
     Check(check::Check),
+    Salvage(salvage::Salvage),
     Backup(backup::Backup),
     Compact(compact::Compact),
     Completions(completions::Completions),
@@ -97,6 +98,7 @@ impl Command {
         let done = match self {
             Self::Grep(grep) => return grep.run(app),
             Self::Check(_) => return check::Check::run(app),
+            Self::Salvage(salvage) => return salvage.run(app),
             Self::Import(import) => return import.run(app),
             Self::Export(export) => return export.run(app),
             Self::New(new) => new.run(app),

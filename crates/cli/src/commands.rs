@@ -29,6 +29,7 @@ pub(crate) mod log;
 pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod compact;
+pub(crate) mod salvage;
 pub(crate) mod stats;
 
 pub(crate) mod completions;

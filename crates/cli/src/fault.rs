@@ -40,7 +40,7 @@ Exit codes:
   1    failed; of grep: nothing matched
   2    the command line, or a pattern or filter in it, is not understood
   3    not found: the space, or what is named in it
-  4    the space is damaged
+  4    the space is damaged; of salvage: something is lost
   5    another program has the space open
   130  interrupted from the keyboard";
 
@@ -200,9 +200,9 @@ const fn hint(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::NotASpace => Some("make a space with: leafbase new PATH"),
         ErrorKind::AlreadyOpen => Some("close the other program, or wait for it: --wait 60"),
         ErrorKind::NewerFormat => Some("use the version of leafbase that wrote it, or a later one"),
-        ErrorKind::Corrupted => {
-            Some("go back to a backup; leafbase check tells what is damaged, as far as the space opens")
-        }
+        ErrorKind::Corrupted => Some(
+            "go back to a backup, or save what can be read: leafbase salvage NEW_PATH; leafbase check tells what is damaged",
+        ),
         ErrorKind::NoSpace => Some("nothing was written: make room on the device and repeat the command"),
         ErrorKind::ReadOnly => Some("the space may be read, but not written: look at the permissions of its directory"),
         ErrorKind::InvalidPattern => {

@@ -135,6 +135,9 @@ impl Space {
 
     /// Copies the space as it is now into the new directory `path`, while others go on reading and writing.
     ///
+    /// Every checksum is verified on the way. A backup that matters is opened and verified by [`Self::check`], too: that of the space does not
+    /// read the copy.
+    ///
     /// ```
     /// use leafbase::Space;
     /// # fn main() -> leafbase::Result<()> {
@@ -143,7 +146,9 @@ impl Space {
     /// space.connect().create_document("Trip")?;
     /// let path = directory.path().join("copy.leafbase");
     /// space.backup_to(&path)?;
-    /// assert_eq!(Space::open(&path)?.connect().documents()?.len(), 1);
+    /// let copy = Space::open(&path)?;
+    /// assert_eq!(copy.connect().documents()?.len(), 1);
+    /// assert!(copy.check()?.is_clean());
     /// # Ok(())
     /// # }
     /// ```
@@ -169,6 +174,10 @@ impl Space {
     }
 
     /// Reads everything and verifies every law of the store. The report names each thing that is wrong.
+    ///
+    /// Of a space in a directory the file is verified first, with all that was written: a check waits for the write that runs, and writes wait
+    /// until the file is verified. The rest is read from one state, while others read and write. The file is read twice in all.
+    /// What is damaged is best mended from a backup, or else by [`Self::salvage`].
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {

@@ -8,6 +8,8 @@ use crate::progress::Line;
 use crate::show::{line, styles};
 
 /// Read everything and verify it; exit code 4 if something is damaged
+///
+/// A backup is verified like any other space: leafbase check --space COPY
 #[derive(Debug, Args)]
 pub(crate) struct Check {}
 
@@ -37,7 +39,7 @@ impl Check {
         };
         app.out.line(format_args!("{verdict}: {}", parts.join(", ")))?;
         if !report.is_clean() {
-            app.out.line("go back to a backup, or export what can be read: leafbase export FOLDER")?;
+            app.out.line("go back to a backup, or save what can be read: leafbase salvage NEW_PATH")?;
         }
         Ok(exit)
     }
