@@ -13,13 +13,14 @@ use crate::random::Random;
 
 mod harm;
 mod index;
+mod journal;
 mod saving;
 
 use harm::{Harm, PAGE};
 
 pub const KIND: Kind = Kind {
     name: "damage",
-    says: "a bit, a byte, a page or the length of the store's file is changed",
+    says: "a bit, a byte, a page or the length of the store's file, or of its journal, is changed",
     weight: 4,
     least: Least::Trials(100_000),
     trial,
@@ -33,6 +34,13 @@ struct Scene {
     /// The pages that hold something.
     used: Vec<usize>,
     truth: Vec<(Question, String)>,
+}
+
+impl Scene {
+    /// Whether something has this ID, or had: the changes tell of all that there ever was.
+    fn knows(&self, id: &str) -> bool {
+        self.truth.iter().any(|(question, answer)| *question == Question::Changes && answer.contains(id))
+    }
 }
 
 fn scenes() -> &'static [Scene] {
@@ -69,6 +77,9 @@ fn open(image: &Arc<[u8]>) -> leafbase::Result<Space> {
 
 fn trial(seed: u64) -> Result<Trial, Failure> {
     let mut random = Random::new(seed);
+    if seed % JOURNALS == 3 {
+        return journal::replay(&mut random);
+    }
     let Some(scene) = random.pick(scenes()) else { return Ok(Trial::default()) };
     let (harm, image) = damaged(&mut random, scene);
     let mut trial = Trial { trials: 1, ..Trial::default() };
@@ -88,6 +99,8 @@ fn damaged(random: &mut Random, scene: &Scene) -> (Harm, Arc<[u8]>) {
     (harm, Arc::from(image))
 }
 
+/// Of one in so many it is the journal that is damaged.
+const JOURNALS: u64 = 10;
 /// One in so many is salvaged, too.
 const SAVED: u64 = 20;
 /// One in so many has an index of searches damaged, too.

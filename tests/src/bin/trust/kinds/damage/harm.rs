@@ -69,7 +69,7 @@ impl Harm {
         }
     }
 
-    fn apply(&self, random: &mut Random, image: &mut Vec<u8>) {
+    pub fn apply(&self, random: &mut Random, image: &mut Vec<u8>) {
         let length = image.len();
         let page = |at: usize| at..(at + PAGE).min(length);
         match *self {

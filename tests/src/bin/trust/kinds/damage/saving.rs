@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
-use leafbase::Space;
+use leafbase::{Connection, ListCollections, LossKind, SalvageReport, Space};
 use leafbase_store::directory::STORE_FILE;
 use tests::reading::{self, Question};
 use tests::rich;
@@ -47,9 +47,18 @@ pub fn save(
         reading::ask(&notes, question).is_ok_and(|found| found == *answer)
     };
     // Of documents and collections lists say what a loss elsewhere changes: where a document is kept, and how many items there are.
+    // So after a loss it is only looked at what they name.
     let is_list = |number: &usize| matches!(scene.truth[*number].0, Question::Documents | Question::Collections);
     let kept = readable.iter().filter(|number| report.is_whole() || !is_list(number));
-    if let Some(lost) = kept.copied().find(|number| !answers(number)) {
+    // How many items a collection has is kept apart from them: it can be read where some of them are lost.
+    let blocks = report.lost.get(&LossKind::Block).copied().unwrap_or_default();
+    let is_fewer = |number: &usize| {
+        let (question, answer) = &scene.truth[*number];
+        let found = reading::ask(&notes, question).unwrap_or_default();
+        let missing = count(answer).zip(count(&found)).and_then(|(was, is)| was.checked_sub(is));
+        matches!(question, Question::Counted(_)) && missing.is_some_and(|missing| missing <= blocks)
+    };
+    if let Some(lost) = kept.copied().find(|number| !answers(number) && !is_fewer(number)) {
         let lost = &lost;
         let (question, answer) = &scene.truth[*lost];
         let found = reading::ask(&notes, question).unwrap_or_else(|error| format!("{error:?}"));
@@ -60,8 +69,30 @@ pub fn save(
             format_args!("{question:?} was readable and not saved: {unlike}, {:?}", report.losses),
         ));
     }
+    if let Some(unknown) = listed(&notes).iter().find(|(id, name)| !explains(scene, &report, id, name)) {
+        return Err(wrong(scene, harm, format_args!("{unknown:?} is listed and never was: {:?}", report.losses)));
+    }
     trial.note("salvaged", 1);
     let all = (0..scene.truth.len()).filter(answers).count() as u64;
     trial.note("questions answered after salvage", all);
     Ok(())
+}
+
+/// The number in the answer that counts items.
+fn count(answer: &str) -> Option<u64> {
+    answer.split_once("count: ")?.1.split(',').next()?.parse().ok()
+}
+
+/// The documents and collections that are listed: ID and name.
+fn listed(notes: &Connection) -> Vec<(String, String)> {
+    let documents = notes.documents().map(|list| list.0).unwrap_or_default();
+    let collections = notes.list_collections(ListCollections::default()).map(|list| list.0).unwrap_or_default();
+    let documents = documents.into_iter().map(|document| (document.id().to_string(), document.title.clone()));
+    documents.chain(collections.into_iter().map(|listed| (listed.id.to_string(), listed.name))).collect()
+}
+
+/// Whether there was something with this ID, or the report names it, or it was made for what has lost its place.
+fn explains(scene: &Scene, report: &SalvageReport, id: &str, name: &str) -> bool {
+    let is_named = || report.losses.iter().any(|loss| loss.record.contains(id) || loss.message.contains(id));
+    scene.knows(id) || is_named() || !report.is_whole() && name == "Recovered"
 }
