@@ -103,6 +103,52 @@ fn readers_go_on_while_a_write_is_held_open() {
     readers_go_on(MemoryStore::new());
 }
 
+/// How many documents a check finds that begins while the second one is made and not yet committed; `go` is called once it has begun, and lets the
+/// write end.
+fn checked_during_a_write(store: impl Store, check: impl FnOnce(&Space, &dyn Fn()) -> u64) -> u64 {
+    let held = Arc::new(Held { store, next: Mutex::default() });
+    let space = Space::builder().search_indexing(SearchIndexing::OnDemand).over(held.clone(), true).unwrap();
+    let notes = space.connect();
+    notes.create_document("Lamp").unwrap();
+    let ((is_made, made), (may_go, going)) = (mpsc::channel(), mpsc::channel());
+    *held.next.lock().unwrap() = Some((is_made, going));
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| notes.create_document("Tram").map(drop));
+        made.recv_timeout(PATIENCE).expect("the write is made");
+        let found = check(&space, &|| may_go.send(()).unwrap());
+        writer.join().unwrap().unwrap();
+        found
+    })
+}
+
+/// The write ends only after the check has begun, and is in what the check finds. A space in memory has no file to be verified, so that the check of
+/// one does not wait: what it finds is told apart.
+#[test]
+fn a_check_waits_for_the_write_that_runs() {
+    let place = tempfile::tempdir().unwrap();
+    let file = directory::create(place.path().join("space"), &OpenOptions::new()).unwrap();
+    let waited = checked_during_a_write(file, |space, go| {
+        thread::scope(|scope| {
+            let (begins, begun) = mpsc::channel();
+            let checker = scope.spawn(move || {
+                begins.send(()).unwrap();
+                space.check().unwrap()
+            });
+            begun.recv_timeout(PATIENCE).expect("the check begins");
+            go();
+            let report = checker.join().unwrap();
+            assert!(report.is_clean(), "{:?}", report.problems);
+            report.documents
+        })
+    });
+    let unwaited = checked_during_a_write(MemoryStore::new(), |space, go| {
+        let found = space.check().unwrap().documents;
+        go();
+        found
+    });
+    assert_eq!((waited, unwaited), (2, 1));
+}
+
 /// The bytes of a file, during which something else is done.
 struct Slow<F>(F, usize);
 
