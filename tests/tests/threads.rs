@@ -227,6 +227,8 @@ fn grown(slowly: Slowly) -> u64 {
         }
         // What was there before is overwritten.
         notes.update_markdown(block, &format!("{turn} words of a lamp ").repeat(2_000)).unwrap();
+        // Out of the journal, into the file.
+        space.flush().unwrap();
     }
     drop(kept);
     std::fs::metadata(path.join(directory::STORE_FILE)).unwrap().len()

@@ -21,7 +21,7 @@ use harm::{Harm, PAGE};
 pub const KIND: Kind = Kind {
     name: "damage",
     says: "a bit, a byte, a page or the length of the store's file, or of its journal, is changed",
-    weight: 4,
+    weight: 7,
     least: Least::Trials(100_000),
     trial,
     control: Some(Control { says: "checksums of records are not verified", trial: blind }),

@@ -47,7 +47,7 @@ impl Sweep {
         let (name, call) = CALLS[if lies { 0 } else { number }];
         let setting = Setting { cache_bytes: CACHE, ..Setting::new(is_relaxed) };
         // Each round on a store of another shape.
-        let more = seed / CALLS.len() as u64 % 64;
+        let more = seed / CALLS.len() as u64 % 8;
         Self::prepare(name, call, setting, (lies, more)).map_err(|error| unopenable(&error, name))
     }
 

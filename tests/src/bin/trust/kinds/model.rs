@@ -12,7 +12,7 @@ use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
 pub const KIND: Kind = Kind {
     name: "model",
     says: "a hundred random requests, some with the space closed and opened between them, are answered as a naive model answers",
-    weight: 4,
+    weight: 2,
     least: Least::Trials(5_000),
     trial,
     control: Some(Control { says: "the model keeps comments when their block goes", trial: broken }),

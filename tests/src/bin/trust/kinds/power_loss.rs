@@ -14,7 +14,7 @@ use crate::world::work;
 pub const KIND: Kind = Kind {
     name: "power_loss",
     says: "power is lost at any operation of the disk, five ways, up to three times in a row",
-    weight: 6,
+    weight: 4,
     least: Least::Trials(20_000),
     trial: |seed| shrunk(&Plan::new(seed)),
     control: Some(Control {

@@ -9,7 +9,7 @@ use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
 pub const KIND: Kind = Kind {
     name: "scopes",
     says: "fifty scoped calls in two spaces that differ outside of the scope, and are changed there between the calls",
-    weight: 4,
+    weight: 7,
     least: Least::Trials(2_000),
     trial,
     control: Some(Control { says: "links to what is hidden are shown", trial: leaking }),
