@@ -108,9 +108,8 @@ impl RedbStore {
         options: &OpenOptions,
         verify: Verify<'_>,
     ) -> Result<Self> {
-        let place = journal.map_or(Place::Nowhere, |journal| {
-            Place::Backend(Box::new(move || Box::new(Image(Arc::clone(&journal)))))
-        });
+        let place = journal
+            .map_or(Place::Nowhere, |journal| Place::Backend(Box::new(move || Box::new(Image(Arc::clone(&journal))))));
         Self::open_source(Opener::new(Source::Image(bytes), options.cache_bytes), place, None, verify)
     }
 
