@@ -29,6 +29,7 @@ lacking! {
     delete_documents move_documents purge_documents restore_daily_notes
     folders create_folder create_folders move_folders delete_folders
     tasks add_tasks update_tasks delete_tasks
+    document_links
     import_folder import_from export_folder
     check check_with compact stats flush_search rebuild_search backup_to backup_with rename set_zone apply close flush meta
     scope scoped connect
@@ -69,7 +70,19 @@ fn operations_of_the_full_space_do_not_exist() {
     let space = methods_of("impl Space");
     assert!(space.contains(&"compact".to_owned()) && space.contains(&"rebuild_search".to_owned()), "{space:?}");
     // What opens a space is no operation on one; what tells of its limits and links is on both.
-    let open = ["builder", "create", "open", "in_memory", "read_json", "limits", "block_url", "rebuild_search_with"];
+    let open = [
+        "builder",
+        "create",
+        "open",
+        "is_at",
+        "salvage",
+        "salvage_with",
+        "in_memory",
+        "read_json",
+        "limits",
+        "block_url",
+        "rebuild_search_with",
+    ];
     for name in space.iter().filter(|name| !open.contains(&name.as_str())) {
         assert!(lacked.contains(&name.as_str()), "{name}");
     }
