@@ -172,7 +172,9 @@ impl RedbStore {
         };
         let view = View { edits, ..view };
         verify(&view)?;
-        handle.settle()?;
+        if !opener.is_fixed() {
+            handle.settle()?;
+        }
         Ok(Begun { handle, view, journal })
     }
 
