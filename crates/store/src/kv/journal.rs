@@ -6,7 +6,7 @@
 //! its *salt*, which nobody knows who writes a text into a space: bytes of a value can't pass for a record.
 //!
 //! Each record is synced before the next one is written. So a record that does not check is one that a loss of power cut short, if
-//! it is the last one, and damage if another one follows. Damage to the last record itself can't be told from that.
+//! it is the last one, and damage if another one follows. Damage to all records from some point to the end can't be told from that.
 
 use std::io;
 use std::ops::Range;
