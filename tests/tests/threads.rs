@@ -217,16 +217,16 @@ fn grown(slowly: Slowly) -> u64 {
     let mut list = ListDocuments::new();
     list.paging.limit = Some(1);
     let kept = (slowly == Slowly::Snapshot).then(|| store.snapshot().unwrap());
-    for turn in 0..60 {
+    for turn in 0..300 {
         match slowly {
             Slowly::Pages => list.paging.cursor = notes.list_documents(list.clone()).unwrap().next_cursor,
             Slowly::Changes => assert!(changes.next().is_some_and(|change| change.is_ok())),
             Slowly::ScopedChanges => assert!(told.next().is_none_or(|change| change.is_ok())),
-            Slowly::File => bytes.read_exact(&mut [0; 5_000]).unwrap(),
+            Slowly::File => bytes.read_exact(&mut [0; 1_000]).unwrap(),
             Slowly::Nothing | Slowly::Snapshot => {}
         }
         // What was there before is overwritten.
-        notes.update_markdown(block, &format!("{turn} words of a lamp ").repeat(2_000)).unwrap();
+        notes.update_markdown(block, &format!("{turn} words of a lamp")).unwrap();
         // Out of the journal, into the file.
         space.flush().unwrap();
     }
@@ -238,7 +238,8 @@ fn grown(slowly: Slowly) -> u64 {
 fn slow_readers_keep_nothing_between_their_calls() {
     let expected = grown(Slowly::Nothing);
     for slowly in [Slowly::Pages, Slowly::Changes, Slowly::ScopedChanges, Slowly::File] {
-        assert_eq!(grown(slowly), expected, "{slowly:?}");
+        // redb makes a file longer in steps, which IDs at random may shift by one.
+        assert!(grown(slowly) < 2 * expected, "{slowly:?}");
     }
-    assert!(grown(Slowly::Snapshot) > expected, "a state that is kept is seen in the file");
+    assert!(grown(Slowly::Snapshot) > 8 * expected, "a state that is kept is seen in the file");
 }
