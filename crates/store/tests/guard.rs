@@ -89,10 +89,6 @@ fn read(image: Vec<u8>, what: &str) -> (usize, usize) {
 }
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "with debug assertions redb reads every page when it opens, before any is compared"
-)]
 fn no_flipped_bit_hides_a_row() {
     keep_quiet();
     let [_, image] = images();
@@ -110,10 +106,6 @@ fn no_flipped_bit_hides_a_row() {
 }
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "with debug assertions redb reads every page when it opens, before any is compared"
-)]
 fn an_older_page_is_not_believed() {
     keep_quiet();
     let [before, image] = images();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use leafbase::{BlockId, DocumentId, Leak, Position};
+use leafbase::{BlockId, Connection, DocumentId, Leak, Position};
 use serde_json::Value;
 
 use super::caller::{Asking, Caller, Guesses};
@@ -25,8 +25,8 @@ pub struct Pair {
     /// Those that are in the trash of one world, and were never in the other.
     trashed: Vec<DocumentId>,
     caller: Caller,
-    /// What of each rest there was when it was last looked at.
-    rests: Option<[Value; 2]>,
+    /// What each rest is, if it was looked at since it was last changed.
+    rests: Option<Vec<Value>>,
     calls: u64,
     /// Hidden files that the caller has named: in a title or a comment that is text.
     said: BTreeSet<String>,
@@ -184,7 +184,8 @@ impl Pair {
         let body = call.body.to_string();
         let files = self.worlds.iter().flat_map(|world| &world.hidden.files);
         self.said.extend(files.filter(|file| body.contains(*file)).cloned());
-        let before = self.rests.take().unwrap_or_else(|| self.look_at_rests());
+        // Looked at only where something was written: most calls read.
+        let states = self.worlds.each_ref().map(World::state);
         let (mut replies, mut wrote) = (Vec::new(), false);
         for world in &self.worlds {
             world.present.begin(Writer::Caller(number), millis(step));
@@ -200,7 +201,14 @@ impl Pair {
         self.story.push(format!("  -> {}", cut(&ours.json)));
         check_same(ours, theirs)?;
         self.caller.learn(call, ours);
-        let after = if wrote { self.look_at_rests() } else { before.clone() };
+        if !wrote {
+            return Ok(());
+        }
+        let before = self.rests.take().unwrap_or_else(|| {
+            let spaces = self.worlds.iter().zip(states).map(|(world, state)| world.space_in(state));
+            self.rests_of(spaces.map(|space| space.connect()))
+        });
+        let after = self.rests_of(self.worlds.iter().map(World::all));
         for (world, (before, after)) in self.worlds.iter().zip(before.into_iter().zip(&after)) {
             check_rest(world, before, after)?;
         }
@@ -208,9 +216,9 @@ impl Pair {
         Ok(())
     }
 
-    fn look_at_rests(&self) -> [Value; 2] {
+    fn rests_of(&self, worlds: impl Iterator<Item = Connection>) -> Vec<Value> {
         let named: Vec<DocumentId> = self.named.iter().copied().collect();
-        self.worlds.each_ref().map(|world| projection::of_the_rest(&world.all(), &named))
+        worlds.map(|notes| projection::of_the_rest(&notes, &named)).collect()
     }
 }
 

@@ -96,6 +96,16 @@ impl World {
         world
     }
 
+    /// What the space holds now.
+    pub fn state(&self) -> MemoryStore {
+        self.store.copy()
+    }
+
+    /// A space of its own that holds this.
+    pub fn space_in(&self, state: MemoryStore) -> Space {
+        builder(&self.present.fork()).over(Arc::new(state), false).unwrap()
+    }
+
     pub fn space(&self) -> &Space {
         self.space.as_ref().unwrap()
     }

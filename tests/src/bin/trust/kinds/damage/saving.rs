@@ -58,7 +58,15 @@ pub fn save(
         let missing = count(answer).zip(count(&found)).and_then(|(was, is)| was.checked_sub(is));
         matches!(question, Question::Counted(_)) && missing.is_some_and(|missing| missing <= blocks)
     };
-    if let Some(lost) = kept.copied().find(|number| !answers(number) && !is_fewer(number)) {
+    // Folders are all there, as they were; only how many documents are in each depends on the documents.
+    let is_kept_folders = |number: &usize| {
+        let (question, answer) = &scene.truth[*number];
+        matches!(question, Question::Folders)
+            && !report.is_whole()
+            && reading::ask(&notes, question).is_ok_and(|found| without_counts(&found) == without_counts(answer))
+    };
+    let is_lost = |number: &&usize| !answers(number) && !is_fewer(number) && !is_kept_folders(number);
+    if let Some(lost) = kept.copied().find(is_lost) {
         let lost = &lost;
         let (question, answer) = &scene.truth[*lost];
         let found = reading::ask(&notes, question).unwrap_or_else(|error| format!("{error:?}"));
@@ -81,6 +89,13 @@ pub fn save(
 /// The number in the answer that counts items.
 fn count(answer: &str) -> Option<u64> {
     answer.split_once("count: ")?.1.split(',').next()?.parse().ok()
+}
+
+/// Folders without the number of documents in each.
+fn without_counts(folders: &str) -> String {
+    let mut parts = folders.split("document_count: ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.trim_start_matches(|letter: char| letter.is_ascii_digit()))
 }
 
 /// The documents and collections that are listed: ID and name.
