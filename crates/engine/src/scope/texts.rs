@@ -160,10 +160,9 @@ impl Given for Fields {
 /// The value of a property.
 impl Given for Option<PropertyValue> {
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
-        match self {
-            Some(PropertyValue::Text(text)) => change(Words, text),
-            // Read already: see [`Chosen`].
-            _ => {}
+        // Options were put back before they were read: see [`Chosen`].
+        if let Some(PropertyValue::Text(text)) = self {
+            change(Words, text);
         }
     }
 }
