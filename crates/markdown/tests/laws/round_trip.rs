@@ -10,7 +10,7 @@ use crate::generate;
 pub(crate) fn canonical(dialect: Dialect, blocks: Vec<BlockDraft>) -> Vec<BlockDraft> {
     let one = |mut draft: BlockDraft| {
         (dialect.canonical)(&mut draft.data);
-        draft.content = canonical(dialect, draft.content);
+        draft.content = canonical(dialect, std::mem::take(&mut draft.content));
         draft
     };
     blocks.into_iter().map(one).collect()
