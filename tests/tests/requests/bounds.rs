@@ -1,5 +1,7 @@
 //! Limits, one below, at, and above.
 
+pub mod asking;
+
 use leafbase::{Error, Fetch, Limits, Space};
 use serde_json::json;
 

@@ -1,9 +1,36 @@
 //! Pages within pages: 64 levels and no more, by every door, and however deep what is given is.
 
-use leafbase::{BlockData, BlockDraft, BlockId, Destination, ErrorKind, Fetch, InsertBlocks, MoveBlocks, Position};
+mod moves;
+mod reading;
+mod wide;
+
+use leafbase::{
+    BlockData, BlockDraft, BlockId, Destination, ErrorKind, Fetch, InsertBlocks, Limits, MoveBlocks, Position,
+};
 use serde_json::json;
 
 use crate::host::{Host, wrong};
+
+/// Runs on a stack as small as a host's thread may have, which what recursed over an input would pass at once.
+fn on_a_small_stack(work: impl FnOnce() + Send) {
+    on_a_stack_of(256 << 10, work);
+}
+
+fn on_a_stack_of(bytes: usize, work: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new().stack_size(bytes).spawn_scoped(scope, work).unwrap().join().unwrap();
+    });
+}
+
+/// Limits that refuse nothing for its size, so that what nests is met as deep as it was given.
+fn boundless() -> Limits {
+    let mut limits = Limits::default();
+    (limits.page_nesting, limits.folder_nesting) = (usize::MAX, usize::MAX);
+    (limits.block_text, limits.block_raw, limits.comment) = (usize::MAX, usize::MAX, usize::MAX);
+    (limits.markdown, limits.json, limits.attribute, limits.title) = (usize::MAX, usize::MAX, usize::MAX, usize::MAX);
+    (limits.blocks_per_request, limits.blocks_per_fetch) = (usize::MAX, usize::MAX);
+    limits
+}
 
 /// Pages within pages, so many in all.
 fn nested(levels: usize) -> BlockDraft {
@@ -89,11 +116,8 @@ fn documents() {
 #[test]
 fn drafts_of_any_depth_are_refused_on_a_small_stack() {
     const LEVELS: usize = 200_000;
-    let small = std::thread::Builder::new().stack_size(256 << 10);
-    let run = || {
-        let mut limits = leafbase::Limits::default();
-        limits.blocks_per_request = 1_000_000;
-        for host in [Host::new(), Host::with_limits(limits)] {
+    on_a_small_stack(|| {
+        for host in [Host::new(), Host::with_limits(boundless())] {
             let known = Position::end_of(host.id("root"));
             for position in [known, Position::end_of(BlockId::NIL)] {
                 let drafts = vec![BlockDraft::new(BlockData::text("a\n\nb")), nested(LEVELS)];
@@ -113,13 +137,12 @@ fn drafts_of_any_depth_are_refused_on_a_small_stack() {
             let page = host.notes.create_document_of(nested(65), Destination::Unsorted).unwrap();
             assert_eq!(host.notes.fetch(Fetch::new(page.id())).unwrap().walk().count(), 65);
         }
-    };
-    small.spawn(run).unwrap().join().unwrap();
+    });
 }
 
 #[test]
 fn a_limit_that_the_host_sets_is_the_one_that_holds() {
-    let mut limits = leafbase::Limits::default();
+    let mut limits = Limits::default();
     limits.page_nesting = 2;
     let host = Host::with_limits(limits);
     insert(&host, 2, host.id("root")).unwrap();
