@@ -113,7 +113,7 @@ fn quotes_and_callouts_are_decorations() {
 
 #[test]
 fn code_keeps_its_tag() {
-    let code = |text: &str| match read(text).remove(0).data.kind {
+    let code = |text: &str| match read(text).remove(0).into_parts().0.kind {
         BlockKind::Code { raw_code, language, language_tag } => (raw_code, language, language_tag),
         kind => panic!("{kind:?}"),
     };
@@ -134,7 +134,7 @@ fn code_keeps_its_tag() {
 
 #[test]
 fn separators_have_strengths() {
-    let style = |text: &str| match read(text).remove(0).data.kind {
+    let style = |text: &str| match read(text).remove(0).into_parts().0.kind {
         BlockKind::Line { style } => style,
         kind => panic!("{kind:?}"),
     };
