@@ -87,8 +87,8 @@ fn agrees_with_another(source: &str, case_sensitive: bool, text: &str, found: &[
             assert_eq!(found, expected, "{source:?} in {text:?}");
         }
         Err(regex::Error::CompiledTooBig(_)) => {}
-        // Braces that repeat nothing are letters here.
-        Err(_) if source.contains('{') => {}
+        // Braces that repeat nothing are letters here, and what is quoted is quoted.
+        Err(_) if source.contains('{') || source.contains("\\Q") => {}
         Err(error) => panic!("{source:?} is taken, but {error}"),
     }
 }
