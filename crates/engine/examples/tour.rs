@@ -1,9 +1,9 @@
 //! A tour of Leafbase: imports notes and shows what can be done with them, one thing after another.
 //!
 //! ```sh
-//! cargo run --release --example tour                    # the sample notes in tour/notes
-//! cargo run --release --example tour -- my-notes        # a folder of markdown files; it is only read
-//! cargo run --release --example tour -- --keep my.space # keeps the space that is made
+//! cargo run --example tour                    # the sample notes in tour/notes
+//! cargo run --example tour -- my-notes        # a folder of markdown files; it is only read
+//! cargo run --example tour -- --keep my.space # keeps the space that is made
 //! ```
 //!
 //! The file says what it shows: `tour/folders.rs`, `tour/tasks.rs`, ..

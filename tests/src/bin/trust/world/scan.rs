@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use leafbase::{Connection, DocumentId, Fetch, GetItems, ListCollections, Result, SearchDocuments, Space};
+use serde_json::Value;
 
 use super::work::{WORDS, is_deleted, shown};
 use crate::kind::{Failure, Fault};
@@ -32,11 +33,36 @@ pub fn searches(notes: &Connection, random: &mut Random, times: usize, when: &st
         let found = notes.search(SearchDocuments::words(word)).map_err(unread)?;
         let found: BTreeSet<DocumentId> = found.iter().map(|hit| hit.document_id).collect();
         if found != expected {
-            let what = format!("{when}: a search of `{word}` finds {found:?}, and it is in {expected:?}");
+            let odd = texts.iter().find(|(id, text)| found.contains(id) != text.contains(word));
+            let said = odd.map_or("", |(_, text)| around(text, word));
+            let what = format!("{when}: a search of `{word}` finds {found:?}, and it is in {expected:?}: {said}");
             return Err(Failure::new(Fault::WrongData, what));
         }
     }
     Ok(())
+}
+
+/// What an item says itself: not how its columns are called, nor the titles of items that it is related to.
+fn said(item: &str) -> String {
+    let (mut said, mut waiting) = (String::new(), vec![serde_json::from_str(item).unwrap_or_default()]);
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::String(text) => said.extend([&text, " "]),
+            Value::Array(values) => waiting.extend(values),
+            Value::Object(fields) => {
+                waiting.extend(fields.into_iter().filter(|(key, _)| key != "relations").map(|(_, value)| value));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    said
+}
+
+/// Where a text has a word, or how it begins.
+fn around<'t>(text: &'t str, word: &str) -> &'t str {
+    let at = text.find(word).unwrap_or_default();
+    let (start, end) = (text.floor_char_boundary(at.saturating_sub(300)), text.floor_char_boundary(at + 100));
+    text.get(start..end).unwrap_or_default()
 }
 
 /// All that is said in each document that searches look at.
@@ -47,7 +73,8 @@ fn texts(notes: &Connection) -> Result<Vec<(DocumentId, String)>> {
         let id = document.id();
         let mut text = shown(&notes.fetch(Fetch::new(id).with_metadata())?);
         for collection in collections.iter().filter(|collection| collection.document_id == id) {
-            text += &shown(&notes.items(GetItems::of(collection.id))?.items);
+            let items = notes.items(GetItems::of(collection.id))?.items;
+            text.extend(items.iter().map(|item| said(&shown(item))));
         }
         texts.push((id, text));
     }
