@@ -8,6 +8,13 @@ use crate::json::{FromJson, Object, deserialize_through_json, one_or_many};
 use crate::{Error, FolderId, FolderRef, Result};
 
 /// A folder that is to be made, with the folders in it. As JSON: `{"name": "..", "parentFolderId": "..", "folders": [..]}`.
+///
+/// ```
+/// use leafbase_model::FolderDraft;
+/// let json = r#"{"name": "Travel", "folders": [{"name": "Lisbon"}]}"#;
+/// assert_eq!(FolderDraft::new("Travel").with_folders([FolderDraft::new("Lisbon")]), serde_json::from_str(json)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderDraft {
     /// Its name.
