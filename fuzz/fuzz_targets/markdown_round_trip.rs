@@ -45,7 +45,7 @@ fn blocks_come_back(blocks: Vec<BlockDraft>) {
 fn settled(blocks: Vec<BlockDraft>) -> Vec<BlockDraft> {
     let one = |mut draft: BlockDraft| {
         canonical(&mut draft.data);
-        draft.content = settled(draft.content);
+        draft.content = settled(std::mem::take(&mut draft.content));
         draft
     };
     blocks.into_iter().map(one).collect()

@@ -164,7 +164,7 @@ fn documents(desk: &mut Desk, trips: FolderId) -> DocumentId {
     let notes = desk.notes.clone();
     let task =
         BlockData { list_style: ListStyle::Task, task: Some(TaskInfo::default()), ..BlockData::text("passport") };
-    let lisbon = BlockDraft { content: vec![task.into()], ..BlockData::page("Lisbon").into() };
+    let lisbon = BlockDraft::new(BlockData::page("Lisbon")).with_content(vec![task.into()]);
     let drafts = CreateDocuments::new([lisbon, BlockData::page("Porto").into()], Destination::Folder(trips));
     let made = ask!(desk, notes, create_documents(drafts) -> Items<Document>);
     let (lisbon, porto) = (made[0].id(), made[1].id());
@@ -190,7 +190,7 @@ fn blocks(desk: &mut Desk, lisbon: DocumentId) -> BlockId {
         look.style = TextStyle::H2;
     }
     heading.data.color = Some("#0060c0".parse().unwrap());
-    let page = BlockDraft { content: vec![BlockData::text("wool").into()], ..BlockData::page("Socks").into() };
+    let page = BlockDraft::new(BlockData::page("Socks")).with_content(vec![BlockData::text("wool").into()]);
     let inserted = InsertBlocks::blocks(vec![heading, page], Position::start_of(lisbon));
     let added = ask!(desk, notes, insert_blocks(inserted) -> Items<leafbase::Block>);
     let (heading, page) = (added[0].id, added[1].id);

@@ -228,7 +228,7 @@ pub fn kept(drafts: Vec<BlockDraft>, ids: &mut impl Iterator<Item = Id>, now: i6
             task.completed = task.completed.or((task.state == app::TASK_DONE).then_some(now));
             task.canceled = task.canceled.or((task.state > app::TASK_DONE).then_some(now));
         }
-        block.children = kept(draft.content, ids, now);
+        block.children = kept(draft.into_parts().1, ids, now);
         blocks.push(block);
     }
     blocks

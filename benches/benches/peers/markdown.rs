@@ -134,17 +134,10 @@ fn joined(tree: &[leafbase::Block]) -> String {
 }
 
 fn shown(drafts: Vec<BlockDraft>) -> Vec<leafbase::Block> {
-    let show = |draft: BlockDraft| leafbase::Block {
-        id: BlockId::NIL,
-        rev: 1,
-        content: if draft.data.block_type().may_be_parent() {
-            Content::Blocks(shown(draft.content))
-        } else {
-            Content::None
-        },
-        data: draft.data,
-        metadata: None,
-        item: None,
+    let show = |draft: BlockDraft| {
+        let (data, content) = draft.into_parts();
+        let content = if data.block_type().may_be_parent() { Content::Blocks(shown(content)) } else { Content::None };
+        leafbase::Block { id: BlockId::NIL, rev: 1, content, data, metadata: None, item: None }
     };
     drafts.into_iter().map(show).collect()
 }

@@ -140,7 +140,7 @@ impl<S: Sight> Connection<S> {
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = leafbase::Space::in_memory()?.connect();
     /// let trip = notes.create_document("Trip")?;
-    /// let day: BlockDraft = BlockDraft { content: vec![BlockData::text("Alfama").into()], ..BlockData::page("Day 1").into() };
+    /// let day = BlockDraft::new(BlockData::page("Day 1")).with_content(vec![BlockData::text("Alfama").into()]);
     /// let added = notes.insert_blocks(InsertBlocks::blocks(vec![day], Position::start_of(trip.id())))?;
     /// assert_eq!(added[0].children()[0].data.markdown, "Alfama");
     /// # Ok(())
@@ -154,13 +154,10 @@ impl<S: Sight> Connection<S> {
     /// The path names the first bad entry, and nothing is inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let ready = match request.source {
-            InsertSource::Blocks(mut blocks) => match self.date(&mut blocks) {
-                Ok(()) => prepare::drafts("blocks", blocks, self.files(), self.limits()),
-                Err(error) => {
-                    ops::take_apart(blocks);
-                    return Err(error);
-                }
-            },
+            InsertSource::Blocks(mut blocks) => {
+                self.date(&mut blocks)?;
+                prepare::drafts("blocks", blocks, self.files(), self.limits())
+            }
             InsertSource::Markdown(text) => prepare::markdown(&text, self.files(), self.limits())?,
         };
         self.insert(&ready, request.position)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use leafbase_model::{Author, Change, Edit, Limits, Result};
+use leafbase_model::{Author, Change, Edit, Error, Limits, Result};
 use leafbase_store::{SpaceSnapshot, SpaceTransaction};
 use leafbase_tree_ops::Context;
 
@@ -92,6 +92,12 @@ impl<S: Sight> Connection<S> {
 
     pub(crate) fn limits(&self) -> &Limits {
         self.space.limits()
+    }
+
+    /// Refuses a list of the request that names more IDs than one may.
+    pub(crate) fn check_ids<T>(&self, list: &str, ids: Option<&Vec<T>>) -> Result<()> {
+        let (most, found) = (self.limits().blocks_per_request, ids.map_or(0, Vec::len));
+        if found > most { Err(Error::limit("IDs in one request", most, found).at(list)) } else { Ok(()) }
     }
 
     pub(crate) const fn sight(&self) -> &S {

@@ -82,11 +82,8 @@ impl Connection<Full> {
     /// have more blocks together than one request may; [`crate::ErrorKind::NotFound`] at `destination.folderId`.
     pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
         let CreateDocuments { documents, destination } = request;
-        let mut given = documents.into_iter();
-        let pages = self.roots_of(&mut given, destination);
-        // What an error left over may be nested deeper than the call stack allows.
-        ops::take_apart(given.collect());
-        self.create_pages(&pages?, destination).map(Items)
+        let pages = self.roots_of(documents, destination)?;
+        self.create_pages(&pages, destination).map(Items)
     }
 
     /// Puts documents into the trash, daily notes too, and gives back the IDs asked for. The day of a daily note is free then.
@@ -207,14 +204,10 @@ impl Connection<Full> {
         Ok(Items(purged))
     }
 
-    /// The pages that become the roots of documents, made ready: as many as `given` has, or those before a wrong one.
-    fn roots_of(
-        &self,
-        given: &mut impl Iterator<Item = BlockDraft>,
-        destination: Destination,
-    ) -> Result<Vec<BlockDraft>> {
+    /// The pages that become the roots of documents, made ready.
+    fn roots_of(&self, given: Vec<BlockDraft>, destination: Destination) -> Result<Vec<BlockDraft>> {
         let (mut pages, mut blocks, most) = (Vec::new(), 0_usize, self.limits().blocks_per_request);
-        for page in given.by_ref() {
+        for page in given {
             let at = |error: Error| error.at(format_args!("documents[{}]", pages.len()));
             let page = self.root_of(page, destination).map_err(at)?;
             blocks = blocks.saturating_add(page.walk().count());
@@ -227,11 +220,8 @@ impl Connection<Full> {
     }
 
     fn root_of(&self, mut page: BlockDraft, destination: Destination) -> Result<BlockDraft> {
-        let checked = ops::check_root(&page.data, destination.into());
-        if let Err(error) = checked.and_then(|()| self.date(std::slice::from_mut(&mut page))) {
-            ops::take_apart(vec![page]);
-            return Err(error);
-        }
+        ops::check_root(&page.data, destination.into())?;
+        self.date(std::slice::from_mut(&mut page))?;
         prepare::document(page, self.limits())
     }
 

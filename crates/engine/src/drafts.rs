@@ -18,9 +18,6 @@ pub(crate) enum Files {
     Seen,
 }
 
-/// However high the host sets the limit: drafts are cloned and dropped by recursion.
-const MOST_LEVELS: usize = 500;
-
 const BLOCKS: &str = "blocks in one request";
 
 /// What a request calls its drafts.
@@ -103,11 +100,11 @@ impl Ready {
         limits: &Limits,
         hidden_file: Option<&(usize, Error)>,
     ) -> Result<()> {
-        let beyond = limits.page_nesting.saturating_add(1);
+        let beyond = limits.deepest_page() + 1;
         let too_deep = self.levels.get(beyond.saturating_sub(depth));
         match (too_deep, self.fault_where(takes, hidden_file)) {
             (Some((number, path)), fault) if fault.is_none_or(|(faulty, _)| number <= faulty) => {
-                Err(too_deep_by(limits.page_nesting, beyond.max(depth)).at(path))
+                Err(too_deep_by(limits.deepest_page(), beyond.max(depth)).at(path))
             }
             (_, Some((_, error))) => Err(Error::new(error.kind(), error.message()).at(error.path())),
             (_, None) => Ok(()),
@@ -169,14 +166,13 @@ pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, files: Files
     ready
 }
 
-/// Makes drafts ready, with all below them. What is too deep for any place is refused here, and taken apart.
+/// Makes drafts ready, with all below them. What is too deep for any place is refused here.
 pub(crate) fn made_ready(names: Names, drafts: Vec<BlockDraft>, files: Files, limits: &Limits) -> Ready {
     let blocks = drafts.iter().flat_map(BlockDraft::walk).count();
     let mut walk = Walk { names, limits, blocks, number: 0, levels: vec![Level::new(drafts, None)] };
     let mut ready = Ready::new(files);
     if let Err(error) = walk.check_count().and_then(|()| walk.run(&mut ready)) {
         ready.fault = Some((walk.number.saturating_sub(1), error));
-        walk.levels.drain(..).for_each(|level| ops::take_apart(level.given.collect()));
     }
     ready
 }
@@ -221,18 +217,14 @@ impl Walk<'_> {
             };
             level.met += 1;
             let settled = draft.settle();
-            let BlockDraft { mut data, content, .. } = draft;
+            let (mut data, content) = draft.into_parts();
             let has_content = !content.is_empty();
             let further = self.meet(ready, settled, &mut data, has_content);
-            // Before an error is returned: what cannot be kept is on the stack of levels, and taken apart with it.
-            if has_content {
-                self.levels.push(Level::new(content, None));
-            }
             let further = further?;
-            match self.levels.last_mut() {
-                Some(level) if has_content => level.parent = Some((data, further)),
-                Some(level) => level.push(BlockDraft::new(data), further),
-                None => {}
+            if has_content {
+                self.levels.push(Level::new(content, Some((data, further))));
+            } else if let Some(level) = self.levels.last_mut() {
+                level.push(BlockDraft::new(data), further);
             }
         }
         Ok(())
@@ -251,7 +243,7 @@ impl Walk<'_> {
             ready.levels.push((self.number, self.path()));
         }
         self.number += 1;
-        let most = self.limits.page_nesting.min(MOST_LEVELS);
+        let most = self.limits.deepest_page();
         if depth > most {
             return Err(too_deep_by(most, depth).at(self.path()));
         }

@@ -73,7 +73,7 @@ impl Connection<Full> {
     fn title(&self, title: &str) -> Result<String> {
         let page = prepare::document(BlockDraft::new(BlockData::page(title)), self.limits());
         let wrong = |error: Error| Error::new(error.kind(), error.message()).at("title");
-        Ok(page.map_err(wrong)?.data.markdown)
+        Ok(page.map_err(wrong)?.into_parts().0.markdown)
     }
 }
 

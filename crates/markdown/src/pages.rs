@@ -53,7 +53,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn open_page(&mut self, element: Element, look: TextLook, at: (usize, usize)) -> Result<()> {
-        let most = self.options.limits.page_nesting;
+        let most = self.options.limits.deepest_page();
         if self.out.len() > most {
             let (line, column) = at;
             return Err(Error::limit(

@@ -1,8 +1,6 @@
 //! One block alone as markdown, and back: the `markdown` field of pictures, files, links, code and separators.
 
-use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, BlockType, CodeLanguage, LineStyle, Result, TextLook, TextStyle,
-};
+use leafbase_model::{BlockData, BlockKind, BlockType, CodeLanguage, LineStyle, Result, TextLook, TextStyle};
 
 use crate::code;
 use crate::cursor::{is_blank, trim};
@@ -75,7 +73,7 @@ const fn example(block_type: BlockType) -> &'static str {
 
 fn read_code(text: &str, code: &mut String, language: &mut CodeLanguage, tag: &mut String) -> Option<()> {
     let mut parsed = parse(text, &ParseOptions::default()).ok()?.blocks;
-    let BlockDraft { data, .. } = parsed.pop().filter(|_| parsed.is_empty())?;
+    let (data, _) = parsed.pop().filter(|_| parsed.is_empty())?.into_parts();
     match data.kind {
         BlockKind::Code { raw_code, language: read, language_tag } => {
             (*code, *language, *tag) = (raw_code, read, language_tag);

@@ -4,6 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::json::{FromJson, Object, deserialize_through_json};
+use crate::nested::{Nested, without_recursion};
 use crate::{BlockData, BlockKind, BlockType, Day, DayRef, Error, Fields, Result, TaskPatch};
 
 /// A block to be made, with its children. It has no ID: the engine mints one.
@@ -19,10 +20,10 @@ use crate::{BlockData, BlockKind, BlockType, Day, DayRef, Error, Fields, Result,
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// Drafts read by [`crate::json::from_str`] nest no deeper than the page limit. Those built by hand may, but beware: cloning,
-/// comparing, printing and dropping one recurse through it, so that one of many thousand levels overflows the stack. Given to an
-/// operation of the engine it is refused, and taken apart without recursion.
-#[derive(Clone, Debug, PartialEq)]
+/// Drafts read by [`crate::json::from_str`] nest no deeper than the page limit. Those built by hand may: an operation of the engine
+/// refuses them, and they are cloned, compared and dropped without recursion. Only printing and serializing one recurse
+/// through it. What has a drop of its own cannot be moved out of: [`Self::into_parts`] takes a draft apart.
+#[derive(Debug)]
 pub struct BlockDraft {
     /// What it says.
     pub data: BlockData,
@@ -42,6 +43,12 @@ impl BlockDraft {
     pub fn with_content(mut self, content: Vec<BlockDraft>) -> Self {
         self.content = content;
         self
+    }
+
+    /// What it says, and its children.
+    pub fn into_parts(mut self) -> (BlockData, Vec<BlockDraft>) {
+        let data = std::mem::replace(&mut self.data, BlockData::text(""));
+        (data, std::mem::take(&mut self.content))
     }
 
     /// This draft and all below it in reading order, each with its depth from 0.
@@ -90,6 +97,26 @@ impl BlockDraft {
         Fields { task_patch: Some(patch), ..Fields::default() }.apply(&mut self.data)
     }
 }
+
+impl Nested for BlockDraft {
+    fn below(&self) -> &[Self] {
+        &self.content
+    }
+
+    fn take_below(&mut self) -> Vec<Self> {
+        std::mem::take(&mut self.content)
+    }
+
+    fn with_below(&self, content: Vec<Self>) -> Self {
+        Self { data: self.data.clone(), task_patch: self.task_patch, content }
+    }
+
+    fn is_alike(&self, other: &Self) -> bool {
+        self.data == other.data && self.task_patch == other.task_patch
+    }
+}
+
+without_recursion!(BlockDraft);
 
 impl From<BlockData> for BlockDraft {
     fn from(data: BlockData) -> Self {

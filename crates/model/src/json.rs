@@ -34,7 +34,7 @@ pub fn from_str<T: FromJson>(text: &str, limits: &Limits) -> Result<T> {
         return Err(Error::limit("bytes of JSON in one request", limits.json, text.len()));
     }
     // Two levels for each page or folder (its object, the list in it), and a few for what stands around and inside blocks.
-    let deepest = limits.page_nesting.max(limits.folder_nesting).saturating_mul(2).saturating_add(16);
+    let deepest = limits.deepest_page().max(limits.deepest_folder()) * 2 + 16;
     let nested = nesting(text);
     if nested > deepest {
         return Err(Error::limit("nesting of JSON", deepest, nested));

@@ -45,6 +45,7 @@
 
 mod error;
 mod limits;
+mod nested;
 
 mod color;
 mod id;

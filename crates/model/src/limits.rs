@@ -4,9 +4,9 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Pages within pages: bounds every walk up the tree and every recursive reply type.
+    /// Pages within pages: bounds every walk up the tree and every recursive reply type. At most [`Self::LEVELS`] count.
     pub page_nesting: usize,
-    /// Folders within folders.
+    /// Folders within folders. At most [`Self::LEVELS`] count.
     pub folder_nesting: usize,
     /// Bytes of one block's inline markdown: bounds the work of one match or one parse.
     pub block_text: usize,
@@ -35,6 +35,9 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// How deep pages, and folders, nest however high a host sets their limits: replies are trees that are written and dropped by
+    /// recursion.
+    pub const LEVELS: usize = 500;
     /// The deepest indentation a block may have; the first level is 0.
     pub const INDENTATION: u8 = 5;
     /// How deep the filter of a query nests: bounds every walk over it.
@@ -53,6 +56,16 @@ impl Limits {
     pub const BLOCK_MATCHES: usize = 1_000;
     /// Places in one block that a search tells of.
     pub const RANGES: usize = 100;
+
+    /// How many pages a block may be in: [`Self::page_nesting`] as far as it counts.
+    pub fn deepest_page(&self) -> usize {
+        self.page_nesting.min(Self::LEVELS)
+    }
+
+    /// How many folders a folder may be in: [`Self::folder_nesting`] as far as it counts.
+    pub fn deepest_folder(&self) -> usize {
+        self.folder_nesting.min(Self::LEVELS)
+    }
 }
 
 impl Default for Limits {

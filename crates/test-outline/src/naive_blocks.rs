@@ -21,7 +21,7 @@ impl NaiveSpace {
         day: Option<Day>,
     ) -> Result<DocumentId> {
         let mut root = self.dated_drafts(std::slice::from_ref(root), by.0.at).remove(0);
-        root.data = rules::root_data(root.data)?;
+        root.data = rules::root_data(root.data.clone())?;
         rules::check_draft_count(std::slice::from_ref(&root), &self.limits, "")?;
         let root = rules::grown(&root, "", 0, by, &self.limits)?;
         let id = DocumentId::of_root(root.record.id);

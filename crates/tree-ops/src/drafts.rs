@@ -67,8 +67,9 @@ impl Drafts {
             let has_content = !draft.content.is_empty();
             let settled = draft.settle();
             // Pushed even if empty, so that the path of the draft just taken is always that of all levels but the last.
-            self.levels.push(Level::new(draft.content));
-            return Some((below, settled.map(|()| draft.data), has_content));
+            let (data, content) = draft.into_parts();
+            self.levels.push(Level::new(content));
+            return Some((below, settled.map(|()| data), has_content));
         }
     }
 
@@ -83,16 +84,6 @@ impl Drafts {
             .zip(lists)
             .filter_map(|(level, list)| list.map(|list| format!("{list}[{}]", level.taken.saturating_sub(1))));
         steps.collect::<Vec<_>>().join(".")
-    }
-}
-
-impl Drop for Drafts {
-    /// What an error left over may be nested deeper than the call stack allows.
-    fn drop(&mut self) {
-        while let Some(level) = self.levels.pop() {
-            let contents = level.rest.map(|draft| draft.content).filter(|content| !content.is_empty());
-            self.levels.extend(contents.map(Level::new));
-        }
     }
 }
 
@@ -130,9 +121,4 @@ pub fn check_draft(limits: &Limits, data: &BlockData, has_content: bool) -> Resu
         }
         _ => check_data(data, limits),
     }
-}
-
-/// Takes drafts apart that may be nested deeper than the call stack allows.
-pub fn take_apart(drafts: Vec<BlockDraft>) {
-    drop(Drafts::listed("", drafts));
 }

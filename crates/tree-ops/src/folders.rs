@@ -1,6 +1,7 @@
 //! Folders: what may be made where, moved where, and what becomes of what is in a deleted one.
 
 use std::collections::HashSet;
+use std::mem::take;
 
 use leafbase_model::{
     DocumentRecord, Edit, Error, FolderDestination, FolderDraft, FolderId, FolderRecord, FolderRef, Limits, Location,
@@ -9,9 +10,6 @@ use leafbase_model::{
 
 use crate::Context;
 use crate::batch::check_count;
-
-/// However high the host sets the limit: the tree of a reply is serialized and dropped by recursion.
-const MOST_LEVELS: usize = 500;
 
 /// Reads of the folders of one consistent state.
 pub trait ReadFolders {
@@ -72,12 +70,13 @@ impl FolderPlan {
         let mut plan = Self::default();
         let mut levels = vec![Level { above: None, number: 0, rest: drafts.into_iter() }];
         while let Some(level) = levels.last_mut() {
-            let Some(FolderDraft { name, parent, folders }) = level.rest.next() else {
+            let Some(mut draft) = level.rest.next() else {
                 levels.pop();
                 continue;
             };
+            let (name, folders) = (take(&mut draft.name), take(&mut draft.folders));
             let at = plan.0.len();
-            plan.0.push(Planned { name, parent, above: level.above, number: Some(level.number) });
+            plan.0.push(Planned { name, parent: draft.parent, above: level.above, number: Some(level.number) });
             level.number += 1;
             levels.push(Level { above: Some(at), number: 0, rest: folders.into_iter() });
         }
@@ -289,7 +288,7 @@ impl<'a, T: ReadFolders + ?Sized> Batch<'a, T> {
     }
 
     fn check_depth(&self, depth: usize) -> Result<()> {
-        let most = self.limits.folder_nesting.min(MOST_LEVELS);
+        let most = self.limits.deepest_folder();
         if depth > most { Err(Error::limit("folders within folders", most, depth)) } else { Ok(()) }
     }
 

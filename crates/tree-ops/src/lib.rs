@@ -27,7 +27,7 @@ pub use document::{
     Created, Relocated, check_purge, check_root, copy_document, create_document, delete_documents, erase_document,
     move_documents, restore_daily_notes,
 };
-pub use drafts::{check_draft, take_apart};
+pub use drafts::check_draft;
 pub use fetch::{assemble, fetch};
 pub use folders::{
     FolderPlan, MovedFolders, ReadFolders, create_folders, delete_folders, folders_within, move_folders,

@@ -90,7 +90,7 @@ fn check_levels<T: ReadTree + ?Sized>(
     if block_type != BlockType::Collection && !(block_type.may_be_parent() && block_type != BlockType::Text) {
         return Ok(());
     }
-    let one_too_many = context.limits.page_nesting.saturating_sub(depth).saturating_add(1);
+    let one_too_many = context.limits.deepest_page().saturating_sub(depth).saturating_add(1);
     check_nesting(context.limits, depth.saturating_add(batch.tree.height(id, one_too_many)?))
 }
 

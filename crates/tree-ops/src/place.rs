@@ -65,10 +65,8 @@ fn open<T: ReadTree + ?Sized>(
 }
 
 pub(crate) fn check_nesting(limits: &Limits, deepest: usize) -> Result<()> {
-    if deepest > limits.page_nesting {
-        return Err(Error::limit("pages within pages", limits.page_nesting, deepest));
-    }
-    Ok(())
+    let most = limits.deepest_page();
+    if deepest > most { Err(Error::limit("pages within pages", most, deepest)) } else { Ok(()) }
 }
 
 /// A place that may receive blocks.

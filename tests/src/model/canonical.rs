@@ -90,6 +90,6 @@ fn draft(mut draft: BlockDraft) -> BlockDraft {
         draft.data.markdown.clear();
     }
     leafbase_markdown::canonical(&mut draft.data);
-    draft.content = draft.content.into_iter().map(self::draft).collect();
+    draft.content = std::mem::take(&mut draft.content).into_iter().map(self::draft).collect();
     draft
 }

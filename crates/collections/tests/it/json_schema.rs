@@ -49,7 +49,8 @@ fn verdict(schema: &Schema, new_options: bool, body: &Value) -> Result<()> {
 
 /// The rule of the block operations on which types they make.
 fn check_content(mut waiting: Vec<BlockDraft>) -> Result<()> {
-    while let Some(BlockDraft { data, content, .. }) = waiting.pop() {
+    while let Some(draft) = waiting.pop() {
+        let (data, content) = draft.into_parts();
         if matches!(data.block_type(), BlockType::Collection | BlockType::CollectionItem) {
             return Err(Error::rule("is made by an operation of its own"));
         }

@@ -41,9 +41,11 @@ impl<S: Sight> Connection<S> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `documentIds[n]`, in either mode; on the full space [`crate::ErrorKind::Validation`] at `documentFilterMode` for
-    /// [`DocumentFilterMode::Exclude`].
+    /// [`DocumentFilterMode::Exclude`]; [`crate::ErrorKind::LimitExceeded`] at `documentIds` for more than
+    /// [`crate::Limits::blocks_per_request`].
     pub fn list_collections(&self, request: ListCollections) -> Result<Items<Collection>> {
         let ListCollections { document_ids, mode } = request;
+        self.check_ids("documentIds", document_ids.as_ref())?;
         let excludes = mode == Some(DocumentFilterMode::Exclude);
         if excludes && self.sees_all() {
             let message = "a connection to the full space takes include alone";

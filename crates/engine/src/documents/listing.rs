@@ -66,10 +66,12 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId` for a built-in location, which
-    /// `location` is for, and for both in one request, at `limit` for 0, and at `cursor` for one of another listing.
+    /// `location` is for, and for both in one request, at `limit` for 0, and at `cursor` for one of another listing;
+    /// [`crate::ErrorKind::LimitExceeded`] at `folderId` for more than [`crate::Limits::blocks_per_request`].
     pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
         let ListDocuments { filter, metadata, order, descending, paging, .. } = request;
         paging.check()?;
+        self.check_ids("folderId", filter.folders.as_ref())?;
         let cursor = paging.cursor.as_deref().map(read_cursor).transpose()?;
         let now = self.space.now();
         self.read(|_, snapshot| {

@@ -77,8 +77,8 @@ impl<S: Sight> Connection<S> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] for what [`SearchDocuments::check`] refuses; [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32
-    /// texts, at `include[n]` for one of more than 256 bytes, at `regexps` for more than 8 patterns, and at the pattern that takes too many
-    /// steps; [`crate::ErrorKind::InvalidPattern`] at the pattern; [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`; of days what
+    /// texts, at `include[n]` for one of more than 256 bytes, at `regexps` for more than 8 patterns, at `documentIds` and `folderIds` for more than
+    /// [`crate::Limits::blocks_per_request`], and at the pattern that takes too many steps; [`crate::ErrorKind::InvalidPattern`] at the pattern; [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`; of days what
     /// [`Connection::list_documents`] says. On a scoped connection [`crate::ErrorKind::Validation`] at `location`, `folderIds`,
     /// `dailyNoteDateGte` and `dailyNoteDateLte`: they would tell of what it is not shown. An index that is missing, damaged or another space's is no error: it is made anew.
     pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<Items<SearchMatch>> {
@@ -88,6 +88,8 @@ impl<S: Sight> Connection<S> {
 
     fn search_as(&self, request: &SearchDocuments, seen: &Seen) -> Result<Items<SearchMatch>> {
         request.check()?;
+        self.check_ids("documentIds", request.document_ids.as_ref())?;
+        self.check_ids("folderIds", request.filter.folders.as_ref())?;
         filters::check(request, seen)?;
         let asked = Asked::read(request)?;
         let (moment, told) = self.told(request, &asked, seen)?;

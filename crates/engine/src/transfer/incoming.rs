@@ -304,8 +304,8 @@ fn reread(data: &mut BlockData) {
         if let (Some(block), true) = (blocks.pop(), blocks.is_empty())
             && !block.data.block_type().has_own_markdown()
         {
-            data.kind = block.data.kind;
-            data.markdown = block.data.markdown;
+            let (read, _) = block.into_parts();
+            (data.kind, data.markdown) = (read.kind, read.markdown);
             return;
         }
     }

@@ -5,9 +5,12 @@ use serde_json::Value;
 
 use super::given;
 use crate::json::{FromJson, Object, deserialize_through_json, one_or_many};
+use crate::nested::{Nested, without_recursion};
 use crate::{Error, FolderId, FolderRef, Result};
 
 /// A folder that is to be made, with the folders in it. As JSON: `{"name": "..", "parentFolderId": "..", "folders": [..]}`.
+///
+/// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and serializing recurse through it.
 ///
 /// ```
 /// use leafbase_model::FolderDraft;
@@ -15,7 +18,7 @@ use crate::{Error, FolderId, FolderRef, Result};
 /// assert_eq!(FolderDraft::new("Travel").with_folders([FolderDraft::new("Lisbon")]), serde_json::from_str(json)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct FolderDraft {
     /// Its name.
     pub name: String,
@@ -28,7 +31,7 @@ pub struct FolderDraft {
 impl FolderDraft {
     /// A folder of this name at the top, with nothing in it.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), ..Self::default() }
+        Self { name: name.into(), parent: None, folders: Vec::new() }
     }
 
     /// The same folder in `parent`.
@@ -43,6 +46,28 @@ impl FolderDraft {
         self
     }
 }
+
+impl Nested for FolderDraft {
+    fn below(&self) -> &[Self] {
+        &self.folders
+    }
+
+    fn take_below(&mut self) -> Vec<Self> {
+        std::mem::take(&mut self.folders)
+    }
+
+    fn with_below(&self, folders: Vec<Self>) -> Self {
+        Self { name: self.name.clone(), parent: self.parent, folders }
+    }
+
+    fn is_alike(&self, other: &Self) -> bool {
+        self.name == other.name && self.parent == other.parent
+    }
+}
+
+without_recursion!(FolderDraft);
+
+impl Eq for FolderDraft {}
 
 impl FromJson for FolderDraft {
     fn from_json(value: Value) -> Result<Self> {

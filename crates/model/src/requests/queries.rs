@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::blocks::max_depth;
 use super::{Paging, given};
 use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum};
+use crate::nested::{Nested, without_recursion};
 use crate::{BlockId, Error, Limits, Result};
 
 wire_enum! {
@@ -72,7 +73,9 @@ pub struct Condition {
 /// assert_eq!(filter, late.and(Filter::on("state", Operator::AnyOf, vec!["done"]).negated()));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+///
+/// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and serializing recurse through it.
+#[derive(Debug)]
 pub enum Filter {
     /// What meets this condition.
     Condition(Condition),
@@ -131,6 +134,45 @@ impl Filter {
         filters.into_iter().enumerate().map(read).collect()
     }
 }
+
+impl Nested for Filter {
+    fn below(&self) -> &[Self] {
+        match self {
+            Self::Condition(_) => &[],
+            Self::And(filters) | Self::Or(filters) => filters,
+            Self::Not(filter) => std::slice::from_ref(filter),
+        }
+    }
+
+    fn take_below(&mut self) -> Vec<Self> {
+        match self {
+            Self::Condition(_) => Vec::new(),
+            Self::And(filters) | Self::Or(filters) => std::mem::take(filters),
+            // What has nothing below it goes with its box.
+            Self::Not(filter) if filter.below().is_empty() => Vec::new(),
+            Self::Not(filter) => vec![std::mem::replace(&mut **filter, Self::And(Vec::new()))],
+        }
+    }
+
+    fn with_below(&self, mut below: Vec<Self>) -> Self {
+        match self {
+            Self::Condition(condition) => Self::Condition(condition.clone()),
+            Self::And(_) => Self::And(below),
+            Self::Or(_) => Self::Or(below),
+            Self::Not(_) => Self::Not(Box::new(below.pop().unwrap_or(Self::And(Vec::new())))),
+        }
+    }
+
+    fn is_alike(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Condition(left), Self::Condition(right)) => left == right,
+            (Self::And(_), Self::And(_)) | (Self::Or(_), Self::Or(_)) | (Self::Not(_), Self::Not(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+without_recursion!(Filter);
 
 impl Condition {
     fn read(mut object: Object) -> Result<Self> {

@@ -1,6 +1,8 @@
 //! Deep JSON: what the page limit allows is read, anything deeper is refused before it can overflow a stack.
 
-use leafbase_model::{BlockDraft, Error, ErrorKind, InsertBlocks, Limits, json};
+use leafbase_model::{
+    BlockData, BlockDraft, Error, ErrorKind, Filter, FolderDraft, InsertBlocks, Limits, Operator, QueryItems, json,
+};
 
 fn nested_pages(levels: usize) -> String {
     let open = r#"{"type":"page","title":"p","content":["#;
@@ -40,6 +42,75 @@ fn hostile_depth_is_refused_on_a_small_stack() {
             assert!(error.message().starts_with("nesting of JSON: at most 144, got "), "{error}");
         }
     });
+}
+
+/// Built by hand, to any depth: copied, compared and dropped.
+#[test]
+fn a_million_levels_are_handled_on_a_small_stack() {
+    fn handled<T: Clone + PartialEq>(bottom: impl Fn() -> T, around: impl Fn(T, usize) -> T) {
+        let build = |levels: usize| (0..levels).fold(bottom(), &around);
+        let tree = build(1_000_000);
+        let copy = tree.clone();
+        assert!(tree == copy);
+        drop(tree);
+        assert!(copy != build(999_999));
+    }
+    on_a_stack_of(256 << 10, || {
+        let page = |text: &str| BlockDraft::new(BlockData::page(text));
+        handled(|| page("x"), |inner, _| page("p").with_content(vec![inner]));
+        handled(|| FolderDraft::new("x"), |inner, _| FolderDraft::new("f").with_folders([inner]));
+        let condition = || Filter::on("due", Operator::Before, "today");
+        handled(condition, |inner, level| match level % 3 {
+            0 => inner.negated(),
+            1 => inner.and(condition()),
+            _ => condition().or(inner),
+        });
+        let query = || QueryItems::of(leafbase_model::BlockId::NIL);
+        handled(|| query().filtered(condition()), |inner, _| query().filtered(inner.filter.unwrap().negated()));
+    });
+}
+
+#[test]
+fn trees_are_equal_if_all_in_them_is() {
+    let text = |text: &str| BlockDraft::new(BlockData::text(text));
+    let page = |content: Vec<BlockDraft>| BlockDraft::new(BlockData::page("p")).with_content(content);
+    let drafts = [
+        page(vec![]),
+        page(vec![text("a")]),
+        page(vec![text("b")]),
+        page(vec![text("a"), text("b")]),
+        page(vec![page(vec![text("a")])]),
+    ];
+    let on = |name: &str| Filter::on(name, Operator::IsEmpty, true);
+    let filters = [
+        on("a"),
+        on("b"),
+        on("a").negated(),
+        on("a").negated().negated(),
+        Filter::And(vec![]),
+        Filter::Or(vec![]),
+        on("a").and(on("b")),
+        on("b").and(on("a")),
+        on("a").or(on("b")),
+    ];
+    let folder = FolderDraft::new;
+    let folders = [folder("a"), folder("b"), folder("a").with_folders([folder("b")]), folder("a").within(id(1))];
+    assert_distinct(&drafts);
+    assert_distinct(&filters);
+    assert_distinct(&folders);
+}
+
+fn id(number: u128) -> leafbase_model::FolderId {
+    leafbase_model::FolderId::from_bytes(number.to_be_bytes())
+}
+
+/// Each is equal to its copy, and to no other.
+fn assert_distinct<T: Clone + PartialEq + std::fmt::Debug>(values: &[T]) {
+    for (place, value) in values.iter().enumerate() {
+        let copy = value.clone();
+        assert_eq!(format!("{copy:?}"), format!("{value:?}"));
+        assert_eq!(values.iter().position(|other| *other == copy), Some(place));
+    }
 }
 
 #[test]

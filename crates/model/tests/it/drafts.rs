@@ -48,7 +48,7 @@ fn a_title_is_another_name_for_the_markdown_of_pages_and_items() {
 fn a_language_and_its_tag_agree() {
     let read = |rest: &str| {
         let draft = serde_json::from_str::<BlockDraft>(&format!(r#"{{"type":"code",{rest}}}"#));
-        draft.map(|draft| match draft.data.kind {
+        draft.map(|draft| match draft.into_parts().0.kind {
             leafbase_model::BlockKind::Code { language, language_tag, .. } => (language, language_tag),
             _ => panic!("code is code"),
         })

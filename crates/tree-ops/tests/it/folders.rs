@@ -44,6 +44,11 @@ fn draft(name: &str) -> FolderDraft {
     FolderDraft::new(name)
 }
 
+fn inside(mut draft: FolderDraft, parent: Option<FolderRef>) -> FolderDraft {
+    draft.parent = parent;
+    draft
+}
+
 fn chain(names: &[&str]) -> FolderDraft {
     let (first, rest) = names.split_first().unwrap();
     if rest.is_empty() { draft(first) } else { draft(first).with_folders([chain(rest)]) }
@@ -74,7 +79,8 @@ fn folders_are_made_parents_first() {
 
 #[test]
 fn folders_that_are_not_made() {
-    let within = |name: &str, parent: &str| FolderDraft { parent: Some(folder(parent)), ..draft(name) };
+    let inside = |draft: FolderDraft, parent: &str| inside(draft, Some(folder(parent)));
+    let within = |name: &str, parent: &str| inside(draft(name), parent);
     for (drafts, kind, path) in [
         (vec![draft("a"), draft("")], Validation, "folders[1].name"),
         (vec![draft(" \t\u{a0}")], Validation, "folders[0].name"),
@@ -88,11 +94,7 @@ fn folders_that_are_not_made() {
         (vec![within("a", "daily_notes")], RuleViolation, "folders[0].parentFolderId"),
         (vec![draft("a").with_folders([within("b", "Home")])], Validation, "folders[0].folders[0].parentFolderId"),
         (vec![chain(&["a", "b", "c", "d", "e"])], LimitExceeded, "folders"),
-        (
-            vec![FolderDraft { parent: Some(folder("Beds")), ..chain(&["a", "b"]) }],
-            LimitExceeded,
-            "folders[0].folders[0]",
-        ),
+        (vec![inside(chain(&["a", "b"]), "Beds")], LimitExceeded, "folders[0].folders[0]"),
         (vec![draft("a"), draft("b"), draft("c"), draft("d"), draft("e")], LimitExceeded, "folders"),
     ] {
         refuse(|shelf| shelf.create(drafts), kind, path);
@@ -258,7 +260,7 @@ fn run(numbers: &[u8], lies: bool) -> Result<usize, String> {
         let some: Vec<FolderRef> = (0..=next(3)).filter_map(|_| one(&mut next)).collect();
         let edits = match kind {
             0 | 1 => {
-                let drafts = FolderDraft { parent: to, ..chain(&["p", "q"][..=next(2)]) };
+                let drafts = inside(chain(&["p", "q"][..=next(2)]), to);
                 let plan = FolderPlan::of(vec![drafts], &shelf.limits).unwrap();
                 let ids = SequentialIds::new(2 + step);
                 let context = Context { limits: &shelf.limits, stamp: &stamp(1), ids: &ids };

@@ -39,12 +39,8 @@ impl<'l> Additions<'l> {
         let AddItems { collection_id: collection, mut items, allow_new_select_options: new_options } = request;
         let limits = connection.limits();
         let mut contents: Vec<_> = items.iter_mut().map(|item| std::mem::take(&mut item.content)).collect();
-        let checked = check_count(LIST, limits.blocks_per_request, items.len())
-            .and_then(|()| contents.iter_mut().try_for_each(|content| connection.date(content)));
-        if let Err(error) = checked {
-            ops::take_apart(contents.into_iter().flatten().collect());
-            return Err(error);
-        }
+        check_count(LIST, limits.blocks_per_request, items.len())?;
+        contents.iter_mut().try_for_each(|content| connection.date(content))?;
         let ready = |content| prepare::drafts("content", content, connection.files(), limits);
         let pages = contents.into_iter().map(ready).collect();
         Ok(Self { collection, items, pages, new_options, limits })
