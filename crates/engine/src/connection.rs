@@ -16,6 +16,8 @@ use crate::upkeep;
 /// A call is one transaction: all of it lands or none. A read sees one state from beginning to end, and every write that
 /// returned before it began.
 ///
+/// Where an operation does not say otherwise, it costs by what it is given and what it gives back, however large the space is.
+///
 /// [`Space::connect`] gives one that sees everything, [`Space::scope`] those that see some documents and nothing of the rest.
 ///
 /// ```
