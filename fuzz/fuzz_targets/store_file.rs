@@ -22,8 +22,12 @@ struct Base {
 fn base() -> &'static Base {
     static BASE: OnceLock<Base> = OnceLock::new();
     BASE.get_or_init(|| {
-        // redb panics about some damage, and the store catches that: only what nobody catches is wrong.
-        std::panic::set_hook(Box::new(|_| ()));
+        // redb panics about some damage, and the store catches that: only what is found out here is told.
+        std::panic::set_hook(Box::new(|panic| {
+            if panic.location().is_some_and(|place| place.file().ends_with("store_file.rs")) {
+                eprintln!("{panic}");
+            }
+        }));
         make().expect("a space")
     })
 }

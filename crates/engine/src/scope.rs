@@ -14,7 +14,7 @@ use feed::Feed;
 mod feed;
 mod leaks;
 pub(crate) mod links;
-mod texts;
+pub(crate) mod texts;
 
 pub use feed::ScopedChanges;
 #[cfg(feature = "testkit")]

@@ -13,7 +13,7 @@ use leafbase_markdown::{self as markdown, LinkTarget, Mention, MentionForm, Name
 use leafbase_model::{Block, BlockData, BlockId, Content, Error, Result};
 
 use super::Leak;
-use super::texts::{Given, Kind, Texts};
+use super::texts::{Chosen, Given, Kind, Texts};
 use crate::tree::Tree;
 
 /// Hides the links of one call: each target is looked up once.
@@ -91,13 +91,36 @@ impl<'t, 'a> Links<'t, 'a> {
         Ok(())
     }
 
-    /// Puts the links back that the placeholders in `given` stand for in `before`, as this call sees it.
-    pub(crate) fn put_back(&self, before: &impl Texts, given: &mut impl Given) -> Result<()> {
+    /// Puts the options of an item back that a request names as they are shown: in the item, or in the schema.
+    pub(crate) fn put_back_options(&self, item: Option<&BlockData>, mut given: Chosen<'_, '_>) -> Result<()> {
+        if !self.has_placeholders(&mut given) {
+            return Ok(());
+        }
+        // Each counts by itself, so that a part of a name may stand for two links; a whole one that an item has is the item's.
+        let (schema, mut names) = (given.schema, HashMap::new());
+        let of_schema = self.find(schema)?;
+        names.extend(unchanged(&of_schema, schema));
+        let of_item = item.map(|item| self.find(item)).transpose()?.unwrap_or_default();
+        names.extend(item.iter().flat_map(|item| unchanged(&of_item, *item)));
+        given.change(&mut |_, name| {
+            if let Some(stored) = names.get(name) {
+                (*stored).clone_into(name);
+            }
+        });
+        Ok(())
+    }
+
+    fn has_placeholders(&self, given: &mut impl Given) -> bool {
         let mut has_any = false;
         if self.tree.is_some() {
             given.change(&mut |_, text| markdown::placeholder_numbers(text, &mut |_| has_any = true));
         }
-        if !has_any {
+        has_any
+    }
+
+    /// Puts the links back that the placeholders in `given` stand for in `before`, as this call sees it.
+    pub(crate) fn put_back(&self, before: &impl Texts, given: &mut impl Given) -> Result<()> {
+        if !self.has_placeholders(given) {
             return Ok(());
         }
         let hidden = self.find(before)?;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use leafbase_model::{BlockData, BlockKind, Fields, Properties, PropertyKind, PropertyValue, Schema, SchemaDraft};
+use serde_json::{Map, Value};
 
 /// What a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,10 +160,35 @@ impl Given for Fields {
 /// The value of a property.
 impl Given for Option<PropertyValue> {
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
-        match self {
-            Some(PropertyValue::Text(text)) => change(Words, text),
-            Some(PropertyValue::Options(options)) => options.iter_mut().for_each(|option| change(Words, option)),
-            _ => {}
+        // Options were put back before they were read: see [`Chosen`].
+        if let Some(PropertyValue::Text(text)) = self {
+            change(Words, text);
+        }
+    }
+}
+
+/// The options that a request names among its values.
+pub(crate) struct Chosen<'s, 'v> {
+    pub(crate) schema: &'s Schema,
+    pub(crate) values: &'v mut Map<String, Value>,
+}
+
+impl Given for Chosen<'_, '_> {
+    fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
+        let has_options = |key: &str| {
+            let kind = self.schema.property(key).map(|property| &property.kind);
+            matches!(kind, Some(PropertyKind::SingleSelect(_) | PropertyKind::MultiSelect(_)))
+        };
+        for (_, value) in self.values.iter_mut().filter(|(key, _)| has_options(key)) {
+            match value {
+                Value::String(option) => change(Words, option),
+                Value::Array(options) => options.iter_mut().for_each(|option| {
+                    if let Value::String(option) = option {
+                        change(Words, option);
+                    }
+                }),
+                _ => {}
+            }
         }
     }
 }

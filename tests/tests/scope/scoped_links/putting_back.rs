@@ -128,7 +128,55 @@ fn columns_options_and_titles_are_put_back() {
     scene.guest.replace_schema(read(&json!({"collectionId": made, "schema": shown}))).unwrap();
     let seen = scene.guest_sees(item);
     assert_eq!((&seen["title"], &seen["properties"]["tags"]), (&placeholder(1), &json!([placeholder(2), "b"])));
-    let update = json!({"id": item, "title": seen["title"]});
+    let update = json!({"id": item, "title": seen["title"], "properties": seen["properties"]});
     scene.guest.update_items(read(&json!({"collectionId": made, "itemsToUpdate": [update]}))).unwrap();
     assert_eq!(told(), before);
+}
+
+/// Two options that look alike where they are shown: one by its number in an item, the other by that in the schema.
+#[test]
+fn options_are_put_back_as_the_item_shows_them_or_else_as_the_schema_does() {
+    let scene = scene();
+    let (one, two) = (scene.named("[a](block://@hidden)"), scene.named("[a](block://@missing)"));
+    let options = json!([{"name": one}, {"name": two}, {"name": "b"}]);
+    let properties = json!([
+        {"key": "tags", "name": "Tags", "type": "multiSelect", "options": options},
+        {"key": "topic", "name": "Topic", "type": "singleSelect", "options": options},
+        {"key": "note", "name": "Note", "type": "text"},
+    ]);
+    let request = json!({"schema": {"name": "Books", "properties": properties}, "position": {"position": "end", "pageId": scene.document}});
+    let made = scene.notes.create_collection(read(&request)).unwrap().id;
+    let shown = |number: u32| format!("[a]({})", out(number));
+    let add = |properties: serde_json::Value| {
+        let items = json!([{"title": "x", "properties": properties}]);
+        scene.guest.add_items(read(&json!({"collectionId": made, "items": items}))).map(|items| items[0].id)
+    };
+    // The schema's first is #1, its second #2; those of the other column go on from there.
+    let item = add(json!({"tags": ["b", shown(2)], "note": shown(1)})).unwrap();
+    let kept = |key: &str| scene.kept(item)["properties"][key].clone();
+    assert_eq!(
+        (kept("tags"), kept("note")),
+        (json!(["b", two]), json!(shown(1))),
+        "a new text has nothing to put back"
+    );
+    let update = |properties: serde_json::Value| {
+        let update = json!([{"id": item, "properties": properties}]);
+        scene.guest.update_items(read(&json!({"collectionId": made, "itemsToUpdate": update}))).map(drop)
+    };
+    for (given, tags, tag) in [
+        // The note has a placeholder of its own: what the item hides counts from #2.
+        (json!({"tags": [shown(2)]}), json!([two]), json!(null)),
+        (json!({"topic": shown(1)}), json!([two]), json!(one)),
+        (json!({"tags": [shown(4), shown(1)], "note": null}), json!([two, one]), json!(one)),
+        // As the item shows it; the schema's first is another one.
+        (json!({"tags": [shown(1)]}), json!([two]), json!(one)),
+        (json!({"tags": ["b"], "topic": null}), json!(["b"]), json!(null)),
+    ] {
+        update(given.clone()).unwrap_or_else(|error| panic!("{given}: {error}"));
+        assert_eq!((kept("tags"), kept("topic")), (tags, tag), "{given}");
+    }
+    for given in [json!({"tags": [shown(9)]}), json!({"topic": format!("{} ", shown(1))}), json!({"tags": [1]})] {
+        assert_eq!(update(given.clone()).unwrap_err().code(), "SCHEMA_MISMATCH", "{given}");
+        assert_eq!(add(given.clone()).unwrap_err().code(), "SCHEMA_MISMATCH", "{given}");
+    }
 }

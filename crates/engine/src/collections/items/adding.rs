@@ -13,6 +13,8 @@ use crate::collections::writing;
 use crate::connection::{Connection, Writing};
 use crate::drafts::Ready;
 use crate::prepare;
+use crate::scope::links::Links;
+use crate::scope::texts::Chosen;
 use crate::sight::Sight;
 use crate::tree::Tree;
 
@@ -85,7 +87,10 @@ impl<'l> Additions<'l> {
         depth: usize,
         most: usize,
     ) -> Result<Read<'t, 'a>> {
-        let drafts: Vec<_> = self.items.iter().take(most).cloned().collect();
+        let (links, mut drafts) = (Links::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
+        for draft in &mut drafts {
+            links.put_back_options(None, Chosen { schema, values: &mut draft.properties })?;
+        }
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
         let (mut items, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
         for (index, ((draft, page), item)) in self.items.iter().zip(&self.pages).zip(read).enumerate() {

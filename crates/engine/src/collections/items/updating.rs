@@ -12,6 +12,7 @@ use crate::collections::showing::Shower;
 use crate::collections::writing;
 use crate::connection::Writing;
 use crate::scope::links::Links;
+use crate::scope::texts::Chosen;
 use crate::tree::Tree;
 
 const LIST: &str = "itemsToUpdate";
@@ -84,9 +85,12 @@ impl Updates {
             item(tree, self.collection, update.id).map_err(|error| error.at("id").at(format_args!("{LIST}[{index}]")))
         });
         let before = before.collect::<Result<Vec<_>>>()?;
-        let ReadItems { items: read, schema: extended } = read_updated(schema, updates.to_vec(), values)?;
-        let (mut changes, mut relating, links) =
-            (Vec::with_capacity(read.len()), Relating::new(tree), Links::new(tree));
+        let (links, mut given) = (Links::new(tree), updates.to_vec());
+        for (update, before) in given.iter_mut().zip(&before) {
+            links.put_back_options(Some(&before.data), Chosen { schema, values: &mut update.properties })?;
+        }
+        let ReadItems { items: read, schema: extended } = read_updated(schema, given, values)?;
+        let (mut changes, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
         for (index, ((update, before), mut item)) in updates.iter().zip(before).zip(read).enumerate() {
             let path = format!("{LIST}[{index}]");
             let title = item.title.map(|title| titled(&update.fields, &title, values.limits));

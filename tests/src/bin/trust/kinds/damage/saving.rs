@@ -65,7 +65,7 @@ pub fn save(
             && !report.is_whole()
             && reading::ask(&notes, question).is_ok_and(|found| without_counts(&found) == without_counts(answer))
     };
-    let is_lost = |number: &&usize| !answers(number) && !is_fewer(number) && !is_kept_folders(number);
+    let is_lost = |number: &usize| !answers(number) && !is_fewer(number) && !is_kept_folders(number);
     if let Some(lost) = kept.copied().find(is_lost) {
         let lost = &lost;
         let (question, answer) = &scene.truth[*lost];
