@@ -235,7 +235,7 @@ impl FromJson for DeleteBlocks {
 /// use leafbase_model::{BlockId, MoveBlocks, Position};
 /// # let (passport, charger) = (BlockId::NIL, BlockId::from_bytes([1; 16]));
 /// let request: MoveBlocks = serde_json::from_str(
-///     r#"{"blockIds": ["00000000000000000000000000"], "position": {"position": "after", "siblingId": "01041040G2081040G2081040G2"}}"#,
+///     r#"{"blockIds": ["00000000000000000000000000"], "position": {"position": "after", "siblingId": "01040G2081040G2081040G2081"}}"#,
 /// )?;
 /// assert_eq!(request, MoveBlocks::new([passport], Position::after(charger)));
 /// # Ok::<(), serde_json::Error>(())
