@@ -71,6 +71,10 @@ fn line(depth: usize, block: &Block, names: &HashMap<BlockId, String>) -> String
     let alone = Block { content: Content::None, ..block.clone() };
     let mut value = serde_json::to_value(alone).unwrap();
     value.as_object_mut().unwrap().retain(|field, _| field != "id" && field != "rev");
+    // A closed task is stamped by the import that makes it.
+    if let Some(task) = value.get_mut("taskInfo").and_then(Value::as_object_mut) {
+        task.retain(|field, _| field != "completedAt" && field != "canceledAt");
+    }
     let mut told = format!("{depth} ");
     let text = Value::to_string(&value);
     let mut parts = text.split("://");
