@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use leafbase::{
-    BlockData, BlockDraft, Clock, Destination, Durability, ErrorKind, Fetch, MoveBlocks, Position, Space, Timestamp,
-    UpdateBlocks,
+    BlockData, BlockDraft, Clock, Destination, Durability, ErrorKind, Fetch, MoveBlocks, Position, Progress, Space,
+    Timestamp, UpdateBlocks,
 };
 
 fn notes_in(path: &Path) -> Space {
@@ -164,6 +164,25 @@ fn a_copy_and_a_check_can_be_broken_off() {
     assert_eq!(error.kind(), ErrorKind::Canceled);
     assert!(!copy.exists());
     assert_eq!(space.check_with(&mut |_| ControlFlow::Break(())).unwrap_err().kind(), ErrorKind::Canceled);
+}
+
+#[test]
+fn a_copy_and_a_check_tell_how_far_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let space = notes_in(&directory.path().join("notes"));
+    space.flush().unwrap();
+    let rows = space.check().unwrap().rows;
+    let last_told = |work: &dyn Fn(&mut dyn FnMut(Progress) -> ControlFlow<()>)| {
+        let mut last = None;
+        work(&mut |progress| {
+            assert!(progress.total.is_some_and(|total| progress.done <= total), "{progress:?}");
+            last = Some(progress.done);
+            ControlFlow::Continue(())
+        });
+        last
+    };
+    assert_eq!(last_told(&|tell| space.backup_with(directory.path().join("copy"), tell).unwrap()), Some(rows));
+    assert_eq!(last_told(&|tell| assert!(space.check_with(tell).unwrap().is_clean())), Some(rows));
 }
 
 #[test]

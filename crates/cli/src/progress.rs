@@ -1,5 +1,6 @@
 //! How far a long operation is: a line on the terminal, of what takes more than half a second.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
@@ -103,11 +104,11 @@ fn advance(bar: &ProgressBar, done: u64, total: Option<u64>) {
 }
 
 /// Runs what cannot tell how far it is, and shows that it goes on.
-pub(crate) fn while_running<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
+pub(crate) fn while_running<T>(what: impl Into<Cow<'static, str>>, work: impl FnOnce() -> T) -> T {
     if !io::stderr().is_terminal() {
         return work();
     }
-    let (ended, wait) = mpsc::channel::<()>();
+    let (what, (ended, wait)) = (what.into(), mpsc::channel::<()>());
     thread::scope(|scope| {
         scope.spawn(move || {
             if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {

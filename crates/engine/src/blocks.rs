@@ -80,6 +80,18 @@ impl<S: Sight> Connection<S> {
     /// A collection is its name in bold and a table of its items: their titles, which are links to them, and a column for each
     /// property. The pages of the items are not in it. Where a depth cuts the items off, there is the name alone.
     ///
+    /// ```
+    /// use leafbase::Fetch;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.insert_markdown("passport", trip.id())?;
+    /// let markdown = notes.fetch_markdown(Fetch::new(trip.id()))?;
+    /// assert!(markdown.contains("<pageTitle>Trip</pageTitle>") && markdown.contains("passport"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Self::fetch`]; [`crate::ErrorKind::LimitExceeded`] also for collections of more items than a fetch may have blocks.
     pub fn fetch_markdown(&self, request: Fetch) -> Result<String> {
@@ -261,6 +273,17 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Changes the markdown of one block.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let line = notes.insert_markdown("- [ ] passport", trip.id())?[0].id;
+    /// notes.update_markdown(line, "~~passport~~")?; // it stays a task
+    /// assert_eq!(notes.content_markdown(trip.id())?, "- [ ] ~~passport~~");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Self::update_blocks`].

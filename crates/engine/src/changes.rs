@@ -40,6 +40,17 @@ impl Connection<Full> {
 
     /// The number of the last write; 0 if there was none.
     ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// notes.create_document("Trip")?;
+    /// let seen = notes.last_sequence()?;
+    /// notes.create_document("Diary")?;
+    /// assert_eq!(notes.changes_since(seen).count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// What the store reports.
     pub fn last_sequence(&self) -> Result<u64> {

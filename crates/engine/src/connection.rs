@@ -16,7 +16,20 @@ use crate::upkeep;
 /// A call is one transaction: all of it lands or none. A read sees one state from beginning to end, and every write that
 /// returned before it began.
 ///
+/// Where an operation does not say otherwise, it costs by what it is given and what it gives back, however large the space is.
+///
 /// [`Space::connect`] gives one that sees everything, [`Space::scope`] those that see some documents and nothing of the rest.
+///
+/// ```
+/// # fn main() -> leafbase::Result<()> {
+/// let notes = leafbase::Space::in_memory()?.connect();
+/// let trip = notes.create_document("Trip")?.id();
+/// let other = notes.clone();
+/// let written = std::thread::spawn(move || other.insert_markdown("- [ ] passport", trip)).join().unwrap()?;
+/// assert_eq!(notes.document_of(written[0].id)?, trip);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Connection<S: Sight = Full> {
     pub(crate) space: Space,
@@ -32,6 +45,14 @@ impl<S: Sight> fmt::Debug for Connection<S> {
 
 impl Connection<Full> {
     /// The space that it is a connection to.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// notes.space().flush()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn space(&self) -> &Space {
         &self.space
     }
@@ -43,11 +64,30 @@ impl<S: Sight> Connection<S> {
     }
 
     /// The same connection, whose writes are stamped with this author.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let ada = leafbase::Space::in_memory()?.connect().acting_as("Ada");
+    /// ada.create_document("Trip")?;
+    /// let change = ada.changes_since(0).next().unwrap()?;
+    /// assert_eq!(change.stamp.by.as_str(), "Ada");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn acting_as(&self, author: &str) -> Self {
         Self { author: Author::new(author), ..self.clone() }
     }
 
     /// Who is stamped on the writes.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// assert!(notes.author().is_nobody());
+    /// assert_eq!(notes.acting_as("Ada").author().as_str(), "Ada");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn author(&self) -> &Author {
         &self.author
     }

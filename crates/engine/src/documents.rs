@@ -42,6 +42,18 @@ impl Connection<Full> {
 
     /// Makes a document from a page with its content, kept at `destination`.
     ///
+    /// ```
+    /// use leafbase::{BlockData, BlockDraft, Destination};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let packing = BlockDraft::new(BlockData::text("passport"));
+    /// let page = BlockDraft::new(BlockData::page("Packing")).with_content(vec![packing]);
+    /// let template = notes.create_document_of(page, Destination::Templates)?;
+    /// assert_eq!(notes.content_markdown(template.id())?, "passport");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::RuleViolation`] if `page` is no page; [`crate::ErrorKind::NotFound`] if the folder does not exist; and as
     /// for insertion.
@@ -75,6 +87,17 @@ impl Connection<Full> {
     }
 
     /// Puts documents into the trash, daily notes too, and gives back the IDs asked for. The day of a daily note is free then.
+    ///
+    /// ```
+    /// use leafbase::Location;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.delete_documents(trip.id())?;
+    /// assert_eq!(notes.document(trip.id())?.record.location, Location::Trash);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
@@ -114,6 +137,18 @@ impl Connection<Full> {
     }
 
     /// Takes daily notes out of the trash, each back to its day, and gives them back as they are then.
+    ///
+    /// ```
+    /// use leafbase::{DayRef, Position, RestoreDailyNotes};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let line = notes.insert_markdown("rain", Position::end_of_day(DayRef::Today))?[0].id;
+    /// let note = notes.document_of(line)?;
+    /// notes.delete_documents(note)?;
+    /// notes.restore_daily_notes(RestoreDailyNotes::new([note]))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
@@ -224,6 +259,16 @@ impl Connection<Full> {
 impl Connection<Full> {
     /// The document, with its times.
     ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let document = notes.document(trip.id())?;
+    /// assert!(document.title == "Trip" && document.created_at() <= document.modified_at());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`].
     pub fn document(&self, id: DocumentId) -> Result<Document> {
@@ -236,6 +281,16 @@ impl Connection<Full> {
 
 impl<S: Sight> Connection<S> {
     /// The document that `block` belongs to. One look-up.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let line = notes.insert_markdown("passport", trip.id())?[0].id;
+    /// assert_eq!(notes.document_of(line)?, trip.id());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`].

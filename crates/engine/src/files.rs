@@ -132,6 +132,18 @@ impl<S: Sight> Connection<S> {
 
     /// What is known of an uploaded file: its media type, name, size and upload.
     ///
+    /// ```
+    /// use leafbase::UploadFile;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let uploaded = notes.upload_file(UploadFile::new(trip.id()).named("seat.txt"), &b"12A"[..])?;
+    /// let record = notes.file(uploaded.asset_url.id())?;
+    /// assert_eq!((record.media_type.as_str(), record.size), ("text/plain", 3));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if there is no such file, or no block that the connection sees shows it.
     pub fn file(&self, id: AssetId) -> Result<AssetRecord> {

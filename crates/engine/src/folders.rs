@@ -18,6 +18,19 @@ impl Connection<Full> {
     /// says how many documents are right in it. Folders in one place are sorted by name, upper and lower case alike, and then
     /// by ID. Costs by the number of folders, whatever is in them.
     ///
+    /// ```
+    /// use leafbase::BuiltInLocation;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// notes.create_document("Trip")?;
+    /// notes.create_folder("Travel", None)?;
+    /// let folders = notes.folders()?;
+    /// assert_eq!((folders[0].id, folders[0].document_count), (BuiltInLocation::Unsorted.into(), 1));
+    /// assert_eq!(folders[4].name, "Travel");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// What the store reports.
     pub fn folders(&self) -> Result<Items<Folder>> {
@@ -31,6 +44,18 @@ impl Connection<Full> {
     }
 
     /// Makes a folder in `parent`, or at the top.
+    ///
+    /// ```
+    /// use leafbase::MoveDocuments;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let travel = notes.create_folder("Travel", None)?;
+    /// let lisbon = notes.create_folder("Lisbon", Some(travel.id))?;
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.move_documents(MoveDocuments::new([trip.id()], lisbon.id))?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `parentFolderId`; [`crate::ErrorKind::Validation`] at `name` if it is blank;
@@ -74,6 +99,17 @@ impl Connection<Full> {
     /// Moves folders, with all in them, to the top or into another, and gives them back as they are then. A folder named together
     /// with one that it is in leaves it.
     ///
+    /// ```
+    /// use leafbase::MoveFolders;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let (travel, lisbon) = (notes.create_folder("Travel", None)?, notes.create_folder("Lisbon", None)?);
+    /// let moved = notes.move_folders(MoveFolders::new([lisbon.id], travel.id))?;
+    /// assert_eq!(moved[0].parent, Some(travel.id));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// At `destination.parentFolderId` and `folderIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
     /// folder named twice; [`crate::ErrorKind::RuleViolation`] for a built-in location, and for a move into the folder itself or one in
@@ -94,6 +130,19 @@ impl Connection<Full> {
     ///
     /// With `must_be_empty`, a folder with something in it is refused instead. Folders that the same request deletes do not
     /// count; documents do, wherever they are.
+    ///
+    /// ```
+    /// use leafbase::{CreateDocuments, DeleteFolders, ErrorKind};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let travel = notes.create_folder("Travel", None)?;
+    /// notes.create_documents(CreateDocuments::titled(["Trip"]).at(travel.id))?;
+    /// let refused = notes.delete_folders(DeleteFolders::new([travel.id]).if_empty()).unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::RuleViolation);
+    /// notes.delete_folders(DeleteFolders::new([travel.id]))?; // the trip is unsorted now
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// At `folderIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a folder named twice;

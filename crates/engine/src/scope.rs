@@ -68,22 +68,66 @@ impl Scope {
 
     /// A connection that shows the documents of this scope. It has the operations that scoped and full connections share; those on
     /// folders, tasks, daily notes, documents as a whole and the space do not exist on it.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// let guest = space.scope([trip.id()]).connect().acting_as("guest");
+    /// guest.insert_markdown("- [ ] passport", trip.id())?;
+    /// assert_eq!(guest.content_markdown(trip.id())?, "- [ ] passport");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn connect(&self) -> Connection<Scoped> {
         Connection::new(self.space.clone(), Scoped(self.clone()))
     }
 
     /// The documents in it, by ID; those in the trash and those that do not exist, too.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// assert_eq!(space.scope([trip.id()]).documents(), [trip.id()]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn documents(&self) -> Vec<DocumentId> {
         self.named().iter().copied().collect()
     }
 
     /// Adds documents. Calls that begin after it has returned see them.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let scope = space.scope([]);
+    /// let guest = scope.connect();
+    /// let trip = space.connect().create_document("Trip")?;
+    /// scope.add([trip.id()]);
+    /// assert_eq!(guest.document(trip.id())?.title, "Trip");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn add(&self, documents: impl IntoIterator<Item = DocumentId>) {
         let documents: Vec<DocumentId> = documents.into_iter().collect();
         self.change(|held| held.extend(documents));
     }
 
     /// Takes documents out. Calls that begin after it has returned do not see them.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// let scope = space.scope([trip.id()]);
+    /// let guest = scope.connect();
+    /// scope.remove([trip.id()]);
+    /// assert!(guest.document(trip.id()).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn remove(&self, documents: impl IntoIterator<Item = DocumentId>) {
         let documents: Vec<DocumentId> = documents.into_iter().collect();
         self.change(|held| held.retain(|document| !documents.contains(document)));
@@ -119,11 +163,34 @@ impl std::fmt::Debug for Scope {
 
 impl Space {
     /// A scope of these documents, whose connections show them and nothing else.
+    ///
+    /// ```
+    /// use leafbase::SearchBlocks;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let notes = space.connect();
+    /// let (trip, diary) = (notes.create_document("Trip")?, notes.create_document("Diary")?);
+    /// notes.insert_markdown("the passport", diary.id())?;
+    /// let guest = space.scope([trip.id()]).connect();
+    /// assert!(guest.search_blocks(SearchBlocks::new(diary.id(), "passport")).is_err()); // as if there were no diary
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn scope(&self, documents: impl IntoIterator<Item = DocumentId>) -> Scope {
         Scope::new(self.clone(), documents)
     }
 
     /// A connection that shows these documents and nothing else: [`Self::scope`], for a scope that never changes.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let (trip, _diary) = (space.connect().create_document("Trip")?, space.connect().create_document("Diary")?);
+    /// let guest = space.scoped([trip.id()]);
+    /// assert_eq!(guest.documents()?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn scoped(&self, documents: impl IntoIterator<Item = DocumentId>) -> Connection<Scoped> {
         self.scope(documents).connect()
     }

@@ -64,23 +64,44 @@ impl Drop for Inner {
 pub struct Progress {
     /// What is done.
     pub done: u64,
-    /// What there is to do, where that is known.
+    /// What there is to do, where that is known: of records about, and never less than is done.
     pub total: Option<u64>,
 }
 
 impl Progress {
     pub(crate) fn new(done: u64, total: Option<u64>) -> Self {
-        Self { done, total }
+        Self { done, total: total.map(|total| total.max(done)) }
     }
 }
 
 impl Space {
     /// How a space is made or opened, option by option.
+    ///
+    /// ```
+    /// use leafbase::{Durability, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::builder().name("Notes").zone("Europe/Lisbon").durability(Durability::Relaxed).in_memory()?;
+    /// assert_eq!(space.meta()?.name, "Notes");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn builder() -> SpaceBuilder {
         SpaceBuilder::default()
     }
 
     /// Makes a space in the new directory `path`, with every option at its default.
+    ///
+    /// ```
+    /// use leafbase::Space;
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// let space = Space::create(&path)?;
+    /// assert_eq!(space.meta()?.name, "notes"); // that of the directory
+    /// assert!(Space::create(&path).is_err()); // there is one
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`SpaceBuilder::create`].
@@ -90,6 +111,21 @@ impl Space {
 
     /// Opens the space in the directory `path`.
     ///
+    /// ```
+    /// use leafbase::{ErrorKind, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// let space = match Space::open(&path) {
+    ///     Err(error) if error.kind() == ErrorKind::NotFound => Space::create(&path)?,
+    ///     opened => opened?,
+    /// };
+    /// assert_eq!(Space::open(&path).unwrap_err().kind(), ErrorKind::AlreadyOpen);
+    /// space.close()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`SpaceBuilder::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
@@ -97,6 +133,18 @@ impl Space {
     }
 
     /// Whether the directory `path` has what a space has. Nothing is opened: whether it can be, only [`Self::open`] tells.
+    ///
+    /// ```
+    /// use leafbase::Space;
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// assert!(!Space::is_at(&path));
+    /// Space::create(&path)?;
+    /// assert!(Space::is_at(&path));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_at(path: impl AsRef<Path>) -> bool {
         path.as_ref().join(leafbase_store::directory::STORE_FILE).is_file()
     }
@@ -110,11 +158,34 @@ impl Space {
     }
 
     /// A connection that sees the whole space.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let ada = space.connect().acting_as("Ada");
+    /// let trip = ada.create_document("Trip")?;
+    /// assert_eq!(space.connect().document(trip.id())?.title, "Trip"); // every connection sees what is written
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn connect(&self) -> Connection<Full> {
         Connection::new(self.clone(), Full)
     }
 
     /// Makes every write that has returned survive the loss of power.
+    ///
+    /// ```
+    /// use leafbase::{Durability, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::builder().durability(Durability::Relaxed).in_memory()?;
+    /// let notes = space.connect();
+    /// for title in ["Lisbon", "Porto", "Faro"] {
+    ///     notes.create_document(title)?; // the disk is not waited for
+    /// }
+    /// space.flush()?; // now these survive the loss of power
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::NoSpace`], [`ErrorKind::Storage`]: writes since the last durable one may then be lost in a crash.
@@ -124,6 +195,17 @@ impl Space {
 
     /// Closes the space: flushes it, and every later call on any handle of it is an error. The directory can be opened
     /// again once calls still running on other threads have ended.
+    ///
+    /// ```
+    /// use leafbase::{ErrorKind, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::in_memory()?;
+    /// let notes = space.connect();
+    /// space.close()?;
+    /// assert_eq!(notes.documents().unwrap_err().kind(), ErrorKind::Closed);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Self::flush`]; the space is closed all the same.
@@ -163,6 +245,20 @@ impl Space {
     /// As [`Self::backup_to`]. `progress` is told how many records are copied, and may break the copy off: nothing is left at
     /// `path` then.
     ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use leafbase::{ErrorKind, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("copy.leafbase");
+    /// let space = Space::in_memory()?;
+    /// space.connect().create_document("Trip")?;
+    /// let stopped = space.backup_with(&path, &mut |_| ControlFlow::Break(())).unwrap_err();
+    /// assert_eq!((stopped.kind(), path.exists()), (ErrorKind::Canceled, false));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Self::backup_to`], and [`ErrorKind::Canceled`].
     pub fn backup_with(
@@ -170,7 +266,9 @@ impl Space {
         path: impl AsRef<Path>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<()> {
-        self.store()?.backup_to(path, &mut |done| progress(Progress::new(done, None)))
+        let store = self.store()?;
+        let total = store.approximate_rows()?;
+        store.backup_to(path, &mut |done| progress(Progress::new(done, total)))
     }
 
     /// Reads everything and verifies every law of the store. The report names each thing that is wrong.
@@ -196,13 +294,45 @@ impl Space {
 
     /// As [`Self::check`]. `progress` is told how many records are verified, and may break off.
     ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// space.connect().create_document("Trip")?;
+    /// let mut verified = 0;
+    /// let report = space.check_with(&mut |progress| {
+    ///     verified = progress.done;
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert!(report.is_clean() && verified > 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Self::check`], and [`ErrorKind::Canceled`].
     pub fn check_with(&self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<CheckReport> {
-        self.store()?.check(&mut |done| progress(Progress::new(done, None)))
+        let store = self.store()?;
+        // Where it cannot be found out, the check tells why.
+        let total = store.approximate_rows().unwrap_or_default();
+        store.check(&mut |done| progress(Progress::new(done, total)))
     }
 
     /// Gives unused space back to the file system. Waits for writers, and others wait for it.
+    ///
+    /// ```
+    /// use leafbase::{PurgeDocuments, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// let space = Space::create(&path)?;
+    /// space.connect().purge_documents(PurgeDocuments::OlderThanDays(30))?; // of the trash
+    /// let before = space.stats()?.bytes;
+    /// space.compact()?;
+    /// assert!(space.stats()?.bytes <= before);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// What the store reports; the data stays as it was.
@@ -211,6 +341,17 @@ impl Space {
     }
 
     /// How large the space is. Walks the keys, so it costs by the size of the space.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// space.connect().insert_markdown("- [ ] passport\n- [ ] charger", trip.id())?;
+    /// let stats = space.stats()?;
+    /// assert_eq!((stats.documents, stats.blocks), (1, 3)); // the document's root is a block, too
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// What the store reports.
@@ -240,11 +381,29 @@ impl Space {
     }
 
     /// The limits of this space's requests.
+    ///
+    /// ```
+    /// use leafbase::{Limits, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = Space::in_memory()?;
+    /// assert_eq!(space.limits().title, Limits::default().title);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn limits(&self) -> &Limits {
         &self.0.limits
     }
 
     /// The space's ID, name and zone.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::builder().name("Notes").zone("Asia/Tokyo").in_memory()?;
+    /// let meta = space.meta()?;
+    /// assert_eq!((meta.name.as_str(), meta.zone.as_str()), ("Notes", "Asia/Tokyo"));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// What the store reports.
@@ -253,6 +412,15 @@ impl Space {
     }
 
     /// Gives the space another name, of at most [`Limits::title`] characters. This is no row of the change log.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// space.rename("Notes of 2026")?;
+    /// assert_eq!(space.meta()?.name, "Notes of 2026");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::LimitExceeded`] at `name`; [`ErrorKind::ReadOnly`]; what else the store reports.
@@ -263,6 +431,15 @@ impl Space {
 
     /// Counts the days of the space in another time zone from now on, given by its IANA name. Daily notes keep their days. This
     /// is no row of the change log.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// space.set_zone("Europe/Lisbon")?; // from now on `today` is the day in Lisbon
+    /// assert_eq!(space.set_zone("Europe/Atlantis").unwrap_err().path(), "zone");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Validation`] at `zone` if the zone is unknown; [`ErrorKind::ReadOnly`]; what else the store reports.
@@ -280,6 +457,15 @@ impl Space {
 
     /// The URL that opens `block` in the host's app: the template of [`SpaceBuilder::url_template`] with the block's ID. Nothing
     /// is looked up.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::builder().url_template("https://notes.example/{blockId}").in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// assert_eq!(space.block_url(trip.id()), format!("https://notes.example/{}", trip.id()));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn block_url(&self, block: impl Into<BlockId>) -> String {
         self.0.url_template.replace(builder::BLOCK_ID, &block.into().to_string())
     }

@@ -54,6 +54,21 @@ impl Connection<Full> {
     /// before closed ones there. Those for the same place keep the order of the request. The inbox and daily notes are made when they
     /// are first needed. Gives the tasks in the order of the request.
     ///
+    /// ```
+    /// use leafbase::{AddTasks, DayRef, TaskDestination, TaskDraft, TaskLocation};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// let added = notes.add_tasks(AddTasks::new([
+    ///     TaskDraft::new("call Ana").due(DayRef::Tomorrow), // into the inbox
+    ///     TaskDraft::new("water the plants").at(TaskDestination::DailyNote(DayRef::Today)),
+    ///     TaskDraft::new("renew the passport").at(trip.id()),
+    /// ]))?;
+    /// assert_eq!(added[2].location, TaskLocation::Document(trip.id()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if a document does not exist, and [`crate::ErrorKind::RuleViolation`] if it is in the trash, at
     /// `tasks[n].location.documentId`; [`crate::ErrorKind::Validation`] at `tasks[n].markdown` for more than one paragraph;
@@ -106,6 +121,17 @@ impl Connection<Full> {
     }
 
     /// Deletes tasks with all below them, wherever they are, and gives back the IDs asked for.
+    ///
+    /// ```
+    /// use leafbase::{AddTasks, TaskDraft, TaskScope};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let call = notes.add_tasks(AddTasks::new([TaskDraft::new("call")]))?[0].id;
+    /// notes.delete_tasks(call)?;
+    /// assert!(notes.tasks(TaskScope::Inbox)?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// At `idsToDelete[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for a block that is no task, a

@@ -25,6 +25,19 @@ impl Connection<Full> {
     ///
     /// Costs by the size of the template, for which there is no limit of its own.
     ///
+    /// ```
+    /// use leafbase::{CreateFromTemplate, Destination, MoveDocuments};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let template = notes.create_document("Trip to ..")?.id();
+    /// notes.insert_markdown("- [ ] passport", template)?;
+    /// notes.move_documents(MoveDocuments::new([template], Destination::Templates))?;
+    /// let lisbon = notes.create_from_template(CreateFromTemplate::new(template).titled("Trip to Lisbon"))?;
+    /// assert_eq!(notes.content_markdown(lisbon.id())?, "- [ ] passport");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// At `templateId`, [`crate::ErrorKind::NotFound`], [`crate::ErrorKind::RuleViolation`] for a document that is no template,
     /// and [`crate::ErrorKind::LimitExceeded`] if a collection that it relates to has no room for another property;

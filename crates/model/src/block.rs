@@ -6,6 +6,14 @@ use crate::{
 };
 
 /// Everything a block says, without who it is and where it stands.
+///
+/// ```
+/// use leafbase_model::{BlockData, BlockKind, BlockType, ListStyle, TaskInfo, TaskState};
+/// let bullet = BlockData { list_style: ListStyle::Bullet, indentation: 1, ..BlockData::text("two shirts") };
+/// let task = TaskInfo::of_state(TaskState::Todo);
+/// let task = BlockData { list_style: ListStyle::Task, task: Some(task), ..BlockData::text("passport") };
+/// assert_eq!((bullet.block_type(), task.block_type()), (BlockType::Text, BlockType::Text));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockData {
     /// What its type holds.

@@ -84,6 +84,14 @@ pub struct Detail {
 /// Why an operation did not happen. Nothing was written, unless the message says otherwise.
 ///
 /// Serializes as `{"code", "message", "details": [{"path", "message"}]}`.
+///
+/// ```
+/// use leafbase_model::{Error, ErrorKind};
+/// let error = Error::validation("expected a colour").at("color").at("blocks[3]");
+/// assert_eq!((error.kind(), error.code(), error.path()), (ErrorKind::Validation, "VALIDATION", "blocks[3].color"));
+/// assert_eq!(error.to_string(), "blocks[3].color: expected a colour");
+/// assert!(!error.is_retryable());
+/// ```
 pub struct Error(Box<Inner>);
 
 struct Inner {

@@ -8,6 +8,12 @@ use crate::json::{FromJson, Object, deserialize_through_json};
 use crate::{Author, BlockId, Day, DocumentId, Result, Timestamp};
 
 /// Lists the documents of a scope. As JSON: `{"fetchMetadata": true}`.
+///
+/// ```
+/// use leafbase_model::ListScopedDocuments;
+/// assert_eq!(ListScopedDocuments::new().with_metadata(), serde_json::from_str(r#"{"fetchMetadata": true}"#)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ListScopedDocuments {
     /// Whether the times are shown.

@@ -22,6 +22,14 @@ impl<T: Clock + ?Sized> Clock for Arc<T> {
 }
 
 /// An instant: milliseconds since 1970-01-01T00:00:00Z. Written as RFC 3339 in UTC with milliseconds.
+///
+/// ```
+/// use leafbase_model::{Day, Timestamp};
+/// let noon = Timestamp::from_millis(1_772_366_400_000);
+/// assert_eq!(noon.to_string(), "2026-03-01T12:00:00.000Z");
+/// assert_eq!(noon.day_utc(), Day::new(2026, 3, 1)?);
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -246,6 +254,13 @@ impl<'de> Deserialize<'de> for Day {
 }
 
 /// A day as a request names it: a date, or relative to the present in the space's time zone.
+///
+/// ```
+/// use leafbase_model::{Day, DayRef};
+/// assert_eq!("tomorrow".parse::<DayRef>()?, DayRef::Tomorrow);
+/// assert_eq!("2026-03-01".parse::<DayRef>()?, DayRef::from(Day::new(2026, 3, 1)?));
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DayRef {
     /// This date.

@@ -130,7 +130,12 @@ pub trait Transaction: Read {
 }
 
 /// A state that stays as it is while others write.
-pub trait Snapshot: Read + Send + Sync {}
+pub trait Snapshot: Read + Send + Sync {
+    /// About how many keys there are, where the engine knows that without a look at them: for those who are told how far a scan is.
+    fn approximate_len(&self) -> Option<u64> {
+        None
+    }
+}
 
 /// What a commit promises when it returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -213,6 +213,14 @@ impl SpaceStore {
         backup::backup(&*self.store.snapshot()?, path.as_ref(), progress)
     }
 
+    /// About how many rows [`Self::check`] and [`Self::backup_to`] will read, where the engine knows that. One look-up at most.
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub fn approximate_rows(&self) -> Result<Option<u64>> {
+        Ok(self.store.snapshot()?.approximate_len())
+    }
+
     /// How large it is. Counts by walking the keys.
     ///
     /// # Errors

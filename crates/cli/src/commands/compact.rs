@@ -23,7 +23,7 @@ impl Compact {
         let notes = app.writer()?;
         let space = notes.space();
         let bytes_before = space.stats()?.bytes;
-        progress::while_running("compacting", || space.compact())?;
+        progress::while_running(format!("compacting {}", line::bytes(bytes_before)), || space.compact())?;
         let bytes = space.stats()?.bytes;
         if app.common.json {
             return app.out.json(&Compacted { bytes_before, bytes });

@@ -27,6 +27,23 @@ impl<S: Sight> Connection<S> {
     /// items given last and the eight that follow, and the reply goes on at the nearest of them that is still there. If none of these
     /// sixteen is, it begins anew, so that nothing is left out.
     ///
+    /// ```
+    /// # use leafbase::{AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, SchemaDraft, Space};
+    /// use leafbase::GetItems;
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let notes = Space::in_memory()?.connect();
+    /// # let home = notes.create_document("Home")?;
+    /// # let schema = SchemaDraft::new("Chores", [PropertyDraft::new("Due", PropertyKind::Date)]);
+    /// # let chores = notes.create_collection(CreateCollection::new(schema, home.id()))?.id;
+    /// notes.add_items(AddItems::new(chores, ["Sweep", "Mop", "Dust"].map(ItemDraft::new)))?;
+    /// assert_eq!(notes.items(chores)?.len(), 3); // all of them
+    /// let page = notes.items(GetItems::of(chores).limit(2))?;
+    /// let rest = notes.items(GetItems::of(chores).after(page.next_cursor.clone().unwrap()))?;
+    /// assert_eq!((page.len(), rest[0].title.as_str()), (2, "Dust"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `collectionId`; [`crate::ErrorKind::LimitExceeded`] if it would be more than
     /// [`crate::Limits::blocks_per_fetch`] items and blocks of their pages; [`crate::ErrorKind::Validation`] at `limit` for 0, and at
@@ -117,6 +134,20 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Deletes items with their pages, and takes them out of every relation. Gives back the IDs asked for.
+    ///
+    /// ```
+    /// # use leafbase::{AddItems, CreateCollection, ItemDraft, SchemaDraft, Space};
+    /// use leafbase::DeleteItems;
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let notes = Space::in_memory()?.connect();
+    /// # let home = notes.create_document("Home")?;
+    /// # let chores = notes.create_collection(CreateCollection::new(SchemaDraft::new("Chores", []), home.id()))?.id;
+    /// let added = notes.add_items(AddItems::new(chores, ["Sweep", "Mop"].map(ItemDraft::new)))?;
+    /// notes.delete_items(DeleteItems::new(chores, [added[0].id]))?;
+    /// assert_eq!(notes.items(chores)?[0].title, "Mop");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `collectionId`, and at `idsToDelete[n]` for what is no item of the collection;

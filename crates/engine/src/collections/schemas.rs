@@ -26,6 +26,19 @@ impl<S: Sight> Connection<S> {
     /// scoped connection of all but those: by document and ID, each with its name and how many items it has. Costs what it returns, and
     /// on a scoped connection the documents of the scope.
     ///
+    /// ```
+    /// use leafbase::{CreateCollection, ListCollections, SchemaDraft};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let home = notes.create_document("Home")?;
+    /// notes.create_collection(CreateCollection::new(SchemaDraft::new("Chores", []), home.id()))?;
+    /// let found = notes.list_collections(ListCollections::default())?;
+    /// assert_eq!((found[0].name.as_str(), found[0].item_count), ("Chores", 0));
+    /// assert_eq!(notes.list_collections(ListCollections::of([home.id()]))?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `documentIds[n]`, in either mode; on the full space [`crate::ErrorKind::Validation`] at `documentFilterMode` for
     /// [`DocumentFilterMode::Exclude`]; [`crate::ErrorKind::LimitExceeded`] at `documentIds` for more than
@@ -92,6 +105,19 @@ impl<S: Sight> Connection<S> {
 
     /// The schema of a collection: as it is kept, to be changed and given to [`Self::replace_schema`], or as JSON Schema 2020-12 that a
     /// request to add or update items has to meet.
+    ///
+    /// ```
+    /// use leafbase::{CreateCollection, GetSchema, PropertyDraft, PropertyKind, SchemaDraft, SchemaFormat};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// let home = notes.create_document("Home")?;
+    /// let schema = SchemaDraft::new("Chores", [PropertyDraft::new("Due", PropertyKind::Date)]);
+    /// let chores = notes.create_collection(CreateCollection::new(schema, home.id()))?.id;
+    /// let reply = notes.collection_schema(GetSchema::new(chores, SchemaFormat::JsonSchemaItems))?;
+    /// assert!(serde_json::to_string(&reply).unwrap().contains(r#""due":"#));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `collectionId`.

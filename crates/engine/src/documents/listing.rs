@@ -23,6 +23,17 @@ impl Connection<Full> {
     /// Every document of the space, by ID and without metadata; those in the trash are marked. The inbox is hidden.
     /// Costs what it returns.
     ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = leafbase::Space::in_memory()?.connect();
+    /// notes.create_documents(leafbase::CreateDocuments::titled(["Lisbon", "Porto"]))?;
+    /// let mut titles: Vec<_> = notes.documents()?.iter().map(|document| document.title.clone()).collect();
+    /// titles.sort();
+    /// assert_eq!(titles, ["Lisbon", "Porto"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// What the store reports.
     pub fn documents(&self) -> Result<Items<Document>> {

@@ -12,6 +12,18 @@ use crate::tree::Tree;
 impl Connection<Scoped> {
     /// The documents of the scope, by ID and without metadata. One in the trash is not among them. Costs by the size of the scope.
     ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// let guest = space.scoped([trip.id()]);
+    /// assert_eq!(guest.documents()?[0].title, "Trip");
+    /// space.connect().delete_documents(trip.id())?; // into the trash
+    /// assert!(guest.documents()?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// What the store reports.
     pub fn documents(&self) -> Result<Items<ScopedDocument>> {
@@ -20,6 +32,17 @@ impl Connection<Scoped> {
 
     /// The documents of the scope, by ID, with their times if the request asks for them. One in the trash is not among them.
     /// Costs by the size of the scope.
+    ///
+    /// ```
+    /// use leafbase::ListScopedDocuments;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// let listed = space.scoped([trip.id()]).list_documents(ListScopedDocuments::new().with_metadata())?;
+    /// assert!(listed[0].times.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// What the store reports.
@@ -33,6 +56,18 @@ impl Connection<Scoped> {
     }
 
     /// The document, with its times.
+    ///
+    /// ```
+    /// use leafbase::ErrorKind;
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let (trip, diary) = (space.connect().create_document("Trip")?, space.connect().create_document("Diary")?);
+    /// let guest = space.scoped([trip.id()]);
+    /// assert_eq!(guest.document(trip.id())?.title, "Trip");
+    /// assert_eq!(guest.document(diary.id()).unwrap_err().kind(), ErrorKind::NotFound);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`].

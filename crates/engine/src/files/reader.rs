@@ -14,6 +14,23 @@ use crate::space::Space;
 ///
 /// If the file goes meanwhile, or a scoped connection sees no block any more that shows it, the next chunk is an error of kind [`io::ErrorKind::NotFound`]. What is damaged is one of kind
 /// [`io::ErrorKind::InvalidData`]. The errors hold the [`Error`] of the space.
+///
+/// ```
+/// use leafbase::UploadFile;
+/// use std::io::{Read, Seek, SeekFrom};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let notes = leafbase::Space::in_memory()?.connect();
+/// let trip = notes.create_document("Trip")?;
+/// let uploaded = notes.upload_file(UploadFile::new(trip.id()).named("budget.csv"), &b"what,how much\ntram,3.10\n"[..])?;
+///
+/// let mut file = notes.open_file(uploaded.asset_url.id())?;
+/// file.seek(SeekFrom::Start(14))?; // what an HTTP range asks for
+/// let mut rest = String::new();
+/// file.read_to_string(&mut rest)?;
+/// assert_eq!((file.len(), rest.as_str()), (24, "tram,3.10\n"));
+/// # Ok(())
+/// # }
+/// ```
 pub struct FileReader {
     space: Space,
     record: AssetRecord,

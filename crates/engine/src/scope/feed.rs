@@ -113,6 +113,18 @@ impl Connection<Scoped> {
 
     /// The number of the last write to documents of the scope since it was made; 0 if there was none.
     ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::in_memory()?;
+    /// let trip = space.connect().create_document("Trip")?;
+    /// let guest = space.scoped([trip.id()]);
+    /// space.connect().create_document("Diary")?; // not seen, not counted
+    /// guest.insert_markdown("passport", trip.id())?;
+    /// assert_eq!(guest.last_sequence()?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// What the store reports.
     pub fn last_sequence(&self) -> Result<u64> {

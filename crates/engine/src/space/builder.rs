@@ -83,18 +83,67 @@ impl SpaceBuilder {
     }
 
     /// Where the present comes from. Default: [`SystemClock`].
+    ///
+    /// A test holds the present still:
+    ///
+    /// ```
+    /// use leafbase::{Clock, DayRef, Position, Space, Timestamp};
+    /// struct Still;
+    /// impl Clock for Still {
+    ///     fn now(&self) -> Timestamp {
+    ///         Timestamp::from_millis(1_772_323_200_000)
+    ///     }
+    /// }
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::builder().clock(Still).in_memory()?.connect();
+    /// notes.insert_markdown("rain", Position::end_of_day(DayRef::Today))?;
+    /// assert_eq!(notes.documents()?[0].title, "Sunday, 1 March 2026");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
     /// Where IDs come from. Default: [`RandomIds`].
+    ///
+    /// So that the IDs of a test are the same each time:
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU8, Ordering};
+    /// use leafbase::{IdSource, Space, Timestamp};
+    /// struct Counted(AtomicU8);
+    /// impl IdSource for Counted {
+    ///     fn mint(&self, _: Timestamp) -> [u8; 16] {
+    ///         let mut id = [0; 16];
+    ///         id[15] = self.0.fetch_add(1, Ordering::Relaxed);
+    ///         id
+    ///     }
+    /// }
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::builder().ids(Counted(AtomicU8::new(1))).in_memory()?.connect();
+    /// assert_eq!(notes.create_document("Trip")?.id().to_string(), "00000000000000000000000002"); // 1 is the space
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn ids(mut self, ids: impl IdSource + 'static) -> Self {
         self.ids = Arc::new(ids);
         self
     }
 
     /// What one request may ask. Default: the documented [`Limits`].
+    ///
+    /// ```
+    /// use leafbase::{Limits, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let mut limits = Limits::default();
+    /// limits.upload = 1_000_000;
+    /// let space = Space::builder().limits(limits).in_memory()?;
+    /// assert_eq!(space.limits().upload, 1_000_000);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -123,6 +172,19 @@ impl SpaceBuilder {
     }
 
     /// Whether the space is opened for reading only: every write is then [`ErrorKind::ReadOnly`]. Default: no.
+    ///
+    /// ```
+    /// use leafbase::{ErrorKind, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// # Space::create(&path)?.close()?;
+    /// let space = Space::builder().read_only(true).open(&path)?;
+    /// let refused = space.connect().create_document("Trip").unwrap_err();
+    /// assert_eq!(refused.kind(), ErrorKind::ReadOnly);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.options = self.options.read_only(read_only);
         self
@@ -136,6 +198,18 @@ impl SpaceBuilder {
     }
 
     /// Makes a space in the new directory `path` and opens it. A crash on the way leaves nothing at `path`.
+    ///
+    /// ```
+    /// use leafbase::Space;
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// let refused = Space::builder().zone("Europe/Atlantis").create(&path).unwrap_err();
+    /// assert_eq!((refused.path(), path.exists()), ("zone", false));
+    /// Space::builder().zone("Europe/Lisbon").create(&path)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Validation`] at `zone` if the zone is unknown, at `url_template` if that does not hold `{blockId}`, and
@@ -155,6 +229,18 @@ impl SpaceBuilder {
 
     /// Opens the space in the directory `path`. What a crash left of uploads is swept away, unless it is opened for reading only.
     ///
+    /// ```
+    /// use leafbase::{Durability, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("notes.leafbase");
+    /// # Space::create(&path)?.close()?;
+    /// let space = Space::builder().durability(Durability::Relaxed).cache_bytes(8 << 20).open(&path)?;
+    /// assert_eq!(space.connect().documents()?.len(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`ErrorKind::Validation`] at `url_template`. Of the directory each its own kind, and the files untouched: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`],
     /// [`ErrorKind::AlreadyOpen`], [`ErrorKind::Corrupted`], [`ErrorKind::NewerFormat`], [`ErrorKind::ReadOnly`],
@@ -167,6 +253,14 @@ impl SpaceBuilder {
     }
 
     /// Makes a space that lives in memory and goes with its last handle.
+    ///
+    /// ```
+    /// # fn main() -> leafbase::Result<()> {
+    /// let space = leafbase::Space::builder().name("Scratch").in_memory()?;
+    /// assert_eq!(space.connect().info()?.space.name, "Scratch");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`ErrorKind::Validation`] at `zone` or `url_template`, [`ErrorKind::LimitExceeded`] at `name`, as for [`Self::create`].

@@ -52,6 +52,19 @@ impl Space {
 
     /// As [`Self::salvage`]. `progress` is told how many pages and records are done, and may break off: nothing is left at `to` then.
     ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use leafbase::{ErrorKind, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let (damaged, saved) = (directory.path().join("notes"), directory.path().join("saved"));
+    /// # Space::create(&damaged)?.close()?;
+    /// let stopped = Space::salvage_with(&damaged, &saved, &mut |_| ControlFlow::Break(())).unwrap_err();
+    /// assert_eq!((stopped.kind(), saved.exists()), (ErrorKind::Canceled, false));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Self::salvage`], and [`ErrorKind::Canceled`].
     pub fn salvage_with(

@@ -47,6 +47,22 @@ impl Connection<Full> {
     ///
     /// `progress` is told the number of documents and uploaded files done, and may break off: the report says so.
     ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use leafbase::{ExportOptions, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let path = directory.path().join("out");
+    /// let notes = Space::in_memory()?.connect();
+    /// let trip = notes.create_document("Trip")?;
+    /// notes.insert_markdown("- [ ] passport", trip.id())?;
+    /// let report = notes.export_folder(&path, &ExportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
+    /// assert_eq!(report.documents, 1);
+    /// assert_eq!(std::fs::read_to_string(path.join("Trip.md")).unwrap(), "- [ ] passport\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] if the directory holds something, unless the options allow it; what the operating system or
     /// the store reports. Files that were written before stay.

@@ -49,6 +49,24 @@ impl Connection<Full> {
     /// which the total grows. It may break off: the report says so, and what was imported stays, whole; a link to a heading that was
     /// not looked for leads to the document.
     ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use leafbase::{ImportOptions, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// # let vault = directory.path();
+    /// # std::fs::write(vault.join("Trip.md"), "See [[Packing]].").unwrap();
+    /// # std::fs::write(vault.join("Packing.md"), "##### Clothes").unwrap();
+    /// let notes = Space::in_memory()?.connect();
+    /// let report = notes.import_folder(vault, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
+    /// assert_eq!((report.documents, report.links), (2, 1));
+    /// for adaptation in &report.adaptations {
+    ///     println!("{}: {}", adaptation.path, adaptation.message); // a heading of level 5 became one of level 4
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if there is no such directory, or no such folder in the space; what the operating system or
     /// the store reports. What was imported before stays.
@@ -62,6 +80,18 @@ impl Connection<Full> {
     }
 
     /// Imports markdown files from elsewhere: [`crate::MemorySource`], or a source of the host's own.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use leafbase::{ImportOptions, MemorySource, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// let mut source = MemorySource::from_iter([("Lisbon/Trip.md", "# Packing"), ("2026-03-01.md", "rain")]);
+    /// let report = notes.import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))?;
+    /// assert_eq!((report.documents, report.folders), (2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Self::import_folder`], and what the source reports.

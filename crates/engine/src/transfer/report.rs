@@ -5,6 +5,12 @@ use serde::Serialize;
 use leafbase_model::FolderId;
 
 /// How a folder of markdown files is imported.
+///
+/// ```
+/// use leafbase::ImportOptions;
+/// let options = ImportOptions::new().daily_notes(false).attachments(false); // documents alone
+/// # let _ = options;
+/// ```
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
     pub(super) folder: Option<FolderId>,

@@ -48,6 +48,14 @@ pub trait ImportSource {
 }
 
 /// Files in memory: `MemorySource::from_iter([("Trip.md", "# Packing")])`.
+///
+/// ```
+/// use leafbase::{ImportSource, MemorySource, SourceEntry};
+/// let mut source = MemorySource::from_iter([("Lisbon/Trip.md", "# Packing")]);
+/// assert_eq!(source.entries()?, [SourceEntry::File("Lisbon/Trip.md".to_owned())]);
+/// assert_eq!(source.read("Lisbon/Trip.md", 1_000)?, b"# Packing");
+/// # Ok::<(), leafbase::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemorySource(BTreeMap<String, Vec<u8>>);
 

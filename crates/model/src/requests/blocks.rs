@@ -15,6 +15,15 @@ pub enum FetchFrom {
 }
 
 /// Reads a block with what is below it. As JSON: `{"id": "..", "maxDepth": 1, "fetchMetadata": true}`, or `date` for `id`.
+///
+/// ```
+/// use leafbase_model::{BlockId, Fetch};
+/// # let page = BlockId::NIL;
+/// let request: Fetch = serde_json::from_str(r#"{"id": "00000000000000000000000000", "maxDepth": 1, "fetchMetadata": true}"#)?;
+/// assert_eq!(request, Fetch::new(page).depth(1).with_metadata());
+/// assert_eq!(serde_json::from_str::<Fetch>(r#"{"date": "today"}"#)?, Fetch::today());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetch {
     /// Where it begins.
@@ -142,6 +151,14 @@ impl FromJson for InsertBlocks {
 }
 
 /// Changes blocks; only the fields given change. As JSON: `{"blocks": [{"id": "..", ..}]}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, BlockPatch, UpdateBlocks};
+/// # let (first, second) = (BlockId::from_bytes([1; 16]), BlockId::from_bytes([2; 16]));
+/// let request = UpdateBlocks::new([BlockPatch::markdown(first, "shirts"), BlockPatch::of(second).with_indentation(1)]);
+/// assert_eq!(request.blocks.len(), 2);
+/// assert_eq!(UpdateBlocks::from(BlockPatch::markdown(first, "shirts")).blocks, request.blocks[..1]);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UpdateBlocks {
     /// The changes; a block may be named once.
@@ -171,6 +188,14 @@ impl FromJson for UpdateBlocks {
 }
 
 /// Deletes blocks with all below them. As JSON: `{"blockIds": [".."]}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, DeleteBlocks};
+/// # let block = BlockId::NIL;
+/// let request: DeleteBlocks = serde_json::from_str(r#"{"blockIds": "00000000000000000000000000"}"#)?; // or a list of them
+/// assert_eq!(request, DeleteBlocks::from(block));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteBlocks {
     /// The blocks.
@@ -205,6 +230,16 @@ impl FromJson for DeleteBlocks {
 }
 
 /// Moves blocks with all below them; they keep the order of the request. As JSON: `{"blockIds": [".."], "position": {..}}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, MoveBlocks, Position};
+/// # let (passport, charger) = (BlockId::NIL, BlockId::from_bytes([1; 16]));
+/// let request: MoveBlocks = serde_json::from_str(
+///     r#"{"blockIds": ["00000000000000000000000000"], "position": {"position": "after", "siblingId": "01040G2081040G2081040G2081"}}"#,
+/// )?;
+/// assert_eq!(request, MoveBlocks::new([passport], Position::after(charger)));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveBlocks {
     /// The blocks.

@@ -62,6 +62,15 @@ impl Serialize for ListCollections {
 }
 
 /// Makes a collection. As JSON: `{"schema": {..}, "position": {..}}`. Its name is the schema's.
+///
+/// ```
+/// use leafbase_model::{CreateCollection, DocumentId, PropertyDraft, PropertyKind, SchemaDraft, SelectOption};
+/// # let library = DocumentId::NIL;
+/// let shelf = PropertyKind::SingleSelect(vec![SelectOption::new("Novel"), SelectOption::new("Essay")]);
+/// let schema = SchemaDraft::new("Books", [PropertyDraft::new("Pages", PropertyKind::Number), PropertyDraft::new("Shelf", shelf)]);
+/// let request = CreateCollection::new(schema, library); // at the end of the document
+/// # assert_eq!(request.schema.properties.len(), 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateCollection {
     /// What its items look like.
@@ -161,6 +170,14 @@ fn write_flag<M: SerializeMap>(map: &mut M, name: &'static str, flag: bool) -> s
 
 /// Gives a collection another schema: all of it, properties that are not named go with their values. As JSON:
 /// `{"collectionId": "..", "schema": {..}, "dropUnconvertible": true}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft};
+/// # let books = BlockId::NIL;
+/// let pages = PropertyDraft { key: Some("pages".to_owned()), ..PropertyDraft::new("Length", PropertyKind::Number) }; // renamed
+/// let request = ReplaceSchema::new(books, SchemaDraft::new("Books", [pages])).dropping_unconvertible();
+/// assert!(request.drop_unconvertible);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplaceSchema {
     /// The collection.
@@ -208,6 +225,14 @@ impl Serialize for ReplaceSchema {
 }
 
 /// Reads the items of a collection, in its order. As JSON: `{"collectionId": "..", "maxDepth": 0, "limit": 50, "cursor": ".."}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, GetItems};
+/// # let books = BlockId::NIL;
+/// let json = r#"{"collectionId": "00000000000000000000000000", "maxDepth": 0, "limit": 50}"#;
+/// assert_eq!(GetItems::of(books).depth(0).limit(50), serde_json::from_str(json)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetItems {
     /// The collection.
@@ -362,6 +387,19 @@ impl Serialize for ItemDraft {
 
 /// Puts items at the end of a collection, in this order. As JSON:
 /// `{"collectionId": "..", "items": [{..}], "allowNewSelectOptions": true}`.
+///
+/// ```
+/// use leafbase_model::{AddItems, BlockId, ItemDraft};
+/// # let books = BlockId::NIL;
+/// let request = AddItems::new(books, [ItemDraft::new("Dune").with("shelf", "Novel")]).allowing_new_select_options();
+/// let json = serde_json::json!({
+///     "collectionId": books,
+///     "items": [{"title": "Dune", "properties": {"shelf": "Novel"}}],
+///     "allowNewSelectOptions": true,
+/// });
+/// assert_eq!(serde_json::to_value(request)?, json);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct AddItems {
     /// The collection.
@@ -411,6 +449,15 @@ impl Serialize for AddItems {
 
 /// A change to an item: what is not given stays, and `null` clears a property. As JSON:
 /// `{"id": "..", "title": "..", "properties": {"due": null}}`. Its page is changed by the block operations.
+///
+/// ```
+/// use leafbase_model::{BlockId, ItemUpdate};
+/// # let dune = BlockId::NIL;
+/// let change = ItemUpdate::of(dune).with_title("Dune (1965)").with("pages", 412).with("lent_to", ());
+/// let json = serde_json::json!({"id": dune, "title": "Dune (1965)", "properties": {"pages": 412, "lent_to": null}});
+/// assert_eq!(serde_json::to_value(change)?, json);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ItemUpdate {
     /// The item.

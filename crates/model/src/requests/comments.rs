@@ -33,6 +33,14 @@ impl FromJson for CommentDraft {
 }
 
 /// Adds comments to blocks. As JSON: `{"comments": [{"blockId": "..", "content": ".."}]}`.
+///
+/// ```
+/// use leafbase_model::{AddComments, BlockId, CommentDraft};
+/// # let block = BlockId::NIL;
+/// let json = r#"{"comments": [{"blockId": "00000000000000000000000000", "content": "when?"}]}"#;
+/// assert_eq!(AddComments::new([CommentDraft::new(block, "when?")]), serde_json::from_str(json)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AddComments {
     /// The comments; those on the same block stay in this order.

@@ -10,6 +10,14 @@ use crate::{
 };
 
 /// A range of days in the space's zone, both ends included; none is no bound.
+///
+/// ```
+/// use leafbase_model::{Day, DayRange, DayRef};
+/// let march = DayRange { from: Some(Day::new(2026, 3, 1)?.into()), to: Some(Day::new(2026, 3, 31)?.into()) };
+/// assert_ne!(march, DayRange::since(DayRef::Yesterday));
+/// assert_eq!(DayRange::on(DayRef::Today).from, DayRange::on(DayRef::Today).to);
+/// # Ok::<(), leafbase_model::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DayRange {
     /// The first.
@@ -236,6 +244,14 @@ impl Serialize for ListDocuments {
 
 /// Makes documents. As JSON: `{"documents": [{"title": "..", "content": [..]}], "destination": {"folderId": ".."}}`; each has
 /// the fields of a page, whose `type` may be left out. The destination is `unsorted` if it is left out.
+///
+/// ```
+/// use leafbase_model::{CreateDocuments, Destination};
+/// let request: CreateDocuments =
+///     serde_json::from_str(r#"{"documents": [{"title": "Trip"}], "destination": {"destination": "templates"}}"#)?;
+/// assert_eq!(request, CreateDocuments::titled(["Trip"]).at(Destination::Templates));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CreateDocuments {
     /// The documents: each a page with its content.
@@ -295,6 +311,14 @@ impl Serialize for CreateDocuments {
 }
 
 /// Makes a document as a copy of a template. As JSON: `{"templateId": "..", "title": "..", "destination": {..}}`.
+///
+/// ```
+/// use leafbase_model::{CreateFromTemplate, DocumentId};
+/// # let template = DocumentId::NIL;
+/// let json = r#"{"templateId": "00000000000000000000000000", "title": "Trip to Lisbon"}"#;
+/// assert_eq!(CreateFromTemplate::new(template).titled("Trip to Lisbon"), serde_json::from_str(json)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateFromTemplate {
     /// The template.
@@ -387,6 +411,15 @@ impl FromJson for DeleteDocuments {
 }
 
 /// Moves documents, also out of the trash. As JSON: `{"documentIds": [".."], "destination": {"destination": "unsorted"}}`.
+///
+/// ```
+/// use leafbase_model::{Destination, DocumentId, FolderId, MoveDocuments};
+/// # let (trip, travel) = (DocumentId::NIL, FolderId::NIL);
+/// let json = r#"{"documentIds": "00000000000000000000000000", "destination": {"destination": "unsorted"}}"#;
+/// assert_eq!(MoveDocuments::new([trip], Destination::Unsorted), serde_json::from_str(json)?);
+/// assert_eq!(MoveDocuments::new([trip], travel).destination, Destination::Folder(travel));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveDocuments {
@@ -438,6 +471,13 @@ impl FromJson for RestoreDailyNotes {
 }
 
 /// Which documents of the trash are erased for good. As JSON: `{"documentIds": [".."]}` or `{"olderThanDays": 30}`.
+///
+/// ```
+/// use leafbase_model::PurgeDocuments;
+/// let request: PurgeDocuments = serde_json::from_str(r#"{"olderThanDays": 30}"#)?;
+/// assert_eq!(request, PurgeDocuments::OlderThanDays(30));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PurgeDocuments {
     /// These.

@@ -11,6 +11,13 @@ use crate::{Error, FolderId, FolderRef, Result};
 /// A folder that is to be made, with the folders in it. As JSON: `{"name": "..", "parentFolderId": "..", "folders": [..]}`.
 ///
 /// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and serializing recurse through it.
+///
+/// ```
+/// use leafbase_model::FolderDraft;
+/// let json = r#"{"name": "Travel", "folders": [{"name": "Lisbon"}]}"#;
+/// assert_eq!(FolderDraft::new("Travel").with_folders([FolderDraft::new("Lisbon")]), serde_json::from_str(json)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct FolderDraft {
     /// Its name.

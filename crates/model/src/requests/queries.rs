@@ -273,6 +273,22 @@ impl Serialize for Sort {
 
 /// Finds items. As JSON:
 /// `{"collectionId": "..", "filter": {..}, "sort": [{"property": "due"}], "maxDepth": 0, "limit": 20, "cursor": ".."}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, Filter, Operator, QueryItems, Sort};
+/// # let books = BlockId::NIL;
+/// let short = Filter::on("pages", Operator::LessThan, 350);
+/// let request = QueryItems::of(books).filtered(short).sorted(Sort::descending("pages")).depth(0).limit(20);
+/// let json = serde_json::json!({
+///     "collectionId": books,
+///     "filter": {"property": "pages", "lessThan": 350},
+///     "sort": [{"property": "pages", "direction": "descending"}],
+///     "maxDepth": 0,
+///     "limit": 20,
+/// });
+/// assert_eq!(serde_json::to_value(request)?, json);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryItems {
     /// The collection.
@@ -348,6 +364,14 @@ impl Serialize for QueryItems {
 }
 
 /// Counts items. As JSON: `{"collectionId": "..", "filter": {..}, "groupBy": "state"}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, CountItems};
+/// # let books = BlockId::NIL;
+/// let json = r#"{"collectionId": "00000000000000000000000000", "groupBy": "shelf"}"#;
+/// assert_eq!(CountItems::of(books).grouped_by("shelf"), serde_json::from_str(json)?);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct CountItems {
     /// The collection.

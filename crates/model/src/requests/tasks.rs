@@ -62,6 +62,13 @@ pub enum TaskScope {
 
 /// Lists tasks. As JSON: `{"scope": "document", "documentId": "..", "limit": 50, "cursor": ".."}`; `documentId` exactly where the
 /// scope is `document`.
+///
+/// ```
+/// use leafbase_model::{ListTasks, TaskScope};
+/// let request: ListTasks = serde_json::from_str(r#"{"scope": "upcoming", "limit": 50}"#)?;
+/// assert_eq!(request, ListTasks::new(TaskScope::Upcoming).limit(50));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListTasks {
     /// Which.
@@ -198,6 +205,15 @@ impl Serialize for TaskDestination {
 
 /// A task that is to be made. As JSON: `{"markdown": "..", "taskInfo": {"scheduleDate": "tomorrow"}, "location": {"type": "inbox"}}`;
 /// without a location it goes to the inbox.
+///
+/// ```
+/// use leafbase_model::{DayRef, TaskDestination, TaskDraft};
+/// let request: TaskDraft = serde_json::from_str(
+///     r#"{"markdown": "call Ana", "taskInfo": {"deadlineDate": "tomorrow"}, "location": {"type": "dailyNote", "date": "today"}}"#,
+/// )?;
+/// assert_eq!(request, TaskDraft::new("call Ana").due(DayRef::Tomorrow).at(TaskDestination::DailyNote(DayRef::Today)));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskDraft {
     /// What is to be done: inline markdown.
@@ -281,6 +297,19 @@ impl FromJson for AddTasks {
 }
 
 /// A change to a task: what is not given stays. As JSON: `{"id": "..", "markdown": "..", "taskInfo": {"state": "done"}, "location": {..}}`.
+///
+/// ```
+/// use leafbase_model::{BlockId, DocumentId, TaskState, TaskUpdate};
+/// # let (call, trip) = (BlockId::NIL, DocumentId::NIL);
+/// let change = TaskUpdate::of(call).with_state(TaskState::Done).with_deadline_date(None).moved_to(trip);
+/// let json = serde_json::json!({
+///     "id": call,
+///     "taskInfo": {"state": "done", "deadlineDate": null},
+///     "location": {"type": "document", "documentId": trip},
+/// });
+/// assert_eq!(serde_json::to_value(change)?, json);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskUpdate {
     /// The task.

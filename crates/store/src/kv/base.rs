@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 use leafbase_model::Result;
-use redb::{ReadOnlyTable, ReadableDatabase, TableDefinition};
+use redb::{ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableDefinition};
 
 use super::failure::Health;
 use super::guard::Guard;
@@ -44,6 +44,11 @@ impl Base {
             visiting.set(false);
             Ok(true)
         })
+    }
+
+    /// How many keys there are, as the root of the table says; nothing else is read.
+    pub(super) fn len(&self) -> Result<u64> {
+        self.health.guard(|| self.table.len().map_err(|error| self.health.report(error)))
     }
 
     pub(super) fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {

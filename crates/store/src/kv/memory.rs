@@ -45,7 +45,11 @@ impl fmt::Debug for MemoryStore {
 
 struct State(Tree);
 
-impl Snapshot for State {}
+impl Snapshot for State {
+    fn approximate_len(&self) -> Option<u64> {
+        Some(self.0.size() as u64)
+    }
+}
 
 impl Read for State {
     fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {

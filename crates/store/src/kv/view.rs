@@ -22,7 +22,12 @@ pub(super) struct View {
     pub(super) edits: Edits,
 }
 
-impl Snapshot for View {}
+impl Snapshot for View {
+    /// Edits are not counted: most stand for a row that is there, and there are few of them.
+    fn approximate_len(&self) -> Option<u64> {
+        self.base.len().ok()
+    }
+}
 
 impl Read for View {
     fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
