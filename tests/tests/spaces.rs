@@ -166,13 +166,15 @@ fn a_copy_and_a_check_can_be_broken_off() {
     assert_eq!(space.check_with(&mut |_| ControlFlow::Break(())).unwrap_err().kind(), ErrorKind::Canceled);
 }
 
+type Tell<'t> = &'t mut dyn FnMut(Progress) -> ControlFlow<()>;
+
 #[test]
 fn a_copy_and_a_check_tell_how_far_they_are() {
     let directory = tempfile::tempdir().unwrap();
     let space = notes_in(&directory.path().join("notes"));
     space.flush().unwrap();
     let rows = space.check().unwrap().rows;
-    let last_told = |work: &dyn Fn(&mut dyn FnMut(Progress) -> ControlFlow<()>)| {
+    let last_told = |work: &dyn Fn(Tell<'_>)| {
         let mut last = None;
         work(&mut |progress| {
             assert!(progress.total.is_some_and(|total| progress.done <= total), "{progress:?}");

@@ -34,7 +34,7 @@ pub fn searches(notes: &Connection, random: &mut Random, times: usize, when: &st
         let found: BTreeSet<DocumentId> = found.iter().map(|hit| hit.document_id).collect();
         if found != expected {
             let odd = texts.iter().find(|(id, text)| found.contains(id) != text.contains(word));
-            let said = odd.map_or("", |(_, text)| around(text, word));
+            let said = odd.map(|(_, text)| around(text, word)).unwrap_or_default();
             let what = format!("{when}: a search of `{word}` finds {found:?}, and it is in {expected:?}: {said}");
             return Err(Failure::new(Fault::WrongData, what));
         }
@@ -59,10 +59,9 @@ fn said(item: &str) -> String {
 }
 
 /// Where a text has a word, or how it begins.
-fn around<'t>(text: &'t str, word: &str) -> &'t str {
-    let at = text.find(word).unwrap_or_default();
-    let (start, end) = (text.floor_char_boundary(at.saturating_sub(300)), text.floor_char_boundary(at + 100));
-    text.get(start..end).unwrap_or_default()
+fn around(text: &str, word: &str) -> String {
+    let before = text.find(word).map_or(0, |at| text.get(..at).map_or(0, |before| before.chars().count()));
+    text.chars().skip(before.saturating_sub(300)).take(400).collect()
 }
 
 /// All that is said in each document that searches look at.
