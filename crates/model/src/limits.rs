@@ -46,6 +46,12 @@ impl Limits {
     pub const QUERY_CONDITIONS: usize = 200;
     /// Values that items are counted by: bounds the reply.
     pub const QUERY_GROUPS: usize = 10_000;
+    /// Texts that one search asks for.
+    pub const TERMS: usize = 32;
+    /// Bytes of one of them.
+    pub const TERM_BYTES: usize = 256;
+    /// Documents that one search finds: the best.
+    pub const SEARCH_RESULTS: usize = 20;
     /// Patterns in one search.
     pub const PATTERNS: usize = 8;
     /// Bytes of one pattern.

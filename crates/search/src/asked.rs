@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use frostem::{Algorithm, Stemmer};
-use leafbase_model::{Error, Result};
+use leafbase_model::{Error, Limits, Result};
 
 use crate::document::stem_of;
 use crate::query::{QueryWord, query_words};
 
 /// The most texts of a search.
-pub const MOST_TERMS: usize = 32;
+pub const MOST_TERMS: usize = Limits::TERMS;
 /// The longest of them, in bytes.
-pub const LONGEST_TERM: usize = 256;
+pub const LONGEST_TERM: usize = Limits::TERM_BYTES;
 
 /// A word in a row of words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,8 +1,13 @@
 //! Limits, one below, at, and above.
 
 pub mod asking;
+mod collections;
+mod lists;
+mod search;
+mod texts;
+mod whole;
 
-use leafbase::{Error, Fetch, Limits, Space};
+use leafbase::{Connection, Error, Fetch, Limits, Space};
 use serde_json::json;
 
 use crate::host::{Host, wrong};
@@ -13,13 +18,27 @@ fn small() -> Limits {
     limits
 }
 
-/// Asserts which of the sizes around `limit` are taken in.
-fn around(limit: usize, path: &str, send: impl Fn(usize) -> Result<(), Error>) {
+/// Asserts which of the sizes around `limit` are taken in. What is refused leaves no trace.
+fn around(notes: &Connection, limit: usize, path: &str, send: impl Fn(usize) -> Result<(), Error>) {
+    around_made(notes, limit, path, |size| size, send);
+}
+
+/// The same of requests that first need something to be there.
+fn around_made<T>(
+    notes: &Connection,
+    limit: usize,
+    path: &str,
+    make: impl Fn(usize) -> T,
+    send: impl Fn(T) -> Result<(), Error>,
+) {
     for size in [limit - 1, limit] {
-        send(size).unwrap_or_else(|error| panic!("{size} of {limit} at {path}: {error}"));
+        send(make(size)).unwrap_or_else(|error| panic!("{size} of {limit} at {path}: {error}"));
     }
     for size in [limit + 1, limit * 3] {
-        assert_eq!(wrong(&send(size).unwrap_err()), format!("LIMIT_EXCEEDED {path}").trim_end(), "{size} of {limit}");
+        let made = make(size);
+        let before = notes.space().stats().unwrap();
+        assert_eq!(wrong(&send(made).unwrap_err()), format!("LIMIT_EXCEEDED {path}").trim_end(), "{size} of {limit}");
+        assert_eq!(notes.space().stats().unwrap(), before, "{size} of {limit} at {path} left a trace");
     }
 }
 
@@ -33,45 +52,43 @@ fn insertion(block: serde_json::Value) -> serde_json::Value {
 
 #[test]
 fn blocks_in_one_request() {
-    let limits = || {
-        let mut limits = Limits::default();
-        limits.blocks_per_request = 10;
-        limits
-    };
-    let host = Host::with_limits(limits());
+    let mut limits = Limits::default();
+    limits.blocks_per_request = 10;
+    let host = Host::with_limits(limits);
     let end = json!({"pageId": "@root"});
-    around(10, "blocks", |size| {
+    around(&host.notes, 10, "blocks", |size| {
         send(&host, "insert", &json!({"blocks": vec![json!({"type": "text"}); size], "position": end}))
     });
-    around(10, "blocks", |size| {
+    around(&host.notes, 10, "blocks", |size| {
         let page = json!({"type": "page", "content": vec![json!({"type": "text"}); size - 1]});
         send(&host, "insert", &json!({"blocks": [page], "position": end}))
     });
     let paragraphs = |size: usize| vec!["x"; size].join("\n\n");
-    around(10, "markdown", |size| send(&host, "insert", &json!({"markdown": paragraphs(size), "position": end})));
+    around(&host.notes, 10, "markdown", |size| {
+        send(&host, "insert", &json!({"markdown": paragraphs(size), "position": end}))
+    });
     // Those that a text is split into count, too.
-    around(10, "blocks", |size| {
+    around(&host.notes, 10, "blocks", |size| {
         send(&host, "insert", &insertion(json!({"type": "text", "markdown": paragraphs(size)})))
     });
-    around(10, "blocks", |size| {
+    around(&host.notes, 10, "blocks", |size| {
         let split = json!({"type": "text", "markdown": paragraphs(size - 2)});
         let page = json!({"type": "page", "content": [split, {"type": "text"}]});
         send(&host, "insert", &json!({"blocks": [page], "position": end}))
     });
-    around(10, "blocks", |size| {
+    around(&host.notes, 10, "blocks", |size| {
         let patches = json!([{"id": "@text", "markdown": paragraphs(size - 1)}, {"id": "@child", "markdown": "y"}]);
         send(&host, "update", &json!({"blocks": patches}))
     });
-    around(10, "blockIds", |size| {
-        let host = Host::with_limits(limits());
-        let mut ids = Vec::new();
-        for _ in 0..size {
-            ids.push(host.notes.insert_markdown("x", host.document()).unwrap().0[0].id);
-        }
-        send(&host, "move", &json!({"blockIds": ids, "position": {"pageId": "@other"}}))?;
-        send(&host, "delete", &json!({"blockIds": ids}))
+    let made = |size: usize| {
+        let one = |_| host.notes.insert_markdown("x", host.document()).unwrap().0[0].id;
+        (0..size).map(one).collect::<Vec<_>>()
+    };
+    around_made(&host.notes, 10, "blockIds", made, |ids| {
+        send(&host, "move", &json!({"blockIds": ids, "position": {"pageId": "@other"}}))
     });
-    around(10, "", |size| {
+    around_made(&host.notes, 10, "blockIds", made, |ids| send(&host, "delete", &json!({"blockIds": ids})));
+    around(&host.notes, 10, "", |size| {
         send(&host, "create", &json!({"type": "page", "content": vec![json!({"type": "text"}); size - 1]}))
     });
 }
@@ -80,15 +97,15 @@ fn blocks_in_one_request() {
 fn bytes_of_a_text() {
     let host = Host::with_limits(small());
     let update = |id: &str, markdown: String| json!({"blocks": [{"id": id, "markdown": markdown}]});
-    around(64, "blocks[0].markdown", |size| {
+    around(&host.notes, 64, "blocks[0].markdown", |size| {
         send(
             &host,
             "insert",
             &insertion(json!({"type": "text", "markdown": "é".repeat(size / 2) + &"x".repeat(size % 2)})),
         )
     });
-    around(64, "blocks[0].markdown", |size| send(&host, "update", &update("@text", "x".repeat(size))));
-    around(64, "markdown", |size| {
+    around(&host.notes, 64, "blocks[0].markdown", |size| send(&host, "update", &update("@text", "x".repeat(size))));
+    around(&host.notes, 64, "markdown", |size| {
         send(&host, "insert", &json!({"markdown": "x".repeat(size), "position": {"pageId": "@root"}}))
     });
     // Before it is split: one text of a request is never more than one text's work.
@@ -98,7 +115,7 @@ fn bytes_of_a_text() {
         host.line("insert", &insertion(json!({"type": "text", "markdown": many})).to_string()),
         "LIMIT_EXCEEDED blocks[0].markdown"
     );
-    around(96, "blocks[0].markdown", |size| {
+    around(&host.notes, 96, "blocks[0].markdown", |size| {
         send(&host, "update", &update("@table", format!("| a |\n| --- |\n| {} |", "x".repeat(size - 18))))
     });
 }
@@ -106,14 +123,14 @@ fn bytes_of_a_text() {
 #[test]
 fn bytes_of_code() {
     let host = Host::with_limits(small());
-    around(96, "blocks[0].rawCode", |size| {
+    around(&host.notes, 96, "blocks[0].rawCode", |size| {
         send(&host, "insert", &insertion(json!({"type": "code", "rawCode": "x".repeat(size)})))
     });
-    around(96, "blocks[0].rawCode", |size| {
+    around(&host.notes, 96, "blocks[0].rawCode", |size| {
         send(&host, "update", &json!({"blocks": [{"id": "@code", "rawCode": "x".repeat(size)}]}))
     });
     let fenced = |size: usize| format!("```rust\n{}\n```", "x".repeat(size));
-    around(96, "blocks[0].rawCode", |size| {
+    around(&host.notes, 96, "blocks[0].rawCode", |size| {
         send(&host, "update", &json!({"blocks": [{"id": "@code", "markdown": fenced(size)}]}))
     });
     let long = json!({"blocks": [{"id": "@code", "markdown": fenced(1_000_000)}]});
@@ -123,25 +140,29 @@ fn bytes_of_code() {
 #[test]
 fn characters_of_a_title() {
     let host = Host::with_limits(small());
-    around(16, "markdown", |size| host.notes.create_document(&"é".repeat(size)).map(drop));
-    around(16, "blocks[0].markdown", |size| {
+    around(&host.notes, 16, "markdown", |size| host.notes.create_document(&"é".repeat(size)).map(drop));
+    around(&host.notes, 16, "blocks[0].markdown", |size| {
         send(&host, "insert", &insertion(json!({"type": "page", "title": "x".repeat(size)})))
     });
-    around(16, "blocks[0].markdown", |size| {
+    around(&host.notes, 16, "blocks[0].markdown", |size| {
         send(&host, "update", &json!({"blocks": [{"id": "@page", "title": "x".repeat(size)}]}))
     });
-    around(16, "position.pageId", |size| {
-        let id = host.notes.insert_markdown(&"x".repeat(size), host.document())?.0[0].id;
+    let text = |size: usize| host.notes.insert_markdown(&"x".repeat(size), host.document()).unwrap().0[0].id;
+    around_made(&host.notes, 16, "position.pageId", text, |id| {
         host.notes.insert_markdown("child", leafbase::Position::end_of(id)).map(drop)
     });
-    around(16, "name", |size| host.notes.create_folder(&"x".repeat(size), None).map(drop));
-    around(16, "name", |size| leafbase::Space::builder().name("x".repeat(size)).limits(small()).in_memory().map(drop));
+    around(&host.notes, 16, "name", |size| host.notes.create_folder(&"x".repeat(size), None).map(drop));
+    around(&host.notes, 16, "name", |size| {
+        leafbase::Space::builder().name("x".repeat(size)).limits(small()).in_memory().map(drop)
+    });
 }
 
 #[test]
 fn bytes_of_an_author() {
     let host = Host::new();
-    around(8 << 10, "author", |size| host.notes.acting_as(&"x".repeat(size)).create_document("by").map(drop));
+    around(&host.notes, 8 << 10, "author", |size| {
+        host.notes.acting_as(&"x".repeat(size)).create_document("by").map(drop)
+    });
 }
 
 #[test]
@@ -170,4 +191,27 @@ fn blocks_in_one_fetch() {
     notes.insert_markdown("5", document).unwrap();
     assert_eq!(wrong(&notes.fetch(Fetch::new(document)).unwrap_err()), "LIMIT_EXCEEDED id");
     notes.fetch(Fetch::new(document).depth(0)).unwrap();
+}
+
+/// One that is out of range is no number of levels at all.
+#[test]
+fn levels_of_indentation() {
+    let host = Host::new();
+    for (level, expected) in [(4, Ok(())), (5, Ok(())), (6, Err("VALIDATION")), (15, Err("VALIDATION"))] {
+        let before = host.notes.space().stats().unwrap();
+        let inserted = send(&host, "insert", &insertion(json!({"type": "text", "indentationLevel": level})));
+        assert_eq!(
+            inserted.map_err(|error| wrong(&error)),
+            expected.map_err(|code| format!("{code} blocks[0].indentationLevel"))
+        );
+        let mut draft = leafbase::BlockDraft::new(leafbase::BlockData::text("x"));
+        draft.data.indentation = level;
+        let request = leafbase::InsertBlocks::blocks(vec![draft], host.document());
+        let inserted = host.notes.insert_blocks(request).map(drop);
+        assert_eq!(
+            inserted.map_err(|error| wrong(&error)),
+            expected.map_err(|code| format!("{code} blocks[0].indentationLevel"))
+        );
+        assert!(expected.is_ok() || host.notes.space().stats().unwrap() == before);
+    }
 }

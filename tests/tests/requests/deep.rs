@@ -1,6 +1,8 @@
 //! Pages within pages: 64 levels and no more, by every door, and however deep what is given is.
 
+mod hostile;
 mod moves;
+mod questions;
 mod reading;
 mod wide;
 

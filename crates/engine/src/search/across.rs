@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use leafbase_model::{DocumentId, Error, Items, Result, SearchDocuments, SearchMatch, TermMode};
+use leafbase_model::{DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode};
 use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, View};
 use leafbase_tree_ops::ReadTree;
 
@@ -17,7 +17,7 @@ use crate::sight::{Seen, Sight};
 use crate::tree::Tree;
 
 /// The most documents that a search gives.
-pub(super) const MOST: usize = 20;
+pub(super) const MOST: usize = Limits::SEARCH_RESULTS;
 
 /// What is asked for.
 pub(super) struct Asked {
