@@ -67,7 +67,7 @@ fn knock(host: &Host, (operation, path, body): &(&str, &str, serde_json::Value),
     let body = body.to_string().replace("\"@\"", &json!(text).to_string());
     let outcome = ask(&host.notes, operation, &body).map(drop);
     let what = format!("{operation} of {}", text.chars().take(40).collect::<String>());
-    assert_definite(&host.notes, &what, path, before, outcome.as_ref().map(|()| ()));
+    assert_definite(&host.notes, &what, path, before, outcome.as_ref().copied());
 }
 
 fn nested(open: &str, close: &str, levels: usize) -> String {
@@ -113,7 +113,7 @@ fn a_million_containers_in_markdown_of_any_length() {
             for text in [open.repeat(MILLION), closed] {
                 let before = host.notes.space().stats().unwrap();
                 let outcome = host.notes.insert_markdown(&text, host.document()).map(drop);
-                assert_definite(&host.notes, open, "markdown", before, outcome.as_ref().map(|()| ()));
+                assert_definite(&host.notes, open, "markdown", before, outcome.as_ref().copied());
             }
         }
     });
