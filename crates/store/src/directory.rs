@@ -1,6 +1,6 @@
 //! The directory of a space: made whole or not at all, opened by one handle at a time.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use leafbase_model::{BlockData, Error, ErrorKind, Result};
 
 use crate::edges::{EdgeTarget, Extractor};
 pub use crate::kv::JOURNAL_FILE;
-use crate::kv::{FileBytes, OpenOptions, Read, RedbStore, Slot, Verify, create_store_file, from_io};
+use crate::kv::{FileBytes, Lock, OpenOptions, Read, RedbStore, Slot, Verify, create_store_file, from_io};
 use crate::reader::{Known, Reader};
 
 /// The file that holds everything.
@@ -96,7 +96,7 @@ fn open_with(path: &Path, options: &OpenOptions, verify: Verify<'_>) -> Result<R
 }
 
 /// The bytes of the store in the directory `path`, however damaged they are, and the lock that keeps writers out.
-pub(crate) fn open_wreck(path: &Path) -> Result<(FileBytes, Option<File>)> {
+pub(crate) fn open_wreck(path: &Path) -> Result<(FileBytes, Option<Lock>)> {
     let file = path.join(STORE_FILE);
     check_has_store(path, &file)?;
     match check_header(path, &file) {
@@ -204,7 +204,7 @@ pub(crate) fn check_header_bytes(path: &Path, header: &[u8]) -> Result<()> {
 }
 
 /// The lock is on a file of its own: the store's file may be replaced under its name, and a lock on it would not tell.
-fn lock(path: &Path, read_only: bool) -> Result<Option<File>> {
+fn lock(path: &Path, read_only: bool) -> Result<Option<Lock>> {
     let name = path.join(LOCK_FILE);
     let file = if read_only {
         match File::open(&name) {
@@ -222,13 +222,13 @@ fn lock(path: &Path, read_only: bool) -> Result<Option<File>> {
             .open(&name)
             .map_err(|error| from_io(&format!("{} could not be locked", path.display()), error))?
     };
-    match if read_only { file.try_lock_shared() } else { file.try_lock() } {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => {
+    match Lock::try_on(file, read_only) {
+        Ok(Some(lock)) => Ok(Some(lock)),
+        Ok(None) => {
             let message = format!("{} is open in another handle, of this process or another one", path.display());
             Err(Error::new(ErrorKind::AlreadyOpen, message))
         }
-        Err(TryLockError::Error(error)) => Err(from_io(&format!("{} could not be locked", path.display()), error)),
+        Err(error) => Err(from_io(&format!("{} could not be locked", path.display()), error)),
     }
 }
 

@@ -17,6 +17,7 @@ mod image;
 mod inspect;
 mod journal;
 mod journaling;
+mod lock;
 mod memory;
 mod opener;
 mod options;
@@ -30,6 +31,7 @@ mod wreck;
 
 pub(crate) use failure::from_io;
 pub use journaling::JOURNAL_FILE;
+pub(crate) use lock::Lock;
 pub use memory::MemoryStore;
 pub use options::OpenOptions;
 pub use redb_store::RedbStore;

@@ -9,7 +9,6 @@
 //!
 //! What this costs: one call's writes are held in memory twice, and reads compare with the edits while there are any.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -24,6 +23,7 @@ use super::base::Base;
 use super::image::Image;
 use super::inspect::is_whole;
 use super::journaling::{Appended, JOURNAL_FILE, Journaling, Place};
+use super::lock::Lock;
 use super::opener::{Handle, Opener, Source, compact_when_unread, create_file, read_only};
 use super::options::OpenOptions;
 use super::recovery::closed;
@@ -48,7 +48,7 @@ pub struct RedbStore {
     /// Held by the one writer at a time, its closure included. Always taken before `published`.
     slot: Mutex<Slot>,
     /// Keeps other handles out while this one lives; declared last, so released last.
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 pub(super) struct Published {
@@ -91,7 +91,7 @@ impl RedbStore {
     pub(crate) fn open_file(
         path: &Path,
         options: &OpenOptions,
-        lock: Option<File>,
+        lock: Option<Lock>,
         verify: Verify<'_>,
     ) -> Result<Self> {
         let path = path.to_owned();
@@ -113,7 +113,7 @@ impl RedbStore {
         Self::open_source(Opener::new(Source::Image(bytes), options.cache_bytes), place, None, verify)
     }
 
-    fn open_source(opener: Opener, place: Place, lock: Option<File>, verify: Verify<'_>) -> Result<Self> {
+    fn open_source(opener: Opener, place: Place, lock: Option<Lock>, verify: Verify<'_>) -> Result<Self> {
         match Self::begin(&opener, place, verify) {
             Ok(begun) => Ok(Self::start(opener, begun, lock)),
             // Damage can make it look like somebody else's, or like one that was not closed.
@@ -178,7 +178,7 @@ impl RedbStore {
         Ok(Begun { handle, view, journal })
     }
 
-    fn start(opener: Opener, begun: Begun, lock: Option<File>) -> Self {
+    fn start(opener: Opener, begun: Begun, lock: Option<Lock>) -> Self {
         let Begun { handle, view: View { base, edits }, journal } = begun;
         let has_crashed = journal.mark().in_use;
         let pending_bytes =
