@@ -58,7 +58,8 @@ impl<S: Sight> Connection<S> {
     /// IDs, without their pages.
     ///
     /// Relations name items that exist, and are seen from both ends at once: at the end that holds the relation in the order of the
-    /// request, at the other by ID ([`crate::Relation`] says which is which). An item that is named twice is related once, and the titles that
+    /// request, at the other by ID ([`crate::Relation`] says which is which). The IDs of one call are given out in the order of its items, so
+    /// that they are shown in it at that end, too. An item that is named twice is related once, and the titles that
     /// replies show beside IDs may be sent back: they change nothing. Where two items of a request say different things of one pair, each at
     /// its own end, the later one decides; but no end that takes one item gets a second.
     ///

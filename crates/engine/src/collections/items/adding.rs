@@ -92,13 +92,15 @@ impl<'l> Additions<'l> {
             links.put_back_options(None, Chosen { schema, values: &mut draft.properties })?;
         }
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
+        // Related items are shown by their IDs: given out in order, they keep that of the request.
+        let mut ids: Vec<_> = read.iter().map(|_| BlockId::from_bytes(context.ids.mint(context.stamp.at))).collect();
+        ids.sort_unstable();
         let (mut items, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
-        for (index, ((draft, page), item)) in self.items.iter().zip(&self.pages).zip(read).enumerate() {
+        for (index, (((draft, page), item), id)) in self.items.iter().zip(&self.pages).zip(read).zip(ids).enumerate() {
             let path = format!("{LIST}[{index}]");
             let title = titled(&draft.fields, &item.title, self.limits).map_err(|error| error.at(&path))?;
             check_files(tree, None, &draft.fields, &title).map_err(|error| error.at(&path))?;
             let blocks = page.at(tree, depth, Takes::Anything, self.limits).map_err(|error| error.at(&path))?;
-            let id = BlockId::from_bytes(context.ids.mint(context.stamp.at));
             let kind = BlockKind::CollectionItem { properties: Properties::default() };
             relating.begin(id, self.collection);
             relating.change(id, self.collection, item.changes, &path)?;
