@@ -10,6 +10,7 @@ use leafbase_model::Result;
 
 mod base;
 mod failure;
+mod fixed;
 mod gate;
 mod guard;
 #[cfg(feature = "testkit")]
@@ -27,6 +28,7 @@ mod redb_store;
 mod structure;
 mod tracked;
 mod view;
+mod within;
 mod wreck;
 
 pub(crate) use failure::from_io;

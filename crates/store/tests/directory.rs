@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use leafbase_model::{Error, ErrorKind};
 use leafbase_store::directory::{self, LOCK_FILE, STORE_FILE};
-use leafbase_store::kv::{Durability, OpenOptions, RedbStore, Store, WriteOptions};
+use leafbase_store::kv::{Durability, JOURNAL_FILE, OpenOptions, RedbStore, Store, WriteOptions};
 
 /// A directory with one closed space `notes` in it.
 struct Place(tempfile::TempDir);
@@ -174,17 +174,45 @@ fn read_only() {
 }
 
 #[test]
-fn a_store_left_by_a_crash_opens_for_writing_and_then_for_reading() {
+fn a_store_left_by_a_crash_opens_for_reading_and_stays_as_it_is() {
     let place = Place::new();
     let store = directory::open(place.space(), &OpenOptions::new()).unwrap();
     put(&store, b"key", b"later");
     let crashed = fs::read(place.store_file()).unwrap();
     drop(store);
     fs::write(place.store_file(), crashed).unwrap();
-    let error = directory::open(place.space(), &OpenOptions::new().read_only(true)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Storage, "mending is a write: {error:?}");
+    let before = files(place.0.path());
+    let read_only = OpenOptions::new().read_only(true);
+    let [first, second] = [0, 1].map(|_| directory::open(place.space(), &read_only).unwrap());
+    for store in [first, second] {
+        assert_eq!(get(&store, b"key"), Some(b"later".to_vec()), "mended in memory");
+    }
+    assert_eq!(files(place.0.path()), before, "and nowhere else");
     assert_eq!(get(&directory::open(place.space(), &OpenOptions::new()).unwrap(), b"key"), Some(b"later".to_vec()));
-    directory::open(place.space(), &OpenOptions::new().read_only(true)).unwrap();
+    directory::open(place.space(), &read_only).unwrap();
+}
+
+#[test]
+fn what_the_journal_of_a_crash_holds_is_seen_by_those_who_only_read() {
+    let place = Place::new();
+    let store = directory::open(place.space(), &OpenOptions::new()).unwrap();
+    let keys = [b"a", b"b", b"c", b"d"];
+    for key in keys {
+        put(&store, key, b"kept");
+    }
+    let copy = place.0.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for name in [directory::STORE_FILE, JOURNAL_FILE] {
+        fs::copy(place.space().join(name), copy.join(name)).unwrap();
+    }
+    let before = files(&copy);
+    let read_only = OpenOptions::new().read_only(true);
+    for _ in 0..2 {
+        let store = directory::open(&copy, &read_only).unwrap();
+        assert_eq!(keys.map(|key| get(&store, key)), keys.map(|_| Some(b"kept".to_vec())));
+        drop(store);
+        assert_eq!(files(&copy), before, "nothing is touched");
+    }
 }
 
 #[test]

@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed expectation is a failed test")]
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 use leafbase_model::ErrorKind;
+use leafbase_store::directory::{self, STORE_FILE};
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Snapshot, Store, WriteOptions};
 use leafbase_store::testkit::{Disk, open_image};
 use leafbase_store::{EdgeTarget, Extractor, SpaceMeta, SpaceStore, rows};
@@ -27,8 +29,8 @@ fn key(number: u32) -> Vec<u8> {
     [&[0x62][..], &number.to_be_bytes()].concat()
 }
 
-/// The bytes of a store whose rows have these bodies, after some commits, and another one with the same rows before the last.
-fn images() -> [Vec<u8>; 2] {
+/// The bytes of a store after its first commit, with other bodies in its rows; after its last, as a crash leaves it; and closed.
+fn images() -> [Vec<u8>; 3] {
     let disk = Disk::new();
     let handle = disk.clone();
     let store = Arc::new(RedbStore::with_backend(move || handle.clone(), &OpenOptions::new()).unwrap());
@@ -46,8 +48,9 @@ fn images() -> [Vec<u8>; 2] {
     let before = disk.image();
     write(&[8; 40]);
     store.flush().unwrap();
+    let left = disk.image();
     drop(store);
-    [before, disk.image()]
+    [before, left, disk.image()]
 }
 
 fn get(snapshot: &dyn Snapshot, number: u32) -> Result<Option<Vec<u8>>, ErrorKind> {
@@ -72,7 +75,10 @@ fn scan(snapshot: &dyn Snapshot) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, ErrorKind
 
 /// Reads everything of an image: each answer is right or told to be damage. Gives how many of both there were.
 fn read(image: Vec<u8>, what: &str) -> (usize, usize) {
-    let Ok(store) = open_image(&Arc::from(image), &OpenOptions::new()) else { return (0, 0) };
+    open_image(&Arc::from(image), &OpenOptions::new()).map_or((0, 0), |store| read_all(&store, what))
+}
+
+fn read_all(store: &RedbStore, what: &str) -> (usize, usize) {
     let (mut right, mut damaged) = (0, 0);
     for number in 0..ROWS {
         match store.snapshot().map_err(|error| error.kind()).and_then(|snapshot| get(&*snapshot, number)) {
@@ -91,7 +97,7 @@ fn read(image: Vec<u8>, what: &str) -> (usize, usize) {
 #[test]
 fn no_flipped_bit_hides_a_row() {
     keep_quiet();
-    let [_, image] = images();
+    let [.., image] = images();
     assert_eq!(read(image.clone(), "whole"), (ROWS as usize, 0));
     let (mut right, mut damaged) = (0, 0);
     for page in 1..image.len() / PAGE {
@@ -105,10 +111,84 @@ fn no_flipped_bit_hides_a_row() {
     assert!(right > 0 && damaged > 0, "{right} right, {damaged} damaged");
 }
 
+/// The branches of an image, each with its page and where it says how often the length of its last child is doubled.
+fn branches(image: &[u8]) -> Vec<(usize, usize)> {
+    let length_of_last_child = |page: &[u8]| match page {
+        [2, _, low, high, ..] => Some(8 + 24 * (usize::from(u16::from_le_bytes([*low, *high])) + 1) - 1),
+        _ => None,
+    };
+    let found = |(number, page)| Some((number, number * PAGE + length_of_last_child(page)?));
+    image.chunks(PAGE).enumerate().skip(1).filter_map(found).collect()
+}
+
+#[test]
+fn a_child_of_any_length_is_damage() {
+    keep_quiet();
+    let [_, left, closed] = images();
+    // What a crash left is mended in memory, and so again when it was read no further.
+    for (name, image) in [("left", left), ("closed", closed)] {
+        let (mut right, mut damaged) = (0, 0);
+        for (page, at) in branches(&image) {
+            for length in [1, 5, 19, 20, 21, 31] {
+                let mut harmed = image.clone();
+                harmed[at] = length << 3;
+                let told = read(harmed, &format!("{name}: a child of page {page} is doubled {length} times"));
+                (right, damaged) = (right + told.0, damaged + told.1);
+            }
+        }
+        assert!(right > 0 && damaged > 0, "{name}: {right} right, {damaged} damaged");
+    }
+}
+
+#[test]
+fn a_child_that_is_any_other_page_is_damage() {
+    keep_quiet();
+    let [_, left, closed] = images();
+    for (name, image) in [("left", left), ("closed", closed)] {
+        let (mut right, mut damaged) = (0, 0);
+        for (page, at) in branches(&image) {
+            // Itself among them, and those above it. Numbers begin behind the header.
+            for other in 0..image.len() / PAGE - 1 {
+                let mut harmed = image.clone();
+                harmed[at - 7..=at].copy_from_slice(&(other as u64).to_le_bytes());
+                let told = read(harmed, &format!("{name}: a child of page {page} is page {}", other + 1));
+                (right, damaged) = (right + told.0, damaged + told.1);
+            }
+        }
+        assert!(right > 0 && damaged > 0, "{name}: {right} right, {damaged} damaged");
+    }
+}
+
+#[test]
+fn damage_is_found_by_those_who_only_read() {
+    keep_quiet();
+    let [.., image] = images();
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join(STORE_FILE);
+    let read_file = |image: &[u8], what: &str| {
+        fs::write(&file, image).unwrap();
+        let told = directory::open_space(place.path(), &OpenOptions::new().read_only(true))
+            .map_or((0, 0), |store| read_all(&store, what));
+        assert!(fs::read(&file).unwrap() == image, "{what}: the file stays as it is");
+        told
+    };
+    assert_eq!(read_file(&image, "whole"), (ROWS as usize, 0));
+    let (mut right, mut damaged) = (0, 0);
+    for page in 1..image.len() / PAGE {
+        for at in [2, 30, 700] {
+            let mut harmed = image.clone();
+            harmed[page * PAGE + at] ^= 4;
+            let told = read_file(&harmed, &format!("byte {at} of page {page}"));
+            (right, damaged) = (right + told.0, damaged + told.1);
+        }
+    }
+    assert!(right > 0 && damaged > 0, "{right} right, {damaged} damaged");
+}
+
 #[test]
 fn an_older_page_is_not_believed() {
     keep_quiet();
-    let [before, image] = images();
+    let [before, _, image] = images();
     let pages = |image: &[u8]| image.chunks(PAGE).map(<[u8]>::to_vec).collect::<Vec<_>>();
     let old: Vec<Vec<u8>> =
         pages(&before).into_iter().filter(|page| page[0] == 1 && page.windows(8).any(|part| part == [7; 8])).collect();

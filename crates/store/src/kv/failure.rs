@@ -79,10 +79,6 @@ pub(super) fn from_redb(error: redb::Error) -> Error {
         | redb::Error::TypeDefinitionChanged { .. } => {
             Error::new(ErrorKind::NotASpace, "the store's file holds something else").with_source(error)
         }
-        redb::Error::RepairAborted => {
-            Error::new(ErrorKind::Storage, "the store was not closed properly: open it once for writing to mend it")
-                .with_source(error)
-        }
         redb::Error::DatabaseClosed => {
             Error::new(ErrorKind::Storage, "the store was reopened after an error: read again").with_source(error)
         }
@@ -139,7 +135,6 @@ mod tests {
             (redb::Error::DatabaseAlreadyOpen, ErrorKind::AlreadyOpen, false),
             (redb::Error::TableDoesNotExist("leafbase".to_owned()), ErrorKind::NotASpace, false),
             (redb::Error::UpgradeRequired(1), ErrorKind::NotASpace, false),
-            (redb::Error::RepairAborted, ErrorKind::Storage, false),
             (redb::Error::PreviousIo, ErrorKind::Storage, true),
             (redb::Error::DatabaseClosed, ErrorKind::Storage, true),
         ];

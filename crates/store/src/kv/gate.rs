@@ -4,6 +4,8 @@
 //! again. So what it writes while it opens is kept in memory, seen by its own reads only, and goes to the file when the
 //! first change does. A store that does not open, or is only read, leaves the file as it was.
 //!
+//! Nor does it follow a page to one that would be larger than the file: it would take the memory first.
+//!
 //! A gate that is shut answers everything with an error. redb panics on damaged pages, and what it drops then may panic
 //! again, which ends the process: behind a shut gate it does not get to read or write them.
 
@@ -16,6 +18,7 @@ use redb::{BackendError, StorageBackend};
 
 use super::guard::Guard;
 use super::overlay::Overlay;
+use super::within::{Piece, accounts, keep_within};
 
 /// The bytes below redb. Copies are the same gate.
 #[derive(Clone, Debug)]
@@ -28,6 +31,8 @@ struct Inner {
     held: RwLock<Option<Held>>,
     is_shut: AtomicBool,
     guard: Guard,
+    /// Where redb's account of its tables began when the gate was made, as long as nothing else is written there.
+    accounts: RwLock<Vec<u64>>,
 }
 
 #[derive(Debug)]
@@ -49,7 +54,8 @@ impl Gate {
     pub(super) fn over(below: Box<dyn StorageBackend>) -> io::Result<Self> {
         let held = Held { overlay: Overlay::over(&*below)?, steps: Vec::new() };
         let (is_shut, guard) = (AtomicBool::new(false), Guard::default());
-        Ok(Self(Arc::new(Inner { below, held: RwLock::new(Some(held)), is_shut, guard })))
+        let accounts = RwLock::new(accounts(&*below));
+        Ok(Self(Arc::new(Inner { below, held: RwLock::new(Some(held)), is_shut, guard, accounts })))
     }
 
     /// What is known of the pages that were read.
@@ -65,6 +71,10 @@ impl Gate {
     fn held_mut(&self) -> io::Result<RwLockWriteGuard<'_, Option<Held>>> {
         self.check()?;
         Ok(self.0.held.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn accounts(&self) -> RwLockReadGuard<'_, Vec<u64>> {
+        self.0.accounts.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn check(&self) -> io::Result<()> {
@@ -125,6 +135,12 @@ impl StorageBackend for Gate {
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.read_unseen(offset, out)?;
+        let piece = match offset {
+            0 => Piece::Header,
+            _ if self.accounts().contains(&offset) => Piece::Account,
+            _ => Piece::Page,
+        };
+        keep_within(piece, out, &|| self.len())?;
         self.0.guard.saw(&|offset, out| self.read_unseen(offset, out).is_ok(), offset, out);
         Ok(())
     }
@@ -146,6 +162,9 @@ impl StorageBackend for Gate {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.0.guard.wrote(offset, data.len());
+        if self.accounts().contains(&offset) {
+            self.0.accounts.write().unwrap_or_else(PoisonError::into_inner).retain(|account| *account != offset);
+        }
         let mut held = self.held_mut()?;
         let Some(held) = &mut *held else { return self.0.below.write(offset, data) };
         held.overlay.write(&*self.0.below, offset, data)?;

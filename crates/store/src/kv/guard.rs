@@ -14,7 +14,8 @@ use leafbase_model::{Error, Result};
 use redb::StorageBackend;
 
 use super::KeyRange;
-use super::structure::{BRANCH, File, PAGE_BYTES, Root};
+use super::structure::{BRANCH, File, MAX_DEPTH, PAGE_BYTES, Root};
+use super::within::lead_nowhere;
 use super::wreck::{self, Child};
 use crate::keyspaces::Row;
 
@@ -125,8 +126,8 @@ impl Guard {
         }
     }
 
-    /// The page at `offset` was read from the file.
-    pub(super) fn saw(&self, read: ReadAt<'_>, offset: u64, page: &[u8]) {
+    /// The page at `offset` was read from the file. A damaged one is changed where it could lead round in circles.
+    pub(super) fn saw(&self, read: ReadAt<'_>, offset: u64, page: &mut [u8]) {
         #[cfg(feature = "testkit")]
         if crate::records::trust::is_blind() {
             return;
@@ -138,6 +139,10 @@ impl Guard {
         }
         // Nobody waits while it is compared. Whoever reads it at the same time compares it as well, and the first one keeps what comes of it.
         let (is_sound, is_branch) = (expected.is(page), page.first() == Some(&BRANCH));
+        if is_branch && !is_sound {
+            part_from_wrong_branches(read, page);
+        }
+        let page = &*page;
         let children =
             if is_branch { wreck::children(page, wreck::count(page).unwrap_or_default()) } else { Vec::new() };
         let mut state = self.state_mut();
@@ -209,6 +214,19 @@ impl Guard {
     }
 }
 
+/// Lets those children of a damaged branch be nowhere that are branches, and not what it says that they are. One that is wrong may be a page
+/// above it: redb would go down for ever. One that is right, or a leaf, leads to no such page.
+fn part_from_wrong_branches(read: ReadAt<'_>, page: &mut [u8]) {
+    for (child, (root, _)) in wreck::children(page, wreck::count(page).unwrap_or_default()).into_iter().enumerate() {
+        let Some((at, bytes)) = root.place() else { continue };
+        let mut held = vec![0; bytes];
+        // What can't be read leads nowhere.
+        if read(at, &mut held) && held.first() == Some(&BRANCH) && !wreck::is_sound(&held, root.checksum) {
+            lead_nowhere(page, child);
+        }
+    }
+}
+
 impl State {
     fn learn(&mut self, parent: u32, children: Vec<Child>) {
         for (child, (root, _)) in (0_u16..).zip(children) {
@@ -223,7 +241,9 @@ impl State {
     /// The keys that a child of a branch is to hold, as far as the branches above can be read.
     fn range(&self, read: ReadAt<'_>, parent: Option<(u32, u16)>) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
         let (mut after, mut up_to, mut at) = (None, None, parent);
-        while let Some((number, child)) = at {
+        // Pages that were read by way of damaged ones may be each other's parents.
+        for _ in 0..MAX_DEPTH {
+            let Some((number, child)) = at else { break };
             let Some(expected) = self.pages.get(&number) else { return (None, None) };
             let mut page = vec![0; expected.bytes()];
             if read(u64::from(number) * PAGE_BYTES, &mut page) && expected.is(&page) {

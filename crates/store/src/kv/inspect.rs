@@ -7,7 +7,7 @@ use redb::{Builder, StorageBackend};
 
 use super::failure::Health;
 use super::gate::Gate;
-use super::structure;
+use super::{structure, within};
 
 /// The check reads each page about once: caching would not help it.
 const CACHE_BYTES: usize = 4 << 20;
@@ -38,7 +38,8 @@ pub(super) fn is_whole(storage: Box<dyn StorageBackend>) -> Result<bool> {
 /// bytes each time it is asked.
 pub(super) fn check_structure(storage: &dyn Fn() -> Result<Box<dyn StorageBackend>>) -> Result<()> {
     // Only redb can say what its pages must be. What is found here is a reason to ask it.
-    if structure::agrees(&*storage()?) || is_whole(storage()?)? {
+    let bytes = storage()?;
+    if within::begins_within(&*bytes) && (structure::agrees(&*bytes) || is_whole(bytes)?) {
         return Ok(());
     }
     Err(Error::corrupted("the store's structure"))

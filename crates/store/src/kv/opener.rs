@@ -12,12 +12,12 @@ use std::{mem, thread};
 use leafbase_model::{Error, ErrorKind, Result};
 use redb::ReadableDatabase;
 use redb::backends::FileBackend;
-use redb::{Builder, CursorMut, Database, ReadOnlyDatabase, StorageBackend, Table, TableDefinition};
+use redb::{Builder, CursorMut, Database, StorageBackend, Table, TableDefinition};
 
 use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
+use super::fixed::Fixed;
 use super::gate::Gate;
-use super::guard::Guard;
 #[cfg(feature = "testkit")]
 use super::image::Image;
 use super::inspect::check_structure;
@@ -32,10 +32,10 @@ use super::view::{Bytes, Edits};
 const JOURNAL: TableDefinition<'_, (), (u64, u64, bool)> = TableDefinition::new(JOURNAL_TABLE);
 pub(super) const JOURNAL_TABLE: &str = "journal";
 
-/// redb has a type for each way of opening.
-pub(super) enum Opened {
-    Writable(Database, Gate),
-    ReadOnly(ReadOnlyDatabase),
+/// A database, and the gate that its bytes go through.
+struct Opened {
+    database: Database,
+    gate: Gate,
 }
 
 /// Where a store's bytes are.
@@ -64,24 +64,23 @@ impl Opener {
         Self { source, cache_bytes, unsynced: Unsynced::default() }
     }
 
-    pub(super) fn is_read_only(&self) -> bool {
-        matches!(self.source, Source::ReadOnlyFile(_))
-    }
-
     /// Whether no commit is ever made.
     pub(super) fn is_fixed(&self) -> bool {
-        #[cfg(feature = "testkit")]
-        if matches!(self.source, Source::Image(_)) {
-            return true;
+        match self.source {
+            Source::ReadOnlyFile(_) => true,
+            #[cfg(feature = "testkit")]
+            Source::Image(_) => true,
+            #[cfg(feature = "testkit")]
+            Source::Backend(_) => false,
+            Source::File(_) => false,
         }
-        self.is_read_only()
     }
 
     fn open(&self) -> Result<Opened, redb::Error> {
         let mut builder = Builder::new();
         builder.set_cache_size(self.cache_bytes);
         let below: Box<dyn StorageBackend> = match &self.source {
-            Source::ReadOnlyFile(path) => return Ok(Opened::ReadOnly(builder.open_read_only(path)?)),
+            Source::ReadOnlyFile(path) => Box::new(Fixed(FileBackend::new(File::open(path)?)?)),
             Source::File(path) => Box::new(FileBackend::new(File::options().read(true).write(true).open(path)?)?),
             #[cfg(feature = "testkit")]
             Source::Backend(make) => make(),
@@ -95,7 +94,7 @@ impl Opener {
             gate.release()?;
             ensure_table(&database)?;
         }
-        Ok(Opened::Writable(database, gate))
+        Ok(Opened { database, gate })
     }
 
     /// The bytes below redb, for reading.
@@ -132,6 +131,7 @@ impl Opener {
 pub(super) struct Handle {
     /// Taken only to be dropped.
     opened: Option<Opened>,
+    is_fixed: bool,
     pub(super) health: Arc<Health>,
 }
 
@@ -141,28 +141,24 @@ impl Handle {
         check_structure(&|| opener.storage())?;
         let health = Arc::new(Health::default());
         let database = health.guard(|| opener.open().map_err(|error| health.report(error)))?;
-        Ok(Self { opened: Some(database), health })
+        Ok(Self { opened: Some(database), is_fixed: opener.is_fixed(), health })
     }
 
     /// Begins reading what was committed last.
     pub(super) fn base(&self) -> Result<Arc<Base>> {
-        let base = match &self.opened {
-            Some(Opened::Writable(database, gate)) => {
-                gate.guard().learn_root(gate);
-                Base::begin(database, &self.health, gate.guard().clone())
-            }
-            Some(Opened::ReadOnly(database)) => Base::begin(database, &self.health, Guard::default()),
-            None => Err(read_only()),
-        };
-        base.map(Arc::new)
+        let Opened { database, gate } = self.opened()?;
+        gate.guard().learn_root(gate);
+        Base::begin(database, &self.health, gate.guard().clone()).map(Arc::new)
     }
 
-    /// Keeps what redb mended when it opened the store, if anything, so that it need not do so again.
+    /// Keeps what redb mended when it opened the store, if anything, so that it need not do so again; unless nothing may be written.
     pub(super) fn settle(&self) -> Result<()> {
-        match &self.opened {
-            Some(Opened::Writable(_, gate)) if gate.holds_repairs() => self.release(gate),
-            _ => Ok(()),
-        }
+        let gate = &self.opened()?.gate;
+        if gate.holds_repairs() && !self.is_fixed { self.release(gate) } else { Ok(()) }
+    }
+
+    fn opened(&self) -> Result<&Opened> {
+        self.opened.as_ref().ok_or_else(|| self.health.report(redb::Error::DatabaseClosed))
     }
 
     fn release(&self, gate: &Gate) -> Result<()> {
@@ -176,17 +172,14 @@ impl Handle {
             Err(redb::TableError::TableDoesNotExist(_)) => Ok(Mark::default()),
             Err(error) => Err(redb::Error::from(error)),
         };
-        let begun = || match &self.opened {
-            Some(Opened::Writable(database, _)) => read(database.begin_read()?),
-            Some(Opened::ReadOnly(database)) => read(database.begin_read()?),
-            None => Err(redb::Error::DatabaseClosed),
-        };
+        let database = &self.opened()?.database;
+        let begun = || read(database.begin_read()?);
         self.health.guard(|| begun().map_err(|error| self.health.report(error)))
     }
 
     /// Writes `edits` in one durable commit, and what is new of the journal. After an error they may all have been written, or none.
     pub(super) fn apply(&self, edits: &Edits, quick_repair: bool, mark: Option<Mark>) -> Result<()> {
-        let Some(Opened::Writable(database, gate)) = &self.opened else { return Err(read_only()) };
+        let Opened { database, gate } = self.opened()?;
         if gate.is_held() {
             self.release(gate)?;
         }
@@ -195,13 +188,14 @@ impl Handle {
 
     /// Lets `work` have the handle to itself.
     pub(super) fn alone<T>(&mut self, work: impl FnOnce(&mut Database) -> Result<T, redb::Error>) -> Result<T> {
-        if let Some(Opened::Writable(_, gate)) = &self.opened
-            && gate.is_held()
-        {
+        let gate = &self.opened()?.gate;
+        if gate.is_held() {
             self.release(gate)?;
         }
-        let Some(Opened::Writable(database, _)) = &mut self.opened else { return Err(read_only()) };
         let health = &self.health;
+        let Some(Opened { database, .. }) = &mut self.opened else {
+            return Err(health.report(redb::Error::DatabaseClosed));
+        };
         health.guard(|| work(database).map_err(|error| health.report(error)))
     }
 }
@@ -211,7 +205,7 @@ impl Drop for Handle {
         let opened = self.opened.take();
         let is_broken = self.health.is_broken();
         let _ = catch_unwind(AssertUnwindSafe(|| match opened {
-            Some(Opened::Writable(database, gate)) if is_broken || gate.is_held() => abandon(database, &gate),
+            Some(Opened { database, gate }) if is_broken || gate.is_held() => abandon(database, &gate),
             opened => drop(opened),
         }));
     }

@@ -58,7 +58,10 @@ impl RedbStore {
         let handle = Handle::open(&self.opener)?;
         let base = handle.base()?;
         handle.settle()?;
-        slot.journal.committed(handle.mark()?);
+        let mark = handle.mark()?;
+        if !self.read_only {
+            slot.journal.committed(mark);
+        }
         slot.handle = Some(handle);
         slot.quick_to_open = false;
         Ok(base)

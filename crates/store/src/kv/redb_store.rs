@@ -42,7 +42,7 @@ pub(crate) type Verify<'f> = &'f mut dyn FnMut(&dyn Read) -> Result<()>;
 /// A store in one file, through redb.
 pub struct RedbStore {
     pub(super) opener: Opener,
-    read_only: bool,
+    pub(super) read_only: bool,
     /// What a snapshot gets. Held only to copy or to set it, but by [`Store::compact`].
     published: Mutex<Published>,
     /// Held by the one writer at a time, its closure included. Always taken before `published`.
@@ -116,11 +116,9 @@ impl RedbStore {
     fn open_source(opener: Opener, place: Place, lock: Option<Lock>, verify: Verify<'_>) -> Result<Self> {
         match Self::begin(&opener, place, verify) {
             Ok(begun) => Ok(Self::start(opener, begun, lock)),
-            // Damage can make it look like somebody else's, or like one that was not closed.
+            // Damage can make it look like somebody else's.
             Err(error) => {
-                let looks_unclosed = error.kind() == ErrorKind::Storage && opener.is_read_only();
-                let may_be_damage = error.kind() == ErrorKind::NotASpace || looks_unclosed;
-                if may_be_damage && !is_whole(opener.storage()?)? {
+                if error.kind() == ErrorKind::NotASpace && !is_whole(opener.storage()?)? {
                     return Err(Error::corrupted("the store's structure").with_source(error));
                 }
                 Err(error)
@@ -172,9 +170,7 @@ impl RedbStore {
         };
         let view = View { edits, ..view };
         verify(&view)?;
-        if !opener.is_fixed() {
-            handle.settle()?;
-        }
+        handle.settle()?;
         Ok(Begun { handle, view, journal })
     }
 

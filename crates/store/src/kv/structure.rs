@@ -14,6 +14,10 @@ const FLAGS: usize = 9;
 const SLOTS: [usize; 2] = [64, 192];
 const SLOT_BYTES: usize = 128;
 const SLOT_CHECKSUM: usize = 112;
+/// In a slot: whether the trees of tables have a root, and where it is; first those of the tables that redb is asked for, then of its own.
+const ROOTS: [(usize, usize); 2] = [(1, 8), (2, 40)];
+/// The same in the definition of a table.
+pub(super) const ROOT_OF_TABLE: (usize, usize) = (9, 10);
 /// In the flags: the slot of the last commit is the second one.
 const SECOND_IS_PRIMARY: u8 = 1;
 /// In the flags: the last commit was completed before it was told of, so redb trusts it unseen.
@@ -52,9 +56,25 @@ impl<'a> Slot<'a> {
         checksum == self.0.get(..SLOT_CHECKSUM).map(xxh3_128)
     }
 
-    /// A tree of tables: whether it has a root is told at `flag`, and the root at `at`.
-    pub(super) fn tables(self, flag: usize, at: usize) -> Option<Tree> {
-        Tree::with_root(self.0, flag, at)
+    /// Where the trees of tables begin.
+    pub(super) fn roots(self) -> impl Iterator<Item = Root> {
+        [self.tables(), self.own_tables()].into_iter().flatten().filter_map(|tree| tree.root)
+    }
+
+    /// Where the numbers of the roots stand in a header, of the slots whose checksum is wrong.
+    pub(super) fn places_of_roots(header: &[u8]) -> Vec<usize> {
+        let is_wrong = |at: &usize| header.get(*at..*at + SLOT_BYTES).is_some_and(|slot| !Slot(slot).agrees());
+        SLOTS.into_iter().filter(is_wrong).flat_map(|at| ROOTS.map(|(_, root)| at + root)).collect()
+    }
+
+    /// The tree of the tables that redb is asked for.
+    pub(super) fn tables(self) -> Option<Tree> {
+        Tree::with_root(self.0, ROOTS[0])
+    }
+
+    /// The tree of the tables that redb has for itself.
+    fn own_tables(self) -> Option<Tree> {
+        Tree::with_root(self.0, ROOTS[1])
     }
 }
 
@@ -69,8 +89,8 @@ pub(super) fn agrees(storage: &dyn StorageBackend) -> bool {
 
 pub(super) struct File<'a> {
     storage: &'a dyn StorageBackend,
-    length: u64,
-    header: Vec<u8>,
+    pub(super) length: u64,
+    pub(super) header: Vec<u8>,
     flags: u8,
     page_bytes: u64,
     region_header_pages: u64,
@@ -97,12 +117,28 @@ impl Root {
         let page = u64::from_le_bytes(bytes(from, at)?);
         Some(Self { page, checksum: u128::from_le_bytes(bytes(from, at + 8)?) })
     }
+
+    /// A page of which only the number is known.
+    pub(super) fn at_page(from: &[u8], at: usize) -> Option<Self> {
+        Some(Self { page: u64::from_le_bytes(bytes(from, at)?), checksum: 0 })
+    }
+
+    /// How often the length of a page is doubled to be its own.
+    pub(super) const fn doubled(self) -> u64 {
+        self.page >> 59
+    }
+
+    /// Whether it ends within so many bytes of a file of the default layout.
+    pub(super) fn is_within(self, length: u64) -> bool {
+        let end = self.place().and_then(|(start, bytes)| start.checked_add(bytes as u64));
+        end.is_some_and(|end| end <= length)
+    }
 }
 
 impl Root {
     /// Where its page lies in a file of the default layout, and how long it is.
     pub(super) fn place(self) -> Option<(u64, usize)> {
-        let order = self.page >> 59;
+        let order = self.doubled();
         let index = self.page & (0x000F_FFFF >> order);
         let region = (self.page >> 20) & 0x000F_FFFF;
         let size = PAGE_BYTES.checked_shl(u32::try_from(order).ok()?)?;
@@ -119,14 +155,14 @@ impl Tree {
     }
 
     /// A tree whose root is at `at`, if the byte at `flag` says that there is one.
-    fn with_root(from: &[u8], flag: usize, at: usize) -> Option<Self> {
+    fn with_root(from: &[u8], (flag, at): (usize, usize)) -> Option<Self> {
         let root = if *from.get(flag)? == 0 { None } else { Some(Root::at(from, at)?) };
         Some(Self { root, key: None, value: None })
     }
 
     /// The tree of the table that `definition` is of.
     pub(super) fn of_table(definition: &[u8]) -> Option<Self> {
-        let mut tree = Self::with_root(definition, 9, 10)?;
+        let mut tree = Self::with_root(definition, ROOT_OF_TABLE)?;
         if *definition.get(42)? != 0 {
             tree.key = Some(number(definition, 43)?);
         }
@@ -198,7 +234,7 @@ impl<'a> File<'a> {
     pub(super) fn root_of_data(&self) -> Option<Root> {
         let [slot, _] = Slot::both(&self.header)?;
         let mut found = None;
-        self.walk(slot.tables(1, 8)?, &mut |definition| {
+        self.walk(slot.tables()?, &mut |definition| {
             let tree = Tree::of_table(definition)?;
             if tree.key.is_none() && tree.value.is_none() {
                 found = tree.root;
@@ -214,9 +250,9 @@ impl<'a> File<'a> {
         if !slot.agrees() {
             return None;
         }
-        self.walk(slot.tables(1, 8)?, &mut |_| Some(()))?;
+        self.walk(slot.tables()?, &mut |_| Some(()))?;
         let mut trees = Vec::new();
-        self.walk(slot.tables(2, 40)?, &mut |definition| {
+        self.walk(slot.own_tables()?, &mut |definition| {
             trees.push(Tree::of_table(definition)?);
             Some(())
         })?;

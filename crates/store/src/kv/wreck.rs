@@ -258,7 +258,7 @@ impl<'s> Walk<'s> {
 
     /// The tables, each with how long its name is: no two are equally long, and letters may be damaged.
     fn tables(&self, slot: Slot<'_>) -> Option<Vec<(usize, Tree)>> {
-        let page = self.file.page(slot.tables(1, 8)?.root?.page).ok()?;
+        let page = self.file.page(slot.tables()?.root?.page).ok()?;
         let entries = entries(&page, count(&page)?).into_iter();
         Some(entries.filter_map(|(key, value)| Some((key.len(), Tree::of_table(page.get(value)?)?))).collect())
     }
