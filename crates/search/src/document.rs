@@ -1,12 +1,17 @@
 //! A document made ready to be searched: its words by lane, and the trigrams that its blocks have.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use frostem::Stemmer;
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
 use crate::grams::{Gram, gram};
+use crate::maker::in_order;
 use crate::pattern::Required;
+use loose::Loose;
+
+pub(crate) mod loose;
 
 /// What a filter looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,13 +171,34 @@ fn first(all: usize, holds: impl Fn(usize) -> bool) -> usize {
     least
 }
 
+/// Words and stems in their order, of the title, and of everything else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ordered(pub(crate) [(Words, Stems); 2]);
+
+impl Ordered {
+    pub(crate) const fn words(&self, is_title: bool) -> &Words {
+        let [(title, _), (body, _)] = &self.0;
+        if is_title { title } else { body }
+    }
+
+    pub(crate) const fn stems(&self, is_title: bool) -> &Stems {
+        let [(_, title), (_, body)] = &self.0;
+        if is_title { title } else { body }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    Ordered(Ordered),
+    /// Of the title, and of everything else.
+    Loose([Loose; 2]),
+}
+
 /// A document made ready for the index, and to be searched without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchDocument {
     pub(crate) attributes: Attributes,
-    /// Of the title, and of everything else.
-    pub(crate) words: [Words; 2],
-    pub(crate) stems: [Stems; 2],
+    pub(crate) lanes: Lanes,
     /// How many words each lane has.
     pub(crate) lengths: [u32; 4],
     /// Its trigrams, each once.
@@ -211,15 +237,35 @@ impl SearchDocument {
         }
     }
 
-    /// The words of the title, and those of everything else.
-    pub(crate) const fn words(&self, is_title: bool) -> &Words {
-        let [title, body] = &self.words;
-        if is_title { title } else { body }
+    /// Whether its words are still to be put in order: see [`crate::Maker::put_in_order`].
+    pub const fn is_loose(&self) -> bool {
+        matches!(self.lanes, Lanes::Loose(_))
     }
 
-    pub(crate) const fn stems(&self, is_title: bool) -> &Stems {
-        let [title, body] = &self.stems;
-        if is_title { title } else { body }
+    pub(crate) fn ordered(&self) -> Cow<'_, Ordered> {
+        match &self.lanes {
+            Lanes::Ordered(ordered) => Cow::Borrowed(ordered),
+            Lanes::Loose(loose) => Cow::Owned(in_order(loose)),
+        }
+    }
+
+    /// The positions of a word; or those of all words that begin with it.
+    pub(crate) fn occurrences(&self, is_title: bool, text: &str, is_prefix: bool) -> Cow<'_, [u32]> {
+        match &self.lanes {
+            Lanes::Ordered(ordered) => Cow::Borrowed(ordered.words(is_title).occurrences(text, is_prefix)),
+            Lanes::Loose([title, body]) => (if is_title { title } else { body }).occurrences(text, is_prefix),
+        }
+    }
+
+    /// How often a stem occurs, as that of other words.
+    pub(crate) fn times_of_stem(&self, is_title: bool, stem: &str) -> u32 {
+        match &self.lanes {
+            Lanes::Ordered(ordered) => ordered.stems(is_title).times(stem),
+            Lanes::Loose([title, body]) => {
+                let times = (if is_title { title } else { body }).stems(stem);
+                u32::try_from(times).unwrap_or(u32::MAX)
+            }
+        }
     }
 }
 

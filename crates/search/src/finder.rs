@@ -100,7 +100,7 @@ fn stretch(text: &str, from: usize, at: usize) -> Range<usize> {
 }
 
 /// What every word begins with that has this stem: an ending that is taken off may leave another letter or two.
-fn beginning_of(stem: &str) -> &str {
+pub(crate) fn beginning_of(stem: &str) -> &str {
     let rest = ["ie", "le", "e", "i", "l", "y"].into_iter().find_map(|ending| stem.strip_suffix(ending));
     rest.unwrap_or(stem)
 }

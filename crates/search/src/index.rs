@@ -39,8 +39,11 @@ mod view;
 /// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
 const FORMAT: &str = "leafbase-search-3";
 
-/// Bytes that documents are gathered in before they are written.
+/// Bytes that documents are gathered in before they are written: up to a third of them is a table that is made and gone through whatever is in it.
 const GATHERED: usize = 32 << 20;
+
+/// The same for less than a batch of documents. tantivy takes no less.
+const LITTLE: usize = 15_000_000;
 
 /// Documents are handed over in so many steps at once: to wake the other thread costs more than one.
 const BATCH: usize = 32;
@@ -52,7 +55,11 @@ pub(crate) fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Storage, format!("the search index: {error}"))
 }
 
-type Writer = IndexWriter<Entry>;
+/// What documents are given to, and the bytes that it gathers them in.
+struct Writer {
+    inner: IndexWriter<Entry>,
+    gathers: usize,
+}
 
 /// An index of documents.
 pub struct Index {
@@ -181,14 +188,16 @@ impl Index {
         gone: &[DocumentId],
         sequence: u64,
     ) -> Result<()> {
-        self.writing(|writer| {
+        let first = (&mut *changed).take(BATCH).collect::<Result<Vec<_>>>()?;
+        let gathers = if first.len() < BATCH { LITTLE } else { GATHERED };
+        self.writing(gathers, |writer| {
             let term = |document: DocumentId| Term::from_field_bytes(self.fields.id, document.as_bytes());
             for document in gone {
                 writer.delete_term(term(*document));
             }
             let is_empty = self.inner.searchable_segment_metas().map_err(failed)?.is_empty();
             let (room, mut batch) = (Room::new(WAITING), Vec::with_capacity(2 * BATCH));
-            for document in changed {
+            for document in first.into_iter().map(Ok).chain(changed) {
                 let document = document?;
                 if !is_empty {
                     batch.push(UserOperation::Delete(term(document.id())));
@@ -216,7 +225,7 @@ impl Index {
         if self.untidy()?.is_empty() {
             return Ok(());
         }
-        self.writing(|writer| {
+        self.writing(LITTLE, |writer| {
             // Another may have tidied up meanwhile.
             match self.untidy()? {
                 untidy if untidy.is_empty() => Ok(()),
@@ -234,27 +243,28 @@ impl Index {
     }
 
     /// One after the other: a segment must not be removed while another thread is about to read it.
-    fn writing(&self, work: impl FnOnce(&mut Writer) -> Result<()>) -> Result<()> {
+    fn writing(&self, gathers: usize, work: impl FnOnce(&mut IndexWriter<Entry>) -> Result<()>) -> Result<()> {
         let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut writer = match slot.take() {
+        // One that gathers less ends first: there is but one at a time.
+        let mut writer = match slot.take().filter(|writer| writer.gathers >= gathers) {
             Some(writer) => writer,
-            None => self.new_writer()?,
+            None => self.new_writer(gathers)?,
         };
-        work(&mut writer)?;
+        work(&mut writer.inner)?;
         // Given back only if all went well: what another left undone must not be written with what comes next.
         *slot = Some(writer);
         self.reload()
     }
 
-    fn new_writer(&self) -> Result<Writer> {
+    fn new_writer(&self, gathers: usize) -> Result<Writer> {
         let options = IndexWriterOptions::builder().num_worker_threads(1).num_merge_threads(1);
-        let options = options.memory_budget_per_thread(GATHERED).build();
-        let writer = self.inner.writer_with_options(options).map_err(failed)?;
+        let options = options.memory_budget_per_thread(gathers).build();
+        let inner = self.inner.writer_with_options(options).map_err(failed)?;
         // Segments are merged when `tidy` says so, not on threads of their own time.
-        writer.set_merge_policy(Box::new(NoMergePolicy));
+        inner.set_merge_policy(Box::new(NoMergePolicy));
         // What a crash left would be in the way of what is written next.
-        writer.garbage_collect_files().wait().map_err(failed)?;
-        Ok(writer)
+        inner.garbage_collect_files().wait().map_err(failed)?;
+        Ok(Writer { inner, gathers })
     }
 
     /// Lets go of what is only needed to write: threads and memory.

@@ -104,7 +104,7 @@ pub use index::Shelf;
 pub use index::{Hit, Index, Scope, Selection, View};
 #[cfg(feature = "index")]
 pub use maker::{Filling, Maker};
-pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Trigram, Unknown, trigrams};
+pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Sieve, Trigram, Unknown, trigrams};
 #[cfg(feature = "index")]
 pub use query::{QueryPart, QueryWord, query_words};
 #[cfg(feature = "index")]

@@ -6,7 +6,8 @@ use std::ops::Range;
 use frostem::{Algorithm, Stemmer};
 use rustc_hash::FxBuildHasher;
 
-use crate::document::{Attributes, SearchDocument, Stems, Words, has_stem};
+use crate::document::loose::Loose;
+use crate::document::{Attributes, Lanes, Ordered, SearchDocument, Stems, Words, has_stem};
 use crate::grams::Grams;
 use crate::tokens::{TokenKind, each_token};
 
@@ -17,34 +18,38 @@ const STEMS: usize = 1 << 15;
 const GAP: u32 = 16;
 
 /// Makes documents ready. It remembers the stems of words that it met, about three megabytes at most, so the next document costs less.
+#[derive(Default)]
 pub struct Maker {
-    stems: Known,
-    title: Gathered,
-    body: Gathered,
+    ordering: Ordering,
+    /// Of the title, and of everything else.
+    lanes: [Loose; 2],
     grams: Grams,
 }
 
 impl std::fmt::Debug for Maker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Maker").field("stems", &self.stems.words.len()).finish_non_exhaustive()
-    }
-}
-
-impl Default for Maker {
-    fn default() -> Self {
-        let stems = Known { stemmer: Stemmer::new(Algorithm::English), words: HashMap::default(), stems: Vec::new() };
-        Self { stems, title: Gathered::default(), body: Gathered::default(), grams: Grams::default() }
+        f.debug_struct("Maker").field("stems", &self.ordering.known.words.len()).finish_non_exhaustive()
     }
 }
 
 impl Maker {
     /// A document of this title. The texts of its blocks are added one by one.
     pub fn begin(&mut self, attributes: Attributes, title: &str) -> Filling<'_> {
-        self.title.clear();
-        self.body.clear();
+        let [loose, body] = &mut self.lanes;
+        loose.clear();
+        body.clear();
         self.grams.clear();
-        self.title.add(title, 0);
+        add(loose, title, 0);
         Filling { maker: self, attributes, position: 0, varies: false }
+    }
+
+    /// The same document with its words in order, as those have them that were finished at once.
+    pub fn put_in_order(&mut self, document: SearchDocument) -> SearchDocument {
+        let lanes = match document.lanes {
+            Lanes::Loose(loose) => Lanes::Ordered(self.ordering.of(&loose)),
+            ordered @ Lanes::Ordered(_) => ordered,
+        };
+        SearchDocument { lanes, ..document }
     }
 }
 
@@ -65,7 +70,8 @@ impl std::fmt::Debug for Filling<'_> {
 impl Filling<'_> {
     /// Adds a text whose words are to be found: plain text.
     pub fn add_words(&mut self, text: &str) {
-        let end = self.maker.body.add(text, self.position);
+        let [_, body] = &mut self.maker.lanes;
+        let end = add(body, text, self.position);
         if end > self.position {
             self.position = end.saturating_add(GAP);
         }
@@ -83,56 +89,57 @@ impl Filling<'_> {
 
     /// The document, ready.
     pub fn finish(self) -> SearchDocument {
-        let Self { maker, attributes, varies, .. } = self;
-        let Maker { stems, title, body, grams } = maker;
-        let ((title, title_stems), (body, body_stems)) = (title.made(stems), body.made(stems));
+        let ordered = self.maker.ordering.of(&self.maker.lanes);
+        let [(title, title_stems), (body, body_stems)] = &ordered.0;
         let lengths = [title.length(), body.length(), title_stems.length(), body_stems.length()];
-        let words = [title, body];
-        let stems = [title_stems, body_stems];
-        SearchDocument { attributes, words, stems, lengths, grams: grams.take(), varies }
+        self.finished(Lanes::Ordered(ordered), lengths)
+    }
+
+    /// The document, ready to be looked through, but with its words as they came: it is the sooner made, and the longer searched.
+    pub fn finish_loosely(self) -> SearchDocument {
+        let loose = self.maker.lanes.clone();
+        let [title, body] = &loose;
+        let lengths = [title.len(), body.len(), title.with_stems(), body.with_stems()];
+        let lengths = lengths.map(|length| u32::try_from(length).unwrap_or(u32::MAX));
+        self.finished(Lanes::Loose(loose), lengths)
+    }
+
+    fn finished(self, lanes: Lanes, lengths: [u32; 4]) -> SearchDocument {
+        let Self { maker, attributes, varies, .. } = self;
+        SearchDocument { attributes, lanes, lengths, grams: maker.grams.take(), varies }
     }
 }
 
-/// The words of a lane as they come, one behind the other.
+/// Adds the words of a text, whose first one has this position. Gives back the position behind the last one.
+fn add(loose: &mut Loose, text: &str, first: u32) -> u32 {
+    let mut end = first;
+    each_token(text, &mut |word: &str, _, position, kind| {
+        let position = first.saturating_add(u32::try_from(position).unwrap_or(u32::MAX));
+        end = position.saturating_add(1);
+        loose.push(word, position, matches!(kind, TokenKind::Word | TokenKind::Part));
+    });
+    end
+}
+
+/// Words and stems in their order, made by themselves.
+pub(crate) fn in_order(loose: &[Loose; 2]) -> Ordered {
+    Ordering::default().of(loose)
+}
+
+/// Puts words in order.
 #[derive(Default)]
-struct Gathered {
-    text: String,
-    each: Vec<Occurrence>,
-    /// For each its first letters, and behind them its number: to be sorted without looking at the text.
+struct Ordering {
+    known: Known,
+    /// For each word its first letters, and behind them its number: to be sorted without looking at the text.
     keys: Vec<u128>,
     /// Stems, one behind the other, and each with how often it occurs.
     stems: String,
     counted: Vec<(Range<usize>, u32)>,
 }
 
-/// A word where it occurs.
-#[derive(Clone, Copy, Default)]
-struct Occurrence {
-    start: usize,
-    position: u32,
-    length: u16,
-    /// Whether it may have a stem.
-    is_stemmed: bool,
-}
-
-/// The first eight bytes of a word as a number, in their order.
-fn head(word: &str) -> u64 {
-    let mut first = [0; 8];
-    for (slot, byte) in first.iter_mut().zip(word.bytes()) {
-        *slot = byte;
-    }
-    u64::from_be_bytes(first)
-}
-
-impl Occurrence {
-    fn word(self, text: &str) -> &str {
-        text.get(self.start..self.start + usize::from(self.length)).unwrap_or_default()
-    }
-}
-
 /// The first letters of a word, and its number.
-fn key(word: &str, number: usize) -> u128 {
-    u128::from(head(word)) << 64 | number as u128
+fn key((number, head): (usize, &u64)) -> u128 {
+    u128::from(*head) << 64 | number as u128
 }
 
 const fn head_of(key: u128) -> u128 {
@@ -144,46 +151,28 @@ const fn number_of(key: u128) -> usize {
     key as u64 as usize
 }
 
-impl Gathered {
-    fn clear(&mut self) {
-        self.text.clear();
-        self.each.clear();
-        self.keys.clear();
-        self.stems.clear();
-        self.counted.clear();
-    }
-
-    /// Adds the words of a text, whose first one has this position. Gives back the position behind the last one.
-    fn add(&mut self, text: &str, first: u32) -> u32 {
-        let mut end = first;
-        each_token(text, &mut |word: &str, _, position, kind| {
-            let position = first.saturating_add(u32::try_from(position).unwrap_or(u32::MAX));
-            end = position.saturating_add(1);
-            self.keys.push(key(word, self.each.len()));
-            self.each.push(Occurrence {
-                start: self.text.len(),
-                position,
-                length: u16::try_from(word.len()).unwrap_or(u16::MAX),
-                is_stemmed: matches!(kind, TokenKind::Word | TokenKind::Part),
-            });
-            self.text.push_str(word);
-        });
-        end
+impl Ordering {
+    fn of(&mut self, [title, body]: &[Loose; 2]) -> Ordered {
+        Ordered([self.lane(title), self.lane(body)])
     }
 
     /// The words in order with their positions, and the stems of those that have another one.
-    fn made(&mut self, known: &mut Known) -> (Words, Stems) {
-        let Self { text, each, keys, stems, counted } = self;
-        let at = |key: &u128| each.get(number_of(*key)).copied().unwrap_or_default();
-        let word = |key: &u128| at(key).word(text);
+    fn lane(&mut self, loose: &Loose) -> (Words, Stems) {
+        let Self { known, keys, stems, counted } = self;
+        stems.clear();
+        counted.clear();
+        keys.clear();
+        keys.extend(loose.heads().iter().enumerate().map(key));
+        let at = |key: &u128| loose.get(number_of(*key));
+        let word = |key: &u128| loose.word(at(key));
         keys.sort_unstable();
-        let (mut words, mut length) = (Words::with_capacity(text.len(), each.len()), 0);
+        let (mut words, mut length) = (Words::with_capacity(loose.bytes(), loose.len()), 0);
         for alike in keys.chunk_by_mut(|one, other| head_of(*one) == head_of(*other)) {
             // All letters of a short word are in its key.
-            if alike.iter().any(|key| usize::from(at(key).length) > size_of::<u64>()) {
+            if alike.iter().any(|key| word(key).len() > size_of::<u64>()) {
                 alike.sort_unstable_by(|one, other| word(one).cmp(word(other)).then(one.cmp(other)));
             }
-            for same in alike.chunk_by(|one, other| at(one).length == at(other).length && word(one) == word(other)) {
+            for same in alike.chunk_by(|one, other| word(one) == word(other)) {
                 let text = same.first().map(word).unwrap_or_default();
                 words.push(text, same.iter().map(|key| at(key).position));
                 let count = u32::try_from(same.iter().filter(|key| at(key).is_stemmed).count()).unwrap_or(u32::MAX);
@@ -215,6 +204,12 @@ struct Known {
     words: HashMap<Box<str>, usize, FxBuildHasher>,
     /// None is that of a word that is its own.
     stems: Vec<Option<Box<str>>>,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self { stemmer: Stemmer::new(Algorithm::English), words: HashMap::default(), stems: Vec::new() }
+    }
 }
 
 impl Known {

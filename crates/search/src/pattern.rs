@@ -13,11 +13,14 @@ use walk::{Room, Walk};
 
 mod ascii;
 mod automaton;
+mod exact;
 mod fuel;
 mod joined;
 mod needed;
 mod program;
 mod required;
+mod row;
+mod sieve;
 mod syntax;
 mod tree;
 mod walk;
@@ -29,6 +32,7 @@ pub use fuel::{Exhausted, Fuel};
 #[cfg(feature = "index")]
 pub(crate) use required::each_trigram;
 pub use required::{Required, Trigram, trigrams};
+pub use sieve::Sieve;
 
 /// The longest pattern, in bytes.
 pub const LONGEST: usize = Limits::PATTERN_BYTES;
@@ -81,9 +85,13 @@ impl Pattern {
         };
         let program = Program::new(&tree, &parsed.arounds).map_err(too_large)?;
         let is_plain = parsed.arounds.is_empty();
-        let automata = is_plain.then(|| [ascii::of_ascii(&parsed.hir), parsed.hir.clone()].map(Lazily::new));
+        let needed = Needed::of(&tree);
+        // What passes a sieve is little, and not worth a second one.
+        let seeks = needed.sieve.is_none();
+        let lazily = |hir| Lazily::new(hir, seeks);
+        let automata = is_plain.then(|| [ascii::of_ascii(&parsed.hir), parsed.hir.clone()].map(lazily));
         let joined = if is_plain { Joined::of(&parsed.hir) } else { Joined::NEVER };
-        Ok(Self { program, automata, required: required(&tree), needed: Needed::of(&tree), joined })
+        Ok(Self { program, automata, required: required(&tree), needed, joined })
     }
 
     /// Whether several texts may be laid together, this letter between them, to find out at once that none of them matches: the whole has
@@ -117,6 +125,22 @@ impl Pattern {
     /// Whether it may match the text, by a letter or two that it needs: soon told.
     pub fn may_match(&self, text: &str) -> bool {
         self.needed.is_in(text)
+    }
+
+    /// Finds the places where a text may be that it matches; none if they are too many, or are not known.
+    pub const fn sieve(&self) -> Option<&Sieve> {
+        self.needed.sieve.as_ref()
+    }
+
+    /// Whether it matches the text, where that is told without an automaton, and with the steps that there are.
+    pub fn matches_plainly(&self, text: &str, fuel: &mut Fuel) -> Option<bool> {
+        let sieve = self.needed.sieve.as_ref().filter(|_| text.is_ascii());
+        let is_match = sieve.and_then(|sieve| sieve.matches_ascii(text));
+        if is_match.is_some() {
+            fuel.pass(text.len()).ok()?;
+            return is_match;
+        }
+        (!self.may_match(text)).then_some(false)
     }
 
     /// Searches with it, for one thread.

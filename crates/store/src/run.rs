@@ -73,6 +73,11 @@ impl<'v> RunView<'v> {
         self.blocks.get(start..self.end(index)).unwrap_or_default()
     }
 
+    /// All records, one behind the other.
+    pub(crate) const fn records(&self) -> &'v [u8] {
+        self.blocks
+    }
+
     /// Each ID with its record.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (BlockId, &'v [u8])> {
         let (mut start, view) = (0, *self);

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use leafbase_model::{DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode};
 use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, View};
+use leafbase_store::Sieve;
 use leafbase_tree_ops::ReadTree;
 
 use super::filters::{self, Filters};
@@ -194,8 +195,10 @@ fn matching_blocks(
     documents: &[DocumentId],
     matching: &mut Matching<'_>,
 ) -> Result<Vec<(DocumentId, usize)>> {
+    let sieve = matching.sieve();
     let mut counting = matching.counting();
-    reading.visit(documents, &mut |document, text| counting.add(document, text))?;
+    let sieve = sieve.as_ref().map(|sieve| sieve as &dyn Sieve);
+    reading.visit(documents, sieve, &mut |document, text| counting.add(document, text))?;
     counting.finish()
 }
 

@@ -6,11 +6,11 @@ use std::ops::Range;
 use leafbase_model::{
     BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep, Result, SearchBlocks,
 };
-use leafbase_store::{BlockText, TextBlock, Texts};
+use leafbase_store::{BlockText, Sieve, SievedTexts};
 use leafbase_tree_ops::ReadTree;
 
 use super::around::Around;
-use super::patterns::{Matching, Patterns};
+use super::patterns::{Matching, Passage, Patterns};
 use super::texts::Reading;
 use crate::connection::Connection;
 use crate::sight::Sight;
@@ -59,7 +59,10 @@ impl<S: Sight> Connection<S> {
             let located = tree.locate(request.within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
             let patterns = Patterns::new("pattern", &request.patterns, request.case_sensitive)?;
             let after = request.paging.cursor.as_deref().map(|text| read_cursor(request.within, text)).transpose()?;
-            let blocks = tree.reader().texts(request.within)?;
+            // Placeholders do not stand in what is stored, so each text is read where there may be some.
+            let sieve = if tree.sees_all() { patterns.sieve() } else { None };
+            let sieve = sieve.as_ref().map(|sieve| sieve as &dyn Sieve);
+            let blocks = tree.reader().sieved_texts(request.within, sieve)?;
             let reading = Reading::new(tree);
             let place = Place::new(&reading, located.document, &blocks)?;
             place.search(&request, &mut patterns.matching(), after)
@@ -83,8 +86,7 @@ fn read_cursor(within: BlockId, text: &str) -> Result<BlockId> {
 struct Place<'a, 'b> {
     reading: &'b Reading<'b, 'a>,
     document: DocumentId,
-    blocks: &'b Texts,
-    texts: Vec<Cow<'b, str>>,
+    blocks: &'b SievedTexts,
     /// The index of the block that each is a child of; none for the first.
     parents: Vec<Option<usize>>,
     /// The pages that the first stands in.
@@ -92,10 +94,9 @@ struct Place<'a, 'b> {
 }
 
 impl<'a, 'b> Place<'a, 'b> {
-    fn new(reading: &'b Reading<'b, 'a>, document: DocumentId, blocks: &'b Texts) -> Result<Self> {
-        let texts = blocks.iter().map(|block| reading.text(block.text)).collect::<Result<_>>()?;
-        let path = blocks.get(0).map(|top| path_to(reading, top.id)).transpose()?.unwrap_or_default();
-        Ok(Self { reading, document, blocks, texts, parents: parents(blocks), path })
+    fn new(reading: &'b Reading<'b, 'a>, document: DocumentId, blocks: &'b SievedTexts) -> Result<Self> {
+        let path = blocks.id(0).map(|top| path_to(reading, top)).transpose()?.unwrap_or_default();
+        Ok(Self { reading, document, blocks, parents: parents(blocks), path })
     }
 
     fn search(
@@ -105,17 +106,17 @@ impl<'a, 'b> Place<'a, 'b> {
         after: Option<BlockId>,
     ) -> Result<ItemsPage<BlockMatch>> {
         let most = request.paging.limit.unwrap_or(usize::MAX).min(Limits::BLOCK_MATCHES);
-        let last = after.and_then(|after| self.blocks.iter().position(|block| block.id == after));
+        let last = after.and_then(|after| self.blocks.ids().position(|(_, id)| id == after));
         let mut around = Around::new(self.reading, self.document, request);
         let (mut items, mut bytes) = (Vec::new(), 0);
-        let mut through = matching.through(&self.texts);
+        let mut through = matching.through(self);
         through.skip_to(last.map_or(0, |last| last + 1));
         while let Some(index) = through.next().transpose()? {
             if items.len() >= most || bytes >= REPLY {
                 let next_cursor = items.last().map(|last: &BlockMatch| cursor(request.within, last.block_id));
                 return Ok(ItemsPage { items, next_cursor });
             }
-            let markdown = self.texts.get(index).map(ToString::to_string).unwrap_or_default();
+            let markdown = self.text(index)?.into_owned();
             let hit = BlockMatch {
                 block_id: self.id(index),
                 ranges: through.matching.ranges(&markdown)?,
@@ -132,15 +133,18 @@ impl<'a, 'b> Place<'a, 'b> {
     }
 
     fn id(&self, index: usize) -> BlockId {
-        self.blocks.get(index).map_or(BlockId::NIL, |block| block.id)
+        self.blocks.id(index).unwrap_or(BlockId::NIL)
     }
 
     /// The pages that a block stands in, the document's root first.
     fn path(&self, index: usize) -> Result<Vec<PathStep>> {
         let parent = |index: usize| self.parents.get(index).copied().flatten();
         let above = std::iter::successors(parent(index), |index| parent(*index));
-        let blocks = above.filter_map(|index| self.blocks.get(index));
-        let within = blocks.filter_map(|block| step(self.reading, block.id, block.text).transpose());
+        let step = |index| match self.blocks.text(index)? {
+            Some(text) => step(self.reading, self.id(index), text),
+            None => Ok(None),
+        };
+        let within = above.filter_map(|index| step(index).transpose());
         let mut within = within.collect::<Result<Vec<_>>>()?;
         within.reverse();
         Ok(self.path.iter().cloned().chain(within).collect())
@@ -149,38 +153,51 @@ impl<'a, 'b> Place<'a, 'b> {
     fn before(&self, index: usize, around: &mut Around<'_, '_>) -> Result<Vec<ContextBlock>> {
         let start = index.saturating_sub(around.before);
         let mut found = around.before(around.before - (index - start))?.to_vec();
-        found.extend(self.shown(start..index));
+        self.show(start..index, &mut found)?;
         Ok(found)
     }
 
     fn behind(&self, index: usize, around: &mut Around<'_, '_>) -> Result<Vec<ContextBlock>> {
         let end = self.blocks.len().min(index + 1 + around.behind);
-        let mut found: Vec<_> = self.shown(index + 1..end).collect();
+        let mut found = Vec::with_capacity(around.behind);
+        self.show(index + 1..end, &mut found)?;
         found.extend_from_slice(around.behind(around.behind - found.len())?);
         Ok(found)
     }
 
-    fn shown(&self, range: Range<usize>) -> impl Iterator<Item = ContextBlock> {
-        let texts = self.texts.get(range.clone()).unwrap_or_default();
-        let shown = |(index, text): (usize, &Cow<'_, str>)| ContextBlock {
-            block_id: self.id(index),
-            markdown: text.to_string(),
-        };
-        range.zip(texts).map(shown)
+    fn show(&self, range: Range<usize>, found: &mut Vec<ContextBlock>) -> Result<()> {
+        for index in range {
+            found.push(ContextBlock { block_id: self.id(index), markdown: self.text(index)?.into_owned() });
+        }
+        Ok(())
+    }
+}
+
+impl Passage for Place<'_, '_> {
+    fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn may_match(&self, index: usize) -> bool {
+        self.blocks.is_asked_for(index)
+    }
+
+    fn text(&self, index: usize) -> Result<Cow<'_, str>> {
+        self.blocks.text(index)?.map_or_else(|| Ok(Cow::default()), |text| self.reading.text(text))
     }
 }
 
 /// The index of the block that each is a child of.
-fn parents(blocks: &Texts) -> Vec<Option<usize>> {
+fn parents(blocks: &SievedTexts) -> Vec<Option<usize>> {
     // The blocks above the present one, by depth.
     let mut above = Vec::new();
-    let parent = |(index, block): (usize, TextBlock<'_>)| {
-        above.truncate(usize::from(block.depth));
+    let parent = |(index, (depth, _)): (usize, (u16, BlockId))| {
+        above.truncate(usize::from(depth));
         let parent = above.last().copied();
         above.push(index);
         parent
     };
-    blocks.iter().enumerate().map(parent).collect()
+    blocks.ids().enumerate().map(parent).collect()
 }
 
 /// The pages that a block stands in.

@@ -8,12 +8,18 @@ use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties, PropertyValue, Result,
 };
 use leafbase_search::{Attributes, Maker, SearchDocument};
-use leafbase_store::{BlockText, Reader, TextBlock, Texts};
+use leafbase_store::{BlockText, Reader, Sieve, TextBlock, Texts};
 
+use super::recent::Finish;
 use super::texts::Reading;
 
 /// The document made ready for the index.
-pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Maker) -> Result<SearchDocument> {
+pub(super) fn document(
+    reader: Reader<'_>,
+    record: &DocumentRecord,
+    finish: Finish,
+    maker: &mut Maker,
+) -> Result<SearchDocument> {
     let texts = DocumentTexts::read(reader, record.id)?;
     let mut filling = maker.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
@@ -28,7 +34,10 @@ pub(crate) fn document(reader: Reader<'_>, record: &DocumentRecord, maker: &mut 
             filling.add_words(&text);
         }
     }
-    Ok(filling.finish())
+    Ok(match finish {
+        Finish::InOrder => filling.finish(),
+        Finish::Loosely => filling.finish_loosely(),
+    })
 }
 
 /// What filters look at.
@@ -137,21 +146,22 @@ impl Reading<'_, '_> {
     }
 
     /// Hands over what patterns are matched on of each block of `documents` that is seen, document after document, but in no order within
-    /// them. The documents are sorted.
+    /// them. The documents are sorted. What is not asked for by `sieve` may be left out.
     pub(super) fn visit(
         &self,
         documents: &[DocumentId],
+        sieve: Option<&dyn Sieve>,
         visit: &mut dyn FnMut(DocumentId, &str) -> Result<()>,
     ) -> Result<()> {
         let reader = self.tree.reader();
         let mut visit = |document, text: BlockText<'_>| visit(document, &self.text(text)?);
         if self.tree.sees_all() {
-            return reader.visit_texts(documents, &mut visit);
+            return reader.visit_texts(documents, sieve, &mut visit);
         }
-        // One by one: what lies between them is hidden, and may be damaged.
+        // One by one: what lies between them is hidden, and may be damaged. Placeholders do not stand in what is stored, so each text is read.
         for document in documents {
             if self.tree.sees_document(*document)? {
-                reader.visit_texts(&[*document], &mut visit)?;
+                reader.visit_texts(&[*document], None, &mut visit)?;
             }
         }
         Ok(())

@@ -87,7 +87,8 @@ impl Home {
         }
     }
 
-    fn is_written(&self) -> bool {
+    /// Whether an index that is made is kept.
+    pub(super) const fn is_written(&self) -> bool {
         !matches!(self, Self::Memory) && !self.is_read_only()
     }
 

@@ -11,7 +11,7 @@ use leafbase_search::{Attributes, Index, Maker, Scope, SearchDocument, Selection
 use leafbase_store::{Cursor, DocumentQuery, Reader, SpaceSnapshot, SpaceStore};
 
 use super::generations::{Generation, Home, guarded};
-use super::recent::{self, Made, Overlay, Recent};
+use super::recent::{self, Finish, Made, Overlay, Recent};
 use super::selections::Selections;
 use super::worker::Worker;
 use crate::sight::Seen;
@@ -21,6 +21,8 @@ use crate::space::Progress;
 const MANY_CHANGED: usize = 1_000;
 /// From so many on the index catches up without waiting for a pause.
 const SOME_CHANGED: usize = 500;
+/// Of no more documents an index in memory is not made before it has to be: what tantivy sets up for one costs more than to make them ready.
+const FEW: usize = 64;
 /// How many documents one look-up reads while an index is made.
 const PAGE: usize = 256;
 
@@ -290,7 +292,7 @@ impl Indexer {
             }
             !state.distrusted
         };
-        if is_trusted && self.open(store)? {
+        if is_trusted && self.open(store)? || self.begin_empty(store)? {
             return Ok(());
         }
         self.make(store, alone, &mut |_| ControlFlow::Continue(()))
@@ -304,18 +306,35 @@ impl Indexer {
         if sequence > store.snapshot()?.reader().last_sequence()? {
             return Ok(false);
         }
-        self.publish(generation, view, sequence);
+        self.publish(generation, view, Recent::after(sequence));
         Ok(true)
     }
 
-    /// From now on this index is searched, which goes up to the write `sequence`.
-    fn publish(&self, generation: Generation, view: Arc<View>, sequence: u64) {
+    /// Where an index would be kept in memory, and there are few documents: begins with one of nothing, beside which all of them are searched.
+    fn begin_empty(&self, store: &SpaceStore) -> Result<bool> {
+        if self.home.is_written() {
+            return Ok(false);
+        }
+        let snapshot = store.snapshot()?;
+        let few = Records::of(snapshot.reader()).take(FEW + 1);
+        let few = few.map(|record| record.map(|record| record.id)).collect::<Result<Vec<_>>>()?;
+        if few.len() > FEW {
+            return Ok(false);
+        }
+        let generation = Generation::in_memory(&self.owner)?;
+        let view = generation.index.view()?;
+        self.publish(generation, view, Recent::of(few, snapshot.reader().last_sequence()?));
+        Ok(true)
+    }
+
+    /// From now on this index is searched; `recent` is what was changed since, as far as is known.
+    fn publish(&self, generation: Generation, view: Arc<View>, recent: Recent) {
         self.home.sweep(&generation);
         let mut state = self.state();
         if state.current.is_some() {
-            state.recent.forget(sequence);
+            state.recent.forget(recent.read_to());
         } else {
-            state.recent = Recent::after(sequence);
+            state.recent = recent;
         }
         state.current = Some(Current { generation: Arc::new(generation), view });
         state.distrusted = false;
@@ -341,7 +360,7 @@ impl Indexer {
         loop {
             match self.fill(store, &generation, progress) {
                 Ok((view, sequence)) => {
-                    self.publish(generation, view, sequence);
+                    self.publish(generation, view, Recent::after(sequence));
                     return Ok(());
                 }
                 Err(Fault::Index(error)) if generation.is_on_disk() => {
@@ -372,7 +391,7 @@ impl Indexer {
             if progress(Progress::new(done, None)).is_break() {
                 return Err(Error::new(ErrorKind::Canceled, "the search index was not made anew"));
             }
-            recent::ready(reader, &record?, &mut maker)
+            recent::made(reader, &record?, Finish::InOrder, &mut maker)
         });
         let sequence = reader.last_sequence()?;
         let view = self.update(&generation.index, &mut made.filter_map(Result::transpose), &[], sequence)?;
@@ -452,7 +471,7 @@ impl Indexer {
                 return Err(Error::new(ErrorKind::Canceled, "the space is being closed"));
             }
             let made = made.clone().map_or_else(|| recent::read(reader, *document, &mut maker), Ok)?;
-            Ok(made.map(Arc::unwrap_or_clone))
+            Ok(made.map(|made| maker.put_in_order(Arc::unwrap_or_clone(made))))
         };
         let gone: Vec<DocumentId> = changed.iter().map(|(document, _)| *document).collect();
         let mut documents = changed.iter().map(ready).filter_map(Result::transpose);

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use leafbase_model::{Error, ErrorKind, Limits, Result};
 use leafbase_search::{Exhausted, Fuel, Matcher, Pattern, Unknown};
+use leafbase_store::Sieve;
 
 #[cfg(feature = "search")]
 mod counting;
@@ -47,6 +48,15 @@ impl Patterns {
         Ok(Self { read, name, separator, stays_within })
     }
 
+    /// Finds where texts may be that match, where that is known.
+    pub(crate) fn sieve(&self) -> Option<Sought<'_>> {
+        // What several ask for would be sought as often, at each place that one of them has.
+        match self.read.as_slice() {
+            [only] => only.sieve().map(Sought),
+            _ => None,
+        }
+    }
+
     /// Matches them, for one call.
     pub(crate) fn matching(&self) -> Matching<'_> {
         Matching {
@@ -69,6 +79,43 @@ impl Patterns {
     }
 }
 
+/// What a pattern seeks.
+pub(crate) struct Sought<'p>(&'p leafbase_search::Sieve);
+
+impl Sieve for Sought<'_> {
+    fn tells(&self, bytes: &[u8]) -> bool {
+        self.0.tells(bytes)
+    }
+
+    fn next(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        self.0.next(bytes, from)
+    }
+}
+
+/// Texts that are gone through.
+pub(crate) trait Passage {
+    /// How many they are.
+    fn len(&self) -> usize;
+
+    /// Whether one of them may match, as far as that is known without reading it.
+    fn may_match(&self, _index: usize) -> bool {
+        true
+    }
+
+    /// One of them.
+    fn text(&self, index: usize) -> Result<Cow<'_, str>>;
+}
+
+impl Passage for [Cow<'_, str>] {
+    fn len(&self) -> usize {
+        <[_]>::len(self)
+    }
+
+    fn text(&self, index: usize) -> Result<Cow<'_, str>> {
+        Ok(self.get(index).map(|text| Cow::Borrowed(&**text)).unwrap_or_default())
+    }
+}
+
 fn path(name: &str, index: usize, count: usize) -> String {
     if count == 1 { name.to_owned() } else { format!("{name}[{index}]") }
 }
@@ -86,7 +133,7 @@ pub(crate) struct Matching<'p> {
 
 impl<'p> Matching<'p> {
     /// Goes through these texts.
-    pub(crate) fn through<'m, 't>(&'m mut self, texts: &'t [Cow<'t, str>]) -> Through<'m, 'p, 't> {
+    pub(crate) fn through<'m, 't, T: Passage + ?Sized>(&'m mut self, texts: &'t T) -> Through<'m, 'p, 't, T> {
         self.piece.clear();
         Through { matching: self, texts, at: 0, laid: Vec::new(), next_laid: 0 }
     }
@@ -245,9 +292,9 @@ impl Piece {
 }
 
 /// A way through texts, from one that matches to the next.
-pub(crate) struct Through<'m, 'p, 't> {
+pub(crate) struct Through<'m, 'p, 't, T: ?Sized> {
     pub(crate) matching: &'m mut Matching<'p>,
-    texts: &'t [Cow<'t, str>],
+    texts: &'t T,
     /// Up to here they were matched or laid together.
     at: usize,
     /// Which are laid together.
@@ -256,27 +303,31 @@ pub(crate) struct Through<'m, 'p, 't> {
     next_laid: usize,
 }
 
-impl Through<'_, '_, '_> {
+impl<T: Passage + ?Sized> Through<'_, '_, '_, T> {
     /// Goes on at this text.
     pub(crate) const fn skip_to(&mut self, index: usize) {
         self.at = index;
     }
 
     /// Lays the next texts together that may match, as far as none is long.
-    fn lay_on(&mut self) {
+    fn lay_on(&mut self) -> Result<()> {
         self.matching.piece.clear();
         self.laid.clear();
         self.next_laid = 0;
-        for text in self.texts.iter().skip(self.at) {
-            if self.matching.patterns.may_match(text) {
-                if !self.matching.has_room_for(text) {
-                    break;
+        while self.at < self.texts.len() {
+            if self.texts.may_match(self.at) {
+                let text = self.texts.text(self.at)?;
+                if self.matching.patterns.may_match(&text) {
+                    if !self.matching.has_room_for(&text) {
+                        break;
+                    }
+                    self.matching.lay(&text);
+                    self.laid.push(self.at);
                 }
-                self.matching.lay(text);
-                self.laid.push(self.at);
             }
             self.at += 1;
         }
+        Ok(())
     }
 
     fn next_match(&mut self) -> Result<Option<usize>> {
@@ -285,19 +336,22 @@ impl Through<'_, '_, '_> {
                 self.next_laid = number + 1;
                 return Ok(self.laid.get(number).copied());
             }
-            self.lay_on();
+            self.lay_on()?;
             if self.laid.is_empty() {
-                let Some(text) = self.texts.get(self.at) else { return Ok(None) };
+                let long = self.at;
+                if long >= self.texts.len() {
+                    return Ok(None);
+                }
                 self.at += 1;
-                if self.matching.is_match(text)? {
-                    return Ok(Some(self.at - 1));
+                if self.matching.is_match(&self.texts.text(long)?)? {
+                    return Ok(Some(long));
                 }
             }
         }
     }
 }
 
-impl Iterator for Through<'_, '_, '_> {
+impl<T: Passage + ?Sized> Iterator for Through<'_, '_, '_, T> {
     type Item = Result<usize>;
 
     fn next(&mut self) -> Option<Result<usize>> {

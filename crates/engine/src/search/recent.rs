@@ -12,6 +12,8 @@ use crate::sight::Seen;
 
 /// How many rows of the change log one look-up reads.
 const PAGE: usize = 64;
+/// A document is put in order after so many searches that looked through it as it came: these cost about as much together.
+const SEARCHES: u64 = 50;
 
 /// The documents that were changed after the write that an index goes up to.
 #[derive(Default)]
@@ -22,6 +24,7 @@ pub(super) struct Recent {
     /// The same as a search takes it, until it changes.
     overlay: Option<Arc<Overlay>>,
     maker: Maker,
+    searches: u64,
 }
 
 /// A document that was changed.
@@ -30,14 +33,27 @@ struct Touched {
     last: u64,
     /// None until it is made ready.
     made: Option<Made>,
+    /// How many searches there were before.
+    made_at: u64,
 }
 
 impl Touched {
-    fn made(&mut self, reader: Reader<'_>, document: DocumentId, maker: &mut Maker) -> Result<Made> {
-        if let Some(made) = &self.made {
-            return Ok(made.clone());
-        }
-        Ok(self.made.insert(read(reader, document, maker)?).clone())
+    fn new(last: u64) -> Self {
+        Self { last, made: None, made_at: 0 }
+    }
+
+    fn made(&mut self, reader: Reader<'_>, document: DocumentId, maker: &mut Maker, searches: u64) -> Result<Made> {
+        let made = match self.made.take() {
+            Some(Some(made)) if made.is_loose() && searches - self.made_at > SEARCHES => {
+                Some(Arc::new(maker.put_in_order(Arc::unwrap_or_clone(made))))
+            }
+            Some(made) => made,
+            None => {
+                self.made_at = searches;
+                read(reader, document, maker)?
+            }
+        };
+        Ok(self.made.insert(made).clone())
     }
 }
 
@@ -51,6 +67,8 @@ pub(super) struct Overlay {
     pub(super) changed: HashSet<DocumentId>,
     /// Those of them that there are.
     pub(super) fresh: Vec<Arc<SearchDocument>>,
+    /// Up to which search they are looked through as they are.
+    until: u64,
 }
 
 impl Overlay {
@@ -65,6 +83,12 @@ impl Recent {
     /// Nothing was changed after the write `sequence`.
     pub(super) fn after(sequence: u64) -> Self {
         Self { read_to: sequence, ..Self::default() }
+    }
+
+    /// These documents, up to the write `sequence`.
+    pub(super) fn of(documents: impl IntoIterator<Item = DocumentId>, sequence: u64) -> Self {
+        let touched = |document| (document, Touched::new(sequence));
+        Self { documents: documents.into_iter().map(touched).collect(), ..Self::after(sequence) }
     }
 
     pub(super) const fn read_to(&self) -> u64 {
@@ -84,7 +108,7 @@ impl Recent {
             }
             for (sequence, documents) in changes {
                 for document in documents {
-                    self.documents.insert(document, Touched { last: sequence, made: None });
+                    self.documents.insert(document, Touched::new(sequence));
                     self.overlay = None;
                 }
                 self.read_to = sequence;
@@ -95,12 +119,17 @@ impl Recent {
 
     /// The changed documents as `reader` has them, whose last write is the one read last.
     pub(super) fn overlay(&mut self, reader: Reader<'_>) -> Result<Arc<Overlay>> {
-        if let Some(overlay) = &self.overlay {
+        self.searches += 1;
+        if let Some(overlay) = self.overlay.as_ref().filter(|overlay| self.searches <= overlay.until) {
             return Ok(Arc::clone(overlay));
         }
-        let mut overlay = Overlay::default();
+        let mut overlay = Overlay { until: u64::MAX, ..Overlay::default() };
         for (document, touched) in &mut self.documents {
-            overlay.fresh.extend(touched.made(reader, *document, &mut self.maker)?);
+            let made = touched.made(reader, *document, &mut self.maker, self.searches)?;
+            if made.as_ref().is_some_and(|made| made.is_loose()) {
+                overlay.until = overlay.until.min(touched.made_at + SEARCHES);
+            }
+            overlay.fresh.extend(made);
             overlay.changed.insert(*document);
         }
         Ok(Arc::clone(self.overlay.insert(Arc::new(overlay))))
@@ -117,10 +146,11 @@ impl Recent {
 
     /// These of the changed documents as `reader` has them. What else was changed is not looked at.
     pub(super) fn overlay_of(&mut self, reader: Reader<'_>, documents: &[DocumentId]) -> Result<Overlay> {
+        self.searches += 1;
         let mut overlay = Overlay::default();
         for document in documents {
             let Some(touched) = self.documents.get_mut(document) else { continue };
-            overlay.fresh.extend(touched.made(reader, *document, &mut self.maker)?);
+            overlay.fresh.extend(touched.made(reader, *document, &mut self.maker, self.searches)?);
             overlay.changed.insert(*document);
         }
         Ok(overlay)
@@ -142,15 +172,29 @@ impl Recent {
 /// The document as it is, if it is there and can be found by a search at all.
 pub(super) fn read(reader: Reader<'_>, document: DocumentId, maker: &mut Maker) -> Result<Made> {
     let Some(record) = reader.document(document)? else { return Ok(None) };
-    Ok(ready(reader, &record, maker)?.map(Arc::new))
+    Ok(made(reader, &record, Finish::Loosely, maker)?.map(Arc::new))
+}
+
+/// How a document is made ready.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Finish {
+    /// For the index.
+    InOrder,
+    /// For some searches.
+    Loosely,
 }
 
 /// The document made ready. The hidden one of the inbox is in no search; one that is damaged can't be found, but others can.
-pub(super) fn ready(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Maker) -> Result<Option<SearchDocument>> {
+pub(super) fn made(
+    reader: Reader<'_>,
+    record: &DocumentRecord,
+    finish: Finish,
+    maker: &mut Maker,
+) -> Result<Option<SearchDocument>> {
     if record.location == Location::Inbox {
         return Ok(None);
     }
-    match documents::document(reader, record, maker) {
+    match documents::document(reader, record, finish, maker) {
         Err(error) if error.kind() == ErrorKind::Corrupted => {
             // Not which: a call may bring this about that must not learn of it.
             tracing::warn!("a damaged document is left out of searches");

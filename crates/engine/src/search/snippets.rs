@@ -60,7 +60,7 @@ pub(super) fn show(texts: &DocumentTexts, finder: &Finder<'_>, matching: Option<
 /// The first blocks that a pattern matches, by their numbers, and what it matches there.
 fn by_pattern(texts: &DocumentTexts, matching: &mut Matching<'_>) -> Result<HashMap<usize, Vec<Range<usize>>>> {
     let texts: Vec<_> = texts.blocks().map(|block| block.pattern()).collect();
-    let matched = matching.through(&texts).take(MOST_BLOCKS).collect::<Result<Vec<_>>>()?;
+    let matched = matching.through(texts.as_slice()).take(MOST_BLOCKS).collect::<Result<Vec<_>>>()?;
     let ranges = matched.into_iter().map(|number| {
         let text = texts.get(number).map(|text| &**text).unwrap_or_default();
         Ok((number, matching.ranges(text)?))

@@ -173,6 +173,9 @@ impl SpaceBuilder {
 
     /// Whether the space is opened for reading only: every write is then [`ErrorKind::ReadOnly`]. Default: no.
     ///
+    /// The files stay as they are. What a crash left is mended in memory, each time anew; where the last commit was not a quick one to mend, that reads
+    /// the whole file.
+    ///
     /// ```
     /// use leafbase::{ErrorKind, Space};
     /// # fn main() -> leafbase::Result<()> {

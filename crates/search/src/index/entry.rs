@@ -16,9 +16,12 @@ use crate::grams::Gram;
 const BITS: u32 = 6;
 const LAST: u8 = 1 << BITS;
 
-/// What the index takes of a document.
+/// What the index takes of a document. In a box: tantivy makes room for 40,000 of them at once, and again with each commit.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct Entry(Box<Parts>);
+
+#[derive(Debug)]
+pub(crate) struct Parts {
     pub(super) id: (Field, [u8; 16]),
     /// As [`packed_words`] and [`packed_stems`] write them.
     pub(super) texts: [(Field, String); 4],
@@ -28,15 +31,26 @@ pub(crate) struct Entry {
     pub(super) _place: Place,
 }
 
+impl Entry {
+    pub(super) fn of(parts: Parts) -> Self {
+        Self(Box::new(parts))
+    }
+
+    pub(super) fn grams(&self) -> &[Gram] {
+        &self.0.grams
+    }
+}
+
 impl Document for Entry {
     type Value<'e> = Part<'e>;
     type FieldsValuesIter<'e> = std::vec::IntoIter<(Field, Part<'e>)>;
 
     fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
-        let mut parts = Vec::with_capacity(1 + self.texts.len() + self.numbers.len());
-        parts.push((self.id.0, Part::Bytes(&self.id.1)));
-        parts.extend(self.texts.iter().map(|(field, text)| (*field, Part::Text(text))));
-        parts.extend(self.numbers.iter().map(|(field, number)| (*field, Part::Number(*number))));
+        let Parts { id, texts, numbers, .. } = &*self.0;
+        let mut parts = Vec::with_capacity(1 + texts.len() + numbers.len());
+        parts.push((id.0, Part::Bytes(&id.1)));
+        parts.extend(texts.iter().map(|(field, text)| (*field, Part::Text(text))));
+        parts.extend(numbers.iter().map(|(field, number)| (*field, Part::Number(*number))));
         parts.into_iter()
     }
 }

@@ -10,7 +10,7 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::TokenizerManager;
 
-use super::entry::{Entry, Unpacking, packed_stems, packed_words};
+use super::entry::{Entry, Parts, Unpacking, packed_stems, packed_words};
 use super::room::Room;
 use super::{Failure, failed};
 use crate::document::{Attributes, Lane, SearchDocument};
@@ -83,20 +83,21 @@ impl Fields {
 
     /// The document as the index takes it.
     pub(crate) fn entry(&self, document: &SearchDocument, room: &Arc<Room>) -> Entry {
+        let ordered = document.ordered();
         let packed = |lane: Lane| match lane {
-            Lane::Title | Lane::Body => packed_words(document.words(lane.is_title())),
-            Lane::TitleStems | Lane::BodyStems => packed_stems(document.stems(lane.is_title())),
+            Lane::Title | Lane::Body => packed_words(ordered.words(lane.is_title())),
+            Lane::TitleStems | Lane::BodyStems => packed_stems(ordered.stems(lane.is_title())),
         };
         let texts = Lane::ALL.map(|lane| (self.lane(lane), packed(lane)));
         let numbers = self.numbers.into_iter().zip(Numbers::of(document).0).collect();
         let bytes = texts.iter().map(|(_, text)| text.len()).sum::<usize>() + size_of_val(document.grams.as_slice());
-        Entry {
+        Entry::of(Parts {
             id: (self.id, *document.id().as_bytes()),
             texts,
             numbers,
             grams: document.grams.iter().copied().chain(document.varies.then_some(VARIES)).collect(),
             _place: room.take(bytes),
-        }
+        })
     }
 }
 

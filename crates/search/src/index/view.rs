@@ -403,18 +403,18 @@ fn single(text: &str) -> [Part; 1] {
 
 /// How often the parts stand in a row in a lane of the document.
 fn times(document: &SearchDocument, lane: Lane, parts: &[Part]) -> u32 {
-    let words = document.words(lane.is_title());
+    let is_title = lane.is_title();
     if matches!(lane, Lane::TitleStems | Lane::BodyStems) {
         // Stems are asked for one by one.
-        return parts.iter().map(|part| document.stems(lane.is_title()).times(&part.text)).sum();
+        return parts.iter().map(|part| document.times_of_stem(is_title, &part.text)).sum();
     }
     if let [only] = parts {
-        return count(words.occurrences(&only.text, only.is_prefix).len());
+        return count(document.occurrences(is_title, &only.text, only.is_prefix).len());
     }
     let mut starts: Option<Vec<u32>> = None;
     for part in parts {
-        let places = words.occurrences(&part.text, part.is_prefix).iter();
-        let mut here: Vec<u32> = places.filter_map(|place| place.checked_sub(part.offset)).collect();
+        let places = document.occurrences(is_title, &part.text, part.is_prefix);
+        let mut here: Vec<u32> = places.iter().filter_map(|place| place.checked_sub(part.offset)).collect();
         here.sort_unstable();
         here.dedup();
         if let Some(before) = starts {

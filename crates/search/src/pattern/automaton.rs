@@ -28,17 +28,19 @@ pub(crate) struct Automaton {
 #[derive(Clone, Debug)]
 pub(crate) struct Lazily {
     hir: Hir,
+    /// Whether it seeks what a match begins with.
+    seeks: bool,
     /// None if it would be too large.
     made: OnceLock<Option<Automaton>>,
 }
 
 impl Lazily {
-    pub(crate) const fn new(hir: Hir) -> Self {
-        Self { hir, made: OnceLock::new() }
+    pub(crate) const fn new(hir: Hir, seeks: bool) -> Self {
+        Self { hir, seeks, made: OnceLock::new() }
     }
 
     pub(crate) fn get(&self) -> Option<&Automaton> {
-        self.made.get_or_init(|| Automaton::new(&self.hir)).as_ref()
+        self.made.get_or_init(|| Automaton::new(&self.hir, self.seeks)).as_ref()
     }
 }
 
@@ -83,12 +85,12 @@ fn config(kind: MatchKind) -> Config {
 
 impl Automaton {
     /// None if it would be too large.
-    pub(crate) fn new(hir: &Hir) -> Option<Self> {
+    fn new(hir: &Hir, seeks: bool) -> Option<Self> {
         let machine = |reverse| {
             let config = thompson::Config::new().nfa_size_limit(Some(MACHINE)).which_captures(WhichCaptures::None);
             Compiler::new().configure(config.reverse(reverse)).build_from_hir(hir).ok()
         };
-        let prefilter = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
+        let prefilter = if seeks { Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir) } else { None };
         // Without a prefilter there is nothing to be done where a search stands at its start again.
         let specialized = prefilter.is_some();
         let forwards = config(MatchKind::LeftmostFirst).prefilter(prefilter).specialize_start_states(specialized);

@@ -1,20 +1,25 @@
 //! What every text has that a pattern matches, as a letter or two in a row: looked for many bytes at a time, so that most texts need not be
 //! matched at all.
 
+use super::row::{CASE, LONGEST, Row, Set, ascii, share};
+use super::sieve::{MOST_OTHERS, Sieve};
 use super::tree::Node;
 
-/// More rows are not looked for.
-const ROWS: usize = 2;
+/// More pairs are not looked for.
+const PAIRS: usize = 2;
 /// What more than one in so many places has tells little.
 const RARE: f64 = 1.0 / 20.0;
 
 /// What a text must have.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Needed(Vec<Row>);
+pub(crate) struct Needed {
+    pub(crate) sieve: Option<Sieve>,
+    pairs: Vec<Pair>,
+}
 
 /// One or two bytes in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Row {
+struct Pair {
     first: Bytes,
     second: Option<Bytes>,
     /// Whether letters beyond ASCII may stand in its place.
@@ -30,9 +35,6 @@ struct Bytes {
     from: u8,
     length: u8,
 }
-
-/// The bit that tells small letters from capitals.
-const CASE: u8 = 0x20;
 
 impl Bytes {
     /// Those of a set; none if they are none or lie apart.
@@ -55,23 +57,7 @@ impl Bytes {
     }
 }
 
-/// In which share of the places of a text a byte is, roughly.
-fn share(byte: u8) -> f64 {
-    // Of English, in thousandths.
-    const LETTERS: [u8; 26] =
-        [65, 12, 22, 33, 103, 18, 16, 50, 57, 1, 6, 33, 20, 57, 62, 15, 1, 50, 52, 74, 23, 8, 19, 2, 16, 1];
-    let letter = LETTERS.get(usize::from((byte | CASE).wrapping_sub(b'a'))).copied().unwrap_or_default();
-    let thousandths = match byte {
-        b'a'..=b'z' => f64::from(letter),
-        b'A'..=b'Z' => f64::from(letter) / 20.0,
-        b' ' => 180.0,
-        b'\n' | b',' | b'.' | b'-' => 10.0,
-        _ => 2.0,
-    };
-    thousandths / 1_000.0
-}
-
-impl Row {
+impl Pair {
     fn is_in(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
         if self.others && !bytes.is_ascii() {
@@ -94,30 +80,50 @@ impl Needed {
         let mut gathering = Gathering::default();
         gathering.add(tree);
         gathering.end();
-        let mut rows = gathering.rows;
-        rows.sort_by(|one, other| one.share.total_cmp(&other.share));
-        rows.dedup();
-        rows.truncate(ROWS);
-        Self(rows)
+        let (mut sieves, mut pairs) = (gathering.sieves, gathering.pairs);
+        sieves.sort_by(|(_, one), (_, other)| one.share().total_cmp(&other.share()));
+        let (row, sieve) = sieves.into_iter().next().map(|(row, sieve)| (row, sieve.knowing(tree))).unzip();
+        // What it has of that row is told by the whole of it.
+        pairs.retain(|(other, _)| Some(*other) != row);
+        pairs.sort_by(|(_, one), (_, other)| one.share.total_cmp(&other.share));
+        let mut pairs: Vec<Pair> = pairs.into_iter().map(|(_, pair)| pair).collect();
+        pairs.dedup();
+        pairs.truncate(PAIRS);
+        Self { sieve, pairs }
     }
 
     /// Whether the text has it.
     pub(crate) fn is_in(&self, text: &str) -> bool {
-        self.0.iter().all(|row| row.is_in(text))
+        self.sieve.as_ref().is_none_or(|sieve| sieve.is_in(text)) && self.pairs.iter().all(|pair| pair.is_in(text))
     }
+}
+
+/// The letters of ASCII that may stand at a place, and those beyond.
+struct Place {
+    ascii: Set,
+    others: Others,
+}
+
+enum Others {
+    Few(Vec<char>),
+    Many,
 }
 
 /// Letters that have to stand in a row.
 #[derive(Default)]
 struct Gathering {
-    row: Vec<(Option<Bytes>, bool)>,
-    rows: Vec<Row>,
+    row: Vec<Place>,
+    /// How many rows ended before.
+    ended: usize,
+    /// The rarest pair of each row, with the row's number.
+    pairs: Vec<(usize, Pair)>,
+    sieves: Vec<(usize, Sieve)>,
 }
 
 impl Gathering {
     fn add(&mut self, node: &Node) {
         match node {
-            Node::Letter(ranges) => self.row.push(letter(ranges)),
+            Node::Letter(ranges) => self.row.push(place(ranges)),
             // They take no letter, so what stands beside them is in a row.
             Node::Look(_) | Node::Around(..) => {}
             Node::Sequence(nodes) => nodes.iter().for_each(|node| self.add(node)),
@@ -134,23 +140,53 @@ impl Gathering {
     /// What comes next does not stand beside what was last.
     fn end(&mut self) {
         let row = std::mem::take(&mut self.row);
-        let single = row.iter().filter_map(|(bytes, others)| Some((bytes.as_ref().copied()?, None, *others)));
-        let pairs = row.windows(2).filter_map(|pair| match pair {
-            [(Some(first), one), (Some(second), other)] => Some((*first, Some(*second), *one || *other)),
-            _ => None,
-        });
-        let rows = single.chain(pairs).map(|(first, second, others)| {
-            let share = first.share() * second.map_or(1.0, Bytes::share);
-            Row { first, second, others, share }
-        });
-        let rarest = rows.filter(|row| row.share < RARE).min_by(|one, other| one.share.total_cmp(&other.share));
-        self.rows.extend(rarest);
+        self.ended += 1;
+        self.pairs.extend(rarest(&row).map(|pair| (self.ended, pair)));
+        for places in row.split(|place| matches!(place.others, Others::Many) || place.ascii == 0) {
+            for places in places.chunks(LONGEST) {
+                self.sieves.extend(sieve(places).map(|sieve| (self.ended, sieve)));
+            }
+        }
     }
 }
 
-/// The letters of ASCII among these, and whether there are others.
-fn letter(ranges: &[(char, char)]) -> (Option<Bytes>, bool) {
-    let is_in = |byte: &u8| ranges.iter().any(|(from, to)| (*from..=*to).contains(&char::from(*byte)));
-    let ascii = (0..128_u8).filter(is_in).fold(0, |set, byte| set | 1_u128 << byte);
-    (Bytes::of(ascii), ranges.iter().any(|(_, to)| !to.is_ascii()))
+fn rarest(row: &[Place]) -> Option<Pair> {
+    let letters: Vec<_> = row.iter().map(|place| (Bytes::of(place.ascii), place.others.are_there())).collect();
+    let single = letters.iter().filter_map(|(bytes, others)| Some(((*bytes)?, None, *others)));
+    let pairs = letters.windows(2).filter_map(|pair| match pair {
+        [(Some(first), one), (Some(second), other)] => Some((*first, Some(*second), *one || *other)),
+        _ => None,
+    });
+    let pairs = single.chain(pairs).map(|(first, second, others)| {
+        let share = first.share() * second.map_or(1.0, Bytes::share);
+        Pair { first, second, others, share }
+    });
+    pairs.filter(|pair| pair.share < RARE).min_by(|one, other| one.share.total_cmp(&other.share))
+}
+
+fn sieve(places: &[Place]) -> Option<Sieve> {
+    let sets: Vec<Set> = places.iter().map(|place| place.ascii).collect();
+    let row = Row::of(&sets).filter(|row| row.share() < RARE)?;
+    let others = places.iter().flat_map(|place| match &place.others {
+        Others::Few(others) => others.as_slice(),
+        Others::Many => &[],
+    });
+    Sieve::new(row, others.copied().collect())
+}
+
+impl Others {
+    const fn are_there(&self) -> bool {
+        match self {
+            Self::Few(others) => !others.is_empty(),
+            Self::Many => true,
+        }
+    }
+}
+
+fn place(ranges: &[(char, char)]) -> Place {
+    let beyond = ranges.iter().filter(|(_, to)| !to.is_ascii());
+    let beyond = beyond.flat_map(|(from, to)| (*from).max('\u{80}')..=*to);
+    let others: Vec<char> = beyond.take(MOST_OTHERS + 1).collect();
+    let others = if others.len() > MOST_OTHERS { Others::Many } else { Others::Few(others) };
+    Place { ascii: ascii(ranges), others }
 }

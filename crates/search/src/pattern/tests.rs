@@ -193,6 +193,34 @@ proptest! {
     }
 
     #[test]
+    fn texts_that_match_are_found_in_bytes_that_they_lie_among(pattern in piece(true), case in any::<bool>(), kelvin in any::<bool>(), texts in proptest::collection::vec(text(), 1..5)) {
+        // The sign of Kelvin is a k, whatever the case.
+        let other = |text: &String| text.replace('c', "k").replace('é', "\u{212a}");
+        let (pattern, texts) = if kelvin { (other(&pattern), texts.iter().map(other).collect()) } else { (pattern, texts) };
+        let pattern = Pattern::new(&pattern, case).unwrap();
+        let bytes = [b"\x91", texts.join("\u{1}").as_bytes()].concat();
+        if let Some(sieve) = pattern.sieve().filter(|sieve| sieve.tells(&bytes)) {
+            let mut at = 1;
+            for text in &texts {
+                let end = at + text.len();
+                let is_found = sieve.next(&bytes, at).is_some_and(|found| found < end);
+                prop_assert!(is_found || found(&pattern, false, text).is_empty(), "{:?}: {:?}", sieve, text);
+                at = end + 1;
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_told_without_an_automaton_is_so(start in short(), end in short(), between in piece(false), case in any::<bool>(), text in text()) {
+        for pattern in [format!("{start}{end}"), format!("{start}{between}{end}"), between] {
+            let pattern = Pattern::new(&pattern, case).unwrap();
+            if let Some(told) = pattern.matches_plainly(&text, &mut Fuel::new(PLENTY)) {
+                prop_assert_eq!(told, !found(&pattern, true, &text).is_empty(), "{:?}: {:?}", pattern.needed, text);
+            }
+        }
+    }
+
+    #[test]
     fn texts_that_match_are_told_from_others_that_they_are_laid_to(pattern in piece(false), case in any::<bool>(), texts in proptest::collection::vec(text(), 1..5)) {
         let pattern = Pattern::new(&pattern, case).unwrap();
         let matches = |text: &String| !found(&pattern, true, text).is_empty();
@@ -206,6 +234,72 @@ proptest! {
                 at = next + 1;
             }
         }
+    }
+}
+
+/// Patterns that are mostly letters in a row.
+fn short() -> impl Strategy<Value = String> {
+    let part = proptest::sample::select(vec![
+        "a",
+        "b",
+        "[ab]",
+        r"\w",
+        r"\b",
+        r"\B",
+        "^",
+        "$",
+        " ",
+        r"\w+",
+        "a*",
+        "b?",
+        "a{2}",
+        r"(?:\w+?)",
+    ]);
+    proptest::collection::vec(part, 0..5).prop_map(|parts| parts.concat())
+}
+
+#[test]
+fn letters_in_a_row_need_no_automaton() {
+    for (pattern, text, expected) in [
+        (r"\w+ck\b", "a Clock", Some(true)),
+        (r"\w+ck\b", "ck clocks", Some(false)),
+        (r"\w+ck\b", "cloc\u{212a}", None),
+        (r"\b\w\w \d+", "on 12", None),
+        (r"\b\w\w \d+", "one two", Some(false)),
+        (r"\Bkll\w*", "skill, skll", Some(true)),
+        (r"\Bkll\w*", "kll", Some(false)),
+        (r"\s*(no)t?", "No", Some(true)),
+        ("^k{3}$", "kkk", None),
+        (r"a\w+b", "aab", None),
+        (r"\w+", "a", None),
+        ("x|y", "x", None),
+    ] {
+        let told = Pattern::new(pattern, false).unwrap().matches_plainly(text, &mut Fuel::new(PLENTY));
+        assert_eq!(told, expected, "{pattern} {text}");
+    }
+}
+
+#[test]
+fn a_row_is_sought_by_its_rarest_letter() {
+    for (pattern, bytes, expected) in [
+        (r"\w+ck\b", "a clock, a sock", vec![5, 13]),
+        ("lantern \\w+ train\\w+", "a LANTERN and trains, lanterns", vec![2]),
+        ("trained|trains", "train tramtrain", vec![0, 10]),
+        ("(?-i)Ace", "ace Ace", vec![4]),
+    ] {
+        let pattern = Pattern::new(pattern, false).unwrap();
+        let sieve = pattern.sieve().unwrap();
+        let found = std::iter::successors(sieve.next(bytes.as_bytes(), 0), |at| sieve.next(bytes.as_bytes(), at + 1));
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{bytes}");
+    }
+    let row = row::Row::of(&[b'a', b'b', b'c'].map(|byte| 1 << byte | 1 << (byte ^ row::CASE))).unwrap();
+    for bytes in ["", "b", "ab", "abc", "xxABCx", &"xaBc".repeat(30), &format!("{}c abc", "ab".repeat(40))] {
+        let far = std::iter::successors(row.find_far(bytes.as_bytes(), 0), |at| row.find_far(bytes.as_bytes(), at + 1));
+        let near = std::iter::successors(row.find(bytes.as_bytes(), 0), |at| row.find(bytes.as_bytes(), at + 1));
+        assert_eq!(far.collect::<Vec<_>>(), near.collect::<Vec<_>>(), "{bytes}");
+    }
+    for pattern in [r"\w+", "e", "[a-f][0-9]", "東京", "(?=ck)", "a|ck"] {
+        assert!(Pattern::new(pattern, false).unwrap().sieve().is_none(), "{pattern}");
     }
 }
 

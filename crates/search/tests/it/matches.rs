@@ -137,6 +137,21 @@ fn repetitions() {
     ]);
 }
 
+/// As in RE2. The crate `regex` takes some of them for repetitions and refuses the rest.
+#[test]
+fn braces_that_repeat_nothing_are_letters() {
+    check(&[
+        ("a{2 }", "<a{2 }>aa"),
+        ("a{ 2}", "<a{ 2}>aa"),
+        ("a{1, 2}", "<a{1, 2}>aa"),
+        ("a{2\u{c}}", "<a{2\u{c}}>aa"),
+        ("a{,2}", "<a{,2}>aa"),
+        ("a{}", "<a{}>aa"),
+        ("a{b", "<a{b>aa"),
+        ("{", "a<{>"),
+    ]);
+}
+
 #[test]
 fn choices_and_groups() {
     check_plain(&[

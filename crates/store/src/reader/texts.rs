@@ -12,6 +12,19 @@ use crate::records;
 use crate::records::block::{self, Authors};
 use crate::run::RunView;
 
+mod sieved;
+
+pub use sieved::SievedTexts;
+
+/// Finds in bytes where texts may be that are asked for, so that the others need not be read.
+pub trait Sieve {
+    /// Whether [`Self::next`] finds all such places in these bytes.
+    fn tells(&self, bytes: &[u8]) -> bool;
+
+    /// A place from `from` on where something begins that every text has that is asked for, such that there is none before.
+    fn next(&self, bytes: &[u8], from: usize) -> Option<usize>;
+}
+
 /// What a block says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockText<'t> {
@@ -84,13 +97,26 @@ impl Texts {
     }
 
     fn block<'t>(&'t self, (depth, kept): &'t (u16, Kept)) -> TextBlock<'t> {
-        let text = match &kept.text {
-            KeptText::Markdown(block_type, range) => {
-                BlockText::Markdown(*block_type, self.markdown.get(range.clone()).unwrap_or_default())
+        TextBlock { id: kept.id, depth: *depth, text: kept.text.of(&self.markdown) }
+    }
+}
+
+impl KeptText {
+    /// The text, which is part of `markdown`.
+    fn of<'t>(&'t self, markdown: &'t str) -> BlockText<'t> {
+        match self {
+            Self::Markdown(block_type, range) => {
+                BlockText::Markdown(*block_type, markdown.get(range.clone()).unwrap_or_default())
             }
-            KeptText::Data(data) => BlockText::Data(data),
-        };
-        TextBlock { id: kept.id, depth: *depth, text }
+            Self::Data(data) => BlockText::Data(data),
+        }
+    }
+
+    const fn block_type(&self) -> BlockType {
+        match self {
+            Self::Markdown(block_type, _) => *block_type,
+            Self::Data(data) => data.block_type(),
+        }
     }
 }
 
@@ -100,10 +126,7 @@ impl Made for Kept {
     }
 
     fn block_type(&self) -> BlockType {
-        match &self.text {
-            KeptText::Markdown(block_type, _) => *block_type,
-            KeptText::Data(data) => data.block_type(),
-        }
+        self.text.block_type()
     }
 }
 
@@ -135,8 +158,12 @@ struct WithMore;
 
 fn read(record: &[u8]) -> Unpacked<std::result::Result<(BlockType, &str), WithMore>> {
     let (block_type, markdown) = block::markdown(record)?;
-    let is_all = block_type.has_own_markdown() && block_type != BlockType::CollectionItem;
-    Ok(if is_all { Ok((block_type, markdown)) } else { Err(WithMore) })
+    Ok(if is_all(block_type) { Ok((block_type, markdown)) } else { Err(WithMore) })
+}
+
+/// Whether all that a block of this type says is its markdown.
+fn is_all(block_type: BlockType) -> bool {
+    block_type.has_own_markdown() && block_type != BlockType::CollectionItem
 }
 
 /// Gets a document, and what a block of it says.
@@ -155,18 +182,23 @@ impl Reader<'_> {
     }
 
     /// Hands what each block of `documents` says to `visit`, document after document, but in no order within them. The documents are sorted.
-    /// Nothing is copied.
+    /// Nothing is copied. Texts that are not asked for by `sieve` may be left out if they are all that a block says.
     ///
     /// # Errors
     /// As [`Self::locate`], and what `visit` returned.
-    pub fn visit_texts(&self, documents: &[DocumentId], visit: VisitText<'_>) -> Result<()> {
+    pub fn visit_texts(&self, documents: &[DocumentId], sieve: Option<&dyn Sieve>, visit: VisitText<'_>) -> Result<()> {
         // The keys of a document's blocks go on with its ID, which is that of its root.
         let roots: Vec<BlockId> = documents.iter().map(|document| document.root()).collect();
         let mut authors = Authors::default();
         rows_of(self.read, &[BLOCKS.tag], &roots, &mut |root, key, value| {
             let document = DocumentId::from_bytes(*root.as_bytes());
-            for (id, record) in RunView::read(key, value)?.entries() {
+            let run = RunView::read(key, value)?;
+            let mut sifting = Sifting::new(sieve, run.records());
+            for (id, record) in run.entries() {
                 let fault = |fault| records::fault(key, fault);
+                if !sifting.keeps(run.records(), record).map_err(fault)? {
+                    continue;
+                }
                 if let Ok((block_type, markdown)) = read(record).map_err(fault)? {
                     visit(document, BlockText::Markdown(block_type, markdown))?;
                 } else {
@@ -176,5 +208,39 @@ impl Reader<'_> {
             }
             Ok(())
         })
+    }
+}
+
+/// Goes through the records of a run.
+#[derive(Clone, Copy, Default)]
+struct Sifting<'s> {
+    /// None where all are kept.
+    sieve: Option<&'s dyn Sieve>,
+    /// Where the next record begins.
+    at: usize,
+    /// Where something is that may be asked for.
+    found: Option<usize>,
+}
+
+impl<'s> Sifting<'s> {
+    fn new(sieve: Option<&'s dyn Sieve>, records: &[u8]) -> Self {
+        let sieve = sieve.filter(|sieve| sieve.tells(records));
+        Self { sieve, at: 0, found: sieve.and_then(|sieve| sieve.next(records, 0)) }
+    }
+
+    /// Whether the records are looked through.
+    const fn is_looking(&self) -> bool {
+        self.sieve.is_some()
+    }
+
+    /// Whether the next of these records says something that may be asked for.
+    fn keeps(&mut self, records: &[u8], record: &[u8]) -> Unpacked<bool> {
+        self.at += record.len();
+        let Some(sieve) = self.sieve else { return Ok(true) };
+        if self.found.is_none_or(|found| found >= self.at) {
+            return Ok(!is_all(block::type_of(record)?));
+        }
+        self.found = sieve.next(records, self.at);
+        Ok(true)
     }
 }

@@ -76,6 +76,12 @@ pub(super) trait Making {
     /// What a block becomes.
     type Block: Made;
 
+    /// There will be so many.
+    fn expect(&mut self, _blocks: usize) {}
+
+    /// The next ones are made of these records, one behind the other.
+    fn begin(&mut self, _records: &[u8]) {}
+
     /// Makes it of a record.
     fn make(&mut self, id: BlockId, record: &[u8]) -> Unpacked<Self::Block>;
 }
@@ -120,8 +126,9 @@ impl<'m, M: Making> Gathered<'m, M> {
     }
 
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()> {
-        let start = self.blocks.len();
-        for (id, record) in RunView::read(key, value)?.entries() {
+        let (start, run) = (self.blocks.len(), RunView::read(key, value)?);
+        self.making.begin(run.records());
+        for (id, record) in run.entries() {
             let block = self.making.make(id, record).map_err(|fault| records::fault(key, fault))?;
             self.blocks.push(Some(block));
         }
@@ -284,8 +291,10 @@ impl Reader<'_> {
         let counted = counted_document(self.read, place.document)?;
         let expected = counted.ok_or_else(|| records::damaged(&keyspaces::document(place.document)))?.blocks;
         let start = keyspaces::document_runs(place.document);
+        let reserved = usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED));
+        making.expect(reserved);
         let mut gathered = Gathered::new(making);
-        gathered.blocks.reserve(usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED)));
+        gathered.blocks.reserve(reserved);
         self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
             let (_, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
             gathered.add(parent, key, value)?;
@@ -312,7 +321,9 @@ impl Reader<'_> {
     ) -> Result<Ordered<M::Block>> {
         let mut top = None;
         self.find_in_runs(place, block, &mut |key, run, index| {
-            let made = making.make(block, run.block(index));
+            let record = run.block(index);
+            making.begin(record);
+            let made = making.make(block, record);
             top = Some(made.map_err(|fault| records::fault(key, fault))?);
             Ok(())
         })?;

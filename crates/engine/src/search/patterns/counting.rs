@@ -5,7 +5,7 @@ use leafbase_model::ErrorKind;
 use leafbase_model::{DocumentId, Result};
 use leafbase_search::{Pattern, Required};
 
-use super::{Matching, Patterns};
+use super::{Matching, Patterns, STEPS_OF_TEXT, Sought};
 
 impl Patterns {
     /// What a document has that one of them matches in, of each.
@@ -23,6 +23,19 @@ pub(crate) struct Counting<'m, 'p> {
 }
 
 impl<'p> Matching<'p> {
+    /// Finds where texts may be that match, where that is known.
+    pub(crate) fn sieve(&self) -> Option<Sought<'p>> {
+        self.patterns.sieve()
+    }
+
+    /// Whether the text matches, where that is soon told.
+    fn matches_plainly(&mut self, text: &str) -> Option<bool> {
+        let [only] = self.patterns.read.as_slice() else {
+            return (!self.patterns.may_match(text)).then_some(false);
+        };
+        self.left.lend(STEPS_OF_TEXT, |fuel| only.matches_plainly(text, fuel))
+    }
+
     /// Begins to count.
     pub(crate) fn counting(&mut self) -> Counting<'_, 'p> {
         self.piece.clear();
@@ -36,7 +49,10 @@ impl Counting<'_, '_> {
     /// # Errors
     /// [`ErrorKind::LimitExceeded`] at the pattern that costs too much.
     pub(crate) fn add(&mut self, document: DocumentId, text: &str) -> Result<()> {
-        if !self.matching.patterns.may_match(text) {
+        if let Some(is_match) = self.matching.matches_plainly(text) {
+            if is_match {
+                self.count(document);
+            }
             return Ok(());
         }
         if !self.matching.has_room_for(text) {
@@ -69,12 +85,19 @@ impl Counting<'_, '_> {
         }
     }
 
-    /// The documents that have a text that matches, in the order in which they were added, and how many.
+    /// The documents that have a text that matches, by ID, and how many.
     ///
     /// # Errors
     /// As [`Self::add`].
     pub(crate) fn finish(mut self) -> Result<Vec<(DocumentId, usize)>> {
         self.look_through()?;
+        // What was laid aside was counted late.
+        self.counts.sort_unstable();
+        self.counts.dedup_by(|(later, more), (document, count)| {
+            let is_same = later == document;
+            *count += if is_same { *more } else { 0 };
+            is_same
+        });
         Ok(self.counts)
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Gathering {
 impl PluginWriter for Gathering {
     fn add_document(&mut self, document: DocId, entry: &dyn ErasedDocument, _: &Schema) -> tantivy::Result<()> {
         let entry = entry.as_any().downcast_ref::<Entry>();
-        let grams = entry.map(|entry| entry.grams.as_slice()).unwrap_or_default();
+        let grams = entry.map(Entry::grams).unwrap_or_default();
         for gram in grams {
             self.lists.entry(*gram).or_default().push(document);
         }

@@ -1,0 +1,166 @@
+//! Letters of ASCII in a row, sought by the rarest of them: many bytes are passed by at a time, and few places are looked at.
+
+use std::sync::OnceLock;
+
+use memchr::{memchr, memchr2, memchr3};
+use regex_automata::util::prefilter::Prefilter;
+use regex_automata::{MatchKind, Span};
+
+/// Letters of ASCII, a bit for each.
+pub(crate) type Set = u128;
+
+/// So many letters at most are in a row.
+pub(crate) const LONGEST: usize = 16;
+/// A letter of more forms cannot be sought.
+const FORMS: usize = 3;
+/// In long texts so many letters are sought together, in so many forms.
+const TOGETHER: usize = 4;
+const FORMS_TOGETHER: usize = 16;
+/// The bit that tells small letters from capitals.
+pub(crate) const CASE: u8 = 0x20;
+
+/// What may stand at each place of the row.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    sets: Vec<Set>,
+    /// Which of them is sought, and its forms.
+    rarest: usize,
+    forms: Vec<u8>,
+    together: OnceLock<Option<Together>>,
+}
+
+/// Some letters of the row with all their forms, sought at once.
+#[derive(Clone, Debug)]
+struct Together {
+    /// The number of the first.
+    first: usize,
+    seeking: Prefilter,
+}
+
+impl Row {
+    /// None if it is too long, or no letter can be sought.
+    pub(crate) fn of(sets: &[Set]) -> Option<Self> {
+        let is_sought = |set: Set| (1..=FORMS).contains(&(set.count_ones() as usize));
+        let sought = sets.iter().enumerate().filter(|(_, set)| is_sought(**set));
+        let (rarest, set) = sought.min_by(|(_, one), (_, other)| share_of(**one).total_cmp(&share_of(**other)))?;
+        let forms = bytes_of(*set).collect();
+        let row = || Self { sets: sets.to_vec(), rarest, forms, together: OnceLock::new() };
+        (sets.len() <= LONGEST).then(row)
+    }
+
+    /// What may stand at each place.
+    pub(crate) fn sets(&self) -> &[Set] {
+        &self.sets
+    }
+
+    /// In which share of all places it is, roughly.
+    pub(crate) fn share(&self) -> f64 {
+        self.sets.iter().map(|set| share_of(*set)).product()
+    }
+
+    /// The first place from `from` on where it begins, in a text that is long.
+    pub(crate) fn find_far(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let Some(together) = self.together.get_or_init(|| Together::of(&self.sets)) else {
+            return self.find(bytes, from);
+        };
+        let mut at = from.checked_add(together.first)?;
+        while at <= bytes.len() {
+            at = together.seeking.find(bytes, Span::from(at..bytes.len()))?.start;
+            let start = at - together.first;
+            if self.is_at(bytes.get(start..)?) {
+                return Some(start);
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// The first place from `from` on where it begins.
+    pub(crate) fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let mut at = from.checked_add(self.rarest)?;
+        loop {
+            at += self.seek(bytes.get(at..)?)?;
+            let start = at - self.rarest;
+            if self.is_at(bytes.get(start..)?) {
+                return Some(start);
+            }
+            at += 1;
+        }
+    }
+
+    fn is_at(&self, bytes: &[u8]) -> bool {
+        let here = bytes.get(..self.sets.len()).unwrap_or_default();
+        here.len() == self.sets.len() && here.iter().zip(&self.sets).all(|(byte, set)| has(*set, *byte))
+    }
+
+    fn seek(&self, bytes: &[u8]) -> Option<usize> {
+        match *self.forms.as_slice() {
+            [one] => memchr(one, bytes),
+            [one, other] => memchr2(one, other, bytes),
+            [one, other, third] => memchr3(one, other, third, bytes),
+            _ => None,
+        }
+    }
+}
+
+impl Together {
+    /// The rarest letters side by side that have few forms; none if they are not sought any faster than a single one.
+    fn of(sets: &[Set]) -> Option<Self> {
+        let forms = |sets: &[Set]| sets.iter().map(|set| set.count_ones() as usize).product::<usize>();
+        let all = (2..=TOGETHER.min(sets.len())).flat_map(|length| sets.windows(length).enumerate());
+        let few = all.filter(|(_, sets)| (1..=FORMS_TOGETHER).contains(&forms(sets)));
+        let share = |sets: &[Set]| sets.iter().map(|set| share_of(*set)).product::<f64>();
+        let (first, sets) = few.min_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)))?;
+        let mut needles = vec![Vec::new()];
+        for set in sets {
+            let longer =
+                |needle: &Vec<u8>| bytes_of(*set).map(|byte| [needle.as_slice(), &[byte]].concat()).collect::<Vec<_>>();
+            needles = needles.iter().flat_map(longer).collect();
+        }
+        let seeking = Prefilter::new(MatchKind::LeftmostFirst, &needles)?;
+        MANY_AT_A_TIME.get_or_init(many_at_a_time).then_some(Self { first, seeking })
+    }
+}
+
+/// Whether this processor looks at many bytes at a time for one of several texts.
+static MANY_AT_A_TIME: OnceLock<bool> = OnceLock::new();
+
+fn many_at_a_time() -> bool {
+    // Of two letters none is said to be sought fast, though they are by the same means.
+    Prefilter::new(MatchKind::LeftmostFirst, &["abc", "xyz"]).is_some_and(|seeking| seeking.is_fast())
+}
+
+pub(crate) const fn has(set: Set, byte: u8) -> bool {
+    byte.is_ascii() && set >> byte & 1 == 1
+}
+
+fn bytes_of(set: Set) -> impl Iterator<Item = u8> {
+    (0..128_u8).filter(move |byte| has(set, *byte))
+}
+
+/// The letters of ASCII among these.
+pub(crate) fn ascii(ranges: &[(char, char)]) -> Set {
+    let is_in = |byte: &u8| ranges.iter().any(|(from, to)| (*from..=*to).contains(&char::from(*byte)));
+    (0..128_u8).filter(is_in).fold(0, |set, byte| set | 1 << byte)
+}
+
+/// In which share of the places of a text one of these is, roughly.
+fn share_of(set: Set) -> f64 {
+    bytes_of(set).map(share).sum()
+}
+
+/// In which share of the places of a text a byte is, roughly.
+pub(crate) fn share(byte: u8) -> f64 {
+    // Of English, in thousandths.
+    const LETTERS: [u8; 26] =
+        [65, 12, 22, 33, 103, 18, 16, 50, 57, 1, 6, 33, 20, 57, 62, 15, 1, 50, 52, 74, 23, 8, 19, 2, 16, 1];
+    let letter = LETTERS.get(usize::from((byte | CASE).wrapping_sub(b'a'))).copied().unwrap_or_default();
+    let thousandths = match byte {
+        b'a'..=b'z' => f64::from(letter),
+        b'A'..=b'Z' => f64::from(letter) / 20.0,
+        b' ' => 180.0,
+        b'\n' | b',' | b'.' | b'-' => 10.0,
+        _ => 2.0,
+    };
+    thousandths / 1_000.0
+}
