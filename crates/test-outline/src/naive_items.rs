@@ -101,7 +101,8 @@ impl NaiveSpace {
         read: Vec<ReadItem>,
     ) -> Result<(Vec<BlockId>, Vec<Claim>)> {
         let depth = self.depth(id) + 1;
-        let ids: Vec<_> = drafts.iter().map(|_| BlockId::from_bytes(by.1.mint(by.0.at))).collect();
+        let mut ids: Vec<_> = drafts.iter().map(|_| BlockId::from_bytes(by.1.mint(by.0.at))).collect();
+        ids.sort_unstable();
         let mut changes = Vec::new();
         for (index, (draft, (title, values))) in drafts.iter().zip(read).enumerate() {
             let kind = BlockKind::CollectionItem { properties: Properties::default() };

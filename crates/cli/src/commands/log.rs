@@ -14,6 +14,8 @@ use crate::show::{line, styles};
 
 /// So many documents of a write are named.
 const NAMED: usize = 3;
+/// Columns of the number of a write.
+const NUMBER: usize = 6;
 /// Ctrl-C is looked for so often.
 const STEP: Duration = Duration::from_millis(50);
 
@@ -109,11 +111,16 @@ fn show(app: &mut App, notes: &Connection, change: &Change) -> Result<()> {
     if change.documents.len() > NAMED {
         titles = format!("{titles} and {} more", change.documents.len() - NAMED);
     }
-    let number = app.out.paint(styles::QUIET, format_args!("{:>6}", change.sequence));
+    let number = app.out.paint(styles::QUIET, format_args!("{:>NUMBER$}", change.sequence));
     let (at, by) = (change.stamp.at, &change.stamp.by);
     let by = if by.is_nobody() { String::new() } else { format!("  {}", line::plain(by.as_str())) };
-    let titles = app.out.paint(styles::TITLE, line::plain(&titles));
-    app.out.line(format_args!("{number}  {at}{by}  {}  {titles}", edits(&change.edits)).to_string().trim_end())
+    // A line ends where the terminal does.
+    let room = app.out.width().saturating_sub(NUMBER);
+    let what = line::clip(&format!("  {at}{by}  {}  ", edits(&change.edits)), room);
+    let left = room.saturating_sub(line::width(&what));
+    let titles = if left == 0 { String::new() } else { line::clip(&line::plain(&titles), left) };
+    let titles = app.out.paint(styles::TITLE, titles);
+    app.out.line(format!("{number}{what}{titles}").trim_end())
 }
 
 /// The title of a document; its ID if it is gone by now.
