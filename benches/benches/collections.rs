@@ -20,6 +20,7 @@ use benches::cold;
 use benches::comparison::Comparison;
 use benches::measure::{setting, shown, sync_probe, timed};
 use benches::ratio::{alike, typical};
+use benches::saved;
 use benches::workload::Rng;
 use plan::Plan;
 use std::hint::black_box;
@@ -83,10 +84,11 @@ fn main() {
     bench.sides.iter().for_each(|side| side.peers.iter().for_each(|peer| peer.check()));
     println!("Both gave the same items before, after each round and to each edit; the spaces are in order.");
     println!("{rounds} rounds; to append 200 bytes and sync them took {}\n", probes.join(", "));
-    println!("{}", bench.report.table());
+    let results = bench.report.results();
+    println!("{}", results.table());
     if measured {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
-        bench.report.save(&target.join("collections.json")).expect("collections.json");
+        saved::save(&target.join("collections.json"), rounds, &bench.only, results).expect("collections.json");
     }
 }
 

@@ -28,6 +28,7 @@ mod sqlite;
 use app::{Document, Edit, File, Mode, Open, Peer, Ready};
 use benches::cold;
 use benches::measure::{median, setting, shown, sync_probe, timed};
+use benches::saved;
 use benches::workload::{Generator, Id};
 use floor::Floor;
 use markdown::Texts;
@@ -107,9 +108,10 @@ fn main() {
     );
     let probes: Vec<String> = probes.into_iter().map(shown).collect();
     println!("{rounds} rounds; to append 200 bytes and sync them took {}\n", probes.join(", "));
-    println!("{}\n{}", bench.report.table(), bench.report.exclusive_table());
+    let results = bench.report.results();
+    println!("{}\n{}", results.table(), bench.report.exclusive_table());
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
-    bench.report.save(&target.join("peers.json")).expect("peers.json");
+    saved::save(&target.join("peers.json"), rounds, &bench.only, results).expect("peers.json");
 }
 
 fn directory(root: &Path, name: &str) -> PathBuf {

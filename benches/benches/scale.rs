@@ -20,11 +20,12 @@ mod sqlite;
 use ask::{Peer, Question, WRITES, questions};
 use benches::measure::{median, setting, shown, sync_probe, timed};
 use benches::ratio::alike;
+use benches::saved::{self, grouped};
 use benches::workload::Rng;
 use facts::{Facts, Target};
 use leaf::Leafbase;
 use plan::Plan;
-use report::{Report, Who, grouped};
+use report::{Report, Who};
 use sqlite::Sqlite;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -78,10 +79,11 @@ fn main() {
     bench.scales.iter().for_each(|scale| scale.leaf(false).check());
     println!("Every space is in order after all rounds.");
     println!("{rounds} rounds; to append 200 bytes and sync them took {}\n", probes.join(", "));
-    println!("{}", bench.report.table());
-    bench.report.above().iter().for_each(|line| println!("{line}"));
+    let results = bench.report.results(bench.scales.iter().map(|scale| scale.facts.blocks).collect());
+    println!("{}", results.table());
+    results.above().for_each(|(row, growth)| println!("{row}: {growth:.2}, above {}", results.bar));
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
-    bench.report.save(&target.join("scale.json")).expect("scale.json");
+    saved::save(&target.join("scale.json"), rounds, &bench.only, results).expect("scale.json");
 }
 
 /// Builds both spaces in the present directory: in a process of its own, whose memory is not that of the measurement.

@@ -15,6 +15,7 @@ mod world;
 use benches::comparison::Comparison;
 use benches::measure::{setting, timed};
 use benches::ratio::typical;
+use benches::saved;
 use leafbase::{Connection, Fetch, GetItems, SearchDocuments, Sight};
 use std::hint::black_box;
 use std::path::Path;
@@ -49,10 +50,11 @@ fn main() {
         bench.round();
         eprintln!("round {} of {rounds}", round + 1);
     }
-    println!("Both found the same documents; {rounds} rounds.\n\n{}", bench.report.table());
+    let results = bench.report.results();
+    println!("Both found the same documents; {rounds} rounds.\n\n{}", results.table());
     if measured {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
-        bench.report.save(&target.join("scope.json")).expect("scope.json");
+        saved::save(&target.join("scope.json"), rounds, &bench.only, results).expect("scope.json");
     }
 }
 

@@ -19,6 +19,7 @@ mod sqlite;
 
 use benches::measure::{setting, shown, sync_probe, timed};
 use benches::ratio::{alike, typical};
+use benches::saved;
 use peer::{Build, Peer};
 use plan::{Plan, Question, Row};
 use report::{BARE, BY_BLOCK, BY_DOCUMENT, LEAFBASE, PEERS, Report, STEMS};
@@ -74,10 +75,11 @@ fn main() {
     bench.openings(if measured { 5 } else { 1 });
     println!("All gave the same documents before and after.");
     println!("{rounds} rounds; to append 200 bytes and sync them took {}\n", probes.join(", "));
-    println!("{}", bench.report.table());
+    let results = bench.report.results();
+    println!("{}", results.table());
     if measured {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
-        bench.report.save(&target.join("search.json")).expect("search.json");
+        saved::save(&target.join("search.json"), rounds, &bench.only, results).expect("search.json");
     }
 }
 

@@ -1,10 +1,8 @@
-//! Two peers, one of which is held against the other: samples by row, the table of ratios, and the same as JSON.
+//! Two peers, one of which is held against the other: samples by row.
 
-use std::fmt::Write as _;
-use std::path::Path;
-
-use crate::measure::{median, shown};
+use crate::measure::median;
 use crate::ratio::Ratio;
+use crate::saved::{Compared, ComparedRow, finite};
 
 /// What is compared, and the rows so far.
 #[derive(Debug)]
@@ -40,36 +38,16 @@ impl Comparison {
         self.rows[at].cells[peer].push(nanos);
     }
 
-    /// As markdown.
-    pub fn table(&self) -> String {
-        let [first, second] = self.peers;
-        let mut out = format!("| | {first} | {second} | ratio [rounds] | bar | |\n|---|---:|---:|---:|---:|---|\n");
-        for row in &self.rows {
-            let Some(ratio) = self.ratio(row) else { continue };
-            let [first, second] = row.medians().map(|nanos| shown(nanos / 1e3));
-            let bar = (self.bar)(&row.name);
-            let verdict = bar.map_or("", |bar| if ratio.median <= bar { "ok" } else { "MISSED" });
-            let bar = bar.map_or(String::new(), |bar| bar.to_string());
-            let _ = writeln!(out, "| {} | {first} | {second} | {ratio} | {bar} | {verdict} |", row.name);
-        }
-        out
-    }
-
-    /// Writes one object a row.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub fn save(&self, path: &Path) -> std::io::Result<()> {
-        let keys = self.peers.map(|peer| format!("{}_ns", peer.to_lowercase()));
-        let rows = self.rows.iter().filter_map(|row| {
-            let [first, second] = row.medians().map(f64::round);
-            let ratio = (self.ratio(row)?.median * 1e3).round() / 1e3;
-            let mut row = serde_json::json!({"op": row.name, "ratio": ratio, "bar": (self.bar)(&row.name)});
-            row[&keys[0]] = first.into();
-            row[&keys[1]] = second.into();
-            Some(format!("  {row}"))
+    /// What was measured.
+    pub fn results(&self) -> Compared {
+        let rows = self.rows.iter().map(|row| ComparedRow {
+            op: row.name.clone(),
+            ns: row.medians().map(finite).to_vec(),
+            ratio: self.ratio(row),
+            bar: (self.bar)(&row.name),
         });
-        std::fs::write(path, format!("[\n{}\n]\n", rows.collect::<Vec<_>>().join(",\n")))
+        let peers = self.peers.map(str::to_owned).to_vec();
+        Compared { peers, measured: self.measured, floor: None, rows: rows.collect() }
     }
 
     fn ratio(&self, row: &Row) -> Option<Ratio> {

@@ -6,5 +6,7 @@ pub mod comparison;
 pub mod measure;
 pub mod order;
 pub mod ratio;
+pub mod saved;
+pub mod section;
 pub mod sqlite;
 pub mod workload;

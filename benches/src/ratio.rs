@@ -1,11 +1,12 @@
 //! One time over another, round by round.
 
 use crate::measure::median;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
 /// The median of the rounds' ratios, the lowest and the highest.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Ratio {
     pub median: f64,
     pub low: f64,

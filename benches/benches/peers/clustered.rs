@@ -1,7 +1,7 @@
 //! `SQLite`, clustered: blocks in a table without row IDs by (document, parent, order), and a table of places.
 
 use crate::app::{self, Block, Document, Edit, Fetched, Mode, PAGE, Peer, Position, Ready};
-use crate::leaf::kept;
+use crate::leaf::{kept, parsed};
 use crate::sqlite::{COLUMN_TYPES, COLUMNS, Database, Groups, WIDTH, bind, blob, block};
 use benches::order;
 use benches::sqlite::Sharing;
@@ -248,7 +248,7 @@ impl Peer for Clustered {
             Edit::Import(documents) => documents.iter().for_each(|document| create(db, document, now)),
             Edit::ImportMarkdown(files) => {
                 for file in files {
-                    let blocks = kept(crate::markdown::parsed(&file.text), &mut file.ids.iter().copied(), now);
+                    let blocks = kept(parsed(&file.text), &mut file.ids.iter().copied(), now);
                     create(db, &Document { id: file.id, title: file.title.clone(), blocks }, now);
                 }
             }

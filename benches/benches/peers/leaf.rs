@@ -7,6 +7,7 @@ use leafbase::{
     DeleteBlocks, Destination, DocumentId, Durability, Fetch, IdSource, InsertBlocks, ListStyle, MoveBlocks, Space,
     TaskInfo, TaskState, TextLook, TextStyle, Timestamp, UpdateBlocks,
 };
+use leafbase_markdown::{ParseOptions, parse};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -57,6 +58,11 @@ pub fn open(directory: &Path, mode: Mode) -> Box<dyn Peer> {
     let path = directory.join("space.leafbase");
     let space = if path.exists() { builder.open(path) } else { builder.create(path) };
     Box::new(Leafbase { connection: space.expect("a space").connect(), given })
+}
+
+/// The blocks of a text. What the parser does not accept is left out before anything is measured.
+pub fn parsed(text: &str) -> Vec<BlockDraft> {
+    parse(text, &ParseOptions::default()).expect("markdown that was parsed before").blocks
 }
 
 fn place(position: Position) -> leafbase::Position {

@@ -1,12 +1,12 @@
 //! Markdown alone: the parser beside bare pulldown-cmark events, the renderer beside the parser.
 
 use crate::app::{Document, File};
-use crate::leaf::{self, kept};
+use crate::leaf::{self, kept, parsed};
 use crate::report::{Column, Report};
 use benches::measure::timed;
 use benches::workload::Generator;
 use leafbase::{BlockDraft, BlockId, Content};
-use leafbase_markdown::{ParseOptions, parse, render};
+use leafbase_markdown::render;
 use pulldown_cmark::{Options, Parser};
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -17,11 +17,6 @@ const EXTENSIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_TASKLISTS)
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_MATH);
-
-/// The blocks of a text. What the parser does not accept is left out before anything is measured.
-pub fn parsed(text: &str) -> Vec<BlockDraft> {
-    parse(text, &ParseOptions::default()).expect("markdown that was parsed before").blocks
-}
 
 /// The markdown files below a directory, in the order of their paths; none if there is no such directory. Files
 /// that Leafbase refuses are counted and left out for everybody.

@@ -1,9 +1,9 @@
-//! Samples by operation and peer, the table of ratios, and the same as JSON.
+//! Samples by operation and peer, and what they come to.
 
 use benches::measure::{median, shown};
 use benches::ratio::Ratio;
+use benches::saved::{Compared, ComparedRow, finite};
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,14 @@ pub enum Column {
 }
 
 const COLUMNS: usize = 6;
+
+/// What the table has; the last is the floor.
+const SHOWN: [(Column, &str); 4] = [
+    (Column::Leafbase, "Leafbase"),
+    (Column::Peer, "SQLite adjacency"),
+    (Column::Clustered, "SQLite clustered"),
+    (Column::Floor, "floor"),
+];
 
 /// The most that Leafbase may take, as a share of the peer's time.
 const BARS: [(&str, f64); 18] = [
@@ -66,24 +74,16 @@ impl Report {
         self.rows[at].cells[column as usize].push(nanos);
     }
 
-    /// Who is measured against: the main table.
-    pub fn table(&self) -> String {
-        let mut out = String::from(
-            "| operation | Leafbase | SQLite adjacency | SQLite clustered | floor | ratio [rounds] | bar | |\n\
-             |---|---:|---:|---:|---:|---:|---:|---|\n",
-        );
-        for row in &self.rows {
-            let Some(ratio) = row.ratio(&[Column::Peer, Column::Clustered]) else { continue };
+    /// Leafbase beside those that share their file.
+    pub fn results(&self) -> Compared {
+        let rows = self.rows.iter().filter_map(|row| {
+            let ratio = Some(row.ratio(&[Column::Peer, Column::Clustered])?);
+            let ns = SHOWN.map(|(column, _)| finite(row.median(column))).to_vec();
             let bar = BARS.iter().find(|(op, _)| *op == row.op).map(|(_, bar)| *bar);
-            let verdict = bar.map_or("", |bar| if ratio.median <= bar { "ok" } else { "MISSED" });
-            let _ = write!(out, "| {} ", row.op);
-            for column in [Column::Leafbase, Column::Peer, Column::Clustered, Column::Floor] {
-                let _ = write!(out, "| {} ", shown(row.median(column) / 1e3));
-            }
-            let bar = bar.map_or(String::new(), |bar| bar.to_string());
-            let _ = writeln!(out, "| {ratio} | {bar} | {verdict} |");
-        }
-        out
+            Some(ComparedRow { op: row.op.clone(), ns, ratio, bar })
+        });
+        let peers = SHOWN.map(|(_, name)| name.to_owned()).to_vec();
+        Compared { peers, measured: 0, floor: Some(3), rows: rows.collect() }
     }
 
     /// Beside a `SQLite` that owns its file.
@@ -102,24 +102,6 @@ impl Report {
             let _ = writeln!(out, "| {ratio} |");
         }
         out
-    }
-
-    /// Writes one object an operation.
-    pub fn save(&self, path: &Path) -> std::io::Result<()> {
-        let rows = self.rows.iter().filter_map(|row| {
-            let peers = [Column::Peer, Column::Clustered];
-            let ratio = row.ratio(&peers)?;
-            let rounded = |nanos: f64| if nanos.is_finite() { Some(nanos.round()) } else { None };
-            Some(serde_json::json!({
-                "op": row.op,
-                "leafbase_ns": rounded(row.median(Column::Leafbase)),
-                "peer_ns": rounded(row.median(row.better(&peers))),
-                "floor_ns": rounded(row.median(Column::Floor)),
-                "ratio": (ratio.median * 1e3).round() / 1e3,
-            }))
-        });
-        let rows: Vec<String> = rows.map(|row| format!("  {row}")).collect();
-        std::fs::write(path, format!("[\n{}\n]\n", rows.join(",\n")))
     }
 }
 

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Facts {
     pub folders: Vec<Id>,
     pub documents: Vec<Made>,
+    /// How many there are in all.
+    pub blocks: usize,
     /// Documents that writes go to.
     pub targets: Vec<Target>,
     /// The document of many tasks.

@@ -195,6 +195,7 @@ impl Builder<'_> {
         Facts {
             folders: self.folders.iter().map(|folder| folder.to_bytes()).collect(),
             documents: ids.iter().map(document).collect(),
+            blocks: self.plan.blocks(),
             targets: self.plan.targets().into_iter().map(target).collect(),
             busy: self.plan.busy,
         }

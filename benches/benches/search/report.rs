@@ -1,9 +1,8 @@
-//! Samples by row and peer, the table of ratios, and the same as JSON.
+//! Samples by row and peer, and what they come to.
 
-use benches::measure::{median, shown};
+use benches::measure::median;
 use benches::ratio::Ratio;
-use std::fmt::Write as _;
-use std::path::Path;
+use benches::saved::{Compared, ComparedRow, finite};
 
 pub const PEERS: [&str; 5] =
     ["Leafbase", "FTS5 by block", "FTS5 by document", "FTS5 by document, stems", "bare tantivy"];
@@ -50,37 +49,16 @@ impl Report {
         self.rows[at].cells[peer].push(nanos);
     }
 
-    pub fn table(&self) -> String {
-        let mut out = format!("| | {} | ratio [rounds] | bar | |\n|---|", PEERS.join(" | "));
-        let _ = writeln!(out, "{}---:|---:|---|", "---:|".repeat(PEERS.len()));
-        for row in &self.rows {
-            let _ = write!(out, "| {} |", row.name);
-            for cell in &row.cells {
-                let _ = write!(out, " {} |", shown(median(cell.clone()) / 1e3));
-            }
-            let (ratio, bar) = (row.ratio(), row.bar());
-            let verdict = match (ratio, bar) {
-                (Some(ratio), Some(bar)) if ratio.median <= bar => "ok",
-                (Some(_), Some(_)) => "MISSED",
-                _ => "",
-            };
-            let ratio = ratio.map_or_else(String::new, |ratio| ratio.to_string());
-            let bar = bar.map_or_else(String::new, |bar| bar.to_string());
-            let _ = writeln!(out, " {ratio} | {bar} | {verdict} |");
-        }
-        out
-    }
-
-    /// Writes one object a row.
-    pub fn save(&self, path: &Path) -> std::io::Result<()> {
-        let rows = self.rows.iter().map(|row| {
-            let nanos = row.cells.clone().map(|cell| median(cell).round());
-            let ratio = row.ratio().map(|ratio| (ratio.median * 1e3).round() / 1e3);
-            let row =
-                serde_json::json!({ "op": row.name, "peers": PEERS, "ns": nanos, "ratio": ratio, "bar": row.bar() });
-            format!("  {row}")
+    /// What was measured.
+    pub fn results(&self) -> Compared {
+        let rows = self.rows.iter().map(|row| ComparedRow {
+            op: row.name.clone(),
+            ns: row.cells.clone().map(|cell| finite(median(cell))).to_vec(),
+            ratio: row.ratio(),
+            bar: row.bar(),
         });
-        std::fs::write(path, format!("[\n{}\n]\n", rows.collect::<Vec<_>>().join(",\n")))
+        let peers = PEERS.map(str::to_owned).to_vec();
+        Compared { peers, measured: LEAFBASE, floor: Some(BARE), rows: rows.collect() }
     }
 }
 
