@@ -76,9 +76,11 @@ fn meets(required: &Required, trigrams: &std::collections::BTreeSet<Trigram>) ->
     }
 }
 
-/// The other one looks around nothing.
+/// The other one looks around nothing, and takes `{3 }` for `{3}`: in RE2, as here, such braces are letters.
 fn agrees_with_another(source: &str, case_sensitive: bool, text: &str, found: &[Range<usize>]) {
-    if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|around| source.contains(around)) {
+    let looks_around = ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|around| source.contains(around));
+    let mut braces = source.split('{').skip(1).map(|rest| rest.split('}').next().unwrap_or_default());
+    if looks_around || braces.any(|within| within.contains(char::is_whitespace)) {
         return;
     }
     match RegexBuilder::new(source).case_insensitive(!case_sensitive).size_limit(PROGRAM).build() {

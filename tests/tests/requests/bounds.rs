@@ -42,6 +42,43 @@ fn around_made<T>(
     }
 }
 
+/// A limit of ten, which this is not, and which leaves something behind where it is one.
+fn broken(refused_from: usize, leaves: bool) {
+    let host = Host::new();
+    around(&host.notes, 10, "blocks", |size| {
+        if leaves || size < refused_from {
+            host.notes.insert_markdown("x", host.document()).map(drop)?;
+        }
+        if size < refused_from { Ok(()) } else { Err(Error::limit("blocks", 10, size).at("blocks")) }
+    });
+}
+
+#[test]
+fn a_limit_that_holds_is_one() {
+    broken(11, false);
+}
+
+/// The control.
+#[test]
+#[should_panic(expected = "10 of 10 at blocks")]
+fn a_limit_that_refuses_one_too_few_is_noticed() {
+    broken(10, false);
+}
+
+/// The control.
+#[test]
+#[should_panic(expected = "called `Result::unwrap_err()` on an `Ok` value")]
+fn a_limit_that_takes_one_too_many_is_noticed() {
+    broken(12, false);
+}
+
+/// The control.
+#[test]
+#[should_panic(expected = "11 of 10 at blocks left a trace")]
+fn what_is_refused_after_something_was_written_is_noticed() {
+    broken(11, true);
+}
+
 fn send(host: &Host, operation: &str, body: &serde_json::Value) -> Result<(), Error> {
     host.ask(operation, &body.to_string()).map(drop)
 }

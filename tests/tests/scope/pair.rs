@@ -87,6 +87,11 @@ impl Pair {
         }
     }
 
+    /// Whether the indexes of both worlds are caught up with now and then.
+    pub fn flush_now_and_then(&mut self, flushes: bool) {
+        self.worlds.iter_mut().for_each(|world| world.flushes = flushes);
+    }
+
     pub fn look_round(&mut self, step: u64) -> Checked {
         for call in self.caller.look_round() {
             let told = self.story.len();

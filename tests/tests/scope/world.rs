@@ -90,7 +90,7 @@ impl World {
             documents: self.documents.clone(),
             collections: self.collections.clone(),
             hidden: self.hidden.clone(),
-            flushes: false,
+            flushes: self.flushes,
         };
         world.scope_anew(documents);
         world

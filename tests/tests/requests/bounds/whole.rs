@@ -107,26 +107,54 @@ const TESTS: [(&str, &[(&str, &str)]); 27] = [
     ("RANGES", &[("requests/block_search/found.rs", "ranges_of_one_block_are_bounded")]),
 ];
 
-/// The names in the file of limits: fields of the struct, and constants.
-fn names() -> Vec<&'static str> {
-    let text = include_str!("../../../../crates/model/src/limits.rs");
+/// The names in a file of limits: fields of the struct, and constants.
+fn names(text: &str) -> Vec<&str> {
     let public = text.lines().filter_map(|line| line.trim().strip_prefix("pub "));
-    let name = |line: &'static str| line.strip_prefix("const ").unwrap_or(line).split_once(':').map(|(name, _)| name);
+    let name = |line| str::strip_prefix(line, "const ").unwrap_or(line).split_once(':').map(|(name, _)| name);
     public.filter(|line| !line.starts_with("fn ") && !line.starts_with("struct ")).filter_map(name).collect()
 }
 
-#[test]
-fn every_limit_has_tests() {
-    let (mut known, mut listed) = (names(), TESTS.map(|(name, _)| name));
+/// Each limit of the file has a row, and each row its tests.
+fn check(limits: &str, rows: &[(&str, &[(&str, &str)])]) {
+    let (mut known, mut listed) = (names(limits), rows.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     known.sort_unstable();
     listed.sort_unstable();
     assert_eq!(known, listed);
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    for (limit, rows) in TESTS {
-        assert!(!rows.is_empty(), "{limit}");
-        for (file, test) in rows {
-            let text = fs::read_to_string(tests.join(file)).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for (limit, tests) in rows {
+        assert!(!tests.is_empty(), "{limit} has no test");
+        for (file, test) in *tests {
+            let text = fs::read_to_string(folder.join(file)).unwrap();
             assert!(text.contains(&format!("#[test]\nfn {test}() {{")), "{limit}: {file} has no {test}");
         }
     }
+}
+
+const LIMITS: &str = include_str!("../../../../crates/model/src/limits.rs");
+
+#[test]
+fn every_limit_has_tests() {
+    check(LIMITS, &TESTS);
+}
+
+/// The control.
+#[test]
+#[should_panic(expected = "new_one")]
+fn a_limit_without_a_row_is_noticed() {
+    check(&LIMITS.replacen("pub title:", "pub new_one: usize,\n    pub title:", 1), &TESTS);
+}
+
+/// The control.
+#[test]
+#[should_panic(expected = "title has no test")]
+fn a_limit_without_tests_is_noticed() {
+    let rows = TESTS.map(|(name, tests)| (name, if name == "title" { &[][..] } else { tests }));
+    check(LIMITS, &rows);
+}
+
+/// The control.
+#[test]
+#[should_panic(expected = "requests/deep.rs has no gone")]
+fn a_test_that_is_gone_is_noticed() {
+    check("pub title: usize,", &[("title", &[("requests/deep.rs", "gone")])]);
 }

@@ -24,6 +24,8 @@ pub const MAIN: &str = "main";
 const LONGEST: usize = 2 << 20;
 /// A writer that nobody kills ends after so many calls.
 const MOST_CALLS: usize = 2_000;
+/// Threads that write small things beside it, at most.
+const SCRIBBLERS: u64 = 3;
 
 /// Says a line whole: a part of one would be taken for another.
 fn say(line: &str) {
@@ -78,6 +80,10 @@ fn try_write(path: &Path, seed: u64) -> Result<()> {
         let (notes, seed) = (space.connect().acting_as("uploads"), random.next());
         thread::spawn(move || upload(&notes, seed, is_relaxed));
     }
+    for number in 0..random.below(SCRIBBLERS + 1) {
+        let notes = space.connect().acting_as(&format!("scribbles {number}"));
+        thread::spawn(move || scribble(&notes, is_relaxed));
+    }
     if random.one_in(2) {
         let space = space.clone();
         thread::spawn(move || while space.flush_search().is_ok() {});
@@ -98,7 +104,7 @@ fn try_write(path: &Path, seed: u64) -> Result<()> {
 
 /// Uploads one file after the other into a document apart.
 fn upload(notes: &Connection, seed: u64, is_relaxed: bool) {
-    let mut random = Random::new(seed);
+    let (mut random, mut last) = (Random::new(seed), 0);
     let Ok(document) = notes.create_document(APART) else { return };
     loop {
         let bytes = vec![random.below(256).to_le_bytes()[0]; random.place(LONGEST)];
@@ -106,11 +112,26 @@ fn upload(notes: &Connection, seed: u64, is_relaxed: bool) {
         if uploaded.is_err() {
             return;
         }
-        let changes: Result<Vec<_>> = notes.changes_since(0).collect();
-        let own = changes.into_iter().flatten().filter(|change| &change.stamp.by == notes.author());
-        if let (Some(last), false) = (own.map(|change| change.sequence).max(), is_relaxed) {
-            say(&format!("durable {last}"));
-        }
+        say_own(notes, &mut last, is_relaxed);
+    }
+}
+
+/// Writes one block after the other into a document apart.
+fn scribble(notes: &Connection, is_relaxed: bool) {
+    let mut last = 0;
+    let Ok(document) = notes.create_document(APART) else { return };
+    while notes.insert_markdown("scribbled", document.id()).is_ok() {
+        say_own(notes, &mut last, is_relaxed);
+    }
+}
+
+/// Says that what this author wrote is done; `last` is what was said before.
+fn say_own(notes: &Connection, last: &mut u64, is_relaxed: bool) {
+    let changes: Result<Vec<_>> = notes.changes_since(*last).collect();
+    let own = changes.into_iter().flatten().filter(|change| &change.stamp.by == notes.author());
+    *last = own.map(|change| change.sequence).max().unwrap_or(*last);
+    if !is_relaxed {
+        say(&format!("durable {last}"));
     }
 }
 
