@@ -1,6 +1,6 @@
 //! How long reading and writing take, beside the bare walk over the events of a markdown parser: over the `.md` files of a folder.
 //!
-//! `cargo run --release -p leafbase-markdown --example speed -- <folder>`
+//! `cargo run --release -p leafbase-markdown --example markdown_speed -- <folder>`
 #![expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a measurement, shown to whoever runs it")]
 
 use std::path::Path;

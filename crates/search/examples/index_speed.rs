@@ -1,4 +1,4 @@
-//! How long the index takes: `cargo run --release -p leafbase-search --example speed`, on 25,000 documents of 40 texts each.
+//! How long the index takes: `cargo run --release -p leafbase-search --example index_speed`, on 25,000 documents of 40 texts each.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

@@ -1,6 +1,6 @@
 //! What the paths in use cost.
 //!
-//! `cargo run --release -p leafbase-store --example speed`
+//! `cargo run --release -p leafbase-store --example store_speed`
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
