@@ -25,7 +25,7 @@ pub(crate) use media::{block as block_of, media_type};
 pub(crate) use names::plain as plain_name;
 pub use reader::FileReader;
 use reader::Guard;
-pub(crate) use upload::Upload;
+pub(crate) use upload::{Leftovers, Upload};
 
 /// How many of the blocks that show a file one look-up reads.
 const PAGE: usize = 100;

@@ -12,6 +12,7 @@ use leafbase_store::{CheckReport, SpaceMeta, SpaceStore, SpaceTransaction, Stats
 
 use crate::collections::verifying::Touched;
 use crate::connection::Connection;
+use crate::files::Leftovers;
 use crate::search::Indexer;
 use crate::sight::Full;
 use crate::tree::Tree;
@@ -49,6 +50,7 @@ struct Inner {
     search: Arc<Indexer>,
     /// Held while the name or the zone is changed: both lie in one record.
     renaming: Mutex<()>,
+    leftovers: Leftovers,
 }
 
 impl Drop for Inner {
@@ -172,7 +174,8 @@ impl Space {
         Connection::new(self.clone(), Full)
     }
 
-    /// Makes every write that has returned survive the loss of power.
+    /// Makes every write that has returned survive the loss of power. What a full disk left of uploads that failed is dropped, if there is
+    /// room by now.
     ///
     /// ```
     /// use leafbase::{Durability, Space};
@@ -190,7 +193,9 @@ impl Space {
     /// # Errors
     /// [`ErrorKind::NoSpace`], [`ErrorKind::Storage`]: writes since the last durable one may then be lost in a crash.
     pub fn flush(&self) -> Result<()> {
-        self.store()?.flush()
+        let store = self.store()?;
+        self.0.leftovers.drop_from(&store);
+        store.flush()
     }
 
     /// Closes the space: flushes it, and every later call on any handle of it is an error. The directory can be opened
@@ -212,7 +217,9 @@ impl Space {
     pub fn close(self) -> Result<()> {
         let store = self.0.store.write().unwrap_or_else(PoisonError::into_inner).take();
         self.0.search.close();
-        store.map_or(Ok(()), |store| store.flush())
+        let Some(store) = store else { return Ok(()) };
+        self.0.leftovers.drop_from(&store);
+        store.flush()
     }
 
     /// Copies the space as it is now into the new directory `path`, while others go on reading and writing.
@@ -482,6 +489,10 @@ impl Space {
     #[cfg(feature = "search")]
     pub(crate) fn indexer(&self) -> &Arc<Indexer> {
         &self.0.search
+    }
+
+    pub(crate) fn leftovers(&self) -> &Leftovers {
+        &self.0.leftovers
     }
 
     pub(crate) fn ids(&self) -> &dyn IdSource {

@@ -1,9 +1,10 @@
 //! What a connection says of its space: who it is, what time it is there, how to link to a block. Its name and zone change; what a
 //! crash left of uploads is swept when it is opened.
 
+use std::io::{self, Read};
 use std::sync::Arc;
 
-use leafbase::{AssetId, Clock, Error, ErrorKind, Space, Timestamp};
+use leafbase::{AssetId, Clock, DocumentId, Error, ErrorKind, Space, Timestamp, UploadFile};
 use leafbase_store::kv::{MemoryStore, Store, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, Extractor, SpaceStore};
 use leafbase_test_outline::{FixedClock, SequentialIds};
@@ -200,10 +201,56 @@ fn a_space_that_cannot_be_swept_can_be_read() {
     space.connect().create_document("d").unwrap();
     leave_uploads(Arc::clone(&store));
     for kind in [ErrorKind::NoSpace, ErrorKind::ReadOnly, ErrorKind::Storage, ErrorKind::Corrupted] {
-        let space = Space::builder().over(Arc::new(Wrapped::over(Arc::clone(&store)).failing(kind)), false).unwrap();
+        let failing = Wrapped::over(Arc::clone(&store));
+        failing.fail(Some(kind));
+        let space = Space::builder().over(Arc::new(failing), false).unwrap();
         assert_eq!(space.connect().documents().unwrap().len(), 1, "{kind:?}");
     }
     assert_eq!(uploads(&store), 2);
+}
+
+/// A disk without room from the moment that the second chunks are read.
+struct Fills<'w>(&'w Wrapped, usize);
+
+impl Read for Fills<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = out.len().min(self.1);
+        self.1 -= read;
+        if self.1 == 0 {
+            self.0.fail(Some(ErrorKind::NoSpace));
+        }
+        Ok(read)
+    }
+}
+
+type Next = fn(&Space, DocumentId) -> Result<(), Error>;
+
+#[test]
+fn an_upload_that_cannot_be_dropped_is_dropped_with_the_next_upload_or_flush() {
+    let next: [(&str, Next, Option<ErrorKind>); 2] = [
+        (
+            "upload",
+            |space, page| space.connect().upload_file(UploadFile::new(page), &b"small"[..]).map(|_| ()),
+            Some(ErrorKind::NoSpace),
+        ),
+        ("flush", |space, _| space.flush(), None),
+    ];
+    for (what, next, without_room) in next {
+        let wrapped = Arc::new(Wrapped::new());
+        let store: Arc<dyn Store> = Arc::<Wrapped>::clone(&wrapped);
+        let space = Space::builder().over(Arc::clone(&store), true).unwrap();
+        let page = space.connect().create_document("d").unwrap().id();
+        let before = store.bytes().unwrap();
+        let upload = space.connect().upload_file(UploadFile::new(page), Fills(&wrapped, 20 * CHUNK_BYTES));
+        assert_eq!(upload.unwrap_err().kind(), ErrorKind::NoSpace);
+        assert_eq!(uploads(&store), 1, "{what}: it could not be dropped either");
+        assert_eq!(next(&space, page).err().map(|error| error.kind()), without_room);
+        wrapped.fail(None);
+        next(&space, page).unwrap();
+        let after = store.bytes().unwrap();
+        assert_eq!(uploads(&store), 0, "{what}");
+        assert!(after < before + CHUNK_BYTES as u64, "{what}: {before} {after}");
+    }
 }
 
 #[test]

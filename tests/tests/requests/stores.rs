@@ -1,7 +1,7 @@
 //! A store that lies over another one: it counts the rows that snapshots read, and its writes may fail.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use leafbase::{Error, ErrorKind};
 use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
@@ -10,7 +10,7 @@ use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transacti
 pub struct Wrapped {
     store: Arc<dyn Store>,
     counts: Counts,
-    fails: Option<ErrorKind>,
+    fails: Arc<Mutex<Option<ErrorKind>>>,
 }
 
 /// Rows that were read, by the first byte of their keys.
@@ -31,12 +31,12 @@ impl Wrapped {
     }
 
     pub fn over(store: Arc<dyn Store>) -> Self {
-        Self { store, counts: Counts(Arc::new([const { AtomicUsize::new(0) }; 256])), fails: None }
+        Self { store, counts: Counts(Arc::new([const { AtomicUsize::new(0) }; 256])), fails: Arc::default() }
     }
 
-    /// The same, and every write fails so.
-    pub fn failing(self, kind: ErrorKind) -> Self {
-        Self { fails: Some(kind), ..self }
+    /// From now on every write fails so, or none does.
+    pub fn fail(&self, kind: Option<ErrorKind>) {
+        *self.fails.lock().unwrap() = kind;
     }
 
     /// What `look` gives, and how many rows of this keyspace it reads in snapshots.
@@ -76,7 +76,8 @@ impl Store for Wrapped {
         options: WriteOptions,
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        match self.fails {
+        let fails = *self.fails.lock().unwrap();
+        match fails {
             Some(kind) => Err(Error::new(kind, "no write")),
             None => self.store.write(options, f),
         }

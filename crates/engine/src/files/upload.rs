@@ -1,6 +1,8 @@
 //! The bytes of an upload on their way in: read piece by piece, stored chunk by chunk, and forgotten unless they become a file.
 
 use std::io::{self, Read};
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use leafbase_model::{AssetId, AssetRecord, AssetUrl, BlockData, Error, ErrorKind, Result, Stamp};
 use leafbase_store::kv::{Durability, WriteOptions};
@@ -56,6 +58,7 @@ impl Upload {
 
     fn begin(space: &Space, seen: Seen) -> Result<Self> {
         let store = space.store()?;
+        space.leftovers().drop_from(&store);
         let id = AssetId::from_bytes(space.ids().mint(space.now()));
         store.begin_upload(WriteOptions::durability(RELAXED), id).map_err(|error| seen.tell(error))?;
         let (media_type, file_name) = (String::new(), String::new());
@@ -125,7 +128,34 @@ impl Drop for Upload {
         }
         if let Err(error) = self.store.drop_upload(WriteOptions::durability(RELAXED), self.id) {
             let error = self.seen.tell(error);
-            tracing::warn!(%error, "the bytes of an upload that failed stay until the space is opened again");
+            tracing::warn!(%error, "the bytes of an upload that failed stay until the next upload or flush");
+            self.space.leftovers().add(self.id);
+        }
+    }
+}
+
+/// Uploads that failed and whose bytes could not be dropped, as a rule for want of room on the disk. Those of a crash are swept when
+/// the space is opened.
+#[derive(Debug, Default)]
+pub(crate) struct Leftovers(Mutex<Vec<AssetId>>);
+
+impl Leftovers {
+    fn uploads(&self) -> MutexGuard<'_, Vec<AssetId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, upload: AssetId) {
+        self.uploads().push(upload);
+    }
+
+    /// Drops what can be dropped by now.
+    pub(crate) fn drop_from(&self, store: &SpaceStore) {
+        let uploads = mem::take(&mut *self.uploads());
+        for upload in uploads {
+            if let Err(error) = store.drop_upload(WriteOptions::durability(RELAXED), upload) {
+                tracing::debug!(%error, "the bytes of an upload that failed can't be dropped yet");
+                self.add(upload);
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use leafbase_store::{Extractor, SpaceMeta, SpaceStore, directory};
 
 use super::{Inner, Space};
 use crate::clock::SystemClock;
+use crate::files::Leftovers;
 use crate::ids::RandomIds;
 use crate::search::{Home, Indexer, SearchIndexing};
 use crate::{days, links};
@@ -334,8 +335,9 @@ impl SpaceBuilder {
         let Self { clock, ids, limits, durability, search_indexing, .. } = self;
         let search = Arc::new(Indexer::new(home, id.to_string(), search_indexing, durability == Durability::Relaxed));
         let store = RwLock::new(Some(store));
-        let renaming = Mutex::default();
-        Ok(Space(Arc::new(Inner { store, clock, ids, limits, durability, url_template, search, renaming })))
+        let (renaming, leftovers) = (Mutex::default(), Leftovers::default());
+        let inner = Inner { store, clock, ids, limits, durability, url_template, search, renaming, leftovers };
+        Ok(Space(Arc::new(inner)))
     }
 }
 

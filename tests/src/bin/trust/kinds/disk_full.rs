@@ -50,8 +50,9 @@ fn cycle(seed: u64, leaves_something: bool) -> Result<Trial, Failure> {
         trial.trials += 1;
         go_on(&machine, &mut random)?;
     }
-    let stored = machine.digest().map_err(failed("at the end"))?;
+    // What is left of uploads that were refused goes with it.
     machine.space.flush().map_err(failed("at the end"))?;
+    let stored = machine.digest().map_err(failed("at the end"))?;
     let lost = disk.moment().after(Loss::Unsynced, 0);
     let again = Machine::open(&lost, &setting).map_err(failed("after a loss of power"))?;
     if again.digest().map_err(failed("after a loss of power"))? != stored {
