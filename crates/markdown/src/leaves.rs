@@ -233,7 +233,9 @@ impl<'t> Reader<'t, '_> {
             data.kind = kind;
         } else if self.buffer != NOTHING {
             let place = Place { list, style: look.style };
-            data.markdown = self.own_text(place, paragraph.unsettled || paragraph.formula);
+            // Behind another bullet than the dash that items are written with, dashes are text.
+            let dashes = list == leafbase_model::ListStyle::Bullet && self.buffer.starts_with("--");
+            data.markdown = self.own_text(place, paragraph.unsettled || paragraph.formula || dashes);
         }
         self.check_length("bytes of a block's text", data.markdown.len(), self.options.limits.block_text)?;
         self.emit(data);

@@ -47,3 +47,12 @@ fn real_files_are_stable() {
     }
     assert!(failures.is_empty(), "{} files:\n{}", failures.len(), failures.join("\n\n"));
 }
+
+#[test]
+fn dashes_behind_any_bullet_are_stable() {
+    for text in
+        ["* --", "* --\n#", "+ --\n  a", "* -- a", "* --\n  --", "* --\n  - --", "1. --", "- [ ] --", "* [ ] --"]
+    {
+        assert_eq!(holds(REAL, text), Ok(()), "{text:?}");
+    }
+}
