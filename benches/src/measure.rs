@@ -25,6 +25,13 @@ pub fn median(mut samples: Vec<f64>) -> f64 {
     }
 }
 
+/// The 99th percentile: one in a hundred is above it.
+pub fn hundredth(mut samples: Vec<f64>) -> f64 {
+    samples.sort_unstable_by(f64::total_cmp);
+    let above = samples.len() / 100;
+    samples.len().checked_sub(above + 1).map_or(f64::NAN, |at| samples[at])
+}
+
 /// Median microseconds to append 200 bytes and sync them: what any durable write pays at least.
 pub fn sync_probe(directory: &Path) -> std::io::Result<f64> {
     let path = directory.join("probe");

@@ -259,11 +259,11 @@ impl Peer for Adjacency {
             groups.push(row.get(1).expect("parent"), row.get(0).expect("key"), block(row, 2).expect("block"));
         }
         root.children = groups.take(0);
-        Fetched::Sqlite(root)
+        Fetched::Plain(root)
     }
 
     fn block(&mut self, id: Id) -> Fetched {
-        Fetched::Sqlite(self.0.one(&BLOCK, [id], |row| block(row, 0)))
+        Fetched::Plain(self.0.one(&BLOCK, [id], |row| block(row, 0)))
     }
 
     fn document_of(&mut self, id: Id) -> Id {

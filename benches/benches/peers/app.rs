@@ -88,7 +88,7 @@ pub enum Ready {
 /// A tree as a peer gives it to its user.
 pub enum Fetched {
     Leafbase(leafbase::Block),
-    Sqlite(Block),
+    Plain(Block),
 }
 
 pub trait Peer {

@@ -265,11 +265,11 @@ impl Peer for Clustered {
             groups.push(blob(row, 0).expect("parent"), block.id, block);
         }
         root.children = groups.take(document);
-        Fetched::Sqlite(root)
+        Fetched::Plain(root)
     }
 
     fn block(&mut self, id: Id) -> Fetched {
-        Fetched::Sqlite(self.0.one(&BLOCK, [id], |row| block(row, 0)))
+        Fetched::Plain(self.0.one(&BLOCK, [id], |row| block(row, 0)))
     }
 
     fn document_of(&mut self, id: Id) -> Id {

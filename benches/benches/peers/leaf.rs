@@ -156,7 +156,7 @@ impl Fetched {
     /// The tree in the application's form: to be compared.
     pub fn tree(self) -> Block {
         match self {
-            Self::Sqlite(block) => block,
+            Self::Plain(block) => block,
             Self::Leafbase(block) => seen(&block),
         }
     }
