@@ -218,14 +218,18 @@ impl Salvage<'_> {
 
     /// Decides which lost blocks come back, and tells the others.
     fn remake(&mut self, survey: &mut Survey) {
-        let roots = survey.documents.keys().filter(|id| !survey.known.contains_key(&id.root()));
-        let roots: Vec<_> = roots.map(|id| (id.root(), *id)).collect();
-        survey.needed.extend(roots);
         let collections = survey.schemas.keys().filter(|id| !survey.known.contains_key(id));
         let collections: Vec<_> = collections.filter_map(|id| Some((*id, survey.lost.get(id)?.document))).collect();
         survey.needed.extend(collections);
+        // Comments and places may be all that is left of a document: it comes back with its root.
+        let documents: Vec<DocumentId> = survey.needed.values().copied().collect();
+        for document in documents {
+            survey.documents.entry(document).or_insert(None);
+        }
+        let roots = survey.documents.keys().filter(|id| !survey.known.contains_key(&id.root()));
+        let roots: Vec<_> = roots.map(|id| (id.root(), *id)).collect();
+        survey.needed.extend(roots);
         for (block, document) in &survey.needed {
-            survey.documents.entry(*document).or_insert(None);
             let place = survey.lost.get(block).filter(|place| place.document == *document);
             let remade = survey.remade_at(*block, *document, place);
             survey.remade.insert(*block, remade);
