@@ -148,6 +148,31 @@ fn each_kind_of_record_is_lost_and_listed() {
 }
 
 #[test]
+fn two_kinds_of_record_are_gone_at_once() {
+    let kinds: [&[u8]; 9] = [&[0x10], &[0x11], &[0x20], &[0x21], &[0x30], &[0x60], &[0x61], &[0x70], &[0x80]];
+    for (at, one) in kinds.iter().enumerate() {
+        for other in &kinds[at + 1..] {
+            let bench = bench();
+            bench.harm(one, |_, _| None);
+            bench.harm(other, |_, _| None);
+            bench.salvage();
+        }
+    }
+}
+
+#[test]
+fn a_document_of_which_comments_alone_are_left_comes_back_with_them() {
+    let whole = bench().salvage();
+    assert!(whole.saved.comments > 0);
+    let bench = bench();
+    bench.harm(&[0x10], |_, _| None);
+    bench.harm(&[0x20], |_, _| None);
+    let saved = bench.salvage().saved;
+    assert!(saved.documents > 0);
+    assert_eq!(saved.comments, whole.saved.comments);
+}
+
+#[test]
 fn pages_that_are_gone_leave_the_others() {
     let bench = bench();
     let file = bench.from.join(directory::STORE_FILE);
