@@ -205,3 +205,126 @@ fn an_older_page_is_not_believed() {
         read(harmed, &format!("page {at} is an older one"));
     }
 }
+
+/// A store with branches below its root: closed.
+fn tall() -> Disk {
+    let disk = Disk::new();
+    let store = on(&disk, &OpenOptions::new()).unwrap();
+    store
+        .write(WriteOptions::default(), &mut |rows| {
+            (0..ROWS).try_for_each(|number| rows.put(&key(number), &tall_row(number)))
+        })
+        .unwrap();
+    drop(store);
+    disk
+}
+
+fn tall_row(number: u32) -> Vec<u8> {
+    rows::seal(&key(number), &[8; 1_500])
+}
+
+fn on(disk: &Disk, options: &OpenOptions) -> leafbase_model::Result<RedbStore> {
+    let disk = disk.clone();
+    RedbStore::with_backend(move || disk.clone(), options)
+}
+
+/// Where the checksum and the number of each child stand that is a branch, of a branch.
+fn branches_below(image: &[u8]) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for (page, bytes) in image.chunks(PAGE).enumerate().skip(1) {
+        let [2, _, low, high, ..] = bytes else { continue };
+        let children = usize::from(u16::from_le_bytes([*low, *high])) + 1;
+        for child in 0..children {
+            let (checksum, number) = (8 + 16 * child, 8 + 16 * children + 8 * child);
+            let below = u64::from_le_bytes(bytes[number..number + 8].try_into().unwrap());
+            // Numbers begin behind the header; a page that was freed may lead anywhere.
+            let below = usize::try_from(below).unwrap_or(usize::MAX).saturating_add(1).saturating_mul(PAGE);
+            if image.get(below) == Some(&2) {
+                found.push((page * PAGE + checksum, page * PAGE + number));
+            }
+        }
+    }
+    assert!(found.len() > 2, "{found:?}");
+    found
+}
+
+/// How many rows are there, and how many are told to be damaged.
+fn count(store: &RedbStore) -> (u32, u32) {
+    let (mut there, mut damaged) = (0, 0);
+    for number in 0..ROWS {
+        match store.snapshot().and_then(|snapshot| {
+            snapshot.get(&key(number), &mut |value| {
+                assert!(value == tall_row(number), "row {number}");
+                Ok(())
+            })
+        }) {
+            Ok(true) => there += 1,
+            Err(error) if error.kind() == ErrorKind::Corrupted => damaged += 1,
+            other => panic!("row {number}: {other:?}"),
+        }
+    }
+    (there, damaged)
+}
+
+/// What is not read because of a damaged branch is still in the file, for salvage to find: writes do not take it away.
+#[test]
+fn nothing_is_written_over_what_a_damaged_branch_hides() {
+    keep_quiet();
+    let whole = tall();
+    let mut hidden = 0;
+    for (checksum, _) in branches_below(&whole.image()) {
+        let harm = |bytes: &mut Vec<u8>| bytes[checksum] ^= 4;
+        let disk = whole.copy();
+        disk.damage(harm);
+        let Ok(store) = on(&disk, &OpenOptions::new()) else { continue };
+        let put =
+            |number: u32| store.write(WriteOptions::default(), &mut |rows| rows.put(&key(number), &tall_row(number)));
+        let mut refused = 0;
+        for number in (0..ROWS).step_by(100).chain([ROWS]) {
+            if let Err(error) = put(number) {
+                assert!(matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::Storage), "{error:?}");
+                refused += 1;
+            }
+        }
+        let (there, damaged) = count(&store);
+        assert_eq!(there + damaged, ROWS);
+        if damaged > 0 {
+            hidden += 1;
+            assert!(refused > 0, "checksum at {checksum}");
+            assert_eq!(store.compact().unwrap_err().kind(), ErrorKind::Corrupted);
+        }
+        drop(store);
+        // With the checksum as it was, everything is there: if what was there was written anew, it was the root alone.
+        if damaged > 0 {
+            disk.damage(harm);
+            assert_eq!(count(&on(&disk, &OpenOptions::new()).unwrap()), (ROWS, 0), "checksum at {checksum}");
+        }
+    }
+    assert!(hidden > 1, "{hidden}");
+}
+
+/// A branch below which it stands itself is damage however often it is read, and whoever reads it: also who writes there.
+#[test]
+fn what_leads_round_in_circles_is_damage_each_time() {
+    keep_quiet();
+    let whole = tall();
+    let image = whole.image();
+    let mut damaged = 0;
+    for (_, number) in branches_below(&image) {
+        // The branch itself.
+        let page = (number / PAGE - 1) as u64;
+        let disk = whole.copy();
+        disk.damage(|bytes| bytes[number..number + 8].copy_from_slice(&page.to_le_bytes()));
+        // Nothing is kept in memory: all is read each time.
+        let Ok(store) = on(&disk, &OpenOptions::new().cache_bytes(0)) else { continue };
+        damaged += count(&store).1;
+        for row in (0..ROWS).step_by(60) {
+            let written = store.write(WriteOptions::default(), &mut |rows| rows.put(&key(row), &tall_row(row)));
+            if let Err(error) = written {
+                assert!(matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::Storage), "{error:?}");
+            }
+        }
+        damaged += count(&store).1;
+    }
+    assert!(damaged > 0);
+}

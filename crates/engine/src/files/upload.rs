@@ -148,16 +148,18 @@ impl Leftovers {
         self.uploads().push(upload);
     }
 
-    /// Drops what can be dropped by now.
+    /// Drops what can be dropped by now: where one can't, for want of room, the next ones can't either.
     pub(crate) fn drop_from(&self, store: &SpaceStore) {
-        let uploads = mem::take(&mut *self.uploads());
-        for upload in uploads {
+        let mut uploads = mem::take(&mut *self.uploads());
+        while let Some(upload) = uploads.pop() {
             if let Err(error) = store.drop_upload(WriteOptions::durability(RELAXED), upload) {
                 // Whoever uploads next may see less of the space than whoever left it: of the error, no words.
                 tracing::debug!(kind = ?error.kind(), "the bytes of an upload that failed can't be dropped yet");
-                self.add(upload);
+                uploads.push(upload);
+                break;
             }
         }
+        self.uploads().append(&mut uploads);
     }
 }
 

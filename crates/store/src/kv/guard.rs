@@ -30,6 +30,8 @@ struct Expected {
     doubled: u8,
     /// Its children are known.
     is_read: bool,
+    /// It is a branch that is damaged.
+    is_wrong: bool,
 }
 
 /// A range of keys, after the first and up to the second, of which some may be hidden.
@@ -59,6 +61,7 @@ pub(super) struct Guard(Arc<Inner>);
 struct Inner {
     state: RwLock<State>,
     has_doubts: AtomicBool,
+    has_altered: AtomicBool,
 }
 
 impl Doubt {
@@ -86,7 +89,7 @@ impl Expected {
         let (at, bytes) = root.place()?;
         let doubled = u8::try_from((bytes as u64 / PAGE_BYTES).checked_ilog2()?).ok()?;
         let checksum = root.checksum.to_le_bytes();
-        Some((page_number(at)?, Self { checksum, parent, child, doubled, is_read: false }))
+        Some((page_number(at)?, Self { checksum, parent, child, doubled, is_read: false, is_wrong: false }))
     }
 
     fn bytes(self) -> usize {
@@ -134,13 +137,20 @@ impl Guard {
         }
         let Some(number) = page_number(offset) else { return };
         let Some(expected) = self.state().pages.get(&number).copied() else { return };
-        if expected.bytes() != page.len() || expected.is_read {
+        if expected.bytes() != page.len() {
+            return;
+        }
+        if expected.is_read {
+            // Each time anew: what a cache lets go is read again.
+            if expected.is_wrong {
+                self.part_from_wrong_branches(read, page);
+            }
             return;
         }
         // Nobody waits while it is compared. Whoever reads it at the same time compares it as well, and the first one keeps what comes of it.
         let (is_sound, is_branch) = (expected.is(page), page.first() == Some(&BRANCH));
         if is_branch && !is_sound {
-            part_from_wrong_branches(read, page);
+            self.part_from_wrong_branches(read, page);
         }
         let page = &*page;
         let children =
@@ -150,7 +160,7 @@ impl Guard {
             return;
         }
         if is_branch {
-            state.pages.insert(number, Expected { is_read: true, ..expected });
+            state.pages.insert(number, Expected { is_read: true, is_wrong: !is_sound, ..expected });
             state.learn(number, children);
         } else {
             state.pages.remove(&number);
@@ -212,18 +222,38 @@ impl Guard {
             Bound::Unbounded => Err(Error::corrupted("a page of the store")),
         }
     }
-}
 
-/// Lets those children of a damaged branch be nowhere that are branches, and not what it says that they are. One that is wrong may be a page
-/// above it: redb would go down for ever. One that is right, or a leaf, leads to no such page.
-fn part_from_wrong_branches(read: ReadAt<'_>, page: &mut [u8]) {
-    for (child, (root, _)) in wreck::children(page, wreck::count(page).unwrap_or_default()).into_iter().enumerate() {
-        let Some((at, bytes)) = root.place() else { continue };
-        let mut held = vec![0; bytes];
-        // What can't be read leads nowhere.
-        if read(at, &mut held) && held.first() == Some(&BRANCH) && !wreck::is_sound(&held, root.checksum) {
-            lead_nowhere(page, child);
+    /// Lets those children of a damaged branch be nowhere that are branches, and not what it says that they are. One that is wrong may be a page
+    /// above it: redb would go down for ever. One that is right, or a leaf, leads to no such page.
+    fn part_from_wrong_branches(&self, read: ReadAt<'_>, page: &mut [u8]) {
+        for (child, (root, _)) in wreck::children(page, wreck::count(page).unwrap_or_default()).into_iter().enumerate()
+        {
+            let Some((at, bytes)) = root.place() else { continue };
+            // A damaged number may stand for a page of gigabytes: all of it is read only if it begins as a branch.
+            let mut kind = [0];
+            if !read(at, &mut kind) || kind != [BRANCH] {
+                continue;
+            }
+            let mut held = vec![0; bytes];
+            // What can't be read leads nowhere.
+            if read(at, &mut held) && !wreck::is_sound(&held, root.checksum) {
+                lead_nowhere(page, child);
+                self.altered();
+            }
         }
+    }
+
+    /// redb was given a page that differs from the file's. It would write it, and with it the end of what is below, which salvage can still read.
+    pub(super) fn altered(&self) {
+        self.0.has_altered.store(true, Ordering::Release);
+    }
+
+    /// Fails if redb was given a page that differs from the file's: then nothing may be written.
+    pub(super) fn check_unaltered(&self) -> Result<()> {
+        if self.0.has_altered.load(Ordering::Acquire) {
+            return Err(Error::corrupted("a branch of the store's file: nothing is written to it any more"));
+        }
+        Ok(())
     }
 }
 

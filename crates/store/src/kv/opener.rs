@@ -1,5 +1,6 @@
 //! A redb handle: where it comes from, so that it can be had anew after an error, and what is done with it.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::iter::Peekable;
 use std::ops::Bound;
@@ -12,7 +13,7 @@ use std::{mem, thread};
 use leafbase_model::{Error, ErrorKind, Result};
 use redb::ReadableDatabase;
 use redb::backends::FileBackend;
-use redb::{Builder, CursorMut, Database, StorageBackend, Table, TableDefinition};
+use redb::{Builder, CursorMut, Database, StorageBackend, Table, TableDefinition, WriteTransaction};
 
 use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
@@ -88,6 +89,8 @@ impl Opener {
             Source::Image(bytes) => Box::new(Image(Arc::clone(bytes))),
         };
         let gate = Gate::over(Box::new(Tracked::over(below, &self.unsynced)?))?;
+        // What redb reads while it opens it may keep: so the root is known before.
+        gate.guard().learn_root(&gate);
         let database = builder.create_with_backend(gate.clone())?;
         #[cfg(feature = "testkit")]
         if matches!(self.source, Source::Backend(_)) && !has_table(&database)? {
@@ -125,6 +128,14 @@ impl Opener {
         };
         length.map_err(|error| from_io("the size of the store's file could not be read", error))
     }
+}
+
+/// A commit that failed.
+pub(super) enum Failed {
+    /// Before it began: nothing of it is in the file.
+    Before(Error),
+    /// All of it may be in the file, or nothing.
+    InDoubt(Error),
 }
 
 /// An open store and its health.
@@ -177,18 +188,29 @@ impl Handle {
         self.health.guard(|| begun().map_err(|error| self.health.report(error)))
     }
 
-    /// Writes `edits` in one durable commit, and what is new of the journal. After an error they may all have been written, or none.
-    pub(super) fn apply(&self, edits: &Edits, quick_repair: bool, mark: Option<Mark>) -> Result<()> {
-        let Opened { database, gate } = self.opened()?;
-        if gate.is_held() {
-            self.release(gate)?;
-        }
-        self.health.guard(|| apply(database, edits, quick_repair, mark).map_err(|error| self.health.report(error)))
+    /// Writes `edits` in one durable commit, and what is new of the journal.
+    pub(super) fn apply(&self, edits: &Edits, quick_repair: bool, mark: Option<Mark>) -> Result<(), Failed> {
+        let is_begun = Cell::new(false);
+        let applied = || {
+            let Opened { database, gate } = self.opened()?;
+            if gate.is_held() {
+                self.release(gate)?;
+            }
+            let written = written(database, edits, quick_repair, mark);
+            let transaction = written.map_err(|error| self.health.report(error))?;
+            // What it read on its way it may have taken over.
+            gate.guard().check_unaltered()?;
+            is_begun.set(true);
+            transaction.commit().map_err(|error| self.health.report(error))
+        };
+        let failed = |error| if is_begun.get() { Failed::InDoubt(error) } else { Failed::Before(error) };
+        self.health.guard(applied).map_err(failed)
     }
 
     /// Lets `work` have the handle to itself.
     pub(super) fn alone<T>(&mut self, work: impl FnOnce(&mut Database) -> Result<T, redb::Error>) -> Result<T> {
         let gate = &self.opened()?.gate;
+        gate.guard().check_unaltered()?;
         if gate.is_held() {
             self.release(gate)?;
         }
@@ -229,7 +251,13 @@ fn mark((number, salt, in_use): (u64, u64, bool)) -> Mark {
     Mark { epoch: Epoch { number, salt }, in_use }
 }
 
-fn apply(database: &Database, edits: &Edits, quick_repair: bool, mark: Option<Mark>) -> Result<(), redb::Error> {
+/// A transaction with these edits, to be committed.
+fn written(
+    database: &Database,
+    edits: &Edits,
+    quick_repair: bool,
+    mark: Option<Mark>,
+) -> Result<WriteTransaction, redb::Error> {
     let mut transaction = database.begin_write()?;
     transaction.set_quick_repair(quick_repair);
     if let Some(Mark { epoch, in_use }) = mark {
@@ -255,8 +283,7 @@ fn apply(database: &Database, edits: &Edits, quick_repair: bool, mark: Option<Ma
             waiting.next();
         }
     }
-    transaction.commit()?;
-    Ok(())
+    Ok(transaction)
 }
 
 /// Runs of new rows are sought in commits of so many edits.

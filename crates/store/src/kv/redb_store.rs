@@ -9,6 +9,7 @@
 //!
 //! What this costs: one call's writes are held in memory twice, and reads compare with the edits while there are any.
 
+use std::ops::{Bound, ControlFlow};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -24,11 +25,11 @@ use super::image::Image;
 use super::inspect::is_whole;
 use super::journaling::{Appended, JOURNAL_FILE, Journaling, Place};
 use super::lock::Lock;
-use super::opener::{Handle, Opener, Source, compact_when_unread, create_file, read_only};
+use super::opener::{Failed, Handle, Opener, Source, compact_when_unread, create_file, read_only};
 use super::options::OpenOptions;
 use super::recovery::closed;
 use super::view::{Draft, Edits, View};
-use super::{Durability, Read, Snapshot, Store, Transaction, WriteOptions};
+use super::{Durability, KeyRange, Read, Snapshot, Store, Transaction, WriteOptions};
 
 /// Writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and what a crash loses.
 const MAX_PENDING_KEYS: usize = 8_192;
@@ -259,8 +260,14 @@ impl RedbStore {
         drop(self.mended_view(slot)?);
         let Some(handle) = &slot.handle else { return Err(closed()) };
         let mark = slot.journal.next_mark(&edits, is_last);
-        if let Err(error) = handle.apply(&edits, quick_repair, mark) {
-            return self.settle(slot, edits, error);
+        match handle.apply(&edits, quick_repair, mark) {
+            Ok(()) => {}
+            Err(Failed::Before(error)) => {
+                // If the handle is of no more use and the file does not open now, the next call tries again.
+                drop(self.mended_view(slot));
+                return Err(error);
+            }
+            Err(Failed::InDoubt(error)) => return self.settle(slot, edits, error),
         }
         slot.quick_to_open = quick_repair;
         slot.journal.committed(mark.unwrap_or(slot.journal.mark()));
@@ -391,6 +398,9 @@ impl Store for RedbStore {
         }
         let mut slot = self.slot();
         self.flush_with(&mut slot, false)?;
+        // Pages are moved as they are: those that are damaged must not get checksums that make them right.
+        let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+        self.mended_view(&mut slot)?.scan(all, &mut |_, _| Ok(ControlFlow::Continue(())))?;
         slot.quick_to_open = false;
         self.alone(&mut slot, compact_when_unread).map(|_| ())
     }

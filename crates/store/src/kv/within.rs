@@ -22,8 +22,8 @@ pub(super) enum Piece {
 /// Lets pages that a piece leads to, and that do not end within `length` bytes, be nowhere.
 ///
 /// Of a branch these are its children; of a leaf of a tree of tables the roots of the tables; of the header the roots of commits whose checksum is
-/// wrong: where it is right, [`begins_within`] has the answer. Other pages stay as they are.
-pub(super) fn keep_within(piece: Piece, bytes: &mut [u8], length: &dyn Fn() -> io::Result<u64>) -> io::Result<()> {
+/// wrong: where it is right, [`begins_within`] has the answer. Other pages stay as they are. Gives whether anything was changed.
+pub(super) fn keep_within(piece: Piece, bytes: &mut [u8], length: &dyn Fn() -> io::Result<u64>) -> io::Result<bool> {
     let long = |at: usize| Root::at_page(bytes, at).filter(|root| root.doubled() > 0).map(|root| (at, root));
     let long: Vec<(usize, Root)> = match (piece, bytes.first()) {
         (Piece::Header, _) => Slot::places_of_roots(bytes).into_iter().filter_map(long).collect(),
@@ -32,18 +32,19 @@ pub(super) fn keep_within(piece: Piece, bytes: &mut [u8], length: &dyn Fn() -> i
             (0..=count).map(|child| 8 + 16 * (count + 1) + 8 * child).filter_map(long).collect()
         }
         (Piece::Account, Some(&LEAF)) => roots_of_tables(bytes).into_iter().filter_map(long).collect(),
-        _ => return Ok(()),
+        _ => return Ok(false),
     };
     if long.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
-    let length = length()?;
+    let (length, mut changed) = (length()?, false);
     for (at, _) in long.into_iter().filter(|(_, root)| !root.is_within(length)) {
         if let Some(number) = bytes.get_mut(at..at + 8) {
             number.copy_from_slice(&NOWHERE.to_le_bytes());
+            changed = true;
         }
     }
-    Ok(())
+    Ok(changed)
 }
 
 /// Lets a child of a branch be nowhere.
@@ -67,10 +68,12 @@ fn roots_of_tables(page: &[u8]) -> Vec<usize> {
     definitions.into_iter().map(|(start, _)| start).filter(has_root).map(|start| start + at).collect()
 }
 
-/// The places of the first pages of the trees of tables, in both slots.
+/// The places of the first pages of the trees of tables: of the last commit, and of the one before it if redb would go back there. Where it would
+/// not, what stands there may be anything.
 pub(super) fn accounts(storage: &dyn StorageBackend) -> Vec<u64> {
     let Some(file) = File::open(storage) else { return Vec::new() };
-    let roots = Slot::both(&file.header).into_iter().flatten().flat_map(Slot::roots);
+    let Some([last, other]) = Slot::both(&file.header) else { return Vec::new() };
+    let roots = last.roots().chain(Some(other).filter(|slot| slot.agrees()).into_iter().flat_map(Slot::roots));
     roots.filter_map(|root| Some(root.place()?.0)).collect()
 }
 
