@@ -236,7 +236,7 @@ fn branches_below(image: &[u8]) -> Vec<(usize, usize)> {
         let children = usize::from(u16::from_le_bytes([*low, *high])) + 1;
         for child in 0..children {
             let (checksum, number) = (8 + 16 * child, 8 + 16 * children + 8 * child);
-            let below = u64::from_le_bytes(bytes[number..number + 8].try_into().unwrap());
+            let below = u64::from_le_bytes(bytes.get(number..number + 8).unwrap().try_into().unwrap());
             // Numbers begin behind the header; a page that was freed may lead anywhere.
             let below = usize::try_from(below).unwrap_or(usize::MAX).saturating_add(1).saturating_mul(PAGE);
             if image.get(below) == Some(&2) {

@@ -89,9 +89,9 @@ impl Opener {
             Source::Image(bytes) => Box::new(Image(Arc::clone(bytes))),
         };
         let gate = Gate::over(Box::new(Tracked::over(below, &self.unsynced)?))?;
-        // What redb reads while it opens it may keep: so the root is known before.
-        gate.guard().learn_root(&gate);
         let database = builder.create_with_backend(gate.clone())?;
+        // What redb reads it may keep, and the root is read first. Before it opened the file nobody knew which commit is the last.
+        gate.guard().learn_root(&gate);
         #[cfg(feature = "testkit")]
         if matches!(self.source, Source::Backend(_)) && !has_table(&database)? {
             gate.release()?;
