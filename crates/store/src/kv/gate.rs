@@ -140,11 +140,8 @@ impl StorageBackend for Gate {
             _ if self.accounts().contains(&offset) => Piece::Account,
             _ => Piece::Page,
         };
-        // The header is written with every commit, and says nothing that salvage needs.
-        if keep_within(piece, out, &|| self.len())? && !matches!(piece, Piece::Header) {
-            self.0.guard.altered();
-        }
-        self.0.guard.saw(&|offset, out| self.read_unseen(offset, out).is_ok(), offset, out);
+        let is_cut = keep_within(piece, out, &|| self.len())?;
+        self.0.guard.saw(&|offset, out| self.read_unseen(offset, out).is_ok(), offset, out, is_cut);
         Ok(())
     }
 

@@ -129,8 +129,9 @@ impl Guard {
         }
     }
 
-    /// The page at `offset` was read from the file. A damaged one is changed where it could lead round in circles.
-    pub(super) fn saw(&self, read: ReadAt<'_>, offset: u64, page: &mut [u8]) {
+    /// The page at `offset` was read from the file. A damaged one is changed where it could lead round in circles; `is_cut` tells whether it was
+    /// changed before.
+    pub(super) fn saw(&self, read: ReadAt<'_>, offset: u64, page: &mut [u8], is_cut: bool) {
         #[cfg(feature = "testkit")]
         if crate::records::trust::is_blind() {
             return;
@@ -143,14 +144,14 @@ impl Guard {
         if expected.is_read {
             // Each time anew: what a cache lets go is read again.
             if expected.is_wrong {
-                self.part_from_wrong_branches(read, page);
+                self.part_from_wrong_branches(read, page, is_cut);
             }
             return;
         }
         // Nobody waits while it is compared. Whoever reads it at the same time compares it as well, and the first one keeps what comes of it.
         let (is_sound, is_branch) = (expected.is(page), page.first() == Some(&BRANCH));
         if is_branch && !is_sound {
-            self.part_from_wrong_branches(read, page);
+            self.part_from_wrong_branches(read, page, is_cut);
         }
         let page = &*page;
         let children =
@@ -225,7 +226,8 @@ impl Guard {
 
     /// Lets those children of a damaged branch be nowhere that are branches, and not what it says that they are. One that is wrong may be a page
     /// above it: redb would go down for ever. One that is right, or a leaf, leads to no such page.
-    fn part_from_wrong_branches(&self, read: ReadAt<'_>, page: &mut [u8]) {
+    fn part_from_wrong_branches(&self, read: ReadAt<'_>, page: &mut [u8], is_cut: bool) {
+        let mut is_changed = is_cut;
         for (child, (root, _)) in wreck::children(page, wreck::count(page).unwrap_or_default()).into_iter().enumerate()
         {
             let Some((at, bytes)) = root.place() else { continue };
@@ -238,14 +240,13 @@ impl Guard {
             // What can't be read leads nowhere.
             if read(at, &mut held) && !wreck::is_sound(&held, root.checksum) {
                 lead_nowhere(page, child);
-                self.altered();
+                is_changed = true;
             }
         }
-    }
-
-    /// redb was given a page that differs from the file's. It would write it, and with it the end of what is below, which salvage can still read.
-    pub(super) fn altered(&self) {
-        self.0.has_altered.store(true, Ordering::Release);
+        if is_changed {
+            // redb would write it so, and with it the end of what is below, which salvage can still read.
+            self.0.has_altered.store(true, Ordering::Release);
+        }
     }
 
     /// Fails if redb was given a page that differs from the file's: then nothing may be written.
