@@ -342,7 +342,8 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// What the store reports; the data stays as it was.
+    /// [`ErrorKind::Corrupted`] where the file is damaged: it is read through before, and then left alone. What the store reports; the data
+    /// stays as it was.
     pub fn compact(&self) -> Result<()> {
         self.store()?.compact()
     }
