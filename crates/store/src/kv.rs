@@ -12,6 +12,7 @@ mod base;
 mod failure;
 mod fixed;
 mod gate;
+mod group;
 mod guard;
 #[cfg(feature = "testkit")]
 mod image;
@@ -164,7 +165,7 @@ pub struct WriteOptions {
 
 impl WriteOptions {
     /// Options with the given durability.
-    pub fn durability(durability: Durability) -> Self {
+    pub const fn durability(durability: Durability) -> Self {
         Self { durability }
     }
 }
@@ -179,8 +180,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// What the engine reports.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>>;
 
-    /// Runs `f` in a transaction and commits if it returns `Ok`, rolls back if it returns `Err`. One writer at a time: a
-    /// second one waits, so `f` must not write to the same store. `f` may be run again after a conflict: whatever it computes must be reset at its start.
+    /// Runs `f` in a transaction and commits if it returns `Ok`, rolls back if it returns `Err`. One closure runs at a time:
+    /// a second one waits, so `f` must not write to the same store. Durable writes of several threads may be made durable together.
+    /// `f` may be run again, where a write fails that it had read: whatever it computes must be reset at its start.
     ///
     /// # Errors
     /// What `f` returned, or what the engine reports. In either case nothing of the write is visible, now or after a restart;

@@ -6,6 +6,7 @@ use leafbase_model::{Error, ErrorKind, Result};
 
 use super::base::Base;
 use super::failure::from_io;
+use super::group::Tip;
 use super::opener::Handle;
 use super::redb_store::{RedbStore, Slot};
 use super::view::{Edits, View};
@@ -19,11 +20,17 @@ const IN_DOUBT: &str =
 impl RedbStore {
     /// The published state for the holder of the slot, after opening the file again where that is needed.
     pub(super) fn mended_view(&self, slot: &mut Slot) -> Result<View> {
-        if let Some(view) = self.view() {
-            return Ok(view);
+        let (base, Tip { edits, .. }) = self.mended(slot)?;
+        Ok(View { base, edits })
+    }
+
+    /// The same, with the number of commits before the edits.
+    pub(super) fn mended(&self, slot: &mut Slot) -> Result<(Arc<Base>, Tip)> {
+        if let Some(settled) = self.settled() {
+            return Ok(settled);
         }
         self.mend(slot)?;
-        self.view().ok_or_else(closed)
+        self.settled().ok_or_else(closed)
     }
 
     /// Opens the file again and publishes what it holds.

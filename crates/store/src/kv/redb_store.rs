@@ -20,6 +20,7 @@ use leafbase_model::{Error, ErrorKind, Result};
 use redb::Database;
 
 use super::base::Base;
+use super::group::{Batch, Ground, Group, Made, Outcome, Task, Ticket, Tip, copy};
 #[cfg(feature = "testkit")]
 use super::image::Image;
 use super::inspect::is_whole;
@@ -46,7 +47,11 @@ pub struct RedbStore {
     pub(super) read_only: bool,
     /// What a snapshot gets. Held only to copy or to set it, but by [`Store::compact`].
     published: Mutex<Published>,
-    /// Held by the one writer at a time, its closure included. Always taken before `published`.
+    /// Held while a write's closure runs, and by what must not have one running. Always taken before `slot`.
+    turn: Mutex<()>,
+    /// Writes whose closures have run.
+    group: Group,
+    /// Held by who writes to the files, or opens them again. Always taken before `published`.
     slot: Mutex<Slot>,
     /// Keeps other handles out while this one lives; declared last, so released last.
     _lock: Option<Lock>,
@@ -57,6 +62,14 @@ pub(super) struct Published {
     pub(super) base: Option<Arc<Base>>,
     /// The writes since.
     edits: Edits,
+    /// How often all writes were committed.
+    commits: u64,
+}
+
+impl Published {
+    fn tip(&self) -> Tip {
+        Tip { edits: self.edits.clone(), commits: self.commits }
+    }
 }
 
 pub(super) struct Slot {
@@ -191,7 +204,9 @@ impl RedbStore {
         let store = Self {
             read_only: opener.is_fixed(),
             opener,
-            published: Mutex::new(Published { base: Some(base), edits }),
+            published: Mutex::new(Published { base: Some(base), edits, commits: 0 }),
+            turn: Mutex::default(),
+            group: Group::default(),
             slot: Mutex::new(slot),
             _lock: lock,
         };
@@ -224,8 +239,12 @@ impl RedbStore {
         if self.read_only { Ok(()) } else { self.flush_with(&mut self.slot(), true) }
     }
 
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        // A closure that panicked left nothing half done: its edits join a batch only after it.
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn slot(&self) -> MutexGuard<'_, Slot> {
-        // A closure that panicked left nothing half done: edits are published, and the file written, only after it.
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -235,9 +254,15 @@ impl RedbStore {
 
     /// The published state, if the handle behind it is in order.
     pub(super) fn view(&self) -> Option<View> {
+        let (base, Tip { edits, .. }) = self.settled()?;
+        Some(View { base, edits })
+    }
+
+    /// The same, with the number of commits before the edits.
+    pub(super) fn settled(&self) -> Option<(Arc<Base>, Tip)> {
         let published = self.published();
         let base = published.base.as_ref().filter(|base| !base.health.is_broken())?;
-        Some(View { base: Arc::clone(base), edits: published.edits.clone() })
+        Some((Arc::clone(base), published.tip()))
     }
 
     /// Sets what snapshots get from now on; `all_committed` if the base holds every edit.
@@ -246,6 +271,7 @@ impl RedbStore {
         let old_base = published.base.replace(base);
         let old_edits = all_committed.then(|| {
             slot.pending_bytes = 0;
+            published.commits += 1;
             mem::take(&mut published.edits)
         });
         drop(published);
@@ -280,6 +306,60 @@ impl RedbStore {
             slot.unresolved = Some(edits);
         }
         Ok(())
+    }
+
+    /// What a closure on `ground` reads, and the number of commits before the edits of that.
+    fn view_over(&self, ground: &Ground) -> Result<(View, u64)> {
+        // Taken after the edits that lie over it: of those it may hold more than they know, but never lack one that they lack.
+        let settled = self.settled();
+        let (base, tip) = settled.map_or_else(|| self.mended(&mut self.slot()), Ok)?;
+        let Tip { edits, commits } = ground.unsettled.as_ref().map_or(tip, |(unsettled, _)| unsettled.clone());
+        Ok((View { base, edits }, commits))
+    }
+
+    /// What became of the batch with this ticket, once that is known. What an error says is told by who settled it.
+    fn outcome(&self, ticket: &Ticket) -> Result<Outcome> {
+        match self.group.wait(ticket) {
+            Task::Go(outcome) => Ok(outcome),
+            Task::Settle(batch, settling) => {
+                let settled = self.settle_batch(batch);
+                settling.end(settled, || self.published().tip()).map(|()| Outcome::Done)
+            }
+        }
+    }
+
+    /// Makes writes survive as they ask for it, and publishes them.
+    fn settle_batch(&self, batch: Batch) -> Result<()> {
+        let mut slot = self.slot();
+        let Batch { mut tip, keys, bytes, is_durable, .. } = batch;
+        let published = self.published().tip();
+        if tip.commits != published.commits {
+            tip = tip.laid_over(published, &keys);
+        }
+        let Tip { edits, .. } = tip;
+        let pending_bytes = slot.pending_bytes + bytes;
+        let fits = edits.size() <= MAX_PENDING_KEYS && pending_bytes <= MAX_PENDING_BYTES;
+        if !is_durable && fits {
+            if !keys.is_empty() {
+                slot.journal.touch(keys, bytes);
+                self.hold(&mut slot, edits, pending_bytes);
+            }
+            return Ok(());
+        }
+        if keys.is_empty() && slot.journal.is_settled() {
+            return Ok(());
+        }
+        match if fits { slot.journal.append(&edits, &keys, bytes) } else { Appended::Refused } {
+            Appended::Done => {
+                self.hold(&mut slot, edits, pending_bytes);
+                Ok(())
+            }
+            Appended::Refused => self.commit(&mut slot, edits, false, false),
+            Appended::Failed(error) => {
+                tracing::warn!(%error, "the journal failed: writes are commits from now on");
+                self.commit(&mut slot, edits, false, false).map_err(|error| self.retract(&mut slot, error))
+            }
+        }
     }
 
     /// Publishes `edits` to be held in memory.
@@ -354,32 +434,35 @@ impl Store for RedbStore {
         if self.read_only {
             return Err(read_only());
         }
-        let mut slot = self.slot();
-        let mut draft = Draft::new(self.mended_view(&mut slot)?);
-        f(&mut draft)?;
-        let Draft { view: View { base, edits }, bytes, keys } = draft;
-        drop(base);
-        let pending_bytes = slot.pending_bytes + bytes;
-        let fits = edits.size() <= MAX_PENDING_KEYS && pending_bytes <= MAX_PENDING_BYTES;
-        if options.durability == Durability::Relaxed && fits {
-            if !keys.is_empty() {
-                slot.journal.touch(keys, bytes);
-                self.hold(&mut slot, edits, pending_bytes);
-            }
-            return Ok(());
-        }
-        if keys.is_empty() && slot.journal.is_settled() {
-            return Ok(());
-        }
-        match if fits { slot.journal.append(&edits, &keys, bytes) } else { Appended::Refused } {
-            Appended::Done => {
-                self.hold(&mut slot, edits, pending_bytes);
-                Ok(())
-            }
-            Appended::Refused => self.commit(&mut slot, edits, false, false),
-            Appended::Failed(error) => {
-                tracing::warn!(%error, "the journal failed: writes are commits from now on");
-                self.commit(&mut slot, edits, false, false).map_err(|error| self.retract(&mut slot, error))
+        loop {
+            let turn = self.turn();
+            let ground = self.group.ground();
+            let (view, commits) = self.view_over(&ground)?;
+            let mut draft = Draft::new(view);
+            let refused = f(&mut draft).err();
+            let Draft { view: View { base, edits }, bytes, keys } = draft;
+            drop(base);
+            let ticket = if refused.is_some() {
+                match &ground.unsettled {
+                    // What it was refused for may not come to be: see below.
+                    Some((_, ticket)) => Arc::clone(ticket),
+                    None => return refused.map_or(Ok(()), Err),
+                }
+            } else {
+                let made = Made { tip: Tip { edits, commits }, keys, bytes };
+                let is_durable = options.durability == Durability::Durable;
+                let Some(ticket) = self.group.join(&ground, made, is_durable, || self.published().tip()) else {
+                    continue;
+                };
+                ticket
+            };
+            drop(turn);
+            match (self.outcome(&ticket), refused) {
+                (Ok(Outcome::Done), refused) => return refused.map_or(Ok(()), Err),
+                (Ok(Outcome::Failed(error)), None) => return Err(copy(&error)),
+                (Err(error), None) => return Err(error),
+                // What the closure read is not there.
+                (Ok(Outcome::Groundless), _) | (Ok(Outcome::Failed(_)) | Err(_), Some(_)) => {}
             }
         }
     }
@@ -396,6 +479,7 @@ impl Store for RedbStore {
         if self.read_only {
             return Err(read_only());
         }
+        let _turn = self.turn();
         let mut slot = self.slot();
         self.flush_with(&mut slot, false)?;
         // Pages are moved as they are: those that are damaged must not get checksums that make them right.
@@ -407,6 +491,7 @@ impl Store for RedbStore {
 
     /// Readers go on meanwhile, and a store that is open for reading only can be verified too.
     fn verify(&self) -> Result<bool> {
+        let _turn = self.turn();
         let mut slot = self.slot();
         // Without anything to be flushed nothing is written: the file may be damaged.
         if !self.read_only && !self.mended_view(&mut slot)?.edits.is_empty() {

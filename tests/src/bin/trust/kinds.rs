@@ -13,6 +13,7 @@ mod model;
 mod power_loss;
 mod scopes;
 mod threads;
+mod writers;
 
 pub const ALL: &[Kind] = &[
     power_loss::KIND,
@@ -24,6 +25,7 @@ pub const ALL: &[Kind] = &[
     model::KIND,
     scopes::KIND,
     threads::KIND,
+    writers::KIND,
 ];
 
 /// Kinds that need a process of their own start this program again, with arguments that no person gives.

@@ -1,0 +1,221 @@
+//! Group commit: writes of several threads that wait for one sync together.
+//!
+//! A closure runs alone, on what the one before it made, whether that is settled yet or not. Then its edits join the batch that waits,
+//! and the first writer that finds no batch being settled settles the one that waits, with all that is in it, while the next closures run.
+//! Nobody is told anything before the batch is settled: neither the writer, nor a snapshot. If it fails, all in it have failed, and those
+//! whose closures had read it run them again.
+//!
+//! A writer alone is its own batch, and waits for nobody.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use leafbase_model::{Error, ErrorKind, Result};
+
+use super::view::{Bytes, Edits};
+
+/// All edits since a commit, and how many commits there were before them: later ones make part of them superfluous.
+#[derive(Clone, Default)]
+pub(super) struct Tip {
+    pub(super) edits: Edits,
+    pub(super) commits: u64,
+}
+
+impl Tip {
+    /// The edits of `keys` in this one, over another one.
+    pub(super) fn laid_over(&self, mut below: Self, keys: &[Bytes]) -> Self {
+        for key in keys {
+            if let Some((key, edit)) = self.edits.get_key_value(key) {
+                below.edits.insert_mut(Arc::clone(key), edit.clone());
+            }
+        }
+        below
+    }
+}
+
+/// Writes that are settled together.
+pub(super) struct Batch {
+    /// What they made, with all below it.
+    pub(super) tip: Tip,
+    /// The keys that they put or removed, some of them more than once.
+    pub(super) keys: Vec<Bytes>,
+    /// Bytes that they put.
+    pub(super) bytes: usize,
+    /// Whether one of them has to survive the loss of power.
+    pub(super) is_durable: bool,
+    ticket: Ticket,
+}
+
+/// Tells what became of a batch, once it is settled.
+pub(super) type Ticket = Arc<OnceLock<Outcome>>;
+
+/// What became of a batch.
+#[derive(Clone, Debug)]
+pub(super) enum Outcome {
+    Done,
+    Failed(Arc<Error>),
+    /// It was made on one that failed, and is not there either.
+    Groundless,
+}
+
+/// What a closure is run on.
+pub(super) struct Ground {
+    /// What is not settled yet, and its ticket; none if nothing is.
+    pub(super) unsettled: Option<(Tip, Ticket)>,
+    failures: u64,
+}
+
+/// What a writer that waits has to do.
+pub(super) enum Task<'g> {
+    /// Its batch is settled.
+    Go(Outcome),
+    /// To settle this one, of which its own edits are a part.
+    Settle(Batch, Settling<'g>),
+}
+
+/// The batches of a store.
+#[derive(Default)]
+pub(super) struct Group {
+    state: Mutex<State>,
+    /// Whenever one is settled.
+    settled: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Option<Batch>,
+    settling: Option<(Tip, Ticket)>,
+    /// How many batches have failed.
+    failures: u64,
+}
+
+impl Group {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the next closure is run on. Only one runs at a time, up to [`Self::join`].
+    pub(super) fn ground(&self) -> Ground {
+        let state = self.state();
+        let waiting = state.waiting.as_ref().map(|batch| (&batch.tip, &batch.ticket));
+        let unsettled = waiting.or(state.settling.as_ref().map(|(tip, ticket)| (tip, ticket)));
+        Ground { unsettled: unsettled.map(|(tip, ticket)| (tip.clone(), Arc::clone(ticket))), failures: state.failures }
+    }
+
+    /// Adds what a closure made on `ground` to the batch that waits; `published` tells what is settled. None if what it was made on has failed meanwhile.
+    pub(super) fn join(
+        &self,
+        ground: &Ground,
+        made: Made,
+        is_durable: bool,
+        published: impl FnOnce() -> Tip,
+    ) -> Option<Ticket> {
+        let Made { mut tip, keys, bytes } = made;
+        let mut state = self.state();
+        if state.failures != ground.failures {
+            return None;
+        }
+        if let Some(batch) = &mut state.waiting {
+            batch.tip = if tip.commits == batch.tip.commits { tip } else { tip.laid_over(batch.tip.clone(), &keys) };
+            batch.keys.extend(keys);
+            batch.bytes += bytes;
+            batch.is_durable |= is_durable;
+            return Some(Arc::clone(&batch.ticket));
+        }
+        let below = state.settling.as_ref().map_or_else(published, |(tip, _)| tip.clone());
+        if tip.commits != below.commits {
+            tip = tip.laid_over(below, &keys);
+        }
+        let ticket = Ticket::default();
+        state.waiting = Some(Batch { tip, keys, bytes, is_durable, ticket: Arc::clone(&ticket) });
+        Some(ticket)
+    }
+
+    /// Waits until the batch of this ticket is settled, or is to be settled by who asks.
+    pub(super) fn wait(&self, ticket: &Ticket) -> Task<'_> {
+        let mut state = self.state();
+        loop {
+            if let Some(outcome) = ticket.get() {
+                return Task::Go(outcome.clone());
+            }
+            if state.settling.is_none()
+                && let Some(batch) = state.waiting.take()
+            {
+                state.settling = Some((batch.tip.clone(), Arc::clone(&batch.ticket)));
+                return Task::Settle(batch, Settling { group: self, is_told: false });
+            }
+            state = self.settled.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Ends the settling of a batch. `published` tells what is settled now.
+    fn settled(&self, outcome: Outcome, published: impl FnOnce() -> Tip) {
+        let mut state = self.state();
+        let has_failed = !matches!(outcome, Outcome::Done);
+        let settled = state.settling.take();
+        if let Some((_, ticket)) = &settled {
+            tell(ticket, outcome);
+        }
+        let groundless = has_failed.then(|| {
+            state.failures += 1;
+            state.waiting.take().inspect(|batch| tell(&batch.ticket, Outcome::Groundless))
+        });
+        if let Some(batch) = &mut state.waiting {
+            let published = published();
+            if batch.tip.commits != published.commits {
+                batch.tip = batch.tip.laid_over(published, &batch.keys);
+            }
+        }
+        drop(state);
+        self.settled.notify_all();
+        // Freeing them must not hold up a writer.
+        drop((settled, groundless));
+    }
+}
+
+/// Nobody else tells it: a batch is settled once.
+fn tell(ticket: &Ticket, outcome: Outcome) {
+    let told = ticket.set(outcome);
+    debug_assert!(told.is_ok(), "a batch is settled once");
+}
+
+/// What a closure made.
+pub(super) struct Made {
+    /// All edits, those below included, of the commits of what is below.
+    pub(super) tip: Tip,
+    pub(super) keys: Vec<Bytes>,
+    pub(super) bytes: usize,
+}
+
+/// A batch that is being settled. If it is dropped before its outcome is told, by a panic, the batch has failed.
+pub(super) struct Settling<'g> {
+    group: &'g Group,
+    is_told: bool,
+}
+
+impl Settling<'_> {
+    /// Tells everybody what became of the batch, and gives what the one who settled it returns. `published` tells what is settled now.
+    pub(super) fn end(mut self, result: Result<()>, published: impl FnOnce() -> Tip) -> Result<()> {
+        self.is_told = true;
+        let outcome = result.as_ref().map_or_else(|error| Outcome::Failed(Arc::new(copy(error))), |()| Outcome::Done);
+        self.group.settled(outcome, published);
+        result
+    }
+}
+
+impl Drop for Settling<'_> {
+    fn drop(&mut self) {
+        if !self.is_told {
+            let error = Error::new(ErrorKind::Storage, "a write that this one was to be stored with ended in a panic");
+            self.group.settled(Outcome::Failed(Arc::new(error)), Tip::default);
+        }
+    }
+}
+
+/// The same error for one more writer, with the words of what caused it.
+pub(super) fn copy(error: &Error) -> Error {
+    let copy = Error::new(error.kind(), error.message()).at(error.path());
+    match std::error::Error::source(error) {
+        Some(source) => copy.with_source(source.to_string()),
+        None => copy,
+    }
+}
