@@ -5,13 +5,18 @@
 //! Nobody is told anything before the batch is settled: neither the writer, nor a snapshot. If it fails, all in it have failed, and those
 //! whose closures had read it run them again.
 //!
-//! A writer alone is its own batch, and waits for nobody.
+//! Where a sync takes long, the writers of the batch before it come back sooner than it would end: so who is about to settle waits for as many as were met last, for a
+//! quarter of that time at most. If they do not come, they are not waited for again. A writer alone is its own batch, and waits for nobody.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use leafbase_model::{Error, ErrorKind, Result};
 
 use super::view::{Bytes, Edits};
+
+/// Which part of the time that settling takes is waited for others.
+const PATIENCE: u32 = 4;
 
 /// All edits since a commit, and how many commits there were before them: later ones make part of them superfluous.
 #[derive(Clone, Default)]
@@ -42,6 +47,7 @@ pub(super) struct Batch {
     pub(super) bytes: usize,
     /// Whether one of them has to survive the loss of power.
     pub(super) is_durable: bool,
+    writers: usize,
     ticket: Ticket,
 }
 
@@ -78,12 +84,20 @@ pub(super) struct Group {
     state: Mutex<State>,
     /// Whenever one is settled.
     settled: Condvar,
+    /// Whenever a writer joins one that waits for it.
+    joined: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     waiting: Option<Batch>,
+    /// Whether somebody is about to settle it.
+    is_led: bool,
     settling: Option<(Tip, Ticket)>,
+    /// How many writers were met at the same time of late.
+    met: usize,
+    /// How long it took to settle the last batch that is durable.
+    took: Duration,
     /// How many batches have failed.
     failures: u64,
 }
@@ -119,14 +133,19 @@ impl Group {
             batch.keys.extend(keys);
             batch.bytes += bytes;
             batch.is_durable |= is_durable;
-            return Some(Arc::clone(&batch.ticket));
+            batch.writers += 1;
+            let ticket = Arc::clone(&batch.ticket);
+            if state.is_led {
+                self.joined.notify_one();
+            }
+            return Some(ticket);
         }
         let below = state.settling.as_ref().map_or_else(published, |(tip, _)| tip.clone());
         if tip.commits != below.commits {
             tip = tip.laid_over(below, &keys);
         }
         let ticket = Ticket::default();
-        state.waiting = Some(Batch { tip, keys, bytes, is_durable, ticket: Arc::clone(&ticket) });
+        state.waiting = Some(Batch { tip, keys, bytes, is_durable, writers: 1, ticket: Arc::clone(&ticket) });
         Some(ticket)
     }
 
@@ -137,19 +156,40 @@ impl Group {
             if let Some(outcome) = ticket.get() {
                 return Task::Go(outcome.clone());
             }
-            if state.settling.is_none()
-                && let Some(batch) = state.waiting.take()
-            {
-                state.settling = Some((batch.tip.clone(), Arc::clone(&batch.ticket)));
-                return Task::Settle(batch, Settling { group: self, is_told: false });
+            if state.settling.is_none() && !state.is_led {
+                state = self.gather(state);
+                if let Some(batch) = state.waiting.take() {
+                    state.settling = Some((batch.tip.clone(), Arc::clone(&batch.ticket)));
+                    let settling = Settling { group: self, of: Measure::of(&batch), is_told: false };
+                    return Task::Settle(batch, settling);
+                }
             }
             state = self.settled.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
+    /// Waits for the writers met of late to join the batch that waits.
+    fn gather<'g>(&self, mut state: MutexGuard<'g, State>) -> MutexGuard<'g, State> {
+        let patience = state.took / PATIENCE;
+        let lacks =
+            |state: &State| state.waiting.as_ref().is_some_and(|batch| batch.is_durable && batch.writers < state.met);
+        if lacks(&state) && !patience.is_zero() {
+            state.is_led = true;
+            let waited = self.joined.wait_timeout_while(state, patience, |state| lacks(state));
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            state.is_led = false;
+        }
+        state.met = state.waiting.as_ref().map_or(state.met, |batch| batch.writers);
+        state
+    }
+
     /// Ends the settling of a batch. `published` tells what is settled now.
-    fn settled(&self, outcome: Outcome, published: impl FnOnce() -> Tip) {
+    fn settled(&self, of: &Measure, outcome: Outcome, published: impl FnOnce() -> Tip) {
         let mut state = self.state();
+        state.met = state.met.max(of.writers + state.waiting.as_ref().map_or(0, |batch| batch.writers));
+        if of.is_durable {
+            state.took = of.began.elapsed();
+        }
         let has_failed = !matches!(outcome, Outcome::Done);
         let settled = state.settling.take();
         if let Some((_, ticket)) = &settled {
@@ -186,9 +226,23 @@ pub(super) struct Made {
     pub(super) bytes: usize,
 }
 
+/// What is learnt from a batch for the next ones.
+struct Measure {
+    writers: usize,
+    is_durable: bool,
+    began: Instant,
+}
+
+impl Measure {
+    fn of(batch: &Batch) -> Self {
+        Self { writers: batch.writers, is_durable: batch.is_durable, began: Instant::now() }
+    }
+}
+
 /// A batch that is being settled. If it is dropped before its outcome is told, by a panic, the batch has failed.
 pub(super) struct Settling<'g> {
     group: &'g Group,
+    of: Measure,
     is_told: bool,
 }
 
@@ -197,7 +251,7 @@ impl Settling<'_> {
     pub(super) fn end(mut self, result: Result<()>, published: impl FnOnce() -> Tip) -> Result<()> {
         self.is_told = true;
         let outcome = result.as_ref().map_or_else(|error| Outcome::Failed(Arc::new(copy(error))), |()| Outcome::Done);
-        self.group.settled(outcome, published);
+        self.group.settled(&self.of, outcome, published);
         result
     }
 }
@@ -206,7 +260,7 @@ impl Drop for Settling<'_> {
     fn drop(&mut self) {
         if !self.is_told {
             let error = Error::new(ErrorKind::Storage, "a write that this one was to be stored with ended in a panic");
-            self.group.settled(Outcome::Failed(Arc::new(error)), Tip::default);
+            self.group.settled(&self.of, Outcome::Failed(Arc::new(error)), Tip::default);
         }
     }
 }
