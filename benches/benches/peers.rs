@@ -3,7 +3,8 @@
 //! `cargo bench -p benches --bench peers` prints the tables and writes `peers.json` into the target directory. The same in
 //! `benches/loro` has Loro beside them.
 //! PEERS_ROUNDS, PEERS_DOCUMENTS, PEERS_LARGE and PEERS_CHECKS change its size, PEERS_CORPUS names a directory of
-//! markdown, PEERS_ONLY keeps the operations whose name has that text.
+//! markdown, PEERS_ONLY keeps the operations whose name has that text. Several numbers of documents, with commas between them, are spaces whose
+//! times for the same answer are compared: `peers-growth.json`.
 
 #[path = "peers/adjacency.rs"]
 mod adjacency;
@@ -15,6 +16,8 @@ mod check;
 mod clustered;
 #[path = "peers/floor.rs"]
 mod floor;
+#[path = "peers/growth.rs"]
+mod growth;
 #[path = "peers/leaf.rs"]
 mod leaf;
 #[cfg(feature = "loro")]
@@ -42,7 +45,9 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const PEERS: &[(&str, Column, Open)] = &[
+type Entry = (&'static str, Column, Open);
+
+const PEERS: &[Entry] = &[
     ("Leafbase", Column::Leafbase, leaf::open),
     ("SQLite adjacency", Column::Peer, adjacency::shared),
     ("SQLite clustered", Column::Clustered, clustered::shared),
@@ -60,6 +65,8 @@ const SUSTAINED: usize = 2_000;
 
 struct Bench {
     root: tempfile::TempDir,
+    /// Who takes part.
+    entries: &'static [Entry],
     report: Report,
     space: Space,
     make: Generator,
@@ -78,8 +85,14 @@ fn main() {
     check::check(&checked.collect::<Vec<_>>(), root.path(), setting("PEERS_CHECKS", 250));
     println!("All peers give the same trees after the same edits, before and after they are opened anew.");
 
+    let sizes = std::env::var("PEERS_DOCUMENTS").unwrap_or_else(|_| "1000".to_owned());
+    let sizes: Vec<usize> = sizes.split(',').map(|size| size.trim().parse().expect("a number of documents")).collect();
+    if sizes.len() > 1 {
+        return growth::measure(rounds, &sizes);
+    }
+
     let mut make = Generator::new(7);
-    let space = Space::new(&mut make, setting("PEERS_DOCUMENTS", 1000), setting("PEERS_LARGE", 10_000));
+    let space = Space::new(&mut make, sizes[0], setting("PEERS_LARGE", 10_000));
     let corpus = std::env::var_os("PEERS_CORPUS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"), PathBuf::from);
     let files = markdown::corpus(&corpus, &mut make);
@@ -88,7 +101,7 @@ fn main() {
         texts.push(Texts::of_corpus(&files));
     }
 
-    let mut bench = Bench::new(root, space, make);
+    let mut bench = Bench::new(root, PEERS, space, make);
     let mut probes = Vec::new();
     for round in 0..rounds {
         bench.round = round;
@@ -96,6 +109,7 @@ fn main() {
         probes.push(sync_probe(bench.root.path()).expect("probe"));
         bench.durable_edits();
         bench.relaxed_edits();
+        bench.sustained_edits();
         bench.reads_over_writes();
         bench.agree();
         bench.imports();
@@ -138,11 +152,11 @@ fn build(open: Open, path: &Path, mode: Mode, documents: &Edit, now: i64) {
 }
 
 impl Bench {
-    fn new(root: tempfile::TempDir, space: Space, mut make: Generator) -> Self {
+    fn new(root: tempfile::TempDir, entries: &'static [Entry], space: Space, mut make: Generator) -> Self {
         let all = Edit::Import(space.all());
         let now = make.now() as i64;
         let (mut durable, mut relaxed) = (Vec::new(), Vec::new());
-        for (name, _, open) in PEERS.iter().copied() {
+        for (name, _, open) in entries.iter().copied() {
             let path = directory(root.path(), name);
             build(open, &path, Mode::Relaxed, &all, now);
             for copied in ["cold", "relaxed"] {
@@ -154,7 +168,7 @@ impl Bench {
         drop(floor::load(&directory(root.path(), "floor cold"), &floor::all_rows(&space.all(), 1)));
         let floor = Floor::new(&directory(root.path(), "floor"), &space.all());
         let only = std::env::var("PEERS_ONLY").unwrap_or_default();
-        Self { root, report: Report::default(), space, make, durable, relaxed, floor, round: 0, only }
+        Self { root, entries, report: Report::default(), space, make, durable, relaxed, floor, round: 0, only }
     }
 
     fn wants(&self, op: &str) -> bool {
@@ -163,7 +177,7 @@ impl Bench {
 
     /// Peers in an order that turns with the round.
     fn turn(&self) -> Vec<usize> {
-        (0..PEERS.len()).map(|at| (at + self.round) % PEERS.len()).collect()
+        (0..self.entries.len()).map(|at| (at + self.round) % self.entries.len()).collect()
     }
 
     fn peers(&mut self, mode: Mode) -> &mut Vec<Box<dyn Peer>> {
@@ -188,7 +202,7 @@ impl Bench {
             let peer = self.peers(mode)[at].as_mut();
             run(peer, targets[0]);
             let samples = targets.iter().map(|target| timed(|| run(peer, *target)).0).collect();
-            self.report.record_nanos(op, PEERS[at].1, typical(samples));
+            self.report.record_nanos(op, self.entries[at].1, typical(samples));
         }
         let samples = targets.iter().map(|target| timed(|| floor(&self.floor, *target)).0).collect();
         self.report.record_nanos(op, Column::Floor, typical(samples));
@@ -287,7 +301,7 @@ impl Bench {
                 let ready = peer.ready(edit);
                 samples.push(timed(|| peer.apply(edit, ready, now)).0.as_secs_f64() * 1e9);
             }
-            self.record_calls(op, PEERS[at].1, samples);
+            self.record_calls(op, self.entries[at].1, samples);
         }
         let floor = &mut self.floor;
         let took =
@@ -324,7 +338,7 @@ impl Bench {
                 }
                 end(peer);
             });
-            self.report.record_nanos(op, PEERS[at].1, took.as_secs_f64() * 1e9 / count);
+            self.report.record_nanos(op, self.entries[at].1, took.as_secs_f64() * 1e9 / count);
         }
         let (took, ()) = timed(|| self.floor.write(false, &work.weights));
         self.report.record_nanos(op, Column::Floor, took.as_secs_f64() * 1e9 / count);
@@ -350,8 +364,11 @@ impl Bench {
             }
         };
         self.relaxed("relaxed update, then read it back", &updates, read_back, |_| ());
+    }
+
+    fn sustained_edits(&mut self) {
         let updates = self.space.updates(&mut self.make, SUSTAINED);
-        self.relaxed("2,000 relaxed updates and a flush, each", &updates, nothing, |peer| peer.flush());
+        self.relaxed("2,000 relaxed updates and a flush, each", &updates, |_, _| (), |peer| peer.flush());
     }
 
     /// After the round's edits all still hold the same.
@@ -373,7 +390,7 @@ impl Bench {
         let mut made = Vec::new();
         for at in self.turn() {
             let directory = tempfile::tempdir_in(self.root.path()).expect("a directory");
-            let (_, column, open) = PEERS[at];
+            let (_, column, open) = self.entries[at];
             // Leafbase's calls share commits until a flush, `SQLite` does everything in one transaction.
             let mode = if column == Column::Leafbase { Mode::Relaxed } else { Mode::Durable };
             let mut peer = open(directory.path(), mode);
@@ -440,7 +457,7 @@ impl Bench {
             }
             let ids: Vec<Id> = (0..5).map(|_| self.make.rng.pick(&self.space.flat).id).collect();
             for at in self.turn() {
-                let (name, column, open) = PEERS[at];
+                let (name, column, open) = self.entries[at];
                 let path = directory(self.root.path(), &format!("{name} cold"));
                 let mut samples = Vec::new();
                 for id in &ids {

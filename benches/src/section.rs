@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn the_readme_has_a_place_for_each_bench() {
         let readme = include_str!("../README.md");
-        for name in ["peers", "floors", "scale", "collections", "search", "scope", "threads"] {
+        for name in ["peers", "floors", "peers-growth", "scale", "collections", "search", "scope", "threads"] {
             assert!(replaced(readme, name, "").is_some(), "{name}");
         }
     }

@@ -114,6 +114,17 @@ impl Report {
         Compared { peers, measured: 0, floor: SHOWN.len().checked_sub(1), rows: rows.collect() }
     }
 
+    /// The rows, by name.
+    pub fn ops(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|row| row.op.as_str())
+    }
+
+    /// What was measured of a row, in nanoseconds, a sample a round: Leafbase's, and the better `SQLite`'s.
+    pub fn cells(&self, op: &str) -> Option<[&[f64]; 2]> {
+        let row = self.rows.iter().find(|row| row.op == op)?;
+        Some([Column::Leafbase, row.better(PEERS)].map(|column| row.cells[column as usize].as_slice()))
+    }
+
     /// Beside a `SQLite` that owns its file.
     pub fn exclusive_table(&self) -> String {
         let mut out = String::from(

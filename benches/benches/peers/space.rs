@@ -31,15 +31,17 @@ const MOVE: Weight = Weight { runs: 3, places: 50, change: 50 * 60 };
 const DELETE: Weight = Weight { runs: 2, places: 50, change: 50 * RECORD };
 const HUNDRED: Weight = Weight { runs: 4, places: 100, change: 100 * RECORD };
 
-/// Which flat documents are for moves; the edits of one block go to the others.
+/// How many flat documents are for moves at most; the edits of one block go to the others.
 const MOVES: usize = 100;
+/// Fewer documents are not enough for all edits.
+const FEWEST: usize = 60;
 
 impl Space {
     pub fn new(make: &mut Generator, documents: usize, large: usize) -> Self {
-        let third = documents.max(600) / 3;
+        let third = documents.max(FEWEST) / 3;
         let mut made = |flat, pages, each| app::document(&make.document(flat, pages, each));
         Self {
-            flat: (0..documents.max(600) - 2 * third).map(|_| made(100, 0, 0)).collect(),
+            flat: (0..documents.max(FEWEST) - 2 * third).map(|_| made(100, 0, 0)).collect(),
             pages: (0..third).map(|_| made(0, 5, 19)).collect(),
             section: (0..third).map(|_| made(50, 1, 49)).collect(),
             large: made(large / 2, large / 200, 99),
@@ -66,9 +68,14 @@ impl Space {
         some.chain([self.large.id]).collect()
     }
 
+    /// How many pairs of documents are for moves.
+    fn moving(&self) -> usize {
+        (self.flat.len() / 2).min(MOVES) / 2
+    }
+
     fn any(&self, make: &mut Generator) -> &Document {
         match make.rng.below(3) {
-            0 => make.rng.pick(&self.flat[MOVES..]),
+            0 => make.rng.pick(&self.flat[self.moving() * 2..]),
             1 => make.rng.pick(&self.pages),
             _ => make.rng.pick(&self.section),
         }
@@ -127,8 +134,8 @@ impl Space {
     fn moves(&self, make: &mut Generator, count: usize, across: bool) -> Work {
         let mut work = Work { before: Vec::new(), edits: Vec::new(), after: Vec::new(), weights: Vec::new() };
         for _ in 0..count {
-            let at = make.rng.below(MOVES / 2);
-            let (from, to) = (&self.flat[at], &self.flat[MOVES / 2 + at]);
+            let at = make.rng.below(self.moving());
+            let (from, to) = (&self.flat[at], &self.flat[self.moving() + at]);
             let ids: Vec<Id> = from.blocks[20..70].iter().map(|block| block.id).collect();
             let away = if across { Position::After(to.blocks[49].id) } else { Position::After(from.blocks[5].id) };
             work.edits.push(Edit::Move(ids.clone(), away));
@@ -149,7 +156,7 @@ impl Space {
     }
 
     fn single(&self, make: &mut Generator) -> &Document {
-        make.rng.pick(&self.flat[MOVES..])
+        make.rng.pick(&self.flat[self.moving() * 2..])
     }
 
     fn middle(&self, make: &mut Generator) -> (&Document, Position) {
