@@ -123,6 +123,8 @@ fn main() {
         eprintln!("round {} of {rounds}", round + 1);
     }
 
+    bench.sizes();
+
     let (blocks, bytes) = markdown::size(&files);
     println!(
         "\n{} blocks generated; corpus: {} files, {bytes} bytes, {blocks} blocks",
@@ -135,6 +137,11 @@ fn main() {
     println!("{}\n{}", results.table(), bench.report.exclusive_table());
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
     saved::save(&target.join("peers.json"), rounds, &bench.only, results).expect("peers.json");
+}
+
+fn bytes_below(path: &Path) -> u64 {
+    let Ok(files) = std::fs::read_dir(path) else { return path.metadata().expect("a file").len() };
+    files.map(|file| bytes_below(&file.expect("a name").path())).sum()
 }
 
 fn directory(root: &Path, name: &str) -> PathBuf {
@@ -442,6 +449,18 @@ impl Bench {
                 let title = &file.title;
                 assert!(tree == &trees[0], "peers differ in {title}: {}", check::difference(&trees[0], tree));
             }
+        }
+    }
+
+    /// What the files take that had all durable edits, once what is free in them was given back.
+    fn sizes(&mut self) {
+        if !self.wants(report::SIZE) {
+            return;
+        }
+        for (mut peer, (name, column, _)) in self.durable.drain(..).zip(self.entries) {
+            peer.compact();
+            drop(peer);
+            self.report.record_nanos(report::SIZE, *column, bytes_below(&directory(self.root.path(), name)) as f64);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::measure::median;
 use crate::ratio::Ratio;
-use crate::saved::{Compared, ComparedRow, finite};
+use crate::saved::{Compared, ComparedRow, Unit, finite};
 
 /// What is compared, and the rows so far.
 #[derive(Debug)]
@@ -45,6 +45,7 @@ impl Comparison {
             ns: row.medians().map(finite).to_vec(),
             ratio: self.ratio(row),
             bar: (self.bar)(&row.name),
+            unit: Unit::Nanoseconds,
         });
         let peers = self.peers.map(str::to_owned).to_vec();
         Compared { peers, measured: self.measured, floor: None, rows: rows.collect() }

@@ -30,11 +30,30 @@ pub struct Compared {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ComparedRow {
     pub op: String,
-    /// By peer; none where a peer can't do it.
+    /// By peer, in `unit`; none where a peer can't do it.
     pub ns: Vec<Option<f64>>,
     pub ratio: Option<Ratio>,
     /// The most that the ratio may be.
     pub bar: Option<f64>,
+    #[serde(default)]
+    pub unit: Unit,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    #[default]
+    Nanoseconds,
+    Bytes,
+}
+
+impl Unit {
+    fn shown(self, amount: f64) -> String {
+        match self {
+            Self::Nanoseconds => shown(amount / 1e3),
+            Self::Bytes => format!("{:.1} MB", amount / 1e6),
+        }
+    }
 }
 
 /// The same answers in spaces of several sizes, the smallest first.
@@ -83,8 +102,8 @@ pub fn load<T: DeserializeOwned>(path: &Path) -> std::io::Result<Saved<T>> {
     Ok(serde_json::from_slice(&std::fs::read(path)?)?)
 }
 
-fn cell(nanos: Option<&Option<f64>>) -> String {
-    nanos.copied().flatten().map_or_else(|| "-".to_owned(), |nanos| shown(nanos / 1e3))
+fn cell(unit: Unit, amount: Option<&Option<f64>>) -> String {
+    amount.copied().flatten().map_or_else(|| "-".to_owned(), |amount| unit.shown(amount))
 }
 
 /// A bar after the name would begin a new cell.
@@ -100,7 +119,7 @@ impl Compared {
         for row in &self.rows {
             let _ = write!(out, "| {} |", name(&row.op));
             for peer in 0..self.peers.len() {
-                let _ = write!(out, " {} |", cell(row.ns.get(peer)));
+                let _ = write!(out, " {} |", cell(row.unit, row.ns.get(peer)));
             }
             let ratio = row.ratio.map_or_else(String::new, |ratio| ratio.to_string());
             let bar = row.bar.map_or_else(String::new, |bar| bar.to_string());
@@ -134,12 +153,12 @@ impl Growths {
         for row in &self.rows {
             let _ = write!(out, "| {} |", name(&row.op));
             for size in 0..self.documents.len() {
-                let _ = write!(out, " {} |", cell(row.leafbase.ns.get(size)));
+                let _ = write!(out, " {} |", cell(Unit::Nanoseconds, row.leafbase.ns.get(size)));
             }
             let growth = row.leafbase.growth.map_or_else(|| "-".to_owned(), |growth| growth.to_string());
             let _ = write!(out, " {growth} |");
             for at in ends {
-                let _ = write!(out, " {} |", cell(row.sqlite.ns.get(at)));
+                let _ = write!(out, " {} |", cell(Unit::Nanoseconds, row.sqlite.ns.get(at)));
             }
             let growth = row.sqlite.growth.map_or_else(|| "-".to_owned(), |growth| format!("{:.2}", growth.median));
             let _ = writeln!(out, " {growth} |");
@@ -175,11 +194,13 @@ mod tests {
             ns: ns.map(finite).to_vec(),
             ratio: ratio(median),
             bar,
+            unit: if op == "size" { Unit::Bytes } else { Unit::Nanoseconds },
         };
         let rows = vec![
             row("fetch", [1_000.0, 2_000.0, 500.0], 0.5, Some(0.75)),
             row("one|other", [3_000_000.0, 2_000_000.0, f64::NAN], 1.5, Some(1.0)),
             row("open", [1_000.0, 1_000.0, 1_000.0], 1.0, None),
+            row("size", [1_500_000.0, 1_000_000.0, f64::NAN], 1.5, None),
         ];
         Compared {
             peers: ["Leafbase", "SQLite", "floor"].map(str::to_owned).to_vec(),
@@ -196,6 +217,7 @@ mod tests {
 | fetch | 1.00 µs | 2.00 µs | 0.50 µs | 0.50 [0.25..0.75] | 0.75 | ok |
 | one\|other | 3.00 ms | 2.00 ms | - | 1.50 [1.25..1.75] | 1 | MISSED |
 | open | 1.00 µs | 1.00 µs | 1.00 µs | 1.00 [0.75..1.25] |  |  |
+| size | 1.5 MB | 1.0 MB | - | 1.50 [1.25..1.75] |  |  |
 ";
         assert_eq!(compared().table(), expected);
     }

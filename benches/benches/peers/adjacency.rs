@@ -277,4 +277,8 @@ impl Peer for Adjacency {
     fn flush(&mut self) {
         self.0.flush();
     }
+
+    fn compact(&mut self) {
+        self.0.compact();
+    }
 }

@@ -103,6 +103,8 @@ pub trait Peer {
     fn document_of(&mut self, id: Id) -> Id;
     /// Everything survives a loss of power, and stands where it is read from after the next opening.
     fn flush(&mut self);
+    /// Gives room that is not used back to the file system.
+    fn compact(&mut self);
 }
 
 /// When a write counts as done.

@@ -279,4 +279,8 @@ impl Peer for Clustered {
     fn flush(&mut self) {
         self.0.flush();
     }
+
+    fn compact(&mut self) {
+        self.0.compact();
+    }
 }

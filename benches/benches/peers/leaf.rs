@@ -150,6 +150,10 @@ impl Peer for Leafbase {
     fn flush(&mut self) {
         self.connection.space().flush().expect("flush");
     }
+
+    fn compact(&mut self) {
+        self.connection.space().compact().expect("nobody reads");
+    }
 }
 
 impl Fetched {

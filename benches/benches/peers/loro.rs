@@ -313,6 +313,10 @@ impl Peer for Loro {
         let transaction = self.database.begin_write().expect("write");
         transaction.commit().expect("commit");
     }
+
+    fn compact(&mut self) {
+        self.database.compact().expect("nobody reads");
+    }
 }
 
 /// New blocks as they are stored.

@@ -2,7 +2,7 @@
 
 use benches::measure::{median, shown};
 use benches::ratio::Ratio;
-use benches::saved::{Compared, ComparedRow, finite};
+use benches::saved::{Compared, ComparedRow, Unit, finite};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -38,6 +38,9 @@ const PEERS: &[Column] = &[
     #[cfg(feature = "loro")]
     Column::Loro,
 ];
+
+/// The row whose cells are bytes.
+pub const SIZE: &str = "bytes on disk after compaction";
 
 /// The most that Leafbase may take, as a share of the best peer's time.
 const BARS: &[(&str, f64)] = &[
@@ -75,6 +78,7 @@ const BARS: &[(&str, f64)] = &[
     ("markdown parse, generated", 1.8),
     ("markdown render, corpus (to parse)", 1.0),
     ("markdown render, generated (to parse)", 1.0),
+    (SIZE, 0.9),
 ];
 
 #[derive(Debug, Default)]
@@ -85,7 +89,7 @@ pub struct Report {
 #[derive(Debug)]
 struct Row {
     op: String,
-    /// Nanoseconds, a sample a round.
+    /// Nanoseconds, a sample a round; of [`SIZE`] bytes.
     cells: [Vec<f64>; COLUMNS],
 }
 
@@ -108,7 +112,8 @@ impl Report {
             let ratio = Some(row.ratio(PEERS)?);
             let ns = SHOWN.iter().map(|(column, _)| finite(row.median(*column))).collect();
             let bar = BARS.iter().find(|(op, _)| *op == row.op).map(|(_, bar)| *bar);
-            Some(ComparedRow { op: row.op.clone(), ns, ratio, bar })
+            let unit = if row.op == SIZE { Unit::Bytes } else { Unit::Nanoseconds };
+            Some(ComparedRow { op: row.op.clone(), ns, ratio, bar, unit })
         });
         let peers = SHOWN.iter().map(|(_, name)| (*name).to_owned()).collect();
         Compared { peers, measured: 0, floor: SHOWN.len().checked_sub(1), rows: rows.collect() }
@@ -131,7 +136,7 @@ impl Report {
             "| SQLite owns its file | Leafbase | SQLite adjacency | SQLite clustered | ratio [rounds] |\n\
              |---|---:|---:|---:|---:|\n",
         );
-        for row in &self.rows {
+        for row in self.rows.iter().filter(|row| row.op != SIZE) {
             let columns = [Column::AdjacencyExclusive, Column::ClusteredExclusive];
             let Some(ratio) = row.ratio(&columns) else { continue };
             let _ = write!(out, "| {} | {} ", row.op, shown(row.median(Column::Leafbase) / 1e3));

@@ -62,6 +62,11 @@ impl Database {
         }
     }
 
+    /// The file is written anew without what is free, and the log emptied.
+    pub fn compact(&self) {
+        self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").expect("nobody reads");
+    }
+
     pub fn statement(&self, sql: &str) -> CachedStatement<'_> {
         self.connection.prepare_cached(sql).expect("statement")
     }

@@ -2,7 +2,7 @@
 
 use benches::measure::median;
 use benches::ratio::Ratio;
-use benches::saved::{Compared, ComparedRow, finite};
+use benches::saved::{Compared, ComparedRow, Unit, finite};
 
 pub const PEERS: [&str; 5] =
     ["Leafbase", "FTS5 by block", "FTS5 by document", "FTS5 by document, stems", "bare tantivy"];
@@ -56,6 +56,7 @@ impl Report {
             ns: row.cells.clone().map(|cell| finite(median(cell))).to_vec(),
             ratio: row.ratio(),
             bar: row.bar(),
+            unit: Unit::Nanoseconds,
         });
         let peers = PEERS.map(str::to_owned).to_vec();
         Compared { peers, measured: LEAFBASE, floor: Some(BARE), rows: rows.collect() }
