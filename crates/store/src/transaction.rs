@@ -37,8 +37,8 @@ use places::Places;
 use runs::Runs;
 use tasks::Tasks;
 
-/// The most bytes of a change in one row: with its frame it fills 16 pages.
-const PART_BYTES: usize = 65_400;
+/// The most bytes of a change in one row: with its frame it fills a page. Longer rows would take pages of a power of two.
+const PART_BYTES: usize = 4_058;
 
 /// An open write: reads its own writes.
 pub struct SpaceTransaction<'a> {

@@ -33,3 +33,22 @@ fn a_store_is_compacted_while_others_read_and_write() {
     });
     assert!(store.verify().unwrap());
 }
+
+#[test]
+fn a_compacted_store_stays_small_when_it_is_closed() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("notes");
+    let store = directory::create(&path, &OpenOptions::new()).unwrap();
+    let options = WriteOptions::durability(Durability::Relaxed);
+    let keys = || (0..6_000_u32).map(u32::to_be_bytes);
+    store.write(options, &mut |rows| keys().try_for_each(|key| rows.put(&key, &[7; 1_000]))).unwrap();
+    store.flush().unwrap();
+    store.compact().unwrap();
+    let compacted = store.bytes().unwrap();
+    assert!(compacted < 9_000_000, "{compacted} bytes for 6 MB");
+    store.close().unwrap();
+    let store = directory::open(&path, &OpenOptions::new()).unwrap();
+    assert!(store.bytes().unwrap() <= compacted, "{} bytes, {compacted} before", store.bytes().unwrap());
+    assert!(store.verify().unwrap());
+    assert!(keys().all(|key| store.snapshot().unwrap().get(&key, &mut |_| Ok(())).unwrap()));
+}

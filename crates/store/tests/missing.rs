@@ -68,14 +68,18 @@ fn a_document_without_some_of_its_blocks_is_not_erased() {
 fn a_log_without_some_of_its_changes_is_damaged() {
     let (store, _) = large();
     let rows = find(&*store, &[CHANGES]);
-    assert_eq!(rows.len(), 5);
-    for (number, (row, _)) in rows.iter().enumerate() {
+    let numbers: Vec<u64> = rows.iter().map(|(row, _)| u64::from_be_bytes(row[1..9].try_into().unwrap())).collect();
+    assert!(
+        numbers.len() > 5 && (1..=5).all(|number| numbers.contains(&number)),
+        "some have several parts: {numbers:?}"
+    );
+    for ((row, _), number) in rows.iter().zip(numbers) {
         let (store, space) = large();
         assert_eq!(read(&space, |reader| reader.changes_after(0, 9)).unwrap().len(), 5);
         delete(&*store, row);
         corrupted(read(&space, |reader| reader.changes_after(0, 9)));
         assert_eq!(read(&space, |reader| reader.last_sequence()).unwrap(), 5);
-        assert_eq!(read(&space, |reader| reader.changes_after(number as u64 + 1, 9)).unwrap().len(), 4 - number);
+        assert_eq!(read(&space, |reader| reader.changes_after(number, 9)).unwrap().len() as u64, 5 - number);
         assert_eq!(read(&space, |reader| reader.changes_after(5, 9)).unwrap(), []);
     }
     let (store, space) = large();

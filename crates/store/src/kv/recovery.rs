@@ -57,7 +57,7 @@ impl RedbStore {
         Ok(())
     }
 
-    fn reopen(&self, slot: &mut Slot) -> Result<Arc<Base>> {
+    pub(super) fn reopen(&self, slot: &mut Slot) -> Result<Arc<Base>> {
         // The file is locked by the old handle: it goes first.
         let old = self.published().base.take();
         drop(old);

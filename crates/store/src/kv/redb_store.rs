@@ -486,7 +486,13 @@ impl Store for RedbStore {
         let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
         self.mended_view(&mut slot)?.scan(all, &mut |_, _| Ok(ControlFlow::Continue(())))?;
         slot.quick_to_open = false;
-        self.alone(&mut slot, compact_when_unread).map(|_| ())
+        self.alone(&mut slot, compact_when_unread)?;
+        // A commit of ours would have to make the file longer again; redb's last one, as it closes, puts its account of the pages into what is free, and cuts off the rest.
+        if let Ok(base) = self.reopen(&mut slot) {
+            self.publish(&mut slot, base, true);
+            slot.quick_to_open = true;
+        }
+        Ok(())
     }
 
     /// Readers go on meanwhile, and a store that is open for reading only can be verified too.
