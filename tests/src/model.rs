@@ -7,3 +7,4 @@ mod canonical;
 mod dumps;
 mod engine;
 mod naive;
+mod twice;

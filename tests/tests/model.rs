@@ -35,6 +35,19 @@ fn the_engine_answers_as_the_naive_model_does() {
     assert_eq!(counts.len(), 24);
 }
 
+/// Where several writers meet, a write may have to be decided again.
+#[test]
+fn writes_that_are_decided_twice_are_what_they_were() {
+    let kept = sequences(150, 1_000, |numbers| run(numbers, Pair::twice(), |_, _| ()));
+    kept.unwrap_or_else(|error| panic!("{error}"));
+    let kept = sequences(100, 1_000, |numbers| {
+        let mut pair = Pair::twice();
+        pair.with_collections = true;
+        run(numbers, pair, |_, _| ());
+    });
+    kept.unwrap_or_else(|error| panic!("{error}"));
+}
+
 /// The control: a model that does not keep one of the rules is told from the engine.
 #[test]
 fn a_model_that_breaks_a_rule_is_found_out() {

@@ -9,10 +9,12 @@ use leafbase::{
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Request, Setting, small_limits};
 
+use super::twice::Twice;
 use super::{canonical, dumps, engine, naive};
 
 /// 2026-01-01T00:00:00Z.
 const BEGINNING: u64 = 1_767_225_600_000;
+const ZONE: &str = "Asia/Tokyo";
 const SECOND: u64 = 1_000;
 const HOUR: u64 = 3_600 * SECOND;
 
@@ -24,6 +26,8 @@ struct Present(Arc<Shared>);
 struct Shared {
     request: AtomicU64,
     given: AtomicU64,
+    /// How many IDs the request had when its last write began.
+    given_before: AtomicU64,
     passed: AtomicU64,
 }
 
@@ -31,6 +35,15 @@ impl Present {
     fn begin(&self, request: u64) {
         self.0.request.store(request, Ordering::Relaxed);
         self.0.given.store(0, Ordering::Relaxed);
+    }
+
+    /// A write begins, or begins again, which gets the same IDs.
+    fn begin_write(&self, again: bool) {
+        if again {
+            self.0.given.store(self.0.given_before.load(Ordering::Relaxed), Ordering::Relaxed);
+        } else {
+            self.0.given_before.store(self.0.given.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
     }
 
     fn wait(&self, millis: u64) {
@@ -74,18 +87,29 @@ pub struct Pair {
 impl Pair {
     /// Both with one document; the engine's space in the new directory `directory`, or in memory.
     pub fn new(directory: Option<PathBuf>) -> Self {
+        Self::with(directory, |pair| match &pair.directory {
+            Some(directory) => pair.builder().zone(ZONE).create(directory),
+            None => pair.builder().zone(ZONE).in_memory(),
+        })
+    }
+
+    /// The same in memory, where the closure of each write is run twice.
+    pub fn twice() -> Self {
+        Self::with(None, |pair| {
+            let present = pair.present.clone();
+            let store = Twice::new(move |again| present.begin_write(again));
+            pair.builder().zone(ZONE).over(Arc::new(store), true)
+        })
+    }
+
+    fn with(directory: Option<PathBuf>, make: impl FnOnce(&Self) -> leafbase::Result<Space>) -> Self {
         let mut naive = NaiveSpace::new(small_limits());
         // Tokyo's clocks are never changed.
         naive.zone_hours = 9;
         let (present, mirror) = (Present::default(), naive.clone());
         let mut pair =
             Self { present, naive, mirror, mirrored: 0, requests: 0, with_collections: false, directory, space: None };
-        let builder = pair.builder().zone("Asia/Tokyo");
-        let space = match &pair.directory {
-            Some(directory) => builder.create(directory),
-            None => builder.in_memory(),
-        };
-        pair.space = Some(space.unwrap());
+        pair.space = Some(make(&pair).unwrap());
         let (root, destination) = (BlockDraft::new(BlockData::page("home")), Destination::Unsorted);
         pair.step(Request::Blocks(BlockRequest::CreateDocument { root, destination }));
         pair
