@@ -25,6 +25,7 @@ mod documents;
 mod folders;
 mod forests;
 mod items;
+mod moves;
 mod places;
 mod runs;
 mod schemas;
@@ -33,6 +34,7 @@ mod tasks;
 use documents::Documents;
 pub(crate) use documents::{by_day, index_keys, noted_day};
 use items::Collections;
+use moves::Crossing;
 use places::Places;
 use runs::Runs;
 use tasks::Tasks;
@@ -47,6 +49,7 @@ pub struct SpaceTransaction<'a> {
     stamp: &'a Stamp,
     runs: Runs,
     places: Places,
+    crossing: Option<Crossing>,
     memo: Memo,
     documents: Documents,
     /// Edges to put, or to delete.
@@ -80,6 +83,7 @@ impl<'a> SpaceTransaction<'a> {
             stamp,
             runs: Runs::default(),
             places: Places::default(),
+            crossing: None,
             memo: Memo::default(),
             documents: Documents::default(),
             edges: BTreeMap::new(),
@@ -109,17 +113,24 @@ impl<'a> SpaceTransaction<'a> {
         if let Some((key, run)) = self.memo.take_run() {
             self.runs.keep(key, &run);
         }
+        let applied = self.apply_all(edits);
+        // The log holds all or nothing of an edit, and so must the rows.
+        self.failed |= applied.is_err();
+        applied
+    }
+
+    fn apply_all(&mut self, edits: Vec<Edit>) -> Result<()> {
         for edit in edits {
-            // The log holds all or nothing of an edit, and so must the rows.
-            if let Err(error) = self.apply_one(&edit) {
-                self.failed = true;
-                return Err(error);
+            if !matches!(edit, Edit::Move { .. }) {
+                self.arrive()?;
             }
+            self.apply_one(&edit)?;
             self.edits.push(edit);
             // At once, so that a write of very many edits doesn't run out of room between two keys.
             self.runs.shorten(&*self.rows, &mut self.places)?;
         }
-        Ok(())
+        self.arrive()?;
+        self.runs.shorten(&*self.rows, &mut self.places)
     }
 
     fn apply_one(&mut self, edit: &Edit) -> Result<()> {
