@@ -11,6 +11,7 @@ use leafbase_model::{BlockData, BlockId, Change, DocumentId, Edit, Error, ErrorK
 use crate::edges::Extractor;
 use crate::keyspaces;
 use crate::kv::Transaction;
+use crate::lookup_cache::Changed;
 use crate::reader::memo::Memo;
 use crate::reader::{Known, Reader, links, totals};
 use crate::records;
@@ -56,6 +57,8 @@ pub struct SpaceTransaction<'a> {
     edges: BTreeMap<Vec<u8>, bool>,
     tasks: Tasks,
     collections: Collections,
+    /// The documents whose comments were written.
+    commented: Vec<DocumentId>,
     log: Log,
     edits: Vec<Edit>,
     failed: bool,
@@ -65,8 +68,8 @@ pub struct SpaceTransaction<'a> {
 pub(crate) struct Finished {
     /// The row of the change log; none if nothing was applied.
     pub(crate) change: Option<Change>,
-    /// The blocks whose places it changed.
-    pub(crate) changed: Vec<BlockId>,
+    /// What it changed of what may be known of the state before.
+    pub(crate) changed: Changed,
 }
 
 impl fmt::Debug for SpaceTransaction<'_> {
@@ -89,6 +92,7 @@ impl<'a> SpaceTransaction<'a> {
             edges: BTreeMap::new(),
             tasks: Tasks::default(),
             collections: Collections::default(),
+            commented: Vec::new(),
             log: Log::default(),
             edits: Vec::new(),
             failed: false,
@@ -178,7 +182,8 @@ impl<'a> SpaceTransaction<'a> {
     /// Writes all that is left to write, and the row of the change log.
     pub(crate) fn finish(mut self) -> Result<Finished> {
         self.flush()?;
-        let changed = self.places.take_changed();
+        let commented = std::mem::take(&mut self.commented);
+        let changed = Changed { blocks: self.places.take_changed(), commented };
         if self.log.is_empty() {
             return Ok(Finished { change: None, changed });
         }

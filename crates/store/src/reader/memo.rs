@@ -3,16 +3,13 @@
 //! It holds what the rows say. The write takes out what it changes when it writes it.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockId, DocumentId, Result};
+use leafbase_model::{BlockId, DocumentId, IdMap, Result};
 
 use super::{VisitFound, counted_document, place_of};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
-use crate::place_cache::IdHasher;
 use crate::records;
 use crate::records::document::Counted;
 use crate::records::place::Place;
@@ -20,8 +17,8 @@ use crate::run::RunView;
 
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    places: RefCell<HashMap<BlockId, Place, BuildHasherDefault<IdHasher>>>,
-    documents: RefCell<HashMap<DocumentId, Counted, BuildHasherDefault<IdHasher>>>,
+    places: RefCell<IdMap<BlockId, Place>>,
+    documents: RefCell<IdMap<DocumentId, Counted>>,
     /// Key and value of the run found last.
     run: RefCell<Option<(Vec<u8>, Vec<u8>)>>,
     /// From a key on, and up to another one, there are no runs.

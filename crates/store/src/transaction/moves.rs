@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use leafbase_model::{BlockId, DocumentId, Error, Result, Slot};
+use leafbase_model::{BlockId, BlockType, DocumentId, Error, Result, Slot};
 
 use super::SpaceTransaction;
 use super::blocks::siblings;
@@ -108,16 +108,16 @@ impl SpaceTransaction<'_> {
 
     /// Moves the runs of all descendants to another document. Gives the descendants.
     fn rekey_below(&mut self, blocks: &[(BlockId, Vec<u8>)], from: DocumentId, to: DocumentId) -> Result<Vec<BlockId>> {
-        let (mut childless, mut moved) = (Vec::new(), Vec::new());
+        let (mut small, mut moved) = (Vec::new(), Vec::new());
         for (block, record) in blocks {
-            // What has children goes by itself: all of them together might take much memory.
+            // What may have many below it goes by itself: all of them together might take much memory.
             match block::type_of(record) {
-                Ok(found) if !found.holds_blocks() => childless.push(*block),
+                Ok(found) if found == BlockType::Text || !found.holds_blocks() => small.push(*block),
                 _ => self.rekey_runs(vec![*block], from, to, &mut moved)?,
             }
         }
-        childless.sort_unstable();
-        self.rekey_runs(childless, from, to, &mut moved)?;
+        small.sort_unstable();
+        self.rekey_runs(small, from, to, &mut moved)?;
         Ok(moved)
     }
 
