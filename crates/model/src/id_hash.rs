@@ -14,26 +14,31 @@ pub type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
 pub type IdSet<K> = HashSet<K, BuildHasherDefault<IdHasher>>;
 
 impl IdHasher {
+    #[inline]
     fn add(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }
 
 impl Hasher for IdHasher {
+    #[inline]
     fn finish(&self) -> u64 {
         self.0
     }
 
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            self.add(match chunk.first_chunk() {
-                Some(word) => u64::from_be_bytes(*word),
-                None => chunk.iter().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
-            });
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.add(u64::from_be_bytes(*word));
+        }
+        if !rest.is_empty() {
+            self.add(rest.iter().fold(0, |word, byte| (word << 8) | u64::from(*byte)));
         }
     }
 
     /// Lengths, of which all of one type have the same, and which of two kinds it is.
+    #[inline]
     fn write_usize(&mut self, number: usize) {
         self.0 ^= number as u64;
     }

@@ -132,6 +132,13 @@ impl Reader<'_> {
         Ok(place)
     }
 
+    /// Each of `blocks` will be asked about: a write reads now where those of them stand that lie side by side.
+    pub fn expect(&self, blocks: &[BlockId]) {
+        if let Known::Write(memo) = self.known {
+            memo.expect(self.read, blocks);
+        }
+    }
+
     fn memo(&self) -> Option<&Memo> {
         match self.known {
             Known::Write(memo) => Some(memo),

@@ -63,6 +63,12 @@ impl<'v> RunView<'v> {
         self.ids.iter().position(|id| id == block.as_bytes())
     }
 
+    /// Its position, if that is `index` or the next one.
+    pub(crate) fn position_near(&self, block: BlockId, index: usize) -> Option<usize> {
+        let is_at = |at: &usize| self.ids.get(*at) == Some(block.as_bytes());
+        [index, index.saturating_add(1)].into_iter().find(is_at)
+    }
+
     fn end(&self, index: usize) -> usize {
         self.ends.get(index).map_or(self.blocks.len(), |end| usize::from(u16::from_be_bytes(*end)))
     }

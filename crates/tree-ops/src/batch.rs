@@ -1,6 +1,7 @@
 //! Reads for one request: blocks that must exist and be writable, what was read before remembered.
 
 use std::cell::RefCell;
+use std::hash::BuildHasherDefault;
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, IdMap, IdSet, Location, Result};
 
@@ -89,6 +90,11 @@ pub(crate) fn check_count(what: &str, maximum: usize, found: usize, path: &str) 
 pub(crate) struct Named(IdSet<BlockId>);
 
 impl Named {
+    /// There will be so many.
+    pub(crate) fn of(count: usize) -> Self {
+        Self(IdSet::with_capacity_and_hasher(count, BuildHasherDefault::default()))
+    }
+
     pub(crate) fn add(&mut self, id: BlockId) -> Result<()> {
         if self.0.insert(id) { Ok(()) } else { Err(Error::validation(format!("block {id} is named twice"))) }
     }

@@ -32,7 +32,8 @@ impl Deleted {
 pub fn delete<T: ReadTree + ?Sized>(tree: &T, context: &Context<'_>, ids: Vec<BlockId>) -> Result<Deleted> {
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
     let batch = Batch::new(tree);
-    let (mut named, mut places) = (Named::default(), Vec::with_capacity(ids.len()));
+    tree.expect(&ids);
+    let (mut named, mut places) = (Named::of(ids.len()), Vec::with_capacity(ids.len()));
     for (index, id) in ids.iter().enumerate() {
         let at = |error: Error| error.at(format_args!("blockIds[{index}]"));
         named.add(*id).map_err(at)?;

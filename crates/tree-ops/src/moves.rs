@@ -36,7 +36,8 @@ pub fn move_blocks<T: ReadTree + ?Sized>(
     if matches!(place, Place::Beside(..)) && going.contains(&place.block()) {
         return Err(Error::position("a block cannot go next to itself").at(place.path()));
     }
-    let (mut named, mut slots) = (Named::default(), Vec::with_capacity(ids.len()));
+    tree.expect(&ids);
+    let (mut named, mut slots) = (Named::of(ids.len()), Vec::with_capacity(ids.len()));
     for (index, id) in ids.iter().enumerate() {
         let at = |error: Error| error.at(format_args!("blockIds[{index}]"));
         named.add(*id).map_err(at)?;
