@@ -14,6 +14,8 @@ use crate::records::place::Place;
 
 /// So many places are kept, 64 bytes each, in a table of 8 MB; when one more comes, all are let go and met anew.
 const KEPT: usize = 114_688;
+/// The first takes room for so many, 30 KB.
+const FIRST: usize = 448;
 /// A table that holds so many takes room for all at once: to grow step by step would move each entry many times.
 const FEW: usize = 1_792;
 /// Of so many documents it is kept whether they have comments, 17 bytes each.
@@ -107,7 +109,9 @@ impl LookupCache {
             return;
         }
         let places = &mut inner.places;
-        if places.len() >= KEPT {
+        if places.capacity() == 0 {
+            places.reserve(FIRST);
+        } else if places.len() >= KEPT {
             places.clear();
         } else if places.len() == places.capacity() && places.len() >= FEW {
             places.reserve(KEPT - places.len());
