@@ -28,18 +28,16 @@ impl Reader<'_> {
         self.comments(&keyspaces::document_comments(document))
     }
 
-    /// Whether a block of `document` has comments. It costs a look-up once, until they change.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn has_comments(&self, document: DocumentId) -> Result<bool> {
-        let Known::Committed(cache, epoch) = self.known else { return self.find_comment(document) };
+    /// Whether a block of `document` may have comments. It costs a look-up once, until they change. Where that fails some may have: whoever
+    /// asks for those of a block is told what is wrong with them, and with no others.
+    pub fn may_have_comments(&self, document: DocumentId) -> bool {
+        let Known::Committed(cache, epoch) = self.known else { return self.find_comment(document).unwrap_or(true) };
         if let Some(known) = cache.has_comments(epoch, document) {
-            return Ok(known);
+            return known;
         }
-        let found = self.find_comment(document)?;
+        let Ok(found) = self.find_comment(document) else { return true };
         cache.add_document(epoch, document, found);
-        Ok(found)
+        found
     }
 
     fn find_comment(&self, document: DocumentId) -> Result<bool> {
