@@ -104,7 +104,7 @@ fn check_content(content: &str, most: usize) -> Result<()> {
 /// Puts the comments on the blocks of a fetched tree of `document` into their metadata, oldest first; nothing is read for a
 /// tree without metadata. However many comments the rest of the document has, it costs what it shows.
 pub(crate) fn show_in(reader: Reader<'_>, document: DocumentId, links: &Links<'_, '_>, tree: &mut Block) -> Result<()> {
-    if tree.metadata.is_none() {
+    if tree.metadata.is_none() || !reader.may_have_comments(document) {
         return Ok(());
     }
     let mut blocks: Vec<BlockId> = tree.walk().map(|(_, block)| block.id).collect();

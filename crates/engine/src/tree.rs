@@ -85,6 +85,13 @@ impl<'a> Tree<'a> {
 }
 
 impl ReadTree for Tree<'_> {
+    fn expect(&self, blocks: &[BlockId]) {
+        // Where not all is seen, each block takes the same look-ups, whatever stands beside it.
+        if self.sees_all() {
+            self.reader.expect(blocks);
+        }
+    }
+
     fn locate(&self, block: BlockId) -> Result<Option<Located>> {
         let standing = self.standing(block)?;
         Ok(standing.map(|Standing { document, parent }| Located { document, parent }))

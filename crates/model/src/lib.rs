@@ -49,6 +49,7 @@ mod nested;
 
 mod color;
 mod id;
+mod id_hash;
 mod time;
 
 mod language;
@@ -107,6 +108,8 @@ pub use error::{Detail, Error, ErrorKind, Result};
 pub use fields::Fields;
 pub use folder::{BuiltInLocation, Folder, FolderRecord, FolderRef};
 pub use id::{AssetId, BlockId, CommentId, DocumentId, FolderId, IdSource, SpaceId};
+#[doc(hidden)]
+pub use id_hash::{IdHasher, IdMap, IdSet};
 pub use info::{ConnectionInfo, SpaceInfo, UrlTemplates, UtcInfo};
 pub use item_values::ItemValues;
 pub use kind::{BlockKind, BlockType};

@@ -9,6 +9,7 @@ use std::ops::{Bound, ControlFlow};
 use leafbase_model::Result;
 
 mod base;
+mod edits;
 mod failure;
 mod fixed;
 mod gate;

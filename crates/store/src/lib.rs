@@ -20,7 +20,7 @@ mod backup;
 mod check;
 mod edges;
 mod items;
-mod place_cache;
+mod lookup_cache;
 mod reader;
 mod salvage;
 mod space_store;
@@ -30,7 +30,6 @@ mod uploads;
 
 pub use check::{CheckReport, Law, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
-pub use place_cache::IdHasher;
 pub use reader::{
     BlockText, CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex, ItemRow, Order, Reader,
     RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts, Span, Standing, TaskPage, TextBlock, Texts,

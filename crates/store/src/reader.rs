@@ -8,7 +8,7 @@ use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Error, Er
 use crate::edges::{EdgeTarget, Extractor};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
-use crate::place_cache::{Epoch, PlaceCache};
+use crate::lookup_cache::{Epoch, LookupCache};
 use crate::records::block::{self, Authors};
 use crate::records::document::Counted;
 use crate::records::meta::Totals;
@@ -68,7 +68,7 @@ pub struct Reader<'a> {
 pub(crate) enum Known<'a> {
     Nothing,
     /// It was the one committed last when it was taken.
-    Committed(&'a PlaceCache, Epoch),
+    Committed(&'a LookupCache, Epoch),
     /// It is an open write's.
     Write(&'a Memo),
 }
@@ -113,19 +113,30 @@ type VisitFound<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize) -> Result<()>
 impl Reader<'_> {
     /// The place of `block`, if it exists.
     pub(crate) fn place(&self, block: BlockId) -> Result<Option<Place>> {
-        let (cache, epoch) = match self.known {
-            Known::Nothing => return place_of(self.read, block),
-            Known::Write(memo) => return memo.place(self.read, block),
-            Known::Committed(cache, epoch) => (cache, epoch),
-        };
-        if let Some(place) = cache.get(epoch, block) {
-            return Ok(Some(place));
+        match self.known {
+            Known::Nothing => place_of(self.read, block),
+            Known::Write(memo) => memo.place(self.read, block),
+            Known::Committed(cache, epoch) => match cache.get(epoch, block) {
+                Some(place) => Ok(Some(place)),
+                None => self.place_met(cache, epoch, block),
+            },
         }
+    }
+
+    /// The place of `block`, which is not known yet: from now on it is.
+    fn place_met(&self, cache: &LookupCache, epoch: Epoch, block: BlockId) -> Result<Option<Place>> {
         let place = place_of(self.read, block)?;
         if let Some(place) = &place {
             cache.add(epoch, block, place);
         }
         Ok(place)
+    }
+
+    /// Each of `blocks` will be asked about: a write reads now where those of them stand that lie side by side.
+    pub fn expect(&self, blocks: &[BlockId]) {
+        if let Known::Write(memo) = self.known {
+            memo.expect(self.read, blocks);
+        }
     }
 
     fn memo(&self) -> Option<&Memo> {
@@ -172,12 +183,14 @@ impl Reader<'_> {
     /// # Errors
     /// What the store reports; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
     pub fn locate(&self, block: BlockId) -> Result<Option<Standing>> {
-        if let Known::Committed(cache, epoch) = self.known
-            && let Some(standing) = cache.standing(epoch, block)
-        {
-            return Ok(Some(standing));
-        }
-        Ok(self.place(block)?.map(|place| Standing::of(place.document, place.parent)))
+        let place = match self.known {
+            Known::Committed(cache, epoch) => match cache.standing(epoch, block) {
+                Some(standing) => return Ok(Some(standing)),
+                None => self.place_met(cache, epoch, block)?,
+            },
+            _ => self.place(block)?,
+        };
+        Ok(place.map(|place| Standing::of(place.document, place.parent)))
     }
 
     /// [`Self::locate`] by one look-up in the store, whatever is known already: as long for a block that is there as for one that is not.

@@ -27,10 +27,11 @@ pub(crate) struct RunView<'v> {
 
 impl<'v> RunView<'v> {
     pub(crate) fn read(key: &[u8], value: &'v [u8]) -> Result<Self> {
-        Self::split(records::body(key, value)?).ok_or_else(|| records::fault(key, Fault::Damaged))
+        let view = Self::split(records::body(key, value)?).filter(Self::ends_ascend);
+        view.ok_or_else(|| records::fault(key, Fault::Damaged))
     }
 
-    /// Reads a value whose checksum was verified before.
+    /// Reads a value that was read before.
     pub(crate) fn read_again(value: &'v [u8]) -> Option<Self> {
         Self::split(records::body_again(value)?)
     }
@@ -42,8 +43,7 @@ impl<'v> RunView<'v> {
         let (ends, blocks) = rest.split_at_checked(2 * count.checked_sub(1)?)?;
         let (ids, []) = ids.as_chunks::<16>() else { return None };
         let (ends, []) = ends.as_chunks::<2>() else { return None };
-        let view = Self { ids, ends, blocks };
-        view.ends_ascend().then_some(view)
+        Some(Self { ids, ends, blocks })
     }
 
     fn ends_ascend(&self) -> bool {
@@ -61,6 +61,12 @@ impl<'v> RunView<'v> {
 
     pub(crate) fn position(&self, block: BlockId) -> Option<usize> {
         self.ids.iter().position(|id| id == block.as_bytes())
+    }
+
+    /// Its position, if that is `index` or the next one.
+    pub(crate) fn position_near(&self, block: BlockId, index: usize) -> Option<usize> {
+        let is_at = |at: &usize| self.ids.get(*at) == Some(block.as_bytes());
+        [index, index.saturating_add(1)].into_iter().find(is_at)
     }
 
     fn end(&self, index: usize) -> usize {

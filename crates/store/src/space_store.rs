@@ -11,7 +11,7 @@ use crate::check::{self, CheckReport};
 use crate::edges::Extractor;
 use crate::keyspaces::{self, DOCUMENTS, FOLDERS, PLACES};
 use crate::kv::{KeyRange, Snapshot, Store, Transaction, WriteOptions};
-use crate::place_cache::{Epoch, PlaceCache};
+use crate::lookup_cache::{Epoch, LookupCache};
 use crate::reader::{self, Known, Reader};
 use crate::records;
 use crate::records::meta::{self, Totals};
@@ -38,14 +38,14 @@ pub struct SpaceMeta {
 pub struct SpaceStore {
     pub(crate) store: Arc<dyn Store>,
     extractor: Extractor,
-    places: Arc<PlaceCache>,
+    lookups: Arc<LookupCache>,
 }
 
 /// A state that stays as it is while others write. Keep it for one call and no longer.
 pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
     extractor: Extractor,
-    known: Option<(Arc<PlaceCache>, Epoch)>,
+    known: Option<(Arc<LookupCache>, Epoch)>,
 }
 
 impl std::fmt::Debug for SpaceSnapshot {
@@ -57,7 +57,7 @@ impl std::fmt::Debug for SpaceSnapshot {
 impl SpaceSnapshot {
     /// Reads of this state.
     pub fn reader(&self) -> Reader<'_> {
-        let known = self.known.as_ref().map_or(Known::Nothing, |(places, epoch)| Known::Committed(places, *epoch));
+        let known = self.known.as_ref().map_or(Known::Nothing, |(lookups, epoch)| Known::Committed(lookups, *epoch));
         Reader { read: &*self.snapshot, extractor: self.extractor, known }
     }
 }
@@ -112,7 +112,7 @@ impl SpaceStore {
     /// [`ErrorKind::Validation`] if the store holds something; what the store reports.
     pub fn create(store: Arc<dyn Store>, extractor: Extractor, meta: &SpaceMeta) -> Result<Self> {
         Self::initialize(&*store, meta)?;
-        Ok(Self { store, extractor, places: Arc::default() })
+        Ok(Self { store, extractor, lookups: Arc::default() })
     }
 
     /// Writes into `store`, which is empty, what makes it a space.
@@ -141,7 +141,7 @@ impl SpaceStore {
     /// # Errors
     /// [`ErrorKind::NotASpace`] if it holds none; [`ErrorKind::NewerFormat`] if a later version wrote it.
     pub fn open(store: Arc<dyn Store>, extractor: Extractor) -> Result<Self> {
-        let space = Self { store, extractor, places: Arc::default() };
+        let space = Self { store, extractor, lookups: Arc::default() };
         space.snapshot()?.reader().meta()?;
         Ok(space)
     }
@@ -151,11 +151,11 @@ impl SpaceStore {
     /// # Errors
     /// What the store reports.
     pub fn snapshot(&self) -> Result<SpaceSnapshot> {
-        let before = self.places.epoch();
+        let before = self.lookups.epoch();
         let snapshot = self.store.snapshot()?;
-        // No write committed meanwhile: the places known are those of this state.
-        let epoch = before.filter(|_| before == self.places.epoch());
-        let known = epoch.map(|epoch| (Arc::clone(&self.places), epoch));
+        // No write committed meanwhile: what is known is of this state.
+        let epoch = before.filter(|_| before == self.lookups.epoch());
+        let known = epoch.map(|epoch| (Arc::clone(&self.lookups), epoch));
         Ok(SpaceSnapshot { snapshot, extractor: self.extractor, known })
     }
 
@@ -175,7 +175,7 @@ impl SpaceStore {
             let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp);
             let value = decide(&mut transaction)?;
             let Finished { change, changed } = transaction.finish()?;
-            committing = Some(self.places.begin_commit(&changed));
+            committing = Some(self.lookups.begin_commit(&changed));
             written = Some(Written { value, change });
             Ok(())
         })?;

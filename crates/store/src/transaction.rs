@@ -11,6 +11,7 @@ use leafbase_model::{BlockData, BlockId, Change, DocumentId, Edit, Error, ErrorK
 use crate::edges::Extractor;
 use crate::keyspaces;
 use crate::kv::Transaction;
+use crate::lookup_cache::Changed;
 use crate::reader::memo::Memo;
 use crate::reader::{Known, Reader, links, totals};
 use crate::records;
@@ -25,6 +26,7 @@ mod documents;
 mod folders;
 mod forests;
 mod items;
+mod moves;
 mod places;
 mod runs;
 mod schemas;
@@ -33,6 +35,7 @@ mod tasks;
 use documents::Documents;
 pub(crate) use documents::{by_day, index_keys, noted_day};
 use items::Collections;
+use moves::Crossing;
 use places::Places;
 use runs::Runs;
 use tasks::Tasks;
@@ -47,12 +50,15 @@ pub struct SpaceTransaction<'a> {
     stamp: &'a Stamp,
     runs: Runs,
     places: Places,
+    crossing: Option<Crossing>,
     memo: Memo,
     documents: Documents,
     /// Edges to put, or to delete.
     edges: BTreeMap<Vec<u8>, bool>,
     tasks: Tasks,
     collections: Collections,
+    /// The documents whose comments were written.
+    commented: Vec<DocumentId>,
     log: Log,
     edits: Vec<Edit>,
     failed: bool,
@@ -62,8 +68,8 @@ pub struct SpaceTransaction<'a> {
 pub(crate) struct Finished {
     /// The row of the change log; none if nothing was applied.
     pub(crate) change: Option<Change>,
-    /// The blocks whose places it changed.
-    pub(crate) changed: Vec<BlockId>,
+    /// What it changed of what may be known of the state before.
+    pub(crate) changed: Changed,
 }
 
 impl fmt::Debug for SpaceTransaction<'_> {
@@ -80,11 +86,13 @@ impl<'a> SpaceTransaction<'a> {
             stamp,
             runs: Runs::default(),
             places: Places::default(),
+            crossing: None,
             memo: Memo::default(),
             documents: Documents::default(),
             edges: BTreeMap::new(),
             tasks: Tasks::default(),
             collections: Collections::default(),
+            commented: Vec::new(),
             log: Log::default(),
             edits: Vec::new(),
             failed: false,
@@ -109,17 +117,24 @@ impl<'a> SpaceTransaction<'a> {
         if let Some((key, run)) = self.memo.take_run() {
             self.runs.keep(key, &run);
         }
+        let applied = self.apply_all(edits);
+        // The log holds all or nothing of an edit, and so must the rows.
+        self.failed |= applied.is_err();
+        applied
+    }
+
+    fn apply_all(&mut self, edits: Vec<Edit>) -> Result<()> {
         for edit in edits {
-            // The log holds all or nothing of an edit, and so must the rows.
-            if let Err(error) = self.apply_one(&edit) {
-                self.failed = true;
-                return Err(error);
+            if !matches!(edit, Edit::Move { .. }) {
+                self.arrive()?;
             }
+            self.apply_one(&edit)?;
             self.edits.push(edit);
             // At once, so that a write of very many edits doesn't run out of room between two keys.
             self.runs.shorten(&*self.rows, &mut self.places)?;
         }
-        Ok(())
+        self.arrive()?;
+        self.runs.shorten(&*self.rows, &mut self.places)
     }
 
     fn apply_one(&mut self, edit: &Edit) -> Result<()> {
@@ -167,7 +182,8 @@ impl<'a> SpaceTransaction<'a> {
     /// Writes all that is left to write, and the row of the change log.
     pub(crate) fn finish(mut self) -> Result<Finished> {
         self.flush()?;
-        let changed = self.places.take_changed();
+        let commented = std::mem::take(&mut self.commented);
+        let changed = Changed { blocks: self.places.take_changed(), commented };
         if self.log.is_empty() {
             return Ok(Finished { change: None, changed });
         }

@@ -1,9 +1,9 @@
 //! Reads for one request: blocks that must exist and be writable, what was read before remembered.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasherDefault;
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Location, Result};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, IdMap, IdSet, Location, Result};
 
 use crate::{Located, ReadTree, Takes};
 
@@ -14,8 +14,8 @@ const MOST_LEVELS: usize = u16::MAX as usize;
 pub(crate) struct Batch<'a, T: ?Sized> {
     pub(crate) tree: &'a T,
     /// Where the documents are kept that may be written.
-    writable: RefCell<HashMap<DocumentId, Location>>,
-    parents: RefCell<HashMap<BlockId, Option<BlockId>>>,
+    writable: RefCell<IdMap<DocumentId, Location>>,
+    parents: RefCell<IdMap<BlockId, Option<BlockId>>>,
 }
 
 impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
@@ -87,9 +87,14 @@ pub(crate) fn check_count(what: &str, maximum: usize, found: usize, path: &str) 
 
 /// The IDs of one request, each of which may be named once.
 #[derive(Default)]
-pub(crate) struct Named(HashSet<BlockId>);
+pub(crate) struct Named(IdSet<BlockId>);
 
 impl Named {
+    /// There will be so many.
+    pub(crate) fn of(count: usize) -> Self {
+        Self(IdSet::with_capacity_and_hasher(count, BuildHasherDefault::default()))
+    }
+
     pub(crate) fn add(&mut self, id: BlockId) -> Result<()> {
         if self.0.insert(id) { Ok(()) } else { Err(Error::validation(format!("block {id} is named twice"))) }
     }

@@ -1,8 +1,6 @@
 //! Blocks are taken out, with all below them.
 
-use std::collections::{HashMap, HashSet};
-
-use leafbase_model::{BlockId, Edit, Error, Forest, Result, Slot};
+use leafbase_model::{BlockId, Edit, Error, Forest, IdMap, IdSet, Result, Slot};
 
 use crate::batch::{Batch, Named, check_count};
 use crate::{Context, Located, ReadTree};
@@ -34,13 +32,14 @@ impl Deleted {
 pub fn delete<T: ReadTree + ?Sized>(tree: &T, context: &Context<'_>, ids: Vec<BlockId>) -> Result<Deleted> {
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
     let batch = Batch::new(tree);
-    let (mut named, mut places) = (Named::default(), Vec::with_capacity(ids.len()));
+    tree.expect(&ids);
+    let (mut named, mut places) = (Named::of(ids.len()), Vec::with_capacity(ids.len()));
     for (index, id) in ids.iter().enumerate() {
         let at = |error: Error| error.at(format_args!("blockIds[{index}]"));
         named.add(*id).map_err(at)?;
         places.push((*id, locate(&batch, *id).map_err(at)?));
     }
-    let (mut runs, mut known) = (Runs::default(), HashMap::new());
+    let (mut runs, mut known) = (Runs::default(), IdMap::default());
     for (id, slot) in &places {
         let covered = match known.get(&slot.parent) {
             Some(covered) => *covered,
@@ -66,8 +65,8 @@ fn locate<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, id: BlockId) -> Result<Slo
 struct Runs {
     slots: Vec<(BlockId, Slot)>,
     /// The block of the request that follows each sibling.
-    followers: HashMap<BlockId, BlockId>,
-    going: HashSet<BlockId>,
+    followers: IdMap<BlockId, BlockId>,
+    going: IdSet<BlockId>,
 }
 
 impl Runs {

@@ -1,8 +1,6 @@
 //! Blocks go elsewhere, with all below them.
 
-use std::collections::{HashMap, HashSet};
-
-use leafbase_model::{BlockId, BlockType, Edit, Error, Result, Slot};
+use leafbase_model::{BlockId, BlockType, Edit, Error, IdMap, IdSet, Result, Slot};
 
 use crate::batch::{Batch, Named, check_count};
 use crate::place::{Spot, check_nesting};
@@ -34,11 +32,12 @@ pub fn move_blocks<T: ReadTree + ?Sized>(
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
     let batch = Batch::new(tree);
     let spot = Spot::find(&batch, place)?;
-    let going: HashSet<BlockId> = ids.iter().copied().collect();
+    let going: IdSet<BlockId> = ids.iter().copied().collect();
     if matches!(place, Place::Beside(..)) && going.contains(&place.block()) {
         return Err(Error::position("a block cannot go next to itself").at(place.path()));
     }
-    let (mut named, mut slots) = (Named::default(), Vec::with_capacity(ids.len()));
+    tree.expect(&ids);
+    let (mut named, mut slots) = (Named::of(ids.len()), Vec::with_capacity(ids.len()));
     for (index, id) in ids.iter().enumerate() {
         let at = |error: Error| error.at(format_args!("blockIds[{index}]"));
         named.add(*id).map_err(at)?;
@@ -98,7 +97,7 @@ fn check_levels<T: ReadTree + ?Sized>(
 fn relink<T: ReadTree + ?Sized>(
     batch: &Batch<'_, T>,
     spot: &Spot,
-    going: &HashSet<BlockId>,
+    going: &IdSet<BlockId>,
     slots: &[(BlockId, Slot)],
 ) -> Result<Vec<Edit>> {
     let mut row = Row::new(slots);
@@ -107,7 +106,7 @@ fn relink<T: ReadTree + ?Sized>(
     while let Some(sibling) = after.filter(|sibling| going.contains(sibling)) {
         after = row.slot(sibling).and_then(|slot| slot.after);
     }
-    let (mut edits, mut gone) = (Vec::new(), HashSet::new());
+    let (mut edits, mut gone) = (Vec::new(), IdSet::default());
     for (id, _) in slots {
         let to = spot.slot(after);
         if let Some(mut from) = row.put(*id, to) {
@@ -126,9 +125,9 @@ fn relink<T: ReadTree + ?Sized>(
 /// Where the blocks of the request stand while one after the other goes. Other blocks are never asked about, so that only
 /// the siblings right before are read.
 struct Row {
-    slots: HashMap<BlockId, Slot>,
+    slots: IdMap<BlockId, Slot>,
     /// The block of the request that stands at a slot.
-    at: HashMap<Slot, BlockId>,
+    at: IdMap<Slot, BlockId>,
 }
 
 impl Row {

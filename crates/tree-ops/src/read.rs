@@ -13,6 +13,9 @@ pub struct Located {
 
 /// Reads of one consistent state of the block trees. Every method costs the same however large the space is.
 pub trait ReadTree {
+    /// Each of `blocks` will be asked about, one after the other. A store that can read where all of them stand at once, for less, may do so now.
+    fn expect(&self, _blocks: &[BlockId]) {}
+
     /// Where `block` stands, if it exists.
     ///
     /// # Errors

@@ -380,6 +380,6 @@ mod tests {
         }
         assert_eq!(journal.length, 4 * STEP);
         let edits = replay(&*journal.file, epoch(1)).unwrap();
-        assert_eq!(edits.get(&*key).unwrap().as_deref(), Some(&vec![8_u8; 100_000][..]));
+        assert_eq!(edits.get(&key).unwrap().as_deref(), Some(&vec![8_u8; 100_000][..]));
     }
 }

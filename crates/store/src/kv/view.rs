@@ -1,20 +1,13 @@
 //! A committed state with newer writes laid over it: what a snapshot and a transaction of the redb store read.
 
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use leafbase_model::Result;
-use rpds::RedBlackTreeMapSync;
 
 use super::base::Base;
+pub(super) use super::edits::{Bytes, Edits};
 use super::{KeyRange, Read, Snapshot, Transaction, Visit};
-
-/// A key or a value, shared between the versions of [`Edits`].
-pub(super) type Bytes = Arc<[u8]>;
-
-/// What to write: a value, or nothing where the key is to be removed. A copy shares all and costs nothing, so that each
-/// snapshot keeps its own version and a transaction that fails is simply dropped.
-pub(super) type Edits = RedBlackTreeMapSync<Bytes, Option<Bytes>>;
 
 /// A base and the edits over it.
 pub(super) struct View {
@@ -46,10 +39,9 @@ impl Read for View {
         if self.edits.is_empty() {
             return self.base.scan(range, visit);
         }
-        let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
-        let edits = self.edits.range::<[u8], _>(bounds);
+        let edits = self.edits.range(range.lower, range.upper, range.reverse);
         if range.reverse {
-            self.merge(range, edits.rev(), |edit, key| edit > key, visit)
+            self.merge(range, edits, |edit, key| edit > key, visit)
         } else {
             self.merge(range, edits, |edit, key| edit < key, visit)
         }

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, Comment, DocumentId, Result};
 
-use super::Reader;
 use super::trees::rows_of;
+use super::{Known, Reader};
 use crate::keyspaces;
 use crate::kv::KeyRange;
 use crate::records::{self, comment};
@@ -26,6 +26,28 @@ impl Reader<'_> {
     /// As [`Self::locate`].
     pub fn comments_in(&self, document: DocumentId) -> Result<Vec<(BlockId, Comment)>> {
         self.comments(&keyspaces::document_comments(document))
+    }
+
+    /// Whether a block of `document` may have comments. It costs a look-up once, until they change. Where that fails some may have: whoever
+    /// asks for those of a block is told what is wrong with them, and with no others.
+    pub fn may_have_comments(&self, document: DocumentId) -> bool {
+        let Known::Committed(cache, epoch) = self.known else { return self.find_comment(document).unwrap_or(true) };
+        if let Some(known) = cache.has_comments(epoch, document) {
+            return known;
+        }
+        let Ok(found) = self.find_comment(document) else { return true };
+        cache.add_document(epoch, document, found);
+        found
+    }
+
+    fn find_comment(&self, document: DocumentId) -> Result<bool> {
+        let prefix = keyspaces::document_comments(document);
+        let mut found = false;
+        self.read.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |_, _| {
+            found = true;
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
     }
 
     /// The comments on those of `blocks`, which are sorted and of `document`, by block, then oldest first. What lies between them

@@ -2,28 +2,32 @@
 //!
 //! It holds what the rows say. The write takes out what it changes when it writes it.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockId, DocumentId, Result};
+use leafbase_model::{BlockId, DocumentId, IdMap, Result};
 
 use super::{VisitFound, counted_document, place_of};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
-use crate::place_cache::IdHasher;
 use crate::records;
 use crate::records::document::Counted;
-use crate::records::place::Place;
+use crate::records::place::{self, Place};
 use crate::run::RunView;
+
+/// For so many blocks a scan is tried before they are looked up one by one.
+const SCANNED_FROM: usize = 8;
+/// A scan ends when so many others lie between two of them.
+const PASSED_BY: usize = 4;
 
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    places: RefCell<HashMap<BlockId, Place, BuildHasherDefault<IdHasher>>>,
-    documents: RefCell<HashMap<DocumentId, Counted, BuildHasherDefault<IdHasher>>>,
+    places: RefCell<IdMap<BlockId, Place>>,
+    documents: RefCell<IdMap<DocumentId, Counted>>,
     /// Key and value of the run found last.
     run: RefCell<Option<(Vec<u8>, Vec<u8>)>>,
+    /// Where in it a block was found last: what is asked for next mostly stands behind it.
+    index: Cell<usize>,
     /// From a key on, and up to another one, there are no runs.
     bare: RefCell<Option<(Vec<u8>, Vec<u8>)>>,
 }
@@ -39,6 +43,39 @@ impl Memo {
             self.places.borrow_mut().insert(block, place.clone());
         }
         Ok(place)
+    }
+
+    /// Reads the places of those of `blocks` that lie side by side: a step of a scan costs a fraction of a look-up. What cannot be read is told by
+    /// the look-up of it.
+    pub(super) fn expect(&self, source: &dyn Read, blocks: &[BlockId]) {
+        let mut places = self.places.borrow_mut();
+        let mut blocks: Vec<BlockId> = blocks.iter().copied().filter(|block| !places.contains_key(block)).collect();
+        blocks.sort_unstable();
+        let mut left = blocks.as_slice();
+        while let (Some(first), Some(last), SCANNED_FROM..) = (left.first(), left.last(), left.len()) {
+            let (start, end) = (keyspaces::place(*first), keyspaces::end_of(keyspaces::place(*last)));
+            let (mut found, mut passed_by) = (0, 0);
+            let scanned = source.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
+                let block = keyspaces::read_place(key).ok_or_else(|| records::damaged(key))?;
+                while let Some((_, others)) = left.split_first().filter(|(next, _)| **next < block) {
+                    left = others;
+                }
+                match left.split_first() {
+                    Some((next, others)) if *next == block => {
+                        left = others;
+                        places.insert(block, records::read(key, value, place::read)?);
+                        (found, passed_by) = (found + 1, 0);
+                    }
+                    _ => passed_by += 1,
+                }
+                let is_done = left.is_empty() || passed_by > PASSED_BY;
+                Ok(if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            });
+            // Where they lie far from each other, each is better looked up.
+            if scanned.is_err() || found < SCANNED_FROM || passed_by <= PASSED_BY {
+                break;
+            }
+        }
     }
 
     /// The row of the place of `block` is written.
@@ -88,7 +125,9 @@ impl Memo {
         let siblings = keyspaces::parent_runs(place.document, place.parent);
         let Some((key, value)) = kept.as_ref().filter(|(key, _)| key.starts_with(&siblings)) else { return Ok(false) };
         let Some(run) = RunView::read_again(value) else { return Ok(false) };
-        let Some(index) = run.position(block) else { return Ok(false) };
+        let last = self.index.get();
+        let Some(index) = run.position_near(block, last).or_else(|| run.position(block)) else { return Ok(false) };
+        self.index.set(index);
         visit(key, run, index)?;
         Ok(true)
     }

@@ -328,9 +328,23 @@ impl Reader<'_> {
             Ok(())
         })?;
         let top = top.ok_or_else(|| records::damaged(&keyspaces::place(block)))?;
+        if self.is_bottom(place.document, &top, extent)? {
+            return Ok(vec![(0, top)]);
+        }
         let mut gathered = Gathered::new(making);
         self.gather(place.document, &top, extent, &mut gathered)?;
         gathered.in_order(top, extent)
+    }
+
+    /// Whether it is known without a scan, or by a look at what a write has met, that nothing stands below `top`.
+    fn is_bottom<B: Made>(&self, document: DocumentId, top: &B, extent: Extent) -> Result<bool> {
+        if extent.levels == 0 || !extent.is_below(top.block_type()) {
+            return Ok(true);
+        }
+        match self.memo() {
+            Some(memo) => memo.is_childless(self.read, document, top.id()),
+            None => Ok(false),
+        }
     }
 
     fn gather<M: Making>(
@@ -344,12 +358,7 @@ impl Reader<'_> {
             std::iter::once(top).filter(|top| extent.is_below(top.block_type())).map(Made::id).collect();
         let mut visited = HashSet::new();
         for _ in 0..extent.levels {
-            let is_bottom = match (self.memo(), parents.as_slice()) {
-                (_, []) => true,
-                (Some(memo), [only]) => memo.is_childless(self.read, document, *only)?,
-                _ => false,
-            };
-            if is_bottom {
+            if parents.is_empty() {
                 break;
             }
             let level = gathered.blocks.len();

@@ -1,15 +1,12 @@
-//! Blocks: put in, taken out, changed and moved.
+//! Blocks: put in, taken out and changed.
 
-use std::sync::Arc;
-
-use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Forest, Result, Slot};
+use leafbase_model::{BlockId, BlockRecord, DocumentId, Forest, Result, Slot};
 
 use super::forests::{Prepared, check_same};
 use super::runs::{Siblings, Spot};
 use super::{SpaceTransaction, conflict, missing};
 use crate::kv::Read;
 use crate::records::{block, place::Place};
-use crate::{keyspaces, records};
 
 impl SpaceTransaction<'_> {
     pub(super) fn insert(&mut self, slot: &Slot, forest: &Forest) -> Result<()> {
@@ -83,60 +80,7 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    pub(super) fn relocate(&mut self, block: BlockId, from: &Slot, to: &Slot) -> Result<()> {
-        if to.after == Some(block) {
-            return Err(Error::validation("a block cannot go after itself"));
-        }
-        if from.parent.is_nil() || to.parent.is_nil() {
-            return Err(Error::validation("the root of a document stays where it is"));
-        }
-        self.touch(from.document)?;
-        self.touch(to.document)?;
-        self.check_parent_block(to)?;
-        if from.parent != to.parent {
-            self.check_not_below(to.parent, block)?;
-        }
-        let spot = self.spot_at(from, block)?;
-        let record = self.runs.run(&spot.key)?.block(spot.index).to_vec();
-        self.runs.remove(&spot)?;
-        let after = self.spot_after(to)?;
-        self.runs.insert(&*self.rows, &mut self.places, siblings(to), after, &[(block, &record)])?;
-        if from.document != to.document {
-            let mut moved = self.rekey_below(block, from.document, to.document)?;
-            moved.push(block);
-            moved.sort_unstable();
-            self.rekey_comments(&moved, from.document, to.document)?;
-            self.rekey_tasks(&moved, from.document, to.document)?;
-            self.rekey_collections(&moved, from.document, to.document)?;
-            self.documents.take_blocks(from.document, moved.len())?;
-            self.documents.add_blocks(to.document, moved.len())?;
-        }
-        self.reindex_item(block, &record, siblings(from), siblings(to))?;
-        self.log.relocate(block, from, to);
-        Ok(())
-    }
-
-    /// Moves the runs of all descendants to another document, one after the other and without decoding a block. Gives the
-    /// descendants.
-    fn rekey_below(&mut self, block: BlockId, from: DocumentId, to: DocumentId) -> Result<Vec<BlockId>> {
-        let (mut parents, mut moved) = (vec![block], Vec::new());
-        while !parents.is_empty() {
-            let mut children = Vec::new();
-            for key in self.runs.of_parents(&*self.rows, from, &parents)? {
-                let (_, parent, order) = keyspaces::read_run(&key).ok_or_else(|| records::damaged(&key))?;
-                let run = self.runs.take(&key)?;
-                self.places.set_all(run.ids(), &Place { document: to, parent, order: Arc::from(order) });
-                children.extend_from_slice(run.ids());
-                self.runs.put(&mut *self.rows, &keyspaces::run(to, parent, order), &run)?;
-            }
-            moved.extend_from_slice(&children);
-            children.sort_unstable();
-            parents = children;
-        }
-        Ok(moved)
-    }
-
-    fn place(&self, block: BlockId) -> Result<Place> {
+    pub(super) fn place(&self, block: BlockId) -> Result<Place> {
         self.places.get(&*self.rows, &self.memo, block)?.ok_or_else(|| missing("the block"))
     }
 
@@ -145,7 +89,7 @@ impl SpaceTransaction<'_> {
     }
 
     /// Where `block` is, which must stand at `slot`.
-    fn spot_at(&mut self, slot: &Slot, block: BlockId) -> Result<Spot> {
+    pub(super) fn spot_at(&mut self, slot: &Slot, block: BlockId) -> Result<Spot> {
         let place = self.place(block)?;
         check_among(slot, &place)?;
         let found = self.find(&place, block)?;
@@ -158,36 +102,20 @@ impl SpaceTransaction<'_> {
     }
 
     /// Where the block is that `slot` is after.
-    fn spot_after(&mut self, slot: &Slot) -> Result<Option<Spot>> {
+    pub(super) fn spot_after(&mut self, slot: &Slot) -> Result<Option<Spot>> {
         let Some(after) = slot.after else { return Ok(None) };
         let place = self.place(after)?;
         check_among(slot, &place)?;
         self.find(&place, after).map(Some)
     }
 
-    fn check_parent_block(&self, slot: &Slot) -> Result<()> {
+    pub(super) fn check_parent_block(&self, slot: &Slot) -> Result<()> {
         let place = self.places.get(&*self.rows, &self.memo, slot.parent)?.ok_or_else(|| missing("the parent"))?;
         if place.document == slot.document { Ok(()) } else { Err(conflict("the parent is in another document")) }
     }
-
-    /// A block below itself could be reached from nowhere.
-    fn check_not_below(&self, start: BlockId, block: BlockId) -> Result<()> {
-        let mut at = start;
-        // Damaged places may lead round and round.
-        for _ in 0..=u16::MAX {
-            if at == block {
-                return Err(Error::rule("a block cannot go below itself"));
-            }
-            if at.is_nil() {
-                return Ok(());
-            }
-            at = self.place(at)?.parent;
-        }
-        Err(records::damaged(&keyspaces::place(start)))
-    }
 }
 
-fn siblings(slot: &Slot) -> Siblings {
+pub(super) fn siblings(slot: &Slot) -> Siblings {
     Siblings { document: slot.document, parent: slot.parent }
 }
 

@@ -19,6 +19,7 @@ impl SpaceTransaction<'_> {
             return Err(conflict("the comment exists already"));
         }
         self.touch(document)?;
+        self.commented.push(document);
         self.rows.put(&key, &records::seal(&key, |out| comment::put(out, comment)))?;
         self.log.add_comment(document, block, comment);
         Ok(())
@@ -37,6 +38,7 @@ impl SpaceTransaction<'_> {
             Some(_) => {}
         }
         self.touch(document)?;
+        self.commented.push(document);
         self.rows.delete(&key)?;
         self.log.remove_comment(document, block, comment);
         Ok(())
@@ -49,6 +51,9 @@ impl SpaceTransaction<'_> {
             found.push(read_comment(key, value)?);
             Ok(())
         })?;
+        if !found.is_empty() {
+            self.commented.extend([from, to]);
+        }
         for (block, comment) in found {
             self.rows.delete(&keyspaces::comment(from, block, comment.id))?;
             let key = keyspaces::comment(to, block, comment.id);

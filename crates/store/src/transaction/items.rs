@@ -1,10 +1,9 @@
 //! Items: how many each collection has, and the rows of their indexes, kept in step.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
-use std::hash::BuildHasherDefault;
 
-use leafbase_model::{BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Properties, Result};
+use leafbase_model::{BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, IdMap, Properties, Result};
 
 use super::forests::Prepared;
 use super::runs::Siblings;
@@ -12,7 +11,6 @@ use super::{SpaceTransaction, conflict};
 use crate::items::Indexer;
 use crate::keyspaces;
 use crate::kv::{Read, Transaction};
-use crate::place_cache::IdHasher;
 use crate::reader::items::{item_count, numbered, read_entry};
 use crate::reader::trees::rows_of;
 use crate::records::schema::{self, Numbered};
@@ -33,7 +31,7 @@ pub(super) struct Collection {
 #[derive(Debug, Default)]
 pub(super) struct Collections {
     /// None for a block that has no schema.
-    known: HashMap<BlockId, Option<Collection>, BuildHasherDefault<IdHasher>>,
+    known: IdMap<BlockId, Option<Collection>>,
     /// Rows of indexes to put, or to delete.
     keys: BTreeMap<Vec<u8>, Option<Signature>>,
 }

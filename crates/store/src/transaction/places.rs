@@ -1,15 +1,12 @@
 //! Staged places.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use leafbase_model::{BlockId, Result};
+use leafbase_model::{BlockId, IdMap, Result};
 
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read, Transaction};
-use crate::place_cache::IdHasher;
 use crate::reader::memo::Memo;
 use crate::records;
 use crate::records::place::{self, Place};
@@ -22,7 +19,7 @@ const PASSED_BY: usize = 8;
 /// The places that a write changed.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    staged: HashMap<BlockId, Option<Place>, BuildHasherDefault<IdHasher>>,
+    staged: IdMap<BlockId, Option<Place>>,
     /// The blocks whose rows were written.
     changed: Vec<BlockId>,
 }

@@ -159,6 +159,7 @@ impl Naive {
             let mut expected: Vec<_> = of_document.map(|((block, _), comment)| (*block, comment.clone())).collect();
             expected.sort_by_key(|(block, comment)| (*block, comment.created_at, comment.id));
             assert_eq!(reader.comments_in(*document).unwrap(), expected);
+            assert_eq!(reader.may_have_comments(*document), !expected.is_empty());
             let (asked, _): (Vec<_>, Vec<_>) = self.blocks.keys().partition(|block| block.to_bytes()[15] % 3 > 0);
             let among = expected.iter().filter(|(block, _)| asked.contains(block)).cloned();
             assert_eq!(reader.comments_among(*document, &asked).unwrap(), among.collect::<Vec<_>>());

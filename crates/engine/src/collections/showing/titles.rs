@@ -1,11 +1,9 @@
 //! Titles of related items, each read once.
 
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockId, Result, SharedText};
-use leafbase_store::IdHasher;
+use leafbase_model::{BlockId, IdMap, Result, SharedText};
 use leafbase_tree_ops::{Located, ReadTree};
 
 use super::ITEMS_PER_LOOKUP;
@@ -18,7 +16,7 @@ const FEW_LOOKUPS: u64 = 8;
 /// The titles that a reply needs.
 #[derive(Default)]
 pub(super) struct Titles {
-    known: HashMap<BlockId, SharedText, BuildHasherDefault<IdHasher>>,
+    known: IdMap<BlockId, SharedText>,
     /// By collection, how many items of it were looked up.
     lookups: HashMap<BlockId, u64>,
 }

@@ -1,21 +1,25 @@
-//! Places looked up before: most requests name blocks that were met a moment ago, and a look-up in memory costs a tenth.
+//! What was looked up before: where blocks stand, and which documents have comments. Most requests name blocks that were met a moment
+//! ago, and a look-up in memory costs a tenth.
 //!
 //! Entries are what the rows of the state committed last say. A write takes out what it changes before it commits, and no
 //! entry is added while it does; a reader whose state is not the one committed last passes the cache by.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use leafbase_model::{BlockId, DocumentId};
+use leafbase_model::{BlockId, DocumentId, IdMap};
 
 use crate::reader::Standing;
 use crate::records::place::Place;
 
 /// So many places are kept, 64 bytes each, in a table of 8 MB; when one more comes, all are let go and met anew.
 const KEPT: usize = 114_688;
+/// The first takes room for so many, 30 KB.
+const FIRST: usize = 448;
 /// A table that holds so many takes room for all at once: to grow step by step would move each entry many times.
 const FEW: usize = 1_792;
+/// Of so many documents it is kept whether they have comments, 17 bytes each.
+const KEPT_DOCUMENTS: usize = 14_336;
 /// The longest order key that is kept: longer ones are rare.
 const ORDER_BYTES: usize = 15;
 
@@ -23,14 +27,29 @@ const ORDER_BYTES: usize = 15;
 pub(crate) type Epoch = u64;
 
 #[derive(Debug, Default)]
-pub(crate) struct PlaceCache(RwLock<Inner>);
+pub(crate) struct LookupCache {
+    inner: RwLock<Inner>,
+    /// Writes that were about to commit. Changes with the epoch of what is kept, in one with it.
+    begun: AtomicU64,
+    /// Those of them that did, and said so.
+    ended: AtomicU64,
+}
 
 #[derive(Debug, Default)]
 struct Inner {
     epoch: Epoch,
-    /// Writes that are about to commit, or did and have not said so yet.
-    committing: usize,
-    places: HashMap<BlockId, Kept, BuildHasherDefault<IdHasher>>,
+    places: IdMap<BlockId, Kept>,
+    /// Whether each has comments.
+    documents: IdMap<DocumentId, bool>,
+}
+
+/// What a write changes of what may be kept.
+#[derive(Debug, Default)]
+pub(crate) struct Changed {
+    /// The blocks whose places it changes.
+    pub(crate) blocks: Vec<BlockId>,
+    /// The documents whose comments it changes.
+    pub(crate) commented: Vec<DocumentId>,
 }
 
 /// A place without memory of its own.
@@ -57,12 +76,14 @@ impl Kept {
     }
 }
 
-impl PlaceCache {
+impl LookupCache {
     /// The epoch of the state committed last; none while a write commits. A snapshot is of an epoch if it is told before
     /// and after taking it.
     pub(crate) fn epoch(&self) -> Option<Epoch> {
-        let inner = self.read();
-        (inner.committing == 0).then_some(inner.epoch)
+        // In this order: what ended is never more than what began, so both are equal only if nothing was under way when the first was read.
+        let begun = self.begun.load(Ordering::SeqCst);
+        let ended = self.ended.load(Ordering::SeqCst);
+        (begun == ended).then_some(begun)
     }
 
     /// The place of `block` in the state of `epoch`, if it is known.
@@ -88,7 +109,9 @@ impl PlaceCache {
             return;
         }
         let places = &mut inner.places;
-        if places.len() >= KEPT {
+        if places.capacity() == 0 {
+            places.reserve(FIRST);
+        } else if places.len() >= KEPT {
             places.clear();
         } else if places.len() == places.capacity() && places.len() >= FEW {
             places.reserve(KEPT - places.len());
@@ -96,56 +119,56 @@ impl PlaceCache {
         places.insert(block, kept);
     }
 
-    /// A write is about to commit that changes the places of these blocks. It has ended when what is returned is dropped.
-    pub(crate) fn begin_commit(&self, changed: &[BlockId]) -> Committing<'_> {
+    /// Whether `document` has comments in the state of `epoch`, if it is known.
+    pub(crate) fn has_comments(&self, epoch: Epoch, document: DocumentId) -> Option<bool> {
+        let inner = self.read();
+        if inner.epoch == epoch { inner.documents.get(&document).copied() } else { None }
+    }
+
+    /// Keeps whether `document` has comments in the state of `epoch`.
+    pub(crate) fn add_document(&self, epoch: Epoch, document: DocumentId, has_comments: bool) {
+        let mut inner = self.write();
+        if inner.epoch != epoch {
+            return;
+        }
+        if inner.documents.len() >= KEPT_DOCUMENTS {
+            inner.documents.clear();
+        }
+        inner.documents.insert(document, has_comments);
+    }
+
+    /// A write is about to commit that changes this. It has ended when what is returned is dropped.
+    pub(crate) fn begin_commit(&self, changed: &Changed) -> Committing<'_> {
         let mut inner = self.write();
         inner.epoch += 1;
-        inner.committing += 1;
+        self.begun.store(inner.epoch, Ordering::SeqCst);
         if !inner.places.is_empty() {
-            for block in changed {
+            for block in &changed.blocks {
                 inner.places.remove(block);
             }
+        }
+        for document in &changed.commented {
+            inner.documents.remove(document);
         }
         Committing(self)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Inner> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.inner.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Inner> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.inner.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A write that commits.
 #[derive(Debug)]
-pub(crate) struct Committing<'c>(&'c PlaceCache);
+pub(crate) struct Committing<'c>(&'c LookupCache);
 
 impl Drop for Committing<'_> {
     fn drop(&mut self) {
-        let mut inner = self.0.write();
-        inner.committing = inner.committing.saturating_sub(1);
-    }
-}
-
-/// Hashes IDs: they end in random bits already, so one multiplication spreads them. IDs are made by the engine, never by who asks.
-#[derive(Debug, Default)]
-pub struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let word = match chunk.first_chunk() {
-                Some(word) => u64::from_be_bytes(*word),
-                None => chunk.iter().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
-            };
-            self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        }
+        self.0.ended.fetch_add(1, Ordering::SeqCst);
     }
 }
 
@@ -167,13 +190,13 @@ mod tests {
 
     #[test]
     fn only_the_state_committed_last_is_answered_for() {
-        let cache = PlaceCache::default();
+        let cache = LookupCache::default();
         let before = cache.epoch().unwrap();
         cache.add(before, block(1), &place(1));
         cache.add(before, block(2), &place(1));
         assert_eq!(cache.get(before, block(1)), Some(place(1)));
 
-        let committing = cache.begin_commit(&[block(1)]);
+        let committing = cache.begin_commit(&Changed { blocks: vec![block(1)], ..Changed::default() });
         assert_eq!(cache.epoch(), None, "what is committed last is not known while a write commits");
         assert_eq!(cache.get(before, block(2)), None, "an older state is not answered for");
         cache.add(before, block(1), &place(1));
@@ -185,12 +208,44 @@ mod tests {
     }
 
     #[test]
+    fn a_document_whose_comments_change_is_looked_up_again() {
+        let cache = LookupCache::default();
+        let [changed, same] = [1, 2].map(|number| place(number).document);
+        let before = cache.epoch().unwrap();
+        cache.add_document(before, changed, false);
+        cache.add_document(before, same, true);
+        assert_eq!([changed, same].map(|document| cache.has_comments(before, document)), [Some(false), Some(true)]);
+
+        let committing = cache.begin_commit(&Changed { commented: vec![changed], ..Changed::default() });
+        cache.add_document(before, changed, false);
+        assert_eq!(cache.has_comments(before, same), None, "an older state is not answered for");
+        drop(committing);
+
+        let after = cache.epoch().unwrap();
+        assert_eq!([changed, same].map(|document| cache.has_comments(after, document)), [None, Some(true)]);
+    }
+
+    #[test]
+    fn a_state_is_known_once_every_write_has_ended() {
+        let cache = LookupCache::default();
+        let first = cache.begin_commit(&Changed::default());
+        let second = cache.begin_commit(&Changed::default());
+        drop(second);
+        assert_eq!(cache.epoch(), None);
+        drop(first);
+        assert_eq!(cache.epoch(), Some(2));
+    }
+
+    #[test]
     fn it_does_not_grow_without_end() {
-        let cache = PlaceCache::default();
+        let cache = LookupCache::default();
         let epoch = cache.epoch().unwrap();
         for number in 0..=KEPT {
             cache.add(epoch, BlockId::from_bytes((number as u128).to_be_bytes()), &place(1));
         }
-        assert!(cache.read().places.len() <= KEPT);
+        for number in 0..=KEPT_DOCUMENTS {
+            cache.add_document(epoch, DocumentId::from_bytes((number as u128).to_be_bytes()), true);
+        }
+        assert!(cache.read().places.len() <= KEPT && cache.read().documents.len() <= KEPT_DOCUMENTS);
     }
 }

@@ -1,0 +1,68 @@
+//! Hash maps of IDs. They end in random bits already, so one multiplication spreads them.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Hashes IDs, and what is made of them. Only for those that are known to exist: they were made by the engine, never by who asks, so nobody
+/// chooses them to collide.
+#[derive(Debug, Default)]
+pub struct IdHasher(u64);
+
+/// A map by ID.
+pub type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<IdHasher>>;
+/// A set of IDs.
+pub type IdSet<K> = HashSet<K, BuildHasherDefault<IdHasher>>;
+
+impl IdHasher {
+    #[inline]
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+impl Hasher for IdHasher {
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.add(u64::from_be_bytes(*word));
+        }
+        if !rest.is_empty() {
+            self.add(rest.iter().fold(0, |word, byte| (word << 8) | u64::from(*byte)));
+        }
+    }
+
+    /// Lengths, of which all of one type have the same, and which of two kinds it is.
+    #[inline]
+    fn write_usize(&mut self, number: usize) {
+        self.0 ^= number as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::hash::{BuildHasher, BuildHasherDefault};
+
+    use super::*;
+    use crate::{BlockId, DocumentId, Slot};
+
+    #[test]
+    fn ids_and_slots_that_differ_in_a_bit_mostly_differ_in_their_hash() {
+        let build = BuildHasherDefault::<IdHasher>::default();
+        let (mut ids, mut slots) = (IdSet::default(), IdSet::default());
+        let parent = BlockId::from_bytes([7; 16]);
+        let slot = |after| Slot { document: DocumentId::of_root(parent), parent, after };
+        slots.insert(build.hash_one(slot(None)) & 0xffff);
+        for bit in 0..128 {
+            let id = BlockId::from_bytes((1_u128 << bit).to_be_bytes());
+            ids.insert(build.hash_one(id));
+            slots.insert(build.hash_one(slot(Some(id))));
+        }
+        assert!(ids.len() > 120 && slots.len() > 120, "{} {}", ids.len(), slots.len());
+    }
+}

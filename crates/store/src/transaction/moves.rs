@@ -1,0 +1,163 @@
+//! Blocks moved. Those that go one behind the other from one document to another cross together: what follows from them there, their
+//! descendants, comments, tasks and collections, is looked up once for all.
+
+use std::sync::Arc;
+
+use leafbase_model::{BlockId, BlockType, DocumentId, Error, Result, Slot};
+
+use super::SpaceTransaction;
+use super::blocks::siblings;
+use super::runs::{Entry, Spot};
+use crate::records::{block, place::Place};
+use crate::{keyspaces, records};
+
+/// Blocks on their way from one document to another: taken out, and not put in yet.
+#[derive(Debug)]
+pub(super) struct Crossing {
+    /// Where the last of them stood.
+    from: Slot,
+    gap: Spot,
+    /// Where the first of them goes.
+    to: Slot,
+    /// The blocks with their records, in the order in which they will stand.
+    blocks: Vec<(BlockId, Vec<u8>)>,
+}
+
+impl Crossing {
+    /// Whether a block that goes from `from` to `to` goes with these, right behind them.
+    fn is_joined(&self, from: &Slot, to: &Slot) -> bool {
+        let last = self.blocks.last().map(|(block, _)| *block);
+        (self.from.document, self.from.parent) == (from.document, from.parent)
+            && (self.to.document, self.to.parent) == (to.document, to.parent)
+            && to.after == last
+    }
+}
+
+impl SpaceTransaction<'_> {
+    pub(super) fn relocate(&mut self, block: BlockId, from: &Slot, to: &Slot) -> Result<()> {
+        if to.after == Some(block) {
+            return Err(Error::validation("a block cannot go after itself"));
+        }
+        if from.parent.is_nil() || to.parent.is_nil() {
+            return Err(Error::validation("the root of a document stays where it is"));
+        }
+        if !self.crossing.as_ref().is_some_and(|crossing| crossing.is_joined(from, to)) {
+            self.arrive()?;
+            self.touch(from.document)?;
+            self.touch(to.document)?;
+            self.check_parent_block(to)?;
+        }
+        if from.parent != to.parent {
+            self.check_not_below(to.parent, block)?;
+        }
+        let spot = self.spot_from(from, block)?;
+        let record = self.runs.run(&spot.key)?.block(spot.index).to_vec();
+        self.runs.remove(&spot)?;
+        self.reindex_item(block, &record, siblings(from), siblings(to))?;
+        if from.document == to.document {
+            let after = self.spot_after(to)?;
+            self.runs.insert(&*self.rows, &mut self.places, siblings(to), after, &[(block, &record)])?;
+        } else {
+            self.depart(block, record, (*from, spot), *to);
+        }
+        self.log.relocate(block, from, to);
+        Ok(())
+    }
+
+    /// Where `block` is, which must stand at `from`: mostly where the one stood that went before it.
+    fn spot_from(&mut self, from: &Slot, block: BlockId) -> Result<Spot> {
+        if let Some(Crossing { from: before, gap, .. }) = &self.crossing
+            && before == from
+            && self.runs.run(&gap.key)?.ids().get(gap.index) == Some(&block)
+        {
+            return Ok(gap.clone());
+        }
+        self.spot_at(from, block)
+    }
+
+    /// A block that was taken out crosses to another document.
+    fn depart(&mut self, block: BlockId, record: Vec<u8>, (from, gap): (Slot, Spot), to: Slot) {
+        // It stands there from now on, as far as edits ask. Its run is told when it has one.
+        let place = Place { document: to.document, parent: to.parent, order: Arc::from(&[][..]) };
+        self.places.set(block, place);
+        let crossing = match self.crossing.take() {
+            Some(Crossing { to, mut blocks, .. }) => {
+                blocks.push((block, record));
+                Crossing { from, gap, to, blocks }
+            }
+            None => Crossing { from, gap, to, blocks: vec![(block, record)] },
+        };
+        self.crossing = Some(crossing);
+    }
+
+    /// Puts in the blocks that are crossing, with what follows from them.
+    pub(super) fn arrive(&mut self) -> Result<()> {
+        let Some(Crossing { from, to, blocks, .. }) = self.crossing.take() else { return Ok(()) };
+        let after = self.spot_after(&to)?;
+        let entries: Vec<Entry<'_>> = blocks.iter().map(|(block, record)| (*block, record.as_slice())).collect();
+        self.runs.insert(&*self.rows, &mut self.places, siblings(&to), after, &entries)?;
+        let mut moved: Vec<BlockId> = blocks.iter().map(|(block, _)| *block).collect();
+        moved.extend(self.rekey_below(&blocks, from.document, to.document)?);
+        moved.sort_unstable();
+        self.rekey_comments(&moved, from.document, to.document)?;
+        self.rekey_tasks(&moved, from.document, to.document)?;
+        self.rekey_collections(&moved, from.document, to.document)?;
+        self.documents.take_blocks(from.document, moved.len())?;
+        self.documents.add_blocks(to.document, moved.len())
+    }
+
+    /// Moves the runs of all descendants to another document. Gives the descendants.
+    fn rekey_below(&mut self, blocks: &[(BlockId, Vec<u8>)], from: DocumentId, to: DocumentId) -> Result<Vec<BlockId>> {
+        let (mut small, mut moved) = (Vec::new(), Vec::new());
+        for (block, record) in blocks {
+            // What may have many below it goes by itself: all of them together might take much memory.
+            match block::type_of(record) {
+                Ok(found) if found == BlockType::Text || !found.holds_blocks() => small.push(*block),
+                _ => self.rekey_runs(vec![*block], from, to, &mut moved)?,
+            }
+        }
+        small.sort_unstable();
+        self.rekey_runs(small, from, to, &mut moved)?;
+        Ok(moved)
+    }
+
+    /// Moves the runs of `parents`, which are sorted, and of all below them: one after the other and without decoding a block.
+    fn rekey_runs(
+        &mut self,
+        mut parents: Vec<BlockId>,
+        from: DocumentId,
+        to: DocumentId,
+        moved: &mut Vec<BlockId>,
+    ) -> Result<()> {
+        while !parents.is_empty() {
+            let mut children = Vec::new();
+            for key in self.runs.of_parents(&*self.rows, from, &parents)? {
+                let (_, parent, order) = keyspaces::read_run(&key).ok_or_else(|| records::damaged(&key))?;
+                let run = self.runs.take(&key)?;
+                self.places.set_all(run.ids(), &Place { document: to, parent, order: Arc::from(order) });
+                children.extend_from_slice(run.ids());
+                self.runs.put(&mut *self.rows, &keyspaces::run(to, parent, order), &run)?;
+            }
+            moved.extend_from_slice(&children);
+            children.sort_unstable();
+            parents = children;
+        }
+        Ok(())
+    }
+
+    /// A block below itself could be reached from nowhere.
+    fn check_not_below(&self, start: BlockId, block: BlockId) -> Result<()> {
+        let mut at = start;
+        // Damaged places may lead round and round.
+        for _ in 0..=u16::MAX {
+            if at == block {
+                return Err(Error::rule("a block cannot go below itself"));
+            }
+            if at.is_nil() {
+                return Ok(());
+            }
+            at = self.place(at)?.parent;
+        }
+        Err(records::damaged(&keyspaces::place(start)))
+    }
+}
