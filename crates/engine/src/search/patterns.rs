@@ -10,6 +10,9 @@ use leafbase_store::Sieve;
 #[cfg(feature = "search")]
 mod counting;
 
+#[cfg(all(test, feature = "search"))]
+mod tests;
+
 /// Steps that a call may take: about half a second.
 const STEPS: u64 = 100_000_000;
 

@@ -1,4 +1,5 @@
-//! Letters of ASCII in a row, sought by the rarest of them: many bytes are passed by at a time, and few places are looked at.
+//! Letters of ASCII in a row, sought by the rarest of them: many bytes are passed by at a time, and few places are looked at. Where these are many,
+//! each byte is looked at once, so that no text takes more than its length.
 
 use std::sync::OnceLock;
 
@@ -16,6 +17,9 @@ const FORMS: usize = 3;
 /// In long texts so many letters are sought together, in so many forms.
 const TOGETHER: usize = 4;
 const FORMS_TOGETHER: usize = 16;
+/// So many places that are sought and no row, and one more in so many bytes: beyond them it is faster to look at each byte.
+const MISSES: usize = 4;
+const BYTES_OF_MISS: usize = 8;
 /// The bit that tells small letters from capitals.
 pub(crate) const CASE: u8 = 0x20;
 
@@ -27,7 +31,11 @@ pub(crate) struct Row {
     rarest: usize,
     forms: Vec<u8>,
     together: OnceLock<Option<Together>>,
+    by_byte: OnceLock<Box<ByByte>>,
 }
+
+/// At which places of a row each byte may stand, a bit for each.
+type ByByte = [u16; 256];
 
 /// Some letters of the row with all their forms, sought at once.
 #[derive(Clone, Debug)]
@@ -44,7 +52,7 @@ impl Row {
         let sought = sets.iter().enumerate().filter(|(_, set)| is_sought(**set));
         let (rarest, set) = sought.min_by(|(_, one), (_, other)| share_of(**one).total_cmp(&share_of(**other)))?;
         let forms = bytes_of(*set).collect();
-        let row = || Self { sets: sets.to_vec(), rarest, forms, together: OnceLock::new() };
+        let row = || Self { sets: sets.to_vec(), rarest, forms, together: OnceLock::new(), by_byte: OnceLock::new() };
         (sets.len() <= LONGEST).then(row)
     }
 
@@ -63,29 +71,51 @@ impl Row {
         let Some(together) = self.together.get_or_init(|| Together::of(&self.sets)) else {
             return self.find(bytes, from);
         };
-        let mut at = from.checked_add(together.first)?;
-        while at <= bytes.len() {
-            at = together.seeking.find(bytes, Span::from(at..bytes.len()))?.start;
-            let start = at - together.first;
-            if self.is_at(bytes.get(start..)?) {
-                return Some(start);
-            }
-            at += 1;
-        }
-        None
+        let seek = |at: usize| {
+            let span = (at <= bytes.len()).then(|| Span::from(at..bytes.len()))?;
+            together.seeking.find(bytes, span).map(|found| found.start)
+        };
+        self.find_by(bytes, from, together.first, seek)
     }
 
     /// The first place from `from` on where it begins.
     pub(crate) fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        let mut at = from.checked_add(self.rarest)?;
+        self.find_by(bytes, from, self.rarest, |at| Some(at + self.seek(bytes.get(at..)?)?))
+    }
+
+    /// The same, where `seek` finds the next place of what it has at `number`.
+    fn find_by(
+        &self,
+        bytes: &[u8],
+        from: usize,
+        number: usize,
+        seek: impl Fn(usize) -> Option<usize>,
+    ) -> Option<usize> {
+        let (mut at, mut misses) = (from.checked_add(number)?, 0);
         loop {
-            at += self.seek(bytes.get(at..)?)?;
-            let start = at - self.rarest;
+            at = seek(at)?;
+            let start = at - number;
             if self.is_at(bytes.get(start..)?) {
                 return Some(start);
             }
             at += 1;
+            misses += 1;
+            if misses > MISSES + (start - from) / BYTES_OF_MISS {
+                return self.find_by_byte(bytes, start + 1);
+            }
         }
+    }
+
+    /// The same in one step for each byte (Baeza-Yates and Gonnet, "A New Approach to Text Searching", 1992).
+    fn find_by_byte(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let by_byte = self.by_byte.get_or_init(|| Box::new(by_byte(&self.sets)));
+        let whole = 1_u16.checked_shl(u32::try_from(self.sets.len()).ok()?.checked_sub(1)?)?;
+        let mut begun = 0_u16;
+        let end = bytes.iter().skip(from).position(|byte| {
+            begun = (begun << 1 | 1) & by_byte.get(usize::from(*byte)).copied().unwrap_or_default();
+            begun & whole != 0
+        })?;
+        (from + end + 1).checked_sub(self.sets.len())
     }
 
     fn is_at(&self, bytes: &[u8]) -> bool {
@@ -128,6 +158,14 @@ static MANY_AT_A_TIME: OnceLock<bool> = OnceLock::new();
 fn many_at_a_time() -> bool {
     // Of two letters none is said to be sought fast, though they are by the same means.
     Prefilter::new(MatchKind::LeftmostFirst, &["abc", "xyz"]).is_some_and(|seeking| seeking.is_fast())
+}
+
+fn by_byte(sets: &[Set]) -> ByByte {
+    let places = |byte: u8| {
+        let places = sets.iter().enumerate().filter(|(_, set)| has(**set, byte));
+        places.fold(0, |places, (place, _)| places | 1_u16 << place)
+    };
+    std::array::from_fn(|byte| u8::try_from(byte).map_or(0, places))
 }
 
 pub(crate) const fn has(set: Set, byte: u8) -> bool {

@@ -3,6 +3,7 @@
 use memchr::memmem::Finder;
 
 use super::exact::Exact;
+use super::fuel::{Exhausted, Fuel};
 use super::row::Row;
 use super::tree::Node;
 
@@ -63,16 +64,26 @@ impl Sieve {
         self.row.find_far(bytes, from)
     }
 
-    /// Whether the pattern matches a text of ASCII, where that can be told.
-    pub(crate) fn matches_ascii(&self, text: &str) -> Option<bool> {
-        let (exact, text) = (self.exact.as_ref()?, text.as_bytes());
+    /// Whether it is told at the places of the row whether a text of ASCII matches.
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.exact.is_some()
+    }
+
+    /// Whether the pattern matches a text of ASCII, if it is exact. A text that lacks the row costs nothing, as it does among bytes that are
+    /// sifted; any other its length, and a step for each row that is looked at.
+    pub(crate) fn matches_ascii(&self, text: &str, fuel: &mut Fuel) -> Result<bool, Exhausted> {
+        let (exact, text) = (self.exact.as_ref(), text.as_bytes());
         let mut place = self.row.find(text, 0);
+        if place.is_some() {
+            fuel.pass(text.len())?;
+        }
         while let Some(found) = place {
-            if exact.is_at(text, found) {
-                return Some(true);
+            fuel.take(1)?;
+            if exact.is_some_and(|exact| exact.is_at(text, found)) {
+                return Ok(true);
             }
             place = self.row.find(text, found + 1);
         }
-        Some(false)
+        Ok(false)
     }
 }
