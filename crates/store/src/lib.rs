@@ -33,8 +33,8 @@ pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extracto
 pub use place_cache::IdHasher;
 pub use reader::{
     BlockText, CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex, ItemRow, Order, Reader,
-    RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts, Span, Standing, TaskPage, TextBlock, Texts,
-    ValueAt, ValueView, Within,
+    RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts, Span, Standing, TaskPage, TextBlock,
+    TextVisitor, Texts, ValueAt, ValueView, Within,
 };
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
 pub use signature::Signature;

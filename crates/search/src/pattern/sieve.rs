@@ -40,9 +40,9 @@ impl Sieve {
         self.row.share()
     }
 
-    /// Whether the text has it.
-    pub(crate) fn is_in(&self, text: &str) -> bool {
-        self.row.find(text.as_bytes(), 0).is_some() || (!text.is_ascii() && !self.tells(text.as_bytes()))
+    /// Whether the text of these bytes has it.
+    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
+        self.row.find(text, 0).is_some() || (!text.is_ascii() && !self.tells(text))
     }
 
     /// Whether [`Self::next`] finds all places in these bytes where a text may be that the pattern matches.
@@ -69,11 +69,11 @@ impl Sieve {
         self.exact.is_some()
     }
 
-    /// Whether the pattern matches a text of ASCII, if it is exact. A text that lacks the row costs nothing, as it does among bytes that are
+    /// Whether the pattern matches a text of ASCII, if it is exact. The row begins nowhere before `from`. A text that lacks the row costs nothing, as it does among bytes that are
     /// sifted; any other its length, and a step for each row that is looked at.
-    pub(crate) fn matches_ascii(&self, text: &str, fuel: &mut Fuel) -> Result<bool, Exhausted> {
-        let (exact, text) = (self.exact.as_ref(), text.as_bytes());
-        let mut place = self.row.find(text, 0);
+    pub(crate) fn matches_ascii(&self, text: &[u8], from: usize, fuel: &mut Fuel) -> Result<bool, Exhausted> {
+        let exact = self.exact.as_ref();
+        let mut place = self.row.find_here(text, from);
         if place.is_some() {
             fuel.pass(text.len())?;
         }

@@ -13,8 +13,11 @@ fn count(pattern: &str, texts: &[&str], is_sifted: bool) -> Result<(usize, u64)>
     let sieve = matching.sieve().filter(|_| is_sifted);
     let mut counting = matching.counting();
     for text in texts {
-        if sieve.as_ref().is_none_or(|sieve| !sieve.tells(text.as_bytes()) || sieve.next(text.as_bytes(), 0).is_some())
-        {
+        let found = match sieve.as_ref().filter(|sieve| sieve.tells(text.as_bytes())) {
+            None => Some(0),
+            Some(sieve) => sieve.next(text.as_bytes(), 0),
+        };
+        if found.is_some_and(|from| !counting.is_told_by(document, text.as_bytes(), from)) {
             counting.add(document, text)?;
         }
     }
