@@ -122,8 +122,8 @@ impl Pattern {
         &self.required
     }
 
-    /// Whether it may match the text, by a letter or two that it needs: soon told.
-    pub fn may_match(&self, text: &str) -> bool {
+    /// Whether it may match the text of these bytes, by a letter or two that it needs: soon told.
+    pub fn may_match(&self, text: &[u8]) -> bool {
         self.needed.is_in(text)
     }
 
@@ -132,15 +132,22 @@ impl Pattern {
         self.needed.sieve.as_ref()
     }
 
-    /// Whether it matches the text, where that is told without an automaton, and with the steps that there are.
-    pub fn matches_plainly(&self, text: &str, fuel: &mut Fuel) -> Option<bool> {
-        let sieve = self.needed.sieve.as_ref().filter(|_| text.is_ascii());
-        let is_match = sieve.and_then(|sieve| sieve.matches_ascii(text));
-        if is_match.is_some() {
-            fuel.pass(text.len()).ok()?;
-            return is_match;
+    /// Whether it matches the text of these bytes, where that is told without an automaton, and with the steps that there are. A text that lacks what it needs
+    /// costs none. What its [`Self::sieve`] seeks begins nowhere before `from`.
+    ///
+    /// ```
+    /// use leafbase_search::{Fuel, Pattern};
+    /// let (pattern, mut fuel) = (Pattern::new(r"\w+ock\b", false)?, Fuel::new(100));
+    /// let mut steps = |text: &str| (pattern.matches_plainly(text.as_bytes(), 0, &mut fuel), fuel.left());
+    /// assert_eq!(steps("no row of these letters in all of this"), (Some(false), 100));
+    /// assert_eq!(steps("a sock"), (Some(true), 97));
+    /// # Ok::<(), leafbase_model::Error>(())
+    /// ```
+    pub fn matches_plainly(&self, text: &[u8], from: usize, fuel: &mut Fuel) -> Option<bool> {
+        match self.needed.sieve.as_ref().filter(|sieve| sieve.is_exact() && text.is_ascii()) {
+            Some(sieve) => sieve.matches_ascii(text, from, fuel).ok(),
+            None => (!self.may_match(text)).then_some(false),
         }
-        (!self.may_match(text)).then_some(false)
     }
 
     /// Searches with it, for one thread.

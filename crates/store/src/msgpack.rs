@@ -181,18 +181,21 @@ impl<'a> Unpack<'a> {
         Self { rest: self.rest.get(passed..).unwrap_or_default() }
     }
 
+    #[inline]
     fn take(&mut self, count: usize) -> Unpacked<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(Fault::Damaged)?;
         self.rest = rest;
         Ok(taken)
     }
 
+    #[inline]
     fn bytes<const N: usize>(&mut self) -> Unpacked<[u8; N]> {
         let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(Fault::Damaged)?;
         self.rest = rest;
         Ok(*taken)
     }
 
+    #[inline]
     fn marker(&mut self) -> Unpacked<u8> {
         self.bytes::<1>().map(|[marker]| marker)
     }
@@ -213,6 +216,7 @@ impl<'a> Unpack<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn uint(&mut self) -> Unpacked<u64> {
         match self.marker()? {
             small @ 0..0x80 => Ok(u64::from(small)),
@@ -244,11 +248,13 @@ impl<'a> Unpack<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn str(&mut self) -> Unpacked<&'a str> {
         std::str::from_utf8(self.str_bytes()?).map_err(|_| Fault::Damaged)
     }
 
     /// The bytes of a text, which may be none.
+    #[inline]
     pub(crate) fn str_bytes(&mut self) -> Unpacked<&'a [u8]> {
         let count = match self.marker()? {
             short @ 0xa0..=0xbf => usize::from(short & 0x1f),
@@ -281,6 +287,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// How many values an array holds. What follows is at least that many bytes.
+    #[inline]
     pub(crate) fn array(&mut self) -> Unpacked<usize> {
         let count = match self.marker()? {
             short @ 0x90..=0x9f => usize::from(short & 0x0f),
@@ -297,8 +304,8 @@ impl<'a> Unpack<'a> {
         // Most are short.
         let passed = match self.rest {
             [short @ 0xa0..=0xbf, rest @ ..] => rest.get(usize::from(short & 0x1f)..),
-            [0xcb, rest @ ..] => rest.get(8..),
-            [0xc2 | 0xc3, rest @ ..] => Some(rest),
+            [0xcb | 0xcf, rest @ ..] => rest.get(8..),
+            [0x00..=0x7f | 0xc0 | 0xc2 | 0xc3, rest @ ..] => Some(rest),
             _ => return self.skip_any(),
         };
         self.rest = passed.ok_or(Fault::Damaged)?;
@@ -331,6 +338,7 @@ impl<'a> Unpack<'a> {
     }
 
     /// An array of fields, to be read one by one.
+    #[inline]
     pub(crate) fn fields(&mut self) -> Unpacked<Fields<'_, 'a>> {
         let left = self.array()?;
         Ok(Fields { unpack: self, left })
@@ -359,6 +367,7 @@ impl<'a> Fields<'_, 'a> {
         self.next(read)?.ok_or(Fault::Damaged)
     }
 
+    #[inline]
     pub(crate) fn uint(&mut self) -> Unpacked<u64> {
         self.next(Unpack::uint).map(Option::unwrap_or_default)
     }
@@ -367,11 +376,13 @@ impl<'a> Fields<'_, 'a> {
         self.next(Unpack::int).map(Option::unwrap_or_default)
     }
 
+    #[inline]
     pub(crate) fn str(&mut self) -> Unpacked<&'a str> {
         self.next(Unpack::str).map(Option::unwrap_or_default)
     }
 
     /// Passes over so many fields.
+    #[inline]
     pub(crate) fn skip(&mut self, count: usize) -> Unpacked<()> {
         for _ in 0..count.min(self.left) {
             self.left -= 1;

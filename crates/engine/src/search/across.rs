@@ -198,7 +198,7 @@ fn matching_blocks(
     let sieve = matching.sieve();
     let mut counting = matching.counting();
     let sieve = sieve.as_ref().map(|sieve| sieve as &dyn Sieve);
-    reading.visit(documents, sieve, &mut |document, text| counting.add(document, text))?;
+    reading.count(documents, sieve, &mut counting)?;
     counting.finish()
 }
 

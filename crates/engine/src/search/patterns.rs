@@ -10,6 +10,12 @@ use leafbase_store::Sieve;
 #[cfg(feature = "search")]
 mod counting;
 
+#[cfg(feature = "search")]
+pub(crate) use counting::Counting;
+
+#[cfg(all(test, feature = "search"))]
+mod tests;
+
 /// Steps that a call may take: about half a second.
 const STEPS: u64 = 100_000_000;
 
@@ -69,7 +75,7 @@ impl Patterns {
 
     /// Whether one of them may match the text: soon told.
     fn may_match(&self, text: &str) -> bool {
-        self.read.iter().any(|pattern| pattern.may_match(text))
+        self.read.iter().any(|pattern| pattern.may_match(text.as_bytes()))
     }
 
     fn exhausted(&self, index: usize, is_call: bool) -> Error {

@@ -225,19 +225,16 @@ fn having(grams: &Table, required: &Required) -> Option<Vec<DocId>> {
         Required::Nothing => None,
         Required::Trigram(trigram) => Some(grams.documents(gram(*trigram))),
         Required::All(parts) => {
-            let mut found: Option<Vec<DocId>> = None;
-            for part in parts {
-                let Some(some) = having(grams, part) else { continue };
-                let both = match found {
-                    None => some,
-                    Some(before) => before.into_iter().filter(|doc| some.binary_search(doc).is_ok()).collect(),
-                };
-                if both.is_empty() {
-                    return Some(both);
+            let mut lists = Vec::with_capacity(parts.len());
+            for list in parts.iter().filter_map(|part| having(grams, part)) {
+                if list.is_empty() {
+                    return Some(list);
                 }
-                found = Some(both);
+                lists.push(list);
             }
-            found
+            // The shortest first, so that there is little to look for in the others.
+            lists.sort_unstable_by_key(Vec::len);
+            lists.into_iter().reduce(|few, many| common(few, &many))
         }
         Required::Any(parts) => {
             let mut found = Vec::new();
@@ -247,6 +244,22 @@ fn having(grams: &Table, required: &Required) -> Option<Vec<DocId>> {
             Some(found)
         }
     }
+}
+
+/// Beside a list that is so many times as long each document is looked up by itself.
+const SPARSE: usize = 16;
+
+/// Those of the first that are also among the others. Both are in order.
+fn common(mut few: Vec<DocId>, many: &[DocId]) -> Vec<DocId> {
+    if many.len() / SPARSE > few.len() {
+        return among(few, many);
+    }
+    let mut many = many.iter().peekable();
+    few.retain(|doc| {
+        while many.next_if(|other| *other < doc).is_some() {}
+        many.peek() == Some(&doc)
+    });
+    few
 }
 
 fn place(number: usize) -> Result<Place, Failure> {

@@ -3,13 +3,13 @@
 
 use regex_syntax::hir::Look;
 
-use super::row::{LONGEST, Row, Set, ascii, has};
+use super::row::{ByByte, LONGEST, Row, Set, ascii};
 use super::tree::Node;
 
 /// Letters in a row, and what holds at places between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Exact {
-    sets: Vec<Set>,
+    letters: ByByte,
     /// Behind how many of the letters each looks.
     looks: Vec<(usize, Look)>,
     /// Behind how many of them the row begins that is sought.
@@ -43,14 +43,13 @@ impl Exact {
             }
         }
         let sought = sets.windows(sought.sets().len()).position(|sets| sets == sought.sets())?;
-        (sets.len() <= LONGEST).then_some(Self { sets, looks, sought })
+        Some(Self { letters: ByByte::of(&sets)?, looks, sought })
     }
 
     /// Whether a text of ASCII has a match around this place, where the row that is sought begins.
     pub(crate) fn is_at(&self, text: &[u8], place: usize) -> bool {
         let Some(start) = place.checked_sub(self.sought) else { return false };
-        let here = text.get(start..).unwrap_or_default();
-        if here.len() < self.sets.len() || !here.iter().zip(&self.sets).all(|(byte, set)| has(*set, *byte)) {
+        if !self.letters.is_at(text.get(start..).unwrap_or_default()) {
             return false;
         }
         self.looks.iter().all(|(number, look)| {

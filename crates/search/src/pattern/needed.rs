@@ -58,8 +58,7 @@ impl Bytes {
 }
 
 impl Pair {
-    fn is_in(&self, text: &str) -> bool {
-        let bytes = text.as_bytes();
+    fn is_in(&self, bytes: &[u8]) -> bool {
         if self.others && !bytes.is_ascii() {
             return true;
         }
@@ -92,8 +91,8 @@ impl Needed {
         Self { sieve, pairs }
     }
 
-    /// Whether the text has it.
-    pub(crate) fn is_in(&self, text: &str) -> bool {
+    /// Whether the text of these bytes has it.
+    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
         self.sieve.as_ref().is_none_or(|sieve| sieve.is_in(text)) && self.pairs.iter().all(|pair| pair.is_in(text))
     }
 }

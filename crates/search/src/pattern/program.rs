@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use regex_syntax::hir::Look;
 
+use super::row;
 use super::syntax::Around;
 use super::tree::Node;
 
@@ -38,9 +39,7 @@ pub(crate) struct Letters {
 
 impl Letters {
     fn new(ranges: &[(char, char)]) -> Self {
-        let is_in = |letter: u8| ranges.iter().any(|(from, to)| (*from..=*to).contains(&char::from(letter)));
-        let ascii = (0..128_u8).filter(|letter| is_in(*letter)).fold(0, |bits, letter| bits | 1 << letter);
-        Self { ascii, ranges: ranges.to_vec() }
+        Self { ascii: row::ascii(ranges), ranges: ranges.to_vec() }
     }
 
     pub(crate) fn contains(&self, letter: char) -> bool {

@@ -1,4 +1,5 @@
-//! Letters of ASCII in a row, sought by the rarest of them: many bytes are passed by at a time, and few places are looked at.
+//! Letters of ASCII in a row, sought by the rarest of them: many bytes are passed by at a time, and few places are looked at. Where these are many,
+//! each byte is looked at once, so that no text takes more than its length.
 
 use std::sync::OnceLock;
 
@@ -13,9 +14,14 @@ pub(crate) type Set = u128;
 pub(crate) const LONGEST: usize = 16;
 /// A letter of more forms cannot be sought.
 const FORMS: usize = 3;
+/// So many bytes behind a place are looked through by one letter.
+const NEAR: usize = 128;
 /// In long texts so many letters are sought together, in so many forms.
 const TOGETHER: usize = 4;
 const FORMS_TOGETHER: usize = 16;
+/// So many places that are sought and no row, and one more in so many bytes: beyond them it is faster to look at each byte.
+const MISSES: usize = 4;
+const BYTES_OF_MISS: usize = 8;
 /// The bit that tells small letters from capitals.
 pub(crate) const CASE: u8 = 0x20;
 
@@ -27,6 +33,50 @@ pub(crate) struct Row {
     rarest: usize,
     forms: Vec<u8>,
     together: OnceLock<Option<Together>>,
+    by_byte: ByByte,
+}
+
+/// At which places of a row each byte may stand, a bit for each place.
+#[derive(Clone, Debug)]
+pub(crate) struct ByByte {
+    places: Box<[u16; 256]>,
+    /// How many places there are.
+    length: usize,
+}
+
+impl ByByte {
+    /// None if there are more than [`LONGEST`].
+    pub(crate) fn of(sets: &[Set]) -> Option<Self> {
+        let mut places = Box::new([0; 256]);
+        for (place, set) in sets.iter().enumerate() {
+            let bit = 1_u16.checked_shl(u32::try_from(place).ok()?).filter(|_| place < LONGEST)?;
+            for byte in bytes_of(*set) {
+                places.get_mut(usize::from(byte)).into_iter().for_each(|places: &mut u16| *places |= bit);
+            }
+        }
+        Some(Self { places, length: sets.len() })
+    }
+
+    fn places(&self, byte: u8) -> u16 {
+        self.places.get(usize::from(byte)).copied().unwrap_or_default()
+    }
+
+    /// Whether these bytes begin with such a row.
+    pub(crate) fn is_at(&self, bytes: &[u8]) -> bool {
+        let Some(here) = bytes.get(..self.length) else { return false };
+        here.iter().enumerate().all(|(place, byte)| self.places(*byte) >> place & 1 == 1)
+    }
+
+    /// The first place from `from` on where one begins, in one step for each byte (Baeza-Yates and Gonnet, "A New Approach to Text Searching", 1992).
+    fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let last = self.length.checked_sub(1)?;
+        let mut begun = 0_u16;
+        let end = bytes.iter().skip(from).position(|byte| {
+            begun = (begun << 1 | 1) & self.places(*byte);
+            begun >> last & 1 == 1
+        })?;
+        (from + end).checked_sub(last)
+    }
 }
 
 /// Some letters of the row with all their forms, sought at once.
@@ -44,8 +94,8 @@ impl Row {
         let sought = sets.iter().enumerate().filter(|(_, set)| is_sought(**set));
         let (rarest, set) = sought.min_by(|(_, one), (_, other)| share_of(**one).total_cmp(&share_of(**other)))?;
         let forms = bytes_of(*set).collect();
-        let row = || Self { sets: sets.to_vec(), rarest, forms, together: OnceLock::new() };
-        (sets.len() <= LONGEST).then(row)
+        let by_byte = ByByte::of(sets)?;
+        Some(Self { sets: sets.to_vec(), rarest, forms, together: OnceLock::new(), by_byte })
     }
 
     /// What may stand at each place.
@@ -58,39 +108,57 @@ impl Row {
         self.sets.iter().map(|set| share_of(*set)).product()
     }
 
+    /// The first place from `from` on where it begins, most likely there.
+    pub(crate) fn find_here(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        if self.by_byte.is_at(bytes.get(from..)?) { Some(from) } else { self.find(bytes, from) }
+    }
+
     /// The first place from `from` on where it begins, in a text that is long.
     pub(crate) fn find_far(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        // Behind one there may be more, and to begin to seek several letters takes longer than to seek one.
+        let far = from.saturating_add(NEAR);
+        let Some(near) = bytes.get(..far).filter(|_| from > 0) else { return self.find_together(bytes, from) };
+        // One that begins near may end behind.
+        self.find(near, from).or_else(|| self.find_together(bytes, far.saturating_sub(self.sets.len() - 1)))
+    }
+
+    fn find_together(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let Some(together) = self.together.get_or_init(|| Together::of(&self.sets)) else {
             return self.find(bytes, from);
         };
-        let mut at = from.checked_add(together.first)?;
-        while at <= bytes.len() {
-            at = together.seeking.find(bytes, Span::from(at..bytes.len()))?.start;
-            let start = at - together.first;
-            if self.is_at(bytes.get(start..)?) {
-                return Some(start);
-            }
-            at += 1;
-        }
-        None
+        let seek = |at: usize| {
+            let span = (at <= bytes.len()).then(|| Span::from(at..bytes.len()))?;
+            together.seeking.find(bytes, span).map(|found| found.start)
+        };
+        self.find_by(bytes, from, together.first, seek)
     }
 
     /// The first place from `from` on where it begins.
     pub(crate) fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        let mut at = from.checked_add(self.rarest)?;
+        self.find_by(bytes, from, self.rarest, |at| Some(at + self.seek(bytes.get(at..)?)?))
+    }
+
+    /// The same, where `seek` finds the next place of what it has at `number`.
+    fn find_by(
+        &self,
+        bytes: &[u8],
+        from: usize,
+        number: usize,
+        seek: impl Fn(usize) -> Option<usize>,
+    ) -> Option<usize> {
+        let (mut at, mut misses) = (from.checked_add(number)?, 0);
         loop {
-            at += self.seek(bytes.get(at..)?)?;
-            let start = at - self.rarest;
-            if self.is_at(bytes.get(start..)?) {
+            at = seek(at)?;
+            let start = at - number;
+            if self.by_byte.is_at(bytes.get(start..)?) {
                 return Some(start);
             }
             at += 1;
+            misses += 1;
+            if misses > MISSES + (start - from) / BYTES_OF_MISS {
+                return self.by_byte.find(bytes, start + 1);
+            }
         }
-    }
-
-    fn is_at(&self, bytes: &[u8]) -> bool {
-        let here = bytes.get(..self.sets.len()).unwrap_or_default();
-        here.len() == self.sets.len() && here.iter().zip(&self.sets).all(|(byte, set)| has(*set, *byte))
     }
 
     fn seek(&self, bytes: &[u8]) -> Option<usize> {
@@ -130,18 +198,19 @@ fn many_at_a_time() -> bool {
     Prefilter::new(MatchKind::LeftmostFirst, &["abc", "xyz"]).is_some_and(|seeking| seeking.is_fast())
 }
 
-pub(crate) const fn has(set: Set, byte: u8) -> bool {
-    byte.is_ascii() && set >> byte & 1 == 1
-}
-
-fn bytes_of(set: Set) -> impl Iterator<Item = u8> {
-    (0..128_u8).filter(move |byte| has(set, *byte))
+fn bytes_of(mut set: Set) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let byte = u8::try_from(set.trailing_zeros()).ok().filter(u8::is_ascii)?;
+        set &= !(1 << byte);
+        Some(byte)
+    })
 }
 
 /// The letters of ASCII among these.
 pub(crate) fn ascii(ranges: &[(char, char)]) -> Set {
-    let is_in = |byte: &u8| ranges.iter().any(|(from, to)| (*from..=*to).contains(&char::from(*byte)));
-    (0..128_u8).filter(is_in).fold(0, |set, byte| set | 1 << byte)
+    let bytes = |letter: char| u8::try_from(letter).ok().filter(u8::is_ascii);
+    let ranges = ranges.iter().filter_map(|(from, to)| Some(bytes(*from)?..=bytes(*to).unwrap_or(0x7f)));
+    ranges.flatten().fold(0, |set, byte| set | 1 << byte)
 }
 
 /// In which share of the places of a text one of these is, roughly.

@@ -3,6 +3,7 @@
 use memchr::memmem::Finder;
 
 use super::exact::Exact;
+use super::fuel::{Exhausted, Fuel};
 use super::row::Row;
 use super::tree::Node;
 
@@ -39,9 +40,9 @@ impl Sieve {
         self.row.share()
     }
 
-    /// Whether the text has it.
-    pub(crate) fn is_in(&self, text: &str) -> bool {
-        self.row.find(text.as_bytes(), 0).is_some() || (!text.is_ascii() && !self.tells(text.as_bytes()))
+    /// Whether the text of these bytes has it.
+    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
+        self.row.find(text, 0).is_some() || (!text.is_ascii() && !self.tells(text))
     }
 
     /// Whether [`Self::next`] finds all places in these bytes where a text may be that the pattern matches.
@@ -63,16 +64,26 @@ impl Sieve {
         self.row.find_far(bytes, from)
     }
 
-    /// Whether the pattern matches a text of ASCII, where that can be told.
-    pub(crate) fn matches_ascii(&self, text: &str) -> Option<bool> {
-        let (exact, text) = (self.exact.as_ref()?, text.as_bytes());
-        let mut place = self.row.find(text, 0);
+    /// Whether it is told at the places of the row whether a text of ASCII matches.
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.exact.is_some()
+    }
+
+    /// Whether the pattern matches a text of ASCII, if it is exact. The row begins nowhere before `from`. A text that lacks the row costs nothing, as it does among bytes that are
+    /// sifted; any other its length, and a step for each row that is looked at.
+    pub(crate) fn matches_ascii(&self, text: &[u8], from: usize, fuel: &mut Fuel) -> Result<bool, Exhausted> {
+        let exact = self.exact.as_ref();
+        let mut place = self.row.find_here(text, from);
+        if place.is_some() {
+            fuel.pass(text.len())?;
+        }
         while let Some(found) = place {
-            if exact.is_at(text, found) {
-                return Some(true);
+            fuel.take(1)?;
+            if exact.is_some_and(|exact| exact.is_at(text, found)) {
+                return Ok(true);
             }
             place = self.row.find(text, found + 1);
         }
-        Some(false)
+        Ok(false)
     }
 }

@@ -188,7 +188,7 @@ proptest! {
         let pattern = Pattern::new(&pattern, case).unwrap();
         if !found(&pattern, false, &text).is_empty() {
             prop_assert!(meets(pattern.required(), &trigrams(&text)), "{:?}", pattern.required());
-            prop_assert!(pattern.may_match(&text), "{:?}", pattern.needed);
+            prop_assert!(pattern.may_match(text.as_bytes()), "{:?}", pattern.needed);
         }
     }
 
@@ -214,9 +214,40 @@ proptest! {
     fn what_is_told_without_an_automaton_is_so(start in short(), end in short(), between in piece(false), case in any::<bool>(), text in text()) {
         for pattern in [format!("{start}{end}"), format!("{start}{between}{end}"), between] {
             let pattern = Pattern::new(&pattern, case).unwrap();
-            if let Some(told) = pattern.matches_plainly(&text, &mut Fuel::new(PLENTY)) {
+            if let Some(told) = pattern.matches_plainly(text.as_bytes(), 0, &mut Fuel::new(PLENTY)) {
                 prop_assert_eq!(told, !found(&pattern, true, &text).is_empty(), "{:?}: {:?}", pattern.needed, text);
             }
+        }
+    }
+
+    #[test]
+    fn a_row_is_found_where_it_is(sets in proptest::collection::vec(proptest::sample::subsequence(b"zqk".to_vec(), 1..3), 1..=16), bytes in dense()) {
+        let sets: Vec<row::Set> = sets.iter().map(|set| set.iter().fold(0, |set, byte| set | 1 << byte)).collect();
+        let row = row::Row::of(&sets).unwrap();
+        let is_at = |here: &[u8]| here.iter().zip(&sets).all(|(byte, set)| byte.is_ascii() && set >> byte & 1 == 1);
+        let expected: Vec<usize> = bytes.windows(sets.len()).enumerate().filter(|(_, here)| is_at(here)).map(|(at, _)| at).collect();
+        let near = std::iter::successors(row.find(&bytes, 0), |at| row.find(&bytes, at + 1));
+        let far = std::iter::successors(row.find_far(&bytes, 0), |at| row.find_far(&bytes, at + 1));
+        prop_assert_eq!(near.collect::<Vec<_>>(), &expected[..]);
+        prop_assert_eq!(far.collect::<Vec<_>>(), &expected[..]);
+    }
+
+    #[test]
+    fn a_text_costs_its_length_if_the_row_is_in_it(start in short(), end in short(), text in text()) {
+        let pattern = Pattern::new(&format!("{start}{end}"), false).unwrap();
+        let Some(sieve) = pattern.sieve() else { return Ok(()) };
+        let (rows, mut fuel) = (text.as_bytes().windows(1).enumerate().filter(|(at, _)| sieve.next(text.as_bytes(), *at) == Some(*at)), Fuel::new(PLENTY));
+        let (rows, told) = (rows.count() as u64, pattern.matches_plainly(text.as_bytes(), 0, &mut fuel));
+        let (steps, length) = (PLENTY - fuel.left(), text.len() as u64 / 4 + 1);
+        match told.filter(|_| text.is_ascii() && rows > 0) {
+            None => prop_assert_eq!(steps, 0),
+            Some(true) => prop_assert!((length + 1..=length + rows).contains(&steps), "{} for {}", steps, text),
+            Some(false) => prop_assert_eq!(steps, length + rows),
+        }
+        // With less there is no verdict.
+        if let Some(fewer) = steps.checked_sub(1) {
+            prop_assert_eq!(pattern.matches_plainly(text.as_bytes(), 0, &mut Fuel::new(fewer)), None);
+            prop_assert_eq!(pattern.matches_plainly(text.as_bytes(), 0, &mut Fuel::new(steps)), told);
         }
     }
 
@@ -235,6 +266,13 @@ proptest! {
             }
         }
     }
+}
+
+/// Bytes that almost have rows of these letters everywhere, and some that have them nowhere.
+fn dense() -> impl Strategy<Value = Vec<u8>> {
+    let piece =
+        proptest::sample::select(vec!["z", "zz", "q", "k", "zqk", "zzzzzzzzzzzzzzzz", "a stretch of others", "\u{fe}"]);
+    proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat().into_bytes())
 }
 
 /// Patterns that are mostly letters in a row.
@@ -274,7 +312,7 @@ fn letters_in_a_row_need_no_automaton() {
         (r"\w+", "a", None),
         ("x|y", "x", None),
     ] {
-        let told = Pattern::new(pattern, false).unwrap().matches_plainly(text, &mut Fuel::new(PLENTY));
+        let told = Pattern::new(pattern, false).unwrap().matches_plainly(text.as_bytes(), 0, &mut Fuel::new(PLENTY));
         assert_eq!(told, expected, "{pattern} {text}");
     }
 }
@@ -333,7 +371,7 @@ fn what_another_pattern_needs_would_be_found_out() {
     let outcome = proptest::test_runner::TestRunner::deterministic().run(&(piece(false), text()), |(pattern, text)| {
         let other = Pattern::new(&format!("(?:{pattern})b"), true).unwrap();
         let is_found = !found(&Pattern::new(&pattern, true).unwrap(), true, &text).is_empty();
-        prop_assert!(!is_found || other.may_match(&text));
+        prop_assert!(!is_found || other.may_match(text.as_bytes()));
         Ok(())
     });
     assert!(outcome.is_err());

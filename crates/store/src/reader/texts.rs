@@ -7,7 +7,7 @@ use leafbase_model::{BlockData, BlockId, BlockType, DocumentId, Result};
 use super::Reader;
 use super::trees::{Made, Making, rows_of};
 use crate::keyspaces::BLOCKS;
-use crate::msgpack::Unpacked;
+use crate::msgpack::{Fault, Unpacked};
 use crate::records;
 use crate::records::block::{self, Authors};
 use crate::run::RunView;
@@ -23,6 +23,19 @@ pub trait Sieve {
 
     /// A place from `from` on where something begins that every text has that is asked for, such that there is none before.
     fn next(&self, bytes: &[u8], from: usize) -> Option<usize>;
+}
+
+/// Gets what blocks say.
+pub trait TextVisitor {
+    /// Whether it needs no more than the bytes of a block's markdown, which is all that the block says: then it does not get the block as a text.
+    /// What its sieve seeks begins nowhere before `from`. They were not looked at: what is not ASCII may be no text at all.
+    fn is_told_by(&mut self, document: DocumentId, markdown: &[u8], from: usize) -> bool;
+
+    /// Gets what a block of `document` says.
+    ///
+    /// # Errors
+    /// What ends the visit.
+    fn visit(&mut self, document: DocumentId, text: BlockText<'_>) -> Result<()>;
 }
 
 /// What a block says.
@@ -158,16 +171,17 @@ struct WithMore;
 
 fn read(record: &[u8]) -> Unpacked<std::result::Result<(BlockType, &str), WithMore>> {
     let (block_type, markdown) = block::markdown(record)?;
-    Ok(if is_all(block_type) { Ok((block_type, markdown)) } else { Err(WithMore) })
+    Ok(if is_all(block_type) { Ok((block_type, text(markdown)?)) } else { Err(WithMore) })
+}
+
+fn text(bytes: &[u8]) -> Unpacked<&str> {
+    std::str::from_utf8(bytes).map_err(|_| Fault::Damaged)
 }
 
 /// Whether all that a block of this type says is its markdown.
 fn is_all(block_type: BlockType) -> bool {
     block_type.has_own_markdown() && block_type != BlockType::CollectionItem
 }
-
-/// Gets a document, and what a block of it says.
-type VisitText<'f> = &'f mut dyn FnMut(DocumentId, BlockText<'_>) -> Result<()>;
 
 impl Reader<'_> {
     /// What `block` and all below it say, the items of collections included; empty if it does not exist. It reads as
@@ -181,12 +195,17 @@ impl Reader<'_> {
         Ok(Texts { markdown: gathering.markdown, blocks })
     }
 
-    /// Hands what each block of `documents` says to `visit`, document after document, but in no order within them. The documents are sorted.
+    /// Hands what each block of `documents` says to `visitor`, document after document, but in no order within them. The documents are sorted.
     /// Nothing is copied. Texts that are not asked for by `sieve` may be left out if they are all that a block says.
     ///
     /// # Errors
-    /// As [`Self::locate`], and what `visit` returned.
-    pub fn visit_texts(&self, documents: &[DocumentId], sieve: Option<&dyn Sieve>, visit: VisitText<'_>) -> Result<()> {
+    /// As [`Self::locate`], and what `visitor` returned.
+    pub fn visit_texts(
+        &self,
+        documents: &[DocumentId],
+        sieve: Option<&dyn Sieve>,
+        visitor: &mut dyn TextVisitor,
+    ) -> Result<()> {
         // The keys of a document's blocks go on with its ID, which is that of its root.
         let roots: Vec<BlockId> = documents.iter().map(|document| document.root()).collect();
         let mut authors = Authors::default();
@@ -196,14 +215,17 @@ impl Reader<'_> {
             let mut sifting = Sifting::new(sieve, run.records());
             for (id, record) in run.entries() {
                 let fault = |fault| records::fault(key, fault);
-                if !sifting.keeps(run.records(), record).map_err(fault)? {
+                let Sifted::Kept(found) = sifting.sift(run.records(), record).map_err(fault)? else { continue };
+                let (block_type, markdown) = block::markdown(record).map_err(fault)?;
+                if !is_all(block_type) {
+                    let data = block::decode(id, record, &mut authors).map_err(fault)?.data;
+                    visitor.visit(document, BlockText::Data(&data))?;
                     continue;
                 }
-                if let Ok((block_type, markdown)) = read(record).map_err(fault)? {
-                    visit(document, BlockText::Markdown(block_type, markdown))?;
-                } else {
-                    let data = block::decode(id, record, &mut authors).map_err(fault)?.data;
-                    visit(document, BlockText::Data(&data))?;
+                // The markdown is a part of the record.
+                let start = markdown.as_ptr().addr().saturating_sub(record.as_ptr().addr());
+                if !visitor.is_told_by(document, markdown, found.saturating_sub(start)) {
+                    visitor.visit(document, BlockText::Markdown(block_type, text(markdown).map_err(fault)?))?;
                 }
             }
             Ok(())
@@ -233,14 +255,25 @@ impl<'s> Sifting<'s> {
         self.sieve.is_some()
     }
 
-    /// Whether the next of these records says something that may be asked for.
-    fn keeps(&mut self, records: &[u8], record: &[u8]) -> Unpacked<bool> {
+    /// What is known of the next of these records without reading it.
+    #[inline]
+    fn sift(&mut self, records: &[u8], record: &[u8]) -> Unpacked<Sifted> {
+        let start = self.at;
         self.at += record.len();
-        let Some(sieve) = self.sieve else { return Ok(true) };
-        if self.found.is_none_or(|found| found >= self.at) {
-            return Ok(!is_all(block::type_of(record)?));
+        let Some(sieve) = self.sieve else { return Ok(Sifted::Kept(0)) };
+        if let Some(found) = self.found.filter(|found| *found < self.at) {
+            self.found = sieve.next(records, self.at);
+            return Ok(Sifted::Kept(found.saturating_sub(start)));
         }
-        self.found = sieve.next(records, self.at);
-        Ok(true)
+        let block_type = block::type_of(record)?;
+        Ok(if is_all(block_type) { Sifted::LeftOut(block_type) } else { Sifted::Kept(0) })
     }
+}
+
+/// What a sieve tells of a record.
+enum Sifted {
+    /// It may say something that is asked for, which begins nowhere before this place.
+    Kept(usize),
+    /// It says nothing that is asked for.
+    LeftOut(BlockType),
 }

@@ -160,7 +160,11 @@ impl<'m, M: Making> Gathered<'m, M> {
             let Some(block) = self.blocks.get_mut(index).and_then(Option::take) else { continue };
             let depth = u16::try_from(path.len()).map_err(|_| records::damaged(&keyspaces::place(block.id())))?;
             if extent.is_below(block.block_type()) {
-                path.push(self.children_of(block.id()));
+                let below = self.children_of(block.id());
+                // Most have none.
+                if !below.is_empty() {
+                    path.push(below);
+                }
             }
             ordered.push((depth, block));
         }

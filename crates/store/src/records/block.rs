@@ -144,18 +144,20 @@ pub(crate) fn decode(id: BlockId, bytes: &[u8], authors: &mut Authors) -> Unpack
 }
 
 /// The type of the block whose record this is.
+#[inline]
 pub(crate) fn type_of(bytes: &[u8]) -> Unpacked<BlockType> {
     Unpack::new(bytes).fields()?.code()
 }
 
-/// The type of the block whose record this is, and its markdown: as far as searches read most blocks.
-pub(crate) fn markdown(bytes: &[u8]) -> Unpacked<(BlockType, &str)> {
+/// The type of the block whose record this is, and the bytes of its markdown: as far as searches read most blocks.
+#[inline]
+pub(crate) fn markdown(bytes: &[u8]) -> Unpacked<(BlockType, &[u8])> {
     let mut unpack = Unpack::new(bytes);
     let mut fields = unpack.fields()?;
     fields.at_most(FIELDS)?;
     let block_type = fields.code()?;
     fields.skip(3)?;
-    Ok((block_type, fields.str()?))
+    Ok((block_type, fields.next(Unpack::str_bytes)?.unwrap_or_default()))
 }
 
 fn read(id: BlockId, unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<BlockRecord> {

@@ -62,6 +62,7 @@ impl Pack<'_> {
 }
 
 impl Fields<'_, '_> {
+    #[inline]
     pub(crate) fn code<T: Coded>(&mut self) -> Unpacked<T> {
         let code = self.uint()?;
         u8::try_from(code).ok().and_then(T::of_code).ok_or(Fault::Newer)

@@ -28,12 +28,12 @@ impl<'p> Matching<'p> {
         self.patterns.sieve()
     }
 
-    /// Whether the text matches, where that is soon told.
-    fn matches_plainly(&mut self, text: &str) -> Option<bool> {
-        let [only] = self.patterns.read.as_slice() else {
-            return (!self.patterns.may_match(text)).then_some(false);
-        };
-        self.left.lend(STEPS_OF_TEXT, |fuel| only.matches_plainly(text, fuel))
+    /// Whether a text of these bytes matches, where that is soon told. What is sought begins nowhere in it before `from`.
+    fn matches_plainly(&mut self, text: &[u8], from: usize) -> Option<bool> {
+        match self.patterns.read.as_slice() {
+            [only] => self.left.lend(STEPS_OF_TEXT, |fuel| only.matches_plainly(text, from, fuel)),
+            several => (!several.iter().any(|pattern| pattern.may_match(text))).then_some(false),
+        }
     }
 
     /// Begins to count.
@@ -44,17 +44,20 @@ impl<'p> Matching<'p> {
 }
 
 impl Counting<'_, '_> {
-    /// Adds a text of a document.
+    /// Adds a text of a document, if its bytes tell soon whether it matches; and says so. What is sought begins nowhere in it before `from`.
+    pub(crate) fn is_told_by(&mut self, document: DocumentId, text: &[u8], from: usize) -> bool {
+        let is_match = self.matching.matches_plainly(text, from);
+        if is_match == Some(true) {
+            self.count(document);
+        }
+        is_match.is_some()
+    }
+
+    /// Adds a text of a document that has to be looked through.
     ///
     /// # Errors
     /// [`ErrorKind::LimitExceeded`] at the pattern that costs too much.
     pub(crate) fn add(&mut self, document: DocumentId, text: &str) -> Result<()> {
-        if let Some(is_match) = self.matching.matches_plainly(text) {
-            if is_match {
-                self.count(document);
-            }
-            return Ok(());
-        }
         if !self.matching.has_room_for(text) {
             self.look_through()?;
         }

@@ -55,8 +55,15 @@ pub(super) fn documents(kept: &[u8], all: DocId) -> Vec<DocId> {
     if kept.len() < bits_length(all) {
         return Distances { bytes: kept, next: 0 }.take_while(|document| *document < all).collect();
     }
-    let bytes = (0..).step_by(8).zip(kept);
-    bytes.flat_map(|(first, byte)| (0..8).filter(move |bit| byte & 1 << bit != 0).map(move |bit| first + bit)).collect()
+    let mut documents = Vec::with_capacity(kept.iter().map(|byte| byte.count_ones() as usize).sum());
+    for (first, byte) in (0..).step_by(8).zip(kept) {
+        let mut left = *byte;
+        while left != 0 {
+            documents.push(first + left.trailing_zeros());
+            left &= left - 1;
+        }
+    }
+    documents
 }
 
 struct Distances<'b> {

@@ -2,13 +2,12 @@
 
 use leafbase_model::{BlockId, BlockType, Result};
 
-use super::{BlockText, KeptText, Sieve, Sifting, read};
+use super::{BlockText, KeptText, Sieve, Sifted, Sifting, read};
 use crate::keyspaces;
 use crate::msgpack::{Fault, Unpacked};
 use crate::reader::Reader;
 use crate::reader::trees::{Made, Making};
 use crate::records;
-use crate::records::block;
 
 /// About as long are most records, in bytes.
 const RECORD: usize = 96;
@@ -128,11 +127,13 @@ impl Making for Gathering<'_> {
 
     fn make(&mut self, id: BlockId, record: &[u8]) -> Unpacked<Kept> {
         let start = self.run + self.sifting.at;
-        let text = if self.sifting.keeps(self.records.get(self.run..).unwrap_or_default(), record)? {
-            Text::Read(self.read.make(id, record)?.text)
-        } else {
-            let length = u32::try_from(record.len()).map_err(|_| Fault::Damaged)?;
-            Text::Record { block_type: block::type_of(record)?, length, start }
+        let records = self.records.get(self.run..).unwrap_or_default();
+        let text = match self.sifting.sift(records, record)? {
+            Sifted::Kept(_) => Text::Read(self.read.make(id, record)?.text),
+            Sifted::LeftOut(block_type) => {
+                let length = u32::try_from(record.len()).map_err(|_| Fault::Damaged)?;
+                Text::Record { block_type, length, start }
+            }
         };
         Ok(Kept { id, text })
     }
