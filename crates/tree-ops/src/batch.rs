@@ -85,7 +85,8 @@ pub(crate) fn check_count(what: &str, maximum: usize, found: usize, path: &str) 
     if found > maximum { Err(Error::limit(what, maximum, found).at(path)) } else { Ok(()) }
 }
 
-/// The IDs of one request, each of which may be named once.
+/// The IDs of one request, each of which may be named once. Who adds one finds it next, or refuses the request: those of blocks that do not exist could be
+/// chosen to collide.
 #[derive(Default)]
 pub(crate) struct Named(IdSet<BlockId>);
 

@@ -32,8 +32,7 @@ pub fn move_blocks<T: ReadTree + ?Sized>(
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
     let batch = Batch::new(tree);
     let spot = Spot::find(&batch, place)?;
-    let going: IdSet<BlockId> = ids.iter().copied().collect();
-    if matches!(place, Place::Beside(..)) && going.contains(&place.block()) {
+    if matches!(place, Place::Beside(..)) && ids.contains(&place.block()) {
         return Err(Error::position("a block cannot go next to itself").at(place.path()));
     }
     tree.expect(&ids);
@@ -43,7 +42,7 @@ pub fn move_blocks<T: ReadTree + ?Sized>(
         named.add(*id).map_err(at)?;
         slots.push((*id, movable(&batch, context, &spot, *id).map_err(at)?));
     }
-    let edits = relink(&batch, &spot, &going, &slots)?;
+    let edits = relink(&batch, &spot, &named, &slots)?;
     let before = if slots.is_empty() { None } else { spot.receive(context)? };
     Ok(Moved { edits: before.into_iter().chain(edits).collect(), ids })
 }
@@ -97,13 +96,13 @@ fn check_levels<T: ReadTree + ?Sized>(
 fn relink<T: ReadTree + ?Sized>(
     batch: &Batch<'_, T>,
     spot: &Spot,
-    going: &IdSet<BlockId>,
+    going: &Named,
     slots: &[(BlockId, Slot)],
 ) -> Result<Vec<Edit>> {
     let mut row = Row::new(slots);
     let mut after = spot.after(batch)?;
     // What the first block follows must be a block that stays: those that go are found again behind it.
-    while let Some(sibling) = after.filter(|sibling| going.contains(sibling)) {
+    while let Some(sibling) = after.filter(|sibling| going.contains(*sibling)) {
         after = row.slot(sibling).and_then(|slot| slot.after);
     }
     let (mut edits, mut gone) = (Vec::new(), IdSet::default());
