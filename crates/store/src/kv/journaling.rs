@@ -237,7 +237,11 @@ impl Journaling {
         self.mark = mark;
         match &mut self.state {
             State::Running(journal) if mark.in_use => journal.restart(mark.epoch),
-            State::Running(_) | State::Failed(_) => {
+            State::Running(_) => {
+                self.state = State::Waiting(0);
+                self.place.remove();
+            }
+            State::Failed(_) => {
                 self.state = State::Off;
                 self.place.remove();
             }

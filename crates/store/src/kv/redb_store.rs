@@ -481,18 +481,25 @@ impl Store for RedbStore {
         }
         let _turn = self.turn();
         let mut slot = self.slot();
-        self.flush_with(&mut slot, false)?;
+        // Without a journal: to say at the end that it is gone, a commit would make the file longer again.
+        self.flush_with(&mut slot, true)?;
         // Pages are moved as they are: those that are damaged must not get checksums that make them right.
         let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
         self.mended_view(&mut slot)?.scan(all, &mut |_, _| Ok(ControlFlow::Continue(())))?;
-        slot.quick_to_open = false;
-        self.alone(&mut slot, compact_when_unread)?;
-        // A commit of ours would have to make the file longer again; redb's last one, as it closes, puts its account of the pages into what is free, and cuts off the rest.
-        if let Ok(base) = self.reopen(&mut slot) {
+        let mut bytes = self.bytes()?;
+        loop {
+            slot.quick_to_open = false;
+            self.alone(&mut slot, compact_when_unread)?;
+            // redb stops at the first page from the end that finds no room of its size, mostly its own account of its pages. As it closes it writes that anew,
+            // as far in front as it can, and cuts off what is behind: so it is closed, opened, and asked again as long as that helps.
+            let Ok(base) = self.reopen(&mut slot) else { return Ok(()) };
             self.publish(&mut slot, base, true);
             slot.quick_to_open = true;
+            let before = mem::replace(&mut bytes, self.bytes()?);
+            if bytes >= before {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Readers go on meanwhile, and a store that is open for reading only can be verified too.
