@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leafbase::{Durability, ErrorKind, Position, SearchIndexing, Space};
 use leafbase_store::kv::{OpenOptions, RedbStore};
-use leafbase_store::testkit::{Disk, Fault};
+use leafbase_store::testkit::{Disk, Fault, Loss};
 
 /// So little memory makes reads go to the disk.
 const CACHE: usize = 16 << 10;
@@ -63,4 +63,27 @@ fn a_check_that_cannot_read_is_an_error_and_no_report() {
         assert!(space.check().unwrap().is_clean(), "after operation {number}");
     }
     assert!(failed > 5, "{failed} of {number}");
+}
+
+/// Each connection promises its own, on one space.
+#[test]
+fn a_connection_chooses_what_its_writes_promise() {
+    let disk = Disk::new();
+    let space = space(&disk, Durability::Durable);
+    let (sure, typing) = (space.connect(), space.connect().with_durability(Durability::Relaxed));
+    let document = sure.create_document("Trip").unwrap().id();
+    let texts_after_a_loss = || {
+        let disk = disk.moment().after(Loss::Unsynced, 1);
+        let store = RedbStore::with_backend(move || disk.clone(), &OpenOptions::new()).unwrap();
+        let space = Space::builder().over(Arc::new(store), false).unwrap();
+        space.connect().content_markdown(document).unwrap()
+    };
+    let before = disk.operations();
+    typing.insert_markdown("passport", Position::end_of(document)).unwrap();
+    assert_eq!(disk.operations(), before, "the disk is not waited for");
+    assert!(sure.content_markdown(document).unwrap().contains("passport"), "everybody sees it");
+    assert!(!texts_after_a_loss().contains("passport"));
+    sure.insert_markdown("tickets", Position::end_of(document)).unwrap();
+    let texts = texts_after_a_loss();
+    assert!(texts.contains("passport") && texts.contains("tickets"), "{texts}");
 }

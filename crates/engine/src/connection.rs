@@ -3,6 +3,7 @@
 use std::fmt;
 
 use leafbase_model::{Author, Change, Edit, Error, Limits, Result};
+use leafbase_store::kv::Durability;
 use leafbase_store::{SpaceSnapshot, SpaceTransaction};
 use leafbase_tree_ops::Context;
 
@@ -35,6 +36,7 @@ pub struct Connection<S: Sight = Full> {
     pub(crate) space: Space,
     sight: S,
     author: Author,
+    durability: Durability,
 }
 
 impl<S: Sight> fmt::Debug for Connection<S> {
@@ -60,7 +62,8 @@ impl Connection<Full> {
 
 impl<S: Sight> Connection<S> {
     pub(crate) fn new(space: Space, sight: S) -> Self {
-        Self { space, sight, author: Author::NOBODY }
+        let durability = space.durability();
+        Self { space, sight, author: Author::NOBODY, durability }
     }
 
     /// The same connection, whose writes are stamped with this author.
@@ -76,6 +79,43 @@ impl<S: Sight> Connection<S> {
     /// ```
     pub fn acting_as(&self, author: &str) -> Self {
         Self { author: Author::new(author), ..self.clone() }
+    }
+
+    /// The same connection, whose writes promise this when they return, whatever [`SpaceBuilder::durability`](crate::SpaceBuilder::durability) says:
+    /// one for what an editor saves with each key, another for what must not be lost.
+    ///
+    /// A durable write makes all relaxed ones before it durable as well. A crash takes the relaxed ones after the last durable write, flush or close, all after
+    /// one point.
+    ///
+    /// ```
+    /// use leafbase::{Durability, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// let space = Space::create(directory.path().join("notes.leafbase"))?;
+    /// let (notes, typing) = (space.connect(), space.connect().with_durability(Durability::Relaxed));
+    /// let trip = notes.create_document("Trip")?.id(); // survives the loss of power
+    /// typing.insert_markdown("Passp", trip)?; // is seen at once; the disk is not waited for
+    /// notes.create_document("Packing")?; // survives, and so does what was typed
+    /// assert_eq!((notes.durability(), typing.durability()), (Durability::Durable, Durability::Relaxed));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_durability(&self, durability: Durability) -> Self {
+        Self { durability, ..self.clone() }
+    }
+
+    /// What its writes promise when they return.
+    ///
+    /// ```
+    /// use leafbase::{Durability, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::in_memory()?.connect();
+    /// assert_eq!(notes.durability(), Durability::Durable);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn durability(&self) -> Durability {
+        self.durability
     }
 
     /// Who is stamped on the writes.
@@ -131,7 +171,7 @@ impl<S: Sight> Connection<S> {
         &self,
         mut decide: impl FnMut(&mut Writing<'_, '_>) -> Result<T>,
     ) -> Result<(T, Option<Change>)> {
-        let written = self.space.write(&self.author, |transaction, stamp| {
+        let written = self.space.write(&self.author, self.durability, |transaction, stamp| {
             let context = Context { limits: self.limits(), stamp, ids: self.space.ids() };
             decide(&mut Writing { transaction, seen: self.seen(), context })
         });

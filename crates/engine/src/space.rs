@@ -482,6 +482,11 @@ impl Space {
         &self.0.url_template
     }
 
+    /// What writes promise whose connection does not say otherwise.
+    pub(crate) fn durability(&self) -> Durability {
+        self.0.durability
+    }
+
     pub(crate) fn store(&self) -> Result<SpaceStore> {
         let open = self.0.store.read().unwrap_or_else(PoisonError::into_inner);
         open.clone().ok_or_else(|| Error::new(ErrorKind::Closed, "the space is closed"))
@@ -508,6 +513,7 @@ impl Space {
     pub(crate) fn write<T>(
         &self,
         by: &Author,
+        durability: Durability,
         mut decide: impl FnMut(&mut SpaceTransaction<'_>, &Stamp) -> Result<T>,
     ) -> Result<(T, Option<Change>)> {
         let (longest, found) = (self.limits().attribute, by.as_str().len());
@@ -515,7 +521,10 @@ impl Space {
             return Err(Error::limit("bytes of an author's name", longest, found).at("author"));
         }
         let stamp = Stamp { at: self.now(), by: by.clone() };
-        let options = WriteOptions::durability(self.0.durability);
+        if durability == Durability::Relaxed {
+            self.0.search.will_relax();
+        }
+        let options = WriteOptions::durability(durability);
         let written = self.store()?.write(options, &stamp, |transaction| decide(transaction, &stamp))?;
         if written.change.is_some() {
             self.0.search.wrote();
@@ -532,7 +541,7 @@ impl Space {
             transaction.apply(edits.to_vec())?;
             if touched.is_empty() { Ok(()) } else { touched.verify(&Tree::full(transaction.reader()?)) }
         };
-        Ok(self.write(by, apply)?.1)
+        Ok(self.write(by, self.durability(), apply)?.1)
     }
 }
 

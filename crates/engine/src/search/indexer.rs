@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Result};
@@ -43,7 +44,7 @@ pub(crate) struct Indexer {
     owner: String,
     mode: SearchIndexing,
     /// Whether what was written has to be made durable before an index may know of it.
-    flushes: bool,
+    flushes: AtomicBool,
     state: Mutex<State>,
     /// Held while an index is changed or made. Taken before `state`.
     updating: Mutex<()>,
@@ -145,7 +146,8 @@ impl State {
 }
 
 impl Indexer {
-    pub(crate) fn new(home: Home, owner: String, mode: SearchIndexing, flushes: bool) -> Self {
+    pub(crate) fn new(home: Home, owner: String, mode: SearchIndexing) -> Self {
+        let flushes = AtomicBool::new(false);
         let (state, updating) = (Mutex::default(), Mutex::default());
         let (worker, selections, nothing) = (Worker::default(), Selections::default(), OnceLock::new());
         Self { home, owner, mode, flushes, state, updating, worker, selections, nothing }
@@ -161,6 +163,11 @@ impl Indexer {
 
     pub(super) const fn worker(&self) -> &Worker {
         &self.worker
+    }
+
+    /// A write is about to be made that a crash may take back.
+    pub(crate) fn will_relax(&self) {
+        self.flushes.store(true, Ordering::SeqCst);
     }
 
     /// Tells of a write.
@@ -430,7 +437,7 @@ impl Indexer {
 
     /// Lets what was written survive the loss of power: an index on disk that knew of lost writes would tell of them for ever.
     fn make_durable(&self, store: &SpaceStore, generation: &Generation) -> Result<()> {
-        if self.flushes && generation.is_on_disk() { store.flush() } else { Ok(()) }
+        if self.flushes.load(Ordering::SeqCst) && generation.is_on_disk() { store.flush() } else { Ok(()) }
     }
 
     /// Puts what was changed since into the index; makes one if there is none, or it fails.

@@ -25,8 +25,12 @@ impl Home {
 }
 
 impl Indexer {
-    pub(crate) fn new(_: Home, _: String, _: SearchIndexing, _: bool) -> Self {
+    pub(crate) fn new(_: Home, _: String, _: SearchIndexing) -> Self {
         Self
+    }
+
+    pub(crate) fn will_relax(&self) {
+        let Self = self;
     }
 
     pub(crate) fn wrote(&self) {

@@ -150,7 +150,8 @@ impl SpaceBuilder {
         self
     }
 
-    /// What a write promises when it returns. Default: [`Durability::Durable`].
+    /// What a write promises when it returns, where its connection does not say otherwise ([`Connection::with_durability`](crate::Connection::with_durability)).
+    /// Default: [`Durability::Durable`].
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
@@ -333,7 +334,7 @@ impl SpaceBuilder {
         let id = store.snapshot()?.reader().meta()?.id;
         let url_template = self.url_template.replace(SPACE_ID, &id.to_string());
         let Self { clock, ids, limits, durability, search_indexing, .. } = self;
-        let search = Arc::new(Indexer::new(home, id.to_string(), search_indexing, durability == Durability::Relaxed));
+        let search = Arc::new(Indexer::new(home, id.to_string(), search_indexing));
         let store = RwLock::new(Some(store));
         let (renaming, leftovers) = (Mutex::default(), Leftovers::default());
         let inner = Inner { store, clock, ids, limits, durability, url_template, search, renaming, leftovers };

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use leafbase::Durability;
 use leafbase_store::testkit::{Disk, Fault as DiskFault, Loss, Moment};
 
 use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
@@ -161,7 +162,10 @@ impl<'p> Run<'p> {
     }
 
     fn call(&mut self, machine: &Machine, seed: u64, life: &[Call]) -> Result<Call, Failure> {
-        let notes = machine.notes();
+        // One call in four promises the other thing.
+        let is_relaxed = self.setting.is_relaxed != seed.rotate_right(7).is_multiple_of(4);
+        let promised = if is_relaxed { Durability::Relaxed } else { Durability::Durable };
+        let notes = machine.notes().with_durability(promised);
         let done = if self.plan.indexes && seed.is_multiple_of(3) {
             work::Done { what: "index".to_owned(), outcome: machine.space.flush_search(), makes_durable: false }
         } else {
@@ -175,7 +179,9 @@ impl<'p> Run<'p> {
         {
             return Err(Failure::new(Fault::HalfApplied, format!("{when}, which was refused: {error:?}")));
         }
-        let durable = done.outcome.is_ok() && (done.makes_durable || !self.setting.is_relaxed);
+        // What changes nothing makes nothing durable either.
+        let stays = life.last().filter(|last| last.digest == digest).map(|last| last.durable);
+        let durable = done.outcome.is_ok() && (done.makes_durable || stays.unwrap_or(!is_relaxed));
         Ok(Call { operations: machine.disk.operations(), digest, durable })
     }
 
