@@ -167,7 +167,8 @@ impl<'p> Run<'p> {
         let promised = if is_relaxed { Durability::Relaxed } else { Durability::Durable };
         let notes = machine.notes().with_durability(promised);
         let done = if self.plan.indexes && seed.is_multiple_of(3) {
-            work::Done { what: "index".to_owned(), outcome: machine.space.flush_search(), makes_durable: false }
+            let outcome = machine.space.flush_search();
+            work::Done { what: "index".to_owned(), outcome, makes_durable: false, is_of_the_space: true }
         } else {
             work::step(&notes, seed)
         };
@@ -179,6 +180,7 @@ impl<'p> Run<'p> {
         {
             return Err(Failure::new(Fault::HalfApplied, format!("{when}, which was refused: {error:?}")));
         }
+        let is_relaxed = if done.is_of_the_space { self.setting.is_relaxed } else { is_relaxed };
         // What changes nothing makes nothing durable either.
         let stays = life.last().filter(|last| last.digest == digest).map(|last| last.durable);
         let durable = done.outcome.is_ok() && (done.makes_durable || stays.unwrap_or(!is_relaxed));

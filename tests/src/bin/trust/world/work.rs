@@ -39,13 +39,17 @@ pub struct Done {
     pub outcome: Result<()>,
     /// Whether everything is durable once it has succeeded, however the space is opened.
     pub makes_durable: bool,
+    /// Whether it promises what the space does, whatever its connection promises.
+    pub is_of_the_space: bool,
 }
 
 /// Does what `seed` says with the space as it is. The same seed does the same with the same space.
 pub fn step(notes: &Connection, seed: u64) -> Done {
-    let mut step = Step { notes, random: Random::new(seed), what: String::new(), makes_durable: false };
+    let mut step =
+        Step { notes, random: Random::new(seed), what: String::new(), makes_durable: false, is_of_the_space: false };
     let outcome = step.run();
-    Done { what: step.what, outcome, makes_durable: step.makes_durable }
+    let Step { what, makes_durable, is_of_the_space, .. } = step;
+    Done { what, outcome, makes_durable, is_of_the_space }
 }
 
 struct Step<'s> {
@@ -53,6 +57,7 @@ struct Step<'s> {
     random: Random,
     what: String,
     makes_durable: bool,
+    is_of_the_space: bool,
 }
 
 impl Step<'_> {
@@ -300,6 +305,7 @@ impl Step<'_> {
     fn rename(&mut self) -> Result<()> {
         let name = self.words(2);
         self.says(format!("rename the space to {name:?}"));
+        self.is_of_the_space = true;
         self.notes.space().rename(&name)
     }
 
