@@ -1,4 +1,4 @@
-//! What an answer of the same size costs in spaces of 1,000, 10,000 and 100,000 documents, beside an expert's `SQLite`.
+//! What an answer of the same size costs in spaces of 2,000, 20,000 and 200,000 documents, beside an expert's `SQLite`.
 //!
 //! `cargo bench -p benches --bench scale` prints the table, names the rows that grow by more than they may, and writes
 //! `scale.json` into the target directory. SCALE_ROUNDS changes its length, SCALE_DOCUMENTS the sizes (thousands, with commas
@@ -60,7 +60,7 @@ fn main() {
         return build(size.parse().expect("a number of documents"));
     }
     let rounds = setting("SCALE_ROUNDS", 5);
-    let sizes = std::env::var("SCALE_DOCUMENTS").unwrap_or_else(|_| "1000,10000,100000".to_owned());
+    let sizes = std::env::var("SCALE_DOCUMENTS").unwrap_or_else(|_| "2000,20000,200000".to_owned());
     let sizes: Vec<usize> = sizes.split(',').map(|size| size.trim().parse().expect("a number of documents")).collect();
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let scales = sizes.iter().map(|size| Scale::new(root.path(), *size)).collect();

@@ -140,7 +140,7 @@ impl Bench {
         }
         bench.sizes();
         let plan = Plan::new(1, large);
-        for who in [LEAFBASE, BY_BLOCK] {
+        for who in [LEAFBASE, BY_BLOCK, BARE] {
             let peer = build(who, &directory(bench.root.path(), who, "large"), &plan).peer;
             bench.large.push((who, peer));
         }
@@ -171,7 +171,7 @@ impl Bench {
             println!("- {name}: {:.1} MB, {:.2}", mega(index), index / text);
         }
         let index = bytes(&directory(root, BARE, "space")) as f64;
-        println!("- {}: {:.1} MB, {:.2}", PEERS[BARE], mega(index), index / text);
+        println!("- bare tantivy: {:.1} MB, {:.2}", mega(index), index / text);
     }
 
     fn wants(&self, row: &str) -> bool {
@@ -312,7 +312,7 @@ impl Bench {
 /// Whether a peer is asked this at all: only words with stems are found in other forms, and only who has texts can match them.
 fn answers(who: usize, row: &Row) -> bool {
     match row.question {
-        Question::Pattern(_) => who == LEAFBASE || who == BY_BLOCK,
+        Question::Pattern(_) => [LEAFBASE, BY_BLOCK, BARE].contains(&who),
         _ if row.is_stemmed => who == LEAFBASE || who == STEMS,
         _ => true,
     }

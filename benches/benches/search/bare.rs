@@ -1,8 +1,10 @@
-//! tantivy by itself, one entry for each document: a floor, without snippets and without the texts.
+//! Floors: tantivy by itself, one entry for each document, without snippets and without the texts; and for patterns `regex` on texts that lie in memory.
 
 use crate::peer::{Build, Peer};
 use crate::plan::{Number, Plan, Question};
 use benches::measure::timed;
+use regex::{Regex, RegexBuilder};
+use std::cmp::Reverse;
 use std::path::Path;
 use std::time::Duration;
 use tantivy::collector::{DocSetCollector, TopDocs};
@@ -17,6 +19,8 @@ pub struct Bare {
     text: Field,
     /// As they are now: the index has no texts.
     documents: Vec<Vec<String>>,
+    /// The same, each in one.
+    joined: Vec<String>,
 }
 
 pub fn build(directory: &Path, plan: &Plan) -> Build<Bare> {
@@ -35,7 +39,8 @@ pub fn build(directory: &Path, plan: &Plan) -> Build<Bare> {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().expect("a reader");
         (reader, writer)
     });
-    Build { whole, indexing: whole, peer: Bare { reader, writer, number, text, documents } }
+    let joined = documents.iter().map(|texts| texts.join("\n")).collect();
+    Build { whole, indexing: whole, peer: Bare { reader, writer, number, text, documents, joined } }
 }
 
 fn entry(number: Field, text: Field, at: Number, texts: &[String]) -> TantivyDocument {
@@ -61,6 +66,16 @@ impl Bare {
         }
     }
 
+    /// The documents with matches, those with most first.
+    fn matched(&self, pattern: &str) -> Vec<Number> {
+        let pattern = regex(pattern);
+        let counts = self.joined.iter().map(|text| pattern.find_iter(text).count()).enumerate();
+        let mut found: Vec<_> =
+            counts.filter(|(_, count)| *count > 0).map(|(at, count)| (Reverse(count), at)).collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, document)| document).collect()
+    }
+
     fn numbers(&self, found: impl IntoIterator<Item = DocAddress>) -> Vec<Number> {
         let searcher = self.reader.searcher();
         let number = |address: DocAddress| {
@@ -79,14 +94,27 @@ impl Bare {
 
 impl Peer for Bare {
     fn ask(&mut self, question: &Question) -> usize {
-        self.best(question).len()
+        match question {
+            Question::Pattern(pattern) => self.matched(pattern).len().min(20),
+            _ => self.best(question).len(),
+        }
     }
 
     fn top(&mut self, question: &Question) -> Vec<Number> {
+        if let Question::Pattern(pattern) = question {
+            let mut best = self.matched(pattern);
+            best.truncate(20);
+            return best;
+        }
         self.numbers(self.best(question).into_iter().map(|(_, address)| address))
     }
 
     fn all(&mut self, question: &Question) -> Vec<Number> {
+        if let Question::Pattern(pattern) = question {
+            let mut all = self.matched(pattern);
+            all.sort_unstable();
+            return all;
+        }
         let query = self.query(question);
         let found = self.reader.searcher().search(&query, &DocSetCollector).expect("a search");
         let mut numbers = self.numbers(found);
@@ -94,12 +122,17 @@ impl Peer for Bare {
         numbers
     }
 
-    fn within(&mut self, _: &str) -> Vec<String> {
-        unreachable!("it has no texts to match")
+    fn within(&mut self, pattern: &str) -> Vec<String> {
+        let pattern = regex(pattern);
+        self.joined
+            .first()
+            .map(|text| pattern.find_iter(text).map(|found| found.as_str().to_owned()).collect())
+            .unwrap_or_default()
     }
 
     fn edit(&mut self, document: Number, block: usize, text: &str) -> Duration {
         text.clone_into(&mut self.documents[document][block + 1]);
+        self.joined[document] = self.documents[document].join("\n");
         timed(|| {
             self.writer.delete_term(Term::from_field_u64(self.number, document as u64));
             let entry = entry(self.number, self.text, document, &self.documents[document]);
@@ -111,4 +144,8 @@ impl Peer for Bare {
     }
 
     fn settle(&mut self) {}
+}
+
+fn regex(pattern: &str) -> Regex {
+    RegexBuilder::new(pattern).case_insensitive(true).build().expect("a pattern")
 }

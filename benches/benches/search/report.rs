@@ -4,8 +4,7 @@ use benches::measure::median;
 use benches::ratio::Ratio;
 use benches::saved::{Compared, ComparedRow, Unit, finite};
 
-pub const PEERS: [&str; 5] =
-    ["Leafbase", "FTS5 by block", "FTS5 by document", "FTS5 by document, stems", "bare tantivy"];
+pub const PEERS: [&str; 5] = ["Leafbase", "FTS5 by block", "FTS5 by document", "FTS5 by document, stems", "floor"];
 pub const LEAFBASE: usize = 0;
 pub const BY_BLOCK: usize = 1;
 pub const BY_DOCUMENT: usize = 2;

@@ -124,7 +124,8 @@ impl Report<'_> {
                 Some(Row { name: row.op.clone(), ratio, bar: None, other: None })
             })
         });
-        let title = "Leafbase's time over the floor: bare redb and rmp-serde, pulldown-cmark, tantivy".to_owned();
+        let title =
+            "Leafbase's time over the floor: bare redb and rmp-serde, pulldown-cmark, tantivy, regex".to_owned();
         let plot = Plot { title, below: "at 1 nothing is added to the floor", other: None, rows: rows.collect() };
         let image = self.draw("floors", &plot)?;
         self.put("floors", image.trim_start())
