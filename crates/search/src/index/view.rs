@@ -225,16 +225,21 @@ fn having(grams: &Table, required: &Required) -> Option<Vec<DocId>> {
         Required::Nothing => None,
         Required::Trigram(trigram) => Some(grams.documents(gram(*trigram))),
         Required::All(parts) => {
-            let mut lists = Vec::with_capacity(parts.len());
+            let mut lists: Vec<Vec<DocId>> = Vec::with_capacity(parts.len().min(AT_ONCE));
             for list in parts.iter().filter_map(|part| having(grams, part)) {
                 if list.is_empty() {
                     return Some(list);
                 }
                 lists.push(list);
+                if lists.len() == AT_ONCE {
+                    let left = all_of(lists)?;
+                    if left.is_empty() {
+                        return Some(left);
+                    }
+                    lists = vec![left];
+                }
             }
-            // The shortest first, so that there is little to look for in the others.
-            lists.sort_unstable_by_key(Vec::len);
-            lists.into_iter().reduce(|few, many| common(few, &many))
+            all_of(lists)
         }
         Required::Any(parts) => {
             let mut found = Vec::new();
@@ -244,6 +249,16 @@ fn having(grams: &Table, required: &Required) -> Option<Vec<DocId>> {
             Some(found)
         }
     }
+}
+
+/// So many lists are in memory before those that are in all of them are sought.
+const AT_ONCE: usize = 16;
+
+/// What is in all lists; none if there is no list.
+fn all_of(mut lists: Vec<Vec<DocId>>) -> Option<Vec<DocId>> {
+    // The shortest first, so that there is little to look for in the others.
+    lists.sort_unstable_by_key(Vec::len);
+    lists.into_iter().reduce(|few, many| common(few, &many))
 }
 
 /// Beside a list that is so many times as long each document is looked up by itself.

@@ -6,12 +6,15 @@ use regex_syntax::hir::Look;
 use super::row::{ByByte, LONGEST, Row, Set, ascii};
 use super::tree::Node;
 
+/// Whether there has to be a border of a word.
+type Border = bool;
+
 /// Letters in a row, and what holds at places between them.
 #[derive(Clone, Debug)]
 pub(crate) struct Exact {
     letters: ByByte,
     /// Behind how many of the letters each looks.
-    looks: Vec<(usize, Look)>,
+    looks: Vec<(usize, Border)>,
     /// Behind how many of them the row begins that is sought.
     sought: usize,
 }
@@ -33,7 +36,7 @@ impl Exact {
         for (number, node) in nodes.iter().enumerate() {
             match node {
                 Node::Letter(ranges) => sets.push(ascii(ranges)),
-                Node::Look(look) if is_at_words(*look) => looks.push((sets.len(), *look)),
+                Node::Look(look) if is_at_words(*look) => looks.push((sets.len(), !is_negated(*look))),
                 Node::Repeat { least, most, node, .. } if number == 0 || number == last || Some(*least) == *most => {
                     let Node::Letter(ranges) = node.as_ref() else { return None };
                     let times = usize::try_from(*least).ok().filter(|times| *times <= LONGEST)?;
@@ -42,6 +45,9 @@ impl Exact {
                 _ => return None,
             }
         }
+        // However often a pattern says it, it is looked at once.
+        looks.sort_unstable();
+        looks.dedup();
         let sought = sets.windows(sought.sets().len()).position(|sets| sets == sought.sets())?;
         Some(Self { letters: ByByte::of(&sets)?, looks, sought })
     }
@@ -52,17 +58,20 @@ impl Exact {
         if !self.letters.is_at(text.get(start..).unwrap_or_default()) {
             return false;
         }
-        self.looks.iter().all(|(number, look)| {
+        self.looks.iter().all(|(number, border)| {
             let at = start + number;
             let before = is_word(at.checked_sub(1).and_then(|before| text.get(before)));
-            let is_border = before != is_word(text.get(at));
-            is_border != matches!(look, Look::WordAsciiNegate | Look::WordUnicodeNegate)
+            *border == (before != is_word(text.get(at)))
         })
     }
 }
 
 const fn is_at_words(look: Look) -> bool {
     matches!(look, Look::WordAscii | Look::WordAsciiNegate | Look::WordUnicode | Look::WordUnicodeNegate)
+}
+
+const fn is_negated(look: Look) -> bool {
+    matches!(look, Look::WordAsciiNegate | Look::WordUnicodeNegate)
 }
 
 fn is_word(byte: Option<&u8>) -> bool {
