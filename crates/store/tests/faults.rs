@@ -482,3 +482,28 @@ fn a_record_that_was_written_in_vain_is_taken_back() {
     drop(store);
     assert!(told[0] > 3 && told[1] > 20, "{told:?}");
 }
+
+/// A store that had to be opened again still has what relaxed writes put, and the next durable write makes that durable, too.
+#[test]
+fn a_durable_write_takes_relaxed_ones_along_after_an_error() {
+    let mut reopened = 0;
+    for number in 1..60 {
+        let disk = Disk::new();
+        let store = open(&disk).unwrap();
+        let put = |key: &[u8], durability| {
+            store.write(WriteOptions::durability(durability), &mut |rows| rows.put(key, &[7; 100]))
+        };
+        for key in [b"a", b"b", b"c"] {
+            put(key, Durability::Durable).unwrap();
+        }
+        put(b"relaxed", Durability::Relaxed).unwrap();
+        disk.fail(Fault::Once(disk.operations() + number), io::ErrorKind::Other);
+        let flushed = store.flush();
+        disk.heal();
+        reopened += u32::from(flushed.is_err());
+        put(b"durable", Durability::Durable).unwrap();
+        let found = content(&open(&disk.moment().after(Loss::Unsynced, number)).unwrap()).unwrap();
+        assert!(found.contains_key(&b"durable"[..]) && found.contains_key(&b"relaxed"[..]), "operation {number}");
+    }
+    assert!(reopened > 0, "a flush fails");
+}

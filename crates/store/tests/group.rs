@@ -346,3 +346,29 @@ fn writers_side_by_side_keep_what_they_are_told() {
         side_by_side(seed, Some(Fault::OneIn(9)), kind);
     }
 }
+
+/// A flush whose outcome nobody can tell for now: a write that was made on top of it and waits is told of as done only if it stays.
+#[test]
+fn a_write_behind_a_flush_in_doubt_is_kept() {
+    let mut done = 0;
+    for failing in 1..40 {
+        let (store, file, _) = store();
+        add(&store, RELAXED, b"a", 1).unwrap();
+        file.close();
+        let wrote = thread::scope(|scope| {
+            let flush = scope.spawn(|| store.flush());
+            file.wait_for_a_sync();
+            let write = scope.spawn(|| add(&store, RELAXED, b"b", 1));
+            thread::sleep(Duration::from_millis(3));
+            file.open(failing);
+            let _ = flush.join().unwrap();
+            write.join().unwrap()
+        });
+        file.open(0);
+        done += usize::from(wrote.is_ok());
+        add(&store, DURABLE, b"c", 1).unwrap();
+        assert_eq!(published(&store, b"a"), 1, "{failing} failures");
+        assert_eq!(published(&store, b"b"), u64::from(wrote.is_ok()), "{failing} failures: {wrote:?}");
+    }
+    assert!(done > 0, "none is done");
+}

@@ -15,8 +15,9 @@ use leafbase_model::{Error, ErrorKind, Result};
 
 use super::view::{Bytes, Edits};
 
-/// Which part of the time that settling takes is waited for others.
+/// Which part of the time that settling takes is waited for others, and how long at most.
 const PATIENCE: u32 = 4;
+const MOST_PATIENCE: Duration = Duration::from_millis(2);
 
 /// All edits since a commit, and how many commits there were before them: later ones make part of them superfluous.
 #[derive(Clone, Default)]
@@ -170,7 +171,7 @@ impl Group {
 
     /// Waits for the writers met of late to join the batch that waits.
     fn gather<'g>(&self, mut state: MutexGuard<'g, State>) -> MutexGuard<'g, State> {
-        let patience = state.took / PATIENCE;
+        let patience = (state.took / PATIENCE).min(MOST_PATIENCE);
         let lacks =
             |state: &State| state.waiting.as_ref().is_some_and(|batch| batch.is_durable && batch.writers < state.met);
         if lacks(&state) && !patience.is_zero() {
@@ -247,6 +248,11 @@ pub(super) struct Settling<'g> {
 }
 
 impl Settling<'_> {
+    /// From here on it takes time: what was waited for before is none of it.
+    pub(super) fn begin(&mut self) {
+        self.of.began = Instant::now();
+    }
+
     /// Tells everybody what became of the batch, and gives what the one who settled it returns. `published` tells what is settled now.
     pub(super) fn end(mut self, result: Result<()>, published: impl FnOnce() -> Tip) -> Result<()> {
         self.is_told = true;

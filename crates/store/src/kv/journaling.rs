@@ -184,7 +184,8 @@ impl Journaling {
         }
     }
 
-    fn settled(&mut self) {
+    /// All writes survive.
+    pub(super) fn settled(&mut self) {
         self.touched.clear();
         self.touched_bytes = 0;
     }
@@ -228,9 +229,15 @@ impl Journaling {
         (in_use || self.mark.in_use).then(|| Mark { epoch: self.mark.epoch.after(edits), in_use })
     }
 
-    /// The file says this now. If it is something new, the journal is empty.
+    /// All writes are in the file, which says this now.
     pub(super) fn committed(&mut self, mark: Mark) {
         self.settled();
+        self.opened(mark);
+    }
+
+    /// The file was opened again, and says this. If it is something new, the journal is empty. What relaxed writes have put has still to go into the next
+    /// record, if it is not in the file.
+    pub(super) fn opened(&mut self, mark: Mark) {
         if mark == self.mark {
             return;
         }

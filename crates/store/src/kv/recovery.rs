@@ -57,21 +57,27 @@ impl RedbStore {
         Ok(())
     }
 
-    pub(super) fn reopen(&self, slot: &mut Slot) -> Result<Arc<Base>> {
+    fn reopen(&self, slot: &mut Slot) -> Result<Arc<Base>> {
         // The file is locked by the old handle: it goes first.
         let old = self.published().base.take();
         drop(old);
         slot.handle = None;
+        let (handle, base) = self.opened(slot)?;
+        slot.handle = Some(handle);
+        slot.quick_to_open = false;
+        Ok(base)
+    }
+
+    /// A handle on the file, which no other one has.
+    pub(super) fn opened(&self, slot: &mut Slot) -> Result<(Handle, Arc<Base>)> {
         let handle = Handle::open(&self.opener)?;
         let base = handle.base()?;
         handle.settle()?;
         let mark = handle.mark()?;
         if !self.read_only {
-            slot.journal.committed(mark);
+            slot.journal.opened(mark);
         }
-        slot.handle = Some(handle);
-        slot.quick_to_open = false;
-        Ok(base)
+        Ok((handle, base))
     }
 
     /// Finds out whether a commit that reported `error` took place: it is in the file whole or not at all.

@@ -17,7 +17,6 @@ use std::time::{Duration, Instant};
 use std::{fmt, mem, thread};
 
 use leafbase_model::{Error, ErrorKind, Result};
-use redb::Database;
 
 use super::base::Base;
 use super::group::{Batch, Ground, Group, Made, Outcome, Task, Ticket, Tip, copy};
@@ -35,6 +34,8 @@ use super::{Durability, KeyRange, Read, Snapshot, Store, Transaction, WriteOptio
 /// Writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and what a crash loses.
 const MAX_PENDING_KEYS: usize = 8_192;
 const MAX_PENDING_BYTES: usize = 8 << 20;
+/// How often a file is compacted at once, at most.
+const MOST_COMPACTIONS: usize = 8;
 /// How long compacting waits for readers to end. No snapshot begins meanwhile.
 pub(super) const READER_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -271,6 +272,7 @@ impl RedbStore {
         let old_base = published.base.replace(base);
         let old_edits = all_committed.then(|| {
             slot.pending_bytes = 0;
+            slot.journal.settled();
             published.commits += 1;
             mem::take(&mut published.edits)
         });
@@ -321,18 +323,22 @@ impl RedbStore {
     fn outcome(&self, ticket: &Ticket) -> Result<Outcome> {
         match self.group.wait(ticket) {
             Task::Go(outcome) => Ok(outcome),
-            Task::Settle(batch, settling) => {
-                let settled = self.settle_batch(batch);
+            Task::Settle(batch, mut settling) => {
+                let mut slot = self.slot();
+                settling.begin();
+                let settled = self.settle_batch(&mut slot, batch);
+                drop(slot);
                 settling.end(settled, || self.published().tip()).map(|()| Outcome::Done)
             }
         }
     }
 
     /// Makes writes survive as they ask for it, and publishes them.
-    fn settle_batch(&self, batch: Batch) -> Result<()> {
-        let mut slot = self.slot();
+    fn settle_batch(&self, slot: &mut Slot, batch: Batch) -> Result<()> {
         let Batch { mut tip, keys, bytes, is_durable, .. } = batch;
-        let published = self.published().tip();
+        // Whether an earlier commit took place has to be known first: if it did, all that is published by then counts as committed.
+        let (base, published) = self.mended(slot)?;
+        drop(base);
         if tip.commits != published.commits {
             tip = tip.laid_over(published, &keys);
         }
@@ -342,7 +348,7 @@ impl RedbStore {
         if !is_durable && fits {
             if !keys.is_empty() {
                 slot.journal.touch(keys, bytes);
-                self.hold(&mut slot, edits, pending_bytes);
+                self.hold(slot, edits, pending_bytes);
             }
             return Ok(());
         }
@@ -351,13 +357,13 @@ impl RedbStore {
         }
         match if fits { slot.journal.append(&edits, &keys, bytes) } else { Appended::Refused } {
             Appended::Done => {
-                self.hold(&mut slot, edits, pending_bytes);
+                self.hold(slot, edits, pending_bytes);
                 Ok(())
             }
-            Appended::Refused => self.commit(&mut slot, edits, false, false),
+            Appended::Refused => self.commit(slot, edits, false, false),
             Appended::Failed(error) => {
                 tracing::warn!(%error, "the journal failed: writes are commits from now on");
-                self.commit(&mut slot, edits, false, false).map_err(|error| self.retract(&mut slot, error))
+                self.commit(slot, edits, false, false).map_err(|error| self.retract(slot, error))
             }
         }
     }
@@ -369,8 +375,8 @@ impl RedbStore {
         drop(old);
     }
 
-    /// Lets `work` have the redb handle while nobody reads.
-    fn alone<T>(&self, slot: &mut Slot, work: impl FnOnce(&mut Database) -> Result<T, redb::Error>) -> Result<T> {
+    /// Compacts the file, which holds all writes, while nobody reads: those who want to wait.
+    fn compact_alone(&self, slot: &mut Slot) -> Result<()> {
         let mut published = self.published();
         let Some(mut base) = published.base.take() else { return Err(closed()) };
         let started = Instant::now();
@@ -385,11 +391,29 @@ impl RedbStore {
             }
             thread::sleep(Duration::from_millis(1));
         }
-        let Some(handle) = &mut slot.handle else { return Err(closed()) };
-        let result = handle.alone(work);
-        // Where this fails the next call opens the file again.
-        published.base = handle.base().ok();
-        result
+        slot.quick_to_open = false;
+        let mut bytes = self.opener.bytes()?;
+        for round in 0..MOST_COMPACTIONS {
+            let Some(handle) = &mut slot.handle else { return Err(closed()) };
+            if let Err(error) = handle.alone(compact_when_unread) {
+                // Where there is no base the next call opens the file again.
+                published.base = handle.base().ok();
+                return if round == 0 { Err(error) } else { Ok(()) };
+            }
+            // redb stops at the first page from the end that finds no room of its size, mostly its own account of its pages. As it closes it writes that anew,
+            // as far in front as it can, and cuts off what is behind: so it is closed, opened, and asked again as long as that helps.
+            slot.handle = None;
+            let Ok((handle, base)) = self.opened(slot) else { return Ok(()) };
+            slot.handle = Some(handle);
+            slot.quick_to_open = true;
+            let before = mem::replace(&mut bytes, self.opener.bytes().unwrap_or_default());
+            if bytes >= before || round + 1 == MOST_COMPACTIONS {
+                published.base = Some(base);
+                break;
+            }
+            drop(base);
+        }
+        Ok(())
     }
 
     fn flush_with(&self, slot: &mut Slot, is_last: bool) -> Result<()> {
@@ -486,20 +510,7 @@ impl Store for RedbStore {
         // Pages are moved as they are: those that are damaged must not get checksums that make them right.
         let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
         self.mended_view(&mut slot)?.scan(all, &mut |_, _| Ok(ControlFlow::Continue(())))?;
-        let mut bytes = self.bytes()?;
-        loop {
-            slot.quick_to_open = false;
-            self.alone(&mut slot, compact_when_unread)?;
-            // redb stops at the first page from the end that finds no room of its size, mostly its own account of its pages. As it closes it writes that anew,
-            // as far in front as it can, and cuts off what is behind: so it is closed, opened, and asked again as long as that helps.
-            let Ok(base) = self.reopen(&mut slot) else { return Ok(()) };
-            self.publish(&mut slot, base, true);
-            slot.quick_to_open = true;
-            let before = mem::replace(&mut bytes, self.bytes()?);
-            if bytes >= before {
-                return Ok(());
-            }
-        }
+        self.compact_alone(&mut slot)
     }
 
     /// Readers go on meanwhile, and a store that is open for reading only can be verified too.
