@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use leafbase::{BlockId, BlockPatch, Connection, Error, ErrorKind, Fetch, Result, UpdateBlocks};
+use leafbase::{BlockId, BlockPatch, Connection, Durability, Error, ErrorKind, Fetch, Result, UpdateBlocks};
 use leafbase_store::testkit::{Disk, Fault as DiskFault, Loss};
 
 use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
@@ -14,7 +14,7 @@ use crate::world::scan::{check, unopenable};
 
 pub const KIND: Kind = Kind {
     name: "writers",
-    says: "four writers at once, on a disk that fails now and then and loses power at any operation, five ways",
+    says: "four writers at once, some of whose writes are relaxed, on a disk that fails now and then and loses power at any operation, five ways",
     weight: 2,
     least: Least::Trials(2_000),
     trial: |seed| Run::new(seed, false).play(),
@@ -153,6 +153,13 @@ impl Scene {
         let text = format!("{number} of {own}");
         // What is refused stands behind what would be written.
         let is_refused = number % 5 == 4;
+        // One in three is relaxed, and the first writer flushes now and then: what that gives is told by the writes after it.
+        let is_relaxed = number % 3 == 1;
+        let promised = if is_relaxed { Durability::Relaxed } else { Durability::Durable };
+        let notes = &notes.with_durability(promised);
+        if number % 4 == 3 && self.own.first() == Some(&own) {
+            let _ = self.machine.space.flush();
+        }
         let last = if is_refused { BlockId::from_bytes([9; 16]) } else { own };
         let blocks = [self.shared, last].map(|block| BlockPatch::markdown(block, text.clone()));
         match notes.update_blocks(UpdateBlocks::new(blocks)) {
@@ -161,7 +168,7 @@ impl Scene {
             }
             Ok(_) => {
                 told.done += 1;
-                if told.open == 0 {
+                if told.open == 0 && !is_relaxed {
                     told.acknowledged.push((self.machine.disk.operations(), told.done));
                 }
             }
