@@ -87,3 +87,29 @@ fn a_connection_chooses_what_its_writes_promise() {
     let texts = texts_after_a_loss();
     assert!(texts.contains("passport") && texts.contains("tickets"), "{texts}");
 }
+
+/// An index must not know of what may be lost. That takes a record of the journal, and no commit of the store's file.
+#[test]
+fn an_index_that_catches_up_makes_durable_what_was_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let builder = || Space::builder().search_indexing(SearchIndexing::OnDemand);
+    let space = builder().create(directory.path().join("space")).unwrap();
+    let (sure, typing) = (space.connect(), space.connect().with_durability(Durability::Relaxed));
+    let document = ["Trip", "Packing", "Tickets"].map(|title| sure.create_document(title).unwrap().id())[0];
+    space.flush_search().unwrap();
+    let files = || {
+        ["space.redb", "space.journal"].map(|name| std::fs::read(directory.path().join("space").join(name)).unwrap())
+    };
+    let mut before = files();
+    for (word, notes, writes) in [("passport", &typing, true), ("visa", &sure, false)] {
+        notes.insert_markdown(word, Position::end_of(document)).unwrap();
+        let written = files();
+        assert_eq!(written[1] == before[1], writes, "only what is durable is in the journal: {word}");
+        space.flush_search().unwrap();
+        let indexed = files();
+        assert!(indexed[0] == before[0], "the store's file is as it was: {word}");
+        assert_eq!(indexed[1] != written[1], writes, "{word}");
+        assert_eq!(sure.search(word).unwrap().len(), 1);
+        before = indexed;
+    }
+}

@@ -84,8 +84,9 @@ impl<S: Sight> Connection<S> {
     /// The same connection, whose writes promise this when they return, whatever [`SpaceBuilder::durability`](crate::SpaceBuilder::durability) says:
     /// one for what an editor saves with each key, another for what must not be lost.
     ///
-    /// A durable write makes all relaxed ones before it durable as well. A crash takes the relaxed ones after the last durable write, flush or close, all after
-    /// one point.
+    /// A durable write makes all relaxed ones before it durable as well. A crash takes the last relaxed ones, all after one point, and none from before the last
+    /// durable write, flush or close. A relaxed write does not wait for the disk, unless another thread's durable one is on its way there: it may
+    /// build on that, and returns when that is sure.
     ///
     /// ```
     /// use leafbase::{Durability, Space};

@@ -151,8 +151,8 @@ pub enum Durability {
     #[default]
     Durable,
     /// The write is visible to every later read, and survives once a later durable write, a flush or a close of the space
-    /// has returned. A crash before that loses it, together with every relaxed write after the last durable one: never some
-    /// of them, and never half of one.
+    /// has returned. A crash before that may lose it, together with every relaxed write after it: the last ones, all after one point, and
+    /// never half of one.
     Relaxed,
 }
 

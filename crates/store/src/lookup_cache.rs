@@ -77,10 +77,10 @@ impl Kept {
 }
 
 impl LookupCache {
-    /// The epoch of the state committed last; none while a write commits. A snapshot is of an epoch if it is told before
-    /// and after taking it.
+    /// The epoch of the state committed last; mostly none while a write commits. Asked once, it may be told although one was under way: another one has
+    /// ended meanwhile. A snapshot is of an epoch if it is told before and after taking it.
     pub(crate) fn epoch(&self) -> Option<Epoch> {
-        // In this order: what ended is never more than what began, so both are equal only if nothing was under way when the first was read.
+        // In this order: what ended is never more than what began.
         let begun = self.begun.load(Ordering::SeqCst);
         let ended = self.ended.load(Ordering::SeqCst);
         (begun == ended).then_some(begun)

@@ -10,7 +10,7 @@ use crate::backup;
 use crate::check::{self, CheckReport};
 use crate::edges::Extractor;
 use crate::keyspaces::{self, DOCUMENTS, FOLDERS, PLACES};
-use crate::kv::{KeyRange, Snapshot, Store, Transaction, WriteOptions};
+use crate::kv::{Durability, KeyRange, Snapshot, Store, Transaction, WriteOptions};
 use crate::lookup_cache::{Epoch, LookupCache};
 use crate::reader::{self, Known, Reader};
 use crate::records;
@@ -256,11 +256,20 @@ impl SpaceStore {
         self.store.compact()
     }
 
-    /// Makes every write that has returned survive the loss of power.
+    /// Makes every write that has returned survive the loss of power, in the store's file.
     ///
     /// # Errors
     /// What the store reports.
     pub fn flush(&self) -> Result<()> {
         self.store.flush()
+    }
+
+    /// Makes every write that has returned survive the loss of power as a small durable write does, which may be for less. Nothing is written if
+    /// all of them do.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn make_durable(&self) -> Result<()> {
+        self.store.write(WriteOptions::durability(Durability::Durable), &mut |_| Ok(()))
     }
 }

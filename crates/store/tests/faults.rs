@@ -185,9 +185,42 @@ fn a_disk_that_fails_again_and_again() {
     }
 }
 
+/// One on which a file that becomes longer takes room, and one on which what is written first to a new place does.
+fn disks() -> [(&'static str, Disk); 2] {
+    [("at once", Disk::new().takes_room_at_once()), ("when it is written", Disk::new())]
+}
+
 #[test]
 fn a_disk_that_is_full() {
-    let disk = Disk::new();
+    for (when, disk) in disks() {
+        let store = open(&disk).unwrap();
+        for number in 0..3 {
+            write_step(&store, number).unwrap();
+        }
+        disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+        let mut before = content(&store).unwrap();
+        for length in [4 << 20, 200_000, 3_000, 4 << 20] {
+            let value = vec![1; length];
+            let written = store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"value", &value));
+            match written {
+                // What is free in the file may suffice.
+                Ok(()) if length < 1 << 20 => drop(before.insert(b"value".to_vec(), value)),
+                written => {
+                    assert_eq!(written.unwrap_err().kind(), ErrorKind::NoSpace, "{length} bytes, room taken {when}")
+                }
+            }
+            assert_eq!(content(&store).unwrap(), before, "{length} bytes, room taken {when}");
+            let reopened = open(&disk.after_power_loss(0)).unwrap();
+            assert_eq!(content(&reopened).unwrap(), before, "{length} bytes, room taken {when}: after a loss of power");
+        }
+        drop(store);
+        assert_eq!(content(&open(&disk).unwrap()).unwrap(), before, "opened while it is full, room taken {when}");
+    }
+}
+
+#[test]
+fn a_disk_that_was_full() {
+    let disk = Disk::new().takes_room_at_once();
     let store = open(&disk).unwrap();
     for number in 0..3 {
         write_step(&store, number).unwrap();
@@ -366,7 +399,7 @@ fn a_journal_that_is_damaged_or_gone_is_told() {
 
 #[test]
 fn a_journal_without_room_is_done_without() {
-    let disk = Disk::new();
+    let disk = Disk::new().takes_room_at_once();
     let store = journaled(&disk, 1);
     // One for the store's file, which has room for a row.
     disk.fail(Fault::Full, io::ErrorKind::StorageFull);
@@ -375,6 +408,81 @@ fn a_journal_without_room_is_done_without() {
     }
     let powerless = disk.after_power_loss(0);
     assert_eq!(content(&open(&powerless).unwrap()).unwrap().len(), 9);
+}
+
+#[test]
+fn a_journal_that_has_no_room_to_grow_takes_nothing_back_that_was_not_written() {
+    /// The file of a journal becomes longer by so much.
+    const STEP: usize = 256 << 10;
+    /// What a record of one value under a key of one byte has beside the value.
+    const REST: usize = 32 + 8 + 1;
+    for left in (0..64).step_by(8) {
+        let disk = Disk::new();
+        let store = journaled(&disk, 2);
+        let put = |key: u8, length: usize| {
+            let value = vec![key; length];
+            store.write(WriteOptions::default(), &mut |transaction| transaction.put(&[key], &value))
+        };
+        // The second write made the journal. Three records leave so many bytes of it.
+        for (key, record) in [(10, 100_000), (11, 100_000), (12, STEP - 200_000 - left)] {
+            put(key, record - REST).unwrap();
+        }
+        let before = content(&store).unwrap();
+        disk.fail(Fault::Full, io::ErrorKind::StorageFull);
+        assert_eq!(put(13, 60_000).unwrap_err().kind(), ErrorKind::NoSpace, "{left} bytes left");
+        assert_eq!(content(&store).unwrap(), before, "{left} bytes left");
+        assert_eq!(content(&open(&disk.after_power_loss(0)).unwrap()).unwrap(), before, "{left} bytes left");
+        disk.heal();
+        put(13, 60_000).unwrap();
+        assert_eq!(content(&store).unwrap().len(), before.len() + 1);
+    }
+}
+
+/// A key goes back to what the file says of it, while the journal says something else, and the commit of that fails.
+#[test]
+fn a_commit_that_did_not_take_place_is_told_from_one_that_changes_nothing() {
+    let put = |store: &RedbStore, value: &[u8], durability| {
+        store.write(WriteOptions::durability(durability), &mut |transaction| transaction.put(b"key", value))
+    };
+    let (mut done, mut refused) = (0, 0);
+    for is_flush in [true, false] {
+        for (first, count) in (1..40).flat_map(|first| [1, 3, 6, 10].map(|count| (first, count))) {
+            let disk = Disk::new();
+            let store = open(&disk).unwrap();
+            for _ in 0..4 {
+                put(&store, b"in the file", Durability::Durable).unwrap();
+            }
+            store.flush().unwrap();
+            put(&store, b"in the journal", Durability::Durable).unwrap();
+            let fail = || {
+                let from = disk.operations() + first;
+                disk.fail(Fault::Between(from, from + count), io::ErrorKind::Other);
+            };
+            let returned = if is_flush {
+                put(&store, b"in the file", Durability::Relaxed).unwrap();
+                fail();
+                store.flush()
+            } else {
+                fail();
+                put(&store, b"in the file", Durability::Durable)
+            };
+            disk.heal();
+            let lost = content(&open(&disk.moment().after(Loss::Unsynced, 0)).unwrap()).unwrap();
+            match returned {
+                Ok(()) => {
+                    done += 1;
+                    let case = (is_flush, first, count);
+                    assert_eq!(
+                        lost.get(&b"key"[..]).unwrap(),
+                        b"in the file",
+                        "flushed, first and count of faults: {case:?}"
+                    );
+                }
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(done > 20 && refused > 20, "{done} {refused}");
 }
 
 #[test]

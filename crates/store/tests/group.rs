@@ -38,6 +38,8 @@ struct State {
     is_closed: bool,
     /// How many writes and syncs are still to fail.
     failing: usize,
+    /// Whether there is no room for the file to become longer.
+    is_full: bool,
     waiting: usize,
     syncs: usize,
 }
@@ -100,6 +102,9 @@ impl StorageBackend for Gated {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
+        if self.gate.state.lock().unwrap().is_full && len > self.below().len()? {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         self.below().set_len(len)
     }
 
@@ -145,6 +150,9 @@ fn published(store: &dyn Store, key: &[u8]) -> u64 {
     number(&*store.snapshot().unwrap(), key).unwrap()
 }
 
+/// Numbers from here on are put together with a value that is long.
+const LONG: u64 = 1 << 40;
+
 /// What a closure makes of the number it finds; none if it refuses.
 type Decide<'s> = Box<dyn FnMut(u64) -> Option<u64> + Send + 's>;
 
@@ -165,7 +173,12 @@ fn behind_a_sync<'s>(
                     let decided = decide(number(transaction, b"a")?);
                     ran.store(true, Ordering::Release);
                     match decided {
-                        Some(number) => transaction.put(b"a", &number.to_be_bytes()),
+                        Some(number) => {
+                            if number >= LONG {
+                                transaction.put(b"long", &vec![1; 4 << 20])?;
+                            }
+                            transaction.put(b"a", &number.to_be_bytes())
+                        }
                         None => Err(Error::validation("refused")),
                     }
                 })
@@ -234,6 +247,26 @@ fn what_read_a_write_that_failed_runs_again_without_it() {
     assert!(outcomes[1..].iter().all(Result::is_ok), "{outcomes:?}");
     assert_eq!(seen.into_inner().unwrap()[..3], [0, 100, 101], "they had run on what was not settled yet");
     assert_eq!(published(&store, b"a"), 1 + 2 + 3);
+}
+
+#[test]
+fn a_write_that_finds_no_room_takes_none_of_its_batch_with_it() {
+    let (store, file, gate) = store();
+    file.state.lock().unwrap().is_full = true;
+    let plus = |more: u64| Box::new(move |seen: u64| Some(seen + more)) as Box<_>;
+    let writes = vec![
+        (DURABLE, plus(1)),
+        (DURABLE, plus(10)),
+        (RELAXED, plus(100)),
+        (DURABLE, plus(LONG)),
+        (DURABLE, plus(1_000)),
+        (RELAXED, Box::new(|seen: u64| (seen >= LONG).then_some(0_u64)) as Box<_>),
+    ];
+    let outcomes = behind_a_sync((&store, &gate), writes, || gate.open(0));
+    let kinds: Vec<_> = outcomes.iter().map(|outcome| outcome.as_ref().map_err(Error::kind).err()).collect();
+    let (refused, none) = (Some(ErrorKind::Validation), Some(ErrorKind::NoSpace));
+    assert_eq!(kinds, [None, None, None, none, None, refused], "{outcomes:?}");
+    assert_eq!(published(&store, b"a"), 1_111, "the last one had seen what is not there, and looked again");
 }
 
 /// What a writer was told.

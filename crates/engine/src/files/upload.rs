@@ -14,7 +14,7 @@ use crate::space::Space;
 
 /// Chunks of one transaction: with the copies on their way, an upload takes some MiB.
 const CHUNKS: usize = 16;
-/// Nothing has to last before the last write, which is as durable as the space is.
+/// Nothing has to last before the last write, which is as durable as the connection says.
 const RELAXED: Durability = Durability::Relaxed;
 
 /// A file whose bytes are stored, and that is none of the space yet. Unless it is kept its bytes go with it: so they do however

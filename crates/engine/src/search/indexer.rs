@@ -437,7 +437,7 @@ impl Indexer {
 
     /// Lets what was written survive the loss of power: an index on disk that knew of lost writes would tell of them for ever.
     fn make_durable(&self, store: &SpaceStore, generation: &Generation) -> Result<()> {
-        if self.flushes.load(Ordering::SeqCst) && generation.is_on_disk() { store.flush() } else { Ok(()) }
+        if self.flushes.load(Ordering::SeqCst) && generation.is_on_disk() { store.make_durable() } else { Ok(()) }
     }
 
     /// Puts what was changed since into the index; makes one if there is none, or it fails.

@@ -2,8 +2,9 @@
 //!
 //! A closure runs alone, on what the one before it made, whether that is settled yet or not. Then its edits join the batch that waits,
 //! and the first writer that finds no batch being settled settles the one that waits, with all that is in it, while the next closures run.
-//! Nobody is told anything before the batch is settled: neither the writer, nor a snapshot. If it fails, all in it have failed, and those
-//! whose closures had read it run them again.
+//! Nobody is told anything before the batch is settled: neither the writer, nor a snapshot. If it fails, and none of it is there, those in it run their
+//! closures again, each alone: it may have been one of them that asked for too much. Those whose closures had read it run them again, too. Where
+//! it is not known what is there, all in it have failed.
 //!
 //! Where a sync takes long, the writers of the batch before it come back sooner than it would end: so who is about to settle waits for as many as were met last, for a
 //! quarter of that time at most. If they do not come, they are not waited for again. A writer alone is its own batch, and waits for nobody.
@@ -60,6 +61,8 @@ pub(super) type Ticket = Arc<OnceLock<Outcome>>;
 pub(super) enum Outcome {
     Done,
     Failed(Arc<Error>),
+    /// It failed with all the writes that are in it, and none of them is there.
+    Together,
     /// It was made on one that failed, and is not there either.
     Groundless,
 }
@@ -101,6 +104,8 @@ struct State {
     took: Duration,
     /// How many batches have failed.
     failures: u64,
+    /// How many wait to be told that one is settled: to tell nobody is a call of the system, too.
+    listeners: usize,
 }
 
 impl Group {
@@ -165,7 +170,9 @@ impl Group {
                     return Task::Settle(batch, settling);
                 }
             }
+            state.listeners += 1;
             state = self.settled.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.listeners -= 1;
         }
     }
 
@@ -206,8 +213,11 @@ impl Group {
                 batch.tip = batch.tip.laid_over(published, &batch.keys);
             }
         }
+        let has_listeners = state.listeners > 0;
         drop(state);
-        self.settled.notify_all();
+        if has_listeners {
+            self.settled.notify_all();
+        }
         // Freeing them must not hold up a writer.
         drop((settled, groundless));
     }
@@ -253,12 +263,25 @@ impl Settling<'_> {
         self.of.began = Instant::now();
     }
 
-    /// Tells everybody what became of the batch, and gives what the one who settled it returns. `published` tells what is settled now.
-    pub(super) fn end(mut self, result: Result<()>, published: impl FnOnce() -> Tip) -> Result<()> {
+    /// Tells everybody what became of the batch, and who settled it, too. `published` tells what is settled now, which is not known if the batch is
+    /// in doubt.
+    pub(super) fn end(
+        mut self,
+        result: Result<()>,
+        is_in_doubt: bool,
+        published: impl FnOnce() -> Tip,
+    ) -> Result<Outcome> {
         self.is_told = true;
-        let outcome = result.as_ref().map_or_else(|error| Outcome::Failed(Arc::new(copy(error))), |()| Outcome::Done);
-        self.group.settled(&self.of, outcome, published);
-        result
+        let outcome = match &result {
+            Ok(()) => Outcome::Done,
+            Err(_) if self.of.writers > 1 && !is_in_doubt => Outcome::Together,
+            Err(error) => Outcome::Failed(Arc::new(copy(error))),
+        };
+        self.group.settled(&self.of, outcome.clone(), published);
+        match outcome {
+            Outcome::Failed(_) => result.map(|()| outcome),
+            told => Ok(told),
+        }
     }
 }
 

@@ -106,7 +106,11 @@ impl Journal {
         let zeros = vec![0; usize::try_from(STEP).unwrap_or_default()];
         self.file.set_len(length)?;
         while self.length < length {
-            self.file.write(self.length, &zeros)?;
+            if let Err(error) = self.file.write(self.length, &zeros) {
+                // A length that there is no room for is of no use: where a record is taken back, nothing could be written, either.
+                let _ = self.file.set_len(self.length);
+                return Err(error);
+            }
             self.length += STEP;
         }
         Ok(())

@@ -7,12 +7,20 @@ use leafbase_model::{Error, ErrorKind, Result};
 use super::base::Base;
 use super::failure::from_io;
 use super::group::Tip;
+use super::journaling::Mark;
 use super::opener::Handle;
 use super::redb_store::{RedbStore, Slot};
 use super::view::{Edits, View};
 
 /// How often a failed store is opened again before a call gives up; the next call tries anew.
 const REOPENINGS: usize = 3;
+
+/// A commit of which it is not known whether it took place.
+pub(super) struct Doubtful {
+    pub(super) edits: Edits,
+    /// What the file says of the journal if it did; none if it says the same either way.
+    pub(super) mark: Option<Mark>,
+}
 
 const IN_DOUBT: &str =
     "the store is unavailable: its file cannot be opened again, and whether this write took place shows when it can";
@@ -47,7 +55,8 @@ impl RedbStore {
 
     fn try_mend(&self, slot: &mut Slot) -> Result<()> {
         let base = self.reopen(slot)?;
-        let all_committed = slot.unresolved.as_ref().map_or(Ok(false), |edits| holds(&base, edits))?;
+        let all_committed =
+            slot.unresolved.as_ref().map_or(Ok(false), |commit| took_place(&base, slot.journal.mark(), commit))?;
         if slot.is_record_in_doubt {
             slot.journal.retract().map_err(|error| from_io("the journal could not be written", error))?;
             slot.is_record_in_doubt = false;
@@ -81,16 +90,16 @@ impl RedbStore {
     }
 
     /// Finds out whether a commit that reported `error` took place: it is in the file whole or not at all.
-    pub(super) fn settle(&self, slot: &mut Slot, edits: Edits, error: Error) -> Result<()> {
+    pub(super) fn settle(&self, slot: &mut Slot, commit: Doubtful, error: Error) -> Result<()> {
         for _ in 0..REOPENINGS {
             let Ok(base) = self.reopen(slot) else { continue };
-            let Ok(committed) = holds(&base, &edits) else { continue };
+            let Ok(committed) = took_place(&base, slot.journal.mark(), &commit) else { continue };
             self.publish(slot, base, committed);
             return if committed { Ok(()) } else { Err(error) };
         }
         self.published().base = None;
         slot.handle = None;
-        slot.unresolved = Some(edits);
+        slot.unresolved = Some(commit);
         Err(unavailable(IN_DOUBT, error))
     }
 
@@ -107,7 +116,13 @@ impl RedbStore {
     }
 }
 
-/// Whether the file holds every one of `edits`. An edit that changes nothing is held either way, and it doesn't matter.
+/// Whether a commit took place, by what the file says of the journal and by what it holds. A commit that ends what the journal has may change
+/// nothing of what the file held before that: it is known by its mark.
+fn took_place(base: &Base, mark: Mark, commit: &Doubtful) -> Result<bool> {
+    commit.mark.map_or_else(|| holds(base, &commit.edits), |expected| Ok(mark == expected))
+}
+
+/// Whether the file holds every one of `edits`. An edit that changes nothing is held either way, and it doesn't matter: no journal says otherwise.
 fn holds(base: &Base, edits: &Edits) -> Result<bool> {
     for (key, edit) in edits {
         let mut equal = false;

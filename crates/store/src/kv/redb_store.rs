@@ -27,7 +27,7 @@ use super::journaling::{Appended, JOURNAL_FILE, Journaling, Place};
 use super::lock::Lock;
 use super::opener::{Failed, Handle, Opener, Source, compact_when_unread, create_file, read_only};
 use super::options::OpenOptions;
-use super::recovery::closed;
+use super::recovery::{Doubtful, closed};
 use super::view::{Draft, Edits, View};
 use super::{Durability, KeyRange, Read, Snapshot, Store, Transaction, WriteOptions};
 
@@ -81,8 +81,8 @@ pub(super) struct Slot {
     pending_bytes: usize,
     /// Whether the last commit lets a crash be recovered from without reading the whole file.
     pub(super) quick_to_open: bool,
-    /// Edits of a commit that failed, when the file could not be opened to see whether it holds them.
-    pub(super) unresolved: Option<Edits>,
+    /// A commit that failed, when the file could not be opened to see whether it took place.
+    pub(super) unresolved: Option<Doubtful>,
     /// Whether the journal may hold a record of a write that did not take place.
     pub(super) is_record_in_doubt: bool,
 }
@@ -295,7 +295,7 @@ impl RedbStore {
                 drop(self.mended_view(slot));
                 return Err(error);
             }
-            Err(Failed::InDoubt(error)) => return self.settle(slot, edits, error),
+            Err(Failed::InDoubt(error)) => return self.settle(slot, Doubtful { edits, mark }, error),
         }
         slot.quick_to_open = quick_repair;
         slot.journal.committed(mark.unwrap_or(slot.journal.mark()));
@@ -305,7 +305,7 @@ impl RedbStore {
             // It is committed: the old base with all edits over it reads the same, until the file is opened again.
             handle.health.mark_broken();
             self.published().edits = edits.clone();
-            slot.unresolved = Some(edits);
+            slot.unresolved = Some(Doubtful { edits, mark });
         }
         Ok(())
     }
@@ -327,9 +327,18 @@ impl RedbStore {
                 let mut slot = self.slot();
                 settling.begin();
                 let settled = self.settle_batch(&mut slot, batch);
+                let is_in_doubt = slot.unresolved.is_some() || slot.is_record_in_doubt;
                 drop(slot);
-                settling.end(settled, || self.published().tip()).map(|()| Outcome::Done)
+                settling.end(settled, is_in_doubt, || self.published().tip())
             }
+        }
+    }
+
+    /// Waits for all that other writers have made, while none of them makes more.
+    fn wait_for_others(&self) {
+        while let Some((_, ticket)) = self.group.ground().unsettled {
+            // Those whose it is are told.
+            drop(self.outcome(&ticket));
         }
     }
 
@@ -458,8 +467,12 @@ impl Store for RedbStore {
         if self.read_only {
             return Err(read_only());
         }
+        let mut is_alone = false;
         loop {
-            let turn = self.turn();
+            let mut turn = Some(self.turn());
+            if is_alone {
+                self.wait_for_others();
+            }
             let ground = self.group.ground();
             let (view, commits) = self.view_over(&ground)?;
             let mut draft = Draft::new(view);
@@ -480,13 +493,18 @@ impl Store for RedbStore {
                 };
                 ticket
             };
+            if !is_alone {
+                turn = None;
+            }
+            let outcome = self.outcome(&ticket);
             drop(turn);
-            match (self.outcome(&ticket), refused) {
+            match (outcome, refused) {
                 (Ok(Outcome::Done), refused) => return refused.map_or(Ok(()), Err),
                 (Ok(Outcome::Failed(error)), None) => return Err(copy(&error)),
                 (Err(error), None) => return Err(error),
+                (Ok(Outcome::Together), None) => is_alone = true,
                 // What the closure read is not there.
-                (Ok(Outcome::Groundless), _) | (Ok(Outcome::Failed(_)) | Err(_), Some(_)) => {}
+                (Ok(Outcome::Groundless), _) | (Ok(Outcome::Failed(_) | Outcome::Together) | Err(_), Some(_)) => {}
             }
         }
     }

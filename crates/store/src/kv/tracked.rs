@@ -3,6 +3,9 @@
 //! After a failed sync an operating system may take the lost pages for written: they are read as if they were there, the next
 //! sync succeeds without them, and they are gone after a loss of power. redb would build on them. So before a store is opened
 //! again, whatever is read at those places is written and synced once more: then what is seen is what is there.
+//!
+//! What could not even be written is no such place: redb puts pages where nothing is that counts, and refers to them only when all are written. On a
+//! full disk a place may have no room for bytes at all, and to ask for it again would keep the store closed for as long.
 
 use std::io;
 use std::ops::Bound;
@@ -19,6 +22,9 @@ impl Unsynced {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Where redb's header is: the one place that is written anew in each commit.
+const HEADER: u64 = 0;
 
 /// The bytes below redb, watched.
 #[derive(Debug)]
@@ -81,8 +87,11 @@ impl StorageBackend for Tracked {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.unsynced.places().push((offset, data.len()));
-        self.below.write(offset, data)
+        let written = self.below.write(offset, data);
+        if written.is_ok() || offset == HEADER {
+            self.unsynced.places().push((offset, data.len()));
+        }
+        written
     }
 
     fn close(&self) -> io::Result<()> {

@@ -36,7 +36,7 @@ pub enum Fault {
     From(u64),
     /// From the first of these up to the second, which is done again.
     Between(u64, u64),
-    /// Whatever makes the store's file longer, or puts bytes into another one.
+    /// Whatever takes room: see [`Disk::takes_room_at_once`].
     Full,
     /// One in so many, spread irregularly.
     OneIn(u64),
@@ -65,13 +65,20 @@ struct State {
     syncs: u64,
     /// How many bytes fit.
     limit: Option<u64>,
+    /// Whether a file that becomes longer takes room.
+    takes_room_at_once: bool,
 }
+
+/// Room is taken by so many bytes at a time.
+const BLOCK: usize = 4 << 10;
 
 /// The bytes of a file.
 #[derive(Clone, Default)]
 struct Content {
     /// What reads see.
     visible: Vec<u8>,
+    /// Which blocks of it take no room: it became longer, and nothing was written there yet.
+    holes: BTreeSet<usize>,
     /// What a loss of power leaves, if it leaves nothing that was not synced.
     durable: Arc<Vec<u8>>,
     unsynced: Vec<Change>,
@@ -86,10 +93,31 @@ enum Change {
 impl Content {
     /// Of which nothing can be lost.
     fn kept(bytes: Vec<u8>) -> Self {
-        Self { visible: bytes.clone(), durable: Arc::new(bytes), unsynced: Vec::new() }
+        Self { visible: bytes.clone(), holes: BTreeSet::new(), durable: Arc::new(bytes), unsynced: Vec::new() }
+    }
+
+    /// How many bytes take room.
+    fn used(&self) -> usize {
+        self.visible.len().saturating_sub(self.holes.len() * BLOCK)
+    }
+
+    /// The blocks that a write there would take room for.
+    fn missing(&self, offset: usize, length: usize) -> std::collections::btree_set::Range<'_, usize> {
+        self.holes.range(offset / BLOCK..(offset + length).div_ceil(BLOCK))
+    }
+
+    /// Becomes longer or shorter; what it becomes longer by are holes.
+    fn stretch(&mut self, length: usize) {
+        let whole = self.visible.len().div_ceil(BLOCK);
+        drop(self.holes.split_off(&length.div_ceil(BLOCK)));
+        self.holes.extend(whole..length.div_ceil(BLOCK));
+        self.set_length(length);
     }
 
     fn write(&mut self, offset: usize, data: &[u8]) {
+        for block in self.missing(offset, data.len()).copied().collect::<Vec<_>>() {
+            self.holes.remove(&block);
+        }
         put(&mut self.visible, offset, data);
         self.unsynced.push(Change::Write(offset, data.to_vec()));
     }
@@ -173,6 +201,13 @@ impl Disk {
     /// Lets no more than so many bytes fit from now on; or any number.
     pub fn limit(&self, bytes: Option<u64>) {
         self.state().limit = bytes;
+    }
+
+    /// From now on a file takes room as soon as it becomes longer, as some file systems have it. Else what it becomes longer by is a hole, as on
+    /// Linux: what is written there first takes room, and where there is none, a write has been done in part.
+    pub fn takes_room_at_once(self) -> Self {
+        self.state().takes_room_at_once = true;
+        self
     }
 
     /// How many bytes are taken.
@@ -273,7 +308,7 @@ impl State {
     }
 
     fn used(&self) -> u64 {
-        (self.store.visible.len() + self.journal.visible.len()) as u64 + self.files.used()
+        (self.store.used() + self.journal.used()) as u64 + self.files.used()
     }
 
     /// Whether a sync that begins now is one that is done.
@@ -307,9 +342,13 @@ impl Disk {
 
     fn set_length(&self, which: Which, length: u64) -> io::Result<()> {
         let length = place(length)?;
-        let more = length.checked_sub(self.length(which)).filter(|more| *more > 0);
-        let mut state = self.operation(more.map_or(Room::Kept, Room::Taken))?;
-        state.content(which).set_length(length);
+        if self.state().takes_room_at_once {
+            let more = length.checked_sub(self.length(which)).filter(|more| *more > 0);
+            let mut state = self.operation(more.map_or(Room::Kept, Room::Taken))?;
+            state.content(which).set_length(length);
+        } else {
+            self.operation(Room::Kept)?.content(which).stretch(length);
+        }
         Ok(())
     }
 
@@ -329,8 +368,21 @@ impl Disk {
     }
 
     fn write_to(&self, which: Which, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut state = self.operation(Room::Kept)?;
         let offset = place(offset)?;
+        let (missing, fits) = {
+            let mut state = self.state();
+            let mut missing = state.content(which).missing(offset, data.len());
+            let first = missing.next().map(|block| (block * BLOCK).saturating_sub(offset));
+            (missing.count() + usize::from(first.is_some()), first.unwrap_or(data.len()))
+        };
+        let room = if missing > 0 { Room::Taken(missing * BLOCK) } else { Room::Kept };
+        let operation = self.operation(room);
+        if let (Err(error), Some(before)) = (&operation, data.get(..fits))
+            && error.kind() == io::ErrorKind::StorageFull
+        {
+            self.state().content(which).write(offset, before);
+        }
+        let mut state = operation?;
         let content = state.content(which);
         if offset + data.len() > content.visible.len() {
             return Err(beyond_the_end());

@@ -76,7 +76,7 @@ impl Files {
 
     pub(super) fn used(&self) -> u64 {
         let named = self.visible.files.values().filter_map(|file| self.contents.get(file));
-        named.map(|content| content.visible.len() as u64).sum()
+        named.map(|content| content.used() as u64).sum()
     }
 
     fn remove_directory(&mut self, directory: u64) {

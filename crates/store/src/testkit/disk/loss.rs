@@ -48,6 +48,7 @@ impl Moment {
             visible: Vec::new(),
             durable: content.durable.clone(),
             unsynced: content.unsynced.clone(),
+            ..Content::default()
         };
         let (store, journal) = (without_power(&state.store), without_power(&state.journal));
         Self { store, journal, files: state.files.clone(), operations: state.operations }

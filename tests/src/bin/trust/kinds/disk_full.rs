@@ -36,7 +36,7 @@ fn failed(when: &str) -> impl Fn(leafbase::Error) -> Failure {
 
 fn cycle(seed: u64, leaves_something: bool) -> Result<Trial, Failure> {
     let mut random = Random::new(seed);
-    let (disk, setting) = (Disk::new(), Setting::new(random.one_in(2)));
+    let (disk, setting) = (disk(&mut random), Setting::new(random.one_in(2)));
     let mut trial = Trial::default();
     create_without_room(&setting, &mut random)?;
     let machine = Machine::create(&disk, &setting).map_err(failed("made"))?;
@@ -61,9 +61,14 @@ fn cycle(seed: u64, leaves_something: bool) -> Result<Trial, Failure> {
     Ok(trial)
 }
 
+/// Room is taken when a file becomes longer, or when what it became longer by is written.
+fn disk(random: &mut Random) -> Disk {
+    if random.one_in(2) { Disk::new().takes_room_at_once() } else { Disk::new() }
+}
+
 /// A space is made whole, or an error says why not.
 fn create_without_room(setting: &Setting, random: &mut Random) -> Result<(), Failure> {
-    let disk = Disk::new();
+    let disk = disk(random);
     disk.limit(Some(random.below(1_200_000)));
     match Machine::create(&disk, setting) {
         Err(error) if error.kind() == ErrorKind::NoSpace => Ok(()),
