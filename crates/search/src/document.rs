@@ -6,7 +6,7 @@ use std::ops::Range;
 use frostem::Stemmer;
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
-use crate::grams::{Gram, gram};
+use crate::grams::{ANY_TEXT, Marked, Mask, gram};
 use crate::maker::in_order;
 use crate::pattern::Required;
 use loose::Loose;
@@ -201,8 +201,7 @@ pub struct SearchDocument {
     pub(crate) lanes: Lanes,
     /// How many words each lane has.
     pub(crate) lengths: [u32; 4],
-    /// Its trigrams, each once.
-    pub(crate) grams: Vec<Gram>,
+    pub(crate) grams: Marked,
     pub(crate) varies: bool,
 }
 
@@ -227,13 +226,21 @@ impl SearchDocument {
         self.varies
     }
 
-    /// Whether it may have what is required. What is required nests no deeper than a pattern.
+    /// Whether one of its texts may have what is required. What is required nests no deeper than a pattern.
     pub fn may_match(&self, required: &Required) -> bool {
+        self.having(required) != 0
+    }
+
+    /// Which of its texts may have what is required.
+    fn having(&self, required: &Required) -> Mask {
         match required {
-            Required::Nothing => true,
-            Required::Trigram(trigram) => self.grams.contains(&gram(*trigram)),
-            Required::All(parts) => parts.iter().all(|part| self.may_match(part)),
-            Required::Any(parts) => parts.iter().any(|part| self.may_match(part)),
+            Required::Nothing => ANY_TEXT,
+            Required::Trigram(trigram) => self.grams.mask(gram(*trigram)),
+            Required::All(parts) => {
+                let both = |before, part| Some(before & self.having(part)).filter(|mask| *mask != 0);
+                parts.iter().try_fold(ANY_TEXT, both).unwrap_or_default()
+            }
+            Required::Any(parts) => parts.iter().fold(0, |before, part| before | self.having(part)),
         }
     }
 

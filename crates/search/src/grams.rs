@@ -1,6 +1,9 @@
-//! Trigrams as numbers: of plain letters and digits each has its own. Others may share one: what has a trigram is only a candidate.
+//! Trigrams as numbers: of plain letters and digits each has its own. Others may share one: what has a trigram is only a candidate. Which of a
+//! document's texts have it a mask tells, so that two words of which each stands in another text are told from two that stand in one.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::mem;
 
 use rustc_hash::FxBuildHasher;
 
@@ -9,7 +12,13 @@ use crate::pattern::{Trigram, each_trigram};
 /// The number of a trigram.
 pub(crate) type Gram = u32;
 
-/// The bits of a letter of ASCII. So few are all trigrams of them that a bit for each stays close at hand.
+/// Which texts of a document have a trigram: the first one, the seventeenth and so on have the first bit, those behind them the second bit.
+pub(crate) type Mask = u16;
+
+/// The mask of what may be in any text.
+pub(crate) const ANY_TEXT: Mask = Mask::MAX;
+
+/// The bits of a letter of ASCII. So few are all trigrams of them that a mask of each stays close at hand.
 const LETTER: u32 = 6;
 /// The numbers of trigrams of ASCII are below this.
 const PLAIN: u32 = 1 << (3 * LETTER);
@@ -54,89 +63,141 @@ pub(crate) fn gram(trigram: Trigram) -> Gram {
     u32::try_from(mixed).unwrap_or_default() | 1 << 31
 }
 
+/// The trigrams of a document, each once, and the mask of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marked {
+    grams: Vec<Gram>,
+    masks: Vec<Mask>,
+}
+
+impl Marked {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Gram, Mask)> {
+        self.grams.iter().copied().zip(self.masks.iter().copied())
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.grams.len()
+    }
+
+    /// How many bytes they take.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.grams.as_slice()) + size_of_val(self.masks.as_slice())
+    }
+
+    /// The mask of this trigram: no bit if it is not there.
+    pub(crate) fn mask(&self, gram: Gram) -> Mask {
+        let number = self.grams.iter().position(|other| *other == gram);
+        number.and_then(|number| self.masks.get(number)).copied().unwrap_or_default()
+    }
+
+    /// These, and one that may be in any text.
+    pub(crate) fn with(&self, gram: Option<Gram>) -> Self {
+        let grams = self.grams.iter().copied().chain(gram).collect();
+        Self { grams, masks: self.masks.iter().copied().chain(gram.map(|_| ANY_TEXT)).collect() }
+    }
+}
+
 /// Trigrams of a document, as they come.
 #[derive(Default)]
 pub(crate) struct Grams {
     found: Vec<Gram>,
-    /// A bit for each trigram of plain letters that was found.
-    plain: Vec<u64>,
-    others: HashSet<Gram, FxBuildHasher>,
+    /// The mask of each trigram of plain letters. They cost little more than a bit for each: those of the same two letters lie together.
+    plain: Vec<Mask>,
+    others: HashMap<Gram, Mask, FxBuildHasher>,
+    /// How many texts there were.
+    texts: u32,
 }
 
 impl Grams {
     pub(crate) fn clear(&mut self) {
-        for gram in self.found.drain(..).filter(|gram| *gram < PLAIN) {
-            self.plain.get_mut(gram as usize / 64).into_iter().for_each(|bits| *bits = 0);
+        for gram in self.found.drain(..) {
+            self.plain.get_mut(gram as usize).into_iter().for_each(|mask| *mask = 0);
         }
         self.others.clear();
+        self.texts = 0;
     }
 
     /// Those that were found, each once, in the order in which they came.
-    pub(crate) fn take(&mut self) -> Vec<Gram> {
-        let found = self.found.clone();
+    pub(crate) fn take(&mut self) -> Marked {
+        let grams = self.found.clone();
+        let mut masks = Vec::with_capacity(grams.len());
+        for gram in self.found.drain(..) {
+            masks.push(match self.plain.get_mut(gram as usize) {
+                Some(mask) => mem::take(mask),
+                None => self.others.get(&gram).copied().unwrap_or(ANY_TEXT),
+            });
+        }
         self.clear();
-        found
+        Marked { grams, masks }
     }
 
-    /// Adds the trigrams of a text.
+    /// Adds the trigrams of the next text.
     pub(crate) fn add(&mut self, text: &str) {
+        let bit = 1 << (self.texts % Mask::BITS);
+        self.texts = self.texts.wrapping_add(1);
+        self.plain.resize(PLAIN as usize, 0);
         if !text.is_ascii() {
-            each_trigram(text).for_each(|trigram| self.put(gram(trigram)));
+            each_trigram(text).for_each(|trigram| self.put(gram(trigram), bit));
             return;
         }
-        self.plain.resize(PLAIN as usize / 64, 0);
         let mut gram = 0;
         for (number, byte) in text.bytes().enumerate() {
             gram = (gram << LETTER | plain(byte.into()).unwrap_or_default()) % PLAIN;
             if number > 1 {
-                self.put_plain(gram);
+                self.put_plain(gram, bit);
             }
         }
     }
 
-    fn put(&mut self, gram: Gram) {
+    fn put(&mut self, gram: Gram, bit: Mask) {
         if gram < PLAIN {
-            self.plain.resize(PLAIN as usize / 64, 0);
-            self.put_plain(gram);
-        } else if self.others.insert(gram) {
-            self.found.push(gram);
+            return self.put_plain(gram, bit);
+        }
+        match self.others.entry(gram) {
+            Entry::Occupied(mut mask) => *mask.get_mut() |= bit,
+            Entry::Vacant(mask) => {
+                mask.insert(bit);
+                self.found.push(gram);
+            }
         }
     }
 
-    fn put_plain(&mut self, gram: Gram) {
-        let bit = 1 << (gram % 64);
-        if let Some(bits) = self.plain.get_mut(gram as usize / 64).filter(|bits| **bits & bit == 0) {
-            *bits |= bit;
-            self.found.push(gram);
+    fn put_plain(&mut self, gram: Gram, bit: Mask) {
+        if let Some(mask) = self.plain.get_mut(gram as usize) {
+            if *mask == 0 {
+                self.found.push(gram);
+            }
+            *mask |= bit;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use proptest::prelude::*;
 
-    use super::{Gram, Grams, gram};
+    use super::{Gram, Grams, Mask, gram};
     use crate::pattern::trigrams;
-
-    fn sorted(grams: Vec<Gram>) -> Vec<Gram> {
-        let mut grams = grams;
-        grams.sort_unstable();
-        grams
-    }
 
     proptest! {
         #[test]
-        fn grams_are_those_of_all_texts_each_once(texts in prop::collection::vec("[aAbZ09é東 \\.<\\n]{0,8}", 0..6)) {
+        fn grams_are_those_of_all_texts_each_once(texts in prop::collection::vec("[aAbZ09é東 \\.<\\n]{0,8}", 0..20)) {
             let mut grams = Grams::default();
             for _ in 0..2 {
-                for text in &texts {
+                let mut expected: BTreeMap<Gram, Mask> = BTreeMap::new();
+                for (number, text) in texts.iter().enumerate() {
                     grams.add(text);
+                    for trigram in trigrams(text) {
+                        *expected.entry(gram(trigram)).or_default() |= 1 << (number % 16);
+                    }
                 }
-                let expected: BTreeSet<Gram> = texts.iter().flat_map(|text| trigrams(text)).map(gram).collect();
-                prop_assert_eq!(sorted(grams.take()), expected.into_iter().collect::<Vec<_>>());
+                let found = grams.take();
+                prop_assert!(expected.iter().all(|(gram, mask)| found.mask(*gram) == *mask));
+                let mut found: Vec<_> = found.iter().collect();
+                found.sort_unstable();
+                prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
             }
         }
     }

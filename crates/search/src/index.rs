@@ -37,10 +37,10 @@ mod tidying;
 mod view;
 
 /// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
-const FORMAT: &str = "leafbase-search-3";
+const FORMAT: &str = "leafbase-search-4";
 
 /// Bytes that documents are gathered in before they are written: up to a third of them is a table that is made and gone through whatever is in it.
-const GATHERED: usize = 32 << 20;
+const GATHERED: usize = 40 << 20;
 
 /// The same for less than a batch of documents. tantivy takes no less.
 const LITTLE: usize = 15_000_000;

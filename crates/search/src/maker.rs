@@ -77,7 +77,7 @@ impl Filling<'_> {
         }
     }
 
-    /// Adds a text that patterns are to find.
+    /// Adds a text that patterns are to find: all that one match may lie in, because what is in several of them counts as apart.
     pub fn add_pattern_text(&mut self, text: &str) {
         self.maker.grams.add(text);
     }

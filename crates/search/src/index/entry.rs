@@ -10,7 +10,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use super::room::Place;
 use crate::document::{Stems, Words};
-use crate::grams::Gram;
+use crate::grams::Marked;
 
 /// A number is written in bytes of so many bits, the last one of them marked: any of them is a text.
 const BITS: u32 = 6;
@@ -26,7 +26,7 @@ pub(crate) struct Parts {
     /// As [`packed_words`] and [`packed_stems`] write them.
     pub(super) texts: [(Field, String); 4],
     pub(super) numbers: Vec<(Field, u64)>,
-    pub(super) grams: Vec<Gram>,
+    pub(super) grams: Marked,
     /// What it takes until it is taken over.
     pub(super) _place: Place,
 }
@@ -36,7 +36,7 @@ impl Entry {
         Self(Box::new(parts))
     }
 
-    pub(super) fn grams(&self) -> &[Gram] {
+    pub(super) fn grams(&self) -> &Marked {
         &self.0.grams
     }
 }

@@ -1,4 +1,4 @@
-//! Trigrams of a segment: which documents have each. They lie in a file of their own beside tantivy's, whose lists of terms cost far more for what
+//! Trigrams of a segment: which documents have each, and in which of their texts. They lie in a file of their own beside tantivy's, whose lists of terms cost far more for what
 //! has neither letters to compare nor positions.
 
 use std::collections::BTreeSet;
@@ -10,6 +10,7 @@ use tantivy::{
 
 use gathering::Gathering;
 use list::List;
+pub(crate) use list::Posting;
 use table::{EXTENSION, Writing};
 pub(crate) use table::{Table, component};
 
@@ -43,8 +44,9 @@ impl SegmentPlugin for Keeper {
         for gram in grams {
             let mut list = List::default();
             for (table, numbers) in &sources {
-                let all = table.documents(gram).into_iter();
-                all.filter_map(|old| *numbers.get(old as usize)?).for_each(|new| list.push(new));
+                for (old, mask) in table.postings(gram) {
+                    numbers.get(old as usize).copied().flatten().into_iter().for_each(|new| list.push(new, mask));
+                }
             }
             if !list.is_empty() {
                 writing.put(gram, &list)?;

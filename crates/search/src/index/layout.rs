@@ -90,12 +90,12 @@ impl Fields {
         };
         let texts = Lane::ALL.map(|lane| (self.lane(lane), packed(lane)));
         let numbers = self.numbers.into_iter().zip(Numbers::of(document).0).collect();
-        let bytes = texts.iter().map(|(_, text)| text.len()).sum::<usize>() + size_of_val(document.grams.as_slice());
+        let bytes = texts.iter().map(|(_, text)| text.len()).sum::<usize>() + document.grams.bytes();
         Entry::of(Parts {
             id: (self.id, *document.id().as_bytes()),
             texts,
             numbers,
-            grams: document.grams.iter().copied().chain(document.varies.then_some(VARIES)).collect(),
+            grams: document.grams.with(document.varies.then_some(VARIES)),
             _place: room.take(bytes),
         })
     }

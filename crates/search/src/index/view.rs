@@ -7,7 +7,7 @@ use frostem::{Algorithm, Stemmer};
 use leafbase_model::{DocumentId, Result};
 use tantivy::{DocId, Searcher};
 
-use super::grams::Table;
+use super::grams::{Posting, Table};
 use super::layout::{Fields, Numbers};
 use super::lists::Lists;
 use super::scores::{Keep, Place, in_both, joined};
@@ -141,7 +141,7 @@ impl View {
         Ok(best(hits.collect(), most))
     }
 
-    /// The documents that may have one of what is required, by ID, among those that the index has as they are now. Of a selection those
+    /// The documents of which one text may have one of what is required, by ID, among those that the index has as they are now. Of a selection those
     /// whose texts vary are among them in any case.
     ///
     /// # Errors
@@ -150,15 +150,18 @@ impl View {
         let mut found = Vec::new();
         let live = self.live(scope);
         for ((lists, start), grams) in self.lists(&live).zip(&self.grams) {
-            let mut documents: Option<Vec<DocId>> = Some(Vec::new());
+            let mut documents: Option<Vec<Posting>> = Some(Vec::new());
             for required in required {
-                documents = documents.zip(having(grams, required)).map(|(before, more)| merged(before, more));
+                documents = documents.zip(having(grams, required)).map(|(before, more)| either(before, more));
             }
-            let documents = match (documents, lists.only) {
-                (Some(documents), None) => documents,
+            let documents: Vec<DocId> = match (documents, lists.only) {
+                (Some(documents), None) => documents.into_iter().map(|(doc, _)| doc).collect(),
                 (None, None) => (0..lists.segment.max_doc()).collect(),
                 (None, Some(only)) => only.to_vec(),
-                (Some(documents), Some(only)) => among(merged(documents, grams.documents(VARIES)), only),
+                (Some(documents), Some(only)) => {
+                    let documents = either(documents, grams.postings(VARIES)).into_iter().map(|(doc, _)| doc);
+                    documents.filter(|doc| only.binary_search(doc).is_ok()).collect()
+                }
             };
             let places = documents.into_iter().map(|doc| start.saturating_add(doc));
             let places = places.filter(|place| live.has(*place));
@@ -219,13 +222,14 @@ impl Live<'_> {
     }
 }
 
-/// The documents of a segment that have what is required; none if all may. What is required nests no deeper than a pattern.
-fn having(grams: &Table, required: &Required) -> Option<Vec<DocId>> {
+/// The documents of a segment that have what is required, and in which of their texts that may be; none if all may have it in any. What is
+/// required nests no deeper than a pattern.
+fn having(grams: &Table, required: &Required) -> Option<Vec<Posting>> {
     match required {
         Required::Nothing => None,
-        Required::Trigram(trigram) => Some(grams.documents(gram(*trigram))),
+        Required::Trigram(trigram) => Some(grams.postings(gram(*trigram))),
         Required::All(parts) => {
-            let mut lists: Vec<Vec<DocId>> = Vec::with_capacity(parts.len().min(AT_ONCE));
+            let mut lists: Vec<Vec<Posting>> = Vec::with_capacity(parts.len().min(AT_ONCE));
             for list in parts.iter().filter_map(|part| having(grams, part)) {
                 if list.is_empty() {
                     return Some(list);
@@ -244,7 +248,7 @@ fn having(grams: &Table, required: &Required) -> Option<Vec<DocId>> {
         Required::Any(parts) => {
             let mut found = Vec::new();
             for part in parts {
-                found = merged(found, having(grams, part)?);
+                found = either(found, having(grams, part)?);
             }
             Some(found)
         }
@@ -254,8 +258,8 @@ fn having(grams: &Table, required: &Required) -> Option<Vec<DocId>> {
 /// So many lists are in memory before those that are in all of them are sought.
 const AT_ONCE: usize = 16;
 
-/// What is in all lists; none if there is no list.
-fn all_of(mut lists: Vec<Vec<DocId>>) -> Option<Vec<DocId>> {
+/// What is in all lists, and may be so in one text; none if there is no list.
+fn all_of(mut lists: Vec<Vec<Posting>>) -> Option<Vec<Posting>> {
     // The shortest first, so that there is little to look for in the others.
     lists.sort_unstable_by_key(Vec::len);
     lists.into_iter().reduce(|few, many| common(few, &many))
@@ -264,15 +268,19 @@ fn all_of(mut lists: Vec<Vec<DocId>>) -> Option<Vec<DocId>> {
 /// Beside a list that is so many times as long each document is looked up by itself.
 const SPARSE: usize = 16;
 
-/// Those of the first that are also among the others. Both are in order.
-fn common(mut few: Vec<DocId>, many: &[DocId]) -> Vec<DocId> {
-    if many.len() / SPARSE > few.len() {
-        return among(few, many);
-    }
-    let mut many = many.iter().peekable();
-    few.retain(|doc| {
-        while many.next_if(|other| *other < doc).is_some() {}
-        many.peek() == Some(&doc)
+/// Those of the first that are also among the others, and may be so in one text. Both are in order.
+fn common(mut few: Vec<Posting>, many: &[Posting]) -> Vec<Posting> {
+    let is_sparse = many.len() / SPARSE > few.len();
+    let mut rest = many.iter().peekable();
+    few.retain_mut(|(doc, mask)| {
+        let other = if is_sparse {
+            many.binary_search_by_key(doc, |(other, _)| *other).ok().and_then(|number| many.get(number))
+        } else {
+            while rest.next_if(|(other, _)| *other < *doc).is_some() {}
+            rest.peek().copied().filter(|(other, _)| *other == *doc)
+        };
+        *mask &= other.map_or(0, |(_, other)| *other);
+        *mask != 0
     });
     few
 }
@@ -297,17 +305,19 @@ fn best(mut hits: Vec<Hit>, most: usize) -> Vec<Hit> {
     hits
 }
 
-fn merged(mut one: Vec<DocId>, mut other: Vec<DocId>) -> Vec<DocId> {
+/// What is in one of both.
+fn either(mut one: Vec<Posting>, mut other: Vec<Posting>) -> Vec<Posting> {
+    if one.is_empty() {
+        return other;
+    }
     one.append(&mut other);
-    one.sort_unstable();
-    one.dedup();
+    one.sort_by_key(|(doc, _)| *doc);
+    one.dedup_by(|(later, more), (doc, mask)| {
+        let is_same = later == doc;
+        *mask |= if is_same { *more } else { 0 };
+        is_same
+    });
     one
-}
-
-/// Those of `documents` that are among `only`. Both are in order.
-fn among(mut documents: Vec<DocId>, only: &[DocId]) -> Vec<DocId> {
-    documents.retain(|doc| only.binary_search(doc).is_ok());
-    documents
 }
 
 /// A search under way: which documents of the index are as it has them, and what is known of all.

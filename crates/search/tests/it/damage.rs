@@ -149,8 +149,8 @@ fn what_says_what_the_index_is_made_of_cannot_be_changed() {
     for (from, to) in [
         ("\"record\"", "\"vecord\""),
         ("\"deletes\"", "\"deleted\""),
-        ("leafbase-search-3 4 ", "leafbase-search-3 3 "),
-        ("leafbase-search-3 4 ", "leafbase-search-2 4 "),
+        ("leafbase-search-4 4 ", "leafbase-search-4 3 "),
+        ("leafbase-search-4 4 ", "leafbase-search-3 4 "),
         ("\"payload\"", "\"pay_oad\""),
         ("\"max_doc\":20", "\"max_doc\":10"),
         ("\"max_doc\": 20", "\"max_doc\": 10"),
@@ -162,7 +162,7 @@ fn what_says_what_the_index_is_made_of_cannot_be_changed() {
         }
     }
     assert!(
-        meta.contains("\"deletes\"") && meta.contains("leafbase-search-3 4 ") && meta.contains("\"record\""),
+        meta.contains("\"deletes\"") && meta.contains("leafbase-search-4 4 ") && meta.contains("\"record\""),
         "{meta}"
     );
 }

@@ -12,6 +12,7 @@ mod finding;
 mod hits;
 mod hostile;
 mod made;
+mod masks;
 mod matches;
 mod random;
 mod words;

@@ -15,8 +15,8 @@ use crate::grams::Gram;
 use crate::index::entry::Entry;
 
 /// About what a list takes beside its documents, and what a document of one does.
-const OF_LIST: usize = 96;
-const OF_DOCUMENT: usize = 2;
+const OF_LIST: usize = 128;
+const OF_DOCUMENT: usize = 5;
 
 /// The lists as they grow.
 #[derive(Default)]
@@ -30,11 +30,12 @@ pub(super) struct Gathering {
 impl PluginWriter for Gathering {
     fn add_document(&mut self, document: DocId, entry: &dyn ErasedDocument, _: &Schema) -> tantivy::Result<()> {
         let entry = entry.as_any().downcast_ref::<Entry>();
-        let grams = entry.map(Entry::grams).unwrap_or_default();
-        for gram in grams {
-            self.lists.entry(*gram).or_default().push(document);
+        if let Some(grams) = entry.map(Entry::grams) {
+            for (gram, mask) in grams.iter() {
+                self.lists.entry(gram).or_default().push(document, mask);
+            }
+            self.entries += grams.len();
         }
-        self.entries += grams.len();
         self.documents = document + 1;
         Ok(())
     }

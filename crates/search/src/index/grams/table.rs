@@ -1,5 +1,5 @@
-//! The file of a segment's trigrams: the lists one behind the other, then the numbers of the trigrams in order, then where each list ends, then how
-//! many there are.
+//! The file of a segment's trigrams: the lists one behind the other, how each is kept before it, then the numbers of the trigrams in order, then where
+//! each list ends, then how many there are.
 
 use std::io::{Error, ErrorKind, Write};
 
@@ -7,7 +7,7 @@ use tantivy::directory::{OwnedBytes, TerminatingWrite, WritePtr};
 use tantivy::index::SegmentComponent;
 use tantivy::{DocId, Segment, SegmentReader};
 
-use super::list::{List, documents};
+use super::list::{List, Posting, postings};
 use crate::grams::Gram;
 
 /// The file's name ends so.
@@ -41,9 +41,10 @@ impl Writing {
 
     /// Adds a list, whose trigram comes after the others.
     pub(super) fn put(&mut self, gram: Gram, list: &List) -> tantivy::Result<()> {
-        let kept = list.kept(self.documents);
+        let (how, kept) = list.kept(self.documents);
+        self.file.write_all(&[how])?;
         self.file.write_all(&kept)?;
-        self.written += kept.len() as u64;
+        self.written += 1 + kept.len() as u64;
         self.grams.extend(gram.to_le_bytes());
         self.ends.extend(self.written.to_le_bytes().iter().take(END));
         Ok(())
@@ -87,13 +88,14 @@ impl Table {
     }
 
     /// The documents that have a trigram, in order, deleted ones included.
-    pub(crate) fn documents(&self, gram: Gram) -> Vec<DocId> {
+    pub(crate) fn postings(&self, gram: Gram) -> Vec<Posting> {
         let grams = self.grams.as_chunks::<GRAM>().0;
         let Ok(number) = grams.binary_search_by_key(&gram, |bytes| Gram::from_le_bytes(*bytes)) else {
             return Vec::new();
         };
         let start = number.checked_sub(1).map_or(0, |before| self.end(before));
-        documents(self.lists.get(start..self.end(number)).unwrap_or_default(), self.documents)
+        let kept = self.lists.get(start..self.end(number)).and_then(<[u8]>::split_first);
+        kept.map(|(how, kept)| postings(*how, kept, self.documents)).unwrap_or_default()
     }
 
     /// Where the list of a trigram ends.
