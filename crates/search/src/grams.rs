@@ -12,8 +12,8 @@ use crate::pattern::{Trigram, each_trigram};
 /// The number of a trigram.
 pub(crate) type Gram = u32;
 
-/// Which texts of a document have a trigram: the first one, the seventeenth and so on have the first bit, those behind them the second bit.
-pub(crate) type Mask = u16;
+/// Which texts of a document have a trigram: the first one, the thirty-third and so on have the first bit, those behind them the second bit.
+pub(crate) type Mask = u32;
 
 /// The mask of what may be in any text.
 pub(crate) const ANY_TEXT: Mask = Mask::MAX;
@@ -183,14 +183,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn grams_are_those_of_all_texts_each_once(texts in prop::collection::vec("[aAbZ09é東 \\.<\\n]{0,8}", 0..20)) {
+        fn grams_are_those_of_all_texts_each_once(texts in prop::collection::vec("[aAbZ09é東 \\.<\\n]{0,8}", 0..50)) {
             let mut grams = Grams::default();
             for _ in 0..2 {
                 let mut expected: BTreeMap<Gram, Mask> = BTreeMap::new();
                 for (number, text) in texts.iter().enumerate() {
                     grams.add(text);
                     for trigram in trigrams(text) {
-                        *expected.entry(gram(trigram)).or_default() |= 1 << (number % 16);
+                        *expected.entry(gram(trigram)).or_default() |= 1 << (number % Mask::BITS as usize);
                     }
                 }
                 let found = grams.take();

@@ -19,7 +19,7 @@ fn candidates(index: &Index, patterns: &[&str]) -> Vec<DocumentId> {
 
 /// Texts with both words apart, in one text, in two texts that share a bit, and with letters beyond ASCII.
 fn kinds() -> [Vec<&'static str>; 5] {
-    let between = || std::iter::repeat_n("", 15);
+    let between = || std::iter::repeat_n("", 31);
     [
         vec!["an old lantern here", "some train leaves, Žižkov", "the žižka hill"],
         vec!["some train leaves, žižka", "an old lantern by the train in Žižkov"],
@@ -93,7 +93,7 @@ fn batch() -> impl Strategy<Value = (Vec<Texts>, Vec<u8>, bool)> {
     let of_words = |words: Range<usize>, texts: Range<usize>| {
         prop::collection::vec(prop::collection::vec(prop::collection::vec(words, 0..3), texts), 1..12)
     };
-    let documents = prop_oneof![4 => of_words(0..4, 5..12), 1 => of_words(0..4, 0..4), 1 => of_words(1..4, 4..40)];
+    let documents = prop_oneof![4 => of_words(0..4, 5..12), 1 => of_words(0..4, 0..4), 1 => of_words(1..4, 4..70)];
     (documents, prop::collection::vec(any::<u8>(), 0..6), any::<bool>())
 }
 

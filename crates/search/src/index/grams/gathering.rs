@@ -16,7 +16,7 @@ use crate::index::entry::Entry;
 
 /// About what a list takes beside its documents, and what a document of one does.
 const OF_LIST: usize = 128;
-const OF_DOCUMENT: usize = 5;
+const OF_DOCUMENT: usize = 7;
 
 /// The lists as they grow.
 #[derive(Default)]
