@@ -206,7 +206,7 @@ fn a_disk_that_is_full() {
                 // What is free in the file may suffice.
                 Ok(()) if length < 1 << 20 => drop(before.insert(b"value".to_vec(), value)),
                 written => {
-                    assert_eq!(written.unwrap_err().kind(), ErrorKind::NoSpace, "{length} bytes, room taken {when}")
+                    assert_eq!(written.unwrap_err().kind(), ErrorKind::NoSpace, "{length} bytes, room taken {when}");
                 }
             }
             assert_eq!(content(&store).unwrap(), before, "{length} bytes, room taken {when}");
