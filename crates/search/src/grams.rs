@@ -12,11 +12,14 @@ use crate::pattern::{Trigram, each_trigram};
 /// The number of a trigram.
 pub(crate) type Gram = u32;
 
-/// Which texts of a document have a trigram: the first one, the thirty-third and so on have the first bit, those behind them the second bit.
+/// Which texts of a document have a trigram: a bit for each, as far as they go.
 pub(crate) type Mask = u32;
 
+/// So many bits are used. The next text has the first bit again.
+pub(crate) const MASK_BITS: u32 = 24;
+
 /// The mask of what may be in any text.
-pub(crate) const ANY_TEXT: Mask = Mask::MAX;
+pub(crate) const ANY_TEXT: Mask = (1 << MASK_BITS) - 1;
 
 /// The bits of a letter of ASCII. So few are all trigrams of them that a mask of each stays close at hand.
 const LETTER: u32 = 6;
@@ -133,7 +136,7 @@ impl Grams {
 
     /// Adds the trigrams of the next text.
     pub(crate) fn add(&mut self, text: &str) {
-        let bit = 1 << (self.texts % Mask::BITS);
+        let bit = 1 << (self.texts % MASK_BITS);
         self.texts = self.texts.wrapping_add(1);
         self.plain.resize(PLAIN as usize, 0);
         if !text.is_ascii() {
@@ -178,7 +181,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{Gram, Grams, Mask, gram};
+    use super::{Gram, Grams, MASK_BITS, Mask, gram};
     use crate::pattern::trigrams;
 
     proptest! {
@@ -190,7 +193,7 @@ mod tests {
                 for (number, text) in texts.iter().enumerate() {
                     grams.add(text);
                     for trigram in trigrams(text) {
-                        *expected.entry(gram(trigram)).or_default() |= 1 << (number % Mask::BITS as usize);
+                        *expected.entry(gram(trigram)).or_default() |= 1 << (number % MASK_BITS as usize);
                     }
                 }
                 let found = grams.take();

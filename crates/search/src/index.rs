@@ -40,7 +40,7 @@ mod view;
 const FORMAT: &str = "leafbase-search-4";
 
 /// Bytes that documents are gathered in before they are written: up to a third of them is a table that is made and gone through whatever is in it.
-const GATHERED: usize = 44 << 20;
+const GATHERED: usize = 40 << 20;
 
 /// The same for less than a batch of documents. tantivy takes no less.
 const LITTLE: usize = 15_000_000;

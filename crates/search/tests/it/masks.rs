@@ -19,7 +19,7 @@ fn candidates(index: &Index, patterns: &[&str]) -> Vec<DocumentId> {
 
 /// Texts with both words apart, in one text, in two texts that share a bit, and with letters beyond ASCII.
 fn kinds() -> [Vec<&'static str>; 5] {
-    let between = || std::iter::repeat_n("", 31);
+    let between = || std::iter::repeat_n("", 23);
     [
         vec!["an old lantern here", "some train leaves, Žižkov", "the žižka hill"],
         vec!["some train leaves, žižka", "an old lantern by the train in Žižkov"],

@@ -14,9 +14,9 @@ use super::table::Writing;
 use crate::grams::Gram;
 use crate::index::entry::Entry;
 
-/// About what a list takes beside its documents, and what a document of one does.
-const OF_LIST: usize = 128;
-const OF_DOCUMENT: usize = 7;
+/// About what a list takes beside its documents, and what a document of one does: in some of them a mask.
+const OF_LIST: usize = 160;
+const OF_DOCUMENT: usize = 5;
 
 /// The lists as they grow.
 #[derive(Default)]
