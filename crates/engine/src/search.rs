@@ -36,6 +36,8 @@ mod snippets;
 mod across;
 #[cfg(feature = "search")]
 mod leaking;
+#[cfg(feature = "search")]
+mod parts;
 
 #[cfg(not(feature = "search"))]
 mod without;

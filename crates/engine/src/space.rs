@@ -48,6 +48,8 @@ struct Inner {
     /// Holds `{blockId}`; the space's own ID is filled in.
     url_template: String,
     search: Arc<Indexer>,
+    #[cfg(feature = "search")]
+    search_threads: usize,
     /// Held while the name or the zone is changed: both lie in one record.
     renaming: Mutex<()>,
     leftovers: Leftovers,
@@ -495,6 +497,12 @@ impl Space {
     #[cfg(feature = "search")]
     pub(crate) fn indexer(&self) -> &Arc<Indexer> {
         &self.0.search
+    }
+
+    /// How many threads one search may work on.
+    #[cfg(feature = "search")]
+    pub(crate) fn search_threads(&self) -> usize {
+        self.0.search_threads
     }
 
     pub(crate) fn leftovers(&self) -> &Leftovers {

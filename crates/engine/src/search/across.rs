@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 
 use leafbase_model::{DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode};
 use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, View};
-use leafbase_store::Sieve;
 use leafbase_tree_ops::ReadTree;
 
 use super::filters::{self, Filters};
 use super::indexer::Moment;
 use super::leaking;
+use super::parts::{Parts, matching_blocks};
 use super::patterns::{Matching, Patterns};
 use super::snippets;
 use super::texts::Reading;
@@ -75,6 +75,8 @@ impl<S: Sight> Connection<S> {
     /// reads its index once, or all of the space if there is none. A pattern reads every document that has the letters that it requires;
     /// one that requires no three letters in a row reads all. On a scoped connection it costs by its documents among these, and what is seen of
     /// an index is found out once for each state of both; a pattern reads every document with block links. It is bounded by counted steps, so that its outcome is the same on every machine.
+    /// Where a pattern reads more than 256 documents, the call shares them out among threads that end before it does: see
+    /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads).
     ///
     /// # Errors
     /// [`crate::ErrorKind::Validation`] for what [`SearchDocuments::check`] refuses; [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32
@@ -100,7 +102,10 @@ impl<S: Sight> Connection<S> {
         let found = match (told.hits, told.candidates, &mut matching) {
             (None, None, _) => Vec::new(),
             (Some(hits), Some(candidates), Some(matching)) => both(&reading, hits, &candidates, matching)?,
-            (None, Some(candidates), Some(matching)) => by_blocks(&reading, &candidates, matching)?,
+            (None, Some(candidates), Some(matching)) => {
+                let parts = Parts { snapshot: &moment.snapshot, seen, threads: self.space.search_threads() };
+                by_blocks(&parts, &candidates, matching)?
+            }
             (hits, ..) => hits.unwrap_or_default(),
         };
         let finder = asked.terms.finder();
@@ -180,26 +185,13 @@ fn both(
 }
 
 /// The documents in which most blocks match.
-fn by_blocks(reading: &Reading<'_, '_>, candidates: &[DocumentId], matching: &mut Matching<'_>) -> Result<Vec<Hit>> {
-    let counts = matching_blocks(reading, candidates, matching)?;
+fn by_blocks(parts: &Parts<'_>, candidates: &[DocumentId], matching: &mut Matching<'_>) -> Result<Vec<Hit>> {
+    let counts = parts.count(candidates, matching)?;
     let mut found: Vec<_> = counts.into_iter().map(|(document, count)| (Reverse(count), document)).collect();
     found.sort_unstable();
     found.truncate(MOST);
     let score = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     Ok(found.into_iter().map(|(Reverse(count), document)| Hit { document, score: score(count) }).collect())
-}
-
-/// In how many blocks of each of these documents a pattern matches; without those in which it matches nowhere.
-fn matching_blocks(
-    reading: &Reading<'_, '_>,
-    documents: &[DocumentId],
-    matching: &mut Matching<'_>,
-) -> Result<Vec<(DocumentId, usize)>> {
-    let sieve = matching.sieve();
-    let mut counting = matching.counting();
-    let sieve = sieve.as_ref().map(|sieve| sieve as &dyn Sieve);
-    reading.count(documents, sieve, &mut counting)?;
-    counting.finish()
 }
 
 /// What is shown of a document; nothing of one that is not seen, whatever the index says.

@@ -65,12 +65,13 @@ impl Patterns {
 
     /// Matches them, for one call.
     pub(crate) fn matching(&self) -> Matching<'_> {
-        Matching {
-            patterns: self,
-            matchers: self.read.iter().map(Pattern::matcher).collect(),
-            left: Fuel::new(STEPS),
-            piece: Piece::default(),
-        }
+        self.matching_with(STEPS)
+    }
+
+    /// The same with so many steps.
+    pub(crate) fn matching_with(&self, steps: u64) -> Matching<'_> {
+        let matchers = self.read.iter().map(Pattern::matcher).collect();
+        Matching { patterns: self, matchers, left: Fuel::new(steps), piece: Piece::default() }
     }
 
     /// Whether one of them may match the text: soon told.

@@ -46,6 +46,8 @@ pub struct SpaceBuilder {
     options: OpenOptions,
     url_template: String,
     search_indexing: SearchIndexing,
+    #[cfg(feature = "search")]
+    search_threads: usize,
 }
 
 impl fmt::Debug for SpaceBuilder {
@@ -66,6 +68,8 @@ impl Default for SpaceBuilder {
             options: OpenOptions::new(),
             url_template: format!("leafbase://open?spaceId={SPACE_ID}&blockId={BLOCK_ID}"),
             search_indexing: SearchIndexing::default(),
+            #[cfg(feature = "search")]
+            search_threads: 2,
         }
     }
 }
@@ -199,6 +203,24 @@ impl SpaceBuilder {
     #[cfg(feature = "search")]
     pub fn search_indexing(mut self, search_indexing: SearchIndexing) -> Self {
         self.search_indexing = search_indexing;
+        self
+    }
+
+    /// How many threads one search by pattern across documents may work on, the calling one among them: those that it starts end before it returns. It starts
+    /// none where it reads no more than 256 documents, or where the system has none to give. What it finds, and whether a pattern costs too much, does not depend on it. Default: 2. With 1, as
+    /// with 0, a search stays on the thread that calls.
+    ///
+    /// ```
+    /// use leafbase::{SearchDocuments, Space};
+    /// # fn main() -> leafbase::Result<()> {
+    /// let notes = Space::builder().search_threads(4).in_memory()?.connect();
+    /// assert!(notes.search(SearchDocuments::pattern(r"\d+ km"))?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "search")]
+    pub fn search_threads(mut self, threads: usize) -> Self {
+        self.search_threads = threads;
         self
     }
 
@@ -337,7 +359,19 @@ impl SpaceBuilder {
         let search = Arc::new(Indexer::new(home, id.to_string(), search_indexing));
         let store = RwLock::new(Some(store));
         let (renaming, leftovers) = (Mutex::default(), Leftovers::default());
-        let inner = Inner { store, clock, ids, limits, durability, url_template, search, renaming, leftovers };
+        let inner = Inner {
+            store,
+            clock,
+            ids,
+            limits,
+            durability,
+            url_template,
+            search,
+            #[cfg(feature = "search")]
+            search_threads: self.search_threads,
+            renaming,
+            leftovers,
+        };
         Ok(Space(Arc::new(inner)))
     }
 }

@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
 use leafbase_model::{DocumentId, Result};
-use leafbase_search::{Pattern, Required};
+use leafbase_search::{Fuel, Pattern, Required};
 
 use super::{Matching, Patterns, STEPS_OF_TEXT, Sought};
 
@@ -23,6 +23,27 @@ pub(crate) struct Counting<'m, 'p> {
 }
 
 impl<'p> Matching<'p> {
+    pub(crate) const fn patterns(&self) -> &'p Patterns {
+        self.patterns
+    }
+
+    /// How many steps are left.
+    pub(crate) const fn left(&self) -> u64 {
+        self.left.left()
+    }
+
+    /// Takes so many steps; none if fewer are left, and says so.
+    pub(crate) fn spend(&mut self, steps: u64) -> bool {
+        let left = self.left().checked_sub(steps);
+        self.left = left.map_or(self.left, Fuel::new);
+        left.is_some()
+    }
+
+    /// The same, with the steps that are left, as if it had matched nothing yet.
+    pub(crate) fn anew(&self) -> Self {
+        self.patterns.matching_with(self.left())
+    }
+
     /// Finds where texts may be that match, where that is known.
     pub(crate) fn sieve(&self) -> Option<Sought<'p>> {
         self.patterns.sieve()
