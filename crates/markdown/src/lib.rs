@@ -70,7 +70,7 @@ pub use mentions::{
     Mention, MentionForm, Named, Rewritten, mentions, placeholder, placeholder_numbers, rewrite_mentions,
 };
 pub use parse::{Adaptation, AdaptationKind, EmptyFirstItem, ParseOptions, Parsed, parse};
-pub use plain::plain_text;
+pub use plain::{is_plain, plain_text};
 pub use render::{Rendered, render};
 pub use single::{read_block, render_block};
 pub use split::split_paragraphs;

@@ -11,7 +11,7 @@ use pulldown_cmark::{Event, Options, Parser};
 /// assert_eq!(leafbase_markdown::plain_text("a **b** [c](https://d.example)"), "a b c");
 /// ```
 pub fn plain_text(inline: &str) -> Cow<'_, str> {
-    if is_plain(inline) {
+    if is_plain(inline.as_bytes()) {
         return Cow::Borrowed(inline);
     }
     let mut plain = String::with_capacity(inline.len());
@@ -24,10 +24,28 @@ pub fn plain_text(inline: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-fn is_plain(text: &str) -> bool {
-    let is_special = |byte: &u8| matches!(byte, b'\\' | b'*' | b'_' | b'`' | b'[' | b'<' | b'&' | b'~' | b'\n' | b'\r');
-    // Without a way out within a piece, so that many bytes are looked at together.
-    text.as_bytes().chunks(64).all(|piece| !piece.iter().fold(false, |any, byte| any | is_special(byte)))
+/// What may be markup.
+const SPECIAL: [u8; 10] = *b"\\*_`[<&~\n\r";
+/// So many bytes are looked at together.
+const TOGETHER: usize = 16;
+
+/// Whether an inline text, of which these are the bytes, has nothing that may be markup: then its words are all of it.
+pub fn is_plain(text: &[u8]) -> bool {
+    // What is left over is looked at with some of what is before it.
+    let Some(last) = text.last_chunk::<TOGETHER>() else { return !text.iter().any(|byte| is_special(*byte)) };
+    let mut found = [false; TOGETHER];
+    for piece in text.as_chunks::<TOGETHER>().0.iter().chain([last]) {
+        for (found, byte) in found.iter_mut().zip(piece) {
+            *found |= is_special(*byte);
+        }
+    }
+    found == [false; TOGETHER]
+}
+
+#[inline]
+#[expect(clippy::needless_bitwise_bool, reason = "a way out would have bytes looked at one by one")]
+fn is_special(byte: u8) -> bool {
+    SPECIAL.iter().fold(false, |any, special| any | (byte == *special))
 }
 
 fn push_plain(plain: &mut String, inline: &str) {

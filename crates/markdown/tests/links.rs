@@ -1,6 +1,6 @@
 //! Links are found and rewritten wherever they are links, and nowhere else; plain text is what is left without markup.
 
-use leafbase_markdown::{LinkForm, LinkTarget, links, plain_text, rewrite_links};
+use leafbase_markdown::{LinkForm, LinkTarget, is_plain, links, plain_text, rewrite_links};
 use leafbase_model::BlockId;
 
 const ID: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -112,6 +112,21 @@ fn rewriting_leaves_every_other_byte() {
     assert!(matches!(rewrite_links("[a](b)", &mut |_| None), std::borrow::Cow::Borrowed(_)));
     let some = rewrite_links("[a](b) [c](d)", &mut |link| (link.destination == "d").then(|| "x".to_owned()));
     assert_eq!(some, "[a](b) [c](x)");
+}
+
+#[test]
+fn what_may_be_markup_is_seen_wherever_it_stands() {
+    for length in 0..70 {
+        let mut text = vec![b'a'; length];
+        assert!(is_plain(&text), "{length}");
+        for place in 0..length {
+            for byte in 0..=u8::MAX {
+                text[place] = byte;
+                assert_eq!(is_plain(&text), !b"\\*_`[<&~\n\r".contains(&byte), "{byte} at {place} of {length}");
+            }
+            text[place] = b'a';
+        }
+    }
 }
 
 #[test]

@@ -16,6 +16,10 @@ use crate::fold::fold;
 use crate::hits::apart;
 use crate::tokens::{TokenKind, each_token};
 
+mod sieve;
+
+pub use sieve::WordSieve;
+
 /// With more clauses all words of a text are put in order instead.
 const CLAUSES: usize = 32;
 /// With more beginnings nothing is won by looking for the letters that they begin with.
@@ -46,6 +50,11 @@ impl Finder<'_> {
     /// Whether nothing is looked for.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// Finds where hits may be among bytes in which texts lie; none if that is of no use.
+    pub fn sieve(&self) -> Option<WordSieve> {
+        WordSieve::of(&self.beginnings.as_ref()?.texts)
     }
 
     /// Where what is asked for stands in a text: bytes, in order, apart from each other.
@@ -293,6 +302,45 @@ mod tests {
             let terms = Terms::new(&asked, any).unwrap();
             prop_assert_eq!(terms.finder().hits(&text), terms.hits(&text), "{:?} in {:?}", asked, text);
         }
+    }
+
+    /// Whether each hit in a text of ASCII, which lies among bytes, is where the sieve finds something, and none is before the first place.
+    fn is_sifted(finder: &Finder<'_>, sieve: &WordSieve, text: &str, around: &[u8]) -> bool {
+        let text: String = text.chars().filter(char::is_ascii).collect();
+        let (bytes, start) = ([around, text.as_bytes(), around].concat(), around.len());
+        let hits = finder.hits(&text);
+        hits.iter().all(|hit| sieve.next(&bytes, start + hit.start) == Some(start + hit.start))
+            && hits.first().is_none_or(|hit| sieve.next(&bytes, start).is_some_and(|first| first <= start + hit.start))
+    }
+
+    fn around() -> impl Strategy<Value = Vec<u8>> {
+        prop_oneof![4 => prop::collection::vec(any::<u8>(), 0..8), 1 => prop::collection::vec(any::<u8>(), 500..1_100)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn hits_in_ascii_are_where_a_sieve_finds_something(text in texts(), asked in asked(), around in around()) {
+            let terms = Terms::new(&asked, false).unwrap();
+            let finder = terms.finder();
+            if let Some(sieve) = finder.sieve() {
+                prop_assert!(is_sifted(&finder, &sieve, &text, &around), "{:?} in {:?}", asked, text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_sieve_that_lacks_a_beginning_would_be_found_out() {
+        let outcome = TestRunner::deterministic().run(&(texts(), asked(), around()), |(text, asked, around)| {
+            let terms = Terms::new(&asked, false).unwrap();
+            let finder = terms.finder();
+            let texts = &finder.beginnings.as_ref().unwrap().texts;
+            let Some(sieve) = WordSieve::of(texts.get(1..).unwrap_or_default()) else { return Ok(()) };
+            prop_assert!(is_sifted(&finder, &sieve, &text, &around));
+            Ok(())
+        });
+        assert!(outcome.is_err());
     }
 
     /// Whether a finder that was spoiled is found out.

@@ -94,7 +94,7 @@ pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
 #[cfg(feature = "index")]
 pub use document::{Attributes, Lane, SearchDocument};
 #[cfg(feature = "index")]
-pub use finder::Finder;
+pub use finder::{Finder, WordSieve};
 #[cfg(feature = "index")]
 pub use fold::fold;
 #[cfg(feature = "testkit")]

@@ -19,7 +19,7 @@ mod joined;
 mod needed;
 mod program;
 mod required;
-mod row;
+pub(crate) mod row;
 mod sieve;
 mod syntax;
 mod tree;

@@ -37,7 +37,7 @@ pub use item_rows::{ItemRow, RowOptions, RowRelations, RowValue, RowValues, Valu
 pub use items::{CollectionEntry, IndexedColumn, ItemIndex};
 pub use query::{Cursor, DocumentPage, DocumentQuery, Order, Span, Within};
 pub use tasks::TaskPage;
-pub use texts::{BlockText, Sieve, SievedTexts, TextBlock, TextVisitor, Texts};
+pub use texts::{BlockText, Sieve, SievedTexts, StoredText, TextBlock, TextVisitor, Texts};
 
 /// Where a block stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

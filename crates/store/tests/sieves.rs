@@ -9,13 +9,13 @@ use leafbase_model::{
     Result, Slot, Timestamp,
 };
 use leafbase_store::kv::{OpenOptions, Store};
-use leafbase_store::{BlockText, Reader, Sieve, SpaceStore, TextVisitor, directory};
+use leafbase_store::{BlockText, Reader, Sieve, SpaceStore, StoredText, TextVisitor, directory};
 use naive::{EXTRACTOR, meta, relaxed, stamp};
 use proptest::prelude::*;
 
 mod naive;
 
-/// Seeks a word. It cannot tell of bytes in which `é` stands.
+/// Seeks a word. It cannot tell of bytes in which `é` stands, nor of texts with `?`.
 struct Word(&'static str);
 
 impl Sieve for Word {
@@ -26,6 +26,10 @@ impl Sieve for Word {
     fn next(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let mut places = bytes.get(from..)?.windows(self.0.len());
         places.position(|here| here == self.0.as_bytes()).map(|place| from + place)
+    }
+
+    fn leaves_out(&self, text: StoredText<'_>) -> bool {
+        !text.markdown().unwrap().contains(&b'?')
     }
 }
 
@@ -82,7 +86,7 @@ struct Made {
 }
 
 fn texts() -> impl Strategy<Value = String> {
-    let pieces = vec!["needle", "need", "le", "a text like others", "\u{1}", "字", " ", "needleneedle", "nee"];
+    let pieces = vec!["needle", "need", "le", "a text like others", "\u{1}", "字", " ", "needleneedle", "nee", "?"];
     let pieces = proptest::collection::vec(proptest::sample::select(pieces), 0..8);
     let rare = prop_oneof![300 => Just(String::new()), 1 => Just("é".to_owned())];
     let far = prop_oneof![30 => Just(0_usize), 1 => 3_900..4_100_usize, 1 => Just(20_000), 1 => Just(70_000)];
@@ -133,7 +137,9 @@ fn compare(reader: Reader<'_>, documents: &[DocumentId], word: &'static str) {
     };
     let (all, sieve) = (visited(None), Word(word));
     let given = visited(Some(&sieve));
-    let asked = |said: &&(DocumentId, String)| said.1.contains(sieve.0) || said.1.starts_with("BlockData");
+    let asked = |said: &&(DocumentId, String)| {
+        said.1.contains(sieve.0) || said.1.contains('?') || said.1.starts_with("BlockData")
+    };
     assert!(all.iter().filter(asked).eq(given.iter().filter(asked)));
     // Where the sieve cannot tell, more is given, in its place.
     let tells = !all.iter().any(|(_, text)| text.contains('é'));
@@ -154,6 +160,9 @@ fn compare(reader: Reader<'_>, documents: &[DocumentId], word: &'static str) {
             count(given.iter().filter(|(other, _)| other == document).map(|(_, text)| text.clone()));
         let asked = (0..sieved.len()).filter(|index| sieved.is_asked_for(*index));
         assert_eq!(count(asked.map(|index| shown(whole.get(index).unwrap().text))), visited);
+        let asked = reader.asked_texts(document.root(), &sieve).unwrap();
+        let is_kept = |index: &usize| *index == 0 || sieved.is_asked_for(*index);
+        assert!((0..whole.len()).filter(is_kept).filter_map(|index| whole.get(index)).eq(asked.iter()));
         for (index, block) in whole.iter().enumerate() {
             assert_eq!(sieved.text(index).unwrap().map(shown), Some(shown(block.text)));
         }

@@ -7,6 +7,7 @@ mod freshness;
 mod indexes;
 mod patterns;
 mod snippets;
+mod sought;
 mod words;
 
 mod random;

@@ -6,6 +6,7 @@ use leafbase_model::{DocumentId, Error, Items, Limits, Result, SearchDocuments, 
 use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, View};
 use leafbase_tree_ops::ReadTree;
 
+use super::documents::{DocumentTexts, SoughtWords};
 use super::filters::{self, Filters};
 use super::indexer::Moment;
 use super::leaking;
@@ -109,7 +110,9 @@ impl<S: Sight> Connection<S> {
             (hits, ..) => hits.unwrap_or_default(),
         };
         let finder = asked.terms.finder();
-        let shown = found.into_iter().map(|hit| shown(&reading, hit, &finder, matching.as_mut(), request.metadata));
+        let showing =
+            Showing { reading: &reading, sought: finder.sieve().map(SoughtWords), finder, metadata: request.metadata };
+        let shown = found.into_iter().map(|hit| showing.shown(hit, matching.as_mut()));
         shown.filter_map(Result::transpose).collect::<Result<_>>().map(Items)
     }
 
@@ -194,28 +197,39 @@ fn by_blocks(parts: &Parts<'_>, candidates: &[DocumentId], matching: &mut Matchi
     Ok(found.into_iter().map(|(Reverse(count), document)| Hit { document, score: score(count) }).collect())
 }
 
-/// What is shown of a document; nothing of one that is not seen, whatever the index says.
-fn shown(
-    reading: &Reading<'_, '_>,
-    Hit { document, score }: Hit,
-    finder: &Finder<'_>,
-    matching: Option<&mut Matching<'_>>,
+/// Shows what was found.
+struct Showing<'s, 't, 'a> {
+    reading: &'s Reading<'t, 'a>,
+    finder: Finder<'s>,
+    /// None where it is of no use to seek them in what is stored.
+    sought: Option<SoughtWords>,
     metadata: bool,
-) -> Result<Option<SearchMatch>> {
-    let tree = reading.tree;
-    let record = if metadata || !tree.sees_all() { tree.document(document)? } else { None };
-    if record.is_none() && !tree.sees_all() {
-        return Ok(None);
+}
+
+impl Showing<'_, '_, '_> {
+    /// What is shown of a document; nothing of one that is not seen, whatever the index says.
+    fn shown(&self, Hit { document, score }: Hit, matching: Option<&mut Matching<'_>>) -> Result<Option<SearchMatch>> {
+        let tree = self.reading.tree;
+        let record = if self.metadata || !tree.sees_all() { tree.document(document)? } else { None };
+        if record.is_none() && !tree.sees_all() {
+            return Ok(None);
+        }
+        // Patterns are matched on every text.
+        let texts = match matching {
+            Some(_) => self.reading.document(document)?,
+            None => DocumentTexts::read_sought(tree.reader(), document, self.sought.as_ref())?,
+        };
+        let shown = snippets::show(&texts, &self.finder, matching)?;
+        let missing = || Error::corrupted(format_args!("document {document}"));
+        let times =
+            self.metadata.then(|| record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing));
+        Ok(Some(SearchMatch {
+            document_id: document,
+            markdown: shown.markdown,
+            highlights: shown.highlights,
+            block_ids: shown.blocks,
+            score,
+            times: times.transpose()?,
+        }))
     }
-    let shown = snippets::show(&reading.document(document)?, finder, matching)?;
-    let missing = || Error::corrupted(format_args!("document {document}"));
-    let times = metadata.then(|| record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing));
-    Ok(Some(SearchMatch {
-        document_id: document,
-        markdown: shown.markdown,
-        highlights: shown.highlights,
-        block_ids: shown.blocks,
-        score,
-        times: times.transpose()?,
-    }))
 }

@@ -7,8 +7,8 @@ use leafbase_markdown::{self as markdown, LinkTarget, Named, Rewritten};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties, PropertyValue, Result,
 };
-use leafbase_search::{Attributes, Maker, SearchDocument};
-use leafbase_store::{BlockText, Reader, Sieve, TextBlock, TextVisitor, Texts};
+use leafbase_search::{Attributes, Maker, SearchDocument, WordSieve};
+use leafbase_store::{BlockText, Reader, Sieve, StoredText, TextBlock, TextVisitor, Texts};
 
 use super::patterns::Counting;
 use super::recent::Finish;
@@ -47,6 +47,25 @@ pub(crate) const fn attributes(record: &DocumentRecord) -> Attributes {
     Attributes { id, location, day, created_at, modified_at }
 }
 
+/// Words that are sought in what is stored.
+pub(super) struct SoughtWords(pub(super) WordSieve);
+
+impl Sieve for SoughtWords {
+    fn tells(&self, _: &[u8]) -> bool {
+        true
+    }
+
+    fn next(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        self.0.next(bytes, from)
+    }
+
+    /// Markup may stand within a word, and what is not ASCII for a letter that is. Without either the words of a text are its bytes, or fewer: the
+    /// addresses of blocks are none.
+    fn leaves_out(&self, text: StoredText<'_>) -> bool {
+        text.markdown().is_some_and(|markdown| markdown.is_ascii() && markdown::is_plain(markdown))
+    }
+}
+
 /// A document with its items and comments, as it is searched.
 pub(crate) struct DocumentTexts {
     blocks: Texts,
@@ -60,10 +79,26 @@ impl DocumentTexts {
     /// Reads the whole document.
     pub(crate) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Self> {
         let blocks = reader.texts(document.root())?;
+        Self::with(blocks, document, reader.comments_in(document)?)
+    }
+
+    /// Reads the title, and of the rest what may have words that are sought.
+    pub(super) fn read_sought(reader: Reader<'_>, document: DocumentId, sought: Option<&SoughtWords>) -> Result<Self> {
+        let may_have_comments = reader.may_have_comments(document);
+        let comments = if may_have_comments { reader.comments_in(document)? } else { Vec::new() };
+        // A block may be found by its comments alone.
+        let blocks = match sought.filter(|_| comments.is_empty()) {
+            Some(sought) => reader.asked_texts(document.root(), sought)?,
+            None => reader.texts(document.root())?,
+        };
+        Self::with(blocks, document, comments)
+    }
+
+    fn with(blocks: Texts, document: DocumentId, comments: Vec<(BlockId, Comment)>) -> Result<Self> {
         if blocks.is_empty() {
             return Err(Error::corrupted(format_args!("document {document}")));
         }
-        Ok(Self { blocks, shown: HashMap::new(), comments: reader.comments_in(document)? })
+        Ok(Self { blocks, shown: HashMap::new(), comments })
     }
 
     /// Its words as plain text.
@@ -71,7 +106,7 @@ impl DocumentTexts {
         self.blocks.get(0).map(|root| plain(own_markdown(root.text))).unwrap_or_default()
     }
 
-    /// Its blocks in reading order, the root first.
+    /// Its blocks in reading order, the root first, without those that were not read.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = BlockTexts<'_>> + Clone {
         self.blocks.iter().enumerate().map(|(number, block)| self.texts(number, block))
     }

@@ -38,7 +38,7 @@ pub(super) fn show(texts: &DocumentTexts, finder: &Finder<'_>, matching: Option<
     let mut by_pattern = matching.map(|matching| by_pattern(texts, matching)).transpose()?.unwrap_or_default();
     let (mut best, mut blocks): (Option<(_, Found<'_>)>, Vec<BlockId>) = (None, Vec::new());
     for (number, block) in texts.blocks().enumerate() {
-        let matched = by_pattern.remove(&number);
+        let matched = if by_pattern.is_empty() { None } else { by_pattern.remove(&number) };
         let mut is_found = matched.is_some();
         each_found(&block, number == 0, finder, matched.unwrap_or_default(), |found| {
             is_found = true;
@@ -107,6 +107,9 @@ fn apart(mut hits: Vec<Range<usize>>) -> Vec<Range<usize>> {
 }
 
 fn different(found: &Found<'_>) -> usize {
+    if found.hits.len() < 2 {
+        return found.hits.len();
+    }
     let said = found.hits.iter().filter_map(|hit| found.text.get(hit.clone()));
     said.map(fold).collect::<HashSet<_>>().len()
 }
@@ -114,10 +117,15 @@ fn different(found: &Found<'_>) -> usize {
 /// The piece of the text that has most hits, these between asterisks, and where they are. Lines become one.
 fn cut(found: &Found<'_>) -> (String, Vec<Range<usize>>) {
     let (text, window) = (&*found.text, window(found));
-    let (mut markdown, mut highlights, mut at) = (String::new(), Vec::new(), window.start);
+    let room = window.len() + 4 * found.hits.len() + 2 * '…'.len_utf8();
+    let (mut markdown, mut highlights, mut at) = (String::with_capacity(room), Vec::new(), window.start);
     let say = |markdown: &mut String, range: Range<usize>| {
         let said = text.get(range).unwrap_or_default();
-        markdown.extend(said.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
+        if is_on_a_line(said) {
+            markdown.push_str(said);
+        } else {
+            markdown.extend(said.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
+        }
     };
     if window.start > 0 {
         markdown.push('…');
@@ -140,6 +148,11 @@ fn cut(found: &Found<'_>) -> (String, Vec<Range<usize>>) {
         markdown.push('…');
     }
     (markdown, highlights)
+}
+
+/// Whether the text is known to have no control characters.
+fn is_on_a_line(text: &str) -> bool {
+    text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
 }
 
 /// The bytes of the text that are shown: all, if it is short. Otherwise they begin and end between words where there are any, and end within a
@@ -178,7 +191,9 @@ fn densest<'f>(found: &'f Found<'_>) -> Option<&'f Range<usize>> {
 
 /// The place so many characters behind `from`; none if the text is over before.
 fn place(text: &str, from: usize, characters: usize) -> Option<usize> {
-    text.get(from..)?.char_indices().nth(characters).map(|(offset, _)| from + offset)
+    // A character has a byte at least.
+    let rest = text.get(from..).filter(|rest| rest.len() > characters)?;
+    rest.char_indices().nth(characters).map(|(offset, _)| from + offset)
 }
 
 /// The place so many characters before `to`; the beginning if there are fewer.

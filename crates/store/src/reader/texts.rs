@@ -12,6 +12,7 @@ use crate::records;
 use crate::records::block::{self, Authors};
 use crate::run::RunView;
 
+mod asked;
 mod sieved;
 
 pub use sieved::SievedTexts;
@@ -23,6 +24,22 @@ pub trait Sieve {
 
     /// A place from `from` on where something begins that every text has that is asked for, such that there is none before.
     fn next(&self, bytes: &[u8], from: usize) -> Option<usize>;
+
+    /// Whether a text is not asked for in which [`Self::next`] finds nothing, where [`Self::tells`] doesn't say so of all.
+    fn leaves_out(&self, _text: StoredText<'_>) -> bool {
+        true
+    }
+}
+
+/// A text as it lies in the store, not read yet.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredText<'r>(&'r [u8]);
+
+impl<'r> StoredText<'r> {
+    /// The bytes of its markdown, not looked at; none if they are not found.
+    pub fn markdown(self) -> Option<&'r [u8]> {
+        block::markdown(self.0).ok().map(|(_, markdown)| markdown)
+    }
 }
 
 /// Gets what blocks say.
@@ -143,6 +160,9 @@ impl Made for Kept {
     }
 }
 
+/// About as long is most markdown, in bytes.
+const MARKDOWN: usize = 64;
+
 /// Gathers the markdown of blocks.
 #[derive(Default)]
 struct Gathering {
@@ -153,7 +173,11 @@ struct Gathering {
 impl Making for Gathering {
     type Block = Kept;
 
-    fn make(&mut self, id: BlockId, record: &[u8]) -> Unpacked<Kept> {
+    fn expect(&mut self, blocks: usize) {
+        self.markdown.reserve(blocks * MARKDOWN);
+    }
+
+    fn make(&mut self, id: BlockId, record: &[u8], _: &[u8]) -> Unpacked<Kept> {
         let text = match read(record)? {
             Ok((block_type, markdown)) => {
                 let start = self.markdown.len();
@@ -266,7 +290,8 @@ impl<'s> Sifting<'s> {
             return Ok(Sifted::Kept(found.saturating_sub(start)));
         }
         let block_type = block::type_of(record)?;
-        Ok(if is_all(block_type) { Sifted::LeftOut(block_type) } else { Sifted::Kept(0) })
+        let is_left_out = is_all(block_type) && sieve.leaves_out(StoredText(record));
+        Ok(if is_left_out { Sifted::LeftOut(block_type) } else { Sifted::Kept(0) })
     }
 }
 

@@ -82,8 +82,8 @@ pub(super) trait Making {
     /// The next ones are made of these records, one behind the other.
     fn begin(&mut self, _records: &[u8]) {}
 
-    /// Makes it of a record.
-    fn make(&mut self, id: BlockId, record: &[u8]) -> Unpacked<Self::Block>;
+    /// Makes it of a record, which is the next of those that it began with.
+    fn make(&mut self, id: BlockId, record: &[u8], records: &[u8]) -> Unpacked<Self::Block>;
 }
 
 /// What is known of whatever a block became.
@@ -95,7 +95,7 @@ pub(super) trait Made {
 impl Making for Authors {
     type Block = BlockRecord;
 
-    fn make(&mut self, id: BlockId, record: &[u8]) -> Unpacked<BlockRecord> {
+    fn make(&mut self, id: BlockId, record: &[u8], _: &[u8]) -> Unpacked<BlockRecord> {
         block::decode(id, record, self)
     }
 }
@@ -129,7 +129,7 @@ impl<'m, M: Making> Gathered<'m, M> {
         let (start, run) = (self.blocks.len(), RunView::read(key, value)?);
         self.making.begin(run.records());
         for (id, record) in run.entries() {
-            let block = self.making.make(id, record).map_err(|fault| records::fault(key, fault))?;
+            let block = self.making.make(id, record, run.records()).map_err(|fault| records::fault(key, fault))?;
             self.blocks.push(Some(block));
         }
         let end = self.blocks.len();
@@ -327,7 +327,7 @@ impl Reader<'_> {
         self.find_in_runs(place, block, &mut |key, run, index| {
             let record = run.block(index);
             making.begin(record);
-            let made = making.make(block, record);
+            let made = making.make(block, record, record);
             top = Some(made.map_err(|fault| records::fault(key, fault))?);
             Ok(())
         })?;

@@ -103,7 +103,7 @@ struct Gathering<'s> {
     sieve: Option<&'s dyn Sieve>,
     read: super::Gathering,
     records: Vec<u8>,
-    /// Where the run begins that is read, and how far it is read.
+    /// Where the run begins that is read.
     run: usize,
     sifting: Sifting<'s>,
 }
@@ -125,11 +125,10 @@ impl Making for Gathering<'_> {
         }
     }
 
-    fn make(&mut self, id: BlockId, record: &[u8]) -> Unpacked<Kept> {
+    fn make(&mut self, id: BlockId, record: &[u8], records: &[u8]) -> Unpacked<Kept> {
         let start = self.run + self.sifting.at;
-        let records = self.records.get(self.run..).unwrap_or_default();
         let text = match self.sifting.sift(records, record)? {
-            Sifted::Kept(_) => Text::Read(self.read.make(id, record)?.text),
+            Sifted::Kept(_) => Text::Read(self.read.make(id, record, records)?.text),
             Sifted::LeftOut(block_type) => {
                 let length = u32::try_from(record.len()).map_err(|_| Fault::Damaged)?;
                 Text::Record { block_type, length, start }
