@@ -327,7 +327,8 @@ impl Space {
         store.check(&mut |done| progress(Progress::new(done, total)))
     }
 
-    /// Gives unused space back to the file system. Waits for writers, and others wait for it.
+    /// Lays what there is so that it takes less, and gives unused space back to the file system. Waits for writers, and others wait for it. While it
+    /// lasts the file is up to twice as long; where there is no room for that, only unused space is given back.
     ///
     /// ```
     /// use leafbase::{PurgeDocuments, Space};

@@ -96,7 +96,8 @@ pub(crate) const COLLECTIONS: Keyspace = Keyspace { tag: 0x71, name: "collection
 /// (collection, number of a column, key of a value, item) to the item's signature. Law: as the items and the schema of their collection say,
 /// and no other. A column has the same number as long as key and type of its property stay; a number is never used again.
 pub(crate) const ITEM_KEYS: Keyspace = Keyspace { tag: 0x72, name: "indexes of items" };
-/// (sequence, part) to a part of a change. Law: sequences follow each other without a gap, and so do parts from 0.
+/// (sequence, part) to a part of a change: how many parts there are, whether they are packed, and bytes. Law: sequences follow each other
+/// without a gap, and so do parts from 0.
 pub(crate) const CHANGES: Keyspace = Keyspace { tag: 0x80, name: "change log" };
 
 /// Those that hold rows, in the order of their keys.

@@ -25,8 +25,10 @@ mod memory;
 mod opener;
 mod options;
 mod overlay;
+mod page_fill;
 mod recovery;
 mod redb_store;
+mod rewrite;
 mod structure;
 mod tracked;
 mod view;
@@ -38,6 +40,7 @@ pub use journaling::JOURNAL_FILE;
 pub(crate) use lock::Lock;
 pub use memory::MemoryStore;
 pub use options::OpenOptions;
+pub(crate) use page_fill::PageFill;
 pub use redb_store::RedbStore;
 pub(crate) use redb_store::{Verify, create_store_file};
 pub(crate) use structure::Slot;
@@ -196,7 +199,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// What the engine reports.
     fn flush(&self) -> Result<()>;
 
-    /// Gives unused space back to the file system, as far as the engine can. Waits for writers.
+    /// Gives unused space back to the file system, as far as the engine can, which may need as much again while it lasts. Waits for writers.
     ///
     /// # Errors
     /// What the engine reports; the data stays as it was.

@@ -21,6 +21,7 @@ mod check;
 mod edges;
 mod items;
 mod lookup_cache;
+mod packing;
 mod reader;
 mod salvage;
 mod space_store;

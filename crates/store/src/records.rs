@@ -18,6 +18,7 @@ pub(crate) mod comment;
 pub(crate) mod document;
 pub(crate) mod folder;
 pub(crate) mod meta;
+pub(crate) mod packed;
 pub(crate) mod place;
 pub(crate) mod schema;
 

@@ -120,6 +120,12 @@ impl Run {
         FRAME_BYTES + COUNT_BYTES + ENTRY_BYTES * self.ids.len() + self.blocks.len()
     }
 
+    /// How long its value is.
+    pub(crate) fn value_bytes(&self) -> usize {
+        // The last end is left out.
+        self.bytes() - 2 * self.ids.len().min(1)
+    }
+
     /// Whether it must be split: a block by itself may be of any size.
     pub(crate) fn is_over_full(&self) -> bool {
         self.ids.len() > 1 && self.bytes() > MAX_BYTES
@@ -148,6 +154,11 @@ impl Run {
     /// The record at `index`.
     pub(crate) fn block(&self, index: usize) -> &[u8] {
         self.blocks.get(self.start(index)..self.end(index)).unwrap_or_default()
+    }
+
+    /// Each ID with its record.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (BlockId, &[u8])> {
+        self.ids.iter().enumerate().map(|(index, id)| (*id, self.block(index)))
     }
 
     pub(crate) fn push(&mut self, id: BlockId, record: &[u8]) {

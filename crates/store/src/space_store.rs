@@ -12,6 +12,7 @@ use crate::edges::Extractor;
 use crate::keyspaces::{self, DOCUMENTS, FOLDERS, PLACES};
 use crate::kv::{Durability, KeyRange, Snapshot, Store, Transaction, WriteOptions};
 use crate::lookup_cache::{Epoch, LookupCache};
+use crate::packing;
 use crate::reader::{self, Known, Reader};
 use crate::records;
 use crate::records::meta::{self, Totals};
@@ -248,11 +249,17 @@ impl SpaceStore {
         })
     }
 
-    /// Gives unused space back to the file system.
+    /// Lays rows so that they take less, and gives unused space back to the file system.
     ///
     /// # Errors
     /// What the store reports.
     pub fn compact(&self) -> Result<()> {
+        match packing::pack(&*self.store, &self.lookups) {
+            Err(error) if error.kind() == ErrorKind::NoSpace => {
+                tracing::warn!(%error, "rows stay as they are: only unused space is given back");
+            }
+            packed => packed?,
+        }
         self.store.compact()
     }
 

@@ -203,8 +203,9 @@ impl<'a> SpaceTransaction<'a> {
     }
 
     fn put_change(&mut self, sequence: u64, body: &[u8]) -> Result<()> {
-        let too_large = || Error::limit("parts of a change", u32::MAX, body.len().div_ceil(PART_BYTES));
-        let count = u32::try_from(body.len().div_ceil(PART_BYTES)).map_err(|_| too_large())?;
+        let parts = body.len().div_ceil(PART_BYTES);
+        let count = u32::try_from(parts).ok().filter(|count| count & keyspaces::PACKED == 0);
+        let count = count.ok_or_else(|| Error::limit("parts of a change", keyspaces::PACKED - 1, parts))?;
         for (part, bytes) in (0..count).zip(body.chunks(PART_BYTES)) {
             let key = keyspaces::change_part(sequence, part);
             let value = records::seal(&key, |out| {

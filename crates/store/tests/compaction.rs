@@ -1,10 +1,15 @@
-//! Compaction beside readers: it waits for those that are reading, and no longer.
+//! Compaction: beside readers it waits for those that are reading, and no longer; pages are full after it, and a disk that fails loses nothing.
 
+#![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
+
+use std::io;
+use std::ops::{Bound, ControlFlow};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use leafbase_store::directory;
-use leafbase_store::kv::{Durability, OpenOptions, Store, WriteOptions};
+use leafbase_store::kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
+use leafbase_store::testkit::{Disk, Fault};
 
 #[test]
 fn a_store_is_compacted_while_others_read_and_write() {
@@ -55,4 +60,108 @@ fn a_compacted_store_stays_small_when_it_is_closed() {
     assert!(store.bytes().unwrap() <= compacted, "{} bytes, {compacted} before", store.bytes().unwrap());
     assert!(store.verify().unwrap());
     assert!(keys().all(|key| store.snapshot().unwrap().get(&key, &mut |_| Ok(())).unwrap()));
+}
+
+type Row = (Vec<u8>, Vec<u8>);
+
+/// Rows put in here and there, so that pages are two thirds full.
+fn scattered(store: &dyn Store) {
+    let options = WriteOptions::durability(Durability::Relaxed);
+    for round in 0..8_u32 {
+        let keys = (0..700_u32).map(|number| (number * 8 + (round * 5) % 8).to_be_bytes());
+        let write = &mut |rows: &mut dyn leafbase_store::kv::Transaction| {
+            keys.clone().try_for_each(|key| rows.put(&key, &vec![key[3]; 200 + usize::from(key[3])]))
+        };
+        store.write(options, write).unwrap();
+        store.flush().unwrap();
+    }
+}
+
+fn content(store: &dyn Store) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+    let take = &mut |key: &[u8], value: &[u8]| {
+        rows.push((key.to_vec(), value.to_vec()));
+        Ok(ControlFlow::Continue(()))
+    };
+    store.snapshot().unwrap().scan(all, take).unwrap();
+    rows
+}
+
+#[test]
+fn pages_are_full_in_a_compacted_store() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("notes");
+    let store = directory::create(&path, &OpenOptions::new()).unwrap();
+    scattered(&store);
+    let (rows, before) = (content(&store), store.bytes().unwrap());
+    let bytes: usize = rows.iter().map(|(key, value)| key.len() + value.len() + 8).sum();
+    assert!(before > bytes as u64 * 5 / 4, "{before} bytes for {bytes}");
+    store.compact().unwrap();
+    let compacted = store.bytes().unwrap();
+    assert!(compacted < bytes as u64 * 21 / 20 + 100_000, "{compacted} bytes for {bytes}");
+    assert_eq!(content(&store), rows);
+    store.compact().unwrap();
+    assert!(store.bytes().unwrap() <= compacted);
+    store.write(WriteOptions::default(), &mut |rows| rows.put(b"one more", &[1; 300])).unwrap();
+    store.close().unwrap();
+    let store = directory::open(&path, &OpenOptions::new()).unwrap();
+    assert!(store.verify().unwrap());
+    assert_eq!(content(&store).len(), rows.len() + 1);
+}
+
+fn on(disk: &Disk) -> RedbStore {
+    let (disk, journal) = (disk.clone(), disk.journal());
+    let options = OpenOptions::new().cache_bytes(256 << 10);
+    RedbStore::with_backends(move || disk.clone(), move || journal.clone(), &options).unwrap()
+}
+
+/// A disk with such a store, closed, and what is in it.
+fn disk() -> (Disk, Vec<Row>) {
+    let disk = Disk::new();
+    let store = on(&disk);
+    scattered(&store);
+    let rows = content(&store);
+    drop(store);
+    (disk, rows)
+}
+
+#[test]
+fn a_disk_that_fails_while_a_store_is_compacted() {
+    let (whole, rows) = disk();
+    let operations = {
+        let disk = whole.copy();
+        let (store, start) = (on(&disk), disk.operations());
+        store.compact().unwrap();
+        disk.operations() - start
+    };
+    for at in (0..operations).step_by(usize::try_from(operations / 60).unwrap().max(1)) {
+        for (once, kind) in [(true, io::ErrorKind::Other), (false, io::ErrorKind::StorageFull)] {
+            let disk = whole.copy();
+            let store = on(&disk);
+            let number = disk.operations() + at;
+            disk.fail(if once { Fault::Once(number) } else { Fault::From(number) }, kind);
+            let _ = store.compact();
+            let powerless = on(&disk.after_power_loss(at));
+            assert_eq!(content(&powerless), rows, "operation {at}: after a loss of power");
+            disk.heal();
+            assert_eq!(content(&store), rows, "operation {at}");
+            store.compact().unwrap();
+            assert!(store.verify().unwrap());
+            assert_eq!(content(&store), rows, "operation {at}: compacted again");
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_has_its_stores_compacted() {
+    let (disk, rows) = disk();
+    let disk = disk.takes_room_at_once();
+    let store = on(&disk);
+    let before = disk.used();
+    disk.limit(Some(before + 100_000));
+    store.compact().unwrap();
+    assert!(disk.used() <= before, "{} bytes, {before} before", disk.used());
+    assert_eq!(content(&store), rows);
+    assert!(store.verify().unwrap());
 }

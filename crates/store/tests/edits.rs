@@ -50,6 +50,10 @@ fn replayed(space: &SpaceStore) {
         let written = copy.write(relaxed(), &change.stamp, |open| open.apply(change.edits.clone())).unwrap();
         assert_eq!(written.change.unwrap(), change);
     }
+    // And so it does when it is packed.
+    let log = ours.reader().changes_after(0, usize::MAX).unwrap();
+    copy.compact().unwrap();
+    assert_eq!(theirs().reader().changes_after(0, usize::MAX).unwrap(), log);
     let all = |reader: Reader<'_>| reader.find_documents(&DocumentQuery::default(), None, usize::MAX).unwrap();
     let documents = all(ours.reader());
     assert_eq!(documents, all(theirs().reader()));
@@ -97,8 +101,11 @@ proptest! {
         let (mut naive, mut maker, mut now) = with_document(&space);
         play(&space, &mut naive, &mut maker, &first, &mut now);
         let (middle, sequence) = (naive.clone(), space.snapshot().unwrap().reader().last_sequence().unwrap());
+        space.compact().unwrap();
+        agrees(&space, &naive);
         play(&space, &mut naive, &mut maker, &second, &mut now);
         agrees(&space, &naive);
+        space.compact().unwrap();
         drop(space);
         let store = Arc::new(directory::open(&path, &OpenOptions::default()).unwrap());
         let space = SpaceStore::open(store, EXTRACTOR).unwrap();

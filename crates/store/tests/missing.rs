@@ -1,6 +1,8 @@
 //! Rows that are gone, as after damage of what the engine finds them by: no read takes what is left for all there is.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
 
+use std::ops::ControlFlow;
+
 use leafbase_model::{BlockData, DocumentId, Edit, Error, ErrorKind, Forest, Location, Result, Slot};
 use leafbase_store::kv::Store;
 use leafbase_store::{DocumentQuery, Extractor, Order, Reader, SpaceStore, Within, rows};
@@ -95,6 +97,45 @@ fn a_log_without_some_of_its_changes_is_damaged() {
     assert_eq!(written.change.unwrap().sequence, 6);
     delete(&*store, b"\x01totals");
     corrupted(read(&space, |reader| reader.last_sequence()));
+}
+
+/// Each is read as it was when it was written, and damage of it is found.
+#[test]
+fn a_log_that_is_packed_says_what_it_said() {
+    let all = |space: &SpaceStore| read(space, |reader| reader.changes_after(0, 9));
+    let (store, space) = large();
+    let (before, plain) = (all(&space).unwrap(), find(&*store, &[CHANGES]));
+    space.compact().unwrap();
+    let packed = find(&*store, &[CHANGES]);
+    let bytes = |rows: &[Row]| rows.iter().map(|(_, value)| value.len()).sum::<usize>();
+    assert!(bytes(&packed) < bytes(&plain) / 2, "{} of {}", bytes(&packed), bytes(&plain));
+    assert!(packed.len() < plain.len());
+    assert_eq!(all(&space).unwrap(), before);
+    let documents = before.iter().map(|change| (change.sequence, change.documents.clone())).collect::<Vec<_>>();
+    assert_eq!(read(&space, |reader| reader.changed_after(0, 9)).unwrap(), documents);
+    assert!(space.check(&mut |_| ControlFlow::Continue(())).unwrap().is_clean());
+    space.compact().unwrap();
+    assert_eq!(find(&*store, &[CHANGES]), packed, "once is enough");
+
+    let body = |value: &[u8]| value[1..value.len() - 8].to_vec();
+    for (key, value) in packed.iter().filter(|(_, value)| value[1] & 0x80 != 0) {
+        for at in 0..40 {
+            let mut body = body(value);
+            let at = at * 7 % body.len();
+            body[at] ^= 0x5A;
+            put(&*store, key, &rows::seal(key, &body));
+            // What it says then may be read, too.
+            if let Err(error) = all(&space) {
+                assert!(matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat), "{error}");
+            }
+        }
+        let mut longer = body(value);
+        longer[4..8].copy_from_slice(&u32::MAX.to_be_bytes());
+        put(&*store, key, &rows::seal(key, &longer));
+        corrupted(all(&space));
+        put(&*store, key, value);
+    }
+    assert_eq!(all(&space).unwrap(), before);
 }
 
 #[test]

@@ -1,14 +1,16 @@
-//! Runs that shrink and move within one write.
+//! Runs that shrink and move within one write, and that are cut anew when a space is compacted.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
 
 mod naive;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use leafbase_model::{
     BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, Forest, Location, Node, Slot, Timestamp,
 };
 use leafbase_store::SpaceStore;
+use leafbase_store::kv::{KeyRange, Store};
 use naive::{memory_space, relaxed, stamp};
 
 /// The roots of two documents, and a page in the first of them.
@@ -75,4 +77,104 @@ fn a_page_that_shrinks_leaves_and_comes_back_in_one_write() {
         let back = space.snapshot().unwrap().reader().subtree(id(PAGE), None).unwrap();
         assert_eq!(back.0.len(), usize::from(children) + 1);
     }
+}
+
+type Row = (Vec<u8>, Vec<u8>);
+
+fn rows_of_runs(store: &dyn Store) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let take = &mut |key: &[u8], value: &[u8]| {
+        rows.push((key.to_vec(), value.to_vec()));
+        Ok(ControlFlow::Continue(()))
+    };
+    store.snapshot().unwrap().scan(KeyRange::half_open(&[0x10], &[0x11]), take).unwrap();
+    rows
+}
+
+/// How many pages of 4 KiB these rows take, each of which begins one where it does not fit.
+fn pages(rows: &[Row]) -> usize {
+    let (mut pages, mut used) = (0, usize::MAX);
+    for (key, value) in rows {
+        let bytes = key.len() + value.len() + 8;
+        if used.saturating_add(bytes) > 4_096 {
+            (pages, used) = (pages + 1, 4);
+        }
+        used += bytes;
+    }
+    pages
+}
+
+/// Documents with runs of every size that leaves room in a page, one block that takes more than one, and one document with so many runs
+/// that they are cut in several turns.
+fn roomy() -> (Arc<dyn Store>, SpaceStore, Vec<BlockId>) {
+    let (store, space) = memory_space();
+    let mut next = 1_000_u16;
+    let mut roots = Vec::new();
+    for (number, children) in [28, 29, 30, 80, 7, 28, 33, 1, 12_000, 28, 0, 29].into_iter().enumerate() {
+        let root = u16::try_from(number).unwrap() + 10;
+        let below = (0..children).map(|child| {
+            next += 1;
+            let length = if child == 5 { 9_000 } else { 60 + usize::from(next % 90) };
+            node(1, next, BlockData::text("x".repeat(length)))
+        });
+        let made = vec![document(root, below.collect())];
+        space.write(relaxed(), &stamp(1), |transaction| transaction.apply(made.clone())).unwrap();
+        roots.push(id(root));
+    }
+    // Of every run of the large one about half is left.
+    let forest = space.snapshot().unwrap().reader().subtree(roots[8], None).unwrap();
+    let children: Vec<Node> = forest.0.into_iter().skip(1).collect();
+    for pair in children.chunks(8).filter(|chunk| chunk.len() == 8) {
+        let going = Forest(pair[1..5].iter().map(|node| Node { depth: 0, ..node.clone() }).collect());
+        let slot = Slot { document: DocumentId::of_root(roots[8]), parent: roots[8], after: Some(pair[0].block.id) };
+        let edits = vec![Edit::Remove { slot, forest: going }];
+        space.write(relaxed(), &stamp(2), |transaction| transaction.apply(edits.clone())).unwrap();
+    }
+    (store, space, roots)
+}
+
+#[test]
+fn runs_fill_pages_in_a_compacted_space() {
+    let (store, space, roots) = roomy();
+    let trees = || -> Vec<Forest> {
+        let snapshot = space.snapshot().unwrap();
+        roots.iter().map(|root| snapshot.reader().subtree(*root, None).unwrap()).collect()
+    };
+    // Each by its ID, so that its place is known before and after.
+    let blocks = |trees: &[Forest]| {
+        let snapshot = space.snapshot().unwrap();
+        for node in trees.iter().flat_map(|forest| &forest.0) {
+            assert_eq!(snapshot.reader().block(node.block.id).unwrap().as_ref(), Some(&node.block));
+        }
+    };
+    let (before, rows) = (trees(), rows_of_runs(&*store));
+    blocks(&before);
+    assert!(rows.len() > 300, "{} runs", rows.len());
+    space.compact().unwrap();
+    let laid = rows_of_runs(&*store);
+    let bytes: usize = laid.iter().map(|(key, value)| key.len() + value.len() + 8).sum();
+    assert!(pages(&laid) < pages(&rows) * 4 / 5, "{} pages, {} before", pages(&laid), pages(&rows));
+    assert!(pages(&laid) < bytes / 4_096 * 21 / 20 + 5, "{} pages for {bytes} bytes", pages(&laid));
+    assert_eq!(trees(), before);
+    blocks(&before);
+    assert_clean(&space);
+    space.compact().unwrap();
+    assert_eq!(rows_of_runs(&*store), laid, "once is enough");
+
+    // What comes between full runs finds its place, and goes again.
+    for (root, forest) in roots.iter().zip(&before) {
+        let after = forest.0.get(forest.0.len() / 2).map(|node| node.block.id).filter(|block| block != root);
+        let slot = Slot { document: DocumentId::of_root(*root), parent: *root, after };
+        let coming = Forest((0..40).map(|number| child(0, number)).collect());
+        let put = vec![Edit::Insert { slot, forest: coming.clone() }];
+        space.write(relaxed(), &stamp(3), |transaction| transaction.apply(put.clone())).unwrap();
+        assert_clean(&space);
+        let take = vec![Edit::Remove { slot, forest: coming }];
+        space.write(relaxed(), &stamp(4), |transaction| transaction.apply(take.clone())).unwrap();
+    }
+    assert_eq!(trees(), before);
+    space.compact().unwrap();
+    assert_eq!(trees(), before);
+    blocks(&before);
+    assert_clean(&space);
 }

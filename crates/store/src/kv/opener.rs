@@ -25,6 +25,7 @@ use super::inspect::check_structure;
 use super::journal::Epoch;
 use super::journaling::{JOURNAL_FILE, Mark};
 use super::redb_store::READER_PATIENCE;
+use super::rewrite;
 use super::tracked::{Tracked, Unsynced};
 use super::view::{Bytes, Edits};
 
@@ -207,6 +208,20 @@ impl Handle {
         self.health.guard(applied).map_err(failed)
     }
 
+    /// Writes the rows of `base`, which are all there are, into full pages, in one durable commit. Whether it takes place changes no row.
+    pub(super) fn rewrite(&self, base: &Base) -> Result<()> {
+        let applied = || {
+            let Opened { database, gate } = self.opened()?;
+            if gate.is_held() {
+                self.release(gate)?;
+            }
+            let transaction = rewrite::written(database, base, &self.health)?;
+            gate.guard().check_unaltered()?;
+            transaction.commit().map_err(|error| self.health.report(error))
+        };
+        self.health.guard(applied)
+    }
+
     /// Lets `work` have the handle to itself.
     pub(super) fn alone<T>(&mut self, work: impl FnOnce(&mut Database) -> Result<T, redb::Error>) -> Result<T> {
         let gate = &self.opened()?.gate;
@@ -306,16 +321,29 @@ fn insert_run<'e>(
     let is_within = |key: &[u8]| end.as_deref().is_none_or(|end| key < end);
     let mut inserted = 0;
     while let Some((key, Some(value))) = edits.next_if(|(key, value)| value.is_some() && is_within(key)) {
-        cursor.insert_before(&**key, &**value)?;
+        open.insert(key, value)?;
         inserted += 1;
     }
-    // What went wrong with rows put together is told only now.
-    open.0.take().map_or(Ok(()), CursorMut::close)?;
+    open.close()?;
     Ok(inserted)
 }
 
 /// A cursor that a panic doesn't drop: it would go on with the page that redb panicked on, and a second panic ends the process.
-struct OpenCursor<'t>(Option<CursorMut<'t, &'static [u8], &'static [u8]>>);
+pub(super) struct OpenCursor<'t>(pub(super) Option<CursorMut<'t, &'static [u8], &'static [u8]>>);
+
+impl OpenCursor<'_> {
+    /// Inserts a row where the cursor is, before what follows.
+    pub(super) fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<(), redb::Error> {
+        self.0.as_mut().map_or(Ok(()), |cursor| cursor.insert_before(key, value))?;
+        Ok(())
+    }
+
+    /// What went wrong with rows put together is told only now.
+    pub(super) fn close(mut self) -> Result<(), redb::Error> {
+        self.0.take().map_or(Ok(()), CursorMut::close)?;
+        Ok(())
+    }
+}
 
 impl Drop for OpenCursor<'_> {
     fn drop(&mut self) {

@@ -9,7 +9,6 @@
 //!
 //! What this costs: one call's writes are held in memory twice, and reads compare with the edits while there are any.
 
-use std::ops::{Bound, ControlFlow};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -28,8 +27,9 @@ use super::lock::Lock;
 use super::opener::{Failed, Handle, Opener, Source, compact_when_unread, create_file, read_only};
 use super::options::OpenOptions;
 use super::recovery::{Doubtful, closed};
+use super::rewrite;
 use super::view::{Draft, Edits, View};
-use super::{Durability, KeyRange, Read, Snapshot, Store, Transaction, WriteOptions};
+use super::{Durability, Read, Snapshot, Store, Transaction, WriteOptions};
 
 /// Writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and what a crash loses.
 const MAX_PENDING_KEYS: usize = 8_192;
@@ -384,6 +384,19 @@ impl RedbStore {
         drop(old);
     }
 
+    /// Fills the pages of the file, which holds all writes. While this lasts the file is up to twice as long: where there is no room for
+    /// that, pages stay as they are.
+    fn rewrite(&self, slot: &mut Slot) -> Result<()> {
+        let View { base, .. } = self.mended_view(slot)?;
+        let Some(handle) = &slot.handle else { return Err(closed()) };
+        match handle.rewrite(&base) {
+            Ok(()) => self.publish(slot, handle.base()?, true),
+            Err(error) if error.kind() == ErrorKind::NoSpace => drop(self.mended_view(slot)?),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
     /// Compacts the file, which holds all writes, while nobody reads: those who want to wait.
     fn compact_alone(&self, slot: &mut Slot) -> Result<()> {
         let mut published = self.published();
@@ -526,8 +539,9 @@ impl Store for RedbStore {
         // Without a journal: to say at the end that it is gone, a commit would make the file longer again.
         self.flush_with(&mut slot, true)?;
         // Pages are moved as they are: those that are damaged must not get checksums that make them right.
-        let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
-        self.mended_view(&mut slot)?.scan(all, &mut |_, _| Ok(ControlFlow::Continue(())))?;
+        if rewrite::is_worth_it(&self.mended_view(&mut slot)?, self.opener.bytes()?)? {
+            self.rewrite(&mut slot)?;
+        }
         self.compact_alone(&mut slot)
     }
 

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use leafbase_model::{Change, DocumentId, Result};
 
 use super::{Reader, totals};
-use crate::keyspaces::{self, CHANGES};
+use crate::keyspaces::{self, CHANGES, PACKED};
 use crate::kv::KeyRange;
 use crate::msgpack::Unpacked;
-use crate::records::{self, change};
+use crate::records::{self, change, packed};
 
 /// Reads the body of a change, by its number.
 type Decode<T> = fn(u64, &[u8]) -> Unpacked<T>;
@@ -16,7 +16,7 @@ type Decode<T> = fn(u64, &[u8]) -> Unpacked<T>;
 /// A change whose parts are being read.
 #[derive(Default)]
 pub(crate) struct Parts {
-    /// The sequence and the number of parts of the change begun.
+    /// The sequence of the change begun, and what its parts say of all of them.
     begun: Option<(u64, u32)>,
     read: u32,
     bytes: Vec<u8>,
@@ -32,10 +32,11 @@ impl Parts {
     fn take_as<T>(&mut self, decode: Decode<T>, key: &[u8], value: &[u8]) -> Result<Option<T>> {
         let damaged = || records::damaged(key);
         let (sequence, part) = keyspaces::read_change_part(key).ok_or_else(damaged)?;
-        let (count, bytes) = records::body(key, value)?.split_first_chunk::<4>().ok_or_else(damaged)?;
-        let count = u32::from_be_bytes(*count);
-        let begun = self.begun.unwrap_or((sequence, count));
-        if begun != (sequence, count) || part != self.read || part >= count {
+        let (head, bytes) = records::body(key, value)?.split_first_chunk::<4>().ok_or_else(damaged)?;
+        let head = u32::from_be_bytes(*head);
+        let (count, is_packed) = (head & !PACKED, head & PACKED != 0);
+        let begun = self.begun.unwrap_or((sequence, head));
+        if begun != (sequence, head) || part != self.read || part >= count {
             return Err(damaged());
         }
         self.begun = Some(begun);
@@ -44,7 +45,12 @@ impl Parts {
         if self.read < count {
             return Ok(None);
         }
-        let change = decode(sequence, &self.bytes).map_err(|fault| records::fault(key, fault))?;
+        let decoded = if is_packed {
+            packed::unpack(&self.bytes).and_then(|body| decode(sequence, &body))
+        } else {
+            decode(sequence, &self.bytes)
+        };
+        let change = decoded.map_err(|fault| records::fault(key, fault))?;
         *self = Self::default();
         Ok(Some(change))
     }
