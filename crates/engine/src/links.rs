@@ -65,10 +65,9 @@ fn url_of(kind: &BlockKind) -> Option<&str> {
     }
 }
 
-/// Tells the uploaded files that `data` shows. A text that cannot name one is not read: a URL has its slashes, unless an escape or
-/// a character reference stands for one.
+/// Tells the uploaded files that `data` shows. A text that cannot name one is not read.
 pub(crate) fn files(data: &BlockData, tell: &mut dyn FnMut(AssetId)) {
-    if url_of(&data.kind).is_none() && !data.markdown.contains("://") && !data.markdown.contains(['&', '\\']) {
+    if url_of(&data.kind).is_none() && !may_name_file(&data.markdown) {
         return;
     }
     edges(data, &mut |target| {
@@ -76,4 +75,9 @@ pub(crate) fn files(data: &BlockData, tell: &mut dyn FnMut(AssetId)) {
             tell(file);
         }
     });
+}
+
+/// A URL has its slashes, unless an escape or a character reference stands for one.
+fn may_name_file(text: &str) -> bool {
+    markdown::may_have_links(text) && (text.contains("://") || text.contains(['&', '\\']))
 }

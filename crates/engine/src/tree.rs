@@ -121,6 +121,17 @@ impl ReadTree for Tree<'_> {
         if self.hides(block)? { Ok(Forest::default()) } else { self.reader.subtree(block, max_depth) }
     }
 
+    fn subtrees(&self, blocks: &[BlockId]) -> Result<Forest> {
+        if self.sees_all() {
+            return self.reader.subtrees(blocks);
+        }
+        let mut forest = Forest::default();
+        for block in blocks {
+            forest.0.append(&mut self.subtree(*block, None)?.0);
+        }
+        Ok(forest)
+    }
+
     fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
         if self.hides(block)? { Ok(Forest::default()) } else { self.reader.subtree_without_items(block, max_depth) }
     }

@@ -65,7 +65,7 @@ pub use canonical::{canonical, canonical_inline};
 pub use destination::escape;
 pub use front::{FrontMatter, front_matter};
 pub use highlights::check_highlights;
-pub use links::{Link, LinkForm, LinkTarget, links, rewrite_links};
+pub use links::{Link, LinkForm, LinkTarget, links, may_have_links, rewrite_links};
 pub use mentions::{
     Mention, MentionForm, Named, Rewritten, mentions, placeholder, placeholder_numbers, rewrite_mentions,
 };

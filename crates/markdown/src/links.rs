@@ -71,7 +71,7 @@ pub enum LinkForm {
 /// assert_eq!(found, ["a.md", "https://b.example"]);
 /// ```
 pub fn links<'t>(inline: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
-    if memchr::memchr2(b']', b'<', inline.as_bytes()).is_none() {
+    if !may_have_links(inline) {
         return;
     }
     pieces(inline, &mut |piece| {
@@ -79,6 +79,11 @@ pub fn links<'t>(inline: &'t str, visit: &mut dyn FnMut(Link<'t>)) {
             visit(link);
         }
     });
+}
+
+/// Whether [`links`] may find one in `inline`, by a glance at its bytes.
+pub fn may_have_links(inline: &str) -> bool {
+    memchr::memchr2(b']', b'<', inline.as_bytes()).is_some()
 }
 
 /// What a text has that is not just words.

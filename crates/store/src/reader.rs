@@ -19,6 +19,7 @@ use crate::space_store::SpaceMeta;
 use memo::Memo;
 
 mod assets;
+mod children;
 pub(crate) mod comments;
 pub(crate) mod documents;
 mod folders;
@@ -188,7 +189,8 @@ impl Reader<'_> {
                 Some(standing) => return Ok(Some(standing)),
                 None => self.place_met(cache, epoch, block)?,
             },
-            _ => self.place(block)?,
+            Known::Write(memo) => return memo.standing(self.read, block),
+            Known::Nothing => self.place(block)?,
         };
         Ok(place.map(|place| Standing::of(place.document, place.parent)))
     }

@@ -59,6 +59,10 @@ impl<'v> RunView<'v> {
         self.ids.iter().map(|id| BlockId::from_bytes(*id))
     }
 
+    pub(crate) fn id(&self, index: usize) -> Option<BlockId> {
+        self.ids.get(index).map(|id| BlockId::from_bytes(*id))
+    }
+
     pub(crate) fn position(&self, block: BlockId) -> Option<usize> {
         self.ids.iter().position(|id| id == block.as_bytes())
     }
@@ -206,14 +210,16 @@ impl Run {
         }
     }
 
-    /// Takes out the block at `index`.
-    pub(crate) fn remove(&mut self, index: usize) {
-        if index >= self.ids.len() {
-            return;
-        }
-        self.replace(index, &[]);
-        self.ids.remove(index);
-        self.ends.remove(index);
+    /// Takes out `count` blocks from `index` on.
+    pub(crate) fn remove(&mut self, index: usize, count: usize) {
+        let index = index.min(self.ids.len());
+        let after = index.saturating_add(count).min(self.ids.len());
+        let (start, end) = (self.start(index), self.start(after));
+        let end = end.max(start);
+        self.ids.drain(index..after);
+        self.ends.drain(index..after);
+        self.blocks.drain(start..end);
+        self.ends.iter_mut().skip(index).for_each(|later| *later -= end - start);
     }
 
     /// Takes out the blocks from `index` on.
@@ -341,13 +347,20 @@ mod tests {
         run.insert(1, &[(id(7), &[7; 2]), (id(8), &[8; 1])]);
         assert_eq!(contents(&run), [(1, 3), (7, 2), (8, 1), (2, 4), (3, 5)]);
         run.replace(3, &[2; 9]);
-        run.remove(0);
+        run.remove(0, 1);
         run.insert(4, &[(id(9), &[9; 6])]);
         assert_eq!(contents(&run), [(7, 2), (8, 1), (2, 9), (3, 5), (9, 6)]);
         let tail = run.split_off(2);
         assert_eq!((contents(&run), contents(&tail)), (vec![(7, 2), (8, 1)], vec![(2, 9), (3, 5), (9, 6)]));
         run.append(&tail);
         assert_eq!(contents(&run), [(7, 2), (8, 1), (2, 9), (3, 5), (9, 6)]);
+        run.remove(1, 3);
+        assert_eq!(contents(&run), [(7, 2), (9, 6)]);
+        run.remove(1, 9);
+        run.remove(1, 1);
+        assert_eq!(contents(&run), [(7, 2)]);
+        run.remove(0, 1);
+        assert_eq!(run, Run::default());
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl<'a> SpaceTransaction<'a> {
     /// [`ErrorKind::NotFound`] if an edit names what is not there, [`ErrorKind::Conflict`] if it does not describe what is
     /// there, [`ErrorKind::Validation`] if it is none that can be applied. After an error the write cannot be committed.
     pub fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
-        if let Some((key, run)) = self.memo.take_run() {
+        for (key, run) in self.memo.take_runs() {
             self.runs.keep(key, &run);
         }
         let applied = self.apply_all(edits);

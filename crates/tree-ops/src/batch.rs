@@ -1,6 +1,6 @@
 //! Reads for one request: blocks that must exist and be writable, what was read before remembered.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::hash::BuildHasherDefault;
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, IdMap, IdSet, Location, Result};
@@ -15,12 +15,20 @@ pub(crate) struct Batch<'a, T: ?Sized> {
     pub(crate) tree: &'a T,
     /// Where the documents are kept that may be written.
     writable: RefCell<IdMap<DocumentId, Location>>,
+    /// The one of them that was asked for last.
+    last: Cell<Option<(DocumentId, Location)>>,
     parents: RefCell<IdMap<BlockId, Option<BlockId>>>,
 }
 
 impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
     pub(crate) fn new(tree: &'a T) -> Self {
-        Self { tree, writable: RefCell::default(), parents: RefCell::default() }
+        Self { tree, writable: RefCell::default(), last: Cell::new(None), parents: RefCell::default() }
+    }
+
+    /// Each of `blocks` will be asked about.
+    pub(crate) fn expect(&self, blocks: &[BlockId]) {
+        self.parents.borrow_mut().reserve(blocks.len());
+        self.tree.expect(blocks);
     }
 
     /// Where a block named by the request stands; its document may be written.
@@ -43,6 +51,15 @@ impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
 
     /// Where a document is kept that may be written.
     pub(crate) fn location(&self, document: DocumentId) -> Result<Location> {
+        if let Some((_, known)) = self.last.get().filter(|(last, _)| *last == document) {
+            return Ok(known);
+        }
+        let location = self.location_met(document)?;
+        self.last.set(Some((document, location)));
+        Ok(location)
+    }
+
+    fn location_met(&self, document: DocumentId) -> Result<Location> {
         if let Some(known) = self.writable.borrow().get(&document) {
             return Ok(*known);
         }

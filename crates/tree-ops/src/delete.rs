@@ -1,5 +1,7 @@
 //! Blocks are taken out, with all below them.
 
+use std::ops::Range;
+
 use leafbase_model::{BlockId, Edit, Error, Forest, IdMap, IdSet, Result, Slot};
 
 use crate::batch::{Batch, Named, check_count};
@@ -32,7 +34,7 @@ impl Deleted {
 pub fn delete<T: ReadTree + ?Sized>(tree: &T, context: &Context<'_>, ids: Vec<BlockId>) -> Result<Deleted> {
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
     let batch = Batch::new(tree);
-    tree.expect(&ids);
+    batch.expect(&ids);
     let (mut named, mut places) = (Named::of(ids.len()), Vec::with_capacity(ids.len()));
     for (index, id) in ids.iter().enumerate() {
         let at = |error: Error| error.at(format_args!("blockIds[{index}]"));
@@ -41,11 +43,13 @@ pub fn delete<T: ReadTree + ?Sized>(tree: &T, context: &Context<'_>, ids: Vec<Bl
     }
     let (mut runs, mut known) = (Runs::default(), IdMap::default());
     for (id, slot) in &places {
-        let covered = match known.get(&slot.parent) {
-            Some(covered) => *covered,
-            None => batch.lineage(slot.parent)?.iter().any(|above| named.contains(*above)),
+        let covered = if let Some(covered) = known.get(&slot.parent) {
+            *covered
+        } else {
+            let covered = batch.lineage(slot.parent)?.iter().any(|above| named.contains(*above));
+            known.insert(slot.parent, covered);
+            covered
         };
-        known.insert(slot.parent, covered);
         if !covered {
             runs.add(*id, Slot { after: tree.previous_sibling(*id)?, ..*slot });
         }
@@ -63,32 +67,39 @@ fn locate<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, id: BlockId) -> Result<Slo
 /// Blocks that go, put together to runs of siblings.
 #[derive(Default)]
 struct Runs {
-    slots: Vec<(BlockId, Slot)>,
-    /// The block of the request that follows each sibling.
-    followers: IdMap<BlockId, BlockId>,
-    going: IdSet<BlockId>,
+    ids: Vec<BlockId>,
+    /// Which of them were named one right behind the other, and the slot of the first.
+    parts: Vec<(Slot, Range<usize>)>,
 }
 
 impl Runs {
     fn add(&mut self, id: BlockId, slot: Slot) {
-        self.slots.push((id, slot));
-        self.going.insert(id);
-        if let Some(before) = slot.after {
-            self.followers.insert(before, id);
+        let (start, end) = (self.ids.len(), self.ids.len() + 1);
+        match self.parts.last_mut() {
+            Some((_, part)) if slot.after.is_some() && slot.after == self.ids.last().copied() => part.end = end,
+            _ => self.parts.push((slot, start..end)),
         }
+        self.ids.push(id);
+    }
+
+    fn part(&self, (_, range): &(Slot, Range<usize>)) -> &[BlockId] {
+        self.ids.get(range.clone()).unwrap_or_default()
     }
 
     /// One edit for each run, in the order of the request. What a run follows stays, so no edit changes the slot of another.
     fn edits<T: ReadTree + ?Sized>(&self, tree: &T) -> Result<Vec<Edit>> {
-        let is_first = |slot: &Slot| slot.after.is_none_or(|before| !self.going.contains(&before));
+        let lasts: IdSet<BlockId> = self.parts.iter().filter_map(|part| self.part(part).last().copied()).collect();
+        let after = |part: &(Slot, Range<usize>)| part.0.after;
+        let followers: IdMap<BlockId, &(Slot, Range<usize>)> =
+            self.parts.iter().filter_map(|part| Some((after(part)?, part))).collect();
         let mut edits = Vec::new();
-        for (first, slot) in self.slots.iter().filter(|(_, slot)| is_first(slot)) {
-            let (mut forest, mut next) = (Forest::default(), Some(*first));
-            while let Some(id) = next {
-                forest.0.append(&mut tree.subtree(id, None)?.0);
-                next = self.followers.get(&id).copied();
+        for first in self.parts.iter().filter(|part| after(part).is_none_or(|before| !lasts.contains(&before))) {
+            let (mut run, mut next) = (Vec::new(), Some(first));
+            while let Some(part) = next {
+                run.extend_from_slice(self.part(part));
+                next = run.last().and_then(|last| followers.get(last)).copied();
             }
-            edits.push(Edit::Remove { slot: *slot, forest });
+            edits.push(Edit::Remove { slot: first.0, forest: tree.subtrees(&run)? });
         }
         Ok(edits)
     }

@@ -35,7 +35,7 @@ pub fn move_blocks<T: ReadTree + ?Sized>(
     if matches!(place, Place::Beside(..)) && ids.contains(&place.block()) {
         return Err(Error::position("a block cannot go next to itself").at(place.path()));
     }
-    tree.expect(&ids);
+    batch.expect(&ids);
     let (mut named, mut slots) = (Named::of(ids.len()), Vec::with_capacity(ids.len()));
     for (index, id) in ids.iter().enumerate() {
         let at = |error: Error| error.at(format_args!("blockIds[{index}]"));

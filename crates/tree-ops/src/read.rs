@@ -59,6 +59,18 @@ pub trait ReadTree {
     /// What the store reports.
     fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest>;
 
+    /// Each of `blocks`, siblings one behind the other, with all below it: what [`Self::subtree`] gives of them, in one.
+    ///
+    /// # Errors
+    /// What the store reports.
+    fn subtrees(&self, blocks: &[BlockId]) -> Result<Forest> {
+        let mut forest = Forest::default();
+        for block in blocks {
+            forest.0.append(&mut self.subtree(*block, None)?.0);
+        }
+        Ok(forest)
+    }
+
     /// As [`Self::subtree`], but without what stands below collections: their items, which nobody asked for, cost nothing.
     ///
     /// # Errors

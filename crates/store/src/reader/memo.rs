@@ -7,29 +7,38 @@ use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, DocumentId, IdMap, Result};
 
-use super::{VisitFound, counted_document, place_of};
+use super::{Standing, VisitFound, counted_document, place_of};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::records;
 use crate::records::document::Counted;
-use crate::records::place::{self, Place};
-use crate::run::RunView;
+use crate::records::place::{self, Orders, Place};
+use crate::run::{self, RunView};
 
 /// For so many blocks a scan is tried before they are looked up one by one.
 const SCANNED_FROM: usize = 8;
 /// A scan ends when so many others lie between two of them.
 const PASSED_BY: usize = 4;
+/// The most runs that are kept. Large ones are not kept together.
+const KEPT_RUNS: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     places: RefCell<IdMap<BlockId, Place>>,
     documents: RefCell<IdMap<DocumentId, Counted>>,
-    /// Key and value of the run found last.
-    run: RefCell<Option<(Vec<u8>, Vec<u8>)>>,
-    /// Where in it a block was found last: what is asked for next mostly stands behind it.
-    index: Cell<usize>,
-    /// From a key on, and up to another one, there are no runs.
-    bare: RefCell<Option<(Vec<u8>, Vec<u8>)>>,
+    /// Keys and values of the runs found last, each once.
+    runs: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
+    /// Which of them a block was found in last, and where in it: what is asked for next mostly stands behind it.
+    last: Cell<(usize, usize)>,
+    bare: Cell<Option<Bare>>,
+}
+
+/// From a block of a document on, and up to another one, or to the end, none has children.
+#[derive(Clone, Copy, Debug)]
+struct Bare {
+    document: DocumentId,
+    from: BlockId,
+    to: Option<BlockId>,
 }
 
 impl Memo {
@@ -45,13 +54,23 @@ impl Memo {
         Ok(place)
     }
 
+    /// Where `block` stands, if it exists.
+    pub(super) fn standing(&self, source: &dyn Read, block: BlockId) -> Result<Option<Standing>> {
+        let of = |place: &Place| Standing::of(place.document, place.parent);
+        if let Some(place) = self.places.borrow().get(&block) {
+            return Ok(Some(of(place)));
+        }
+        Ok(self.place(source, block)?.as_ref().map(of))
+    }
+
     /// Reads the places of those of `blocks` that lie side by side: a step of a scan costs a fraction of a look-up. What cannot be read is told by
     /// the look-up of it.
     pub(super) fn expect(&self, source: &dyn Read, blocks: &[BlockId]) {
         let mut places = self.places.borrow_mut();
         let mut blocks: Vec<BlockId> = blocks.iter().copied().filter(|block| !places.contains_key(block)).collect();
+        places.reserve(blocks.len());
         blocks.sort_unstable();
-        let mut left = blocks.as_slice();
+        let (mut left, mut orders) = (blocks.as_slice(), Orders::default());
         while let (Some(first), Some(last), SCANNED_FROM..) = (left.first(), left.last(), left.len()) {
             let (start, end) = (keyspaces::place(*first), keyspaces::end_of(keyspaces::place(*last)));
             let (mut found, mut passed_by) = (0, 0);
@@ -63,7 +82,8 @@ impl Memo {
                 match left.split_first() {
                     Some((next, others)) if *next == block => {
                         left = others;
-                        places.insert(block, records::read(key, value, place::read)?);
+                        let place = records::read(key, value, |unpack| place::read_next(unpack, &mut orders))?;
+                        places.insert(block, place);
                         (found, passed_by) = (found + 1, 0);
                     }
                     _ => passed_by += 1,
@@ -105,49 +125,89 @@ impl Memo {
 
     /// Rows of runs may have been written.
     pub(crate) fn forget_runs(&mut self) {
-        *self.run.get_mut() = None;
-        *self.bare.get_mut() = None;
+        self.runs.get_mut().clear();
+        self.bare.set(None);
     }
 
     /// Keeps the run under `key`, whose checksum holds.
     pub(super) fn keep_run(&self, key: &[u8], value: &[u8]) {
-        *self.run.borrow_mut() = Some((key.to_owned(), value.to_owned()));
+        let mut runs = self.runs.borrow_mut();
+        if runs.len() == KEPT_RUNS || value.len() > run::MAX_BYTES {
+            runs.clear();
+        }
+        let at = runs.iter().position(|(kept, _)| kept == key).unwrap_or(runs.len());
+        if at == runs.len() {
+            runs.push((key.to_owned(), value.to_owned()));
+        }
+        self.last.set((at, 0));
     }
 
-    /// Key and value of the run kept.
-    pub(crate) fn take_run(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
-        self.run.get_mut().take()
+    /// Keys and values of the runs kept.
+    pub(crate) fn take_runs(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        std::mem::take(self.runs.get_mut())
     }
 
-    /// Hands the run kept to `visit`, if `block` is in it; says whether it is.
+    /// Hands the run kept that has `block` to `visit`; says whether there is one.
     pub(super) fn find(&self, place: &Place, block: BlockId, visit: VisitFound<'_>) -> Result<bool> {
-        let kept = self.run.borrow();
+        let runs = self.runs.borrow();
+        let (last, near) = self.last.get();
         let siblings = keyspaces::parent_runs(place.document, place.parent);
-        let Some((key, value)) = kept.as_ref().filter(|(key, _)| key.starts_with(&siblings)) else { return Ok(false) };
-        let Some(run) = RunView::read_again(value) else { return Ok(false) };
-        let last = self.index.get();
-        let Some(index) = run.position_near(block, last).or_else(|| run.position(block)) else { return Ok(false) };
-        self.index.set(index);
-        visit(key, run, index)?;
-        Ok(true)
+        let is_last = |(key, _): &&(Vec<u8>, Vec<u8>)| key.starts_with(&siblings);
+        if let Some((key, value)) = runs.get(last).filter(is_last)
+            && let Some(view) = RunView::read_again(value)
+            && let Some(index) = view.position_near(block, near).or_else(|| view.position(block))
+        {
+            self.last.set((last, index));
+            visit(key, view, index)?;
+            return Ok(true);
+        }
+        let is_named = |(key, _): &(Vec<u8>, Vec<u8>)| key.strip_prefix(&siblings) == Some(&*place.order);
+        if let Some(at) = runs.iter().position(is_named).filter(|at| *at != last)
+            && let Some((key, value)) = runs.get(at)
+            && let Some(view) = RunView::read_again(value)
+            && let Some(index) = view.position(block)
+        {
+            self.last.set((at, index));
+            visit(key, view, index)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// The sibling right before `block`, if both are side by side in the run in which a block was found last.
+    pub(super) fn before(&self, block: BlockId) -> Option<BlockId> {
+        let (places, runs) = (self.places.borrow(), self.runs.borrow());
+        let (last, near) = self.last.get();
+        let (place, (key, value)) = (places.get(&block)?, runs.get(last)?);
+        if !key.starts_with(&keyspaces::parent_runs(place.document, place.parent)) {
+            return None;
+        }
+        let view = RunView::read_again(value)?;
+        let index = view.position_near(block, near)?;
+        self.last.set((last, index));
+        view.id(index.checked_sub(1)?)
     }
 
     /// Whether `block` has no children. The next run of the document tells so of all blocks up to its parent.
     pub(super) fn is_childless(&self, source: &dyn Read, document: DocumentId, block: BlockId) -> Result<bool> {
-        let start = keyspaces::parent_runs(document, block);
-        let is_within = |(from, to): &(Vec<u8>, Vec<u8>)| **from <= start[..] && **to >= keyspaces::end_of(start)[..];
-        if self.bare.borrow().as_ref().is_some_and(is_within) {
+        if let Some(bare) = self.bare.get()
+            && bare.document == document
+            && bare.from <= block
+            && bare.to.is_none_or(|to| block < to)
+        {
             return Ok(true);
         }
-        let mut next = keyspaces::end_of(keyspaces::document_runs(document)).to_vec();
-        source.scan(KeyRange::half_open(&start, &next.clone()), &mut |key, _| {
-            keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
-            key.clone_into(&mut next);
+        let start = keyspaces::parent_runs(document, block);
+        let end = keyspaces::end_of(keyspaces::document_runs(document));
+        let mut to = None;
+        source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
+            let (_, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+            to = Some(parent);
             Ok(ControlFlow::Break(()))
         })?;
-        let is_childless = !next.starts_with(&start);
+        let is_childless = to != Some(block);
         if is_childless {
-            *self.bare.borrow_mut() = Some((start.to_vec(), next));
+            self.bare.set(Some(Bare { document, from: block, to }));
         }
         Ok(is_childless)
     }

@@ -177,78 +177,6 @@ fn forest(ordered: Ordered<BlockRecord>) -> Forest {
 }
 
 impl Reader<'_> {
-    /// The last child of `parent`, a block of `document`.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>> {
-        let start = keyspaces::parent_runs(document, parent);
-        let end = keyspaces::end_of(start);
-        let mut last = None;
-        self.read.scan(KeyRange::half_open(&start, &end).reversed(), &mut |key, value| {
-            last = RunView::read(key, value)?.ids().next_back();
-            Ok(ControlFlow::Break(()))
-        })?;
-        Ok(last)
-    }
-
-    /// The sibling right before `block`; none if it is the first, a root, or does not exist.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
-        let Some(place) = self.place(block)? else { return Ok(None) };
-        let (mut before, mut first_of) = (None, None);
-        self.find_in_runs(&place, block, &mut |key, run, index| {
-            match index.checked_sub(1) {
-                Some(index) => before = run.ids().nth(index),
-                None => first_of = Some(key.to_owned()),
-            }
-            Ok(())
-        })?;
-        let Some(key) = first_of else { return Ok(before) };
-        let start = keyspaces::parent_runs(place.document, place.parent);
-        self.read.scan(KeyRange::half_open(&start, &key).reversed(), &mut |key, value| {
-            before = RunView::read(key, value)?.ids().next_back();
-            Ok(ControlFlow::Break(()))
-        })?;
-        Ok(before)
-    }
-
-    /// The first children of `parent`, at most `limit`.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn first_children(&self, document: DocumentId, parent: BlockId, limit: usize) -> Result<Vec<BlockRecord>> {
-        let start = keyspaces::parent_runs(document, parent);
-        let (mut children, mut authors) = (Vec::new(), Authors::default());
-        if limit == 0 {
-            return Ok(children);
-        }
-        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            for (id, record) in RunView::read(key, value)?.entries().take(limit - children.len()) {
-                let child = block::decode(id, record, &mut authors).map_err(|fault| records::fault(key, fault))?;
-                children.push(child);
-            }
-            Ok(if children.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-        })?;
-        Ok(children)
-    }
-
-    /// The IDs of all children of `parent`, in order. No block is decoded.
-    ///
-    /// # Errors
-    /// As [`Self::locate`].
-    pub fn children(&self, document: DocumentId, parent: BlockId) -> Result<Vec<BlockId>> {
-        let start = keyspaces::parent_runs(document, parent);
-        let mut children = Vec::new();
-        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            children.extend(RunView::read(key, value)?.ids());
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(children)
-    }
-
     /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if it does not exist. The items
     /// of collections are among them, with what is on their pages.
     ///
@@ -266,6 +194,28 @@ impl Reader<'_> {
     /// As [`Self::subtree`].
     pub fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
         self.tree(block, Extent { levels: max_depth.unwrap_or(usize::MAX), with_items: false })
+    }
+
+    /// Each of `blocks` with all below it: what [`Self::subtree`] gives of them, one behind the other.
+    ///
+    /// # Errors
+    /// As [`Self::subtree`].
+    pub fn subtrees(&self, blocks: &[BlockId]) -> Result<Forest> {
+        let (mut nodes, mut authors) = (Vec::with_capacity(blocks.len()), Authors::default());
+        for block in blocks {
+            let Some(place) = self.place(*block)? else { continue };
+            if place.parent.is_nil() {
+                nodes.append(&mut self.subtree(*block, None)?.0);
+                continue;
+            }
+            let top = self.top(&place, *block, &mut authors)?;
+            if self.is_bottom(place.document, &top, Extent::ALL)? {
+                nodes.push(Node { depth: 0, block: top });
+            } else {
+                nodes.append(&mut forest(self.below(&place, top, Extent::ALL, &mut authors)?).0);
+            }
+        }
+        Ok(Forest(nodes))
     }
 
     fn tree(&self, block: BlockId, extent: Extent) -> Result<Forest> {
@@ -323,6 +273,15 @@ impl Reader<'_> {
         extent: Extent,
         making: &mut M,
     ) -> Result<Ordered<M::Block>> {
+        let top = self.top(place, block, making)?;
+        if self.is_bottom(place.document, &top, extent)? {
+            return Ok(vec![(0, top)]);
+        }
+        self.below(place, top, extent, making)
+    }
+
+    /// `block` alone.
+    fn top<M: Making>(&self, place: &Place, block: BlockId, making: &mut M) -> Result<M::Block> {
         let mut top = None;
         self.find_in_runs(place, block, &mut |key, run, index| {
             let record = run.block(index);
@@ -331,10 +290,17 @@ impl Reader<'_> {
             top = Some(made.map_err(|fault| records::fault(key, fault))?);
             Ok(())
         })?;
-        let top = top.ok_or_else(|| records::damaged(&keyspaces::place(block)))?;
-        if self.is_bottom(place.document, &top, extent)? {
-            return Ok(vec![(0, top)]);
-        }
+        top.ok_or_else(|| records::damaged(&keyspaces::place(block)))
+    }
+
+    /// `top`, which stands at `place`, with what is below it.
+    fn below<M: Making>(
+        &self,
+        place: &Place,
+        top: M::Block,
+        extent: Extent,
+        making: &mut M,
+    ) -> Result<Ordered<M::Block>> {
         let mut gathered = Gathered::new(making);
         self.gather(place.document, &top, extent, &mut gathered)?;
         gathered.in_order(top, extent)

@@ -33,15 +33,32 @@ pub(crate) fn put(out: &mut Vec<u8>, place: &Place) {
     pack.field(false, |out| put_bin(out, order)).end();
 }
 
+/// The order key met last: blocks that lie side by side are mostly in one run, and then share it.
+#[derive(Debug, Default)]
+pub(crate) struct Orders(Option<Arc<[u8]>>);
+
+impl Orders {
+    fn of(&mut self, order: &[u8]) -> Unpacked<Arc<[u8]>> {
+        if let Some(last) = self.0.as_ref().filter(|last| ***last == *order) {
+            return Ok(Arc::clone(last));
+        }
+        if !order_key::is_valid(order) {
+            return Err(Fault::Damaged);
+        }
+        Ok(Arc::clone(self.0.insert(Arc::from(order))))
+    }
+}
+
 pub(crate) fn read(unpack: &mut Unpack<'_>) -> Unpacked<Place> {
+    read_next(unpack, &mut Orders::default())
+}
+
+/// Reads one of many places.
+pub(crate) fn read_next(unpack: &mut Unpack<'_>, orders: &mut Orders) -> Unpacked<Place> {
     let mut fields = unpack.fields()?;
     let document = DocumentId::from_bytes(fields.required(Unpack::id)?);
     let parent = fields.next(Unpack::id)?.map_or(document.root(), BlockId::from_bytes);
     let order = fields.required(Unpack::bin)?;
     fields.end()?;
-    if order_key::is_valid(order) {
-        Ok(Place { document, parent, order: Arc::from(order) })
-    } else {
-        Err(Fault::Damaged)
-    }
+    Ok(Place { document, parent, order: orders.of(order)? })
 }

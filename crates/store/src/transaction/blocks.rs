@@ -29,20 +29,24 @@ impl SpaceTransaction<'_> {
     pub(super) fn remove(&mut self, slot: &Slot, forest: &Forest) -> Result<()> {
         let prepared = Prepared::of(forest)?;
         self.touch(slot.document)?;
-        let mut gap: Option<Spot> = None;
-        for (id, record) in prepared.tops() {
-            let found = match gap {
-                // It has moved up to where the one before it was.
-                Some(gap) if self.runs.run(&gap.key)?.ids().get(gap.index) == Some(&id) => gap,
-                _ => self.spot_at(slot, id)?,
-            };
-            if self.runs.run(&found.key)?.block(found.index) != record
-                && let Some(node) = forest.0.iter().find(|node| node.block.id == id)
-            {
-                check_same(self.runs.run(&found.key)?.block(found.index), record, &node.block)?;
+        let tops = prepared.tops();
+        let mut left = tops.as_slice();
+        while let Some((first, _)) = left.first() {
+            let found = self.spot_at(slot, *first)?;
+            let run = self.runs.run(&found.key)?;
+            let there = run.ids().iter().skip(found.index);
+            let count = there.zip(left).take_while(|(there, (id, _))| *there == id).count();
+            // Those that stand side by side in a run leave it together.
+            let (going, others) = left.split_at_checked(count.max(1)).unwrap_or((left, &[]));
+            for (index, (id, record)) in (found.index..).zip(going) {
+                if run.block(index) != *record
+                    && let Some(node) = forest.0.iter().find(|node| node.block.id == *id)
+                {
+                    check_same(run.block(index), record, &node.block)?;
+                }
             }
-            self.runs.remove(&found)?;
-            gap = Some(found);
+            self.runs.remove(&found, going.len())?;
+            left = others;
         }
         self.uproot_below(slot.document, &prepared)?;
         self.forget(slot.document, forest)?;

@@ -162,6 +162,7 @@ impl SpaceTransaction<'_> {
 
     /// Removes places of blocks that go, and what followed from them.
     pub(super) fn forget(&mut self, document: DocumentId, forest: &Forest) -> Result<()> {
+        self.places.expect(forest.0.len());
         for node in &forest.0 {
             self.check_bare(document, &node.block)?;
             self.places.remove(node.block.id);

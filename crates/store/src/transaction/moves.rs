@@ -52,7 +52,7 @@ impl SpaceTransaction<'_> {
         }
         let spot = self.spot_from(from, block)?;
         let record = self.runs.run(&spot.key)?.block(spot.index).to_vec();
-        self.runs.remove(&spot)?;
+        self.runs.remove(&spot, 1)?;
         self.reindex_item(block, &record, siblings(from), siblings(to))?;
         if from.document == to.document {
             let after = self.spot_after(to)?;

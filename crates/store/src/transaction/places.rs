@@ -83,6 +83,11 @@ impl Places {
         self.staged.insert(block, None);
     }
 
+    /// So many places will be set or removed.
+    pub(super) fn expect(&mut self, count: usize) {
+        self.staged.reserve(count);
+    }
+
     /// The blocks are in another run of the same parent. Only places that are written anyway are told.
     pub(super) fn moved(&mut self, blocks: &[BlockId], order: &[u8]) {
         let order: Arc<[u8]> = Arc::from(order);
@@ -99,13 +104,13 @@ impl Places {
     }
 
     pub(super) fn flush(&mut self, rows: &mut dyn Transaction, memo: &mut Memo) -> Result<()> {
-        let mut staged: Vec<_> = self.staged.drain().collect();
+        let mut staged: Vec<_> = self.staged.iter().map(|(block, place)| (*block, place)).collect();
         staged.sort_unstable_by_key(|(block, _)| *block);
         self.changed.extend(staged.iter().map(|(block, _)| *block));
         let mut value = Vec::with_capacity(64);
-        for (block, place) in &staged {
-            memo.forget_place(*block);
-            let key = keyspaces::place(*block);
+        for (block, place) in staged {
+            memo.forget_place(block);
+            let key = keyspaces::place(block);
             match place {
                 Some(place) => {
                     records::seal_into(&key, &mut value, |out| place::put(out, place));
@@ -114,6 +119,7 @@ impl Places {
                 None => rows.delete(&key)?,
             }
         }
+        self.staged.clear();
         Ok(())
     }
 }

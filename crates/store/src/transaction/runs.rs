@@ -311,9 +311,9 @@ impl Runs {
         self.split(source, places, &spot.key)
     }
 
-    /// Takes out the block at `spot`. Its place is the caller's.
-    pub(super) fn remove(&mut self, spot: &Spot) -> Result<()> {
-        self.shrinking(&spot.key, |run| run.remove(spot.index))
+    /// Takes out `count` blocks of one run from `spot` on. Their places are the caller's.
+    pub(super) fn remove(&mut self, spot: &Spot, count: usize) -> Result<()> {
+        self.shrinking(&spot.key, |run| run.remove(spot.index, count))
     }
 
     fn shrinking(&mut self, key: &[u8], change: impl FnOnce(&mut Run)) -> Result<()> {
@@ -363,11 +363,23 @@ impl Runs {
             }
             Ok(())
         })?;
-        for parent in parents {
+        let mut left = parents;
+        while let Some((parent, others)) = left.split_first() {
             let start = keyspaces::parent_runs(document, *parent);
-            let end = keyspaces::end_of(start);
-            let staged = self.staged.range::<[u8], _>((Bound::Included(&start[..]), Bound::Excluded(&end[..])));
-            keys.extend(staged.filter(|(_, staged)| !staged.run.is_empty()).map(|(key, _)| key.clone()));
+            let mut rows = self.staged.range::<[u8], _>((Bound::Included(&start[..]), Bound::Unbounded)).peekable();
+            left = others;
+            while let Some((key, staged)) = rows.next_if(|(key, _)| key.starts_with(&start)) {
+                if !staged.run.is_empty() {
+                    keys.push(key.clone());
+                }
+            }
+            // Those before the parent of the next run have none.
+            let Some((next, _)) = rows.next() else { break };
+            let has_none = |parent: &BlockId| {
+                let start = keyspaces::parent_runs(document, *parent);
+                start[..] < **next && !next.starts_with(&start)
+            };
+            left = left.get(left.partition_point(has_none)..).unwrap_or_default();
         }
         Ok(keys)
     }

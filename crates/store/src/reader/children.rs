@@ -1,0 +1,89 @@
+//! Reads of the children of a block, and of what stands beside one.
+
+use std::ops::ControlFlow;
+
+use leafbase_model::{BlockId, BlockRecord, DocumentId, Result};
+
+use super::Reader;
+use crate::keyspaces;
+use crate::kv::KeyRange;
+use crate::records;
+use crate::records::block::{self, Authors};
+use crate::run::RunView;
+
+impl Reader<'_> {
+    /// The last child of `parent`, a block of `document`.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>> {
+        let start = keyspaces::parent_runs(document, parent);
+        let end = keyspaces::end_of(start);
+        let mut last = None;
+        self.read.scan(KeyRange::half_open(&start, &end).reversed(), &mut |key, value| {
+            last = RunView::read(key, value)?.ids().next_back();
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(last)
+    }
+
+    /// The sibling right before `block`; none if it is the first, a root, or does not exist.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
+        if let Some(before) = self.memo().and_then(|memo| memo.before(block)) {
+            return Ok(Some(before));
+        }
+        let Some(place) = self.place(block)? else { return Ok(None) };
+        let (mut before, mut first_of) = (None, None);
+        self.find_in_runs(&place, block, &mut |key, run, index| {
+            match index.checked_sub(1) {
+                Some(index) => before = run.ids().nth(index),
+                None => first_of = Some(key.to_owned()),
+            }
+            Ok(())
+        })?;
+        let Some(key) = first_of else { return Ok(before) };
+        let start = keyspaces::parent_runs(place.document, place.parent);
+        self.read.scan(KeyRange::half_open(&start, &key).reversed(), &mut |key, value| {
+            before = RunView::read(key, value)?.ids().next_back();
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(before)
+    }
+
+    /// The first children of `parent`, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn first_children(&self, document: DocumentId, parent: BlockId, limit: usize) -> Result<Vec<BlockRecord>> {
+        let start = keyspaces::parent_runs(document, parent);
+        let (mut children, mut authors) = (Vec::new(), Authors::default());
+        if limit == 0 {
+            return Ok(children);
+        }
+        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+            for (id, record) in RunView::read(key, value)?.entries().take(limit - children.len()) {
+                let child = block::decode(id, record, &mut authors).map_err(|fault| records::fault(key, fault))?;
+                children.push(child);
+            }
+            Ok(if children.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        Ok(children)
+    }
+
+    /// The IDs of all children of `parent`, in order. No block is decoded.
+    ///
+    /// # Errors
+    /// As [`Self::locate`].
+    pub fn children(&self, document: DocumentId, parent: BlockId) -> Result<Vec<BlockId>> {
+        let start = keyspaces::parent_runs(document, parent);
+        let mut children = Vec::new();
+        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+            children.extend(RunView::read(key, value)?.ids());
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(children)
+    }
+}
