@@ -3,7 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use leafbase::{Durability, ErrorKind, Position, SearchIndexing, Space};
+use leafbase::{
+    Connection, DeleteDocuments, Durability, ErrorKind, Fetch, Position, PurgeDocuments, SearchIndexing, Space,
+};
 use leafbase_store::kv::{OpenOptions, RedbStore};
 use leafbase_store::testkit::{Disk, Fault, Loss};
 
@@ -34,6 +36,39 @@ fn a_search_on_a_full_disk_finds_what_is_written() {
     space.flush().unwrap();
     space.flush_search().unwrap();
     assert_eq!(notes.search("passport").unwrap().len(), 1);
+}
+
+/// What compaction writes to take less room later is left out where there is none now.
+#[test]
+fn a_space_on_a_full_disk_is_compacted() {
+    for durability in [Durability::Relaxed, Durability::Durable] {
+        let disk = Disk::new();
+        let space = space(&disk, durability);
+        let notes = space.connect();
+        let write = |title: &str| {
+            let document = notes.create_document(title).unwrap();
+            let texts = (0..600).map(|number| format!("passport {number}, a ticket and a map")).collect::<Vec<_>>();
+            notes.insert_markdown(&texts.join("\n\n"), Position::end_of(document.id())).unwrap();
+            document.id()
+        };
+        let kept: Vec<_> = ["Trip", "Way"].map(write).to_vec();
+        let gone: Vec<_> = ["One", "Two", "Three", "Four"].map(write).to_vec();
+        notes.delete_documents(DeleteDocuments::new(gone.iter().copied())).unwrap();
+        notes.purge_documents(PurgeDocuments::Documents(gone)).unwrap();
+        space.flush().unwrap();
+        let shown = |notes: &Connection| {
+            kept.iter().map(|id| notes.fetch_markdown(Fetch::new(*id)).unwrap()).collect::<Vec<_>>()
+        };
+        let (before, used) = (shown(&notes), disk.used());
+        disk.limit(Some(used));
+        space.compact().unwrap();
+        assert!(disk.used() < used, "{durability:?}: {} of {used} bytes", disk.used());
+        disk.limit(None);
+        space.compact().unwrap();
+        assert_eq!(shown(&notes), before);
+        let report = space.check().unwrap();
+        assert!(report.is_clean(), "{report:?}");
+    }
 }
 
 /// What cannot be read is not damaged for that.

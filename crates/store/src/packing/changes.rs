@@ -114,7 +114,7 @@ fn write(store: &dyn Store, batch: &[Packed]) -> Result<()> {
     if batch.is_empty() {
         return Ok(());
     }
-    store.write(WriteOptions::durability(Durability::Relaxed), &mut |rows| {
+    store.write(WriteOptions::durability(Durability::Durable), &mut |rows| {
         for Packed { sequence, parts } in batch {
             let count = u32::try_from(parts.len()).unwrap_or(u32::MAX);
             for (part, bytes) in (0..count).zip(parts) {

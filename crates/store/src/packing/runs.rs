@@ -28,7 +28,7 @@ pub(super) fn lay_runs(store: &dyn Store, lookups: &LookupCache) -> Result<()> {
     let (mut next, mut page) = (Some(vec![BLOCKS.tag]), page);
     while let Some(from) = next.take() {
         let (mut after, mut committing) = (None, None);
-        store.write(WriteOptions::durability(Durability::Relaxed), &mut |rows| {
+        store.write(WriteOptions::durability(Durability::Durable), &mut |rows| {
             let (mut at, mut filling, mut changed, mut runs) = (Some(from.clone()), page, Changed::default(), 0);
             while let Some(start) = at.take_if(|_| runs < BATCH_RUNS) {
                 let Some(stretch) = Stretch::read(rows, &start, &mut filling)? else { break };
