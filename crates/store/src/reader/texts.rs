@@ -215,7 +215,7 @@ impl Reader<'_> {
             let mut sifting = Sifting::new(sieve, run.records());
             for (id, record) in run.entries() {
                 let fault = |fault| records::fault(key, fault);
-                let Sifted::Kept(found) = sifting.sift(run.records(), record).map_err(fault)? else { continue };
+                let Some(found) = sifting.sift(run.records(), record.len()).map_err(fault)? else { continue };
                 let (block_type, markdown) = block::markdown(record).map_err(fault)?;
                 if !is_all(block_type) {
                     let data = block::decode(id, record, &mut authors).map_err(fault)?.data;
@@ -234,7 +234,7 @@ impl Reader<'_> {
 }
 
 /// Goes through the records of a run.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Sifting<'s> {
     /// None where all are kept.
     sieve: Option<&'s dyn Sieve>,
@@ -250,30 +250,17 @@ impl<'s> Sifting<'s> {
         Self { sieve, at: 0, found: sieve.and_then(|sieve| sieve.next(records, 0)) }
     }
 
-    /// Whether the records are looked through.
-    const fn is_looking(&self) -> bool {
-        self.sieve.is_some()
-    }
-
-    /// What is known of the next of these records without reading it.
+    /// From where on the next of these records, which is so long, may say something that is asked for; none if it says nothing of the kind.
     #[inline]
-    fn sift(&mut self, records: &[u8], record: &[u8]) -> Unpacked<Sifted> {
+    fn sift(&mut self, records: &[u8], length: usize) -> Unpacked<Option<usize>> {
         let start = self.at;
-        self.at += record.len();
-        let Some(sieve) = self.sieve else { return Ok(Sifted::Kept(0)) };
+        self.at += length;
+        let Some(sieve) = self.sieve else { return Ok(Some(0)) };
         if let Some(found) = self.found.filter(|found| *found < self.at) {
             self.found = sieve.next(records, self.at);
-            return Ok(Sifted::Kept(found.saturating_sub(start)));
+            return Ok(Some(found.saturating_sub(start)));
         }
-        let block_type = block::type_of(record)?;
-        Ok(if is_all(block_type) { Sifted::LeftOut(block_type) } else { Sifted::Kept(0) })
+        let block_type = block::type_of(records.get(start..self.at).unwrap_or_default())?;
+        Ok((!is_all(block_type)).then_some(0))
     }
-}
-
-/// What a sieve tells of a record.
-enum Sifted {
-    /// It may say something that is asked for, which begins nowhere before this place.
-    Kept(usize),
-    /// It says nothing that is asked for.
-    LeftOut(BlockType),
 }
