@@ -138,8 +138,8 @@ impl<'a, 'b> Place<'a, 'b> {
     /// The pages that a block stands in, the document's root first.
     fn path(&self, index: usize) -> Result<Vec<PathStep>> {
         let above = std::iter::successors(self.blocks.parent(index), |index| self.blocks.parent(*index));
-        let step = |index| match self.blocks.text(index)? {
-            Some(text) => step(self.reading, self.id(index), text),
+        let step = |index| match self.blocks.blocks(index..index + 1).next().transpose()? {
+            Some((id, text)) => step(self.reading, id, text),
             None => Ok(None),
         };
         let within = above.filter_map(|index| step(index).transpose());
@@ -164,15 +164,11 @@ impl<'a, 'b> Place<'a, 'b> {
     }
 
     fn show(&self, range: Range<usize>, found: &mut Vec<ContextBlock>) -> Result<()> {
-        for index in range {
-            let markdown = self.shown(self.blocks.text(index)?)?.into_owned();
-            found.push(ContextBlock { block_id: self.id(index), markdown });
+        for block in self.blocks.blocks(range) {
+            let (block_id, text) = block?;
+            found.push(ContextBlock { block_id, markdown: self.reading.text(text)?.into_owned() });
         }
         Ok(())
-    }
-
-    fn shown<'t>(&self, text: Option<BlockText<'t>>) -> Result<Cow<'t, str>> {
-        text.map_or_else(|| Ok(Cow::default()), |text| self.reading.text(text))
     }
 }
 
@@ -183,7 +179,7 @@ impl Passage for Place<'_, '_> {
     }
 
     fn text(&self, number: usize) -> Result<Cow<'_, str>> {
-        self.shown(self.blocks.asked_text(number)?)
+        self.blocks.asked_text(number).map_or_else(|| Ok(Cow::default()), |text| self.reading.text(text))
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use leafbase_model::{BlockData, BlockId, Error, Result};
+use leafbase_model::{BlockId, Error, Result};
 
-use super::{BlockText, Sieve, Sifting, is_all, read};
+use super::{BlockText, KeptText, Sieve, Sifting, read};
 use crate::keyspaces;
 use crate::msgpack::{Fault, Unpacked};
 use crate::reader::Reader;
-use crate::reader::trees::{Extent, Gathering, check_reached};
+use crate::reader::trees::{Extent, Gathering, Making, check_reached};
 use crate::records;
-use crate::records::block::{self, Authors};
+use crate::records::block;
 use crate::run::RunView;
 
 /// About as long are most records with what a run has beside them, in bytes.
@@ -25,14 +25,17 @@ pub struct SievedTexts {
     runs: Vec<Range<usize>>,
     stretches: Vec<Stretch>,
     asked: Vec<Asked>,
+    /// What those say whose markdown is all, one after the other.
+    markdown: String,
     count: usize,
 }
 
 /// Blocks of one run that stand one behind the other in reading order.
 #[derive(Debug)]
 struct Stretch {
-    /// The index of the first one.
+    /// Their indices.
     start: usize,
+    end: usize,
     depth: u16,
     /// The index of the block that they are children of.
     parent: Option<usize>,
@@ -49,8 +52,7 @@ struct Asked {
     at: usize,
     /// Its index in reading order.
     index: usize,
-    /// What it says, if that is more than the markdown of its record.
-    data: Option<Box<BlockData>>,
+    text: KeptText,
 }
 
 /// The index of a block that is not in order.
@@ -69,10 +71,9 @@ impl SievedTexts {
 
     /// Each, and how far below the first one it is.
     pub fn ids(&self) -> impl Iterator<Item = (u16, BlockId)> {
-        let ends = self.stretches.iter().skip(1).map(|next| next.start).chain([self.count]);
-        self.stretches.iter().zip(ends).flat_map(|(stretch, end)| {
+        self.stretches.iter().flat_map(|stretch| {
             let run = self.run(stretch.run).into_iter().flat_map(|run| run.ids());
-            run.skip(stretch.from).take(end - stretch.start).map(|id| (stretch.depth, id))
+            run.skip(stretch.from).take(stretch.end - stretch.start).map(|id| (stretch.depth, id))
         })
     }
 
@@ -104,16 +105,8 @@ impl SievedTexts {
     }
 
     /// What one of those says that may be asked for.
-    ///
-    /// # Errors
-    /// As [`Self::text`].
-    pub fn asked_text(&self, number: usize) -> Result<Option<BlockText<'_>>> {
-        let Some(asked) = self.asked.get(number) else { return Ok(None) };
-        match (&asked.data, self.run(asked.run)) {
-            (Some(data), _) => Ok(Some(BlockText::Data(data))),
-            (None, Some(run)) => self.record(run.block(asked.at), asked.index),
-            (None, None) => Ok(None),
-        }
+    pub fn asked_text(&self, number: usize) -> Option<BlockText<'_>> {
+        self.asked.get(number).map(|asked| asked.text.of(&self.markdown))
     }
 
     /// What a block says, asked for or not.
@@ -122,19 +115,40 @@ impl SievedTexts {
     /// [`leafbase_model::ErrorKind::Corrupted`] if that cannot be read.
     pub fn text(&self, index: usize) -> Result<Option<BlockText<'_>>> {
         let Some((run, at, _)) = self.place(index) else { return Ok(None) };
-        if let Some(text) = self.record(run.block(at), index)? {
-            return Ok(Some(text));
-        }
-        let found = self.asked.binary_search_by_key(&index, |asked| asked.index).ok();
-        let data = found.and_then(|number| self.asked.get(number)?.data.as_deref());
-        data.map(|data| Some(BlockText::Data(data))).ok_or_else(|| self.damaged(index, Fault::Damaged))
+        self.said(run, at, index).map(Some)
     }
 
-    /// What a record says, if its markdown is all.
-    fn record<'r>(&self, record: &'r [u8], index: usize) -> Result<Option<BlockText<'r>>> {
-        match read(record) {
-            Ok(Ok((block_type, markdown))) => Ok(Some(BlockText::Markdown(block_type, markdown))),
-            Ok(Err(_)) => Ok(None),
+    /// Blocks that stand one behind the other, with what they say.
+    ///
+    /// # Errors
+    /// As [`Self::text`].
+    pub fn blocks(&self, range: Range<usize>) -> impl Iterator<Item = Result<(BlockId, BlockText<'_>)>> {
+        let first = self.stretches.partition_point(|stretch| stretch.end <= range.start);
+        let stretches = self.stretches.iter().skip(first);
+        let (start, end) = (range.start, range.end);
+        stretches.take_while(move |stretch| stretch.start < end).flat_map(move |stretch| {
+            let run = self.run(stretch.run);
+            (start.max(stretch.start)..end.min(stretch.end)).filter_map(move |index| {
+                let (run, at) = (run?, stretch.from + (index - stretch.start));
+                let id = run.id(at)?;
+                Some(self.said(run, at, index).map(|text| (id, text)))
+            })
+        })
+    }
+
+    fn said<'t>(&'t self, run: RunView<'t>, at: usize, index: usize) -> Result<BlockText<'t>> {
+        // Where all are asked for, each is there.
+        let asked = self.asked.get(index).filter(|asked| asked.index == index);
+        if let Some(asked) = asked {
+            return Ok(asked.text.of(&self.markdown));
+        }
+        match read(run.block(at)) {
+            Ok(Ok((block_type, markdown))) => Ok(BlockText::Markdown(block_type, markdown)),
+            Ok(Err(_)) => {
+                let found = self.asked.binary_search_by_key(&index, |asked| asked.index).ok();
+                let asked = found.and_then(|number| self.asked.get(number));
+                asked.map(|asked| asked.text.of(&self.markdown)).ok_or_else(|| self.damaged(index, Fault::Damaged))
+            }
             Err(fault) => Err(self.damaged(index, fault)),
         }
     }
@@ -162,14 +176,14 @@ impl SievedTexts {
         let here = self.asked.iter_mut().skip(first).take_while(|asked| asked.run == run && asked.at < places.end);
         here.for_each(|asked| asked.index = start + (asked.at - places.start));
         self.count += places.len();
-        self.stretches.push(Stretch { start, depth, parent, run, from: places.start });
+        self.stretches.push(Stretch { start, end: self.count, depth, parent, run, from: places.start });
     }
 }
 
 /// Runs as they lie in the store: by parent, each parent's in order.
 struct Gathered<'s> {
     sieve: Option<&'s dyn Sieve>,
-    authors: Authors,
+    making: super::Gathering,
     texts: SievedTexts,
     children: Children,
     /// Where those runs begin that were not asked about yet.
@@ -218,8 +232,8 @@ struct Level {
 
 impl<'s> Gathered<'s> {
     fn new(sieve: Option<&'s dyn Sieve>) -> Self {
-        let (authors, texts) = (Authors::default(), SievedTexts::default());
-        Self { sieve, authors, texts, children: Children::default(), level: 0 }
+        let (making, texts) = (super::Gathering::default(), SievedTexts::default());
+        Self { sieve, making, texts, children: Children::default(), level: 0 }
     }
 
     /// Keeps a run, and finds those of its blocks that are asked for.
@@ -233,11 +247,9 @@ impl<'s> Gathered<'s> {
             if sifting.sift(records, length)?.is_none() {
                 continue;
             }
-            let (record, id) = (view.block(at), view.id(at).unwrap_or(BlockId::NIL));
-            let is_more = !is_all(block::type_of(record)?);
-            let data = is_more.then(|| block::decode(id, record, &mut self.authors)).transpose()?;
-            let data = data.map(|block| Box::new(block.data));
-            self.texts.asked.push(Asked { run, at, index: NOWHERE, data });
+            let id = view.id(at).unwrap_or(BlockId::NIL);
+            let text = self.making.make(id, view.block(at))?.text;
+            self.texts.asked.push(Asked { run, at, index: NOWHERE, text });
         }
         Ok(())
     }
@@ -288,6 +300,7 @@ impl<'s> Gathered<'s> {
             asked.sort_unstable_by_key(|asked| asked.index);
         }
         asked.truncate(asked.partition_point(|asked| asked.index != NOWHERE));
+        self.texts.markdown = self.making.markdown;
         Ok(self.texts)
     }
 
