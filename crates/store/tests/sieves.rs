@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, DocumentRecord, Edit, Forest, LineStyle, Location, Node,
-    Result, Slot, Timestamp,
+    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, DocumentRecord, Edit, Forest, LineStyle,
+    Location, Node, Result, Slot, Timestamp,
 };
 use leafbase_store::kv::{OpenOptions, Store};
-use leafbase_store::{BlockText, Reader, Sieve, SpaceStore, StoredText, TextVisitor, directory};
+use leafbase_store::{BlockText, Reader, Sieve, SpaceStore, StoredText, TextVisitor, Texts, directory};
 use naive::{EXTRACTOR, meta, relaxed, stamp};
 use proptest::prelude::*;
 
@@ -153,20 +153,42 @@ fn compare(reader: Reader<'_>, documents: &[DocumentId], word: &'static str) {
     assert!(given.iter().all(|said| rest.any(|other| other == said)));
 
     for document in documents {
-        let (whole, sieved) =
-            (reader.texts(document.root()).unwrap(), reader.sieved_texts(document.root(), Some(&sieve)).unwrap());
-        assert!(whole.iter().map(|block| (block.depth, block.id)).eq(sieved.ids()));
+        let (whole, sieved) = compare_below(reader, document.root(), Some(&sieve));
         let visited: BTreeMap<String, usize> =
             count(given.iter().filter(|(other, _)| other == document).map(|(_, text)| text.clone()));
-        let asked = (0..sieved.len()).filter(|index| sieved.is_asked_for(*index));
-        assert_eq!(count(asked.map(|index| shown(whole.get(index).unwrap().text))), visited);
+        assert_eq!(count(sieved.iter().map(|index| shown(whole.get(*index).unwrap().text))), visited);
+        let (_, all) = compare_below(reader, document.root(), None);
+        assert!(all.into_iter().eq(0..whole.len()));
+        let pages = whole.iter().filter(|block| block.depth == 1 && block.text.block_type() == BlockType::Page);
+        pages.take(3).for_each(|page| drop(compare_below(reader, page.id, Some(&sieve))));
         let asked = reader.asked_texts(document.root(), &sieve).unwrap();
-        let is_kept = |index: &usize| *index == 0 || sieved.is_asked_for(*index);
+        let is_kept = |index: &usize| *index == 0 || sieved.contains(index);
         assert!((0..whole.len()).filter(is_kept).filter_map(|index| whole.get(index)).eq(asked.iter()));
-        for (index, block) in whole.iter().enumerate() {
-            assert_eq!(sieved.text(index).unwrap().map(shown), Some(shown(block.text)));
-        }
     }
+}
+
+/// What `block` and all below it say, and which of them may be asked for.
+fn compare_below(reader: Reader<'_>, block: BlockId, sieve: Option<&dyn Sieve>) -> (Texts, Vec<usize>) {
+    let (whole, sieved) = (reader.texts(block).unwrap(), reader.sieved_texts(block, sieve).unwrap());
+    assert!(whole.iter().map(|block| (block.depth, block.id)).eq(sieved.ids()));
+    let asked: Vec<usize> = (0..sieved.count_asked()).map(|number| sieved.asked(number).unwrap()).collect();
+    assert!(asked.is_sorted_by(|one, other| one < other));
+    for (number, index) in asked.iter().enumerate() {
+        assert_eq!(sieved.asked_text(number), sieved.text(*index).unwrap());
+        assert_eq!((sieved.asked_before(*index), sieved.asked_before(index + 1)), (number, number + 1));
+    }
+    for (index, block) in whole.iter().enumerate() {
+        let above = whole.iter().take(index).rposition(|above| above.depth < block.depth);
+        assert_eq!((sieved.id(index), sieved.parent(index)), (Some(block.id), above));
+        assert_eq!(sieved.text(index).unwrap().map(shown), Some(shown(block.text)));
+    }
+    for (start, end) in [(0, whole.len() + 1), (1, 2), (whole.len() / 2, whole.len() / 2 + 40)] {
+        let said = sieved.blocks(start..end).map(Result::unwrap);
+        let expected = whole.iter().skip(start).take(end - start);
+        assert!(said.eq(expected.map(|block| (block.id, block.text))));
+    }
+    assert_eq!((sieved.text(whole.len()).unwrap(), sieved.id(whole.len())), (None, None));
+    (whole, asked)
 }
 
 fn count(texts: impl Iterator<Item = String>) -> BTreeMap<String, usize> {

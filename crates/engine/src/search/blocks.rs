@@ -87,8 +87,6 @@ struct Place<'a, 'b> {
     reading: &'b Reading<'b, 'a>,
     document: DocumentId,
     blocks: &'b SievedTexts,
-    /// The index of the block that each is a child of; none for the first.
-    parents: Vec<Option<usize>>,
     /// The pages that the first stands in.
     path: Vec<PathStep>,
 }
@@ -96,7 +94,7 @@ struct Place<'a, 'b> {
 impl<'a, 'b> Place<'a, 'b> {
     fn new(reading: &'b Reading<'b, 'a>, document: DocumentId, blocks: &'b SievedTexts) -> Result<Self> {
         let path = blocks.id(0).map(|top| path_to(reading, top)).transpose()?.unwrap_or_default();
-        Ok(Self { reading, document, blocks, parents: parents(blocks), path })
+        Ok(Self { reading, document, blocks, path })
     }
 
     fn search(
@@ -110,13 +108,14 @@ impl<'a, 'b> Place<'a, 'b> {
         let mut around = Around::new(self.reading, self.document, request);
         let (mut items, mut bytes) = (Vec::new(), 0);
         let mut through = matching.through(self);
-        through.skip_to(last.map_or(0, |last| last + 1));
-        while let Some(index) = through.next().transpose()? {
+        through.skip_to(last.map_or(0, |last| self.blocks.asked_before(last + 1)));
+        while let Some(number) = through.next().transpose()? {
             if items.len() >= most || bytes >= REPLY {
                 let next_cursor = items.last().map(|last: &BlockMatch| cursor(request.within, last.block_id));
                 return Ok(ItemsPage { items, next_cursor });
             }
-            let markdown = self.text(index)?.into_owned();
+            let Some(index) = self.blocks.asked(number) else { break };
+            let markdown = self.text(number)?.into_owned();
             let hit = BlockMatch {
                 block_id: self.id(index),
                 ranges: through.matching.ranges(&markdown)?,
@@ -138,10 +137,9 @@ impl<'a, 'b> Place<'a, 'b> {
 
     /// The pages that a block stands in, the document's root first.
     fn path(&self, index: usize) -> Result<Vec<PathStep>> {
-        let parent = |index: usize| self.parents.get(index).copied().flatten();
-        let above = std::iter::successors(parent(index), |index| parent(*index));
-        let step = |index| match self.blocks.text(index)? {
-            Some(text) => step(self.reading, self.id(index), text),
+        let above = std::iter::successors(self.blocks.parent(index), |index| self.blocks.parent(*index));
+        let step = |index| match self.blocks.blocks(index..index + 1).next().transpose()? {
+            Some((id, text)) => step(self.reading, id, text),
             None => Ok(None),
         };
         let within = above.filter_map(|index| step(index).transpose());
@@ -166,38 +164,23 @@ impl<'a, 'b> Place<'a, 'b> {
     }
 
     fn show(&self, range: Range<usize>, found: &mut Vec<ContextBlock>) -> Result<()> {
-        for index in range {
-            found.push(ContextBlock { block_id: self.id(index), markdown: self.text(index)?.into_owned() });
+        for block in self.blocks.blocks(range) {
+            let (block_id, text) = block?;
+            found.push(ContextBlock { block_id, markdown: self.reading.text(text)?.into_owned() });
         }
         Ok(())
     }
 }
 
+/// Of all blocks those that may match.
 impl Passage for Place<'_, '_> {
     fn len(&self) -> usize {
-        self.blocks.len()
+        self.blocks.count_asked()
     }
 
-    fn may_match(&self, index: usize) -> bool {
-        self.blocks.is_asked_for(index)
+    fn text(&self, number: usize) -> Result<Cow<'_, str>> {
+        self.blocks.asked_text(number).map_or_else(|| Ok(Cow::default()), |text| self.reading.text(text))
     }
-
-    fn text(&self, index: usize) -> Result<Cow<'_, str>> {
-        self.blocks.text(index)?.map_or_else(|| Ok(Cow::default()), |text| self.reading.text(text))
-    }
-}
-
-/// The index of the block that each is a child of.
-fn parents(blocks: &SievedTexts) -> Vec<Option<usize>> {
-    // The blocks above the present one, by depth.
-    let mut above = Vec::new();
-    let parent = |(index, (depth, _)): (usize, (u16, BlockId))| {
-        above.truncate(usize::from(depth));
-        let parent = above.last().copied();
-        above.push(index);
-        parent
-    };
-    blocks.ids().enumerate().map(parent).collect()
 }
 
 /// The pages that a block stands in.

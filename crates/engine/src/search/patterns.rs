@@ -104,11 +104,6 @@ pub(crate) trait Passage {
     /// How many they are.
     fn len(&self) -> usize;
 
-    /// Whether one of them may match, as far as that is known without reading it.
-    fn may_match(&self, _index: usize) -> bool {
-        true
-    }
-
     /// One of them.
     fn text(&self, index: usize) -> Result<Cow<'_, str>>;
 }
@@ -322,15 +317,13 @@ impl<T: Passage + ?Sized> Through<'_, '_, '_, T> {
         self.laid.clear();
         self.next_laid = 0;
         while self.at < self.texts.len() {
-            if self.texts.may_match(self.at) {
-                let text = self.texts.text(self.at)?;
-                if self.matching.patterns.may_match(&text) {
-                    if !self.matching.has_room_for(&text) {
-                        break;
-                    }
-                    self.matching.lay(&text);
-                    self.laid.push(self.at);
+            let text = self.texts.text(self.at)?;
+            if self.matching.patterns.may_match(&text) {
+                if !self.matching.has_room_for(&text) {
+                    break;
                 }
+                self.matching.lay(&text);
+                self.laid.push(self.at);
             }
             self.at += 1;
         }

@@ -112,6 +112,8 @@ enum Others {
 #[derive(Default)]
 struct Gathering {
     row: Vec<Place>,
+    /// Whether it has more than ends of choices: these only make a row rarer, and are none by themselves.
+    has_letters: bool,
     /// How many rows ended before.
     ended: usize,
     /// The rarest pair of each row, with the row's number.
@@ -122,7 +124,10 @@ struct Gathering {
 impl Gathering {
     fn add(&mut self, node: &Node) {
         match node {
-            Node::Letter(ranges) => self.row.push(place(ranges)),
+            Node::Letter(ranges) => {
+                self.row.push(place(ranges));
+                self.has_letters = true;
+            }
             // They take no letter, so what stands beside them is in a row.
             Node::Look(_) | Node::Around(..) => {}
             Node::Sequence(nodes) => nodes.iter().for_each(|node| self.add(node)),
@@ -132,7 +137,12 @@ impl Gathering {
                     self.end();
                 }
             }
-            Node::Choice(_) | Node::Repeat { .. } => self.end(),
+            Node::Choice(_) => {
+                self.row.extend(edge_place(node, Side::First));
+                self.end();
+                self.row.extend(edge_place(node, Side::Last));
+            }
+            Node::Repeat { .. } => self.end(),
         }
     }
 
@@ -140,12 +150,52 @@ impl Gathering {
     fn end(&mut self) {
         let row = std::mem::take(&mut self.row);
         self.ended += 1;
+        if !std::mem::take(&mut self.has_letters) {
+            return;
+        }
         self.pairs.extend(rarest(&row).map(|pair| (self.ended, pair)));
         for places in row.split(|place| matches!(place.others, Others::Many) || place.ascii == 0) {
             for places in places.chunks(LONGEST) {
                 self.sieves.extend(sieve(places).map(|sieve| (self.ended, sieve)));
             }
         }
+    }
+}
+
+/// An end of what a node takes.
+#[derive(Clone, Copy)]
+enum Side {
+    First,
+    Last,
+}
+
+/// The letter that each choice has at this end.
+fn edge_place(node: &Node, side: Side) -> Option<Place> {
+    let mut ranges = edge(node, side)?;
+    ranges.sort_unstable();
+    ranges.dedup();
+    // With more letters beyond ASCII the row beside it might have too many.
+    Some(place(&ranges)).filter(|place| matches!(&place.others, Others::Few(others) if others.len() < MOST_OTHERS))
+}
+
+/// The letters of which one is at this end of whatever the node takes; none if it may take nothing, or that is not soon told.
+fn edge(node: &Node, side: Side) -> Option<Vec<(char, char)>> {
+    match node {
+        Node::Letter(ranges) => Some(ranges.clone()),
+        Node::Sequence(nodes) => {
+            let mut nodes = nodes.iter().filter(|node| !matches!(node, Node::Look(_) | Node::Around(..)));
+            let outer = match side {
+                Side::First => nodes.next(),
+                Side::Last => nodes.next_back(),
+            };
+            edge(outer?, side)
+        }
+        Node::Choice(nodes) => {
+            let edges = nodes.iter().map(|node| edge(node, side)).collect::<Option<Vec<_>>>();
+            edges.map(|edges| edges.concat())
+        }
+        Node::Repeat { least: 1.., node, .. } => edge(node, side),
+        Node::Repeat { .. } | Node::Look(_) | Node::Around(..) => None,
     }
 }
 

@@ -239,7 +239,7 @@ impl Reader<'_> {
             let mut sifting = Sifting::new(sieve, run.records());
             for (id, record) in run.entries() {
                 let fault = |fault| records::fault(key, fault);
-                let Sifted::Kept(found) = sifting.sift(run.records(), record).map_err(fault)? else { continue };
+                let Sifted::Kept(found) = sifting.sift(run.records(), record.len()).map_err(fault)? else { continue };
                 let (block_type, markdown) = block::markdown(record).map_err(fault)?;
                 if !is_all(block_type) {
                     let data = block::decode(id, record, &mut authors).map_err(fault)?.data;
@@ -274,21 +274,17 @@ impl<'s> Sifting<'s> {
         Self { sieve, at: 0, found: sieve.and_then(|sieve| sieve.next(records, 0)) }
     }
 
-    /// Whether the records are looked through.
-    const fn is_looking(&self) -> bool {
-        self.sieve.is_some()
-    }
-
-    /// What is known of the next of these records without reading it.
+    /// What is known of the next of these records, which is so long, without reading it.
     #[inline]
-    fn sift(&mut self, records: &[u8], record: &[u8]) -> Unpacked<Sifted> {
+    fn sift(&mut self, records: &[u8], length: usize) -> Unpacked<Sifted> {
         let start = self.at;
-        self.at += record.len();
+        self.at += length;
         let Some(sieve) = self.sieve else { return Ok(Sifted::Kept(0)) };
         if let Some(found) = self.found.filter(|found| *found < self.at) {
             self.found = sieve.next(records, self.at);
             return Ok(Sifted::Kept(found.saturating_sub(start)));
         }
+        let record = records.get(start..self.at).unwrap_or_default();
         let block_type = block::type_of(record)?;
         let is_left_out = is_all(block_type) && sieve.leaves_out(StoredText(record));
         Ok(if is_left_out { Sifted::LeftOut(block_type) } else { Sifted::Kept(0) })

@@ -57,18 +57,30 @@ pub(crate) fn rows_of(source: &dyn Read, prefix: &[u8], blocks: &[BlockId], visi
 
 /// How far down a tree is read.
 #[derive(Clone, Copy)]
-struct Extent {
+pub(super) struct Extent {
     levels: usize,
     with_items: bool,
 }
 
 impl Extent {
-    const ALL: Self = Self { levels: usize::MAX, with_items: true };
+    pub(super) const ALL: Self = Self { levels: usize::MAX, with_items: true };
 
     /// Whether what stands below a block of this type is read.
-    fn is_below(self, block: BlockType) -> bool {
+    pub(super) fn is_below(self, block: BlockType) -> bool {
         if self.with_items { block.holds_blocks() } else { block.may_be_parent() }
     }
+}
+
+/// Gets the runs of a tree as they are read.
+pub(super) trait Gathering {
+    /// There will be so many blocks.
+    fn expect(&mut self, blocks: usize);
+
+    /// Takes in a run of children of `parent`.
+    fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()>;
+
+    /// Those of the blocks taken in since it was asked last below which others may stand.
+    fn parents(&mut self, extent: Extent) -> Result<Vec<BlockId>>;
 }
 
 /// What is made of the blocks of a tree as they are read.
@@ -118,11 +130,14 @@ struct Gathered<'m, M: Making> {
     making: &'m mut M,
     blocks: Vec<Option<M::Block>>,
     children: Vec<(BlockId, Range<usize>)>,
+    /// Where those blocks begin that were not asked about yet.
+    asked: usize,
 }
 
-impl<'m, M: Making> Gathered<'m, M> {
-    fn new(making: &'m mut M) -> Self {
-        Self { making, blocks: Vec::new(), children: Vec::new() }
+impl<M: Making> Gathering for Gathered<'_, M> {
+    fn expect(&mut self, blocks: usize) {
+        self.making.expect(blocks);
+        self.blocks.reserve(blocks);
     }
 
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()> {
@@ -138,6 +153,18 @@ impl<'m, M: Making> Gathered<'m, M> {
             _ => self.children.push((parent, start..end)),
         }
         Ok(())
+    }
+
+    fn parents(&mut self, extent: Extent) -> Result<Vec<BlockId>> {
+        let level = std::mem::replace(&mut self.asked, self.blocks.len());
+        let found = self.blocks.iter().skip(level).flatten();
+        Ok(found.filter(|block| extent.is_below(block.block_type())).map(Made::id).collect())
+    }
+}
+
+impl<'m, M: Making> Gathered<'m, M> {
+    fn new(making: &'m mut M) -> Self {
+        Self { making, blocks: Vec::new(), children: Vec::new(), asked: 0 }
     }
 
     fn children_of(&self, parent: BlockId) -> Range<usize> {
@@ -242,28 +269,14 @@ impl Reader<'_> {
     }
 
     fn whole<M: Making>(&self, place: &Place, root: BlockId, making: &mut M) -> Result<Ordered<M::Block>> {
-        let counted = counted_document(self.read, place.document)?;
-        let expected = counted.ok_or_else(|| records::damaged(&keyspaces::document(place.document)))?.blocks;
-        let start = keyspaces::document_runs(place.document);
-        let reserved = usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED));
-        making.expect(reserved);
         let mut gathered = Gathered::new(making);
-        gathered.blocks.reserve(reserved);
-        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            let (_, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
-            gathered.add(parent, key, value)?;
-            Ok(ControlFlow::Continue(()))
-        })?;
+        let expected = self.gather_all(place.document, &mut gathered)?;
         // The root is the only child of the lowest ID there is.
         let top = gathered.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
         let top = top.ok_or_else(|| records::damaged(&keyspaces::place(root)))?;
         let ordered = gathered.in_order(top, Extent::ALL)?;
-        if ordered.len() as u64 == expected {
-            Ok(ordered)
-        } else {
-            let (found, document) = (ordered.len(), place.document);
-            Err(Error::corrupted(format_args!("document {document}: {found} of its {expected} blocks can be reached")))
-        }
+        check_reached(place.document, ordered.len(), expected)?;
+        Ok(ordered)
     }
 
     fn part<M: Making>(
@@ -302,7 +315,7 @@ impl Reader<'_> {
         making: &mut M,
     ) -> Result<Ordered<M::Block>> {
         let mut gathered = Gathered::new(making);
-        self.gather(place.document, &top, extent, &mut gathered)?;
+        self.gather_below(place.document, vec![top.id()], extent, &mut gathered)?;
         gathered.in_order(top, extent)
     }
 
@@ -317,33 +330,52 @@ impl Reader<'_> {
         }
     }
 
-    fn gather<M: Making>(
+    /// Hands all runs of a document to `gathering`, the root's first, and says how many blocks have to be reached.
+    pub(super) fn gather_all(&self, document: DocumentId, gathering: &mut impl Gathering) -> Result<u64> {
+        let counted = counted_document(self.read, document)?;
+        let expected = counted.ok_or_else(|| records::damaged(&keyspaces::document(document)))?.blocks;
+        let start = keyspaces::document_runs(document);
+        gathering.expect(usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED)));
+        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+            let (_, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+            gathering.add(parent, key, value)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(expected)
+    }
+
+    /// Hands the runs below `parents`, level after level, to `gathering`.
+    pub(super) fn gather_below(
         &self,
         document: DocumentId,
-        top: &M::Block,
+        mut parents: Vec<BlockId>,
         extent: Extent,
-        gathered: &mut Gathered<'_, M>,
+        gathering: &mut impl Gathering,
     ) -> Result<()> {
-        let mut parents: Vec<BlockId> =
-            std::iter::once(top).filter(|top| extent.is_below(top.block_type())).map(Made::id).collect();
         let mut visited = HashSet::new();
         for _ in 0..extent.levels {
             if parents.is_empty() {
                 break;
             }
-            let level = gathered.blocks.len();
             let mut current = None;
             runs_of(self.read, document, &parents, &mut |parent, key, value| {
                 if current.replace(parent) != Some(parent) && !visited.insert(parent) {
                     // It stands below itself.
                     return Err(records::damaged(key));
                 }
-                gathered.add(parent, key, value)
+                gathering.add(parent, key, value)
             })?;
-            let found = gathered.blocks.iter().skip(level).flatten();
-            parents = found.filter(|block| extent.is_below(block.block_type())).map(Made::id).collect();
+            parents = gathering.parents(extent)?;
             parents.sort_unstable();
         }
         Ok(())
     }
+}
+
+/// All blocks of a document have to be reached from its root.
+pub(super) fn check_reached(document: DocumentId, found: usize, expected: u64) -> Result<()> {
+    if found as u64 == expected {
+        return Ok(());
+    }
+    Err(Error::corrupted(format_args!("document {document}: {found} of its {expected} blocks can be reached")))
 }

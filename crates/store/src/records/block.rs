@@ -146,7 +146,11 @@ pub(crate) fn decode(id: BlockId, bytes: &[u8], authors: &mut Authors) -> Unpack
 /// The type of the block whose record this is.
 #[inline]
 pub(crate) fn type_of(bytes: &[u8]) -> Unpacked<BlockType> {
-    Unpack::new(bytes).fields()?.code()
+    match bytes {
+        // Most are of text, which is the default.
+        [header @ 0x91..=0x9f, 0xc0, ..] if bytes.len() > usize::from(header & 0x0f) => Ok(BlockType::Text),
+        _ => Unpack::new(bytes).fields()?.code(),
+    }
 }
 
 /// The type of the block whose record this is, and the bytes of its markdown: as far as searches read most blocks.

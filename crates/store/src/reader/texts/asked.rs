@@ -46,7 +46,7 @@ impl Making for Gathering<'_> {
 
     fn make(&mut self, id: BlockId, record: &[u8], records: &[u8]) -> Unpacked<Sought> {
         let sifting = self.sifting.get_or_insert_default();
-        Ok(match sifting.sift(records, record)? {
+        Ok(match sifting.sift(records, record.len())? {
             Sifted::Kept(_) => Sought::Kept(self.read.make(id, record, records)?),
             Sifted::LeftOut(block_type) => Sought::LeftOut(id, block_type),
         })
