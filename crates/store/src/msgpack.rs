@@ -353,7 +353,8 @@ pub(crate) struct Fields<'r, 'a> {
 
 impl<'a> Fields<'_, 'a> {
     /// The next field; none if it is at its default.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a block has thirteen of them, and a fetch is mostly this")]
     pub(crate) fn next<T>(&mut self, read: impl FnOnce(&mut Unpack<'a>) -> Unpacked<T>) -> Unpacked<Option<T>> {
         if self.left == 0 {
             return Ok(None);
