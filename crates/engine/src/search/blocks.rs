@@ -1,7 +1,6 @@
 //! The search in one document: its blocks by patterns, each with what stands around it.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use leafbase_model::{
     BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep, Result, SearchBlocks,
@@ -106,7 +105,7 @@ impl<'a, 'b> Place<'a, 'b> {
         let most = request.paging.limit.unwrap_or(usize::MAX).min(Limits::BLOCK_MATCHES);
         let last = after.and_then(|after| self.blocks.ids().position(|(_, id)| id == after));
         let mut around = Around::new(self.reading, self.document, request);
-        let (mut items, mut bytes) = (Vec::new(), 0);
+        let (mut items, mut bytes, mut siblings) = (Vec::new(), 0, None);
         let mut through = matching.through(self);
         through.skip_to(last.map_or(0, |last| self.blocks.asked_before(last + 1)));
         while let Some(number) = through.next().transpose()? {
@@ -116,12 +115,13 @@ impl<'a, 'b> Place<'a, 'b> {
             }
             let Some(index) = self.blocks.asked(number) else { break };
             let markdown = self.text(number)?.into_owned();
+            let [before, after] = self.beside(index, &mut around)?;
             let hit = BlockMatch {
                 block_id: self.id(index),
                 ranges: through.matching.ranges(&markdown)?,
-                path: self.path(index)?,
-                before: self.before(index, &mut around)?,
-                after: self.behind(index, &mut around)?,
+                path: self.path(index, &mut siblings)?,
+                before,
+                after,
                 markdown,
             };
             let near = hit.before.iter().chain(&hit.after).map(|block| block.markdown.len());
@@ -135,9 +135,13 @@ impl<'a, 'b> Place<'a, 'b> {
         self.blocks.id(index).unwrap_or(BlockId::NIL)
     }
 
-    /// The pages that a block stands in, the document's root first.
-    fn path(&self, index: usize) -> Result<Vec<PathStep>> {
-        let above = std::iter::successors(self.blocks.parent(index), |index| self.blocks.parent(*index));
+    /// The pages that a block stands in, the document's root first. `siblings` is that of the block before, with its parent: most stand beside it.
+    fn path(&self, index: usize, siblings: &mut Option<(usize, Vec<PathStep>)>) -> Result<Vec<PathStep>> {
+        let Some(parent) = self.blocks.parent(index) else { return Ok(self.path.clone()) };
+        if let Some((_, path)) = siblings.as_ref().filter(|(of, _)| *of == parent) {
+            return Ok(path.clone());
+        }
+        let above = std::iter::successors(Some(parent), |index| self.blocks.parent(*index));
         let step = |index| match self.blocks.blocks(index..index + 1).next().transpose()? {
             Some((id, text)) => step(self.reading, id, text),
             None => Ok(None),
@@ -145,30 +149,25 @@ impl<'a, 'b> Place<'a, 'b> {
         let within = above.filter_map(|index| step(index).transpose());
         let mut within = within.collect::<Result<Vec<_>>>()?;
         within.reverse();
-        Ok(self.path.iter().cloned().chain(within).collect())
+        let path = self.path.iter().cloned().chain(within).collect();
+        Ok(siblings.insert((parent, path)).1.clone())
     }
 
-    fn before(&self, index: usize, around: &mut Around<'_, '_>) -> Result<Vec<ContextBlock>> {
-        let start = index.saturating_sub(around.before);
-        let mut found = around.before(around.before - (index - start))?.to_vec();
-        self.show(start..index, &mut found)?;
-        Ok(found)
-    }
-
-    fn behind(&self, index: usize, around: &mut Around<'_, '_>) -> Result<Vec<ContextBlock>> {
-        let end = self.blocks.len().min(index + 1 + around.behind);
-        let mut found = Vec::with_capacity(around.behind);
-        self.show(index + 1..end, &mut found)?;
-        found.extend_from_slice(around.behind(around.behind - found.len())?);
-        Ok(found)
-    }
-
-    fn show(&self, range: Range<usize>, found: &mut Vec<ContextBlock>) -> Result<()> {
-        for block in self.blocks.blocks(range) {
-            let (block_id, text) = block?;
-            found.push(ContextBlock { block_id, markdown: self.reading.text(text)?.into_owned() });
+    /// The blocks before and behind one.
+    fn beside(&self, index: usize, around: &mut Around<'_, '_>) -> Result<[Vec<ContextBlock>; 2]> {
+        let (start, end) = (index.saturating_sub(around.before), self.blocks.len().min(index + 1 + around.behind));
+        let mut before = Vec::with_capacity(around.before);
+        before.extend_from_slice(around.before(around.before - (index - start))?);
+        let mut behind = Vec::with_capacity(around.behind);
+        for (at, block) in (start..end).zip(self.blocks.blocks(start..end)) {
+            if at != index {
+                let (block_id, text) = block?;
+                let found = if at < index { &mut before } else { &mut behind };
+                found.push(ContextBlock { block_id, markdown: self.reading.text(text)?.into_owned() });
+            }
         }
-        Ok(())
+        behind.extend_from_slice(around.behind(around.behind - behind.len())?);
+        Ok([before, behind])
     }
 }
 
