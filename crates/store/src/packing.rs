@@ -4,7 +4,7 @@ use std::ops::{Bound, ControlFlow};
 
 use leafbase_model::Result;
 
-use crate::kv::{KeyRange, Store};
+use crate::kv::{Durability, KeyRange, Store, WriteOptions};
 use crate::lookup_cache::LookupCache;
 
 mod changes;
@@ -12,6 +12,8 @@ mod runs;
 
 /// Cuts runs to fill pages, and packs changes. Others may read and write meanwhile.
 pub(crate) fn pack(store: &dyn Store, lookups: &LookupCache) -> Result<()> {
+    // What can't be written says so, before much is read.
+    store.write(WriteOptions::durability(Durability::Relaxed), &mut |_| Ok(()))?;
     // All is read once before anything is written: a store that is damaged is left as it is.
     let all = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
     store.snapshot()?.scan(all, &mut |_, _| Ok(ControlFlow::Continue(())))?;

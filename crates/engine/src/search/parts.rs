@@ -34,7 +34,7 @@ pub(super) struct Parts<'a> {
 /// A part that was gone through ahead of its turn.
 struct Done {
     number: usize,
-    counts: Vec<Count>,
+    counts: Result<Vec<Count>>,
     steps: u64,
 }
 
@@ -48,24 +48,25 @@ impl Parts<'_> {
             return matching_blocks(&reading, &seen, matching);
         }
         let parts: Vec<_> = seen.chunks(PART).collect();
-        let mut ahead = self.ahead(&parts, matching).into_iter().peekable();
+        let (mut ahead, all) = (self.ahead(&parts, matching).into_iter().peekable(), matching.left());
         let mut counts = Vec::new();
         for (number, part) in parts.into_iter().enumerate() {
-            let done = ahead.next_if(|done| done.number == number);
             // What was done ahead had all steps to use up. With those that are left by now it went the same way, if they are enough.
-            if let Some(done) = done.filter(|done| matching.spend(done.steps)) {
-                counts.extend(done.counts);
-            } else {
-                let mut own = matching.anew();
-                counts.extend(matching_blocks(&reading, part, &mut own)?);
-                matching.spend(matching.left() - own.left());
+            match ahead.next_if(|done| done.number == number) {
+                Some(Done { counts: Ok(done), steps, .. }) if matching.spend(steps) => counts.extend(done),
+                Some(Done { counts: Err(error), .. }) if matching.left() == all => return Err(error),
+                _ => {
+                    let mut own = matching.anew();
+                    counts.extend(matching_blocks(&reading, part, &mut own)?);
+                    matching.spend(matching.left() - own.left());
+                }
             }
         }
         Ok(counts)
     }
 
-    /// Goes through the parts on several threads. What fails on one of them is left to be done in its turn, and so is all of it where there is to be one
-    /// thread, or none can be started.
+    /// Goes through the parts on several threads, until one fails. What is not done then is left to be done in its turn, and so is all of it where there is to
+    /// be one thread, or none can be started.
     fn ahead(&self, parts: &[&[DocumentId]], matching: &Matching<'_>) -> Vec<Done> {
         let others = self.threads.min(parts.len()).saturating_sub(1);
         if others == 0 {
@@ -81,12 +82,10 @@ impl Parts<'_> {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(part) = parts.get(number) else { break };
                 let mut own = patterns.matching_with(steps);
-                let Ok(counts) = matching_blocks(&reading, part, &mut own) else {
-                    stop.store(true, Ordering::Relaxed);
-                    break;
-                };
+                let counts = matching_blocks(&reading, part, &mut own);
                 let done = Done { number, counts, steps: steps - own.left() };
-                if used.fetch_add(done.steps, Ordering::Relaxed).saturating_add(done.steps) > steps {
+                let before = used.fetch_add(done.steps, Ordering::Relaxed);
+                if done.counts.is_err() || before.saturating_add(done.steps) > steps {
                     stop.store(true, Ordering::Relaxed);
                 }
                 all.push(done);

@@ -207,7 +207,8 @@ impl SpaceBuilder {
     }
 
     /// How many threads one search by pattern across documents may work on, the calling one among them: those that it starts end before it returns. It starts
-    /// none where it reads no more than 256 documents, or where the system has none to give. What it finds, and whether a pattern costs too much, does not depend on it. Default: 2. With 1, as
+    /// none where it reads no more than 256 documents, or where the system has none to give. What it finds, and whether a pattern costs too much, does not depend on it; one that does may keep
+    /// each of them busy for as long. Default: 2. With 1, as
     /// with 0, a search stays on the thread that calls.
     ///
     /// ```

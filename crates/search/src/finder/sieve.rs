@@ -47,10 +47,12 @@ impl WordSieve {
         while start < bytes.len() && !self.rows.is_empty() {
             let end = bytes.len().min(start + NEAR + self.overlap);
             let near = bytes.get(..end)?;
-            if let Some(first) = self.rows.iter().filter_map(|row| row.find(near, start)).min() {
+            let first = self.rows.iter().filter_map(|row| row.find(near, start)).min();
+            start += NEAR;
+            // What begins behind is found with what begins before it, by the next turn.
+            if let Some(first) = first.filter(|first| *first < start) {
                 return Some(first);
             }
-            start += NEAR;
         }
         None
     }

@@ -101,6 +101,8 @@ impl Needed {
 struct Place {
     ascii: Set,
     others: Others,
+    /// Whether it is the end of a choice beside the row.
+    is_edge: bool,
 }
 
 enum Others {
@@ -156,7 +158,8 @@ impl Gathering {
         self.pairs.extend(rarest(&row).map(|pair| (self.ended, pair)));
         for places in row.split(|place| matches!(place.others, Others::Many) || place.ascii == 0) {
             for places in places.chunks(LONGEST) {
-                self.sieves.extend(sieve(places).map(|sieve| (self.ended, sieve)));
+                let found = sieve(places).or_else(|| sieve(without_edges(places)));
+                self.sieves.extend(found.map(|sieve| (self.ended, sieve)));
             }
         }
     }
@@ -174,8 +177,9 @@ fn edge_place(node: &Node, side: Side) -> Option<Place> {
     let mut ranges = edge(node, side)?;
     ranges.sort_unstable();
     ranges.dedup();
-    // With more letters beyond ASCII the row beside it might have too many.
-    Some(place(&ranges)).filter(|place| matches!(&place.others, Others::Few(others) if others.len() < MOST_OTHERS))
+    // With more letters beyond ASCII the row beside it would have too many.
+    Some(Place { is_edge: true, ..place(&ranges) })
+        .filter(|place| matches!(&place.others, Others::Few(others) if others.len() < MOST_OTHERS))
 }
 
 /// The letters of which one is at this end of whatever the node takes; none if it may take nothing, or that is not soon told.
@@ -196,6 +200,18 @@ fn edge(node: &Node, side: Side) -> Option<Vec<(char, char)>> {
         }
         Node::Repeat { least: 1.., node, .. } => edge(node, side),
         Node::Repeat { .. } | Node::Look(_) | Node::Around(..) => None,
+    }
+}
+
+/// The row by itself: with what stands beside it, it may have too many letters beyond ASCII.
+fn without_edges(places: &[Place]) -> &[Place] {
+    let places = match places {
+        [first, rest @ ..] if first.is_edge => rest,
+        _ => places,
+    };
+    match places {
+        [rest @ .., last] if last.is_edge => rest,
+        _ => places,
     }
 }
 
@@ -237,5 +253,5 @@ fn place(ranges: &[(char, char)]) -> Place {
     let beyond = beyond.flat_map(|(from, to)| (*from).max('\u{80}')..=*to);
     let others: Vec<char> = beyond.take(MOST_OTHERS + 1).collect();
     let others = if others.len() > MOST_OTHERS { Others::Many } else { Others::Few(others) };
-    Place { ascii: ascii(ranges), others }
+    Place { ascii: ascii(ranges), others, is_edge: false }
 }

@@ -540,6 +540,8 @@ impl Store for RedbStore {
         self.flush_with(&mut slot, true)?;
         // Pages are moved as they are: those that are damaged must not get checksums that make them right.
         if rewrite::is_worth_it(&self.mended_view(&mut slot)?, self.opener.bytes()?)? {
+            // While somebody reads, no page can be freed, and the file would stay as long as both are: this tells, before anything is written.
+            self.compact_alone(&mut slot)?;
             self.rewrite(&mut slot)?;
         }
         self.compact_alone(&mut slot)

@@ -20,6 +20,8 @@ const LEAST_PART: usize = 64;
 /// A change as it is to be: its number, and the bytes of each part.
 struct Packed {
     sequence: u64,
+    /// How many parts it had.
+    before: u32,
     parts: Vec<Vec<u8>>,
 }
 
@@ -27,6 +29,8 @@ struct Packed {
 #[derive(Default)]
 struct Reading {
     sequence: u64,
+    /// What its first part says of all of them.
+    head: u32,
     /// Those read so far, by how long their rows are.
     rows: Vec<usize>,
     body: Vec<u8>,
@@ -55,12 +59,12 @@ pub(super) fn pack_changes(store: &dyn Store) -> Result<()> {
                 return Ok(ControlFlow::Continue(()));
             }
         }
-        let Reading { sequence, rows, body, is_packed } = std::mem::take(&mut reading);
+        let Reading { sequence, head, rows, body, is_packed } = std::mem::take(&mut reading);
         let shorter = if is_packed { None } else { packed::pack(&body) };
         match shorter {
             Some(shorter) => {
                 bytes += shorter.len();
-                batch.push(Packed { sequence, parts: cut(&shorter, &mut page) });
+                batch.push(Packed { sequence, before: head, parts: cut(&shorter, &mut page) });
             }
             None => rows.into_iter().for_each(|bytes| {
                 page.put(bytes);
@@ -83,9 +87,9 @@ impl Reading {
         let (head, bytes) = records::body(key, value)?.split_first_chunk::<4>().ok_or_else(damaged)?;
         let head = u32::from_be_bytes(*head);
         if part == 0 {
-            *self = Self { sequence, is_packed: head & PACKED != 0, ..Self::default() };
+            *self = Self { sequence, head, is_packed: head & PACKED != 0, ..Self::default() };
         }
-        if sequence != self.sequence || usize::try_from(part).ok() != Some(self.rows.len()) {
+        if (sequence, head) != (self.sequence, self.head) || usize::try_from(part).ok() != Some(self.rows.len()) {
             return Err(damaged());
         }
         self.rows.push(key.len() + value.len());
@@ -115,7 +119,7 @@ fn write(store: &dyn Store, batch: &[Packed]) -> Result<()> {
         return Ok(());
     }
     store.write(WriteOptions::durability(Durability::Durable), &mut |rows| {
-        for Packed { sequence, parts } in batch {
+        for Packed { sequence, before, parts } in batch {
             let count = u32::try_from(parts.len()).unwrap_or(u32::MAX);
             for (part, bytes) in (0..count).zip(parts) {
                 let key = keyspaces::change_part(*sequence, part);
@@ -125,8 +129,10 @@ fn write(store: &dyn Store, batch: &[Packed]) -> Result<()> {
                 });
                 rows.put(&key, &value)?;
             }
-            let (lower, upper) = (keyspaces::change_part(*sequence, count), keyspaces::change_part(*sequence + 1, 0));
-            rows.delete_range(&lower, &upper)?;
+            // Those that it had more of before.
+            for part in count..*before {
+                rows.delete(&keyspaces::change_part(*sequence, part))?;
+            }
         }
         Ok(())
     })

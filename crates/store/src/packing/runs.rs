@@ -15,8 +15,10 @@ use crate::run::{self, Run, RunView};
 
 /// So many runs of one parent are cut anew together: it bounds memory.
 const MOST_RUNS: usize = 256;
-/// What is cut anew is written in transactions of about so many runs.
-const BATCH_RUNS: usize = 1_024;
+/// Or runs of so many bytes: a block may be of any size.
+const MOST_BYTES: usize = 2 << 20;
+/// What is cut anew is written in transactions of about so many bytes.
+const BATCH_BYTES: usize = 4 << 20;
 /// With less room left in a page the next run begins another one, unless it is the last one and fits.
 const LEAST_ROOM: usize = 512;
 /// It is done if one page in so many is saved.
@@ -29,10 +31,10 @@ pub(super) fn lay_runs(store: &dyn Store, lookups: &LookupCache) -> Result<()> {
     while let Some(from) = next.take() {
         let (mut after, mut committing) = (None, None);
         store.write(WriteOptions::durability(Durability::Durable), &mut |rows| {
-            let (mut at, mut filling, mut changed, mut runs) = (Some(from.clone()), page, Changed::default(), 0);
-            while let Some(start) = at.take_if(|_| runs < BATCH_RUNS) {
+            let (mut at, mut filling, mut changed, mut bytes) = (Some(from.clone()), page, Changed::default(), 0);
+            while let Some(start) = at.take_if(|_| bytes < BATCH_BYTES) {
                 let Some(stretch) = Stretch::read(rows, &start, &mut filling)? else { break };
-                runs += stretch.old.len();
+                bytes += stretch.old.iter().map(|(_, run)| run.bytes()).sum::<usize>();
                 stretch.write(rows, &mut changed)?;
                 at = stretch.next;
             }
@@ -83,13 +85,17 @@ impl Stretch {
     /// The runs from the key `from` on, to be laid from `page` on. None if there are no more.
     fn read(rows: &dyn Read, from: &[u8], page: &mut PageFill) -> Result<Option<Self>> {
         let (mut old, mut next) = (Vec::<Keyed>::new(), None);
-        let mut of = None;
+        let (mut of, mut bytes) = (None, 0);
         rows.scan(KeyRange::half_open(from, &keyspaces::end_of([BLOCKS.tag])), &mut |key, value| {
             let (document, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
-            if *of.get_or_insert((document, parent)) != (document, parent) || old.len() == MOST_RUNS {
+            if *of.get_or_insert((document, parent)) != (document, parent)
+                || old.len() == MOST_RUNS
+                || bytes >= MOST_BYTES
+            {
                 next = Some(key.to_vec());
                 return Ok(ControlFlow::Break(()));
             }
+            bytes += value.len();
             old.push((key.to_vec(), Run::of(RunView::read(key, value)?)));
             Ok(ControlFlow::Continue(()))
         })?;
@@ -116,7 +122,12 @@ impl Stretch {
         }
         let mut value = Vec::with_capacity(run::MAX_BYTES);
         let mut before = self.old.iter().flat_map(|(key, run)| run.ids().iter().map(move |_| key));
-        for (key, run) in &self.new {
+        for (number, (key, run)) in self.new.iter().enumerate() {
+            // It has the same blocks, and they stand behind as many.
+            if self.old.get(number).is_some_and(|(old, same)| old == key && same.ids() == run.ids()) {
+                before.nth(run.ids().len().saturating_sub(1));
+                continue;
+            }
             run.seal_into(key, &mut value);
             rows.put(key, &value)?;
             let (document, parent, order) = (self.document, self.parent, Arc::from(order_of(key)));
