@@ -129,6 +129,7 @@ fn a_space_opened_for_reading_is_not_written() {
     let space = Space::builder().read_only(true).open(&path).unwrap();
     assert_eq!(space.connect().documents().unwrap().0.len(), 1);
     assert_eq!(space.connect().create_document("more").unwrap_err().kind(), ErrorKind::ReadOnly);
+    assert_eq!(space.compact().unwrap_err().kind(), ErrorKind::ReadOnly);
     space.close().unwrap();
     assert_eq!(bytes_of(&path), before);
 }

@@ -153,6 +153,34 @@ fn a_disk_that_fails_while_a_store_is_compacted() {
     }
 }
 
+/// Twice, as each try would leave a copy of all behind.
+#[test]
+fn a_store_that_is_being_read_is_left_as_long_as_it_is() {
+    let (disk, _) = disk();
+    let store = on(&disk);
+    // Nothing is left over at first, so that whatever is written makes the file longer.
+    store.compact().unwrap();
+    for round in 0..4_u32 {
+        let keys = (0..350_u32).map(|number| (number * 16 + round * 5).to_be_bytes());
+        let write = &mut |rows: &mut dyn leafbase_store::kv::Transaction| {
+            keys.clone().try_for_each(|key| rows.put(&[&key[..], b"more"].concat(), &[7; 300]))
+        };
+        store.write(WriteOptions::durability(Durability::Relaxed), write).unwrap();
+        store.flush().unwrap();
+    }
+    let (rows, before) = (content(&store), store.bytes().unwrap());
+    let reading = store.snapshot().unwrap();
+    for _ in 0..2 {
+        let error = store.compact().unwrap_err();
+        assert!(error.message().contains("being read"), "{error}");
+        assert!(store.bytes().unwrap() <= before + 64 * 1024, "{} bytes, {before} before", store.bytes().unwrap());
+    }
+    drop(reading);
+    store.compact().unwrap();
+    assert!(store.bytes().unwrap() < before);
+    assert_eq!(content(&store), rows);
+}
+
 #[test]
 fn a_full_disk_has_its_stores_compacted() {
     let (disk, rows) = disk();
