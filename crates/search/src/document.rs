@@ -7,11 +7,13 @@ use frostem::Stemmer;
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
 use crate::grams::{ANY_TEXT, Marked, Mask, gram};
-use crate::maker::in_order;
 use crate::pattern::Required;
 use loose::Loose;
 
 pub(crate) mod loose;
+
+/// About what a word takes.
+const OF_WORD: usize = 32;
 
 /// What a filter looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,11 +85,6 @@ impl Words {
     /// How many they are.
     pub(crate) fn length(&self) -> u32 {
         u32::try_from(self.positions.len()).unwrap_or(u32::MAX)
-    }
-
-    /// How long they are together, each once.
-    pub(crate) const fn bytes(&self) -> usize {
-        self.text.len()
     }
 
     /// Each word with its positions in order.
@@ -249,11 +246,10 @@ impl SearchDocument {
         matches!(self.lanes, Lanes::Loose(_))
     }
 
-    pub(crate) fn ordered(&self) -> Cow<'_, Ordered> {
-        match &self.lanes {
-            Lanes::Ordered(ordered) => Cow::Borrowed(ordered),
-            Lanes::Loose(loose) => Cow::Owned(in_order(loose)),
-        }
+    /// About how many bytes it takes.
+    #[cfg(feature = "index")]
+    pub(crate) fn bytes(&self) -> usize {
+        self.grams.bytes() + self.lengths.iter().fold(0, |all, length| all + *length as usize * OF_WORD)
     }
 
     /// The positions of a word; or those of all words that begin with it.

@@ -92,12 +92,6 @@ impl Marked {
         let number = self.grams.iter().position(|other| *other == gram);
         number.and_then(|number| self.masks.get(number)).copied().unwrap_or_default()
     }
-
-    /// These, and one that may be in any text.
-    pub(crate) fn with(&self, gram: Option<Gram>) -> Self {
-        let grams = self.grams.iter().copied().chain(gram).collect();
-        Self { grams, masks: self.masks.iter().copied().chain(gram.map(|_| ANY_TEXT)).collect() }
-    }
 }
 
 /// Trigrams of a document, as they come.

@@ -9,25 +9,28 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use leafbase_model::{DocumentId, Error, ErrorKind, Result};
 use tantivy::index::{SegmentId, SegmentMeta};
-use tantivy::indexer::{IndexWriterOptions, NoMergePolicy, UserOperation};
-use tantivy::{IndexBuilder, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError, Term};
+use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
+use tantivy::{IndexBuilder, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyError};
 
 use crate::document::SearchDocument;
-use entry::Entry;
 use files::Files;
 use layout::Fields;
-use room::Room;
+use removal::Removal;
 pub use selection::Selection;
 #[cfg(feature = "testkit")]
 pub use shelf::Shelf;
 use tidying::Size;
 pub use view::{Hit, Scope, View};
 
-mod entry;
+mod building;
 mod files;
 mod grams;
+mod lane;
 mod layout;
+mod lexicon;
 mod lists;
+mod making;
+mod removal;
 mod room;
 mod scores;
 mod selection;
@@ -39,26 +42,11 @@ mod view;
 /// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
 const FORMAT: &str = "leafbase-search-4";
 
-/// Bytes that documents are gathered in before they are written: up to a third of them is a table that is made and gone through whatever is in it.
-const GATHERED: usize = 40 << 20;
-
-/// The same for less than a batch of documents. tantivy takes no less.
-const LITTLE: usize = 15_000_000;
-
-/// Documents are handed over in so many steps at once: to wake the other thread costs more than one.
-const BATCH: usize = 32;
-
-/// Bytes of documents that may wait for the other thread.
-const WAITING: usize = 16 << 20;
+/// What tantivy would gather documents in, were they given to it one by one. It takes no less.
+const UNUSED: usize = 15_000_000;
 
 pub(crate) fn failed(error: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Storage, format!("the search index: {error}"))
-}
-
-/// What documents are given to, and the bytes that it gathers them in.
-struct Writer {
-    inner: IndexWriter<Entry>,
-    gathers: usize,
 }
 
 /// An index of documents.
@@ -67,7 +55,7 @@ pub struct Index {
     fields: Fields,
     reader: IndexReader,
     /// Opened when something is written, and dropped again: it keeps threads.
-    writer: Mutex<Option<Writer>>,
+    writer: Mutex<Option<IndexWriter>>,
     view: RwLock<Option<Arc<View>>>,
     owner: String,
 }
@@ -83,7 +71,7 @@ fn builder() -> (IndexBuilder, Fields) {
     let (schema, fields) = layout::schema();
     // There are no stored texts to compress.
     let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
-    let builder = tantivy::Index::builder().schema(schema).settings(settings).tokenizers(layout::tokenizers());
+    let builder = tantivy::Index::builder().schema(schema).settings(settings);
     (builder.register_plugin(Arc::new(grams::Keeper)), fields)
 }
 
@@ -129,7 +117,6 @@ impl Index {
         if index.schema() != schema {
             return Err(Failure(failed("it has another layout")));
         }
-        index.set_tokenizers(layout::tokenizers());
         index.register_plugin(Arc::new(grams::Keeper));
         if !files::are_whole(&index)? {
             return Err(Failure(failed("it is damaged")));
@@ -188,27 +175,18 @@ impl Index {
         gone: &[DocumentId],
         sequence: u64,
     ) -> Result<()> {
-        let first = (&mut *changed).take(BATCH).collect::<Result<Vec<_>>>()?;
-        let gathers = if first.len() < BATCH { LITTLE } else { GATHERED };
-        self.writing(gathers, |writer| {
-            let term = |document: DocumentId| Term::from_field_bytes(self.fields.id, document.as_bytes());
-            for document in gone {
-                writer.delete_term(term(*document));
-            }
+        self.writing(|writer| {
             let is_empty = self.inner.searchable_segment_metas().map_err(failed)?.is_empty();
-            let (room, mut batch) = (Room::new(WAITING), Vec::with_capacity(2 * BATCH));
-            for document in first.into_iter().map(Ok).chain(changed) {
-                let document = document?;
-                if !is_empty {
-                    batch.push(UserOperation::Delete(term(document.id())));
-                }
-                batch.push(UserOperation::Add(self.fields.entry(&document, &room)));
-                if batch.len() >= BATCH {
-                    writer.run(batch.drain(..)).map_err(failed)?;
-                    room.wait();
-                }
+            let mut old = gone.to_vec();
+            let mut noted = changed.inspect(|document| old.extend(document.iter().map(SearchDocument::id)));
+            let made = making::segments(&self.inner, self.fields, &mut noted)?;
+            if !is_empty {
+                let spared = made.iter().map(SegmentMeta::id).collect();
+                writer.delete_query(Box::new(Removal::of(self.fields.id, old, spared))).map_err(failed)?;
             }
-            writer.run(batch).map_err(failed)?;
+            for segment in made {
+                writer.add_segment(segment).map_err(failed)?;
+            }
             let mut commit = writer.prepare_commit().map_err(failed)?;
             // A commit without it would be nobody's.
             commit.set_payload(&self.payload(sequence));
@@ -225,7 +203,7 @@ impl Index {
         if self.untidy()?.is_empty() {
             return Ok(());
         }
-        self.writing(LITTLE, |writer| {
+        self.writing(|writer| {
             // Another may have tidied up meanwhile.
             match self.untidy()? {
                 untidy if untidy.is_empty() => Ok(()),
@@ -243,28 +221,24 @@ impl Index {
     }
 
     /// One after the other: a segment must not be removed while another thread is about to read it.
-    fn writing(&self, gathers: usize, work: impl FnOnce(&mut IndexWriter<Entry>) -> Result<()>) -> Result<()> {
+    fn writing(&self, work: impl FnOnce(&mut IndexWriter) -> Result<()>) -> Result<()> {
         let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that gathers less ends first: there is but one at a time.
-        let mut writer = match slot.take().filter(|writer| writer.gathers >= gathers) {
-            Some(writer) => writer,
-            None => self.new_writer(gathers)?,
-        };
-        work(&mut writer.inner)?;
+        let mut writer = slot.take().map_or_else(|| self.new_writer(), Ok)?;
+        work(&mut writer)?;
         // Given back only if all went well: what another left undone must not be written with what comes next.
         *slot = Some(writer);
         self.reload()
     }
 
-    fn new_writer(&self, gathers: usize) -> Result<Writer> {
+    fn new_writer(&self) -> Result<IndexWriter> {
         let options = IndexWriterOptions::builder().num_worker_threads(1).num_merge_threads(1);
-        let options = options.memory_budget_per_thread(gathers).build();
-        let inner = self.inner.writer_with_options(options).map_err(failed)?;
+        let options = options.memory_budget_per_thread(UNUSED).build();
+        let writer = self.inner.writer_with_options(options).map_err(failed)?;
         // Segments are merged when `tidy` says so, not on threads of their own time.
-        inner.set_merge_policy(Box::new(NoMergePolicy));
+        writer.set_merge_policy(Box::new(NoMergePolicy));
         // What a crash left would be in the way of what is written next.
-        inner.garbage_collect_files().wait().map_err(failed)?;
-        Ok(Writer { inner, gathers })
+        writer.garbage_collect_files().wait().map_err(failed)?;
+        Ok(writer)
     }
 
     /// Lets go of what is only needed to write: threads and memory.

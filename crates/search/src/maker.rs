@@ -121,11 +121,6 @@ fn add(loose: &mut Loose, text: &str, first: u32) -> u32 {
     end
 }
 
-/// Words and stems in their order, made by themselves.
-pub(crate) fn in_order(loose: &[Loose; 2]) -> Ordered {
-    Ordering::default().of(loose)
-}
-
 /// Puts words in order.
 #[derive(Default)]
 struct Ordering {

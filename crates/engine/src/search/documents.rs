@@ -11,16 +11,10 @@ use leafbase_search::{Attributes, Maker, SearchDocument, WordSieve};
 use leafbase_store::{BlockText, Reader, Sieve, StoredText, TextBlock, TextVisitor, Texts};
 
 use super::patterns::Counting;
-use super::recent::Finish;
 use super::texts::Reading;
 
-/// The document made ready for the index.
-pub(super) fn document(
-    reader: Reader<'_>,
-    record: &DocumentRecord,
-    finish: Finish,
-    maker: &mut Maker,
-) -> Result<SearchDocument> {
+/// The document made ready for the index, and to be searched beside it.
+pub(super) fn document(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Maker) -> Result<SearchDocument> {
     let texts = DocumentTexts::read(reader, record.id)?;
     let mut filling = maker.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
@@ -35,10 +29,7 @@ pub(super) fn document(
             filling.add_words(&text);
         }
     }
-    Ok(match finish {
-        Finish::InOrder => filling.finish(),
-        Finish::Loosely => filling.finish_loosely(),
-    })
+    Ok(filling.finish_loosely())
 }
 
 /// What filters look at.

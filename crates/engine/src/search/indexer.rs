@@ -12,7 +12,7 @@ use leafbase_search::{Attributes, Index, Maker, Scope, SearchDocument, Selection
 use leafbase_store::{Cursor, DocumentQuery, Reader, SpaceSnapshot, SpaceStore};
 
 use super::generations::{Generation, Home, guarded};
-use super::recent::{self, Finish, Made, Overlay, Recent};
+use super::recent::{self, Made, Overlay, Recent};
 use super::selections::Selections;
 use super::worker::Worker;
 use crate::sight::Seen;
@@ -398,7 +398,7 @@ impl Indexer {
             if progress(Progress::new(done, None)).is_break() {
                 return Err(Error::new(ErrorKind::Canceled, "the search index was not made anew"));
             }
-            recent::made(reader, &record?, Finish::InOrder, &mut maker)
+            recent::made(reader, &record?, &mut maker)
         });
         let sequence = reader.last_sequence()?;
         let view = self.update(&generation.index, &mut made.filter_map(Result::transpose), &[], sequence)?;
@@ -478,7 +478,7 @@ impl Indexer {
                 return Err(Error::new(ErrorKind::Canceled, "the space is being closed"));
             }
             let made = made.clone().map_or_else(|| recent::read(reader, *document, &mut maker), Ok)?;
-            Ok(made.map(|made| maker.put_in_order(Arc::unwrap_or_clone(made))))
+            Ok(made.map(Arc::unwrap_or_clone))
         };
         let gone: Vec<DocumentId> = changed.iter().map(|(document, _)| *document).collect();
         let mut documents = changed.iter().map(ready).filter_map(Result::transpose);

@@ -172,29 +172,15 @@ impl Recent {
 /// The document as it is, if it is there and can be found by a search at all.
 pub(super) fn read(reader: Reader<'_>, document: DocumentId, maker: &mut Maker) -> Result<Made> {
     let Some(record) = reader.document(document)? else { return Ok(None) };
-    Ok(made(reader, &record, Finish::Loosely, maker)?.map(Arc::new))
-}
-
-/// How a document is made ready.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Finish {
-    /// For the index.
-    InOrder,
-    /// For some searches.
-    Loosely,
+    Ok(made(reader, &record, maker)?.map(Arc::new))
 }
 
 /// The document made ready. The hidden one of the inbox is in no search; one that is damaged can't be found, but others can.
-pub(super) fn made(
-    reader: Reader<'_>,
-    record: &DocumentRecord,
-    finish: Finish,
-    maker: &mut Maker,
-) -> Result<Option<SearchDocument>> {
+pub(super) fn made(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Maker) -> Result<Option<SearchDocument>> {
     if record.location == Location::Inbox {
         return Ok(None);
     }
-    match documents::document(reader, record, finish, maker) {
+    match documents::document(reader, record, maker) {
         Err(error) if error.kind() == ErrorKind::Corrupted => {
             // Not which: a call may bring this about that must not learn of it.
             tracing::warn!("a damaged document is left out of searches");

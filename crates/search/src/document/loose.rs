@@ -28,7 +28,7 @@ pub(crate) struct Occurrence {
 }
 
 /// The first eight bytes of a word as a number, in their order.
-fn head(word: &str) -> u64 {
+pub(crate) fn head(word: &str) -> u64 {
     let mut first = [0; size_of::<u64>()];
     for (slot, byte) in first.iter_mut().zip(word.bytes()) {
         *slot = byte;
@@ -54,6 +54,11 @@ impl Loose {
         self.each.push(Occurrence { start, position, length, is_stemmed });
         self.heads.push(head(word));
         self.text.push_str(word);
+    }
+
+    /// The first letters of each, and where it occurs.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Occurrence)> {
+        self.heads.iter().copied().zip(self.each.iter().copied())
     }
 
     pub(crate) fn heads(&self) -> &[u64] {

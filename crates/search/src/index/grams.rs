@@ -8,7 +8,7 @@ use tantivy::{
     DocId, PluginMergeContext, PluginWriter, PluginWriterContext, SegmentPlugin, SegmentReader, TantivyError,
 };
 
-use gathering::Gathering;
+pub(super) use gathering::Gathering;
 use list::List;
 pub(crate) use list::Posting;
 use table::{EXTENSION, Writing};
@@ -27,7 +27,7 @@ impl SegmentPlugin for Keeper {
     }
 
     fn create_writer(&self, _: &PluginWriterContext<'_>) -> tantivy::Result<Box<dyn PluginWriter>> {
-        Ok(Box::<Gathering>::default())
+        Err(TantivyError::InvalidArgument("segments are made by themselves".to_owned()))
     }
 
     fn merge(&self, merging: PluginMergeContext<'_>) -> tantivy::Result<()> {

@@ -1,20 +1,14 @@
 //! How documents lie in the index.
 
-use std::sync::Arc;
-
 use leafbase_model::{Day, DocumentId, FolderId, Location, Timestamp};
-use tantivy::SegmentReader;
 use tantivy::columnar::Cardinality;
 use tantivy::schema::{
-    BytesOptions, FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
+    BytesOptions, FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::TokenizerManager;
+use tantivy::{SegmentReader, TantivyDocument};
 
-use super::entry::{Entry, Parts, Unpacking, packed_stems, packed_words};
-use super::room::Room;
 use super::{Failure, failed};
 use crate::document::{Attributes, Lane, SearchDocument};
-use crate::grams::VARIES;
 
 /// The fields of a document.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +34,6 @@ const NUMBERS: [&str; 12] = [
     "body_stems",
 ];
 
-/// How words are handed over.
-const PACKED: &str = "packed";
-
 /// Times and days are kept as numbers without a sign.
 const SIGN: u64 = 1 << 63;
 /// In place of a day where there is none.
@@ -52,13 +43,12 @@ const NO_DAY: u64 = u64::MAX;
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let text = |option| {
-        let indexing =
-            TextFieldIndexing::default().set_tokenizer(PACKED).set_index_option(option).set_fieldnorms(false);
+        let indexing = TextFieldIndexing::default().set_index_option(option).set_fieldnorms(false);
         TextOptions::default().set_indexing_options(indexing)
     };
     let (words, stems) = (text(IndexRecordOption::WithFreqsAndPositions), text(IndexRecordOption::WithFreqs));
     let fields = Fields {
-        id: schema.add_bytes_field("id", BytesOptions::from(INDEXED)),
+        id: schema.add_bytes_field("id", BytesOptions::default().set_indexed()),
         lanes: [
             schema.add_text_field("words_title", words.clone()),
             schema.add_text_field("words_body", words),
@@ -80,34 +70,6 @@ impl Fields {
             Lane::BodyStems => body_stems,
         }
     }
-
-    /// The document as the index takes it.
-    pub(crate) fn entry(&self, document: &SearchDocument, room: &Arc<Room>) -> Entry {
-        let ordered = document.ordered();
-        let packed = |lane: Lane| match lane {
-            Lane::Title | Lane::Body => packed_words(ordered.words(lane.is_title())),
-            Lane::TitleStems | Lane::BodyStems => packed_stems(ordered.stems(lane.is_title())),
-        };
-        let texts = Lane::ALL.map(|lane| (self.lane(lane), packed(lane)));
-        let numbers = self.numbers.into_iter().zip(Numbers::of(document).0).collect();
-        let bytes = texts.iter().map(|(_, text)| text.len()).sum::<usize>() + document.grams.bytes();
-        Entry::of(Parts {
-            id: (self.id, *document.id().as_bytes()),
-            texts,
-            numbers,
-            grams: document.grams.with(document.varies.then_some(VARIES)),
-            _place: room.take(bytes),
-        })
-    }
-}
-
-/// What reads the words that are handed over.
-pub(super) fn tokenizers() -> TokenizerManager {
-    let tokenizers = TokenizerManager::new();
-    tokenizers.register(PACKED, Unpacking::default());
-    // tantivy asks for it for fields that have no words.
-    tokenizers.register("default", Unpacking::default());
-    tokenizers
 }
 
 /// The numbers of a document, in the order of [`NUMBERS`].
@@ -115,7 +77,7 @@ pub(super) fn tokenizers() -> TokenizerManager {
 pub(crate) struct Numbers([u64; NUMBERS.len()]);
 
 impl Numbers {
-    fn of(document: &SearchDocument) -> Self {
+    pub(super) fn of(document: &SearchDocument) -> Self {
         let Attributes { id, location, day, created_at, modified_at } = *document.attributes();
         let (id_high, id_low) = halves(*id.as_bytes());
         let (place, folder) = match location {
@@ -144,6 +106,15 @@ impl Numbers {
             title_stems,
             body_stems,
         ])
+    }
+
+    /// The document as tantivy takes numbers.
+    pub(super) fn document(&self, fields: &Fields) -> TantivyDocument {
+        let mut document = TantivyDocument::default();
+        for (field, number) in fields.numbers.into_iter().zip(self.0) {
+            document.add_u64(field, number);
+        }
+        document
     }
 
     /// Those of each document of a segment, deleted ones included.

@@ -1,0 +1,122 @@
+//! A segment that is being made of documents: what tantivy would gather word by word is gathered by numbers of words, and written as tantivy writes it.
+
+use tantivy::directory::TerminatingWrite;
+use tantivy::fastfield::FastFieldsWriter;
+use tantivy::fieldnorm::FieldNormsSerializer;
+use tantivy::index::SegmentComponent;
+use tantivy::postings::InvertedIndexSerializer;
+use tantivy::store::StoreWriter;
+use tantivy::tokenizer::TokenizerManager;
+use tantivy::{DocId, Segment, TantivyDocument};
+
+use super::grams::Gathering;
+use super::lane::Lane;
+use super::layout::{Fields, Numbers};
+use super::lexicon::Lexicon;
+use crate::document::{Lane as Kind, Lanes, SearchDocument};
+
+/// About what a document takes beside its words and trigrams.
+const OF_DOCUMENT: usize = 200;
+
+/// Documents of a segment.
+#[derive(Default)]
+pub(super) struct Building {
+    lexicon: Lexicon,
+    /// In the order of [`Kind::ALL`].
+    lanes: [Lane; 4],
+    documents: Vec<([u8; 16], Numbers)>,
+    grams: Gathering,
+}
+
+impl Building {
+    /// How many documents there are.
+    pub(super) fn documents(&self) -> DocId {
+        DocId::try_from(self.documents.len()).unwrap_or(DocId::MAX)
+    }
+
+    /// About how many bytes it takes, and will take when it is written.
+    pub(super) fn bytes(&self) -> usize {
+        let lanes = self.lanes.iter().map(Lane::bytes).sum::<usize>();
+        lanes + self.lexicon.bytes() + self.grams.bytes() + self.documents.len() * OF_DOCUMENT
+    }
+
+    pub(super) fn add(&mut self, document: &SearchDocument) {
+        let number = self.documents();
+        let [title, body, title_stems, body_stems] = &mut self.lanes;
+        let lexicon = &mut self.lexicon;
+        match &document.lanes {
+            Lanes::Loose(loose) => {
+                for (loose, words, stems) in loose
+                    .iter()
+                    .zip([(title, title_stems), (body, body_stems)])
+                    .map(|(loose, (words, stems))| (loose, words, stems))
+                {
+                    for (head, occurrence) in loose.iter() {
+                        let word = lexicon.number_of(head, loose.word(occurrence));
+                        words.push_at(word, occurrence.position);
+                        if occurrence.is_stemmed
+                            && let Some(stem) = lexicon.stem(word)
+                        {
+                            stems.push(stem);
+                        }
+                    }
+                }
+            }
+            Lanes::Ordered(ordered) => {
+                for (is_title, words, lane_stems) in [(true, title, title_stems), (false, body, body_stems)] {
+                    for (word, positions) in ordered.words(is_title).iter() {
+                        let word = lexicon.number(word);
+                        words.push_all(word, positions);
+                    }
+                    for (stem, times) in ordered.stems(is_title).iter() {
+                        let stem = lexicon.number(stem);
+                        (0..times).for_each(|_| lane_stems.push(stem));
+                    }
+                }
+            }
+        }
+        self.lanes.iter_mut().for_each(Lane::end_document);
+        self.grams.add(number, &document.grams, document.varies);
+        self.documents.push((*document.id().as_bytes(), Numbers::of(document)));
+    }
+
+    /// Writes all files of the segment.
+    pub(super) fn write(self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
+        let Self { lexicon, lanes, documents, grams } = self;
+        // Lengths are among the numbers.
+        FieldNormsSerializer::from_write(segment.open_write(SegmentComponent::FieldNorms)?)?.close()?;
+        let mut serializer = InvertedIndexSerializer::open(segment)?;
+        let mut ids: Vec<(&[u8; 16], DocId)> = documents.iter().map(|(id, _)| id).zip(0..).collect();
+        ids.sort_unstable();
+        let mut field = serializer.new_field(fields.id, ids.len() as u64, None)?;
+        for (id, document) in ids {
+            field.new_term(id, 1, false)?;
+            field.write_doc(document, 1, &[]);
+            field.close_term()?;
+        }
+        field.close()?;
+        let order = lexicon.in_order();
+        for (kind, lane) in Kind::ALL.into_iter().zip(&lanes).filter(|(_, lane)| lane.len() > 0) {
+            let mut field = serializer.new_field(fields.lane(kind), lane.len() as u64, None)?;
+            lane.write(&lexicon, &order, &mut field)?;
+            field.close()?;
+        }
+        serializer.close()?;
+        let schema = segment.schema();
+        let mut numbers = FastFieldsWriter::from_schema_and_tokenizer_manager(&schema, TokenizerManager::new())?;
+        let settings = segment.index().settings();
+        let store = segment.open_write(SegmentComponent::Store)?;
+        let mut store = StoreWriter::new(store, settings.docstore_compression, settings.docstore_blocksize, false)?;
+        for (_, values) in &documents {
+            let document = values.document(fields);
+            numbers.add_document(&document)?;
+            // Nothing is stored, but each has its place.
+            store.store(&TantivyDocument::default(), &schema)?;
+        }
+        let mut file = segment.open_write(SegmentComponent::FastFields)?;
+        numbers.serialize(&mut file, None)?;
+        file.terminate()?;
+        store.close()?;
+        grams.write(segment)
+    }
+}

@@ -1,0 +1,122 @@
+//! The words of a lane of a segment that is being made: as they come, document after document, and at the end each with its documents.
+
+use std::ops::Range;
+
+use tantivy::DocId;
+use tantivy::postings::FieldSerializer;
+
+use super::lexicon::{Lexicon, Number};
+
+/// What a word takes: its number, its position, and both once more with its document when they are put in order.
+const OF_WORD: usize = 16;
+
+/// Numbers of words, as they come.
+#[derive(Default)]
+pub(super) struct Lane {
+    words: Vec<Number>,
+    /// Of each word; empty for words that stand nowhere.
+    positions: Vec<u32>,
+    /// Where the words of each document end.
+    ends: Vec<usize>,
+}
+
+/// A word where it occurs.
+type Occurrence = (DocId, u32);
+
+impl Lane {
+    /// Adds a word that stands somewhere.
+    pub(super) fn push_at(&mut self, word: Number, position: u32) {
+        self.words.push(word);
+        self.positions.push(position);
+    }
+
+    /// Adds it everywhere it stands.
+    pub(super) fn push_all(&mut self, word: Number, positions: &[u32]) {
+        self.words.extend(positions.iter().map(|_| word));
+        self.positions.extend(positions);
+    }
+
+    /// Adds one that stands nowhere.
+    pub(super) fn push(&mut self, word: Number) {
+        self.words.push(word);
+    }
+
+    /// What comes next is another document's.
+    pub(super) fn end_document(&mut self) {
+        self.ends.push(self.words.len());
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// About how many bytes it takes, and will take when it is written.
+    pub(super) const fn bytes(&self) -> usize {
+        self.words.len() * OF_WORD + self.ends.len() * size_of::<usize>()
+    }
+
+    /// Every occurrence, those of a word together, by document and then as they came; and where those of each word end.
+    fn by_word(&self, words: usize) -> (Vec<Occurrence>, Vec<usize>) {
+        // To count words and then put each in its place takes two passes, however many words there are.
+        let mut next = vec![0_usize; words];
+        for word in &self.words {
+            next.get_mut(*word as usize).into_iter().for_each(|count| *count += 1);
+        }
+        let mut start = 0;
+        for count in &mut next {
+            start += std::mem::replace(count, start);
+        }
+        let mut sorted = vec![Occurrence::default(); self.words.len()];
+        let mut start = 0;
+        for (document, end) in (0..).zip(&self.ends) {
+            let positions = self.positions.get(start..*end).unwrap_or_default();
+            let positions = positions.iter().copied().chain(std::iter::repeat(0));
+            for (word, position) in self.words.get(start..*end).unwrap_or_default().iter().zip(positions) {
+                if let Some(place) = next.get_mut(*word as usize)
+                    && let Some(slot) = sorted.get_mut(*place)
+                {
+                    *slot = (document, position);
+                    *place += 1;
+                }
+            }
+            start = *end;
+        }
+        // Each has moved from where its word begins to where it ends.
+        (sorted, next)
+    }
+
+    /// Hands the words over, which `order` has in order.
+    pub(super) fn write(
+        &self,
+        lexicon: &Lexicon,
+        order: &[Number],
+        field: &mut FieldSerializer<'_>,
+    ) -> std::io::Result<()> {
+        let (occurrences, ends) = self.by_word(lexicon.len());
+        let mut distances = Vec::new();
+        for number in order {
+            let place = *number as usize;
+            let end = |place: usize| ends.get(place).copied().unwrap_or_default();
+            let range: Range<usize> = place.checked_sub(1).map_or(0, end)..end(place);
+            let found = occurrences.get(range).unwrap_or_default();
+            if found.is_empty() {
+                continue;
+            }
+            let documents = || found.chunk_by(|(one, _), (other, _)| one == other);
+            let count = u32::try_from(documents().count()).unwrap_or(u32::MAX);
+            field.new_term(lexicon.word(*number).as_bytes(), count, true)?;
+            for same in documents() {
+                let times = u32::try_from(same.len()).unwrap_or(u32::MAX);
+                distances.clear();
+                if !self.positions.is_empty() {
+                    let mut last = 0;
+                    distances.extend(same.iter().map(|(_, at)| at.wrapping_sub(std::mem::replace(&mut last, *at))));
+                }
+                let document = same.first().map(|(document, _)| *document).unwrap_or_default();
+                field.write_doc(document, times, &distances);
+            }
+            field.close_term()?;
+        }
+        Ok(())
+    }
+}

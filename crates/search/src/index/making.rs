@@ -1,0 +1,132 @@
+//! Segments made of documents: where there are many, on a thread of their own while the next ones are made ready.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use leafbase_model::Result;
+use tantivy::Index;
+use tantivy::index::SegmentMeta;
+
+use super::building::Building;
+use super::failed;
+use super::layout::Fields;
+use super::room::{Place, Room};
+use crate::document::SearchDocument;
+
+/// Bytes that documents are gathered in before they are written.
+const GATHERED: usize = 40 << 20;
+
+/// From so many documents on they are gathered on another thread, and handed over so many at once: to wake it costs more than one.
+const BATCH: usize = 32;
+
+/// Bytes of documents that may wait for the other thread.
+const WAITING: usize = 16 << 20;
+
+/// Documents on their way, and the room that each takes.
+type Batch = Vec<(SearchDocument, Place)>;
+
+/// What the other thread is told.
+enum Step {
+    Add(Batch),
+    /// There are no more, and nothing went wrong.
+    End,
+}
+
+/// Writes segments of `documents`, which nobody sees yet. A reader of documents that fails leaves files behind, which belong to nobody.
+///
+/// # Errors
+/// Those of `documents`, and [`leafbase_model::ErrorKind::Storage`].
+pub(super) fn segments(
+    index: &Index,
+    fields: Fields,
+    documents: &mut dyn Iterator<Item = Result<SearchDocument>>,
+) -> Result<Vec<SegmentMeta>> {
+    let first = (&mut *documents).take(BATCH).collect::<Result<Vec<_>>>()?;
+    let is_batch = first.len() == BATCH;
+    let mut first = first.into_iter();
+    if is_batch {
+        let (sender, receiver) = channel();
+        let made = thread::scope(|scope| {
+            let name = "leafbase-index".to_owned();
+            let thread = thread::Builder::new().name(name).spawn_scoped(scope, move || take(index, fields, &receiver));
+            thread.ok().map(|thread| {
+                let handed_over = hand_over(&sender, first.by_ref().map(Ok).chain(&mut *documents));
+                drop(sender);
+                let made = thread.join().unwrap_or_else(|_| Err(failed("a segment cannot be made")));
+                // Where the other thread has ended early, it says why.
+                made.and_then(|made| handed_over.map(|()| made))
+            })
+        });
+        if let Some(made) = made {
+            return made;
+        }
+    }
+    let mut making = Making::new(index, fields);
+    for document in first.map(Ok).chain(documents) {
+        making.add(&document?)?;
+    }
+    making.finish()
+}
+
+fn hand_over(sender: &Sender<Step>, documents: impl Iterator<Item = Result<SearchDocument>>) -> Result<()> {
+    let room = Room::new(WAITING);
+    let mut batch = Batch::with_capacity(BATCH);
+    for document in documents {
+        let document = document?;
+        let place = room.take(document.bytes());
+        batch.push((document, place));
+        if batch.len() == BATCH {
+            if sender.send(Step::Add(std::mem::replace(&mut batch, Batch::with_capacity(BATCH)))).is_err() {
+                return Ok(());
+            }
+            room.wait();
+        }
+    }
+    let _ = sender.send(Step::Add(batch)).and_then(|()| sender.send(Step::End));
+    Ok(())
+}
+
+fn take(index: &Index, fields: Fields, receiver: &Receiver<Step>) -> Result<Vec<SegmentMeta>> {
+    let mut making = Making::new(index, fields);
+    for step in receiver {
+        match step {
+            Step::Add(batch) => batch.into_iter().try_for_each(|(document, _place)| making.add(&document))?,
+            Step::End => return making.finish(),
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// A segment after the other.
+struct Making<'i> {
+    index: &'i Index,
+    fields: Fields,
+    building: Building,
+    made: Vec<SegmentMeta>,
+}
+
+impl<'i> Making<'i> {
+    fn new(index: &'i Index, fields: Fields) -> Self {
+        Self { index, fields, building: Building::default(), made: Vec::new() }
+    }
+
+    fn add(&mut self, document: &SearchDocument) -> Result<()> {
+        self.building.add(document);
+        if self.building.bytes() >= GATHERED { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<()> {
+        let building = std::mem::take(&mut self.building);
+        let segment = self.index.new_segment().with_max_doc(building.documents());
+        building.write(&segment, &self.fields).map_err(failed)?;
+        self.made.push(segment.meta().clone());
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<SegmentMeta>> {
+        if self.building.documents() > 0 {
+            self.write()?;
+        }
+        Ok(self.made)
+    }
+}
