@@ -42,6 +42,9 @@ mod view;
 /// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
 const FORMAT: &str = "leafbase-search-4";
 
+/// Bytes that documents are gathered in before they are written.
+const GATHERED: usize = 40 << 20;
+
 /// What tantivy would gather documents in, were they given to it one by one. It takes no less.
 const UNUSED: usize = 15_000_000;
 
@@ -179,7 +182,7 @@ impl Index {
             let is_empty = self.inner.searchable_segment_metas().map_err(failed)?.is_empty();
             let mut old = gone.to_vec();
             let mut noted = changed.inspect(|document| old.extend(document.iter().map(SearchDocument::id)));
-            let made = making::segments(&self.inner, self.fields, &mut noted)?;
+            let made = making::segments(&self.inner, self.fields, GATHERED, &mut noted)?;
             if !is_empty {
                 let spared = made.iter().map(SegmentMeta::id).collect();
                 writer.delete_query(Box::new(Removal::of(self.fields.id, old, spared))).map_err(failed)?;

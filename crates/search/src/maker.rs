@@ -7,7 +7,7 @@ use frostem::{Algorithm, Stemmer};
 use rustc_hash::FxBuildHasher;
 
 use crate::document::loose::Loose;
-use crate::document::{Attributes, Lanes, Ordered, SearchDocument, Stems, Words, has_stem};
+use crate::document::{Attributes, Lanes, Ordered, SearchDocument, Stems, Words};
 use crate::grams::Grams;
 use crate::tokens::{TokenKind, each_token};
 
@@ -171,7 +171,7 @@ impl Ordering {
                 let text = same.first().map(word).unwrap_or_default();
                 words.push(text, same.iter().map(|key| at(key).position));
                 let count = u32::try_from(same.iter().filter(|key| at(key).is_stemmed).count()).unwrap_or(u32::MAX);
-                if count > 0 && has_stem(text) {
+                if count > 0 {
                     length += count;
                     if let Some(stem) = known.stem(text) {
                         let start = stems.len();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use frostem::{Algorithm, Stemmer};
 
-use super::{has_stem, stem_of};
+use super::stem_of;
 use crate::finder::beginning_of;
 
 /// Words as they come.
@@ -23,7 +23,7 @@ pub(crate) struct Occurrence {
     start: usize,
     pub(crate) position: u32,
     length: u16,
-    /// Whether it may have a stem.
+    /// Whether it has a stem, be it its own.
     pub(crate) is_stemmed: bool,
 }
 
@@ -34,6 +34,22 @@ pub(crate) fn head(word: &str) -> u64 {
         *slot = byte;
     }
     u64::from_be_bytes(first)
+}
+
+/// Whether a word, whose head is this, can be an English one: most are told by the head.
+fn has_stem(head: u64, word: &str) -> bool {
+    word.len() > 1 && is_lower(head) && word.bytes().skip(size_of::<u64>()).all(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether the first letters of a word are small ones of English, all eight at once: to a byte below 128, of which none reaches into the next one, a number is
+/// added that brings it to 128 from the first letter on, and another one from behind the last letter on.
+const fn is_lower(head: u64) -> bool {
+    const EACH: u64 = u64::MAX / 255;
+    // What a short word lacks is zero, and passes for a letter.
+    let filled = head | (EACH * b'a' as u64).unbounded_shr(64 - head.trailing_zeros() / 8 * 8);
+    let from_first = filled.wrapping_add(EACH * (0x80 - b'a' as u64));
+    let behind_last = filled.wrapping_add(EACH * (0x7f - b'z' as u64));
+    (filled | !from_first | behind_last) & (EACH * 0x80) == 0
 }
 
 /// The bits of a head that tell whether a word begins so.
@@ -49,10 +65,13 @@ impl Loose {
         self.heads.clear();
     }
 
-    pub(crate) fn push(&mut self, word: &str, position: u32, is_stemmed: bool) {
+    /// Adds a word. Not of each is the stem looked for.
+    pub(crate) fn push(&mut self, word: &str, position: u32, may_be_stemmed: bool) {
         let (start, length) = (self.text.len(), u16::try_from(word.len()).unwrap_or(u16::MAX));
+        let head = head(word);
+        let is_stemmed = may_be_stemmed && has_stem(head, word);
         self.each.push(Occurrence { start, position, length, is_stemmed });
-        self.heads.push(head(word));
+        self.heads.push(head);
         self.text.push_str(word);
     }
 
@@ -85,8 +104,7 @@ impl Loose {
 
     /// How many have a stem, their own ones included.
     pub(crate) fn with_stems(&self) -> usize {
-        let has = |occurrence: &&Occurrence| occurrence.is_stemmed && has_stem(self.word(**occurrence));
-        self.each.iter().filter(has).count()
+        self.each.iter().filter(|occurrence| occurrence.is_stemmed).count()
     }
 
     fn beginning_with(&self, text: &str) -> impl Iterator<Item = (&str, Occurrence)> {
@@ -118,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    use crate::document::{Attributes, SearchDocument};
+    use crate::document::{Attributes, SearchDocument, has_stem};
     use crate::maker::Maker;
 
     const WORDS: [&str; 20] = [
@@ -163,6 +181,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn words_that_have_stems_are_told_by_their_heads(word in "[a-z]{0,10}([`{A-Z0-9\u{7f}éÿ]?[a-z]{0,4}){0,2}") {
+            prop_assert_eq!(super::has_stem(super::head(&word), &word), has_stem(&word));
+        }
+
         #[test]
         fn loose_words_are_found_as_those_in_order(texts in prop::collection::vec(prop::collection::vec(select(&WORDS[..]), 0..8), 1..5)) {
             let texts: Vec<String> = texts.iter().map(|words| words.join(" ")).collect();

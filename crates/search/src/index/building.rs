@@ -13,7 +13,8 @@ use super::grams::Gathering;
 use super::lane::Lane;
 use super::layout::{Fields, Numbers};
 use super::lexicon::Lexicon;
-use crate::document::{Lane as Kind, Lanes, SearchDocument};
+use crate::document::loose::Loose;
+use crate::document::{Lane as Kind, Lanes, SearchDocument, Stems, Words};
 
 /// About what a document takes beside its words and trigrams.
 const OF_DOCUMENT: usize = 200;
@@ -43,35 +44,14 @@ impl Building {
     pub(super) fn add(&mut self, document: &SearchDocument) {
         let number = self.documents();
         let [title, body, title_stems, body_stems] = &mut self.lanes;
-        let lexicon = &mut self.lexicon;
-        match &document.lanes {
-            Lanes::Loose(loose) => {
-                for (loose, words, stems) in loose
-                    .iter()
-                    .zip([(title, title_stems), (body, body_stems)])
-                    .map(|(loose, (words, stems))| (loose, words, stems))
-                {
-                    for (head, occurrence) in loose.iter() {
-                        let word = lexicon.number_of(head, loose.word(occurrence));
-                        words.push_at(word, occurrence.position);
-                        if occurrence.is_stemmed
-                            && let Some(stem) = lexicon.stem(word)
-                        {
-                            stems.push(stem);
-                        }
-                    }
+        for (is_title, words, stems) in [(true, title, title_stems), (false, body, body_stems)] {
+            match &document.lanes {
+                Lanes::Loose([title, body]) => {
+                    add_loose(&mut self.lexicon, if is_title { title } else { body }, words, stems);
                 }
-            }
-            Lanes::Ordered(ordered) => {
-                for (is_title, words, lane_stems) in [(true, title, title_stems), (false, body, body_stems)] {
-                    for (word, positions) in ordered.words(is_title).iter() {
-                        let word = lexicon.number(word);
-                        words.push_all(word, positions);
-                    }
-                    for (stem, times) in ordered.stems(is_title).iter() {
-                        let stem = lexicon.number(stem);
-                        (0..times).for_each(|_| lane_stems.push(stem));
-                    }
+                Lanes::Ordered(ordered) => {
+                    add_words(&mut self.lexicon, ordered.words(is_title), words);
+                    add_stems(&mut self.lexicon, ordered.stems(is_title), stems);
                 }
             }
         }
@@ -118,5 +98,33 @@ impl Building {
         file.terminate()?;
         store.close()?;
         grams.write(segment)
+    }
+}
+
+fn add_loose(lexicon: &mut Lexicon, loose: &Loose, words: &mut Lane, stems: &mut Lane) {
+    for (head, occurrence) in loose.iter() {
+        let word = lexicon.number_of(head, loose.word(occurrence));
+        words.push_at(word, occurrence.position);
+        if occurrence.is_stemmed
+            && let Some(stem) = lexicon.stem(word)
+        {
+            stems.push(stem);
+        }
+    }
+}
+
+fn add_words(lexicon: &mut Lexicon, words: &Words, lane: &mut Lane) {
+    for (word, positions) in words.iter() {
+        let word = lexicon.number(word);
+        for position in positions {
+            lane.push_at(word, *position);
+        }
+    }
+}
+
+fn add_stems(lexicon: &mut Lexicon, stems: &Stems, lane: &mut Lane) {
+    for (stem, times) in stems.iter() {
+        let stem = lexicon.number(stem);
+        (0..times).for_each(|_| lane.push(stem));
     }
 }

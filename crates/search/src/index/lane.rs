@@ -30,12 +30,6 @@ impl Lane {
         self.positions.push(position);
     }
 
-    /// Adds it everywhere it stands.
-    pub(super) fn push_all(&mut self, word: Number, positions: &[u32]) {
-        self.words.extend(positions.iter().map(|_| word));
-        self.positions.extend(positions);
-    }
-
     /// Adds one that stands nowhere.
     pub(super) fn push(&mut self, word: Number) {
         self.words.push(word);

@@ -21,9 +21,9 @@ struct Word {
     head: u64,
     start: usize,
     length: usize,
-    stem: Stem,
 }
 
+/// The stem of a word.
 #[derive(Clone, Copy, Debug)]
 enum Stem {
     /// Nobody asked for it yet.
@@ -37,6 +37,8 @@ enum Stem {
 pub(super) struct Lexicon {
     text: String,
     words: Vec<Word>,
+    /// Of each word. Asked for more often than the words.
+    stems: Vec<Stem>,
     /// By the head of those that are no longer than one. No word has a zero byte, with which a shorter one is filled up.
     short: HashMap<u64, Number, FxBuildHasher>,
     long: HashMap<Box<str>, Number, FxBuildHasher>,
@@ -46,7 +48,8 @@ pub(super) struct Lexicon {
 impl Default for Lexicon {
     fn default() -> Self {
         let (short, long) = (HashMap::default(), HashMap::default());
-        Self { text: String::new(), words: Vec::new(), short, long, stemmer: Stemmer::new(Algorithm::English) }
+        let stemmer = Stemmer::new(Algorithm::English);
+        Self { text: String::new(), words: Vec::new(), stems: Vec::new(), short, long, stemmer }
     }
 }
 
@@ -73,7 +76,8 @@ impl Lexicon {
 
     fn learn(&mut self, head: u64, word: &str) -> Number {
         let number = Number::try_from(self.words.len()).unwrap_or(Number::MAX);
-        self.words.push(Word { head, start: self.text.len(), length: word.len(), stem: Stem::Unknown });
+        self.words.push(Word { head, start: self.text.len(), length: word.len() });
+        self.stems.push(Stem::Unknown);
         self.text.push_str(word);
         if is_short(word) {
             self.short.insert(head, number);
@@ -85,9 +89,9 @@ impl Lexicon {
 
     /// The stem of an English word, if it is another word.
     pub(super) fn stem(&mut self, number: Number) -> Option<Number> {
-        let stem = match self.words.get(number as usize)?.stem {
+        let stem = match self.stems.get(number as usize)? {
             Stem::Unknown => self.learn_stem(number),
-            known => known,
+            known => *known,
         };
         if let Stem::Other(stem) = stem { Some(stem) } else { None }
     }
@@ -96,7 +100,7 @@ impl Lexicon {
         let (word, stemmer) = (self.word(number), self.stemmer);
         let stem = stem_of(stemmer, word).filter(|stem| stem != word);
         let stem = stem.map_or(Stem::Own, |stem| Stem::Other(self.number(&stem)));
-        self.words.get_mut(number as usize).into_iter().for_each(|word| word.stem = stem);
+        self.stems.get_mut(number as usize).into_iter().for_each(|slot| *slot = stem);
         stem
     }
 

@@ -13,9 +13,6 @@ use super::layout::Fields;
 use super::room::{Place, Room};
 use crate::document::SearchDocument;
 
-/// Bytes that documents are gathered in before they are written.
-const GATHERED: usize = 40 << 20;
-
 /// From so many documents on they are gathered on another thread, and handed over so many at once: to wake it costs more than one.
 const BATCH: usize = 32;
 
@@ -32,13 +29,15 @@ enum Step {
     End,
 }
 
-/// Writes segments of `documents`, which nobody sees yet. A reader of documents that fails leaves files behind, which belong to nobody.
+/// Writes segments of `documents`, which nobody sees yet; one is written when it has come to so many bytes. What has been written before something fails
+/// belongs to nobody.
 ///
 /// # Errors
 /// Those of `documents`, and [`leafbase_model::ErrorKind::Storage`].
 pub(super) fn segments(
     index: &Index,
     fields: Fields,
+    gathered: usize,
     documents: &mut dyn Iterator<Item = Result<SearchDocument>>,
 ) -> Result<Vec<SegmentMeta>> {
     let first = (&mut *documents).take(BATCH).collect::<Result<Vec<_>>>()?;
@@ -48,7 +47,9 @@ pub(super) fn segments(
         let (sender, receiver) = channel();
         let made = thread::scope(|scope| {
             let name = "leafbase-index".to_owned();
-            let thread = thread::Builder::new().name(name).spawn_scoped(scope, move || take(index, fields, &receiver));
+            let thread = thread::Builder::new()
+                .name(name)
+                .spawn_scoped(scope, move || take(Making::new(index, fields, gathered), &receiver));
             thread.ok().map(|thread| {
                 let handed_over = hand_over(&sender, first.by_ref().map(Ok).chain(&mut *documents));
                 drop(sender);
@@ -61,7 +62,7 @@ pub(super) fn segments(
             return made;
         }
     }
-    let mut making = Making::new(index, fields);
+    let mut making = Making::new(index, fields, gathered);
     for document in first.map(Ok).chain(documents) {
         making.add(&document?)?;
     }
@@ -86,8 +87,7 @@ fn hand_over(sender: &Sender<Step>, documents: impl Iterator<Item = Result<Searc
     Ok(())
 }
 
-fn take(index: &Index, fields: Fields, receiver: &Receiver<Step>) -> Result<Vec<SegmentMeta>> {
-    let mut making = Making::new(index, fields);
+fn take(mut making: Making<'_>, receiver: &Receiver<Step>) -> Result<Vec<SegmentMeta>> {
     for step in receiver {
         match step {
             Step::Add(batch) => batch.into_iter().try_for_each(|(document, _place)| making.add(&document))?,
@@ -101,18 +101,19 @@ fn take(index: &Index, fields: Fields, receiver: &Receiver<Step>) -> Result<Vec<
 struct Making<'i> {
     index: &'i Index,
     fields: Fields,
+    gathered: usize,
     building: Building,
     made: Vec<SegmentMeta>,
 }
 
 impl<'i> Making<'i> {
-    fn new(index: &'i Index, fields: Fields) -> Self {
-        Self { index, fields, building: Building::default(), made: Vec::new() }
+    fn new(index: &'i Index, fields: Fields, gathered: usize) -> Self {
+        Self { index, fields, gathered, building: Building::default(), made: Vec::new() }
     }
 
     fn add(&mut self, document: &SearchDocument) -> Result<()> {
         self.building.add(document);
-        if self.building.bytes() >= GATHERED { self.write() } else { Ok(()) }
+        if self.building.bytes() >= self.gathered { self.write() } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<()> {
@@ -128,5 +129,50 @@ impl<'i> Making<'i> {
             self.write()?;
         }
         Ok(self.made)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use leafbase_model::{DocumentId, Error, ErrorKind, Location, Timestamp};
+
+    use super::{BATCH, segments};
+    use crate::document::{Attributes, SearchDocument};
+    use crate::index::Index;
+    use crate::maker::Maker;
+
+    fn document(number: usize) -> SearchDocument {
+        let id = DocumentId::from_bytes((number as u128).to_be_bytes());
+        let (created_at, modified_at) = (Timestamp::default(), Timestamp::default());
+        let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at, modified_at };
+        let mut maker = Maker::default();
+        let mut filling = maker.begin(attributes, "night trains");
+        filling.add_words("one two");
+        filling.add_pattern_text("one two");
+        if number.is_multiple_of(2) { filling.finish() } else { filling.finish_loosely() }
+    }
+
+    #[test]
+    fn documents_lie_in_as_many_segments_as_they_have_bytes_for() {
+        let index = Index::in_memory("").unwrap();
+        for count in [0, 1, BATCH - 1, BATCH, 3 * BATCH + 1] {
+            for (gathered, expected) in [(1, count), (usize::MAX, count.min(1))] {
+                let mut documents = (0..count).map(document).map(Ok);
+                let made = segments(&index.inner, index.fields, gathered, &mut documents).unwrap();
+                let all: usize = made.iter().map(|segment| segment.max_doc() as usize).sum();
+                assert_eq!((made.len(), all), (expected, count));
+            }
+        }
+    }
+
+    #[test]
+    fn what_goes_wrong_before_them_is_told() {
+        let index = Index::in_memory("").unwrap();
+        for count in [0, BATCH - 1, BATCH, 3 * BATCH + 1] {
+            let wrong = || Err(Error::new(ErrorKind::Canceled, "enough"));
+            let mut documents = (0..count).map(document).map(Ok).chain(std::iter::once_with(wrong));
+            let told = segments(&index.inner, index.fields, usize::MAX, &mut documents).unwrap_err();
+            assert_eq!(told.kind(), ErrorKind::Canceled);
+        }
     }
 }

@@ -29,7 +29,8 @@ pub(crate) fn at(number: u8, location: Location, title: &str, texts: &[&str]) ->
         filling.add_words(text);
         filling.add_pattern_text(text);
     }
-    filling.finish()
+    // An index takes either.
+    if number.is_multiple_of(2) { filling.finish() } else { filling.finish_loosely() }
 }
 
 pub(crate) fn update(index: &Index, documents: Vec<SearchDocument>, gone: &[u8], sequence: u64) -> Result<()> {
