@@ -58,7 +58,7 @@ impl Dice {
             filling.add_words(&text);
             filling.add_pattern_text(&text);
         }
-        (filling.finish(), bytes)
+        (filling.finish_loosely(), bytes)
     }
 }
 

@@ -1,5 +1,7 @@
 //! A segment that is being made of documents: what tantivy would gather word by word is gathered by numbers of words, and written as tantivy writes it.
 
+use std::thread;
+
 use tantivy::directory::TerminatingWrite;
 use tantivy::fastfield::FastFieldsWriter;
 use tantivy::fieldnorm::FieldNormsSerializer;
@@ -7,7 +9,7 @@ use tantivy::index::SegmentComponent;
 use tantivy::postings::InvertedIndexSerializer;
 use tantivy::store::StoreWriter;
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{DocId, Segment, TantivyDocument};
+use tantivy::{DocId, Segment, TantivyDocument, TantivyError};
 
 use super::grams::Gathering;
 use super::lane::Lane;
@@ -18,6 +20,9 @@ use crate::document::{Lane as Kind, Lanes, SearchDocument, Stems, Words};
 
 /// About what a document takes beside its words and trigrams.
 const OF_DOCUMENT: usize = 200;
+
+/// Of fewer documents than this the files are written one after the other.
+pub(super) const MANY: usize = 256;
 
 /// Documents of a segment.
 #[derive(Default)]
@@ -60,13 +65,23 @@ impl Building {
         self.documents.push((*document.id().as_bytes(), Numbers::of(document)));
     }
 
-    /// Writes all files of the segment.
+    /// Writes all files of the segment: those of words, and all others, beside them if there are many documents and another thread can be had.
     pub(super) fn write(self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
-        let Self { lexicon, lanes, documents, grams } = self;
-        // Lengths are among the numbers.
-        FieldNormsSerializer::from_write(segment.open_write(SegmentComponent::FieldNorms)?)?.close()?;
+        let others = || {
+            self.write_numbers(segment, fields)?;
+            self.grams.write(segment)
+        };
+        thread::scope(|scope| {
+            let spawn = || thread::Builder::new().name("leafbase-index".to_owned()).spawn_scoped(scope, others).ok();
+            let beside = if self.documents.len() < MANY { None } else { spawn() };
+            self.write_words(segment, fields)?;
+            beside.map_or_else(others, |beside| beside.join().unwrap_or(Err(TantivyError::Poisoned)))
+        })
+    }
+
+    fn write_words(&self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
         let mut serializer = InvertedIndexSerializer::open(segment)?;
-        let mut ids: Vec<(&[u8; 16], DocId)> = documents.iter().map(|(id, _)| id).zip(0..).collect();
+        let mut ids: Vec<(&[u8; 16], DocId)> = self.documents.iter().map(|(id, _)| id).zip(0..).collect();
         ids.sort_unstable();
         let mut field = serializer.new_field(fields.id, ids.len() as u64, None)?;
         for (id, document) in ids {
@@ -75,29 +90,32 @@ impl Building {
             field.close_term()?;
         }
         field.close()?;
-        let order = lexicon.in_order();
-        for (kind, lane) in Kind::ALL.into_iter().zip(&lanes).filter(|(_, lane)| lane.len() > 0) {
+        let order = self.lexicon.in_order();
+        for (kind, lane) in Kind::ALL.into_iter().zip(&self.lanes).filter(|(_, lane)| lane.len() > 0) {
             let mut field = serializer.new_field(fields.lane(kind), lane.len() as u64, None)?;
-            lane.write(&lexicon, &order, &mut field)?;
+            lane.write(&self.lexicon, &order, &mut field)?;
             field.close()?;
         }
-        serializer.close()?;
+        Ok(serializer.close()?)
+    }
+
+    fn write_numbers(&self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
+        // How long lanes are is among the numbers.
+        FieldNormsSerializer::from_write(segment.open_write(SegmentComponent::FieldNorms)?)?.close()?;
         let schema = segment.schema();
         let mut numbers = FastFieldsWriter::from_schema_and_tokenizer_manager(&schema, TokenizerManager::new())?;
         let settings = segment.index().settings();
         let store = segment.open_write(SegmentComponent::Store)?;
         let mut store = StoreWriter::new(store, settings.docstore_compression, settings.docstore_blocksize, false)?;
-        for (_, values) in &documents {
-            let document = values.document(fields);
-            numbers.add_document(&document)?;
+        for (_, values) in &self.documents {
+            numbers.add_document(&values.document(fields))?;
             // Nothing is stored, but each has its place.
             store.store(&TantivyDocument::default(), &schema)?;
         }
         let mut file = segment.open_write(SegmentComponent::FastFields)?;
         numbers.serialize(&mut file, None)?;
         file.terminate()?;
-        store.close()?;
-        grams.write(segment)
+        Ok(store.close()?)
     }
 }
 

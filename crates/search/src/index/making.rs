@@ -139,6 +139,7 @@ mod tests {
     use super::{BATCH, segments};
     use crate::document::{Attributes, SearchDocument};
     use crate::index::Index;
+    use crate::index::building::MANY;
     use crate::maker::Maker;
 
     fn document(number: usize) -> SearchDocument {
@@ -155,7 +156,7 @@ mod tests {
     #[test]
     fn documents_lie_in_as_many_segments_as_they_have_bytes_for() {
         let index = Index::in_memory("").unwrap();
-        for count in [0, 1, BATCH - 1, BATCH, 3 * BATCH + 1] {
+        for count in [0, 1, BATCH - 1, BATCH, 3 * BATCH + 1, MANY + 1] {
             for (gathered, expected) in [(1, count), (usize::MAX, count.min(1))] {
                 let mut documents = (0..count).map(document).map(Ok);
                 let made = segments(&index.inner, index.fields, gathered, &mut documents).unwrap();
