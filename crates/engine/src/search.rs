@@ -21,6 +21,8 @@ mod recent;
 mod selections;
 
 #[cfg(feature = "search")]
+mod catching;
+#[cfg(feature = "search")]
 mod indexer;
 #[cfg(feature = "search")]
 mod rebuilding;

@@ -534,9 +534,11 @@ impl Space {
             self.0.search.will_relax();
         }
         let options = WriteOptions::durability(durability);
-        let written = self.store()?.write(options, &stamp, |transaction| decide(transaction, &stamp))?;
-        if written.change.is_some() {
-            self.0.search.wrote();
+        let store = self.store()?;
+        let written = store.write(options, &stamp, |transaction| decide(transaction, &stamp))?;
+        if let Some(change) = &written.change {
+            let is_made = |edit: &&Edit| matches!(edit, Edit::CreateDocument { .. });
+            self.0.search.wrote(&store, change.edits.iter().filter(is_made).count());
         }
         Ok((written.value, written.change))
     }

@@ -12,9 +12,6 @@ use loose::Loose;
 
 pub(crate) mod loose;
 
-/// About what a word takes.
-const OF_WORD: usize = 32;
-
 /// What a filter looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
@@ -82,6 +79,11 @@ impl Words {
         self.positions.extend(positions);
     }
 
+    /// How many bytes they take.
+    fn size(&self) -> usize {
+        self.text.len() + size_of_val(self.each.as_slice()) + size_of_val(self.positions.as_slice())
+    }
+
     /// How many they are.
     pub(crate) fn length(&self) -> u32 {
         u32::try_from(self.positions.len()).unwrap_or(u32::MAX)
@@ -130,6 +132,11 @@ impl Stems {
     pub(crate) fn push(&mut self, stem: &str, times: u32) {
         self.text.push_str(stem);
         self.each.push((self.text.len(), times));
+    }
+
+    /// How many bytes they take.
+    fn size(&self) -> usize {
+        self.text.len() + size_of_val(self.each.as_slice())
     }
 
     pub(crate) const fn length(&self) -> u32 {
@@ -246,10 +253,15 @@ impl SearchDocument {
         matches!(self.lanes, Lanes::Loose(_))
     }
 
-    /// About how many bytes it takes.
-    #[cfg(feature = "index")]
+    /// How many bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
-        self.grams.bytes() + self.lengths.iter().fold(0, |all, length| all + *length as usize * OF_WORD)
+        let words = match &self.lanes {
+            Lanes::Ordered(Ordered([(title, title_stems), (body, body_stems)])) => {
+                title.size() + title_stems.size() + body.size() + body_stems.size()
+            }
+            Lanes::Loose([title, body]) => title.size() + body.size(),
+        };
+        size_of::<Self>() + self.grams.bytes() + words
     }
 
     /// The positions of a word; or those of all words that begin with it.

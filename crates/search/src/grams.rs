@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::mem;
 
-use rustc_hash::FxBuildHasher;
+use foldhash::fast::RandomState;
 
 use crate::pattern::{Trigram, each_trigram};
 
@@ -100,7 +100,7 @@ pub(crate) struct Grams {
     found: Vec<Gram>,
     /// The mask of each trigram of plain letters. They cost little more than a bit for each: those of the same two letters lie together.
     plain: Vec<Mask>,
-    others: HashMap<Gram, Mask, FxBuildHasher>,
+    others: HashMap<Gram, Mask, RandomState>,
     /// How many texts there were.
     texts: u32,
 }

@@ -15,6 +15,7 @@ use tantivy::{IndexBuilder, IndexReader, IndexSettings, IndexWriter, ReloadPolic
 use crate::document::SearchDocument;
 use files::Files;
 use layout::Fields;
+use nothing::Nothing;
 use removal::Removal;
 pub use selection::Selection;
 #[cfg(feature = "testkit")]
@@ -25,11 +26,12 @@ pub use view::{Hit, Scope, View};
 mod building;
 mod files;
 mod grams;
-mod lane;
 mod layout;
 mod lexicon;
 mod lists;
 mod making;
+mod nothing;
+mod occurrences;
 mod removal;
 mod room;
 mod scores;
@@ -40,7 +42,7 @@ mod tidying;
 mod view;
 
 /// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
-const FORMAT: &str = "leafbase-search-4";
+const FORMAT: &str = "leafbase-search-5";
 
 /// Bytes that documents are gathered in before they are written.
 const GATHERED: usize = 40 << 20;
@@ -54,11 +56,12 @@ pub(crate) fn failed(error: impl std::fmt::Display) -> Error {
 
 /// An index of documents.
 pub struct Index {
+    gathers: usize,
     inner: tantivy::Index,
     fields: Fields,
     reader: IndexReader,
     /// Opened when something is written, and dropped again: it keeps threads.
-    writer: Mutex<Option<IndexWriter>>,
+    writer: Mutex<Option<IndexWriter<Nothing>>>,
     view: RwLock<Option<Arc<View>>>,
     owner: String,
 }
@@ -149,7 +152,14 @@ impl Index {
     fn of(index: tantivy::Index, fields: Fields, owner: &str) -> Result<Self> {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(failed)?;
         let (writer, view) = (Mutex::new(None), RwLock::new(None));
-        Ok(Self { inner: index, fields, reader, writer, view, owner: owner.to_owned() })
+        Ok(Self { inner: index, fields, reader, writer, view, owner: owner.to_owned(), gathers: GATHERED })
+    }
+
+    /// The same index, whose updates write a segment whenever documents come to so many bytes: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn gathering(self, bytes: usize) -> Self {
+        Self { gathers: bytes, ..self }
     }
 
     /// The number of the last write of the space that it knows of; none if nothing was ever put into it.
@@ -171,19 +181,38 @@ impl Index {
     /// space. All of it is seen at once, and is on disk when this returns.
     ///
     /// # Errors
-    /// Those of `changed`, and [`ErrorKind::Storage`]: then nothing of it is seen.
+    /// Those of `changed`, and [`ErrorKind::Storage`], also if a document is given twice: then nothing of it is seen.
     pub fn update(
         &self,
         changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
         gone: &[DocumentId],
         sequence: u64,
     ) -> Result<()> {
+        self.update_with(changed, &mut || Ok((gone.to_vec(), sequence)))
+    }
+
+    /// The same where it is known only when the last document has come what is gone, and up to which write the index knows all: `end` is asked then.
+    ///
+    /// # Errors
+    /// As [`Self::update`], and those of `end`.
+    pub fn update_with(
+        &self,
+        changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
+        end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, u64)>,
+    ) -> Result<()> {
         self.writing(|writer| {
             let is_empty = self.inner.searchable_segment_metas().map_err(failed)?.is_empty();
-            let mut old = gone.to_vec();
+            let mut old = Vec::new();
             let mut noted = changed.inspect(|document| old.extend(document.iter().map(SearchDocument::id)));
-            let made = making::segments(&self.inner, self.fields, GATHERED, &mut noted)?;
-            if !is_empty {
+            let made = making::segments(&self.inner, self.fields, self.gathers, &mut noted)?;
+            // Each would be the one that is not taken out.
+            old.sort_unstable();
+            if old.windows(2).any(|pair| pair.first() == pair.last()) {
+                return Err(failed("a document is given twice"));
+            }
+            let (gone, sequence) = end()?;
+            old.extend(gone);
+            if !is_empty && !old.is_empty() {
                 let spared = made.iter().map(SegmentMeta::id).collect();
                 writer.delete_query(Box::new(Removal::of(self.fields.id, old, spared))).map_err(failed)?;
             }
@@ -224,7 +253,7 @@ impl Index {
     }
 
     /// One after the other: a segment must not be removed while another thread is about to read it.
-    fn writing(&self, work: impl FnOnce(&mut IndexWriter) -> Result<()>) -> Result<()> {
+    fn writing(&self, work: impl FnOnce(&mut IndexWriter<Nothing>) -> Result<()>) -> Result<()> {
         let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut writer = slot.take().map_or_else(|| self.new_writer(), Ok)?;
         work(&mut writer)?;
@@ -233,7 +262,7 @@ impl Index {
         self.reload()
     }
 
-    fn new_writer(&self) -> Result<IndexWriter> {
+    fn new_writer(&self) -> Result<IndexWriter<Nothing>> {
         let options = IndexWriterOptions::builder().num_worker_threads(1).num_merge_threads(1);
         let options = options.memory_budget_per_thread(UNUSED).build();
         let writer = self.inner.writer_with_options(options).map_err(failed)?;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
 use frostem::{Algorithm, Stemmer};
-use rustc_hash::FxBuildHasher;
 
 use crate::document::loose::Loose;
 use crate::document::{Attributes, Lanes, Ordered, SearchDocument, Stems, Words};
@@ -95,7 +95,7 @@ impl Filling<'_> {
         self.finished(Lanes::Ordered(ordered), lengths)
     }
 
-    /// The document, ready to be looked through, but with its words as they came: it is the sooner made, and the longer searched.
+    /// The document, ready for the index, and to be looked through, but with its words as they came: it is the sooner made, and the longer searched.
     pub fn finish_loosely(self) -> SearchDocument {
         let loose = self.maker.lanes.clone();
         let [title, body] = &loose;
@@ -196,7 +196,7 @@ impl Ordering {
 struct Known {
     stemmer: Stemmer,
     /// Which of the stems is a word's.
-    words: HashMap<Box<str>, usize, FxBuildHasher>,
+    words: HashMap<Box<str>, usize, RandomState>,
     /// None is that of a word that is its own.
     stems: Vec<Option<Box<str>>>,
 }

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::iter;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
@@ -11,8 +12,9 @@ use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Result};
 use leafbase_search::{Attributes, Index, Maker, Scope, SearchDocument, Selection, View};
 use leafbase_store::{Cursor, DocumentQuery, Reader, SpaceSnapshot, SpaceStore};
 
+use super::catching::{AtOnce, Catching, Pace};
 use super::generations::{Generation, Home, guarded};
-use super::recent::{self, Made, Overlay, Recent};
+use super::recent::{self, Overlay, Recent};
 use super::selections::Selections;
 use super::worker::Worker;
 use crate::sight::Seen;
@@ -30,7 +32,8 @@ const PAGE: usize = 256;
 /// Who brings the index of a space up to date. Searches find what was written in either case; they are cheaper for what the index has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SearchIndexing {
-    /// A thread of the space, about a second after the last write. The first search starts it, and it ends with the space.
+    /// A thread of the space, about a second after the last write, or while many documents are written. The first search starts it, or the first writes of
+    /// many documents, and it ends with the space.
     #[default]
     Background,
     /// [`Space::flush_search`](crate::Space::flush_search), and searches that find much written since. No thread outlives a call.
@@ -157,8 +160,9 @@ impl Indexer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until nobody changes the index. Who waits there for more to be written does not any longer.
     fn alone(&self) -> MutexGuard<'_, ()> {
-        self.updating.lock().unwrap_or_else(PoisonError::into_inner)
+        self.worker.hurry(|| self.updating.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) const fn worker(&self) -> &Worker {
@@ -170,9 +174,11 @@ impl Indexer {
         self.flushes.store(true, Ordering::SeqCst);
     }
 
-    /// Tells of a write.
-    pub(crate) fn wrote(&self) {
-        self.worker.wrote();
+    /// Tells of a write that made so many documents.
+    pub(crate) fn wrote(self: &Arc<Self>, store: &SpaceStore, documents: usize) {
+        if self.worker.wrote(documents) && self.mode == SearchIndexing::Background && !self.home.is_read_only() {
+            self.worker.start(self, store);
+        }
     }
 
     /// Ends the thread, and lets go of the index.
@@ -401,28 +407,27 @@ impl Indexer {
             recent::made(reader, &record?, &mut maker)
         });
         let sequence = reader.last_sequence()?;
-        let view = self.update(&generation.index, &mut made.filter_map(Result::transpose), &[], sequence)?;
+        let end = &mut || Ok((Vec::new(), sequence));
+        let view = self.update(&generation.index, &mut made.filter_map(Result::transpose), end)?;
         Ok((view, sequence))
     }
 
-    /// Takes the documents `gone` out of an index, and puts `documents` in: up to the write `sequence`.
+    /// Puts `documents` into an index, and takes those out that `end` says, which also says up to which write that goes.
     fn update(
         &self,
         index: &Index,
         documents: &mut dyn Iterator<Item = Result<SearchDocument>>,
-        gone: &[DocumentId],
-        sequence: u64,
+        end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, u64)>,
     ) -> Result<Arc<View>, Fault> {
         let failed = RefCell::new(None);
-        let mut told = documents.map(|document| {
-            document.map_err(|error| {
-                let told = Error::new(error.kind(), "the space cannot be read");
-                *failed.borrow_mut() = Some(error);
-                told
-            })
-        });
+        let of_space = |error: Error| {
+            let told = Error::new(error.kind(), "the space cannot be read");
+            *failed.borrow_mut() = Some(error);
+            told
+        };
+        let mut told = documents.map(|document| document.map_err(of_space));
         let outcome = guarded(|| {
-            index.update(&mut told, gone, sequence)?;
+            index.update_with(&mut told, &mut || end().map_err(of_space))?;
             index.tidy()?;
             index.view()
         });
@@ -443,49 +448,49 @@ impl Indexer {
     /// Puts what was changed since into the index; makes one if there is none, or it fails.
     pub(super) fn catch_up(&self, store: &SpaceStore) -> Result<()> {
         let alone = self.alone();
-        self.catch_up_alone(store, &alone, &|| false)
+        self.catch_up_alone(store, &alone, &AtOnce)
     }
 
-    /// The same, unless somebody else is at it. `is_over` tells when to leave off.
-    pub(super) fn try_catch_up(&self, store: &SpaceStore, is_over: &dyn Fn() -> bool) -> Result<()> {
+    /// The same, unless somebody else is at it.
+    pub(super) fn try_catch_up(&self, store: &SpaceStore, pace: &dyn Pace) -> Result<()> {
         let alone = match self.updating.try_lock() {
             Ok(alone) => alone,
             Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(()),
         };
-        self.catch_up_alone(store, &alone, is_over)
+        self.catch_up_alone(store, &alone, pace)
     }
 
-    fn catch_up_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>, is_over: &dyn Fn() -> bool) -> Result<()> {
+    fn catch_up_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>, pace: &dyn Pace) -> Result<()> {
         let mut due = self.due(store)?;
         if due.is_none() {
             self.begin_alone(store, alone)?;
             due = self.due(store)?;
         }
-        let Some((current, snapshot, mut changed)) = due else { return Ok(()) };
+        let Some((current, mut catching)) = due else { return Ok(()) };
         if self.home.skips_a_change() {
-            changed.pop();
+            catching.skip_one();
         }
-        if changed.is_empty() || self.home.is_read_only() {
+        if self.home.is_read_only() || catching.is_empty() {
             return Ok(());
         }
-        self.make_durable(store, &current.generation)?;
-        let reader = snapshot.reader();
-        let sequence = reader.last_sequence()?;
-        let mut maker = Maker::default();
-        let ready = |(document, made): &(DocumentId, Option<Made>)| {
-            if is_over() {
-                return Err(Error::new(ErrorKind::Canceled, "the space is being closed"));
-            }
-            let made = made.clone().map_or_else(|| recent::read(reader, *document, &mut maker), Ok)?;
-            Ok(made.map(Arc::unwrap_or_clone))
+        let (catching, mut reached) = (RefCell::new(catching), 0);
+        let mut documents = iter::from_fn(|| next(store, &mut catching.borrow_mut(), pace));
+        let mut end = || {
+            let catching = catching.borrow();
+            reached = {
+                let mut state = self.state();
+                let given_up = || Error::new(ErrorKind::Canceled, "the search index is made anew");
+                state.read_on(store)?.ok_or_else(given_up)?;
+                catching.sequence(&state.recent)
+            };
+            self.make_durable(store, &current.generation)?;
+            Ok((catching.taken(), reached))
         };
-        let gone: Vec<DocumentId> = changed.iter().map(|(document, _)| *document).collect();
-        let mut documents = changed.iter().map(ready).filter_map(Result::transpose);
-        match self.update(&current.generation.index, &mut documents, &gone, sequence) {
+        match self.update(&current.generation.index, &mut documents, &mut end) {
             Ok(view) => {
                 let mut state = self.state();
-                state.recent.forget(sequence);
+                state.recent.forget(reached);
                 state.current = Some(Current { view, ..current });
                 Ok(())
             }
@@ -498,12 +503,11 @@ impl Indexer {
     }
 
     /// What was changed since the index; none if there is no index.
-    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
-    fn due(&self, store: &SpaceStore) -> Result<Option<(Current, SpaceSnapshot, Vec<(DocumentId, Option<Made>)>)>> {
+    fn due(&self, store: &SpaceStore) -> Result<Option<(Current, Catching)>> {
         let mut state = self.state();
         let Some(current) = state.current.clone() else { return Ok(None) };
         let Some(snapshot) = state.read_on(store)? else { return Ok(None) };
-        Ok(Some((current, snapshot, state.recent.documents())))
+        Ok(Some((current, Catching::of(&state.recent, snapshot)?)))
     }
 
     /// Lets go of what is needed to write only.
@@ -511,6 +515,21 @@ impl Indexer {
         let current = self.state().current.clone();
         if let Some(current) = current {
             current.generation.index.rest();
+        }
+    }
+}
+
+/// The next document that was changed; those that are written meanwhile are among them, as long as `pace` waits for them.
+fn next(store: &SpaceStore, catching: &mut Catching, pace: &dyn Pace) -> Option<Result<SearchDocument>> {
+    loop {
+        if let Some(document) = catching.next(pace) {
+            return Some(document);
+        }
+        if !pace.waits() {
+            return None;
+        }
+        if let Err(error) = store.snapshot().and_then(|snapshot| catching.go_on(snapshot)) {
+            return Some(Err(error));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use leafbase_store::SpaceStore;
+
 /// Where there is no index.
 pub(crate) enum Home {
     Memory,
@@ -33,7 +35,7 @@ impl Indexer {
         let Self = self;
     }
 
-    pub(crate) fn wrote(&self) {
+    pub(crate) fn wrote(&self, _: &SpaceStore, _: usize) {
         let Self = self;
     }
 

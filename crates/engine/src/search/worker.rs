@@ -3,10 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use leafbase_store::SpaceStore;
 
+use super::catching::Pace;
 use super::indexer::Indexer;
 
 /// Nothing was written for so long: then the index catches up.
@@ -15,6 +16,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 const PATIENCE: u32 = 10;
 /// It does so after this many writes.
 const MANY_WRITES: u64 = 10_000;
+/// It does so while this many documents are made: to be ready soon after the last one.
+const MANY_DOCUMENTS: usize = 256;
+/// Many documents are being made until for so long nothing is written,
+const CALM: Duration = Duration::from_millis(250);
+/// or for so long.
+const LONG: Duration = Duration::from_secs(10);
 /// Nothing was written for so long: then memory and threads that are needed to write an index are let go of.
 const REST: Duration = Duration::from_secs(5);
 
@@ -29,14 +36,20 @@ pub(super) struct Worker {
 struct Told {
     /// Writes since the thread went to work last.
     writes: u64,
+    /// Documents that they made.
+    documents: usize,
     is_urgent: bool,
+    /// How many wait until the thread has done its work.
+    hurried: usize,
+    /// No thread could be started.
+    is_refused: bool,
     is_over: bool,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Told {
     const fn is_due(&self) -> bool {
-        self.is_over || self.is_urgent || self.writes >= MANY_WRITES
+        self.is_over || self.is_urgent || self.writes >= MANY_WRITES || self.documents >= MANY_DOCUMENTS
     }
 }
 
@@ -45,16 +58,40 @@ impl Worker {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells of a write.
-    pub(super) fn wrote(&self) {
+    /// Tells of a write that made so many documents. Says whether a thread should be started.
+    pub(super) fn wrote(&self, documents: usize) -> bool {
         let mut told = self.told();
-        if told.thread.is_none() {
-            return;
-        }
+        let was_due = told.is_due();
         told.writes += 1;
-        if told.writes == 1 || told.writes == MANY_WRITES {
+        told.documents = told.documents.saturating_add(documents);
+        if told.thread.is_none() {
+            return told.documents >= MANY_DOCUMENTS && !told.is_over && !told.is_refused;
+        }
+        if told.writes == 1 || told.is_due() && !was_due {
             self.wake.notify_all();
         }
+        false
+    }
+
+    /// Does what waits for the thread's work to be done, which waits for no more writes meanwhile.
+    pub(super) fn hurry<T>(&self, wait: impl FnOnce() -> T) -> T {
+        self.told().hurried += 1;
+        self.wake.notify_all();
+        let done = wait();
+        self.told().hurried -= 1;
+        done
+    }
+
+    /// Waits for more to be written; false if nothing is for a while, or somebody waits.
+    fn waits_for_more(&self) -> bool {
+        let is_calm = |told: &mut Told| told.writes == 0 && told.hurried == 0 && !told.is_over;
+        let waited = self.wake.wait_timeout_while(self.told(), CALM, is_calm);
+        let (mut told, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if told.hurried > 0 || told.is_over {
+            return false;
+        }
+        told.documents = 0;
+        std::mem::take(&mut told.writes) > 0
     }
 
     /// Tells what a search found changed.
@@ -79,6 +116,7 @@ impl Worker {
         let (indexer, store) = (Arc::clone(indexer), store.clone());
         let name = "leafbase-search".to_owned();
         told.thread = thread::Builder::new().name(name).spawn(move || work(&indexer, &store)).ok();
+        told.is_refused = told.thread.is_none();
     }
 
     /// Ends the thread, and waits for that.
@@ -99,8 +137,8 @@ impl Worker {
         self.told().is_over
     }
 
-    /// Waits until there is work; false if it is over. `rest` is called when nothing was written for a while.
-    fn wait(&self, rest: &dyn Fn()) -> bool {
+    /// Waits until there is work; none if it is over. `rest` is called when nothing was written for a while.
+    fn wait(&self, rest: &dyn Fn()) -> Option<Turn<'_>> {
         let mut told = self.told();
         let mut is_rested = false;
         while !told.is_due() && told.writes == 0 {
@@ -118,8 +156,9 @@ impl Worker {
             }
         }
         let mut told = self.pause(told);
-        (told.writes, told.is_urgent) = (0, false);
-        !told.is_over
+        let until = (told.documents >= MANY_DOCUMENTS).then(|| Instant::now() + LONG);
+        (told.writes, told.documents, told.is_urgent) = (0, 0, false);
+        (!told.is_over).then_some(Turn { worker: self, until })
     }
 
     /// Waits until nothing was written for a while, or there is much to do.
@@ -136,11 +175,27 @@ impl Worker {
     }
 }
 
+/// Work that the thread has been given.
+struct Turn<'w> {
+    worker: &'w Worker,
+    /// While many documents are made, it goes on until then.
+    until: Option<Instant>,
+}
+
+impl Pace for Turn<'_> {
+    fn is_over(&self) -> bool {
+        self.worker.is_over()
+    }
+
+    fn waits(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() < until) && self.worker.waits_for_more()
+    }
+}
+
 fn work(indexer: &Arc<Indexer>, store: &SpaceStore) {
     let worker = indexer.worker();
-    while worker.wait(&|| indexer.rest()) {
-        let is_over = || worker.is_over();
-        match catch_unwind(AssertUnwindSafe(|| indexer.try_catch_up(store, &is_over))) {
+    while let Some(turn) = worker.wait(&|| indexer.rest()) {
+        match catch_unwind(AssertUnwindSafe(|| indexer.try_catch_up(store, &turn))) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::debug!(%error, "the search index stays behind"),
             Err(_) => tracing::warn!("the search index stays behind"),

@@ -37,7 +37,7 @@ pub(crate) fn head(word: &str) -> u64 {
 }
 
 /// Whether a word, whose head is this, can be an English one: most are told by the head.
-fn has_stem(head: u64, word: &str) -> bool {
+fn is_english(head: u64, word: &str) -> bool {
     word.len() > 1 && is_lower(head) && word.bytes().skip(size_of::<u64>()).all(|byte| byte.is_ascii_lowercase())
 }
 
@@ -69,7 +69,7 @@ impl Loose {
     pub(crate) fn push(&mut self, word: &str, position: u32, may_be_stemmed: bool) {
         let (start, length) = (self.text.len(), u16::try_from(word.len()).unwrap_or(u16::MAX));
         let head = head(word);
-        let is_stemmed = may_be_stemmed && has_stem(head, word);
+        let is_stemmed = may_be_stemmed && is_english(head, word);
         self.each.push(Occurrence { start, position, length, is_stemmed });
         self.heads.push(head);
         self.text.push_str(word);
@@ -82,6 +82,11 @@ impl Loose {
 
     pub(crate) fn heads(&self) -> &[u64] {
         &self.heads
+    }
+
+    /// How many bytes they take.
+    pub(crate) const fn size(&self) -> usize {
+        self.text.len() + self.each.len() * (size_of::<Occurrence>() + size_of::<u64>())
     }
 
     /// How long they are together, in bytes.
@@ -183,7 +188,7 @@ mod tests {
     proptest! {
         #[test]
         fn words_that_have_stems_are_told_by_their_heads(word in "[a-z]{0,10}([`{A-Z0-9\u{7f}éÿ]?[a-z]{0,4}){0,2}") {
-            prop_assert_eq!(super::has_stem(super::head(&word), &word), has_stem(&word));
+            prop_assert_eq!(super::is_english(super::head(&word), &word), has_stem(&word));
         }
 
         #[test]

@@ -3,20 +3,22 @@
 use std::thread;
 
 use tantivy::directory::TerminatingWrite;
-use tantivy::fastfield::FastFieldsWriter;
 use tantivy::fieldnorm::FieldNormsSerializer;
 use tantivy::index::SegmentComponent;
 use tantivy::postings::InvertedIndexSerializer;
 use tantivy::store::StoreWriter;
-use tantivy::tokenizer::TokenizerManager;
-use tantivy::{DocId, Segment, TantivyDocument, TantivyError};
+use tantivy::{DocId, Segment, TantivyError};
 
 use super::grams::Gathering;
-use super::lane::Lane;
-use super::layout::{Fields, Numbers};
+use super::layout::{self, Fields, Numbers};
 use super::lexicon::Lexicon;
+use super::nothing::Nothing;
+use super::occurrences::Occurrences;
 use crate::document::loose::Loose;
-use crate::document::{Lane as Kind, Lanes, SearchDocument, Stems, Words};
+use crate::document::{Lane, Lanes, SearchDocument, Stems, Words};
+
+#[cfg(test)]
+mod tests;
 
 /// About what a document takes beside its words and trigrams.
 const OF_DOCUMENT: usize = 200;
@@ -28,8 +30,8 @@ pub(super) const MANY: usize = 256;
 #[derive(Default)]
 pub(super) struct Building {
     lexicon: Lexicon,
-    /// In the order of [`Kind::ALL`].
-    lanes: [Lane; 4],
+    /// In the order of [`Lane::ALL`].
+    lanes: [Occurrences; 4],
     documents: Vec<([u8; 16], Numbers)>,
     grams: Gathering,
 }
@@ -42,7 +44,7 @@ impl Building {
 
     /// About how many bytes it takes, and will take when it is written.
     pub(super) fn bytes(&self) -> usize {
-        let lanes = self.lanes.iter().map(Lane::bytes).sum::<usize>();
+        let lanes = self.lanes.iter().map(Occurrences::bytes).sum::<usize>();
         lanes + self.lexicon.bytes() + self.grams.bytes() + self.documents.len() * OF_DOCUMENT
     }
 
@@ -60,7 +62,7 @@ impl Building {
                 }
             }
         }
-        self.lanes.iter_mut().for_each(Lane::end_document);
+        self.lanes.iter_mut().for_each(Occurrences::end_document);
         self.grams.add(number, &document.grams, document.varies);
         self.documents.push((*document.id().as_bytes(), Numbers::of(document)));
     }
@@ -68,14 +70,16 @@ impl Building {
     /// Writes all files of the segment: those of words, and all others, beside them if there are many documents and another thread can be had.
     pub(super) fn write(self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
         let others = || {
-            self.write_numbers(segment, fields)?;
+            self.write_numbers(segment)?;
             self.grams.write(segment)
         };
         thread::scope(|scope| {
             let spawn = || thread::Builder::new().name("leafbase-index".to_owned()).spawn_scoped(scope, others).ok();
             let beside = if self.documents.len() < MANY { None } else { spawn() };
             self.write_words(segment, fields)?;
-            beside.map_or_else(others, |beside| beside.join().unwrap_or(Err(TantivyError::Poisoned)))
+            beside.map_or_else(others, |beside| {
+                beside.join().unwrap_or_else(|_| Err(TantivyError::ErrorInThread("a panic".to_owned())))
+            })
         })
     }
 
@@ -91,35 +95,36 @@ impl Building {
         }
         field.close()?;
         let order = self.lexicon.in_order();
-        for (kind, lane) in Kind::ALL.into_iter().zip(&self.lanes).filter(|(_, lane)| lane.len() > 0) {
-            let mut field = serializer.new_field(fields.lane(kind), lane.len() as u64, None)?;
-            lane.write(&self.lexicon, &order, &mut field)?;
+        for (lane, occurrences) in Lane::ALL.into_iter().zip(&self.lanes).filter(|(_, all)| all.len() > 0) {
+            let mut field = serializer.new_field(fields.lane(lane), occurrences.len() as u64, None)?;
+            occurrences.write(&self.lexicon, &order, &mut field)?;
             field.close()?;
         }
         Ok(serializer.close()?)
     }
 
-    fn write_numbers(&self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
+    fn write_numbers(&self, segment: &Segment) -> tantivy::Result<()> {
         // How long lanes are is among the numbers.
         FieldNormsSerializer::from_write(segment.open_write(SegmentComponent::FieldNorms)?)?.close()?;
-        let schema = segment.schema();
-        let mut numbers = FastFieldsWriter::from_schema_and_tokenizer_manager(&schema, TokenizerManager::new())?;
+        let mut columns = layout::columns();
         let settings = segment.index().settings();
         let store = segment.open_write(SegmentComponent::Store)?;
         let mut store = StoreWriter::new(store, settings.docstore_compression, settings.docstore_blocksize, false)?;
-        for (_, values) in &self.documents {
-            numbers.add_document(&values.document(fields))?;
+        for (document, (_, numbers)) in (0..).zip(&self.documents) {
+            for (name, number) in numbers.named() {
+                columns.record_numerical(document, name, number);
+            }
             // Nothing is stored, but each has its place.
-            store.store(&TantivyDocument::default(), &schema)?;
+            store.store(&Nothing, &segment.schema())?;
         }
         let mut file = segment.open_write(SegmentComponent::FastFields)?;
-        numbers.serialize(&mut file, None)?;
+        columns.serialize(self.documents(), None, &mut file)?;
         file.terminate()?;
         Ok(store.close()?)
     }
 }
 
-fn add_loose(lexicon: &mut Lexicon, loose: &Loose, words: &mut Lane, stems: &mut Lane) {
+fn add_loose(lexicon: &mut Lexicon, loose: &Loose, words: &mut Occurrences, stems: &mut Occurrences) {
     for (head, occurrence) in loose.iter() {
         let word = lexicon.number_of(head, loose.word(occurrence));
         words.push_at(word, occurrence.position);
@@ -131,7 +136,7 @@ fn add_loose(lexicon: &mut Lexicon, loose: &Loose, words: &mut Lane, stems: &mut
     }
 }
 
-fn add_words(lexicon: &mut Lexicon, words: &Words, lane: &mut Lane) {
+fn add_words(lexicon: &mut Lexicon, words: &Words, lane: &mut Occurrences) {
     for (word, positions) in words.iter() {
         let word = lexicon.number(word);
         for position in positions {
@@ -140,7 +145,7 @@ fn add_words(lexicon: &mut Lexicon, words: &Words, lane: &mut Lane) {
     }
 }
 
-fn add_stems(lexicon: &mut Lexicon, stems: &Stems, lane: &mut Lane) {
+fn add_stems(lexicon: &mut Lexicon, stems: &Stems, lane: &mut Occurrences) {
     for (stem, times) in stems.iter() {
         let stem = lexicon.number(stem);
         (0..times).for_each(|_| lane.push(stem));

@@ -27,7 +27,7 @@ impl SegmentPlugin for Keeper {
     }
 
     fn create_writer(&self, _: &PluginWriterContext<'_>) -> tantivy::Result<Box<dyn PluginWriter>> {
-        Err(TantivyError::InvalidArgument("segments are made by themselves".to_owned()))
+        Err(TantivyError::InvalidArgument("no document is given to tantivy's writer".to_owned()))
     }
 
     fn merge(&self, merging: PluginMergeContext<'_>) -> tantivy::Result<()> {

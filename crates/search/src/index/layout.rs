@@ -1,11 +1,11 @@
 //! How documents lie in the index.
 
 use leafbase_model::{Day, DocumentId, FolderId, Location, Timestamp};
-use tantivy::columnar::Cardinality;
+use tantivy::SegmentReader;
+use tantivy::columnar::{Cardinality, ColumnType, ColumnarWriter};
 use tantivy::schema::{
     BytesOptions, FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::{SegmentReader, TantivyDocument};
 
 use super::{Failure, failed};
 use crate::document::{Attributes, Lane, SearchDocument};
@@ -15,7 +15,6 @@ use crate::document::{Attributes, Lane, SearchDocument};
 pub(crate) struct Fields {
     pub(crate) id: Field,
     lanes: [Field; 4],
-    numbers: [Field; NUMBERS.len()],
 }
 
 /// Numbers that are read for every document: its ID, where it is kept, its times, and how long each lane is.
@@ -55,9 +54,20 @@ pub(crate) fn schema() -> (Schema, Fields) {
             schema.add_text_field("words_title_stems", stems.clone()),
             schema.add_text_field("words_body_stems", stems),
         ],
-        numbers: NUMBERS.map(|name| schema.add_u64_field(name, NumericOptions::from(FAST))),
     };
+    for name in NUMBERS {
+        schema.add_u64_field(name, NumericOptions::from(FAST));
+    }
     (schema.build(), fields)
+}
+
+/// Columns for the numbers of documents. tantivy would choose a type by the numbers that it is given.
+pub(super) fn columns() -> ColumnarWriter {
+    let mut columns = ColumnarWriter::default();
+    for name in NUMBERS {
+        columns.record_column_type(name, ColumnType::U64, false);
+    }
+    columns
 }
 
 impl Fields {
@@ -108,13 +118,9 @@ impl Numbers {
         ])
     }
 
-    /// The document as tantivy takes numbers.
-    pub(super) fn document(&self, fields: &Fields) -> TantivyDocument {
-        let mut document = TantivyDocument::default();
-        for (field, number) in fields.numbers.into_iter().zip(self.0) {
-            document.add_u64(field, number);
-        }
-        document
+    /// Each with its name.
+    pub(super) fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        NUMBERS.into_iter().zip(self.0)
     }
 
     /// Those of each document of a segment, deleted ones included.

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use frostem::{Algorithm, Stemmer};
-use rustc_hash::FxBuildHasher;
 
 use crate::document::loose::head;
 use crate::document::stem_of;
@@ -40,8 +40,8 @@ pub(super) struct Lexicon {
     /// Of each word. Asked for more often than the words.
     stems: Vec<Stem>,
     /// By the head of those that are no longer than one. No word has a zero byte, with which a shorter one is filled up.
-    short: HashMap<u64, Number, FxBuildHasher>,
-    long: HashMap<Box<str>, Number, FxBuildHasher>,
+    short: HashMap<u64, Number, RandomState>,
+    long: HashMap<Box<str>, Number, RandomState>,
     stemmer: Stemmer,
 }
 
@@ -61,7 +61,8 @@ impl Lexicon {
 
     /// About how many bytes they take.
     pub(super) const fn bytes(&self) -> usize {
-        self.text.len() + self.words.len() * OF_WORD
+        // Long words are kept twice.
+        2 * self.text.len() + self.words.len() * OF_WORD
     }
 
     pub(super) fn number(&mut self, word: &str) -> Number {

@@ -1,5 +1,6 @@
 //! Segments made of documents: where there are many, on a thread of their own while the next ones are made ready.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -15,6 +16,9 @@ use crate::document::SearchDocument;
 
 /// From so many documents on they are gathered on another thread, and handed over so many at once: to wake it costs more than one.
 const BATCH: usize = 32;
+
+/// Fewer are as many if they have so many bytes.
+const BATCH_BYTES: usize = 2 << 20;
 
 /// Bytes of documents that may wait for the other thread.
 const WAITING: usize = 16 << 20;
@@ -40,18 +44,22 @@ pub(super) fn segments(
     gathered: usize,
     documents: &mut dyn Iterator<Item = Result<SearchDocument>>,
 ) -> Result<Vec<SegmentMeta>> {
-    let first = (&mut *documents).take(BATCH).collect::<Result<Vec<_>>>()?;
-    let is_batch = first.len() == BATCH;
+    let (mut first, mut bytes) = (Vec::new(), 0);
+    while first.len() < BATCH && bytes < BATCH_BYTES {
+        let Some(document) = documents.next().transpose()? else { break };
+        bytes += document.bytes();
+        first.push(document);
+    }
+    let is_batch = first.len() == BATCH || bytes >= BATCH_BYTES;
     let mut first = first.into_iter();
     if is_batch {
-        let (sender, receiver) = channel();
+        let ((sender, receiver), is_over) = (channel(), AtomicBool::new(false));
         let made = thread::scope(|scope| {
-            let name = "leafbase-index".to_owned();
-            let thread = thread::Builder::new()
-                .name(name)
-                .spawn_scoped(scope, move || take(Making::new(index, fields, gathered), &receiver));
+            let work = || take(Making::new(index, fields, gathered), receiver, &is_over);
+            let thread = thread::Builder::new().name("leafbase-index".to_owned()).spawn_scoped(scope, work);
             thread.ok().map(|thread| {
                 let handed_over = hand_over(&sender, first.by_ref().map(Ok).chain(&mut *documents));
+                is_over.store(handed_over.is_err(), Ordering::Relaxed);
                 drop(sender);
                 let made = thread.join().unwrap_or_else(|_| Err(failed("a segment cannot be made")));
                 // Where the other thread has ended early, it says why.
@@ -71,26 +79,36 @@ pub(super) fn segments(
 
 fn hand_over(sender: &Sender<Step>, documents: impl Iterator<Item = Result<SearchDocument>>) -> Result<()> {
     let room = Room::new(WAITING);
-    let mut batch = Batch::with_capacity(BATCH);
+    let (mut batch, mut bytes) = (Batch::new(), 0);
     for document in documents {
         let document = document?;
+        bytes += document.bytes();
         let place = room.take(document.bytes());
         batch.push((document, place));
-        if batch.len() == BATCH {
-            if sender.send(Step::Add(std::mem::replace(&mut batch, Batch::with_capacity(BATCH)))).is_err() {
+        if batch.len() == BATCH || bytes >= BATCH_BYTES {
+            bytes = 0;
+            if sender.send(Step::Add(std::mem::take(&mut batch))).is_err() {
                 return Ok(());
             }
             room.wait();
         }
     }
+    // Where nobody takes them any more, the other thread says why.
     let _ = sender.send(Step::Add(batch)).and_then(|()| sender.send(Step::End));
     Ok(())
 }
 
-fn take(mut making: Making<'_>, receiver: &Receiver<Step>) -> Result<Vec<SegmentMeta>> {
+fn take(mut making: Making<'_>, receiver: Receiver<Step>, is_over: &AtomicBool) -> Result<Vec<SegmentMeta>> {
     for step in receiver {
         match step {
-            Step::Add(batch) => batch.into_iter().try_for_each(|(document, _place)| making.add(&document))?,
+            Step::Add(batch) => {
+                for (document, _place) in batch {
+                    if is_over.load(Ordering::Relaxed) {
+                        return Ok(Vec::new());
+                    }
+                    making.add(&document)?;
+                }
+            }
             Step::End => return making.finish(),
         }
     }
@@ -167,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_before_them_is_told() {
+    fn an_error_among_documents_is_told() {
         let index = Index::in_memory("").unwrap();
         for count in [0, BATCH - 1, BATCH, 3 * BATCH + 1] {
             let wrong = || Err(Error::new(ErrorKind::Canceled, "enough"));

@@ -8,7 +8,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Room for so many bytes.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(super) struct Room {
     most: usize,
     used: Mutex<usize>,
     left: Condvar,
@@ -16,7 +16,7 @@ pub(crate) struct Room {
 
 /// Bytes that are in use until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(super) struct Place {
     room: Arc<Room>,
     bytes: usize,
 }

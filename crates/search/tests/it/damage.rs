@@ -149,8 +149,8 @@ fn what_says_what_the_index_is_made_of_cannot_be_changed() {
     for (from, to) in [
         ("\"record\"", "\"vecord\""),
         ("\"deletes\"", "\"deleted\""),
-        ("leafbase-search-4 4 ", "leafbase-search-4 3 "),
-        ("leafbase-search-4 4 ", "leafbase-search-3 4 "),
+        ("leafbase-search-5 4 ", "leafbase-search-5 3 "),
+        ("leafbase-search-5 4 ", "leafbase-search-4 4 "),
         ("\"payload\"", "\"pay_oad\""),
         ("\"max_doc\":20", "\"max_doc\":10"),
         ("\"max_doc\": 20", "\"max_doc\": 10"),
@@ -162,7 +162,7 @@ fn what_says_what_the_index_is_made_of_cannot_be_changed() {
         }
     }
     assert!(
-        meta.contains("\"deletes\"") && meta.contains("leafbase-search-4 4 ") && meta.contains("\"record\""),
+        meta.contains("\"deletes\"") && meta.contains("leafbase-search-5 4 ") && meta.contains("\"record\""),
         "{meta}"
     );
 }
@@ -268,4 +268,42 @@ fn an_update_that_fails_or_panics_leaves_nothing_behind() {
     index.tidy().unwrap();
     assert_eq!(numbers(&search(&index, &["quite"], false).unwrap()), [1]);
     assert_eq!((index.sequence().unwrap(), index.view().unwrap().documents()), (Some(5), 58));
+}
+
+#[test]
+fn a_document_that_is_given_twice_is_refused() {
+    for gathered in [1, usize::MAX] {
+        let home = tempfile::tempdir().unwrap();
+        let index = fill(&home.path().join("index")).gathering(gathered);
+        let right = answers(&index);
+        let twice = vec![document(1, "", &["again"]), document(2, "", &["word"]), document(1, "", &["again"])];
+        assert_eq!(update(&index, twice, &[], 9).unwrap_err().kind(), ErrorKind::Storage);
+        assert_eq!((answers(&index), index.sequence().unwrap()), (right, Some(4)));
+    }
+}
+
+#[test]
+fn an_update_of_many_segments_leaves_no_files_if_it_fails() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("index");
+    let index = fill(&path).gathering(1);
+    let right = answers(&index);
+    index.rest();
+    let before = files(&path);
+    let segment_is_there = || {
+        while files(&path).len() == before.len() {
+            std::thread::yield_now();
+        }
+        Err(Error::new(ErrorKind::Canceled, "enough"))
+    };
+    let documents = (1..=100).map(|number| Ok(document(number, "", &["word"])));
+    let mut made = documents.chain(std::iter::once_with(segment_is_there));
+    assert_eq!(index.update(&mut made, &[id(2)], 9).unwrap_err().kind(), ErrorKind::Canceled);
+    assert_eq!((answers(&index), index.sequence().unwrap()), (right, Some(4)));
+    // The next one takes away what nobody knows of.
+    update(&index, Vec::new(), &[], 4).unwrap();
+    index.rest();
+    assert!(files(&path).keys().eq(before.keys()));
+    update(&index, (1..100).map(|number| document(number, "", &["word"])).collect(), &[], 5).unwrap();
+    assert_eq!(index.view().unwrap().documents(), 99);
 }

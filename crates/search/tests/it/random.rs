@@ -189,7 +189,8 @@ impl Under {
     fn new(on_disk: bool, leaves_out: Option<LeftOut>) -> Self {
         let home = on_disk.then(|| tempfile::tempdir().unwrap());
         let index = match &home {
-            Some(home) => Index::create(&home.path().join("index"), OWNER).unwrap(),
+            // Each document has a segment of its own, until they are put together.
+            Some(home) => Index::create(&home.path().join("index"), OWNER).unwrap().gathering(1),
             None => Index::in_memory(OWNER).unwrap(),
         };
         let index = Some(index);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rustc_hash::FxBuildHasher;
+use foldhash::fast::RandomState;
 use tantivy::{DocId, Segment};
 
 use super::list::List;
@@ -16,7 +16,7 @@ const OF_DOCUMENT: usize = 5;
 /// The lists as they grow.
 #[derive(Default)]
 pub(in crate::index) struct Gathering {
-    lists: HashMap<Gram, List, FxBuildHasher>,
+    lists: HashMap<Gram, List, RandomState>,
     /// How many documents all lists have together.
     entries: usize,
     documents: DocId,

@@ -7,12 +7,12 @@ use tantivy::postings::FieldSerializer;
 
 use super::lexicon::{Lexicon, Number};
 
-/// What a word takes: its number, its position, and both once more with its document when they are put in order.
+/// What a word takes: its number and its position, and when they are put in order its document and its position.
 const OF_WORD: usize = 16;
 
 /// Numbers of words, as they come.
 #[derive(Default)]
-pub(super) struct Lane {
+pub(super) struct Occurrences {
     words: Vec<Number>,
     /// Of each word; empty for words that stand nowhere.
     positions: Vec<u32>,
@@ -20,10 +20,10 @@ pub(super) struct Lane {
     ends: Vec<usize>,
 }
 
-/// A word where it occurs.
+/// In which document a word occurs, and where.
 type Occurrence = (DocId, u32);
 
-impl Lane {
+impl Occurrences {
     /// Adds a word that stands somewhere.
     pub(super) fn push_at(&mut self, word: Number, position: u32) {
         self.words.push(word);
