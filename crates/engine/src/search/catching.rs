@@ -9,6 +9,9 @@ use leafbase_store::SpaceSnapshot;
 
 use super::recent::{self, Made, Recent};
 
+#[cfg(test)]
+mod tests;
+
 /// How many rows of the change log one look-up reads.
 const PAGE: usize = 64;
 
