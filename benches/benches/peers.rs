@@ -479,6 +479,10 @@ impl Bench {
                 let (name, column, open) = self.entries[at];
                 let path = directory(self.root.path(), &format!("{name} cold"));
                 let mut samples = Vec::new();
+                if !evicted {
+                    // What an opening reads for the first time since the file was evicted would come from the disk.
+                    cold::warm(&path).expect("warm");
+                }
                 for id in &ids {
                     if evicted {
                         cold::evict(&path).expect("evict");
@@ -489,6 +493,9 @@ impl Bench {
             }
             let path = directory(self.root.path(), "floor cold");
             let mut samples = Vec::new();
+            if !evicted {
+                cold::warm(&path).expect("warm");
+            }
             for id in &ids {
                 if evicted {
                     cold::evict(&path).expect("evict");
