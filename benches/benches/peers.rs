@@ -92,7 +92,7 @@ fn main() {
     }
 
     let mut make = Generator::new(7);
-    let space = Space::new(&mut make, sizes[0], setting("PEERS_LARGE", 10_000));
+    let space = apart(|| Space::new(&mut make, sizes[0], setting("PEERS_LARGE", 10_000)));
     let corpus = std::env::var_os("PEERS_CORPUS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"), PathBuf::from);
     let files = markdown::corpus(&corpus, &mut make);
@@ -150,6 +150,12 @@ fn directory(root: &Path, name: &str) -> PathBuf {
     path
 }
 
+/// What `make` makes, by a thread of its own. The documents of a large space are a million small pieces of memory: most allocators keep apart what different
+/// threads take, and so no peer gets what is free between those pieces.
+fn apart<T: Send>(make: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| scope.spawn(make).join().expect("it is made"))
+}
+
 /// A space with these documents, made and closed.
 fn build(open: Open, path: &Path, mode: Mode, documents: &Edit, now: i64) {
     let mut peer = open(path, mode);
@@ -160,20 +166,24 @@ fn build(open: Open, path: &Path, mode: Mode, documents: &Edit, now: i64) {
 
 impl Bench {
     fn new(root: tempfile::TempDir, entries: &'static [Entry], space: Space, mut make: Generator) -> Self {
-        let all = Edit::Import(space.all());
         let now = make.now() as i64;
+        let floor = apart(|| {
+            let all = Edit::Import(space.all());
+            for (name, _, open) in entries.iter().copied() {
+                let path = directory(root.path(), name);
+                build(open, &path, Mode::Relaxed, &all, now);
+                for copied in ["cold", "relaxed"] {
+                    cold::copy(&path, &directory(root.path(), &format!("{name} {copied}"))).expect("a copy");
+                }
+            }
+            drop(floor::load(&directory(root.path(), "floor cold"), &floor::all_rows(&space.all(), 1)));
+            Floor::new(&directory(root.path(), "floor"), &space.all())
+        });
         let (mut durable, mut relaxed) = (Vec::new(), Vec::new());
         for (name, _, open) in entries.iter().copied() {
-            let path = directory(root.path(), name);
-            build(open, &path, Mode::Relaxed, &all, now);
-            for copied in ["cold", "relaxed"] {
-                cold::copy(&path, &directory(root.path(), &format!("{name} {copied}"))).expect("a copy");
-            }
-            durable.push(open(&path, Mode::Durable));
+            durable.push(open(&directory(root.path(), name), Mode::Durable));
             relaxed.push(open(&directory(root.path(), &format!("{name} relaxed")), Mode::Relaxed));
         }
-        drop(floor::load(&directory(root.path(), "floor cold"), &floor::all_rows(&space.all(), 1)));
-        let floor = Floor::new(&directory(root.path(), "floor"), &space.all());
         let only = std::env::var("PEERS_ONLY").unwrap_or_default();
         Self { root, entries, report: Report::default(), space, make, durable, relaxed, floor, round: 0, only }
     }
@@ -479,6 +489,10 @@ impl Bench {
                 let (name, column, open) = self.entries[at];
                 let path = directory(self.root.path(), &format!("{name} cold"));
                 let mut samples = Vec::new();
+                if !evicted {
+                    // What an opening reads for the first time since the file was evicted would come from the disk.
+                    cold::warm(&path).expect("warm");
+                }
                 for id in &ids {
                     if evicted {
                         cold::evict(&path).expect("evict");
@@ -489,6 +503,9 @@ impl Bench {
             }
             let path = directory(self.root.path(), "floor cold");
             let mut samples = Vec::new();
+            if !evicted {
+                cold::warm(&path).expect("warm");
+            }
             for id in &ids {
                 if evicted {
                     cold::evict(&path).expect("evict");

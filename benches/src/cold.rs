@@ -1,4 +1,4 @@
-//! Files that the operating system no longer keeps in memory.
+//! Files that the operating system no longer keeps in memory, or all of.
 
 use std::fs::File;
 use std::io;
@@ -15,6 +15,19 @@ pub fn evict(directory: &Path) -> io::Result<()> {
             file.sync_all()?;
             #[cfg(target_os = "linux")]
             rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads every file below `directory`, so that the system has all of it in memory.
+pub fn warm(directory: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            warm(&path)?;
+        } else {
+            io::copy(&mut File::open(path)?, &mut io::sink())?;
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::report::Report;
 use crate::space::Space;
-use crate::{Bench, PEERS};
+use crate::{Bench, PEERS, apart};
 use benches::measure::{median, shown, sync_probe};
 use benches::ratio::Ratio;
 use benches::saved::{self, Grown, GrowthRow, Growths, finite, grouped};
@@ -55,7 +55,7 @@ pub fn measure(rounds: usize, sizes: &[usize]) {
 fn bench(documents: usize) -> Bench {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let mut make = Generator::new(7);
-    let space = Space::new(&mut make, documents, LARGE);
+    let space = apart(|| Space::new(&mut make, documents, LARGE));
     eprintln!("{documents} documents are made");
     Bench::new(root, &PEERS[..ENTRIES], space, make)
 }

@@ -69,6 +69,8 @@ impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
             return Err(Error::rule("the document is in the trash: restore it to change its blocks"));
         }
         self.writable.borrow_mut().insert(document, location);
+        // A document that exists has a root, which need not be looked up to be known for one.
+        self.parents.borrow_mut().insert(document.root(), None);
         Ok(location)
     }
 

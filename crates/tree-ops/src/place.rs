@@ -73,7 +73,9 @@ pub(crate) fn check_nesting(limits: &Limits, deepest: usize) -> Result<()> {
 pub(crate) struct Spot {
     pub(crate) place: Place,
     pub(crate) document: DocumentId,
-    parent: BlockRecord,
+    parent: BlockId,
+    /// The parent, where it is a text.
+    text: Option<BlockRecord>,
     /// The parent, its parent, and so on up to the root.
     pub(crate) lineage: Vec<BlockId>,
     pub(crate) takes: Takes,
@@ -91,11 +93,11 @@ impl Spot {
             Place::Within(_, page) => page,
             Place::Beside(..) => located.parent.ok_or_else(beside_a_root)?,
         };
-        let parent = batch.block(parent)?;
-        check_parent(parent.data.block_type())?;
-        let lineage = batch.lineage(parent.id)?;
-        let (document, takes) = (located.document, batch.takes(located.document, parent.id)?);
-        Ok(Self { place, document, parent, lineage, takes })
+        let document = located.document;
+        // The root of a document is a page, always: it need not be read to know that.
+        let text = if parent == document.root() { None } else { receiving(batch, parent)? };
+        let (lineage, takes) = (batch.lineage(parent)?, batch.takes(document, parent)?);
+        Ok(Self { place, document, parent, text, lineage, takes })
     }
 
     /// How deep blocks put here stand: 1 for the children of a root.
@@ -104,11 +106,11 @@ impl Spot {
     }
 
     pub(crate) fn parent(&self) -> BlockId {
-        self.parent.id
+        self.parent
     }
 
     pub(crate) fn slot(&self, after: Option<BlockId>) -> Slot {
-        Slot { document: self.document, parent: self.parent.id, after }
+        Slot { document: self.document, parent: self.parent, after }
     }
 
     /// The sibling that blocks put here follow.
@@ -123,14 +125,23 @@ impl Spot {
 
     /// What must be done before blocks are put here: a text that receives children becomes a page.
     pub(crate) fn receive(self, context: &Context<'_>) -> Result<Option<Edit>> {
-        let BlockKind::Text(look) = self.parent.data.kind else { return Ok(None) };
-        let mut data = self.parent.data.clone();
+        let Some(text) = self.text else { return Ok(None) };
+        let BlockKind::Text(look) = text.data.kind else { return Ok(None) };
+        let mut data = text.data.clone();
         data.kind = BlockKind::Page(look);
         // The path names the position: the request has no field for the title.
         let at_place = |error: Error| Error::new(error.kind(), error.message()).at(self.place.path());
         data.check(context.limits).map_err(at_place)?;
-        Ok(revise(self.document, self.parent, data, context.stamp))
+        Ok(revise(self.document, text, data, context.stamp))
     }
+}
+
+/// A block that may have children, if it is a text.
+fn receiving<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, parent: BlockId) -> Result<Option<BlockRecord>> {
+    let parent = batch.block(parent)?;
+    let block_type = parent.data.block_type();
+    check_parent(block_type)?;
+    Ok(Some(parent).filter(|_| block_type == BlockType::Text))
 }
 
 pub(crate) fn check_parent(block_type: BlockType) -> Result<()> {

@@ -5,7 +5,9 @@
 //! Each record has a checksum of its own. So of a page that is damaged what is found is right, and only what is not found may be wrong. A page
 //! whose rows are all right is another one, or an older one: of it nothing is believed.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -16,7 +18,7 @@ use redb::StorageBackend;
 use super::KeyRange;
 use super::structure::{BRANCH, File, MAX_DEPTH, PAGE_BYTES, Root};
 use super::within::lead_nowhere;
-use super::wreck::{self, Child};
+use super::wreck;
 use crate::keyspaces::Row;
 
 /// What a page must be, by its place in the file. There may be one for each page of a large file, so it is kept small.
@@ -46,8 +48,29 @@ struct Doubt {
 #[derive(Debug, Default)]
 struct State {
     /// By their numbers. A leaf that was compared is left out: it is compared once.
-    pages: BTreeMap<u32, Expected>,
+    pages: HashMap<u32, Expected, BuildHasherDefault<Spread>>,
     doubts: Vec<Doubt>,
+}
+
+/// Spreads the numbers of pages. Each branch that is read brings a hundred of them, and each page that is read is looked up.
+#[derive(Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        // The upper bits of a product depend on all bits of its factors, and a table goes by the lower ones first.
+        self.0.rotate_left(32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
 }
 
 /// Reads bytes of the file, if they can be read.
@@ -154,17 +177,16 @@ impl Guard {
             self.part_from_wrong_branches(read, page, is_cut);
         }
         let page = &*page;
-        let children =
-            if is_branch { wreck::children(page, wreck::count(page).unwrap_or_default()) } else { Vec::new() };
         let mut state = self.state_mut();
-        if state.pages.get(&number) != Some(&expected) {
+        let Entry::Occupied(mut known) = state.pages.entry(number) else { return };
+        if *known.get() != expected {
             return;
         }
         if is_branch {
-            state.pages.insert(number, Expected { is_read: true, is_wrong: !is_sound, ..expected });
-            state.learn(number, children);
+            known.insert(Expected { is_read: true, is_wrong: !is_sound, ..expected });
+            state.learn(number, page);
         } else {
-            state.pages.remove(&number);
+            known.remove();
         }
         if !is_sound {
             let (after, up_to) = state.range(read, expected.parent());
@@ -178,11 +200,9 @@ impl Guard {
     pub(super) fn wrote(&self, offset: u64, bytes: usize) {
         let end = offset.saturating_add(bytes as u64).div_ceil(PAGE_BYTES);
         let number = |page: u64| u32::try_from(page).unwrap_or(u32::MAX);
-        let written = number(offset / PAGE_BYTES)..number(end);
         let mut state = self.state_mut();
-        let known: Vec<u32> = state.pages.range(written).map(|(number, _)| *number).collect();
-        for number in known {
-            state.pages.remove(&number);
+        for written in number(offset / PAGE_BYTES)..number(end) {
+            state.pages.remove(&written);
         }
     }
 
@@ -228,8 +248,8 @@ impl Guard {
     /// above it: redb would go down for ever. One that is right, or a leaf, leads to no such page.
     fn part_from_wrong_branches(&self, read: ReadAt<'_>, page: &mut [u8], is_cut: bool) {
         let mut is_changed = is_cut;
-        for (child, (root, _)) in wreck::children(page, wreck::count(page).unwrap_or_default()).into_iter().enumerate()
-        {
+        let children: Vec<_> = wreck::roots(page, wreck::count(page).unwrap_or_default()).collect();
+        for (child, root) in children.into_iter().enumerate() {
             let Some((at, bytes)) = root.place() else { continue };
             // A damaged number may stand for a page of gigabytes: all of it is read only if it begins as a branch.
             let mut kind = [0];
@@ -259,8 +279,8 @@ impl Guard {
 }
 
 impl State {
-    fn learn(&mut self, parent: u32, children: Vec<Child>) {
-        for (child, (root, _)) in (0_u16..).zip(children) {
+    fn learn(&mut self, parent: u32, branch: &[u8]) {
+        for (child, root) in (0_u16..).zip(wreck::roots(branch, wreck::count(branch).unwrap_or_default())) {
             let Some((number, expected)) = Expected::of(root, parent, child) else { continue };
             let known = self.pages.entry(number).or_insert(expected);
             if known.checksum != expected.checksum {

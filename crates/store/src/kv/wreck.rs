@@ -387,27 +387,31 @@ fn is_right(page: &[u8], (key, value): &(Range, Range)) -> bool {
 /// The children of a branch with so many keys between them.
 pub(super) fn children(page: &[u8], keys: usize) -> Children {
     let ends = 8 + 24 * (keys + 1);
-    let mut found = Vec::new();
-    for child in 0..=keys {
-        let checksum = bytes(page, 8 + 16 * child).map(u128::from_le_bytes);
-        let number_of = bytes(page, 8 + 16 * (keys + 1) + 8 * child).map(u64::from_le_bytes);
+    let last_key = |child: usize| {
         let start = if child == 0 { Some(ends + 4 * keys) } else { number(page, ends + 4 * child - 4) };
         let end = if child < keys { start.zip(number(page, ends + 4 * child)) } else { None };
-        let end = end.and_then(|(start, end)| page.get(start..end)).map(<[u8]>::to_vec);
-        if let Some((checksum, page)) = checksum.zip(number_of) {
-            found.push((Root { page, checksum }, end));
-        }
-    }
-    found
+        end.and_then(|(start, end)| page.get(start..end)).map(<[u8]>::to_vec)
+    };
+    roots(page, keys).enumerate().map(|(child, root)| (root, last_key(child))).collect()
+}
+
+/// The same without the keys, as far as the page goes.
+pub(super) fn roots(page: &[u8], keys: usize) -> impl Iterator<Item = Root> {
+    (0..=keys).map_while(move |child| {
+        let checksum = bytes(page, 8 + 16 * child).map(u128::from_le_bytes)?;
+        let number = bytes(page, 8 + 16 * (keys + 1) + 8 * child).map(u64::from_le_bytes)?;
+        Some(Root { page: number, checksum })
+    })
 }
 
 /// Whether the page is what redb wrote.
 pub(super) fn is_sound(page: &[u8], checksum: u128) -> bool {
     let end = || {
-        let (tree, count) = (Tree::of_bytes(), count(page)?);
+        let count = count(page)?;
         match *page.first()? {
-            LEAF => tree.values(page, count)?.last().map(|(_, end)| *end),
-            BRANCH => tree.branch_end(page, count),
+            // Where the last value ends: before it are four bytes, and the ends of the keys and of the other values.
+            LEAF if count > 0 => number(page, 8 * count),
+            BRANCH => Tree::of_bytes().branch_end(page, count),
             _ => None,
         }
     };

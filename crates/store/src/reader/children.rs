@@ -22,6 +22,10 @@ impl Reader<'_> {
         let mut last = None;
         self.read.scan(KeyRange::half_open(&start, &end).reversed(), &mut |key, value| {
             last = RunView::read(key, value)?.ids().next_back();
+            if let (Some(memo), Some(last)) = (self.memo(), last) {
+                // What comes to the end is put right behind it.
+                memo.keep_last(last, key, value);
+            }
             Ok(ControlFlow::Break(()))
         })?;
         Ok(last)

@@ -1,9 +1,10 @@
 //! What a write has read: its decisions ask for the same few blocks and their neighbours again and again.
 //!
-//! It holds what the rows say. The write takes out what it changes when it writes it.
+//! It holds what the rows say, and where a block is whose run was read. The write takes out what it changes when it writes it.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use leafbase_model::{BlockId, DocumentId, IdMap, Result};
 
@@ -140,6 +141,14 @@ impl Memo {
             runs.push((key.to_owned(), value.to_owned()));
         }
         self.last.set((at, 0));
+    }
+
+    /// Keeps the run under `key`, whose checksum holds, and where its block `last` is.
+    pub(super) fn keep_last(&self, last: BlockId, key: &[u8], value: &[u8]) {
+        if let Some((document, parent, order)) = keyspaces::read_run(key) {
+            self.places.borrow_mut().insert(last, Place { document, parent, order: Arc::from(order) });
+            self.keep_run(key, value);
+        }
     }
 
     /// Keys and values of the runs kept.

@@ -113,7 +113,11 @@ impl SpaceTransaction<'_> {
         self.find(&place, after).map(Some)
     }
 
+    /// The document was touched, so that its root is there.
     pub(super) fn check_parent_block(&self, slot: &Slot) -> Result<()> {
+        if slot.parent == slot.document.root() {
+            return Ok(());
+        }
         let place = self.places.get(&*self.rows, &self.memo, slot.parent)?.ok_or_else(|| missing("the parent"))?;
         if place.document == slot.document { Ok(()) } else { Err(conflict("the parent is in another document")) }
     }

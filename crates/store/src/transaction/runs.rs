@@ -108,13 +108,31 @@ impl Runs {
 
     /// The first run of `range` by staged and stored keys, or the last one if it is reversed; loaded.
     fn nearest(&mut self, source: &dyn Read, range: KeyRange<'_>) -> Result<Option<Vec<u8>>> {
+        let mut met = None;
+        let nearest =
+            self.nearest_key(source, range, |key, value| met = Some((key.to_owned(), Run::read(key, value))))?;
+        if let Some((key, run)) = met.filter(|(key, _)| nearest.as_ref() == Some(key)) {
+            self.staged.insert(key, Staged { run: run?, dirty: false });
+        }
+        Ok(nearest)
+    }
+
+    /// The key of it. One that is stored and not staged is handed to `visit` with its value.
+    fn nearest_key(
+        &self,
+        source: &dyn Read,
+        range: KeyRange<'_>,
+        mut visit: impl FnMut(&[u8], &[u8]),
+    ) -> Result<Option<Vec<u8>>> {
         if range.is_empty() {
             return Ok(None);
         }
         let mut stored: Option<Vec<u8>> = None;
-        source.scan(range, &mut |key, _| {
-            if self.staged.get(key).is_some_and(|staged| staged.run.is_empty()) {
-                return Ok(ControlFlow::Continue(()));
+        source.scan(range, &mut |key, value| {
+            match self.staged.get(key) {
+                Some(staged) if staged.run.is_empty() => return Ok(ControlFlow::Continue(())),
+                Some(_) => {}
+                None => visit(key, value),
             }
             stored = Some(key.to_owned());
             Ok(ControlFlow::Break(()))
@@ -122,21 +140,20 @@ impl Runs {
         let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
         let mut staged = self.staged.range::<[u8], _>(bounds).filter(|(_, staged)| !staged.run.is_empty());
         let staged = if range.reverse { staged.next_back() } else { staged.next() }.map(|(key, _)| key.clone());
-        let nearest = match (stored, staged) {
+        Ok(match (stored, staged) {
             (Some(stored), Some(staged)) => Some(if range.reverse { stored.max(staged) } else { stored.min(staged) }),
             (stored, staged) => stored.or(staged),
-        };
-        if let Some(key) = &nearest {
-            self.load(source, key)?;
-        }
-        Ok(nearest)
+        })
     }
 
     /// The run right after `key`, of the same parent.
     fn next(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let Siblings { document, parent } = Siblings::of_key(key)?;
-        let end = keyspaces::end_of(keyspaces::parent_runs(document, parent));
-        self.nearest(source, KeyRange { lower: Bound::Excluded(key), ..KeyRange::half_open(key, &end) })
+        self.nearest(source, behind(key, &end_of_parent(key)?))
+    }
+
+    /// The key of it.
+    fn next_key(&self, source: &dyn Read, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.nearest_key(source, behind(key, &end_of_parent(key)?), |_, _| ())
     }
 
     /// The run right before `key`, of the same parent.
@@ -295,7 +312,7 @@ impl Runs {
             return Ok(());
         }
         let siblings = Siblings::of_key(key)?;
-        let next = self.next(source, key)?;
+        let next = self.next_key(source, key)?;
         let pieces = self.change(key)?.cut();
         let orders = order_keys(Some(order_of(key)), next.as_deref().map(order_of), pieces.len())?;
         for (order, run) in orders.into_iter().zip(pieces) {
@@ -383,6 +400,17 @@ impl Runs {
         }
         Ok(keys)
     }
+}
+
+/// What comes after `key`, up to `end`.
+fn behind<'k>(key: &'k [u8], end: &'k [u8]) -> KeyRange<'k> {
+    KeyRange { lower: Bound::Excluded(key), ..KeyRange::half_open(key, end) }
+}
+
+/// Where the runs of the same parent end.
+fn end_of_parent(key: &[u8]) -> Result<[u8; 33]> {
+    let Siblings { document, parent } = Siblings::of_key(key)?;
+    Ok(keyspaces::end_of(keyspaces::parent_runs(document, parent)))
 }
 
 /// How many of the first entries fit into `run`.
