@@ -13,6 +13,7 @@ mod edits;
 mod failure;
 mod fixed;
 mod gate;
+mod gathered;
 mod group;
 mod guard;
 #[cfg(feature = "testkit")]
