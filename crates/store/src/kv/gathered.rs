@@ -119,7 +119,7 @@ mod tests {
         let mut newer = page(40).1;
         newer.fill(41);
         assert!(gathered.take(page(40).0, &newer), "what was written last counts");
-        assert!(!gathered.take(0, &[0; 320]) && !gathered.take(100, &page(1).1) && !gathered.take(0, &[0; LONG]));
+        assert!(!gathered.take(0, &[0; 320]) && !gathered.take(100, &page(1).1) && !gathered.take(0, &vec![0; LONG]));
         assert_eq!(gathered.first_within(page(18).0..page(19).0), Some(WINDOW_BYTES));
         assert_eq!(gathered.first_within(page(48).0..page(60).0), None);
         let mut calls = Vec::new();
