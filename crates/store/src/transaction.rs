@@ -61,6 +61,7 @@ pub struct SpaceTransaction<'a> {
     commented: Vec<DocumentId>,
     log: Log,
     edits: Vec<Edit>,
+    earlier: Vec<Edit>,
     failed: bool,
 }
 
@@ -95,8 +96,20 @@ impl<'a> SpaceTransaction<'a> {
             commented: Vec::new(),
             log: Log::default(),
             edits: Vec::new(),
+            earlier: Vec::new(),
             failed: false,
         }
+    }
+
+    /// The same write, run again: these are the edits of the run before, of which nothing is there.
+    pub(crate) fn after(self, earlier: Vec<Edit>) -> Self {
+        Self { earlier, ..self }
+    }
+
+    /// The edits that this write had applied when it was run before, in vain: who made them of something need not have kept that. None if it
+    /// was not, or came to no end.
+    pub fn take_earlier(&mut self) -> Vec<Edit> {
+        std::mem::take(&mut self.earlier)
     }
 
     /// Reads of the state as the edits applied so far left it.
