@@ -2,7 +2,8 @@
 
 use leafbase_model::{
     BlockData, BlockDraft, BlockId, CreateDocuments, Day, DeleteDocuments, Destination, Document, DocumentId,
-    DocumentRecord, Error, Items, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
+    DocumentRecord, Edit, Error, ErrorKind, Items, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes, Result,
+    Timestamp,
 };
 use leafbase_store::{DocumentQuery, Order, Reader, Span, Within};
 use leafbase_tree_ops as ops;
@@ -60,7 +61,7 @@ impl Connection<Full> {
     pub fn create_document_of(&self, page: BlockDraft, destination: impl Into<Destination>) -> Result<Document> {
         let destination = destination.into();
         let page = self.root_of(page, destination)?;
-        let made = self.create_pages(&[page], destination)?;
+        let made = self.create_pages(vec![page], destination)?;
         made.into_iter().next().ok_or_else(|| Error::validation("a document needs a root"))
     }
 
@@ -83,7 +84,7 @@ impl Connection<Full> {
     pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
         let CreateDocuments { documents, destination } = request;
         let pages = self.roots_of(documents, destination)?;
-        self.create_pages(&pages, destination).map(Items)
+        self.create_pages(pages, destination).map(Items)
     }
 
     /// Puts documents into the trash, daily notes too, and gives back the IDs asked for. The day of a daily note is free then.
@@ -226,14 +227,23 @@ impl Connection<Full> {
     }
 
     /// Makes documents of pages that were made ready.
-    fn create_pages(&self, pages: &[BlockDraft], destination: Destination) -> Result<Vec<Document>> {
-        let (records, _) = self.write(|writing| {
+    fn create_pages(&self, pages: Vec<BlockDraft>, destination: Destination) -> Result<Vec<Document>> {
+        let (count, mut pages) = (pages.len(), Some(pages));
+        let (made, _) = self.write(|writing| {
             check_destination(writing.transaction.reader()?, destination)?;
-            let made = pages.iter().map(|page| create(writing, page.clone(), destination.into(), None));
-            made.collect::<Result<Vec<_>>>()
+            let mut edits = writing.transaction.take_earlier();
+            if edits.is_empty() && count > 0 {
+                // Blocks are made of the pages themselves. A write that is run again has them as edits; only one that failed then has neither.
+                let again = || Error::new(ErrorKind::Storage, "a write that this one built on failed: try again");
+                for page in pages.take().ok_or_else(again)? {
+                    edits.extend(ops::create_document(&writing.context, page, destination.into(), None)?.edits);
+                }
+            }
+            let made: Vec<_> = edits.iter().filter_map(made_by).collect();
+            writing.apply(edits)?;
+            Ok(made)
         })?;
-        let titles = pages.iter().map(|page| page.data.markdown.clone());
-        Ok(records.into_iter().zip(titles).map(|(record, title)| self.created(record, title)).collect())
+        Ok(made.into_iter().map(|(record, title)| self.created(record, title)).collect())
     }
 
     /// A new document as the reply shows it.
@@ -334,6 +344,12 @@ fn old_trash(reader: Reader<'_>, days: u32, now: Timestamp) -> Result<Vec<Docume
     };
     let (found, _) = find(reader, &query, None, usize::MAX)?;
     Ok(found.into_iter().map(|record| record.id).collect())
+}
+
+/// The document that `edit` makes, and its title.
+fn made_by(edit: &Edit) -> Option<(DocumentRecord, String)> {
+    let Edit::CreateDocument { record, forest } = edit else { return None };
+    Some((record.clone(), forest.0.first()?.block.data.markdown.clone()))
 }
 
 /// Makes a document from `page`, which was made ready.

@@ -129,7 +129,8 @@ fn check_rendered(data: &BlockData, limits: &Limits) -> Result<()> {
 /// Divides a text at its blank lines, and brings all of it into the canonical form.
 fn settle(data: &mut BlockData) -> Vec<BlockData> {
     let mut further = Vec::new();
-    if matches!(data.kind, BlockKind::Text(_)) && data.markdown.contains(['\n', '\r']) {
+    let has = |byte: u8| data.markdown.as_bytes().contains(&byte);
+    if matches!(data.kind, BlockKind::Text(_)) && (has(b'\n') || has(b'\r')) {
         let mut parts = markdown::split_paragraphs(std::mem::replace(data, BlockData::text(""))).into_iter();
         *data = parts.next().unwrap_or_else(|| BlockData::text(""));
         further.extend(parts);

@@ -85,7 +85,7 @@ impl BlockData {
             (None, true) => return Err(Error::validation("is missing, though listStyle is task").at("taskInfo")),
             _ => {}
         }
-        let longest = if self.kind == BlockKind::Table { limits.block_raw } else { limits.block_text };
+        let longest = if matches!(self.kind, BlockKind::Table) { limits.block_raw } else { limits.block_text };
         bytes_at_most("bytes of a block's text", longest, &self.markdown).map_err(|error| error.at("markdown"))?;
         if matches!(self.kind, BlockKind::Page(_) | BlockKind::CollectionItem { .. } | BlockKind::Collection) {
             let characters = self.markdown.chars().count();

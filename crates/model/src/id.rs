@@ -1,5 +1,6 @@
 //! Typed IDs: 16 bytes, written as 26 characters of Crockford base 32 (ULID).
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -50,8 +51,21 @@ fn read_text(text: &str) -> Option<[u8; 16]> {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
         pub struct $name([u8; 16]);
+
+        /// As numbers, which compare like their bytes, but at once.
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> Ordering {
+                u128::from_be_bytes(self.0).cmp(&u128::from_be_bytes(other.0))
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
 
         impl $name {
             /// The ID that nothing bears. A malformed ID in a request reads as this one, so that it is not found, like any other unknown ID.

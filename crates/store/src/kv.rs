@@ -13,6 +13,7 @@ mod edits;
 mod failure;
 mod fixed;
 mod gate;
+mod gathered;
 mod group;
 mod guard;
 #[cfg(feature = "testkit")]
@@ -29,6 +30,8 @@ mod page_fill;
 mod recovery;
 mod redb_store;
 mod rewrite;
+mod row;
+mod rows;
 mod structure;
 mod tracked;
 mod view;
@@ -43,6 +46,7 @@ pub use options::OpenOptions;
 pub(crate) use page_fill::PageFill;
 pub use redb_store::RedbStore;
 pub(crate) use redb_store::{Verify, create_store_file};
+pub use rows::Rows;
 pub(crate) use structure::Slot;
 pub(crate) use wreck::{FileBytes, Wreck};
 
@@ -130,6 +134,20 @@ pub trait Transaction: Read {
     /// # Errors
     /// What the engine reports.
     fn delete(&mut self, key: &[u8]) -> Result<()>;
+
+    /// Puts and deletes `rows`, one after the other; fastest where their keys ascend.
+    ///
+    /// # Errors
+    /// What the engine reports.
+    fn put_all(&mut self, rows: &Rows) -> Result<()> {
+        for (key, value) in rows.iter() {
+            match value {
+                Some(value) => self.put(key, value)?,
+                None => self.delete(key)?,
+            }
+        }
+        Ok(())
+    }
 
     /// Removes every key from `lower` on, up to but without `upper`.
     ///

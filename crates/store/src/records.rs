@@ -8,6 +8,7 @@ use leafbase_model::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::keyspaces::{self, Row};
+use crate::kv::Rows;
 use crate::msgpack::{Fault, Unpack, Unpacked};
 
 pub(crate) mod asset;
@@ -32,13 +33,24 @@ fn checksum(key: &[u8], value: &[u8]) -> [u8; CHECKSUM_BYTES] {
     xxh3_64_with_seed(value, xxh3_64(key)).to_be_bytes()
 }
 
-/// The record under `key` whose body `write` appends, made in `value`.
+/// Appends the record under `key` whose body `write` appends.
+pub(crate) fn append(key: &[u8], out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.push(VERSION);
+    write(out);
+    let checksum = checksum(key, out.get(start..).unwrap_or_default());
+    out.extend_from_slice(&checksum);
+}
+
+/// The same, made in `value`.
 pub(crate) fn seal_into(key: &[u8], value: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     value.clear();
-    value.push(VERSION);
-    write(value);
-    let checksum = checksum(key, value);
-    value.extend_from_slice(&checksum);
+    append(key, value, write);
+}
+
+/// Adds the record under `key` whose body `write` appends.
+pub(crate) fn put(rows: &mut Rows, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
+    rows.put(key, |out| append(key, out, write));
 }
 
 /// The record under `key` whose body `write` appends.

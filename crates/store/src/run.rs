@@ -286,7 +286,13 @@ impl Run {
 
     /// The value under `key`, made in `value`.
     pub(crate) fn seal_into(&self, key: &[u8], value: &mut Vec<u8>) {
-        records::seal_into(key, value, |out| {
+        value.clear();
+        self.append_sealed(key, value);
+    }
+
+    /// Appends the value under `key`.
+    pub(crate) fn append_sealed(&self, key: &[u8], value: &mut Vec<u8>) {
+        records::append(key, value, |out| {
             out.reserve(self.bytes());
             out.extend_from_slice(&u16::try_from(self.ids.len()).unwrap_or(u16::MAX).to_be_bytes());
             for id in &self.ids {

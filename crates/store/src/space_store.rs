@@ -171,9 +171,11 @@ impl SpaceStore {
         stamp: &Stamp,
         mut decide: impl FnMut(&mut SpaceTransaction<'_>) -> Result<T>,
     ) -> Result<Written<T>> {
-        let (mut written, mut committing) = (None, None);
+        let (mut written, mut committing) = (None::<Written<T>>, None);
         self.store.write(options, &mut |rows| {
-            let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp);
+            let earlier =
+                written.take().and_then(|written| written.change).map_or_else(Vec::new, |change| change.edits);
+            let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp).after(earlier);
             let value = decide(&mut transaction)?;
             let Finished { change, changed } = transaction.finish()?;
             committing = Some(self.lookups.begin_commit(&changed));

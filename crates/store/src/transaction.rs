@@ -10,7 +10,7 @@ use leafbase_model::{BlockData, BlockId, Change, DocumentId, Edit, Error, ErrorK
 
 use crate::edges::Extractor;
 use crate::keyspaces;
-use crate::kv::Transaction;
+use crate::kv::{Rows, Transaction};
 use crate::lookup_cache::Changed;
 use crate::reader::memo::Memo;
 use crate::reader::{Known, Reader, links, totals};
@@ -61,6 +61,7 @@ pub struct SpaceTransaction<'a> {
     commented: Vec<DocumentId>,
     log: Log,
     edits: Vec<Edit>,
+    earlier: Vec<Edit>,
     failed: bool,
 }
 
@@ -95,8 +96,20 @@ impl<'a> SpaceTransaction<'a> {
             commented: Vec::new(),
             log: Log::default(),
             edits: Vec::new(),
+            earlier: Vec::new(),
             failed: false,
         }
+    }
+
+    /// The same write, run again: these are the edits of the run before, of which nothing is there.
+    pub(crate) fn after(self, earlier: Vec<Edit>) -> Self {
+        Self { earlier, ..self }
+    }
+
+    /// The edits that this write had applied when it was run before, in vain: who made them of something need not have kept that. None if it
+    /// was not, or came to no end.
+    pub fn take_earlier(&mut self) -> Vec<Edit> {
+        std::mem::take(&mut self.earlier)
     }
 
     /// Reads of the state as the edits applied so far left it.
@@ -168,13 +181,15 @@ impl<'a> SpaceTransaction<'a> {
         self.memo.forget_runs();
         self.places.flush(self.rows, &mut self.memo)?;
         self.documents.flush(self.rows, &mut self.memo)?;
+        let mut edges = Rows::default();
         for (key, is_there) in std::mem::take(&mut self.edges) {
             if is_there {
-                self.rows.put(&key, &records::seal_empty(&key))?;
+                records::put(&mut edges, &key, |_| ());
             } else {
-                self.rows.delete(&key)?;
+                edges.delete(&key);
             }
         }
+        edges.write_to(self.rows)?;
         self.tasks.flush(self.rows)?;
         self.collections.flush(self.rows)
     }
@@ -191,8 +206,7 @@ impl<'a> SpaceTransaction<'a> {
         let sequence = totals.sequence + 1;
         put_totals(self.rows, Totals { sequence, ..totals })?;
         let documents = self.documents.touched();
-        let body = self.log.body(self.stamp, &documents);
-        self.put_change(sequence, &body)?;
+        put_change(self.rows, sequence, self.log.body(self.stamp, &documents))?;
         let change = Change { sequence, stamp: self.stamp.clone(), documents, edits: self.edits };
         Ok(Finished { change: Some(change), changed })
     }
@@ -200,21 +214,6 @@ impl<'a> SpaceTransaction<'a> {
     /// Writes all that is left to write, and no row of the change log: for a copy that has the log of its source.
     pub(crate) fn finish_without_change(mut self) -> Result<()> {
         self.flush()
-    }
-
-    fn put_change(&mut self, sequence: u64, body: &[u8]) -> Result<()> {
-        let parts = body.len().div_ceil(PART_BYTES);
-        let count = u32::try_from(parts).ok().filter(|count| count & keyspaces::PACKED == 0);
-        let count = count.ok_or_else(|| Error::limit("parts of a change", keyspaces::PACKED - 1, parts))?;
-        for (part, bytes) in (0..count).zip(body.chunks(PART_BYTES)) {
-            let key = keyspaces::change_part(sequence, part);
-            let value = records::seal(&key, |out| {
-                out.extend_from_slice(&count.to_be_bytes());
-                out.extend_from_slice(bytes);
-            });
-            self.rows.put(&key, &value)?;
-        }
-        Ok(())
     }
 
     /// Stages what follows from a block of `document`, which was touched, that says `after` where it said `before`: its edges,
@@ -234,6 +233,29 @@ impl<'a> SpaceTransaction<'a> {
             }
         }
     }
+}
+
+/// Writes the row of a change in parts. Its body is `head` and, behind that, `tail`.
+fn put_change(rows: &mut dyn Transaction, sequence: u64, (head, tail): (Vec<u8>, &[u8])) -> Result<()> {
+    let length = head.len() + tail.len();
+    let parts = length.div_ceil(PART_BYTES);
+    let count = u32::try_from(parts).ok().filter(|count| count & keyspaces::PACKED == 0);
+    let count = count.ok_or_else(|| Error::limit("parts of a change", keyspaces::PACKED - 1, parts))?;
+    let mut written = Rows::with_room(parts, length.min(PART_BYTES) + 32);
+    for (part, start) in (0..count).zip((0..length).step_by(PART_BYTES)) {
+        let key = keyspaces::change_part(sequence, part);
+        let end = (start + PART_BYTES).min(length);
+        let behind = |at: usize| at.saturating_sub(head.len());
+        records::put(&mut written, &key, |out| {
+            out.extend_from_slice(&count.to_be_bytes());
+            out.extend_from_slice(head.get(start..end.min(head.len())).unwrap_or_default());
+            out.extend_from_slice(tail.get(behind(start)..behind(end)).unwrap_or_default());
+        });
+        if written.is_full() {
+            written.write_to(rows)?;
+        }
+    }
+    written.write_to(rows)
 }
 
 /// An edit names what is not there.

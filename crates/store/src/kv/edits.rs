@@ -3,15 +3,13 @@
 //! A copy costs nothing, so each snapshot keeps its own version. A write copies the nodes above what it changes, each once, and those of keys that lie
 //! side by side are the same. Nothing is ever taken out: an edit that removes a row stays until a commit begins anew.
 
+use std::iter;
+use std::mem;
 use std::ops::Bound;
 use std::slice;
 use std::sync::Arc;
 
-/// A key or a value, shared between the versions of [`Edits`].
-pub(super) type Bytes = Arc<[u8]>;
-
-/// A key, and a value or nothing where the key is to be removed.
-type Entry = (Bytes, Option<Bytes>);
+pub(super) use super::row::Row;
 
 /// The most entries of a node. More make longer copies where a write changes single keys, fewer make more nodes.
 const MOST: usize = 32;
@@ -25,14 +23,14 @@ pub(super) struct Edits {
 
 #[derive(Debug)]
 enum Node {
-    Leaf(Vec<Entry>),
+    Leaf(Vec<Row>),
     Branch(Vec<Child>),
 }
 
 #[derive(Clone, Debug)]
 struct Child {
-    /// All keys below are this one or later ones; but the first child has what is before it, too.
-    from: Bytes,
+    /// All keys below are its key or later ones; but the first child has what is before it, too.
+    from: Row,
     node: Arc<Node>,
 }
 
@@ -46,7 +44,7 @@ impl Default for Node {
 impl Clone for Node {
     fn clone(&self) -> Self {
         match self {
-            Self::Leaf(entries) => Self::Leaf(copied(entries)),
+            Self::Leaf(rows) => Self::Leaf(copied(rows)),
             Self::Branch(children) => Self::Branch(copied(children)),
         }
     }
@@ -58,64 +56,132 @@ fn copied<T: Clone>(all: &[T]) -> Vec<T> {
     copy
 }
 
-/// What came of an entry that was put into a node.
-struct Put {
-    is_new: bool,
-    /// What did not fit goes right behind the node.
-    split: Option<Child>,
-}
-
 /// Takes the upper part off a node that has become too large. Where `at`, the last change, is at its end that is little: what is put in in order
 /// leaves full nodes behind.
-fn split_off<T>(all: &mut Vec<T>, at: usize) -> Option<Vec<T>> {
-    if all.len() <= MOST {
-        return None;
-    }
+fn split_off<T>(all: &mut Vec<T>, at: usize) -> Vec<T> {
     let kept = if at + 1 == all.len() { at } else { all.len() / 2 };
     let mut upper = Vec::with_capacity(MOST + 1);
     upper.extend(all.drain(kept.min(all.len())..));
-    Some(upper)
+    upper
 }
 
 /// Which child has `key`.
 fn child_with(children: &[Child], key: &[u8]) -> usize {
-    children.partition_point(|child| *child.from <= *key).saturating_sub(1)
+    children.partition_point(|child| child.from.key() <= key).saturating_sub(1)
+}
+
+fn leaf(rows: Vec<Row>) -> Option<Child> {
+    let from = rows.first()?.clone();
+    Some(Child { from, node: Arc::new(Node::Leaf(rows)) })
+}
+
+fn branch(children: Vec<Child>) -> Option<Child> {
+    let from = children.first()?.from.clone();
+    Some(Child { from, node: Arc::new(Node::Branch(children)) })
+}
+
+/// What came of rows that were put into a node.
+#[derive(Default)]
+struct Put {
+    added: usize,
+    /// What did not fit goes right behind the node.
+    behind: Vec<Child>,
 }
 
 impl Node {
-    /// No deeper than the tree, whose height is the logarithm of what it holds.
-    fn put(self: &mut Arc<Self>, key: Bytes, value: Option<Bytes>) -> Put {
+    /// Puts in those of `rows`, which ascend, that come before `end`: the first one does. No deeper than the tree, whose height is the
+    /// logarithm of what it holds.
+    fn put(self: &mut Arc<Self>, rows: &mut &[Row], end: Option<&Row>) -> Put {
         match Arc::make_mut(self) {
-            Self::Leaf(entries) => match entries.binary_search_by(|(other, _)| (**other).cmp(&*key)) {
-                Ok(at) => {
-                    if let Some((_, before)) = entries.get_mut(at) {
-                        *before = value;
-                    }
-                    Put { is_new: false, split: None }
-                }
-                Err(at) => {
-                    entries.insert(at, (key, value));
-                    let upper = split_off(entries, at);
-                    let from = |upper: &Vec<Entry>| upper.first().map(|(key, _)| Arc::clone(key));
-                    let split =
-                        upper.and_then(|upper| Some(Child { from: from(&upper)?, node: Arc::new(Self::Leaf(upper)) }));
-                    Put { is_new: true, split }
-                }
-            },
+            Self::Leaf(all) => put_into_leaf(all, rows, end),
             Self::Branch(children) => {
-                let at = child_with(children, &key);
-                let Some(child) = children.get_mut(at) else { return Put { is_new: false, split: None } };
-                let Put { is_new, split } = child.node.put(key, value);
-                let Some(split) = split else { return Put { is_new, split: None } };
-                children.insert(at + 1, split);
-                let upper = split_off(children, at + 1);
-                let from = |upper: &Vec<Child>| upper.first().map(|child| Arc::clone(&child.from));
-                let split =
-                    upper.and_then(|upper| Some(Child { from: from(&upper)?, node: Arc::new(Self::Branch(upper)) }));
-                Put { is_new, split }
+                let (mut added, mut last) = (0, 0);
+                while let Some(row) = rows.first() {
+                    let at = child_with(children, row.key());
+                    let Some((with_key, others)) = children.split_at_mut_checked(at + 1) else { break };
+                    let Some(child) = with_key.last_mut() else { break };
+                    let put = child.node.put(rows, others.first().map(|next| &next.from).or(end));
+                    added += put.added;
+                    last = at + put.behind.len();
+                    if !put.behind.is_empty() {
+                        let behind = at + 1;
+                        children.splice(behind..behind, put.behind);
+                    }
+                    if is_beyond(rows, end) {
+                        break;
+                    }
+                }
+                Put { added, behind: cut(children, last) }
             }
         }
     }
+}
+
+/// Whether none of `rows` comes before `end`.
+fn is_beyond(rows: &[Row], end: Option<&Row>) -> bool {
+    match (rows.first(), end) {
+        (Some(row), Some(end)) => row.key() >= end.key(),
+        (first, _) => first.is_none(),
+    }
+}
+
+fn put_into_leaf(all: &mut Vec<Row>, rows: &mut &[Row], end: Option<&Row>) -> Put {
+    let mut added = 0;
+    // Leaves that are done, and those whose turn is still to come, the next one last.
+    let (mut done, mut waiting): (Vec<Vec<Row>>, Vec<Vec<Row>>) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while let Some((row, others)) = rows.split_first() {
+        *rows = others;
+        while let Some(next) = waiting.pop_if(|next| next.first().is_some_and(|first| first.key() <= row.key())) {
+            done.push(mem::replace(all, next));
+            at = 0;
+        }
+        let left = all.get(at..).unwrap_or_default();
+        match left.binary_search_by(|other| other.key().cmp(row.key())) {
+            Ok(passed) => {
+                at += passed;
+                if let Some(before) = all.get_mut(at) {
+                    *before = row.clone();
+                }
+            }
+            Err(passed) => {
+                at += passed;
+                all.insert(at, row.clone());
+                added += 1;
+                if all.len() > MOST {
+                    waiting.push(split_off(all, at));
+                }
+            }
+        }
+        at = (at + 1).min(all.len());
+        if is_beyond(rows, end) {
+            break;
+        }
+    }
+    if done.is_empty() && waiting.is_empty() {
+        return Put { added, behind: Vec::new() };
+    }
+    done.push(mem::take(all));
+    done.extend(waiting.into_iter().rev());
+    let mut leaves = done.into_iter();
+    *all = leaves.next().unwrap_or_default();
+    Put { added, behind: leaves.filter_map(leaf).collect() }
+}
+
+/// Takes off a branch what is too much for it, in branches of their own. They are full where the last change, `at`, is at the end.
+fn cut(children: &mut Vec<Child>, at: usize) -> Vec<Child> {
+    if children.len() <= MOST {
+        return Vec::new();
+    }
+    let parts = children.len().div_ceil(MOST);
+    let each = if at + 1 == children.len() { MOST } else { children.len().div_ceil(parts) };
+    let mut left = children.drain(each..);
+    let next = || {
+        let mut part = Vec::with_capacity(MOST + 1);
+        part.extend(left.by_ref().take(each));
+        branch(part)
+    };
+    iter::from_fn(next).collect()
 }
 
 impl Edits {
@@ -129,31 +195,38 @@ impl Edits {
     }
 
     /// What is to become of `key`, if it is edited.
-    pub(super) fn get(&self, key: &[u8]) -> Option<&Option<Bytes>> {
-        self.get_key_value(key).map(|(_, value)| value)
-    }
-
-    /// The same with the key.
-    pub(super) fn get_key_value(&self, key: &[u8]) -> Option<(&Bytes, &Option<Bytes>)> {
+    pub(super) fn get(&self, key: &[u8]) -> Option<&Row> {
         let mut node = &self.root;
         loop {
             match &**node {
                 Node::Branch(children) => node = &children.get(child_with(children, key))?.node,
-                Node::Leaf(entries) => {
-                    let at = entries.binary_search_by(|(other, _)| (**other).cmp(key)).ok()?;
-                    return entries.get(at).map(|(key, value)| (key, value));
+                Node::Leaf(rows) => {
+                    let at = rows.binary_search_by(|other| other.key().cmp(key)).ok()?;
+                    return rows.get(at);
                 }
             }
         }
     }
 
-    /// Sets what is to become of `key`, whatever that was before.
-    pub(super) fn insert_mut(&mut self, key: Bytes, value: Option<Bytes>) {
-        let Put { is_new, split } = self.root.put(key, value);
-        self.size += usize::from(is_new);
-        if let Some(split) = split {
-            let lower = Child { from: Arc::from(&[][..]), node: std::mem::take(&mut self.root) };
-            self.root = Arc::new(Node::Branch(vec![lower, split]));
+    /// Sets what is to become of a key, whatever that was before.
+    pub(super) fn insert(&mut self, row: &Row) {
+        self.insert_all(slice::from_ref(row));
+    }
+
+    /// The same for several, whose keys ascend: each node is sought and copied once.
+    pub(super) fn insert_all(&mut self, mut rows: &[Row]) {
+        if rows.is_empty() {
+            return;
+        }
+        let Put { added, mut behind } = self.root.put(&mut rows, None);
+        self.size += added;
+        while !behind.is_empty() {
+            let mut level = Vec::with_capacity(MOST + 1);
+            level.push(Child { from: Row::default(), node: mem::take(&mut self.root) });
+            level.append(&mut behind);
+            let last = level.len() - 1;
+            behind = cut(&mut level, last);
+            self.root = Arc::new(Node::Branch(level));
         }
     }
 
@@ -163,8 +236,8 @@ impl Edits {
     }
 
     #[cfg(test)]
-    pub(super) fn keys(&self) -> impl Iterator<Item = &Bytes> {
-        self.iter().map(|(key, _)| key)
+    pub(super) fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.iter().map(Row::key)
     }
 
     /// Those within these bounds by key, or the last one first.
@@ -198,11 +271,11 @@ impl Edits {
                     let Some(child) = children.get(at) else { return iter };
                     node = &child.node;
                 }
-                Node::Leaf(entries) => {
+                Node::Leaf(rows) => {
                     let part = if reverse {
-                        entries.get(..entries.partition_point(|(key, _)| is_within(key)))
+                        rows.get(..rows.partition_point(|row| is_within(row.key())))
                     } else {
-                        entries.get(entries.partition_point(|(key, _)| is_before(key))..)
+                        rows.get(rows.partition_point(|row| is_before(row.key()))..)
                     };
                     iter.leaf = part.unwrap_or_default().iter();
                     return iter;
@@ -213,7 +286,7 @@ impl Edits {
 }
 
 impl<'e> IntoIterator for &'e Edits {
-    type Item = (&'e Bytes, &'e Option<Bytes>);
+    type Item = &'e Row;
     type IntoIter = Iter<'e>;
 
     fn into_iter(self) -> Iter<'e> {
@@ -225,7 +298,7 @@ impl<'e> IntoIterator for &'e Edits {
 pub(super) struct Iter<'e> {
     /// Of each node above the leaf the children that are still to come.
     path: Vec<slice::Iter<'e, Child>>,
-    leaf: slice::Iter<'e, Entry>,
+    leaf: slice::Iter<'e, Row>,
     /// Where it ends.
     far: Bound<&'e [u8]>,
     reverse: bool,
@@ -240,8 +313,8 @@ impl<'e> Iter<'e> {
     fn descend(&mut self, mut node: &'e Arc<Node>) {
         loop {
             match &**node {
-                Node::Leaf(entries) => {
-                    self.leaf = entries.iter();
+                Node::Leaf(rows) => {
+                    self.leaf = rows.iter();
                     return;
                 }
                 Node::Branch(children) => {
@@ -266,18 +339,18 @@ impl<'e> Iter<'e> {
 }
 
 impl<'e> Iterator for Iter<'e> {
-    type Item = (&'e Bytes, &'e Option<Bytes>);
+    type Item = &'e Row;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let next = if self.reverse { self.leaf.next_back() } else { self.leaf.next() };
-            if let Some((key, value)) = next {
-                if self.is_beyond(key) {
+            if let Some(row) = next {
+                if self.is_beyond(row.key()) {
                     self.leaf = [].iter();
                     self.path.clear();
                     return None;
                 }
-                return Some((key, value));
+                return Some(row);
             }
             let children = self.path.last_mut()?;
             let child = if self.reverse { children.next_back() } else { children.next() };
@@ -290,107 +363,4 @@ impl<'e> Iterator for Iter<'e> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    type Model = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
-
-    fn bytes(number: u16) -> Vec<u8> {
-        number.to_be_bytes()[usize::from(number < 256)..].to_vec()
-    }
-
-    fn shown<'e>(entries: impl Iterator<Item = (&'e Bytes, &'e Option<Bytes>)>) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
-        entries.map(|(key, value)| (key.to_vec(), value.as_ref().map(|value| value.to_vec()))).collect()
-    }
-
-    fn is_above(bounds: (&Bound<Vec<u8>>, &Bound<Vec<u8>>), key: &[u8]) -> bool {
-        let lower = match bounds.0 {
-            Bound::Unbounded => true,
-            Bound::Included(lower) => key >= lower.as_slice(),
-            Bound::Excluded(lower) => key > lower.as_slice(),
-        };
-        lower
-            && match bounds.1 {
-                Bound::Unbounded => true,
-                Bound::Included(upper) => key <= upper.as_slice(),
-                Bound::Excluded(upper) => key < upper.as_slice(),
-            }
-    }
-
-    fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
-        (0..3_u8, 0..2_100_u16).prop_map(|(kind, number)| match kind {
-            0 => Bound::Unbounded,
-            1 => Bound::Included(bytes(number)),
-            _ => Bound::Excluded(bytes(number)),
-        })
-    }
-
-    fn borrowed(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
-        bound.as_ref().map(Vec::as_slice)
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-
-        /// Stretches of keys are put in upwards or downwards; after each a version is kept, and every version goes on saying what it said.
-        #[test]
-        fn every_version_is_a_map_of_its_own(
-            stretches in prop::collection::vec((0..2_000_u16, 1..200_u16, any::<[bool; 2]>()), 1..16),
-            ranges in prop::collection::vec((bound(), bound()), 8),
-        ) {
-            let (mut edits, mut model) = (Edits::default(), Model::new());
-            let mut versions = vec![(edits.clone(), model.clone())];
-            for (round, (first, count, [upwards, puts])) in (0_u8..).zip(stretches) {
-                for step in 0..count {
-                    let number = if upwards { first.saturating_add(step) } else { first.saturating_sub(step) };
-                    let value = puts.then(|| vec![round]);
-                    edits.insert_mut(bytes(number).into(), value.clone().map(Bytes::from));
-                    model.insert(bytes(number), value);
-                }
-                versions.push((edits.clone(), model.clone()));
-            }
-            for (edits, model) in &versions {
-                prop_assert_eq!((edits.size(), edits.is_empty()), (model.len(), model.is_empty()));
-                let all: Vec<_> = model.clone().into_iter().collect();
-                prop_assert_eq!(shown(edits.iter()), all.clone());
-                for number in (0..2_200).step_by(7) {
-                    let found = edits.get(&bytes(number)).map(|value| value.as_ref().map(|value| value.to_vec()));
-                    prop_assert_eq!(found.as_ref(), model.get(&bytes(number)));
-                }
-                for (lower, upper) in &ranges {
-                    let mut expected = all.clone();
-                    expected.retain(|(key, _)| is_above((lower, upper), key));
-                    prop_assert_eq!(shown(edits.range(borrowed(lower), borrowed(upper), false)), expected.clone());
-                    expected.reverse();
-                    prop_assert_eq!(shown(edits.range(borrowed(lower), borrowed(upper), true)), expected);
-                }
-            }
-        }
-    }
-
-    fn nodes(node: &Node) -> usize {
-        match node {
-            Node::Leaf(entries) => {
-                assert!(entries.len() <= MOST);
-                1
-            }
-            Node::Branch(children) => {
-                assert!(children.len() <= MOST && children.len() > 1);
-                1 + children.iter().map(|child| nodes(&child.node)).sum::<usize>()
-            }
-        }
-    }
-
-    #[test]
-    fn what_comes_in_order_fills_its_nodes() {
-        let mut edits = Edits::default();
-        for number in 0..32_u16 * 32 * 32 {
-            edits.insert_mut(number.to_be_bytes()[..].into(), None);
-        }
-        assert!(nodes(&edits.root) <= 32 * 32 + 32 + 40, "{}", nodes(&edits.root));
-    }
-}
+mod tests;

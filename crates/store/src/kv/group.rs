@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use leafbase_model::{Error, ErrorKind, Result};
 
-use super::view::{Bytes, Edits};
+use super::view::{Edits, Row};
 
 /// Which part of the time that settling takes is waited for others, and how long at most.
 const PATIENCE: u32 = 4;
@@ -29,11 +29,9 @@ pub(super) struct Tip {
 
 impl Tip {
     /// The edits of `keys` in this one, over another one.
-    pub(super) fn laid_over(&self, mut below: Self, keys: &[Bytes]) -> Self {
-        for key in keys {
-            if let Some((key, edit)) = self.edits.get_key_value(key) {
-                below.edits.insert_mut(Arc::clone(key), edit.clone());
-            }
+    pub(super) fn laid_over(&self, mut below: Self, keys: &[Row]) -> Self {
+        for row in keys.iter().filter_map(|row| self.edits.get(row.key())) {
+            below.edits.insert(row);
         }
         below
     }
@@ -44,7 +42,7 @@ pub(super) struct Batch {
     /// What they made, with all below it.
     pub(super) tip: Tip,
     /// The keys that they put or removed, some of them more than once.
-    pub(super) keys: Vec<Bytes>,
+    pub(super) keys: Vec<Row>,
     /// Bytes that they put.
     pub(super) bytes: usize,
     /// Whether one of them has to survive the loss of power.
@@ -233,7 +231,7 @@ fn tell(ticket: &Ticket, outcome: Outcome) {
 pub(super) struct Made {
     /// All edits, those below included, of the commits of what is below.
     pub(super) tip: Tip,
-    pub(super) keys: Vec<Bytes>,
+    pub(super) keys: Vec<Row>,
     pub(super) bytes: usize,
 }
 

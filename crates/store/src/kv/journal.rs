@@ -16,7 +16,7 @@ use redb::StorageBackend;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::failure::from_io;
-use super::view::{Bytes, Edits};
+use super::view::{Edits, Row};
 
 /// The file grows by so many zeros at a time: to write over bytes that are there costs half of writing behind the end.
 const STEP: u64 = 256 << 10;
@@ -39,8 +39,8 @@ pub(super) struct Epoch {
 impl Epoch {
     /// The one that a commit of these edits begins.
     pub(super) fn after(self, edits: &Edits) -> Self {
-        let seeded = |salt, bytes: &Bytes| xxh3_64_with_seed(bytes, salt);
-        let each = |salt, (key, value): (&Bytes, &Option<Bytes>)| value.iter().fold(seeded(salt, key), seeded);
+        let seeded = |salt, bytes: &[u8]| xxh3_64_with_seed(bytes, salt);
+        let each = |salt, row: &Row| row.value().into_iter().fold(seeded(salt, row.key()), seeded);
         Self { number: self.number + 1, salt: edits.iter().fold(self.salt, each) }
     }
 
@@ -82,7 +82,7 @@ impl Journal {
     }
 
     /// Adds a record of these edits, and syncs it. After an error it may be there or not: [`Self::retract`] sees to it.
-    pub(super) fn append<'e>(&mut self, edits: impl Iterator<Item = (&'e Bytes, &'e Option<Bytes>)>) -> io::Result<()> {
+    pub(super) fn append<'e>(&mut self, edits: impl Iterator<Item = &'e Row>) -> io::Result<()> {
         let mut record = std::mem::take(&mut self.record);
         encode(&mut record, self.epoch, self.next, edits)?;
         let appended = self.write(&record);
@@ -200,23 +200,18 @@ impl<'b> Record<'b> {
     }
 }
 
-fn encode<'e>(
-    record: &mut Vec<u8>,
-    epoch: Epoch,
-    number: u64,
-    edits: impl Iterator<Item = (&'e Bytes, &'e Option<Bytes>)>,
-) -> io::Result<()> {
+fn encode<'e>(record: &mut Vec<u8>, epoch: Epoch, number: u64, edits: impl Iterator<Item = &'e Row>) -> io::Result<()> {
     record.clear();
     record.resize(HEADER, 0);
-    for (key, value) in edits {
-        let length = |bytes: &Bytes| {
+    for (key, value) in edits.map(|row| (row.key(), row.value())) {
+        let length = |bytes: &[u8]| {
             u32::try_from(bytes.len()).ok().filter(|length| *length < REMOVED).ok_or(io::ErrorKind::InvalidInput)
         };
-        let value_length = value.as_ref().map_or(Ok(REMOVED), length)?;
+        let value_length = value.map_or(Ok(REMOVED), length)?;
         record.extend_from_slice(&length(key)?.to_le_bytes());
         record.extend_from_slice(&value_length.to_le_bytes());
         record.extend_from_slice(key);
-        record.extend_from_slice(value.as_deref().unwrap_or_default());
+        record.extend_from_slice(value.unwrap_or_default());
     }
     let length = (record.len() - HEADER) as u64;
     put_u64(record, 8, epoch.number);
@@ -237,9 +232,9 @@ fn decode(mut payload: &[u8], edits: &mut Edits) -> Option<()> {
             (None, rest)
         } else {
             let (value, rest) = rest.split_at_checked(usize::try_from(value).ok()?)?;
-            (Some(Bytes::from(value)), rest)
+            (Some(value), rest)
         };
-        edits.insert_mut(Bytes::from(key), value);
+        edits.insert(&Row::new(key, value).ok()?);
         payload = rest;
     }
     Some(())
@@ -271,14 +266,14 @@ mod tests {
     }
 
     /// One edit, whose key and value tell its number.
-    fn edit(number: u64) -> (Bytes, Option<Bytes>) {
-        let key = Bytes::from(format!("key {number}").as_bytes());
-        (key, (number % 3 != 2).then(|| Bytes::from(vec![b'v'; usize::try_from(number).unwrap() * 7].as_slice())))
+    fn edit(number: u64) -> Row {
+        let value = vec![b'v'; usize::try_from(number).unwrap() * 7];
+        Row::new(format!("key {number}").as_bytes(), (number % 3 != 2).then_some(&value)).unwrap()
     }
 
     fn fill(journal: &mut Journal, numbers: std::ops::Range<u64>) {
-        for (key, value) in numbers.map(edit) {
-            journal.append(std::iter::once((&key, &value))).unwrap();
+        for row in numbers.map(edit) {
+            journal.append(std::iter::once(&row)).unwrap();
         }
     }
 
@@ -377,13 +372,12 @@ mod tests {
     fn it_grows() {
         let mut journal = Journal::create(Box::new(InMemoryBackend::new())).unwrap();
         journal.restart(epoch(1));
-        let key = Bytes::from(&b"key"[..]);
         for number in 0..9_u8 {
-            let value = Some(Bytes::from(vec![number; 100_000].as_slice()));
-            journal.append(std::iter::once((&key, &value))).unwrap();
+            let row = Row::new(b"key", Some(&vec![number; 100_000])).unwrap();
+            journal.append(std::iter::once(&row)).unwrap();
         }
         assert_eq!(journal.length, 4 * STEP);
         let edits = replay(&*journal.file, epoch(1)).unwrap();
-        assert_eq!(edits.get(&key).unwrap().as_deref(), Some(&vec![8_u8; 100_000][..]));
+        assert_eq!(edits.get(b"key").unwrap().value(), Some(&vec![8_u8; 100_000][..]));
     }
 }

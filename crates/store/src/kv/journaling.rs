@@ -14,7 +14,7 @@ use redb::backends::FileBackend;
 
 use super::failure::from_io;
 use super::journal::{Epoch, Journal, replay};
-use super::view::{Bytes, Edits};
+use super::view::{Edits, Row};
 
 /// The file of the journal, beside the one of the store.
 pub const JOURNAL_FILE: &str = "space.journal";
@@ -109,7 +109,7 @@ pub(super) struct Journaling {
     mark: Mark,
     state: State,
     /// Keys that relaxed writes put since the last record or commit; a record has to hold them too.
-    touched: Vec<Bytes>,
+    touched: Vec<Row>,
     touched_bytes: usize,
 }
 
@@ -143,7 +143,7 @@ impl Journaling {
     }
 
     /// Remembers what a relaxed write has put.
-    pub(super) fn touch(&mut self, keys: Vec<Bytes>, bytes: usize) {
+    pub(super) fn touch(&mut self, keys: Vec<Row>, bytes: usize) {
         self.touched_bytes = self.touched_bytes.saturating_add(bytes);
         if self.touched_bytes > MAX_RECORD_BYTES {
             // It does not fit into a record any more.
@@ -159,7 +159,7 @@ impl Journaling {
     }
 
     /// Makes `edits` durable, which differ from what is durable in `keys` and in what relaxed writes have put.
-    pub(super) fn append(&mut self, edits: &Edits, keys: &[Bytes], bytes: usize) -> Appended {
+    pub(super) fn append(&mut self, edits: &Edits, keys: &[Row], bytes: usize) -> Appended {
         if self.touched_bytes.saturating_add(bytes) > MAX_RECORD_BYTES {
             return Appended::Refused;
         }
@@ -169,10 +169,10 @@ impl Journaling {
             // The store's file has to say first that there is one.
             return Appended::Refused;
         }
-        let mut keys: Vec<&Bytes> = self.touched.iter().chain(keys).collect();
+        let mut keys: Vec<&[u8]> = self.touched.iter().chain(keys).map(Row::key).collect();
         keys.sort_unstable();
         keys.dedup();
-        match journal.append(keys.into_iter().filter_map(|key| edits.get_key_value(key))) {
+        match journal.append(keys.into_iter().filter_map(|key| edits.get(key))) {
             Ok(()) => {
                 self.settled();
                 Appended::Done

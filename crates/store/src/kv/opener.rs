@@ -27,7 +27,7 @@ use super::journaling::{JOURNAL_FILE, Mark};
 use super::redb_store::READER_PATIENCE;
 use super::rewrite;
 use super::tracked::{Tracked, Unsynced};
-use super::view::{Bytes, Edits};
+use super::view::{Edits, Row};
 
 /// What the file says of its journal: epoch, salt, and whether it is in use. Only commits that begin an epoch write it, so that the
 /// others do not pay for a second table.
@@ -283,17 +283,17 @@ fn written(
         let mut waiting = edits.iter().peekable();
         // Imports put many new rows between the same two; other writes meet few such places, and soon stop looking for them.
         let mut misses = if edits.size() < RUN_SOUGHT_FROM { RUN_MISSES } else { 0 };
-        while let Some(&(key, value)) = waiting.peek() {
-            if value.is_some() && misses < RUN_MISSES {
+        while let Some(edit) = waiting.peek().copied() {
+            if edit.value().is_some() && misses < RUN_MISSES {
                 let inserted = insert_run(&mut table, &mut waiting)?;
                 misses = if inserted < RUN_WORTH { misses + 1 } else { 0 };
                 if inserted > 0 {
                     continue;
                 }
             }
-            match value {
-                Some(value) => drop(table.insert(&**key, &**value)?),
-                None => drop(table.remove(&**key)?),
+            match edit.value() {
+                Some(value) => drop(table.insert(edit.key(), value)?),
+                None => drop(table.remove(edit.key())?),
             }
             waiting.next();
         }
@@ -312,15 +312,16 @@ const RUN_MISSES: usize = 8;
 /// all of them, and its pages are filled one after the other. Gives their number.
 fn insert_run<'e>(
     table: &mut Table<'_, &'static [u8], &'static [u8]>,
-    edits: &mut Peekable<impl Iterator<Item = (&'e Bytes, &'e Option<Bytes>)>>,
+    edits: &mut Peekable<impl Iterator<Item = &'e Row>>,
 ) -> Result<usize, redb::Error> {
-    let Some((first, _)) = edits.peek() else { return Ok(0) };
-    let mut open = OpenCursor(Some(table.lower_bound_mut(Bound::Included(&***first))?));
+    let Some(first) = edits.peek() else { return Ok(0) };
+    let mut open = OpenCursor(Some(table.lower_bound_mut(Bound::Included(first.key()))?));
     let Some(cursor) = &mut open.0 else { return Ok(0) };
     let end = cursor.peek_next()?.map(|(key, _)| key.value().to_vec());
     let is_within = |key: &[u8]| end.as_deref().is_none_or(|end| key < end);
     let mut inserted = 0;
-    while let Some((key, Some(value))) = edits.next_if(|(key, value)| value.is_some() && is_within(key)) {
+    let is_next = |edit: &&Row| edit.value().is_some() && is_within(edit.key());
+    while let Some((key, value)) = edits.next_if(is_next).and_then(|edit| Some((edit.key(), edit.value()?))) {
         open.insert(key, value)?;
         inserted += 1;
     }

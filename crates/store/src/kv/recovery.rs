@@ -124,13 +124,13 @@ fn took_place(base: &Base, mark: Mark, commit: &Doubtful) -> Result<bool> {
 
 /// Whether the file holds every one of `edits`. An edit that changes nothing is held either way, and it doesn't matter: no journal says otherwise.
 fn holds(base: &Base, edits: &Edits) -> Result<bool> {
-    for (key, edit) in edits {
+    for edit in edits {
         let mut equal = false;
-        let found = base.get(key, &mut |value| {
-            equal = edit.as_deref() == Some(value);
+        let found = base.get(edit.key(), &mut |value| {
+            equal = edit.value() == Some(value);
             Ok(())
         })?;
-        if found != edit.is_some() || found && !equal {
+        if found != edit.value().is_some() || found && !equal {
             return Ok(false);
         }
     }

@@ -28,7 +28,7 @@ use super::opener::{Failed, Handle, Opener, Source, compact_when_unread, create_
 use super::options::OpenOptions;
 use super::recovery::{Doubtful, closed};
 use super::rewrite;
-use super::view::{Draft, Edits, View};
+use super::view::{Draft, Edits, Row, View};
 use super::{Durability, Read, Snapshot, Store, Transaction, WriteOptions};
 
 /// Writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and what a crash loses.
@@ -192,8 +192,7 @@ impl RedbStore {
     fn start(opener: Opener, begun: Begun, lock: Option<Lock>) -> Self {
         let Begun { handle, view: View { base, edits }, journal } = begun;
         let has_crashed = journal.mark().in_use;
-        let pending_bytes =
-            edits.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, |value| value.len())).sum();
+        let pending_bytes = edits.iter().map(Row::len).sum();
         let slot = Slot {
             handle: Some(handle),
             journal,
@@ -494,7 +493,7 @@ impl Store for RedbStore {
             let (view, commits) = self.view_over(&ground)?;
             let mut draft = Draft::new(view);
             let refused = f(&mut draft).err();
-            let Draft { view: View { base, edits }, bytes, keys } = draft;
+            let Draft { view: View { base, edits }, bytes, keys, .. } = draft;
             drop(base);
             let ticket = if refused.is_some() {
                 match &ground.unsettled {

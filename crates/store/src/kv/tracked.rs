@@ -8,10 +8,12 @@
 //! full disk a place may have no room for bytes at all, and to ask for it again would keep the store closed for as long.
 
 use std::io;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redb::{BackendError, StorageBackend};
+
+use super::gathered::Gathered;
 
 /// Places written since the last sync that succeeded, as offset and length. Shared by one store's handles, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -25,12 +27,14 @@ impl Unsynced {
 
 /// Where redb's header is: the one place that is written anew in each commit.
 const HEADER: u64 = 0;
+const ALL: Range<u64> = 0..u64::MAX;
 
 /// The bytes below redb, watched.
 #[derive(Debug)]
 pub(super) struct Tracked {
     below: Box<dyn StorageBackend>,
     unsynced: Unsynced,
+    gathered: Mutex<Gathered>,
 }
 
 impl Tracked {
@@ -42,7 +46,21 @@ impl Tracked {
             places.clear();
         }
         drop(places);
-        Ok(Self { below, unsynced: unsynced.clone() })
+        Ok(Self { below, unsynced: unsynced.clone(), gathered: Mutex::default() })
+    }
+
+    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what was gathered near these bytes, and says how many windows that were. Others may read between two of them.
+    fn write_gathered(&self, bytes: Range<u64>) -> io::Result<usize> {
+        for windows in 0.. {
+            let mut gathered = self.gathered();
+            let Some(start) = gathered.first_within(bytes.clone()) else { return Ok(windows) };
+            gathered.write(start, &*self.below, |offset, size| self.unsynced.places().push((offset, size)))?;
+        }
+        Ok(0)
     }
 }
 
@@ -70,10 +88,12 @@ impl StorageBackend for Tracked {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.write_gathered(offset..offset.saturating_add(out.len() as u64))?;
         self.below.read(offset, out)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
+        self.write_gathered(ALL)?;
         // An empty place still asks for the length to be set again.
         self.unsynced.places().push((0, 0));
         self.below.set_len(len)
@@ -81,12 +101,25 @@ impl StorageBackend for Tracked {
 
     fn sync_data(&self) -> io::Result<()> {
         // redb writes from one thread at a time, so nothing is written between the sync and its mark.
+        let windows = self.write_gathered(ALL)?;
+        if windows > 0 {
+            self.gathered().keep(windows);
+        }
         self.below.sync_data()?;
         self.unsynced.places().clear();
         Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let is_full = {
+            let mut gathered = self.gathered();
+            if !gathered.is_full() && gathered.take(offset, data) {
+                return Ok(());
+            }
+            gathered.is_full()
+        };
+        let beside = offset..offset.saturating_add(data.len() as u64);
+        self.write_gathered(if is_full { ALL } else { beside })?;
         let written = self.below.write(offset, data);
         if written.is_ok() || offset == HEADER {
             self.unsynced.places().push((offset, data.len()));
@@ -95,7 +128,9 @@ impl StorageBackend for Tracked {
     }
 
     fn close(&self) -> io::Result<()> {
-        self.below.close()
+        let written = self.write_gathered(ALL);
+        self.below.close()?;
+        written.map(drop)
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {

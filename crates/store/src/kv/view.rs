@@ -6,8 +6,8 @@ use std::sync::Arc;
 use leafbase_model::Result;
 
 use super::base::Base;
-pub(super) use super::edits::{Bytes, Edits};
-use super::{KeyRange, Read, Snapshot, Transaction, Visit};
+pub(super) use super::edits::{Edits, Row};
+use super::{KeyRange, Read, Rows, Snapshot, Transaction, Visit};
 
 /// A base and the edits over it.
 pub(super) struct View {
@@ -27,7 +27,7 @@ impl Read for View {
         if !self.edits.is_empty()
             && let Some(edit) = self.edits.get(key)
         {
-            return edit.as_ref().map_or(Ok(false), |value| visit(value).map(|()| true));
+            return edit.value().map_or(Ok(false), |value| visit(value).map(|()| true));
         }
         self.base.get(key, visit)
     }
@@ -53,24 +53,24 @@ impl View {
     fn merge<'e>(
         &self,
         range: KeyRange<'_>,
-        edits: impl Iterator<Item = (&'e Bytes, &'e Option<Bytes>)>,
+        edits: impl Iterator<Item = &'e Row>,
         comes_first: impl Fn(&[u8], &[u8]) -> bool,
         visit: Visit<'_>,
     ) -> Result<()> {
         let mut edits = edits.peekable();
         let mut stopped = false;
         self.base.scan(range, &mut |key, value| {
-            while let Some((edited, edit)) = edits.next_if(|(edited, _)| comes_first(edited, key)) {
-                if let Some(value) = edit
-                    && visit(edited, value)?.is_break()
+            while let Some(edit) = edits.next_if(|edit| comes_first(edit.key(), key)) {
+                if let Some(value) = edit.value()
+                    && visit(edit.key(), value)?.is_break()
                 {
                     stopped = true;
                     return Ok(ControlFlow::Break(()));
                 }
             }
-            let flow = match edits.next_if(|(edited, _)| ***edited == *key) {
-                Some((_, Some(value))) => visit(key, value)?,
-                Some((_, None)) => ControlFlow::Continue(()),
+            let flow = match edits.next_if(|edit| edit.key() == key).map(Row::value) {
+                Some(Some(value)) => visit(key, value)?,
+                Some(None) => ControlFlow::Continue(()),
                 None => visit(key, value)?,
             };
             stopped = flow.is_break();
@@ -79,9 +79,9 @@ impl View {
         if stopped {
             return Ok(());
         }
-        for (key, edit) in edits {
-            if let Some(value) = edit
-                && visit(key, value)?.is_break()
+        for edit in edits {
+            if let Some(value) = edit.value()
+                && visit(edit.key(), value)?.is_break()
             {
                 break;
             }
@@ -90,24 +90,30 @@ impl View {
     }
 }
 
+/// So many rows are put in together; fewer are sooner put in than sorted.
+const SORTED_FROM: usize = 8;
+
 /// One call's writes: edits of its own version of a view, which the store takes over or drops.
 pub(super) struct Draft {
     pub(super) view: View,
     /// Bytes put, for the bound on what is held in memory.
     pub(super) bytes: usize,
     /// The keys put or removed, some of them more than once.
-    pub(super) keys: Vec<Bytes>,
+    pub(super) keys: Vec<Row>,
+    scratch: Vec<u8>,
 }
 
 impl Draft {
     pub(super) fn new(view: View) -> Self {
-        Self { view, bytes: 0, keys: Vec::new() }
+        Self { view, bytes: 0, keys: Vec::new(), scratch: Vec::new() }
     }
 
-    fn edit(&mut self, key: Bytes, value: Option<Bytes>) {
-        self.bytes += key.len() + value.as_ref().map_or(0, |value| value.len());
-        self.keys.push(Arc::clone(&key));
-        self.view.edits.insert_mut(key, value);
+    fn edit(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        let row = Row::made_in(&mut self.scratch, key, value)?;
+        self.bytes += row.len();
+        self.view.edits.insert(&row);
+        self.keys.push(row);
+        Ok(())
     }
 }
 
@@ -123,24 +129,34 @@ impl Read for Draft {
 
 impl Transaction for Draft {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.edit(Bytes::from(key), Some(Bytes::from(value)));
-        Ok(())
+        self.edit(key, Some(value))
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<()> {
-        self.edit(Bytes::from(key), None);
+        self.edit(key, None)
+    }
+
+    fn put_all(&mut self, rows: &Rows) -> Result<()> {
+        let mut rows = Row::all(rows)?;
+        self.bytes += rows.iter().map(Row::len).sum::<usize>();
+        if rows.len() < SORTED_FROM {
+            for row in &rows {
+                self.view.edits.insert(row);
+            }
+        } else {
+            Row::sort(&mut rows);
+            self.view.edits.insert_all(&rows);
+        }
+        self.keys.extend(rows);
         Ok(())
     }
 
     fn delete_range(&mut self, lower: &[u8], upper: &[u8]) -> Result<()> {
-        let mut keys = Vec::new();
+        let mut keys = Rows::default();
         self.view.scan(KeyRange::half_open(lower, upper), &mut |key, _| {
-            keys.push(Bytes::from(key));
+            keys.delete(key);
             Ok(ControlFlow::Continue(()))
         })?;
-        for key in keys {
-            self.edit(key, None);
-        }
-        Ok(())
+        self.put_all(&keys)
     }
 }

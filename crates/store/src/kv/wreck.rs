@@ -160,14 +160,14 @@ impl Wreck {
             lost(&format_args!("records {} to {} of the journal", records.start + 1, records.end));
         }
         let mut values = Vec::new();
-        for (key, value) in &edits {
-            let Some(value) = value else {
-                self.rows.remove(&**key);
+        for edit in &edits {
+            let Some(value) = edit.value() else {
+                self.rows.remove(edit.key());
                 continue;
             };
             let start = values.len();
             values.extend_from_slice(value);
-            self.rows.insert(key.to_vec(), Spot { page: JOURNAL, start, end: values.len(), sound: true });
+            self.rows.insert(edit.key().to_vec(), Spot { page: JOURNAL, start, end: values.len(), sound: true });
         }
         self.journal = values.into();
         Ok(())

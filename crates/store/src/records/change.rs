@@ -67,19 +67,18 @@ impl Log {
         self.edits == 0
     }
 
-    /// The body of the record.
-    pub(crate) fn body(&self, stamp: &Stamp, documents: &[DocumentId]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.bytes.len() + 64 + 18 * documents.len());
-        put_array(&mut out, 4);
-        put_int(&mut out, stamp.at.as_millis());
-        put_str(&mut out, stamp.by.as_str());
-        put_array(&mut out, documents.len());
+    /// The body of the record, in two parts.
+    pub(crate) fn body(&self, stamp: &Stamp, documents: &[DocumentId]) -> (Vec<u8>, &[u8]) {
+        let mut head = Vec::with_capacity(64 + 18 * documents.len());
+        put_array(&mut head, 4);
+        put_int(&mut head, stamp.at.as_millis());
+        put_str(&mut head, stamp.by.as_str());
+        put_array(&mut head, documents.len());
         for document in documents {
-            put_bin(&mut out, document.as_bytes());
+            put_bin(&mut head, document.as_bytes());
         }
-        put_array(&mut out, self.edits);
-        out.extend_from_slice(&self.bytes);
-        out
+        put_array(&mut head, self.edits);
+        (head, &self.bytes)
     }
 
     fn begin(&mut self, edit: u64, fields: usize) -> &mut Vec<u8> {

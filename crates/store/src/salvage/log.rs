@@ -65,10 +65,12 @@ impl Salvage<'_> {
     fn put_empty(&mut self, target: &dyn Store, sequence: u64) -> Result<()> {
         let key = keyspaces::change_part(sequence, 0);
         self.report.lose(LossKind::Change, Row(&key), "an empty one stands in its place");
-        let body = Log::default().body(&self.stamp, &[]);
+        let log = Log::default();
+        let (head, tail) = log.body(&self.stamp, &[]);
         let value = records::seal(&key, |out| {
             out.extend_from_slice(&1_u32.to_be_bytes());
-            out.extend_from_slice(&body);
+            out.extend_from_slice(&head);
+            out.extend_from_slice(tail);
         });
         target.write(relaxed(), &mut |rows| rows.put(&key, &value))
     }

@@ -11,7 +11,7 @@ use crate::keyspaces::{
     self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
     Keyspace, time_bytes,
 };
-use crate::kv::{Read, Transaction};
+use crate::kv::{Read, Rows, Transaction};
 use crate::reader::documents::{document_count, first_in};
 use crate::reader::memo::Memo;
 use crate::records;
@@ -119,24 +119,29 @@ impl Documents {
 
     pub(super) fn flush(&mut self, rows: &mut dyn Transaction, memo: &mut Memo) -> Result<()> {
         let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
+        let mut written = Rows::with_room(6 * self.unwritten.len(), 64);
         for id in std::mem::take(&mut self.unwritten) {
             let Some(staged) = self.staged.get_mut(&id).filter(|staged| staged.stored != staged.now) else { continue };
             staged.count(&mut counts);
             memo.forget_document(id);
             let key = keyspaces::document(id);
             match &staged.now {
-                Some(counted) => rows.put(&key, &records::seal(&key, |out| document::put_counted(out, counted)))?,
-                None => rows.delete(&key)?,
+                Some(counted) => records::put(&mut written, &key, |out| document::put_counted(out, counted)),
+                None => written.delete(&key),
             }
             let [before, after] = unlike_keys(staged.stored.as_ref(), staged.now.as_ref());
             for key in before.iter().filter(|key| !after.contains(key)) {
-                rows.delete(key)?;
+                written.delete(key);
             }
             for key in after.iter().filter(|key| !before.contains(key)) {
-                rows.put(key, &records::seal_empty(key))?;
+                records::put(&mut written, key, |_| ());
             }
             staged.stored.clone_from(&staged.now);
+            if written.is_full() {
+                written.write_to(rows)?;
+            }
         }
+        written.write_to(rows)?;
         counts.into_iter().try_for_each(|(key, change)| add_to_count(rows, &key, change))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leafbase_model::{BlockId, IdMap, Result};
 
 use crate::keyspaces;
-use crate::kv::{KeyRange, Read, Transaction};
+use crate::kv::{KeyRange, Read, Rows, Transaction};
 use crate::reader::memo::Memo;
 use crate::records;
 use crate::records::place::{self, Place};
@@ -15,11 +15,18 @@ use crate::records::place::{self, Place};
 const SCANNED_FROM: usize = 8;
 /// So many others are passed by for each of them: a step of a scan costs that much less than a look-up.
 const PASSED_BY: usize = 8;
+/// A place and its key mostly take no more.
+const ROW_BYTES: usize = 72;
 
 /// The places that a write changed.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    staged: IdMap<BlockId, Option<Place>>,
+    /// Those that are written next, as they came: new blocks mostly by ID.
+    staged: Vec<(BlockId, Option<Place>)>,
+    /// Which of `staged` is whose.
+    index: IdMap<BlockId, usize>,
+    /// The latest block that is staged.
+    latest: BlockId,
     /// The blocks whose rows were written.
     changed: Vec<BlockId>,
 }
@@ -27,7 +34,7 @@ pub(super) struct Places {
 impl Places {
     /// The place of `block`, if it exists.
     pub(super) fn get(&self, source: &dyn Read, memo: &Memo, block: BlockId) -> Result<Option<Place>> {
-        match self.staged.get(&block) {
+        match self.staged(block) {
             Some(place) => Ok(place.clone()),
             None => memo.place(source, block),
         }
@@ -35,8 +42,8 @@ impl Places {
 
     /// Whether one of `blocks`, which are sorted, exists.
     pub(super) fn has_any(&self, source: &dyn Read, memo: &Memo, blocks: &[BlockId]) -> Result<bool> {
-        let is_staged = |block: &BlockId| matches!(self.staged.get(block), Some(Some(_)));
-        if !self.staged.is_empty() && blocks.iter().any(is_staged) {
+        let is_staged = |block: &BlockId| matches!(self.staged(*block), Some(Some(_)));
+        if blocks.first().is_some_and(|first| *first <= self.latest) && blocks.iter().any(is_staged) {
             return Ok(true);
         }
         if let (Some(first), Some(last)) = (blocks.first(), blocks.last())
@@ -64,35 +71,55 @@ impl Places {
             passed_by += 1;
             while sought.next_if(|sought| **sought < block).is_some() {}
             // One that this write removes does not exist; only places that were staged are unlike their rows.
-            found = sought.peek().is_some_and(|sought| **sought == block) && !self.staged.contains_key(&block);
+            found = sought.peek().is_some_and(|sought| **sought == block) && !self.index.contains_key(&block);
             Ok(if found || passed_by > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         Ok((found || passed_by <= most).then_some(found))
     }
 
+    fn staged(&self, block: BlockId) -> Option<&Option<Place>> {
+        let at = self.index.get(&block)?;
+        self.staged.get(*at).map(|(_, place)| place)
+    }
+
+    fn stage(&mut self, block: BlockId, place: Option<Place>) {
+        let next = self.staged.len();
+        let at = *self.index.entry(block).or_insert(next);
+        if let Some((_, before)) = self.staged.get_mut(at) {
+            *before = place;
+        } else {
+            self.staged.push((block, place));
+            self.latest = self.latest.max(block);
+        }
+    }
+
     pub(super) fn set(&mut self, block: BlockId, place: Place) {
-        self.staged.insert(block, Some(place));
+        self.stage(block, Some(place));
     }
 
     /// All of `blocks` are in one run.
     pub(super) fn set_all(&mut self, blocks: &[BlockId], place: &Place) {
-        self.staged.extend(blocks.iter().map(|block| (*block, Some(place.clone()))));
+        self.expect(blocks.len());
+        for block in blocks {
+            self.stage(*block, Some(place.clone()));
+        }
     }
 
     pub(super) fn remove(&mut self, block: BlockId) {
-        self.staged.insert(block, None);
+        self.stage(block, None);
     }
 
     /// So many places will be set or removed.
     pub(super) fn expect(&mut self, count: usize) {
-        self.staged.reserve(count);
+        self.index.reserve(count);
     }
 
     /// The blocks are in another run of the same parent. Only places that are written anyway are told.
     pub(super) fn moved(&mut self, blocks: &[BlockId], order: &[u8]) {
         let order: Arc<[u8]> = Arc::from(order);
         for block in blocks {
-            if let Some(Some(place)) = self.staged.get_mut(block) {
+            let staged = self.index.get(block).and_then(|at| self.staged.get_mut(*at));
+            if let Some((_, Some(place))) = staged {
                 place.order = Arc::clone(&order);
             }
         }
@@ -104,22 +131,37 @@ impl Places {
     }
 
     pub(super) fn flush(&mut self, rows: &mut dyn Transaction, memo: &mut Memo) -> Result<()> {
-        let mut staged: Vec<_> = self.staged.iter().map(|(block, place)| (*block, place)).collect();
-        staged.sort_unstable_by_key(|(block, _)| *block);
-        self.changed.extend(staged.iter().map(|(block, _)| *block));
-        let mut value = Vec::with_capacity(64);
-        for (block, place) in staged {
+        // Not sorted where they are: a place is several times as long as this.
+        let mut blocks: Vec<_> = self.staged.iter().zip(0..).map(|((block, _), at)| (*block, at)).collect();
+        blocks.sort_unstable();
+        self.changed.extend(blocks.iter().map(|(block, _)| *block));
+        let mut written = Rows::with_room(blocks.len(), ROW_BYTES);
+        // Those of one run say the same.
+        let (mut last, mut body) = (None, Vec::with_capacity(64));
+        for (block, place) in
+            blocks.into_iter().filter_map(|(block, at): (_, usize)| Some((block, &self.staged.get(at)?.1)))
+        {
             memo.forget_place(block);
             let key = keyspaces::place(block);
             match place {
                 Some(place) => {
-                    records::seal_into(&key, &mut value, |out| place::put(out, place));
-                    rows.put(&key, &value)?;
+                    if last != Some(place) {
+                        body.clear();
+                        place::put(&mut body, place);
+                        last = Some(place);
+                    }
+                    records::put(&mut written, &key, |out| out.extend_from_slice(&body));
                 }
-                None => rows.delete(&key)?,
+                None => written.delete(&key),
+            }
+            if written.is_full() {
+                written.write_to(rows)?;
             }
         }
+        written.write_to(rows)?;
         self.staged.clear();
+        self.index.clear();
+        self.latest = BlockId::NIL;
         Ok(())
     }
 }

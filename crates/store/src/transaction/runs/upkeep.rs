@@ -3,7 +3,7 @@
 use leafbase_model::Result;
 
 use super::{Runs, Siblings, order_keys, order_of};
-use crate::kv::{Read, Transaction};
+use crate::kv::{Read, Rows, Transaction};
 use crate::order_key;
 use crate::run;
 use crate::transaction::places::Places;
@@ -65,18 +65,21 @@ impl Runs {
         for key in std::mem::take(&mut self.shrunk) {
             self.join(&*rows, places, &key)?;
         }
-        let mut value = Vec::with_capacity(run::MAX_BYTES);
+        let mut written = Rows::with_room(self.staged.len(), run::MAX_BYTES);
         for (key, staged) in &mut self.staged {
             if !std::mem::take(&mut staged.dirty) {
                 continue;
             }
             if staged.run.is_empty() {
-                rows.delete(key)?;
+                written.delete(key);
             } else {
-                staged.run.seal_into(key, &mut value);
-                rows.put(key, &value)?;
+                written.put(key, |out| staged.run.append_sealed(key, out));
+            }
+            if written.is_full() {
+                written.write_to(rows)?;
             }
         }
+        written.write_to(rows)?;
         self.staged.retain(|_, staged| !staged.run.is_empty());
         Ok(())
     }
