@@ -43,23 +43,30 @@ fn draft(document: &Document) -> BlockDraft {
     BlockDraft::new(BlockData::page(&document.title)).with_content(content.collect())
 }
 
-/// Fills a new space, which is safe at the end, and brings its index up to date.
+/// Fills a new space, which is safe at the end, as its index is that has all of it.
 pub fn build(directory: &Path, plan: &Plan) -> Build<Leafbase> {
-    let space = options().create(directory.join("space.leafbase")).expect("a space");
+    let path = directory.join("space.leafbase");
+    let of_batch = |batch: &[Document]| CreateDocuments::new(batch.iter().map(draft), Destination::Unsorted);
+    let requests: Vec<_> = plan.documents.chunks(BATCH).map(of_batch).collect();
+    let (whole, (space, documents, indexing)) = timed(|| {
+        // As it is if nobody says otherwise: the index is made beside the documents.
+        let space = options().search_indexing(SearchIndexing::Background).create(&path).expect("a space");
+        let connection = space.connect();
+        let mut documents = Vec::new();
+        for request in requests {
+            let made = connection.create_documents(request).expect("documents");
+            documents.extend(made.iter().map(leafbase::Document::id));
+        }
+        space.flush().expect("flush");
+        let (indexing, ()) = timed(|| space.flush_search().expect("an index"));
+        (space, documents, indexing)
+    });
+    space.close().expect("a space that closes");
+    let space = options().open(&path).expect("a space");
     let connection = space.connect();
-    let (mut making, mut documents) = (Duration::ZERO, Vec::new());
-    for batch in plan.documents.chunks(BATCH) {
-        let drafts: Vec<_> = batch.iter().map(draft).collect();
-        let request = CreateDocuments::new(drafts, Destination::Unsorted);
-        let (took, made) = timed(|| connection.create_documents(request).expect("documents"));
-        making += took;
-        documents.extend(made.iter().map(leafbase::Document::id));
-    }
-    let (flushing, ()) = timed(|| space.flush().expect("flush"));
-    let (indexing, ()) = timed(|| space.flush_search().expect("an index"));
     let numbers = documents.iter().enumerate().map(|(number, id)| (*id, number)).collect();
     let peer = Leafbase { space, connection, documents, numbers };
-    Build { whole: making + flushing + indexing, indexing, peer }
+    Build { whole, indexing, peer }
 }
 
 fn options() -> leafbase::SpaceBuilder {

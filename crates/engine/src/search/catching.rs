@@ -3,17 +3,19 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use leafbase_model::{DocumentId, Error, ErrorKind, Result};
+use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Result};
 use leafbase_search::{Maker, SearchDocument};
-use leafbase_store::SpaceSnapshot;
+use leafbase_store::{Cursor, DocumentQuery, Reader, SpaceSnapshot, SpaceStore};
 
-use super::recent::{self, Made, Recent};
+use super::recent::{self, Made};
 
 #[cfg(test)]
 mod tests;
 
 /// How many rows of the change log one look-up reads.
 const PAGE: usize = 64;
+/// How many documents one look-up reads.
+const RECORDS: usize = 256;
 
 /// What is there at once, and whether to wait for more.
 pub(super) trait Pace {
@@ -40,18 +42,27 @@ impl Pace for AtOnce {
 pub(super) struct Catching {
     snapshot: SpaceSnapshot,
     sequence: u64,
+    /// All that there were at first, if all are to be taken over.
+    records: Records,
     next: std::vec::IntoIter<(DocumentId, Option<Made>)>,
     /// Those that were taken over, each as it was after this write.
     taken: HashMap<DocumentId, u64>,
+    /// Of those of them that were changed again, the least of these writes.
+    again: Option<u64>,
     maker: Maker,
 }
 
 impl Catching {
-    /// What `recent` has, as it is in `snapshot`.
-    pub(super) fn of(recent: &Recent, snapshot: SpaceSnapshot) -> Result<Self> {
+    /// All documents of `snapshot`.
+    pub(super) fn all(snapshot: SpaceSnapshot) -> Result<Self> {
+        Ok(Self { records: Records::default(), ..Self::of(Vec::new(), snapshot)? })
+    }
+
+    /// These documents, as they are in `snapshot`.
+    pub(super) fn of(documents: Vec<(DocumentId, Option<Made>)>, snapshot: SpaceSnapshot) -> Result<Self> {
         let sequence = snapshot.reader().last_sequence()?;
-        let next = recent.documents().into_iter();
-        Ok(Self { snapshot, sequence, next, taken: HashMap::new(), maker: Maker::default() })
+        let (next, taken, maker) = (documents.into_iter(), HashMap::new(), Maker::default());
+        Ok(Self { snapshot, sequence, records: Records::none(), next, taken, again: None, maker })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -64,35 +75,57 @@ impl Catching {
     }
 
     /// Goes on with those that were changed since, as they are in `snapshot`. Those that were taken over already stay as they were.
-    pub(super) fn go_on(&mut self, snapshot: SpaceSnapshot) -> Result<()> {
+    fn go_on(&mut self, snapshot: SpaceSnapshot) -> Result<()> {
         let (mut sequence, last) = (self.sequence, snapshot.reader().last_sequence()?);
         let mut documents = BTreeSet::new();
         while sequence < last {
             let changes = snapshot.reader().changed_after(sequence, PAGE)?;
             sequence = changes.last().map_or(last, |(sequence, _)| *sequence);
-            let touched = changes.into_iter().flat_map(|(_, documents)| documents);
-            documents.extend(touched.filter(|document| !self.taken.contains_key(document)));
+            for document in changes.into_iter().flat_map(|(_, documents)| documents) {
+                match self.taken.get(&document) {
+                    Some(taken) => self.again = Some(self.again.map_or(*taken, |again| again.min(*taken))),
+                    None => drop(documents.insert(document)),
+                }
+            }
         }
         let documents: Vec<_> = documents.into_iter().map(|document| (document, None)).collect();
         (self.next, self.sequence, self.snapshot) = (documents.into_iter(), last, snapshot);
         Ok(())
     }
 
-    /// The next document; none if those that there are have all been taken over.
-    pub(super) fn next(&mut self, pace: &dyn Pace) -> Option<Result<SearchDocument>> {
+    /// The next document. Those that are written meanwhile are among them, as long as `pace` waits for them.
+    pub(super) fn next(&mut self, store: &SpaceStore, pace: &dyn Pace) -> Option<Result<SearchDocument>> {
         loop {
-            let (document, made) = self.next.next()?;
-            if pace.is_over() {
-                return Some(Err(Error::new(ErrorKind::Canceled, "the space is being closed")));
-            }
-            self.taken.insert(document, self.sequence);
-            let made = made.map_or_else(|| recent::read(self.snapshot.reader(), document, &mut self.maker), Ok);
-            match made {
+            match self.next_of_these(pace) {
+                Ok(None) if !pace.waits() => return None,
                 Ok(None) => {}
-                Ok(Some(made)) => return Some(Ok(Arc::unwrap_or_clone(made))),
-                Err(error) => return Some(Err(error)),
+                found => return found.transpose(),
+            }
+            if let Err(error) = store.snapshot().and_then(|snapshot| self.go_on(snapshot)) {
+                return Some(Err(error));
             }
         }
+    }
+
+    fn next_of_these(&mut self, pace: &dyn Pace) -> Result<Option<SearchDocument>> {
+        let check =
+            || if pace.is_over() { Err(Error::new(ErrorKind::Canceled, "the space is being closed")) } else { Ok(()) };
+        while let Some(record) = self.records.next(self.snapshot.reader())? {
+            check()?;
+            self.taken.insert(record.id, self.sequence);
+            if let Some(made) = recent::made(self.snapshot.reader(), &record, &mut self.maker)? {
+                return Ok(Some(made));
+            }
+        }
+        for (document, made) in self.next.by_ref() {
+            check()?;
+            self.taken.insert(document, self.sequence);
+            let made = made.map_or_else(|| recent::read(self.snapshot.reader(), document, &mut self.maker), Ok)?;
+            if let Some(made) = made {
+                return Ok(Some(Arc::unwrap_or_clone(made)));
+            }
+        }
+        Ok(None)
     }
 
     /// All that were taken over.
@@ -101,8 +134,32 @@ impl Catching {
     }
 
     /// Up to which write an index with these knows all: what was changed once more since it was taken over, it does not.
-    pub(super) fn sequence(&self, recent: &Recent) -> u64 {
-        let again = self.taken.iter().filter(|(document, taken)| recent.last(**document) > Some(**taken));
-        again.map(|(_, taken)| *taken).fold(self.sequence, u64::min)
+    pub(super) fn sequence(&self) -> u64 {
+        self.again.map_or(self.sequence, |again| again.min(self.sequence))
+    }
+}
+
+/// The records of all documents, the inbox but; read in pages.
+#[derive(Default)]
+pub(super) struct Records {
+    page: std::vec::IntoIter<DocumentRecord>,
+    next: Option<Cursor>,
+    has_ended: bool,
+}
+
+impl Records {
+    fn none() -> Self {
+        Self { has_ended: true, ..Self::default() }
+    }
+
+    /// The next one, as `reader` has it, which has to be of the same state each time.
+    pub(super) fn next(&mut self, reader: Reader<'_>) -> Result<Option<DocumentRecord>> {
+        while self.page.len() == 0 && !self.has_ended {
+            let page = reader.find_documents(&DocumentQuery::default(), self.next.as_ref(), RECORDS);
+            self.has_ended = page.as_ref().map_or(true, |page| page.next.is_none());
+            let page = page?;
+            (self.page, self.next) = (page.documents.into_iter(), page.next);
+        }
+        Ok(self.page.next())
     }
 }

@@ -8,11 +8,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
-use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Result};
+use leafbase_model::{DocumentId, Error, ErrorKind, Result};
 use leafbase_search::{Attributes, Index, Maker, Scope, SearchDocument, Selection, View};
-use leafbase_store::{Cursor, DocumentQuery, Reader, SpaceSnapshot, SpaceStore};
+use leafbase_store::{SpaceSnapshot, SpaceStore};
 
-use super::catching::{AtOnce, Catching, Pace};
+use super::catching::{AtOnce, Catching, Pace, Records};
 use super::generations::{Generation, Home, guarded};
 use super::recent::{self, Overlay, Recent};
 use super::selections::Selections;
@@ -26,8 +26,6 @@ const MANY_CHANGED: usize = 1_000;
 const SOME_CHANGED: usize = 500;
 /// Of no more documents an index in memory is not made before it has to be: what tantivy sets up for one costs more than to make them ready.
 const FEW: usize = 64;
-/// How many documents one look-up reads while an index is made.
-const PAGE: usize = 256;
 
 /// Who brings the index of a space up to date. Searches find what was written in either case; they are cheaper for what the index has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -294,10 +292,10 @@ impl Indexer {
     /// Opens the index that there is, or makes one.
     fn begin(&self, store: &SpaceStore) -> Result<()> {
         let alone = self.alone();
-        self.begin_alone(store, &alone)
+        self.begin_alone(store, &alone, &AtOnce)
     }
 
-    fn begin_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>) -> Result<()> {
+    fn begin_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>, pace: &dyn Pace) -> Result<()> {
         let is_trusted = {
             let state = self.state();
             if state.current.is_some() {
@@ -308,7 +306,7 @@ impl Indexer {
         if is_trusted && self.open(store)? || self.begin_empty(store)? {
             return Ok(());
         }
-        self.make(store, alone, &mut |_| ControlFlow::Continue(()))
+        self.make(store, alone, &mut |_| ControlFlow::Continue(()), pace)
     }
 
     /// Opens the index in the directory, if it is whole and knows of no write that the store does not.
@@ -329,7 +327,8 @@ impl Indexer {
             return Ok(false);
         }
         let snapshot = store.snapshot()?;
-        let few = Records::of(snapshot.reader()).take(FEW + 1);
+        let mut records = Records::default();
+        let few = iter::from_fn(|| records.next(snapshot.reader()).transpose()).take(FEW + 1);
         let few = few.map(|record| record.map(|record| record.id)).collect::<Result<Vec<_>>>()?;
         if few.len() > FEW {
             return Ok(false);
@@ -360,7 +359,7 @@ impl Indexer {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<()> {
         let alone = self.alone();
-        self.make(store, &alone, progress)
+        self.make(store, &alone, progress, &AtOnce)
     }
 
     fn make(
@@ -368,10 +367,11 @@ impl Indexer {
         store: &SpaceStore,
         _: &MutexGuard<'_, ()>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        pace: &dyn Pace,
     ) -> Result<()> {
         let mut generation = self.home.begin(&self.owner)?;
         loop {
-            match self.fill(store, &generation, progress) {
+            match self.fill(store, &generation, progress, pace) {
                 Ok((view, sequence)) => {
                     self.publish(generation, view, Recent::after(sequence));
                     return Ok(());
@@ -395,21 +395,32 @@ impl Indexer {
         store: &SpaceStore,
         generation: &Generation,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        pace: &dyn Pace,
     ) -> Result<(Arc<View>, u64), Fault> {
-        let snapshot = store.snapshot()?;
-        self.make_durable(store, generation).map_err(Fault::Index)?;
-        let (reader, mut done, mut maker) = (snapshot.reader(), 0, Maker::default());
-        let made = Records::of(reader).map(|record| {
+        let (catching, mut done) = (RefCell::new(Catching::all(store.snapshot()?)?), 0);
+        let mut documents = iter::from_fn(|| {
+            let found = catching.borrow_mut().next(store, pace)?;
             done += 1;
-            if progress(Progress::new(done, None)).is_break() {
-                return Err(Error::new(ErrorKind::Canceled, "the search index was not made anew"));
-            }
-            recent::made(reader, &record?, &mut maker)
+            let is_over = found.is_ok() && progress(Progress::new(done, None)).is_break();
+            Some(if is_over {
+                Err(Error::new(ErrorKind::Canceled, "the search index was not made anew"))
+            } else {
+                found
+            })
         });
-        let sequence = reader.last_sequence()?;
-        let end = &mut || Ok((Vec::new(), sequence));
-        let view = self.update(&generation.index, &mut made.filter_map(Result::transpose), end)?;
-        Ok((view, sequence))
+        let (mut reached, mut is_durable) = (0, true);
+        let mut end = || {
+            reached = catching.borrow().sequence();
+            let made_durable = self.make_durable(store, generation);
+            is_durable = made_durable.is_ok();
+            made_durable.map(|()| (Vec::new(), reached))
+        };
+        match self.update(&generation.index, &mut documents, &mut end) {
+            Ok(view) => Ok((view, reached)),
+            // Where there is no room for that, an index in memory needs none.
+            Err(Fault::Space(error)) if !is_durable => Err(Fault::Index(error)),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// Puts `documents` into an index, and takes those out that `end` says, which also says up to which write that goes.
@@ -464,7 +475,7 @@ impl Indexer {
     fn catch_up_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>, pace: &dyn Pace) -> Result<()> {
         let mut due = self.due(store)?;
         if due.is_none() {
-            self.begin_alone(store, alone)?;
+            self.begin_alone(store, alone, pace)?;
             due = self.due(store)?;
         }
         let Some((current, mut catching)) = due else { return Ok(()) };
@@ -475,16 +486,11 @@ impl Indexer {
             return Ok(());
         }
         let (catching, mut reached) = (RefCell::new(catching), 0);
-        let mut documents = iter::from_fn(|| next(store, &mut catching.borrow_mut(), pace));
+        let mut documents = iter::from_fn(|| catching.borrow_mut().next(store, pace));
         let mut end = || {
-            let catching = catching.borrow();
-            reached = {
-                let mut state = self.state();
-                let given_up = || Error::new(ErrorKind::Canceled, "the search index is made anew");
-                state.read_on(store)?.ok_or_else(given_up)?;
-                catching.sequence(&state.recent)
-            };
             self.make_durable(store, &current.generation)?;
+            let catching = catching.borrow();
+            reached = catching.sequence();
             Ok((catching.taken(), reached))
         };
         match self.update(&current.generation.index, &mut documents, &mut end) {
@@ -497,7 +503,7 @@ impl Indexer {
             Err(Fault::Space(error)) => Err(error),
             Err(Fault::Index(error)) => {
                 self.state().give_up(&error);
-                self.begin_alone(store, alone)
+                self.begin_alone(store, alone, pace)
             }
         }
     }
@@ -507,7 +513,7 @@ impl Indexer {
         let mut state = self.state();
         let Some(current) = state.current.clone() else { return Ok(None) };
         let Some(snapshot) = state.read_on(store)? else { return Ok(None) };
-        Ok(Some((current, Catching::of(&state.recent, snapshot)?)))
+        Ok(Some((current, Catching::of(state.recent.documents(), snapshot)?)))
     }
 
     /// Lets go of what is needed to write only.
@@ -515,59 +521,6 @@ impl Indexer {
         let current = self.state().current.clone();
         if let Some(current) = current {
             current.generation.index.rest();
-        }
-    }
-}
-
-/// The next document that was changed; those that are written meanwhile are among them, as long as `pace` waits for them.
-fn next(store: &SpaceStore, catching: &mut Catching, pace: &dyn Pace) -> Option<Result<SearchDocument>> {
-    loop {
-        if let Some(document) = catching.next(pace) {
-            return Some(document);
-        }
-        if !pace.waits() {
-            return None;
-        }
-        if let Err(error) = store.snapshot().and_then(|snapshot| catching.go_on(snapshot)) {
-            return Some(Err(error));
-        }
-    }
-}
-
-/// The records of all documents, the inbox but; read in pages.
-struct Records<'r> {
-    reader: Reader<'r>,
-    page: std::vec::IntoIter<DocumentRecord>,
-    next: Option<Cursor>,
-    has_ended: bool,
-}
-
-impl<'r> Records<'r> {
-    fn of(reader: Reader<'r>) -> Self {
-        Self { reader, page: Vec::new().into_iter(), next: None, has_ended: false }
-    }
-}
-
-impl Iterator for Records<'_> {
-    type Item = Result<DocumentRecord>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Some(record) = self.page.next() {
-            return Some(Ok(record));
-        }
-        if self.has_ended {
-            return None;
-        }
-        match self.reader.find_documents(&DocumentQuery::default(), self.next.as_ref(), PAGE) {
-            Ok(page) => {
-                (self.page, self.next) = (page.documents.into_iter(), page.next);
-                self.has_ended = self.next.is_none();
-                self.page.next().map(Ok)
-            }
-            Err(error) => {
-                self.has_ended = true;
-                Some(Err(error))
-            }
         }
     }
 }

@@ -161,11 +161,6 @@ impl Recent {
         self.documents.iter().map(|(document, touched)| (*document, touched.made.clone())).collect()
     }
 
-    /// The last write that changed a document; none if it is not among them.
-    pub(super) fn last(&self, document: DocumentId) -> Option<u64> {
-        self.documents.get(&document).map(|touched| touched.last)
-    }
-
     /// The index knows all up to the write `sequence`.
     pub(super) fn forget(&mut self, sequence: u64) {
         self.documents.retain(|_, touched| touched.last > sequence);

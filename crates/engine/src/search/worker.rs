@@ -17,7 +17,7 @@ const PATIENCE: u32 = 10;
 /// It does so after this many writes.
 const MANY_WRITES: u64 = 10_000;
 /// It does so while this many documents are made: to be ready soon after the last one.
-const MANY_DOCUMENTS: usize = 256;
+const MANY_DOCUMENTS: usize = 100;
 /// Many documents are being made until for so long nothing is written,
 const CALM: Duration = Duration::from_millis(250);
 /// or for so long.

@@ -105,6 +105,7 @@ proptest! {
         before in writes(),
         rounds in prop::collection::vec(writes(), 0..4),
         after in writes(),
+        has_index in any::<bool>(),
         is_reopened in any::<bool>(),
     ) {
         let home = tempfile::tempdir().unwrap();
@@ -118,7 +119,9 @@ proptest! {
             next: Cell::new(0),
         };
         writing.write(Write::Make);
-        notes.space().flush_search().unwrap();
+        if has_index {
+            notes.space().flush_search().unwrap();
+        }
         for write in before {
             writing.write(write);
         }
