@@ -348,7 +348,9 @@ impl Space {
     /// [`ErrorKind::Corrupted`] where the file is damaged: it is read through before, and then left alone. What the store reports; the data
     /// stays as it was.
     pub fn compact(&self) -> Result<()> {
-        self.store()?.compact()
+        // The thread of the index reads the store, which cannot be compacted then.
+        let store = self.store()?;
+        self.0.search.undisturbed(|| store.compact())
     }
 
     /// How large the space is. Walks the keys, so it costs by the size of the space.

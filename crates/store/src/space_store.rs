@@ -171,12 +171,17 @@ impl SpaceStore {
         stamp: &Stamp,
         mut decide: impl FnMut(&mut SpaceTransaction<'_>) -> Result<T>,
     ) -> Result<Written<T>> {
-        let (mut written, mut committing) = (None::<Written<T>>, None);
+        let (mut written, mut committing, mut earlier) = (None::<Written<T>>, None, Vec::new());
         self.store.write(options, &mut |rows| {
-            let earlier =
-                written.take().and_then(|written| written.change).map_or_else(Vec::new, |change| change.edits);
-            let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp).after(earlier);
-            let value = decide(&mut transaction)?;
+            if let Some(change) = written.take().and_then(|written| written.change) {
+                earlier = change.edits;
+            }
+            let mut transaction =
+                SpaceTransaction::new(rows, self.extractor, stamp).after(std::mem::take(&mut earlier));
+            let decided = decide(&mut transaction);
+            // Those that were not taken are there for the next run.
+            earlier = transaction.take_earlier();
+            let value = decided?;
             let Finished { change, changed } = transaction.finish()?;
             committing = Some(self.lookups.begin_commit(&changed));
             written = Some(Written { value, change });

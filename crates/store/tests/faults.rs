@@ -285,7 +285,7 @@ fn lost(ignore_one_sync_in: Option<u64>) -> usize {
     }
     (1..2_000).for_each(|ahead| disk.await_operation(disk.operations() + ahead));
     let (mut states, mut durable) = (vec![(disk.operations(), Content::new())], Vec::new());
-    for number in 0..STEPS {
+    for number in 0..2 * STEPS {
         write_step(&store, number).unwrap();
         states.push((disk.operations(), changed(&states.last().unwrap().1, number)));
         if is_durable(number) {

@@ -40,7 +40,8 @@ impl Pace for AtOnce {
 
 /// Documents on their way into an index.
 pub(super) struct Catching {
-    snapshot: SpaceSnapshot,
+    /// None while nothing of it is left: who reads keeps a store from being compacted.
+    snapshot: Option<SpaceSnapshot>,
     sequence: u64,
     /// All that there were at first, if all are to be taken over.
     records: Records,
@@ -62,7 +63,7 @@ impl Catching {
     pub(super) fn of(documents: Vec<(DocumentId, Option<Made>)>, snapshot: SpaceSnapshot) -> Result<Self> {
         let sequence = snapshot.reader().last_sequence()?;
         let (next, taken, maker) = (documents.into_iter(), HashMap::new(), Maker::default());
-        Ok(Self { snapshot, sequence, records: Records::none(), next, taken, again: None, maker })
+        Ok(Self { snapshot: Some(snapshot), sequence, records: Records::none(), next, taken, again: None, maker })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -77,6 +78,9 @@ impl Catching {
     /// Goes on with those that were changed since, as they are in `snapshot`. Those that were taken over already stay as they were.
     fn go_on(&mut self, snapshot: SpaceSnapshot) -> Result<()> {
         let (mut sequence, last) = (self.sequence, snapshot.reader().last_sequence()?);
+        if last < sequence {
+            return Err(Error::new(ErrorKind::Corrupted, "the search index knows of writes that were lost"));
+        }
         let mut documents = BTreeSet::new();
         while sequence < last {
             let changes = snapshot.reader().changed_after(sequence, PAGE)?;
@@ -89,7 +93,7 @@ impl Catching {
             }
         }
         let documents: Vec<_> = documents.into_iter().map(|document| (document, None)).collect();
-        (self.next, self.sequence, self.snapshot) = (documents.into_iter(), last, snapshot);
+        (self.next, self.sequence, self.snapshot) = (documents.into_iter(), last, Some(snapshot));
         Ok(())
     }
 
@@ -97,9 +101,11 @@ impl Catching {
     pub(super) fn next(&mut self, store: &SpaceStore, pace: &dyn Pace) -> Option<Result<SearchDocument>> {
         loop {
             match self.next_of_these(pace) {
-                Ok(None) if !pace.waits() => return None,
-                Ok(None) => {}
+                Ok(None) => self.snapshot = None,
                 found => return found.transpose(),
+            }
+            if !pace.waits() {
+                return None;
             }
             if let Err(error) = store.snapshot().and_then(|snapshot| self.go_on(snapshot)) {
                 return Some(Err(error));
@@ -110,17 +116,18 @@ impl Catching {
     fn next_of_these(&mut self, pace: &dyn Pace) -> Result<Option<SearchDocument>> {
         let check =
             || if pace.is_over() { Err(Error::new(ErrorKind::Canceled, "the space is being closed")) } else { Ok(()) };
-        while let Some(record) = self.records.next(self.snapshot.reader())? {
+        let Some(snapshot) = &self.snapshot else { return Ok(None) };
+        while let Some(record) = self.records.next(snapshot.reader())? {
             check()?;
             self.taken.insert(record.id, self.sequence);
-            if let Some(made) = recent::made(self.snapshot.reader(), &record, &mut self.maker)? {
+            if let Some(made) = recent::made(snapshot.reader(), &record, &mut self.maker)? {
                 return Ok(Some(made));
             }
         }
         for (document, made) in self.next.by_ref() {
             check()?;
             self.taken.insert(document, self.sequence);
-            let made = made.map_or_else(|| recent::read(self.snapshot.reader(), document, &mut self.maker), Ok)?;
+            let made = made.map_or_else(|| recent::read(snapshot.reader(), document, &mut self.maker), Ok)?;
             if let Some(made) = made {
                 return Ok(Some(Arc::unwrap_or_clone(made)));
             }
@@ -128,9 +135,14 @@ impl Catching {
         Ok(None)
     }
 
-    /// All that were taken over.
-    pub(super) fn taken(&self) -> Vec<DocumentId> {
-        self.taken.keys().copied().collect()
+    /// All that were taken over, each as it was after a write.
+    pub(super) const fn taken(&self) -> &HashMap<DocumentId, u64> {
+        &self.taken
+    }
+
+    /// Whether all of them are still as they were when they were taken over, as far as is known.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.again.is_none()
     }
 
     /// Up to which write an index with these knows all: what was changed once more since it was taken over, it does not.

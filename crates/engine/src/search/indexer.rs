@@ -172,6 +172,14 @@ impl Indexer {
         self.flushes.store(true, Ordering::SeqCst);
     }
 
+    /// Does what the index must not be read or written for.
+    pub(crate) fn undisturbed<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.worker.hurry(|| {
+            let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+            work()
+        })
+    }
+
     /// Tells of a write that made so many documents.
     pub(crate) fn wrote(self: &Arc<Self>, store: &SpaceStore, documents: usize) {
         if self.worker.wrote(documents) && self.mode == SearchIndexing::Background && !self.home.is_read_only() {
@@ -372,9 +380,9 @@ impl Indexer {
         let mut generation = self.home.begin(&self.owner)?;
         loop {
             match self.fill(store, &generation, progress, pace) {
-                Ok((view, sequence)) => {
-                    self.publish(generation, view, Recent::after(sequence));
-                    return Ok(());
+                Ok((view, catching)) => {
+                    self.publish(generation, view, Recent::after(catching.sequence()));
+                    return self.settle(store, &catching).map(drop);
                 }
                 Err(Fault::Index(error)) if generation.is_on_disk() => {
                     tracing::warn!(%error, "the search index is kept in memory");
@@ -396,7 +404,8 @@ impl Indexer {
         generation: &Generation,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
         pace: &dyn Pace,
-    ) -> Result<(Arc<View>, u64), Fault> {
+    ) -> Result<(Arc<View>, Catching), Fault> {
+        self.make_durable(store, generation).map_err(Fault::Index)?;
         let (catching, mut done) = (RefCell::new(Catching::all(store.snapshot()?)?), 0);
         let mut documents = iter::from_fn(|| {
             let found = catching.borrow_mut().next(store, pace)?;
@@ -408,15 +417,15 @@ impl Indexer {
                 found
             })
         });
-        let (mut reached, mut is_durable) = (0, true);
+        let mut is_durable = true;
         let mut end = || {
-            reached = catching.borrow().sequence();
+            let reached = catching.borrow().sequence();
             let made_durable = self.make_durable(store, generation);
             is_durable = made_durable.is_ok();
             made_durable.map(|()| (Vec::new(), reached))
         };
         match self.update(&generation.index, &mut documents, &mut end) {
-            Ok(view) => Ok((view, reached)),
+            Ok(view) => Ok((view, catching.into_inner())),
             // Where there is no room for that, an index in memory needs none.
             Err(Fault::Space(error)) if !is_durable => Err(Fault::Index(error)),
             Err(fault) => Err(fault),
@@ -459,53 +468,71 @@ impl Indexer {
     /// Puts what was changed since into the index; makes one if there is none, or it fails.
     pub(super) fn catch_up(&self, store: &SpaceStore) -> Result<()> {
         let alone = self.alone();
-        self.catch_up_alone(store, &alone, &AtOnce)
+        self.catch_up_alone(store, &alone, &AtOnce).map(drop)
     }
 
-    /// The same, unless somebody else is at it.
-    pub(super) fn try_catch_up(&self, store: &SpaceStore, pace: &dyn Pace) -> Result<()> {
+    /// The same, unless somebody else is at it, as long as `pace` has it. Says whether nothing is left to do.
+    pub(super) fn try_catch_up(&self, store: &SpaceStore, pace: &dyn Pace) -> Result<bool> {
         let alone = match self.updating.try_lock() {
             Ok(alone) => alone,
             Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(()),
+            Err(TryLockError::WouldBlock) => return Ok(true),
         };
         self.catch_up_alone(store, &alone, pace)
     }
 
-    fn catch_up_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>, pace: &dyn Pace) -> Result<()> {
+    fn catch_up_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>, pace: &dyn Pace) -> Result<bool> {
         let mut due = self.due(store)?;
         if due.is_none() {
             self.begin_alone(store, alone, pace)?;
             due = self.due(store)?;
         }
-        let Some((current, mut catching)) = due else { return Ok(()) };
+        let Some((current, mut catching)) = due else { return Ok(true) };
         if self.home.skips_a_change() {
             catching.skip_one();
         }
         if self.home.is_read_only() || catching.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
+        // What finds no room now finds none at the end.
+        self.make_durable(store, &current.generation)?;
         let (catching, mut reached) = (RefCell::new(catching), 0);
         let mut documents = iter::from_fn(|| catching.borrow_mut().next(store, pace));
         let mut end = || {
             self.make_durable(store, &current.generation)?;
             let catching = catching.borrow();
             reached = catching.sequence();
-            Ok((catching.taken(), reached))
+            Ok((catching.taken().keys().copied().collect(), reached))
         };
         match self.update(&current.generation.index, &mut documents, &mut end) {
             Ok(view) => {
                 let mut state = self.state();
-                state.recent.forget(reached);
-                state.current = Some(Current { view, ..current });
-                Ok(())
+                let is_same = |now: &Current| Arc::ptr_eq(&now.generation, &current.generation);
+                if state.current.as_ref().is_some_and(is_same) {
+                    state.current = Some(Current { view, ..current });
+                    state.recent.forget(reached);
+                }
+                drop(state);
+                self.settle(store, &catching.into_inner())
             }
             Err(Fault::Space(error)) => Err(error),
             Err(Fault::Index(error)) => {
                 self.state().give_up(&error);
-                self.begin_alone(store, alone, pace)
+                self.begin_alone(store, alone, pace).map(|()| true)
             }
         }
+    }
+
+    /// Where documents were changed again while the index took them over, it says of itself that it knows less than it does; it is known here which of
+    /// them it has as they are. Says whether it has all.
+    fn settle(&self, store: &SpaceStore, catching: &Catching) -> Result<bool> {
+        if !catching.is_whole() {
+            let mut state = self.state();
+            if state.current.is_some() && state.read_on(store)?.is_some() {
+                state.recent.forget_taken(catching.taken());
+            }
+        }
+        Ok(catching.is_whole())
     }
 
     /// What was changed since the index; none if there is no index.

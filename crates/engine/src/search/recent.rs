@@ -1,6 +1,6 @@
 //! What was changed since the index: which documents, and these as they are now, each made ready once for each change.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location, Result};
@@ -159,6 +159,12 @@ impl Recent {
     /// The changed documents, those made ready that are so far.
     pub(super) fn documents(&self) -> Vec<(DocumentId, Option<Made>)> {
         self.documents.iter().map(|(document, touched)| (*document, touched.made.clone())).collect()
+    }
+
+    /// The index knows these documents, each as it was after a write. What was written up to then was read on.
+    pub(super) fn forget_taken(&mut self, taken: &HashMap<DocumentId, u64>) {
+        self.documents.retain(|document, touched| taken.get(document).is_none_or(|taken| touched.last > *taken));
+        self.overlay = None;
     }
 
     /// The index knows all up to the write `sequence`.

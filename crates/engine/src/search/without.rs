@@ -39,6 +39,11 @@ impl Indexer {
         let Self = self;
     }
 
+    pub(crate) fn undisturbed<T>(&self, work: impl FnOnce() -> T) -> T {
+        let Self = self;
+        work()
+    }
+
     pub(crate) fn close(&self) {
         let Self = self;
     }

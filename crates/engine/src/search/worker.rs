@@ -32,13 +32,28 @@ pub(super) struct Worker {
     wake: Condvar,
 }
 
+/// What searches found changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Found {
+    #[default]
+    Nothing,
+    Something,
+    /// So much that the index catches up at once.
+    Much,
+}
+
 #[derive(Default)]
 struct Told {
     /// Writes since the thread went to work last.
     writes: u64,
-    /// Documents that they made.
+    /// Documents that they made, each soon after the one before.
     documents: usize,
-    is_urgent: bool,
+    /// When the last of these was made.
+    made_last: Option<Instant>,
+    /// By searches, since then.
+    found: Found,
+    /// The last turn failed: the next one waits for a pause.
+    is_discouraged: bool,
     /// How many wait until the thread has done its work.
     hurried: usize,
     /// No thread could be started.
@@ -48,8 +63,29 @@ struct Told {
 }
 
 impl Told {
-    const fn is_due(&self) -> bool {
-        self.is_over || self.is_urgent || self.writes >= MANY_WRITES || self.documents >= MANY_DOCUMENTS
+    fn is_due(&self) -> bool {
+        self.is_over || self.found == Found::Much || self.writes >= MANY_WRITES || self.has_many()
+    }
+
+    /// Whether many documents are being made.
+    const fn has_many(&self) -> bool {
+        self.documents >= MANY_DOCUMENTS && !self.is_discouraged
+    }
+
+    /// Whether there is nothing to do.
+    fn is_idle(&self) -> bool {
+        self.writes == 0 && self.found == Found::Nothing && !self.is_due()
+    }
+
+    fn made(&mut self, documents: usize) {
+        if documents == 0 {
+            return;
+        }
+        let now = Instant::now();
+        if self.made_last.replace(now).is_none_or(|last| now.duration_since(last) > PAUSE) {
+            self.documents = 0;
+        }
+        self.documents = self.documents.saturating_add(documents);
     }
 }
 
@@ -63,9 +99,9 @@ impl Worker {
         let mut told = self.told();
         let was_due = told.is_due();
         told.writes += 1;
-        told.documents = told.documents.saturating_add(documents);
+        told.made(documents);
         if told.thread.is_none() {
-            return told.documents >= MANY_DOCUMENTS && !told.is_over && !told.is_refused;
+            return told.has_many() && !told.is_over && !told.is_refused;
         }
         if told.writes == 1 || told.is_due() && !was_due {
             self.wake.notify_all();
@@ -73,12 +109,13 @@ impl Worker {
         false
     }
 
-    /// Does what waits for the thread's work to be done, which waits for no more writes meanwhile.
+    /// Does what waits for the thread's work to be done, which waits for no more writes meanwhile, and goes to no other work: it would be first, always.
     pub(super) fn hurry<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.told().hurried += 1;
         self.wake.notify_all();
         let done = wait();
         self.told().hurried -= 1;
+        self.wake.notify_all();
         done
     }
 
@@ -100,11 +137,16 @@ impl Worker {
             return;
         }
         let mut told = self.told();
-        if told.writes == 0 || is_urgent && !told.is_urgent {
-            told.writes = told.writes.max(1);
-            told.is_urgent |= is_urgent;
+        let found = if is_urgent { Found::Much } else { Found::Something };
+        if found > told.found {
+            told.found = found;
             self.wake.notify_all();
         }
+    }
+
+    /// There is more to do than what is written from now on.
+    fn has_left_some(&self) {
+        self.told().writes += 1;
     }
 
     /// Starts the thread, unless there is one. Where none can be started, searches do its work.
@@ -141,7 +183,7 @@ impl Worker {
     fn wait(&self, rest: &dyn Fn()) -> Option<Turn<'_>> {
         let mut told = self.told();
         let mut is_rested = false;
-        while !told.is_due() && told.writes == 0 {
+        while told.is_idle() {
             if is_rested {
                 told = self.wake.wait(told).unwrap_or_else(PoisonError::into_inner);
                 continue;
@@ -155,9 +197,11 @@ impl Worker {
                 told = self.told();
             }
         }
-        let mut told = self.pause(told);
-        let until = (told.documents >= MANY_DOCUMENTS).then(|| Instant::now() + LONG);
-        (told.writes, told.documents, told.is_urgent) = (0, 0, false);
+        let told = self.pause(told);
+        let others = |told: &mut Told| told.hurried > 0 && !told.is_over;
+        let mut told = self.wake.wait_while(told, others).unwrap_or_else(PoisonError::into_inner);
+        let until = told.has_many().then(|| Instant::now() + LONG);
+        (told.writes, told.documents, told.found) = (0, 0, Found::Nothing);
         (!told.is_over).then_some(Turn { worker: self, until })
     }
 
@@ -195,8 +239,11 @@ impl Pace for Turn<'_> {
 fn work(indexer: &Arc<Indexer>, store: &SpaceStore) {
     let worker = indexer.worker();
     while let Some(turn) = worker.wait(&|| indexer.rest()) {
-        match catch_unwind(AssertUnwindSafe(|| indexer.try_catch_up(store, &turn))) {
-            Ok(Ok(())) => {}
+        let outcome = catch_unwind(AssertUnwindSafe(|| indexer.try_catch_up(store, &turn)));
+        worker.told().is_discouraged = !matches!(outcome, Ok(Ok(_)));
+        match outcome {
+            Ok(Ok(true)) => {}
+            Ok(Ok(false)) => worker.has_left_some(),
             Ok(Err(error)) => tracing::debug!(%error, "the search index stays behind"),
             Err(_) => tracing::warn!("the search index stays behind"),
         }

@@ -19,6 +19,17 @@ const MOST: usize = 128;
 /// What is as long is a call of its own anyway.
 const LONG: usize = WINDOW / 2;
 
+/// Where bytes are that are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// All of them waited, and have been read.
+    Here,
+    /// None of them waits.
+    Below,
+    /// Some of them wait.
+    Both,
+}
+
 /// The pages, by the window of the file that they are in.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
@@ -61,6 +72,34 @@ impl Gathered {
             }
         }
         true
+    }
+
+    /// Reads bytes if all of them wait.
+    pub(super) fn read(&self, offset: u64, out: &mut [u8]) -> Found {
+        if self.windows.is_empty() {
+            return Found::Below;
+        }
+        let end = offset.saturating_add(out.len() as u64);
+        let first = offset - offset % WINDOW_BYTES;
+        let (mut here, mut all) = (0, 0);
+        for page in (offset / PAGE as u64..end.div_ceil(PAGE as u64)).map(|page| page * PAGE as u64) {
+            let window = self.windows.get(&(page - page % WINDOW_BYTES));
+            let within = usize::try_from(page % WINDOW_BYTES).unwrap_or_default() / PAGE;
+            here += usize::from(window.is_some_and(|window| window.is_filled.get(within) == Some(&true)));
+            all += 1;
+        }
+        if here == 0 {
+            return Found::Below;
+        }
+        let within = usize::try_from(offset - first).unwrap_or_default();
+        let waiting = self.windows.get(&first).and_then(|window| window.bytes.get(within..within + out.len()));
+        match waiting {
+            Some(waiting) if here == all => {
+                out.copy_from_slice(waiting);
+                Found::Here
+            }
+            _ => Found::Both,
+        }
     }
 
     /// Where the first window begins that has some of these bytes.
@@ -122,6 +161,21 @@ mod tests {
         assert!(!gathered.take(0, &[0; 320]) && !gathered.take(100, &page(1).1) && !gathered.take(0, &vec![0; LONG]));
         assert_eq!(gathered.first_within(page(18).0..page(19).0), Some(WINDOW_BYTES));
         assert_eq!(gathered.first_within(page(48).0..page(60).0), None);
+        let mut read = [9; 3 * PAGE];
+        for (first, pages, expected) in [
+            (1, 3, Found::Here),
+            (3, 1, Found::Here),
+            (3, 2, Found::Both),
+            (15, 3, Found::Both),
+            (4, 3, Found::Below),
+            (50, 1, Found::Below),
+        ] {
+            let found = gathered.read(page(first).0 + 1, read.get_mut(..pages * PAGE - 1).unwrap());
+            assert_eq!(found, expected, "{first}");
+            if found == Found::Here {
+                assert_eq!((read[0], read[pages * PAGE - 2]), (first, first + u8::try_from(pages).unwrap() - 1));
+            }
+        }
         let mut calls = Vec::new();
         while let Some(start) = gathered.first_within(0..u64::MAX) {
             gathered.write(start, &file, |offset, size| calls.push((offset / PAGE as u64, size / PAGE))).unwrap();

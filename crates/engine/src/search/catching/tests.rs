@@ -2,12 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use leafbase_model::{DeleteDocuments, DocumentId, Position};
+use leafbase_model::{BlockData, BlockDraft, CreateDocuments, DeleteDocuments, Destination, DocumentId, Position};
 use proptest::prelude::*;
 
 use super::Pace;
-use crate::{Connection, SearchIndexing, Space};
+use crate::{Connection, Durability, SearchIndexing, Space};
 
 /// What is written to one document.
 #[derive(Clone, Copy, Debug)]
@@ -139,4 +141,33 @@ proptest! {
         space.flush_search().unwrap();
         writing.check(&notes);
     }
+}
+
+/// While another thread makes documents all along, whoever needs the index, or the store, for themselves gets it.
+#[test]
+fn an_import_keeps_nobody_waiting_for_ever() {
+    let home = tempfile::tempdir().unwrap();
+    let space = Space::builder().durability(Durability::Relaxed).create(home.path().join("space")).unwrap();
+    let (notes, is_over) = (space.connect(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                let pages = (0..10).map(|_| BlockDraft::new(BlockData::page("made beside")));
+                notes.create_documents(CreateDocuments::new(pages, Destination::Unsorted)).unwrap();
+                // It is to go on, but not to fill the disk.
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        for number in 0..4 {
+            let word = word(number);
+            notes.create_document(&word).unwrap();
+            space.flush_search().unwrap();
+            assert_eq!(notes.search(word.as_str()).unwrap().len(), 1);
+            space.compact().unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let made = notes.documents().unwrap().len();
+    assert!(made > 4);
+    space.clone().close().unwrap();
 }
