@@ -437,10 +437,6 @@ impl RedbStore {
         Ok(())
     }
 
-    fn is_worth_rewriting(&self, slot: &mut Slot) -> Result<bool> {
-        rewrite::is_worth_it(&self.mended_view(slot)?, self.opener.bytes()?)
-    }
-
     fn flush_with(&self, slot: &mut Slot, is_last: bool) -> Result<()> {
         let View { edits, base } = self.mended_view(slot)?;
         drop(base);
@@ -542,13 +538,9 @@ impl Store for RedbStore {
         // Without a journal: to say at the end that it is gone, a commit would make the file longer again.
         self.flush_with(&mut slot, true)?;
         // Pages are moved as they are: those that are damaged must not get checksums that make them right.
-        if self.is_worth_rewriting(&mut slot)? {
+        if rewrite::is_worth_it(&self.mended_view(&mut slot)?, self.opener.bytes()?)? {
             // While somebody reads, no page can be freed, and the file would stay as long as both are: this tells, before anything is written.
             self.compact_alone(&mut slot)?;
-            // Pages that were not used may have been all that was too much.
-            if !self.is_worth_rewriting(&mut slot)? {
-                return Ok(());
-            }
             self.rewrite(&mut slot)?;
         }
         self.compact_alone(&mut slot)
