@@ -6,8 +6,8 @@ use benches::workload::Id;
 use leafbase::{
     AddItems, BlockId, Clock, Connection, CountItems, CreateCollection, Day, Durability, Filter, GetItems, GroupValue,
     IdSource, Item, ItemCounts, ItemDraft, ItemUpdate, ItemValue, Items, ItemsPage, ListCollections, Operator,
-    Position, PropertyDraft, PropertyKind, PropertyValue, QueryItems, Relation, SchemaDraft, SelectOption, Sort, Space,
-    Timestamp, UpdateItems,
+    Position, PropertyDraft, PropertyKind, PropertyValue, QueryItems, Relation, SchemaDraft, SearchIndexing,
+    SelectOption, Sort, Space, Timestamp, UpdateItems,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -54,7 +54,11 @@ impl IdSource for Present {
 pub fn open(directory: &Path, mode: Mode) -> Box<dyn Peer> {
     let durability = if mode == Mode::Durable { Durability::Durable } else { Durability::Relaxed };
     let present = Present(Arc::new(AtomicI64::new(1_800_000_000_000)));
-    let builder = Space::builder().durability(durability).ids(present.clone()).clock(present);
+    let builder = Space::builder()
+        .search_indexing(SearchIndexing::OnDemand)
+        .durability(durability)
+        .ids(present.clone())
+        .clock(present);
     let path = directory.join("space.leafbase");
     let is_new = !path.exists();
     let space = if is_new { builder.create(path) } else { builder.open(path) };

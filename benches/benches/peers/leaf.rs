@@ -4,8 +4,8 @@ use crate::app::{self, Block, Edit, Fetched, LIST_TASK, Mode, PAGE, Peer, Positi
 use benches::workload::Id;
 use leafbase::{
     BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, Clock, Color, Connection, Content, Day,
-    DeleteBlocks, Destination, DocumentId, Durability, Fetch, IdSource, InsertBlocks, ListStyle, MoveBlocks, Space,
-    TaskInfo, TaskState, TextLook, TextStyle, Timestamp, UpdateBlocks,
+    DeleteBlocks, Destination, DocumentId, Durability, Fetch, IdSource, InsertBlocks, ListStyle, MoveBlocks,
+    SearchIndexing, Space, TaskInfo, TaskState, TextLook, TextStyle, Timestamp, UpdateBlocks,
 };
 use leafbase_markdown::{ParseOptions, parse};
 use std::collections::VecDeque;
@@ -54,7 +54,12 @@ impl Given {
 pub fn open(directory: &Path, mode: Mode) -> Box<dyn Peer> {
     let given = Given::default();
     let durability = if mode == Mode::Durable { Durability::Durable } else { Durability::Relaxed };
-    let builder = Space::builder().durability(durability).ids(given.clone()).clock(given.clone());
+    // No peer has an index of words: Leafbase would make one beside an import.
+    let builder = Space::builder()
+        .search_indexing(SearchIndexing::OnDemand)
+        .durability(durability)
+        .ids(given.clone())
+        .clock(given.clone());
     let path = directory.join("space.leafbase");
     let space = if path.exists() { builder.open(path) } else { builder.create(path) };
     Box::new(Leafbase { connection: space.expect("a space").connect(), given })

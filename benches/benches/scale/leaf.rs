@@ -9,8 +9,8 @@ use leafbase::{
     AddComments, AddTasks, BlockData, BlockDraft, BlockId, Clock, CommentDraft, Connection, CreateDocuments,
     CreateFolders, Day, DayRange, DayRef, DeleteDocuments, Destination, DocumentId, DocumentOrder, Durability, Fetch,
     FolderDraft, FolderId, IdSource, InsertBlocks, Items, ItemsPage, ListDocuments, ListStyle, ListTasks, Location,
-    MoveDocuments, Position, PurgeDocuments, Space, TaskDestination, TaskDraft, TaskInfo, TaskPatch, TaskScope,
-    TaskState, TaskUpdate, Timestamp,
+    MoveDocuments, Position, PurgeDocuments, SearchIndexing, Space, TaskDestination, TaskDraft, TaskInfo, TaskPatch,
+    TaskScope, TaskState, TaskUpdate, Timestamp,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -102,7 +102,8 @@ struct Builder<'a> {
 pub fn build(path: &Path, plan: &Plan) -> Facts {
     let present = Present::default();
     present.set(NOON - 4 * 365 * 86_400_000);
-    let options = Space::builder().name("scale").durability(Durability::Relaxed);
+    let options =
+        Space::builder().name("scale").search_indexing(SearchIndexing::OnDemand).durability(Durability::Relaxed);
     let options = options.ids(present.clone()).clock(present.clone());
     let space = options.create(path.join("space.leafbase")).expect("a space");
     let connection = space.connect().acting_as("Ada");
@@ -241,7 +242,11 @@ impl Leafbase {
         let present = Present::default();
         present.set(NOON);
         let durability = if durable { Durability::Durable } else { Durability::Relaxed };
-        let options = Space::builder().durability(durability).ids(present.clone()).clock(present.clone());
+        let options = Space::builder()
+            .search_indexing(SearchIndexing::OnDemand)
+            .durability(durability)
+            .ids(present.clone())
+            .clock(present.clone());
         let space = options.open(path.join("space.leafbase")).expect("a space");
         Self { connection: space.connect().acting_as("Ada"), present, facts: facts.clone(), far: String::new() }
     }
