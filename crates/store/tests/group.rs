@@ -4,7 +4,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -377,6 +377,43 @@ fn writers_side_by_side_keep_what_they_are_told() {
         side_by_side(seed, Some(Fault::Once(from)), kind);
         side_by_side(seed, Some(Fault::Between(from, from + 6)), kind);
         side_by_side(seed, Some(Fault::OneIn(9)), kind);
+    }
+}
+
+/// What is asked to wait for the write that runs waits until it is settled, and not only until its closure has run: each is tried with a write that waits
+/// behind another one's sync.
+#[test]
+fn who_waits_for_writes_finds_them() {
+    let ways: [fn(&RedbStore); 2] = [|store| assert!(store.verify().unwrap()), |store| store.compact().unwrap()];
+    for wait in ways {
+        for _ in 0..20 {
+            let (store, _, gate) = store();
+            gate.close();
+            let found = thread::scope(|scope| {
+                let first = scope.spawn(|| add(&store, DURABLE, b"a", 1));
+                gate.wait_for_a_sync();
+                let (runs, is_running) = mpsc::channel();
+                let store = &store;
+                let second = scope.spawn(move || {
+                    store.write(DURABLE, &mut |transaction| {
+                        runs.send(()).unwrap();
+                        let sum = number(transaction, b"a")? + 10;
+                        transaction.put(b"a", &sum.to_be_bytes())
+                    })
+                });
+                is_running.recv_timeout(PATIENCE).expect("the second one's closure runs");
+                let waiting = scope.spawn(|| {
+                    wait(store);
+                    published(store, b"a")
+                });
+                thread::sleep(Duration::from_millis(3));
+                gate.open(0);
+                first.join().unwrap().unwrap();
+                second.join().unwrap().unwrap();
+                waiting.join().unwrap()
+            });
+            assert_eq!(found, 11);
+        }
     }
 }
 

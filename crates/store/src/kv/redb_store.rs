@@ -333,7 +333,7 @@ impl RedbStore {
         }
     }
 
-    /// Waits for all that other writers have made, while none of them makes more.
+    /// Waits for all that other writers have made, while none of them makes more: whoever asks has the turn.
     fn wait_for_others(&self) {
         while let Some((_, ticket)) = self.group.ground().unsettled {
             // Those whose it is are told.
@@ -534,6 +534,7 @@ impl Store for RedbStore {
             return Err(read_only());
         }
         let _turn = self.turn();
+        self.wait_for_others();
         let mut slot = self.slot();
         // Without a journal: to say at the end that it is gone, a commit would make the file longer again.
         self.flush_with(&mut slot, true)?;
@@ -549,6 +550,7 @@ impl Store for RedbStore {
     /// Readers go on meanwhile, and a store that is open for reading only can be verified too.
     fn verify(&self) -> Result<bool> {
         let _turn = self.turn();
+        self.wait_for_others();
         let mut slot = self.slot();
         // Without anything to be flushed nothing is written: the file may be damaged.
         if !self.read_only && !self.mended_view(&mut slot)?.edits.is_empty() {
