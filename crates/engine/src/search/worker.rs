@@ -1,5 +1,6 @@
 //! The thread that lets the index of a space catch up: after a pause in writing, or when much was written.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -119,14 +120,15 @@ impl Worker {
         done
     }
 
-    /// Waits for more to be written; false if nothing is for a while, or somebody waits.
-    fn waits_for_more(&self) -> bool {
+    /// Waits for more to be written; false if nothing is for a while. Once somebody waits for the thread, what was written by then is the last that there is.
+    fn waits_for_more(&self, is_hurried: &Cell<bool>) -> bool {
         let is_calm = |told: &mut Told| told.writes == 0 && told.hurried == 0 && !told.is_over;
         let waited = self.wake.wait_timeout_while(self.told(), CALM, is_calm);
         let (mut told, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        if told.hurried > 0 || told.is_over {
+        if told.is_over || is_hurried.get() {
             return false;
         }
+        is_hurried.set(told.hurried > 0);
         told.documents = 0;
         std::mem::take(&mut told.writes) > 0
     }
@@ -202,7 +204,7 @@ impl Worker {
         let mut told = self.wake.wait_while(told, others).unwrap_or_else(PoisonError::into_inner);
         let until = told.has_many().then(|| Instant::now() + LONG);
         (told.writes, told.documents, told.found) = (0, 0, Found::Nothing);
-        (!told.is_over).then_some(Turn { worker: self, until })
+        (!told.is_over).then_some(Turn { worker: self, until, is_hurried: Cell::default() })
     }
 
     /// Waits until nothing was written for a while, or there is much to do.
@@ -224,6 +226,8 @@ struct Turn<'w> {
     worker: &'w Worker,
     /// While many documents are made, it goes on until then.
     until: Option<Instant>,
+    /// Whether somebody waits for it, who has been heard.
+    is_hurried: Cell<bool>,
 }
 
 impl Pace for Turn<'_> {
@@ -232,7 +236,7 @@ impl Pace for Turn<'_> {
     }
 
     fn waits(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() < until) && self.worker.waits_for_more()
+        self.until.is_some_and(|until| Instant::now() < until) && self.worker.waits_for_more(&self.is_hurried)
     }
 }
 
