@@ -24,7 +24,7 @@ pub(crate) const ANY_TEXT: Mask = (1 << MASK_BITS) - 1;
 /// The bits of a letter of ASCII. So few are all trigrams of them that a mask of each stays close at hand.
 const LETTER: u32 = 6;
 /// The numbers of trigrams of ASCII are below this.
-const PLAIN: u32 = 1 << (3 * LETTER);
+pub(crate) const PLAIN: Gram = 1 << (3 * LETTER);
 /// Stands among the trigrams of a document whose texts vary. It is the number of none.
 pub(crate) const VARIES: Gram = PLAIN;
 /// The numbers of the letters of ASCII.
@@ -137,13 +137,23 @@ impl Grams {
             each_trigram(text).for_each(|trigram| self.put(gram(trigram), bit));
             return;
         }
-        let mut gram = 0;
-        for (number, byte) in text.bytes().enumerate() {
-            gram = (gram << LETTER | plain(byte.into()).unwrap_or_default()) % PLAIN;
-            if number > 1 {
-                self.put_plain(gram, bit);
+        let [first, second, rest @ ..] = text.as_bytes() else { return };
+        let letter = |byte: u8| plain(byte.into()).unwrap_or_default();
+        let mut gram = letter(*first) << LETTER | letter(*second);
+        // Whether a trigram is new cannot be foretold: so each is noted behind those that were, and stays if it was. There is room for all of them.
+        let mut count = self.found.len();
+        self.found.resize(count + rest.len(), 0);
+        for byte in rest {
+            gram = (gram << LETTER | letter(*byte)) % PLAIN;
+            if let Some(mask) = self.plain.get_mut(gram as usize)
+                && let Some(place) = self.found.get_mut(count)
+            {
+                *place = gram;
+                count += usize::from(*mask == 0);
+                *mask |= bit;
             }
         }
+        self.found.truncate(count);
     }
 
     fn put(&mut self, gram: Gram, bit: Mask) {

@@ -40,6 +40,7 @@ mod selection;
 mod shelf;
 mod tidying;
 mod view;
+mod words;
 
 /// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
 const FORMAT: &str = "leafbase-search-5";

@@ -1,11 +1,13 @@
 //! A segment that is being made of documents: what tantivy would gather word by word is gathered by numbers of words, and written as tantivy writes it.
 
-use std::thread;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::{iter, thread};
 
 use tantivy::directory::TerminatingWrite;
 use tantivy::fieldnorm::FieldNormsSerializer;
 use tantivy::index::SegmentComponent;
-use tantivy::postings::InvertedIndexSerializer;
+use tantivy::schema::Field;
 use tantivy::store::StoreWriter;
 use tantivy::{DocId, Segment, TantivyError};
 
@@ -14,6 +16,7 @@ use super::layout::{self, Fields, Numbers};
 use super::lexicon::Lexicon;
 use super::nothing::Nothing;
 use super::occurrences::Occurrences;
+use super::words::{self, Number, Placed};
 use crate::document::loose::Loose;
 use crate::document::{Lane, Lanes, SearchDocument, Stems, Words};
 
@@ -49,7 +52,6 @@ impl Building {
     }
 
     pub(super) fn add(&mut self, document: &SearchDocument) {
-        let number = self.documents();
         let [title, body, title_stems, body_stems] = &mut self.lanes;
         for (is_title, words, stems) in [(true, title, title_stems), (false, body, body_stems)] {
             match &document.lanes {
@@ -63,44 +65,57 @@ impl Building {
             }
         }
         self.lanes.iter_mut().for_each(Occurrences::end_document);
-        self.grams.add(number, &document.grams, document.varies);
+        self.grams.add(&document.grams, document.varies);
         self.documents.push((*document.id().as_bytes(), Numbers::of(document)));
     }
 
-    /// Writes all files of the segment: those of words, and all others, beside them if there are many documents and another thread can be had.
-    pub(super) fn write(self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
+    /// Writes all files of the segment: those that tell where words are, and all others, beside them if there are many documents and another thread can be had.
+    pub(super) fn write(mut self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
+        self.grams.settle();
+        let (sender, placed) = channel();
+        let placed = Mutex::new(placed);
         let others = || {
             self.write_numbers(segment)?;
-            self.grams.write(segment)
+            self.grams.write(segment)?;
+            let placed = placed.lock().unwrap_or_else(PoisonError::into_inner);
+            words::write_dictionary(segment, &placed, |field, number| self.word(fields, field, number))
         };
         thread::scope(|scope| {
             let spawn = || thread::Builder::new().name("leafbase-index".to_owned()).spawn_scoped(scope, others).ok();
             let beside = if self.documents.len() < MANY { None } else { spawn() };
-            self.write_words(segment, fields)?;
-            beside.map_or_else(others, |beside| {
+            let written = self.write_lists(segment, fields, sender);
+            let others = beside.map_or_else(others, |beside| {
                 beside.join().unwrap_or_else(|_| Err(TantivyError::ErrorInThread("a panic".to_owned())))
-            })
+            });
+            written.and(others)
         })
     }
 
-    fn write_words(&self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
-        let mut serializer = InvertedIndexSerializer::open(segment)?;
+    /// The letters of a word, or the ID of a document.
+    fn word(&self, fields: &Fields, field: Field, number: Number) -> &[u8] {
+        if field == fields.id {
+            self.documents.get(number as usize).map_or(&[], |(id, _)| id)
+        } else {
+            self.lexicon.word(number).as_bytes()
+        }
+    }
+
+    fn write_lists(&self, segment: &Segment, fields: &Fields, placed: Sender<Placed>) -> tantivy::Result<()> {
+        let mut lists = words::Lists::open(segment, placed)?;
         let mut ids: Vec<(&[u8; 16], DocId)> = self.documents.iter().map(|(id, _)| id).zip(0..).collect();
         ids.sort_unstable();
-        let mut field = serializer.new_field(fields.id, ids.len() as u64, None)?;
-        for (id, document) in ids {
-            field.new_term(id, 1, false)?;
-            field.write_doc(document, 1, &[]);
-            field.close_term()?;
+        let mut field = lists.field(fields.id, ids.len())?;
+        for (_, document) in ids {
+            field.add(document, iter::once((document, 1, [].as_slice())), false)?;
         }
         field.close()?;
         let order = self.lexicon.in_order();
         for (lane, occurrences) in Lane::ALL.into_iter().zip(&self.lanes).filter(|(_, all)| all.len() > 0) {
-            let mut field = serializer.new_field(fields.lane(lane), occurrences.len() as u64, None)?;
-            occurrences.write(&self.lexicon, &order, &mut field)?;
+            let mut field = lists.field(fields.lane(lane), occurrences.len())?;
+            occurrences.write(self.lexicon.len(), &order, &mut field)?;
             field.close()?;
         }
-        Ok(serializer.close()?)
+        Ok(lists.close()?)
     }
 
     fn write_numbers(&self, segment: &Segment) -> tantivy::Result<()> {

@@ -1,15 +1,14 @@
-//! The words of a segment that is being made, each with a number: a word is compared and stemmed when it is met first, and is a number from then on.
+//! The words of a segment that is being made, each with a number, in the order in which they were met: a word is compared and stemmed when it is met first,
+//! and is a number from then on.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 use frostem::{Algorithm, Stemmer};
 
+use super::words::Number;
 use crate::document::loose::head;
 use crate::document::stem_of;
-
-/// The number of a word, in the order in which they were met.
-pub(super) type Number = u32;
 
 /// About what a word takes beside its letters, here and in the tables of hashes.
 const OF_WORD: usize = 64;

@@ -1,11 +1,11 @@
 //! The words of a lane of a segment that is being made: as they come, document after document, and at the end each with its documents.
 
+use std::io;
 use std::ops::Range;
 
 use tantivy::DocId;
-use tantivy::postings::FieldSerializer;
 
-use super::lexicon::{Lexicon, Number};
+use super::words::{FieldLists, Number};
 
 /// What a word takes: its number and its position, and when they are put in order its document and its position.
 const OF_WORD: usize = 16;
@@ -79,14 +79,9 @@ impl Occurrences {
         (sorted, next)
     }
 
-    /// Hands the words over, which `order` has in order.
-    pub(super) fn write(
-        &self,
-        lexicon: &Lexicon,
-        order: &[Number],
-        field: &mut FieldSerializer<'_>,
-    ) -> std::io::Result<()> {
-        let (occurrences, ends) = self.by_word(lexicon.len());
+    /// Writes the lists of words numbered below `words`, in this order.
+    pub(super) fn write(&self, words: usize, order: &[Number], field: &mut FieldLists<'_>) -> io::Result<()> {
+        let (occurrences, ends) = self.by_word(words);
         let mut distances = Vec::new();
         for number in order {
             let place = *number as usize;
@@ -96,20 +91,23 @@ impl Occurrences {
             if found.is_empty() {
                 continue;
             }
-            let documents = || found.chunk_by(|(one, _), (other, _)| one == other);
-            let count = u32::try_from(documents().count()).unwrap_or(u32::MAX);
-            field.new_term(lexicon.word(*number).as_bytes(), count, true)?;
-            for same in documents() {
-                let times = u32::try_from(same.len()).unwrap_or(u32::MAX);
-                distances.clear();
-                if !self.positions.is_empty() {
-                    let mut last = 0;
-                    distances.extend(same.iter().map(|(_, at)| at.wrapping_sub(std::mem::replace(&mut last, *at))));
-                }
-                let document = same.first().map(|(document, _)| *document).unwrap_or_default();
-                field.write_doc(document, times, &distances);
+            distances.clear();
+            if !self.positions.is_empty() {
+                let (mut document, mut last) = (None, 0);
+                distances.extend(found.iter().map(|(of, at)| {
+                    let before = if document.replace(*of) == Some(*of) { last } else { 0 };
+                    last = *at;
+                    at.wrapping_sub(before)
+                }));
             }
-            field.close_term()?;
+            let mut rest = distances.as_slice();
+            let documents = found.chunk_by(|(one, _), (other, _)| one == other).map(|same| {
+                let document = same.first().map(|(document, _)| *document).unwrap_or_default();
+                let of_document;
+                (of_document, rest) = rest.split_at_checked(same.len()).unwrap_or_default();
+                (document, u32::try_from(same.len()).unwrap_or(u32::MAX), of_document)
+            });
+            field.add(*number, documents, true)?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use leafbase_model::{DocumentId, Location, Timestamp};
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 use tantivy::postings::Postings;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::tokenizer::{PreTokenizedString, Token};
@@ -44,7 +45,8 @@ fn only(index: &tantivy::Index) -> SegmentReader {
 }
 
 fn made(maker: &mut Maker, number: usize, title: &str, texts: &[String], is_loose: bool) -> SearchDocument {
-    let id = DocumentId::from_bytes((number as u128 * 7 % 64).to_be_bytes());
+    // In another order than they come in, and each once, of the first so many.
+    let id = DocumentId::from_bytes((number as u128 * 7 % 1_024).to_be_bytes());
     let (created_at, modified_at) = (Timestamp::from_millis(5), Timestamp::from_millis(-7));
     let attributes = Attributes { id, location: Location::Trash, day: None, created_at, modified_at };
     let mut filling = maker.begin(attributes, title);
@@ -90,6 +92,29 @@ fn by_tantivy(documents: &[SearchDocument]) -> SegmentReader {
     only(&index)
 }
 
+/// Documents, each with its title and texts, and whether its words are left as they came.
+fn check(all: &[(String, Vec<String>, bool)]) -> Result<(), TestCaseError> {
+    let (mut maker, (schema, _)) = (Maker::default(), layout::schema());
+    let documents = |in_order: bool, maker: &mut Maker| -> Vec<SearchDocument> {
+        let all = all.iter().enumerate();
+        all.map(|(number, (title, texts, is_loose))| made(maker, number, title, texts, *is_loose && !in_order))
+            .collect()
+    };
+    let index = Index::in_memory("").unwrap();
+    index.update(&mut documents(false, &mut maker).into_iter().map(Ok), &[], 1).unwrap();
+    let (ours, expected) = (only(&index.inner), by_tantivy(&documents(true, &mut maker)));
+    for (field, entry) in schema.fields().filter(|(_, entry)| entry.is_indexed()) {
+        let option = entry.field_type().index_record_option().unwrap_or(IndexRecordOption::Basic);
+        prop_assert_eq!(terms(&ours, field, option), terms(&expected, field, option), "{}", entry.name());
+    }
+    let numbers = |segment| layout::Numbers::of_segment(segment).map_err(|failure| failure.0).unwrap();
+    prop_assert_eq!(numbers(&ours).len(), all.len());
+    let of = |segment| numbers(segment).iter().map(layout::Numbers::entry).collect::<Vec<_>>();
+    prop_assert_eq!(of(&ours), of(&expected));
+    prop_assert!(ours.get_store_reader(1).unwrap().get::<TantivyDocument>(0).unwrap().field_values().next().is_none());
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn a_segment_is_as_tantivy_makes_it(
@@ -98,22 +123,22 @@ proptest! {
             1..9,
         )
     ) {
-        let (mut maker, (schema, _)) = (Maker::default(), layout::schema());
-        let documents = |in_order: bool, maker: &mut Maker| -> Vec<SearchDocument> {
-            let all = all.iter().enumerate();
-            all.map(|(number, (title, texts, is_loose))| made(maker, number, title, texts, *is_loose && !in_order)).collect()
+        check(&all)?;
+    }
+}
+
+/// Words of which some fill blocks of documents, and of positions, just so or not quite, each behind one that fills more, or fewer.
+#[test]
+fn words_of_many_documents_are_as_tantivy_has_them() {
+    for count in [127, 128, 129, 256, 300, 600] {
+        let words = |number: usize| {
+            let some = [(1, "all"), (2, "half"), (3, "third"), (5, "trains"), (number.max(1), "zero")];
+            let some = some.into_iter().filter(|(each, _)| number.is_multiple_of(*each));
+            let words: Vec<String> =
+                some.map(|(each, word)| format!("{word} ").repeat(1 + number % (each + 1))).collect();
+            format!("{} w{number} x{}", words.concat(), number / 130)
         };
-        let index = Index::in_memory("").unwrap();
-        index.update(&mut documents(false, &mut maker).into_iter().map(Ok), &[], 1).unwrap();
-        let (ours, expected) = (only(&index.inner), by_tantivy(&documents(true, &mut maker)));
-        for (field, entry) in schema.fields().filter(|(_, entry)| entry.is_indexed()) {
-            let option = entry.field_type().index_record_option().unwrap_or(IndexRecordOption::Basic);
-            prop_assert_eq!(terms(&ours, field, option), terms(&expected, field, option), "{}", entry.name());
-        }
-        let numbers = |segment| layout::Numbers::of_segment(segment).map_err(|failure| failure.0).unwrap();
-        prop_assert_eq!(numbers(&ours).len(), all.len());
-        let of = |segment| numbers(segment).iter().map(layout::Numbers::entry).collect::<Vec<_>>();
-        prop_assert_eq!(of(&ours), of(&expected));
-        prop_assert!(ours.get_store_reader(1).unwrap().get::<TantivyDocument>(0).unwrap().field_values().next().is_none());
+        let all: Vec<_> = (0..count).map(|number| (words(number), vec![words(number + 1)], number % 2 == 0)).collect();
+        check(&all).unwrap();
     }
 }

@@ -25,7 +25,7 @@ const MASK: usize = MASK_BITS.div_ceil(8) as usize;
 pub(crate) type Posting = (DocId, Mask);
 
 /// From this document on a list of fewer than half of all before gathers no masks any more: they would not be kept.
-const FEW_BY: DocId = 64;
+pub(super) const FEW_BY: DocId = 64;
 
 /// Documents in order, each as how many were left out before it, and their masks.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,32 @@ pub(super) struct List {
 impl List {
     /// Adds a document that comes after the others. Its mask has a bit.
     pub(super) fn push(&mut self, document: DocId, mask: Mask) {
+        self.push_distance(document);
+        if self.gathers_masks() {
+            self.masks.push(mask);
+        }
+        self.count += 1;
+        self.drop_masks_of_few(document);
+    }
+
+    /// Adds documents that come after the others, from the first one on a bit for each. Their masks, if any are gathered, are added beside that.
+    pub(super) fn push_all(&mut self, first: DocId, documents: u64) {
+        let mut left = documents;
+        self.bytes.reserve(left.count_ones() as usize);
+        while left != 0 {
+            self.push_distance(first + left.trailing_zeros());
+            left &= left - 1;
+        }
+        self.count += documents.count_ones();
+        self.drop_masks_of_few(first);
+    }
+
+    /// Adds the mask of a document, of which it is said apart that it has one.
+    pub(super) fn push_mask(&mut self, mask: Mask) {
+        self.masks.push(mask);
+    }
+
+    fn push_distance(&mut self, document: DocId) {
         let mut left_out = document.wrapping_sub(self.next);
         self.next = document.wrapping_add(1);
         while left_out >= u32::from(LAST) {
@@ -48,18 +74,20 @@ impl List {
             left_out >>= BITS;
         }
         self.bytes.push(u8::try_from(left_out).unwrap_or_default() | LAST);
-        if self.gathers_masks() {
-            if document >= FEW_BY && self.count < document / 2 {
-                self.masks = Vec::new();
-            } else {
-                self.masks.push(mask);
-            }
+    }
+
+    fn drop_masks_of_few(&mut self, document: DocId) {
+        if document >= FEW_BY && self.count < document / 2 && !self.masks.is_empty() {
+            self.masks = Vec::new();
         }
-        self.count += 1;
+    }
+
+    pub(super) const fn count(&self) -> u32 {
+        self.count
     }
 
     /// Whether there is a mask of each document.
-    const fn gathers_masks(&self) -> bool {
+    pub(super) const fn gathers_masks(&self) -> bool {
         self.masks.len() == self.count as usize
     }
 
@@ -87,7 +115,7 @@ impl List {
 }
 
 /// Whether so many documents are three quarters of all. Fewer leave fewer candidates by themselves; those of two thirds would make an index larger by a tenth of the text.
-const fn is_in_most(count: u32, all: DocId) -> bool {
+pub(super) const fn is_in_most(count: u32, all: DocId) -> bool {
     count as u64 * 4 >= all as u64 * 3
 }
 
