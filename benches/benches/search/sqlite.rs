@@ -52,13 +52,14 @@ fn body(document: &Document) -> String {
     document.blocks.join("\n")
 }
 
-/// Fills a new file in one transaction, which is safe at the end.
+/// Fills a new file, which is made first as with the others, in one transaction, which is safe at the end.
 pub fn build(directory: &Path, plan: &Plan, kind: Kind) -> Build<Sqlite> {
-    let mut peer = open(directory, kind);
-    let (whole, ()) = timed(|| {
+    let (whole, peer) = timed(|| {
+        let mut peer = open(directory, kind);
         let transaction = peer.connection.transaction().expect("a transaction");
         peer_fill(&transaction, plan, kind).expect("rows");
         transaction.commit().expect("a commit");
+        peer
     });
     set_sync(&peer.connection, Sync::Normal).expect("a setting");
     Build { whole, indexing: Duration::ZERO, peer }
