@@ -227,6 +227,14 @@ impl Index {
         })
     }
 
+    /// How many segments it has.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Storage`].
+    pub fn segments(&self) -> Result<usize> {
+        Ok(self.inner.searchable_segment_metas().map_err(failed)?.len())
+    }
+
     /// Puts segments together where there are many, and those in which much is deleted. What is written so is in proportion to what was
     /// changed, not to all there is.
     ///

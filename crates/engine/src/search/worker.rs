@@ -23,7 +23,7 @@ const MANY_DOCUMENTS: usize = 100;
 const CALM: Duration = Duration::from_millis(250);
 /// or for so long.
 const LONG: Duration = Duration::from_secs(10);
-/// Nothing was written for so long: then memory and threads that are needed to write an index are let go of.
+/// Nothing was written for so long: then the index is tidied up, and memory and threads that are needed to write it are let go of.
 const REST: Duration = Duration::from_secs(5);
 
 /// A thread, and what it is told.
@@ -131,6 +131,10 @@ impl Worker {
         is_hurried.set(told.hurried > 0);
         told.documents = 0;
         std::mem::take(&mut told.writes) > 0
+    }
+
+    fn is_hurried(&self) -> bool {
+        self.told().hurried > 0
     }
 
     /// Tells what a search found changed.
@@ -242,10 +246,16 @@ impl Pace for Turn<'_> {
 
 fn work(indexer: &Arc<Indexer>, store: &SpaceStore) {
     let worker = indexer.worker();
-    while let Some(turn) = worker.wait(&|| indexer.rest()) {
+    let rest = || {
+        indexer.try_tidy();
+        indexer.rest();
+    };
+    while let Some(turn) = worker.wait(&rest) {
         let outcome = catch_unwind(AssertUnwindSafe(|| indexer.try_catch_up(store, &turn)));
         worker.told().is_discouraged = !matches!(outcome, Ok(Ok(_)));
         match outcome {
+            // Many documents come with many segments, which are put together when nothing is written any more.
+            Ok(Ok(true)) if turn.until.is_none() && !worker.is_hurried() => indexer.try_tidy(),
             Ok(Ok(true)) => {}
             Ok(Ok(false)) => worker.has_left_some(),
             Ok(Err(error)) => tracing::debug!(%error, "the search index stays behind"),
