@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread::{Scope, ScopedJoinHandle};
 use std::{iter, thread};
 
 use tantivy::directory::TerminatingWrite;
@@ -69,25 +70,27 @@ impl Building {
         self.documents.push((*document.id().as_bytes(), Numbers::of(document)));
     }
 
-    /// Writes all files of the segment: those that tell where words are, and all others, beside them if there are many documents and another thread can be had.
+    /// Writes all files of the segment. If there are many documents, and other threads can be had, those of words and trigrams are written side by side.
     pub(super) fn write(mut self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
         self.grams.settle();
         let (sender, placed) = channel();
         let placed = Mutex::new(placed);
         let others = || {
             self.write_numbers(segment)?;
-            self.grams.write(segment)?;
+            self.grams.write(segment)
+        };
+        let dictionary = || {
             let placed = placed.lock().unwrap_or_else(PoisonError::into_inner);
             words::write_dictionary(segment, &placed, |field, number| self.word(fields, field, number))
         };
         thread::scope(|scope| {
-            let spawn = || thread::Builder::new().name("leafbase-index".to_owned()).spawn_scoped(scope, others).ok();
-            let beside = if self.documents.len() < MANY { None } else { spawn() };
+            let are_many = self.documents.len() >= MANY;
+            let dictionary = Beside::begin(scope, are_many, dictionary);
+            let others = Beside::begin(scope, are_many, others);
+            // Sent by now, or given up, is all that the dictionary waits for.
             let written = self.write_lists(segment, fields, sender);
-            let others = beside.map_or_else(others, |beside| {
-                beside.join().unwrap_or_else(|_| Err(TantivyError::ErrorInThread("a panic".to_owned())))
-            });
-            written.and(others)
+            let (dictionary, others) = (dictionary.end(), others.end());
+            written.and(dictionary).and(others)
         })
     }
 
@@ -136,6 +139,29 @@ impl Building {
         columns.serialize(self.documents(), None, &mut file)?;
         file.terminate()?;
         Ok(store.close()?)
+    }
+}
+
+/// Work that is done on another thread, or, where there is none, at the end.
+enum Beside<'s, F> {
+    Begun(ScopedJoinHandle<'s, tantivy::Result<()>>),
+    ToDo(F),
+}
+
+impl<'s, F: FnOnce() -> tantivy::Result<()> + Copy + Send + 's> Beside<'s, F> {
+    fn begin<'e>(scope: &'s Scope<'s, 'e>, is_worth_it: bool, work: F) -> Self {
+        let spawn = || thread::Builder::new().name("leafbase-index".to_owned()).spawn_scoped(scope, work).ok();
+        let begun = if is_worth_it { spawn() } else { None };
+        begun.map_or(Self::ToDo(work), Self::Begun)
+    }
+
+    fn end(self) -> tantivy::Result<()> {
+        match self {
+            Self::Begun(thread) => {
+                thread.join().unwrap_or_else(|_| Err(TantivyError::ErrorInThread("a panic".to_owned())))
+            }
+            Self::ToDo(work) => work(),
+        }
     }
 }
 
