@@ -32,6 +32,7 @@ mod lists;
 mod making;
 mod nothing;
 mod occurrences;
+mod places;
 mod removal;
 mod room;
 mod scores;

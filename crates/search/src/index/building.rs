@@ -72,7 +72,7 @@ impl Building {
 
     /// Writes all files of the segment. If there are many documents, and other threads can be had, those of words and trigrams are written side by side.
     pub(super) fn write(mut self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
-        self.grams.settle();
+        self.grams.end();
         let (sender, placed) = channel();
         let placed = Mutex::new(placed);
         let others = || {

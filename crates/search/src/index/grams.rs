@@ -48,8 +48,9 @@ impl SegmentPlugin for Keeper {
                     numbers.get(old as usize).copied().flatten().into_iter().for_each(|new| list.push(new, mask));
                 }
             }
-            if !list.is_empty() {
-                writing.put(gram, &list)?;
+            let list = list.documents();
+            if list.count > 0 {
+                writing.put(gram, list)?;
             }
         }
         writing.finish()

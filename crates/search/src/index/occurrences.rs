@@ -1,10 +1,10 @@
 //! The words of a lane of a segment that is being made: as they come, document after document, and at the end each with its documents.
 
 use std::io;
-use std::ops::Range;
 
 use tantivy::DocId;
 
+use super::places::Places;
 use super::words::{FieldLists, Number};
 
 /// What a word takes: its number and its position, and when they are put in order its document and its position.
@@ -49,45 +49,28 @@ impl Occurrences {
         self.words.len() * OF_WORD + self.ends.len() * size_of::<usize>()
     }
 
-    /// Every occurrence, those of a word together, by document and then as they came; and where those of each word end.
-    fn by_word(&self, words: usize) -> (Vec<Occurrence>, Vec<usize>) {
-        // To count words and then put each in its place takes two passes, however many words there are.
-        let mut next = vec![0_usize; words];
-        for word in &self.words {
-            next.get_mut(*word as usize).into_iter().for_each(|count| *count += 1);
-        }
-        let mut start = 0;
-        for count in &mut next {
-            start += std::mem::replace(count, start);
-        }
+    /// Every occurrence in its place: those of a word together, by document and then as they came.
+    fn by_word(&self, words: usize) -> (Vec<Occurrence>, Places) {
+        let mut places = Places::of(self.words.iter().copied(), words);
         let mut sorted = vec![Occurrence::default(); self.words.len()];
         let mut start = 0;
         for (document, end) in (0..).zip(&self.ends) {
             let positions = self.positions.get(start..*end).unwrap_or_default();
             let positions = positions.iter().copied().chain(std::iter::repeat(0));
             for (word, position) in self.words.get(start..*end).unwrap_or_default().iter().zip(positions) {
-                if let Some(place) = next.get_mut(*word as usize)
-                    && let Some(slot) = sorted.get_mut(*place)
-                {
-                    *slot = (document, position);
-                    *place += 1;
-                }
+                places.put(*word, (document, position), &mut sorted);
             }
             start = *end;
         }
-        // Each has moved from where its word begins to where it ends.
-        (sorted, next)
+        (sorted, places)
     }
 
     /// Writes the lists of words numbered below `words`, in this order.
     pub(super) fn write(&self, words: usize, order: &[Number], field: &mut FieldLists<'_>) -> io::Result<()> {
-        let (occurrences, ends) = self.by_word(words);
+        let (occurrences, places) = self.by_word(words);
         let mut distances = Vec::new();
         for number in order {
-            let place = *number as usize;
-            let end = |place: usize| ends.get(place).copied().unwrap_or_default();
-            let range: Range<usize> = place.checked_sub(1).map_or(0, end)..end(place);
-            let found = occurrences.get(range).unwrap_or_default();
+            let found = places.get(*number, &occurrences);
             if found.is_empty() {
                 continue;
             }

@@ -6,39 +6,39 @@ use std::mem;
 use foldhash::fast::RandomState;
 use tantivy::{DocId, Segment};
 
-use super::list::{FEW_BY, List};
+use super::list::{Block, Documents, OF_BLOCK, is_in_most, may_be_most};
 use super::table::Writing;
 use crate::grams::{ANY_TEXT, Gram, Marked, Mask, PLAIN, VARIES};
+use crate::index::places::Places;
 
-/// About what a list takes beside its documents, and what a document of one does: in some of them a mask.
+/// About what a list takes beside its documents, and what a document of one does: part of a block, and in some of them a mask.
 const OF_LIST: usize = 160;
-const OF_DOCUMENT: usize = 5;
+const OF_DOCUMENT: usize = 6;
 
 /// The number of a list, from 1 on, and none of one: a table of none costs nothing before it is looked at.
 type Number = u32;
 const NONE: Number = 0;
 
-/// So many documents are gathered together: the first ones are those by which it is told which lists gather masks.
-const TOGETHER: DocId = FEW_BY;
-const _: () = assert!(TOGETHER == u64::BITS);
-
-/// The lists as they grow. Documents are gathered as bits first, as many as a number has: what is looked at for each trigram of a document stays so small that
-/// the processor's cache has it.
+/// The trigrams of documents. What is looked at for each of them is so little that the processor's cache has it, and what is written lies one behind the
+/// other, until all are put in order at the end.
 #[derive(Default)]
 pub(in crate::index) struct Gathering {
-    /// By number, in the order in which they were begun.
-    lists: Vec<List>,
     /// The list of each trigram of plain letters.
     plain: Vec<Number>,
     others: HashMap<Gram, Number, RandomState>,
-    /// Of each list, which of the documents that are being gathered it has.
+    /// Of each list, which documents of the block that is being gathered it has.
     gathered: Vec<u64>,
     /// The lists that have any of them.
     met: Vec<Number>,
-    /// Of each list, whether it gathers masks.
+    /// Of each list, how many documents it has, and whether masks are gathered for it.
+    counts: Vec<u32>,
     has_masks: Vec<bool>,
-    /// Masks of the first documents: it is not known yet which lists have most of them.
+    /// Of each block, lists that have documents of it; and where those of each block end.
+    blocks: Vec<(Number, u64)>,
+    ends: Vec<usize>,
+    /// Masks of the first block: it is not known before its end which lists have most.
     first_masks: Vec<(Number, Mask)>,
+    masks: Vec<(Number, Mask)>,
     /// How many documents all lists have together.
     entries: usize,
     documents: DocId,
@@ -47,29 +47,30 @@ pub(in crate::index) struct Gathering {
 impl Gathering {
     /// Adds the trigrams of the next document.
     pub(in crate::index) fn add(&mut self, grams: &Marked, varies: bool) {
-        if self.lists.is_empty() {
+        if self.counts.is_empty() {
             self.plain = vec![NONE; PLAIN as usize];
+            // That of none.
             self.begin_list();
         }
-        let (document, is_early) = (self.documents, self.documents < FEW_BY);
+        let is_early = self.documents < OF_BLOCK;
         for (gram, mask) in grams.iter().chain(varies.then_some((VARIES, ANY_TEXT))) {
             let number = self.number(gram);
             if let Some(gathered) = self.gathered.get_mut(number as usize) {
                 if *gathered == 0 {
                     self.met.push(number);
                 }
-                *gathered |= 1 << (document % TOGETHER);
+                *gathered |= 1 << (self.documents % OF_BLOCK);
             }
             if is_early {
                 self.first_masks.push((number, mask));
-            } else {
-                self.push_mask(number, mask);
+            } else if self.has_masks.get(number as usize).is_some_and(|has| *has) {
+                self.masks.push((number, mask));
             }
         }
         self.entries += grams.len();
-        self.documents = document + 1;
-        if self.documents.is_multiple_of(TOGETHER) {
-            self.settle();
+        self.documents += 1;
+        if self.documents.is_multiple_of(OF_BLOCK) {
+            self.end_block();
         }
     }
 
@@ -82,61 +83,102 @@ impl Gathering {
         if *number != NONE {
             return *number;
         }
-        let next = Number::try_from(self.lists.len()).unwrap_or(NONE);
+        let next = Number::try_from(self.counts.len()).unwrap_or(NONE);
         *number = next;
         self.begin_list();
         next
     }
 
     fn begin_list(&mut self) {
-        self.lists.push(List::default());
         self.gathered.push(0);
+        self.counts.push(0);
         self.has_masks.push(false);
     }
 
-    /// Adds a mask to a list, if it gathers them.
-    fn push_mask(&mut self, number: Number, mask: Mask) {
-        if self.has_masks.get(number as usize).is_some_and(|has| *has) {
-            self.lists.get_mut(number as usize).into_iter().for_each(|list| list.push_mask(mask));
-        }
-    }
-
-    /// Puts the documents that are gathered into the lists.
-    pub(in crate::index) fn settle(&mut self) {
-        let first = self.documents.saturating_sub(1) / TOGETHER * TOGETHER;
-        let (mut met, first_masks) = (mem::take(&mut self.met), mem::take(&mut self.first_masks));
-        for number in met.drain(..) {
+    fn end_block(&mut self) {
+        let (is_first, before) = (self.ends.is_empty(), self.documents.saturating_sub(1));
+        for number in self.met.drain(..) {
             let place = number as usize;
-            let gathered = self.gathered.get_mut(place).map(mem::take).unwrap_or_default();
-            if let (Some(list), Some(has_masks)) = (self.lists.get_mut(place), self.has_masks.get_mut(place)) {
-                list.push_all(first, gathered);
-                *has_masks = if first == 0 { list.count() >= self.documents / 2 } else { list.gathers_masks() };
+            let documents = self.gathered.get_mut(place).map(mem::take).unwrap_or_default();
+            if let (Some(count), Some(has_masks)) = (self.counts.get_mut(place), self.has_masks.get_mut(place)) {
+                *count += documents.count_ones();
+                *has_masks =
+                    if is_first { *count >= self.documents / 2 } else { *has_masks && may_be_most(*count, before) };
             }
+            self.blocks.push((number, documents));
         }
-        for (number, mask) in first_masks {
-            self.push_mask(number, mask);
-        }
-        self.met = met;
+        self.ends.push(self.blocks.len());
+        let has_masks = |(number, _): &(Number, _)| self.has_masks.get(*number as usize).is_some_and(|has| *has);
+        self.masks.extend(mem::take(&mut self.first_masks).into_iter().filter(has_masks));
     }
 
     /// About how many bytes they take.
     pub(in crate::index) fn bytes(&self) -> usize {
-        self.lists.len() * OF_LIST + self.entries * OF_DOCUMENT
+        self.counts.len() * OF_LIST + self.entries * OF_DOCUMENT
     }
 
-    /// Writes the file of a segment, of documents that are all in the lists.
+    /// There are no more documents.
+    pub(in crate::index) fn end(&mut self) {
+        if !self.met.is_empty() {
+            self.end_block();
+        }
+    }
+
+    /// The lists of documents that have come to an end.
+    fn lists(&self) -> Lists<'_> {
+        let mut places = Places::of(self.blocks.iter().map(|(number, _)| *number), self.counts.len());
+        let (mut blocks, mut start) = (vec![Block::default(); self.blocks.len()], 0);
+        for (number, end) in (0..).zip(&self.ends) {
+            for (list, documents) in self.blocks.get(start..*end).unwrap_or_default() {
+                places.put(*list, Block { number, documents: *documents }, &mut blocks);
+            }
+            start = *end;
+        }
+        let kept = self.counts.iter().zip(&self.has_masks);
+        let kept =
+            kept.map(|(count, has)| if *has && is_in_most(*count, self.documents) { *count as usize } else { 0 });
+        let kept: Vec<usize> = kept.collect();
+        let mut masks = vec![0; kept.iter().sum()];
+        let mut mask_places = Places::of_counts(kept.clone());
+        for (list, mask) in &self.masks {
+            if kept.get(*list as usize).is_some_and(|kept| *kept > 0) {
+                mask_places.put(*list, *mask, &mut masks);
+            }
+        }
+        Lists { counts: &self.counts, blocks, places, masks, mask_places }
+    }
+
+    /// Writes the file of a segment, of documents that have come to an end.
     pub(in crate::index) fn write(&self, segment: &Segment) -> tantivy::Result<()> {
+        let lists = self.lists();
         let plain = (0..).zip(self.plain.iter().copied()).filter(|(_, number)| *number != NONE);
         let mut others: Vec<_> = self.others.iter().map(|(gram, number)| (*gram, *number)).collect();
         others.sort_unstable();
         let mut writing = Writing::begin(segment, self.documents)?;
         // Others have higher numbers than those of plain letters.
         for (gram, number) in plain.chain(others) {
-            if let Some(list) = self.lists.get(number as usize) {
-                writing.put(gram, list)?;
-            }
+            writing.put(gram, lists.get(number))?;
         }
         writing.finish()
+    }
+}
+
+/// All lists, each with its blocks and masks together.
+struct Lists<'g> {
+    counts: &'g [u32],
+    blocks: Vec<Block>,
+    places: Places,
+    masks: Vec<Mask>,
+    mask_places: Places,
+}
+
+impl Lists<'_> {
+    fn get(&self, number: Number) -> Documents<'_> {
+        Documents {
+            blocks: self.places.get(number, &self.blocks),
+            masks: self.mask_places.get(number, &self.masks),
+            count: self.counts.get(number as usize).copied().unwrap_or_default(),
+        }
     }
 }
 
@@ -146,8 +188,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::list::{is_in_most, postings};
-    use super::{FEW_BY, Gathering, TOGETHER};
+    use super::super::list::postings;
+    use super::{Gathering, OF_BLOCK, is_in_most, may_be_most};
     use crate::grams::{ANY_TEXT, Grams, Mask};
 
     fn often() -> impl Strategy<Value = &'static str> {
@@ -171,17 +213,18 @@ mod tests {
                     expected.entry(gram).or_default().push((document, mask));
                 }
             }
-            gathering.settle();
+            gathering.end();
             let documents = u32::try_from(all.len()).unwrap();
+            let lists = gathering.lists();
             for (gram, expected) in expected {
-                let number = gathering.number(gram) as usize;
-                let list = &gathering.lists[number];
-                let (how, kept) = list.kept(documents);
-                let count_by = |end: u32| expected.iter().filter(|(document, _)| *document < end).count();
-                let mut starts = (FEW_BY..documents).step_by(TOGETHER as usize);
-                let was_in_most = count_by(FEW_BY) >= documents.min(FEW_BY) as usize / 2
-                    && starts.all(|start| count_by(start + TOGETHER) >= start as usize / 2);
-                let has_masks = is_in_most(list.count(), documents) && was_in_most;
+                let number = gathering.plain.get(gram as usize).or_else(|| gathering.others.get(&gram)).unwrap();
+                let (list, mut kept) = (lists.get(*number), Vec::new());
+                let how = list.keep(documents, &mut kept);
+                let count_by = |end: u32| u32::try_from(expected.iter().filter(|(document, _)| *document < end).count()).unwrap();
+                let mut ends = (OF_BLOCK..).step_by(OF_BLOCK as usize).map(|end| end.min(documents)).skip(1).take(all.len() / 64);
+                let was_in_most = count_by(OF_BLOCK) >= documents.min(OF_BLOCK) / 2
+                    && ends.all(|end| may_be_most(count_by(end), end - 1));
+                let has_masks = is_in_most(list.count, documents) && was_in_most;
                 let expected = expected.iter().map(|(document, mask)| (*document, if has_masks { *mask } else { ANY_TEXT }));
                 prop_assert_eq!(postings(how, &kept, documents), expected.collect::<Vec<_>>());
             }

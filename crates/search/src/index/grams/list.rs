@@ -1,8 +1,6 @@
 //! The documents of one trigram as bytes: the distances between them, or a bit for each document where that is shorter. Behind the bits of a trigram
 //! that most documents have lie masks that tell in which texts each has it: that it has it tells little.
 
-use std::borrow::Cow;
-
 use tantivy::DocId;
 
 use crate::grams::{ANY_TEXT, MASK_BITS, Mask};
@@ -24,94 +22,110 @@ const MASK: usize = MASK_BITS.div_ceil(8) as usize;
 /// A document, and in which of its texts the trigram may be.
 pub(crate) type Posting = (DocId, Mask);
 
-/// From this document on a list of fewer than half of all before gathers no masks any more: they would not be kept.
-pub(super) const FEW_BY: DocId = 64;
+/// Of so many documents it cannot be told yet whether a list has most.
+const FEW_BY: DocId = 64;
 
-/// Documents in order, each as how many were left out before it, and their masks.
+/// Documents with one number of a block, a bit for each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Block {
+    pub(super) number: u32,
+    pub(super) documents: u64,
+}
+
+/// So many documents are a block.
+pub(super) const OF_BLOCK: DocId = u64::BITS;
+
+/// The documents of a trigram, in order, and their masks; no masks if there are too few documents for them to be kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Documents<'l> {
+    pub(super) blocks: &'l [Block],
+    pub(super) masks: &'l [Mask],
+    pub(super) count: u32,
+}
+
+impl Documents<'_> {
+    /// Writes what is kept in a segment of so many documents in place of what is in `kept`, and tells how it is.
+    pub(super) fn keep(&self, all: DocId, kept: &mut Vec<u8>) -> u8 {
+        let bits = bits_length(all);
+        kept.clear();
+        // A distance takes a byte at least.
+        if (self.count as usize) < bits {
+            self.keep_distances(kept);
+            if kept.len() < bits {
+                return DISTANCES;
+            }
+            kept.clear();
+        }
+        kept.resize(bits, 0);
+        let (places, rest) = kept.as_chunks_mut();
+        for block in self.blocks {
+            let bytes = block.documents.to_le_bytes();
+            match places.get_mut(block.number as usize) {
+                Some(place) => *place = bytes,
+                None => rest.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte),
+            }
+        }
+        if self.masks.len() != self.count as usize || !is_in_most(self.count, all) {
+            return BIT_EACH;
+        }
+        kept.reserve(self.masks.len() * MASK);
+        kept.extend(self.masks.iter().flat_map(|mask| mask.to_le_bytes().into_iter().take(MASK)));
+        WITH_MASKS
+    }
+
+    fn keep_distances(&self, kept: &mut Vec<u8>) {
+        let mut next = 0;
+        for block in self.blocks {
+            let mut left = block.documents;
+            while left != 0 {
+                let document = block.number * OF_BLOCK + left.trailing_zeros();
+                left &= left - 1;
+                let mut left_out = document.wrapping_sub(next);
+                next = document.wrapping_add(1);
+                while left_out >= u32::from(LAST) {
+                    kept.push(u8::try_from(left_out % u32::from(LAST)).unwrap_or_default());
+                    left_out >>= BITS;
+                }
+                kept.push(u8::try_from(left_out).unwrap_or_default() | LAST);
+            }
+        }
+    }
+}
+
+/// Documents of a trigram, as they come in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct List {
-    bytes: Vec<u8>,
-    /// Of each document; none if there are too few documents for them to be kept.
+    blocks: Vec<Block>,
     masks: Vec<Mask>,
-    /// The one behind the last document.
-    next: DocId,
     count: u32,
 }
 
 impl List {
     /// Adds a document that comes after the others. Its mask has a bit.
     pub(super) fn push(&mut self, document: DocId, mask: Mask) {
-        self.push_distance(document);
-        if self.gathers_masks() {
-            self.masks.push(mask);
+        let (number, bit) = (document / OF_BLOCK, 1 << (document % OF_BLOCK));
+        match self.blocks.last_mut() {
+            Some(last) if last.number == number => last.documents |= bit,
+            _ => self.blocks.push(Block { number, documents: bit }),
+        }
+        if self.masks.len() == self.count as usize {
+            if may_be_most(self.count, document) {
+                self.masks.push(mask);
+            } else {
+                self.masks = Vec::new();
+            }
         }
         self.count += 1;
-        self.drop_masks_of_few(document);
     }
 
-    /// Adds documents that come after the others, from the first one on a bit for each. Their masks, if any are gathered, are added beside that.
-    pub(super) fn push_all(&mut self, first: DocId, documents: u64) {
-        let mut left = documents;
-        self.bytes.reserve(left.count_ones() as usize);
-        while left != 0 {
-            self.push_distance(first + left.trailing_zeros());
-            left &= left - 1;
-        }
-        self.count += documents.count_ones();
-        self.drop_masks_of_few(first);
+    pub(super) fn documents(&self) -> Documents<'_> {
+        Documents { blocks: &self.blocks, masks: &self.masks, count: self.count }
     }
+}
 
-    /// Adds the mask of a document, of which it is said apart that it has one.
-    pub(super) fn push_mask(&mut self, mask: Mask) {
-        self.masks.push(mask);
-    }
-
-    fn push_distance(&mut self, document: DocId) {
-        let mut left_out = document.wrapping_sub(self.next);
-        self.next = document.wrapping_add(1);
-        while left_out >= u32::from(LAST) {
-            self.bytes.push(u8::try_from(left_out % u32::from(LAST)).unwrap_or_default());
-            left_out >>= BITS;
-        }
-        self.bytes.push(u8::try_from(left_out).unwrap_or_default() | LAST);
-    }
-
-    fn drop_masks_of_few(&mut self, document: DocId) {
-        if document >= FEW_BY && self.count < document / 2 && !self.masks.is_empty() {
-            self.masks = Vec::new();
-        }
-    }
-
-    pub(super) const fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// Whether there is a mask of each document.
-    pub(super) const fn gathers_masks(&self) -> bool {
-        self.masks.len() == self.count as usize
-    }
-
-    pub(super) const fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    /// What is kept in a segment of so many documents: how, and what.
-    pub(super) fn kept(&self, all: DocId) -> (u8, Cow<'_, [u8]>) {
-        let bits = bits_length(all);
-        if self.bytes.len() < bits {
-            return (DISTANCES, Cow::Borrowed(&self.bytes));
-        }
-        let mut kept = vec![0; bits];
-        for document in (Distances { bytes: &self.bytes, next: 0 }) {
-            kept.get_mut(document as usize / 8).into_iter().for_each(|byte| *byte |= 1 << (document % 8));
-        }
-        if !self.gathers_masks() || !is_in_most(self.count, all) {
-            return (BIT_EACH, Cow::Owned(kept));
-        }
-        kept.reserve(self.masks.len() * MASK);
-        kept.extend(self.masks.iter().flat_map(|mask| mask.to_le_bytes().into_iter().take(MASK)));
-        (WITH_MASKS, Cow::Owned(kept))
-    }
+/// Whether masks are gathered on for a list of so many documents before this one: if it has fewer than half of them, they would not be kept.
+pub(super) const fn may_be_most(count: u32, document: DocId) -> bool {
+    document < FEW_BY || count >= document / 2
 }
 
 /// Whether so many documents are three quarters of all. Fewer leave fewer candidates by themselves; those of two thirds would make an index larger by a tenth of the text.
@@ -186,7 +200,8 @@ mod tests {
         for (document, mask) in some {
             list.push(*document, *mask);
         }
-        let (how, kept) = list.kept(all);
+        let mut kept = vec![1, 2, 3];
+        let how = list.documents().keep(all, &mut kept);
         (postings(how, &kept, all), kept.len())
     }
 

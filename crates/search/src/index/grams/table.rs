@@ -7,7 +7,7 @@ use tantivy::directory::{OwnedBytes, TerminatingWrite, WritePtr};
 use tantivy::index::SegmentComponent;
 use tantivy::{DocId, Segment, SegmentReader};
 
-use super::list::{List, Posting, postings};
+use super::list::{Documents, Posting, postings};
 use crate::grams::Gram;
 
 /// The file's name ends so.
@@ -27,6 +27,8 @@ pub(crate) fn component() -> SegmentComponent {
 pub(super) struct Writing {
     file: WritePtr,
     documents: DocId,
+    /// The list that is being written.
+    kept: Vec<u8>,
     grams: Vec<u8>,
     ends: Vec<u8>,
     written: u64,
@@ -36,15 +38,16 @@ impl Writing {
     /// That of a segment of so many documents.
     pub(super) fn begin(segment: &Segment, documents: DocId) -> tantivy::Result<Self> {
         let file = segment.open_write(component())?;
-        Ok(Self { file, documents, grams: Vec::new(), ends: Vec::new(), written: 0 })
+        let (kept, grams, ends) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { file, documents, kept, grams, ends, written: 0 })
     }
 
     /// Adds a list, whose trigram comes after the others.
-    pub(super) fn put(&mut self, gram: Gram, list: &List) -> tantivy::Result<()> {
-        let (how, kept) = list.kept(self.documents);
+    pub(super) fn put(&mut self, gram: Gram, list: Documents<'_>) -> tantivy::Result<()> {
+        let how = list.keep(self.documents, &mut self.kept);
         self.file.write_all(&[how])?;
-        self.file.write_all(&kept)?;
-        self.written += 1 + kept.len() as u64;
+        self.file.write_all(&self.kept)?;
+        self.written += 1 + self.kept.len() as u64;
         self.grams.extend(gram.to_le_bytes());
         self.ends.extend(self.written.to_le_bytes().iter().take(END));
         Ok(())
