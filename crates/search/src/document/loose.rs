@@ -29,9 +29,14 @@ pub(crate) struct Occurrence {
 
 /// The first eight bytes of a word as a number, in their order.
 pub(crate) fn head(word: &str) -> u64 {
+    head_of(word.as_bytes())
+}
+
+/// The same of the bytes of a word.
+pub(crate) fn head_of(word: &[u8]) -> u64 {
     let mut first = [0; size_of::<u64>()];
-    for (slot, byte) in first.iter_mut().zip(word.bytes()) {
-        *slot = byte;
+    for (slot, byte) in first.iter_mut().zip(word) {
+        *slot = *byte;
     }
     u64::from_be_bytes(first)
 }

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use frostem::{Algorithm, Stemmer};
 
 use super::words::Number;
-use crate::document::loose::head;
+use crate::document::loose::{head, head_of};
 use crate::document::stem_of;
 
 /// About what a word takes beside its letters, here and in the tables of hashes.
@@ -40,15 +40,17 @@ pub(super) struct Lexicon {
     stems: Vec<Stem>,
     /// By the head of those that are no longer than one. No word has a zero byte, with which a shorter one is filled up.
     short: HashMap<u64, Number, RandomState>,
+    /// By the head, and that of the rest, of those that are no longer than two.
+    medium: HashMap<(u64, u64), Number, RandomState>,
     long: HashMap<Box<str>, Number, RandomState>,
     stemmer: Stemmer,
 }
 
 impl Default for Lexicon {
     fn default() -> Self {
-        let (short, long) = (HashMap::default(), HashMap::default());
+        let (short, medium, long) = (HashMap::default(), HashMap::default(), HashMap::default());
         let stemmer = Stemmer::new(Algorithm::English);
-        Self { text: String::new(), words: Vec::new(), stems: Vec::new(), short, long, stemmer }
+        Self { text: String::new(), words: Vec::new(), stems: Vec::new(), short, medium, long, stemmer }
     }
 }
 
@@ -70,7 +72,11 @@ impl Lexicon {
 
     /// The same of a word whose head is known.
     pub(super) fn number_of(&mut self, head: u64, word: &str) -> Number {
-        let known = if is_short(word) { self.short.get(&head) } else { self.long.get(word) };
+        let known = match Key::of(head, word) {
+            Key::Short(key) => self.short.get(&key),
+            Key::Medium(key) => self.medium.get(&key),
+            Key::Long => self.long.get(word),
+        };
         known.copied().unwrap_or_else(|| self.learn(head, word))
     }
 
@@ -79,10 +85,10 @@ impl Lexicon {
         self.words.push(Word { head, start: self.text.len(), length: word.len() });
         self.stems.push(Stem::Unknown);
         self.text.push_str(word);
-        if is_short(word) {
-            self.short.insert(head, number);
-        } else {
-            self.long.insert(Box::from(word), number);
+        match Key::of(head, word) {
+            Key::Short(key) => drop(self.short.insert(key, number)),
+            Key::Medium(key) => drop(self.medium.insert(key, number)),
+            Key::Long => drop(self.long.insert(Box::from(word), number)),
         }
         number
     }
@@ -119,9 +125,23 @@ impl Lexicon {
     }
 }
 
-/// Whether all of a word is in its head.
-const fn is_short(word: &str) -> bool {
-    word.len() <= size_of::<u64>()
+/// By what a word is looked up: most are so short that it is a number.
+enum Key {
+    Short(u64),
+    Medium((u64, u64)),
+    Long,
+}
+
+impl Key {
+    /// That of a word whose head this is.
+    fn of(first: u64, word: &str) -> Self {
+        const HEAD: usize = size_of::<u64>();
+        match word.as_bytes().get(HEAD..) {
+            None | Some([]) => Self::Short(first),
+            Some(rest) if rest.len() <= HEAD => Self::Medium((first, head_of(rest))),
+            Some(_) => Self::Long,
+        }
+    }
 }
 
 #[cfg(test)]
