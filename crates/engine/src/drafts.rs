@@ -1,7 +1,7 @@
 //! Drafts on their way to the tree, in reading order and on a stack of our own: each is made ready under the path that the
 //! request has it at, before paragraphs that become blocks move those behind them.
 
-use std::vec::IntoIter;
+use std::mem;
 
 use leafbase_model::{AssetId, BlockData, BlockDraft, Error, Limits, Result};
 use leafbase_tree_ops::{self as ops, Takes};
@@ -169,7 +169,7 @@ pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, files: Files
 /// Makes drafts ready, with all below them. What is too deep for any place is refused here.
 pub(crate) fn made_ready(names: Names, drafts: Vec<BlockDraft>, files: Files, limits: &Limits) -> Ready {
     let blocks = drafts.iter().flat_map(BlockDraft::walk).count();
-    let mut walk = Walk { names, limits, blocks, number: 0, levels: vec![Level::new(drafts, None)] };
+    let mut walk = Walk { names, limits, blocks, number: 0, levels: vec![Level::new(drafts)] };
     let mut ready = Ready::new(files);
     if let Err(error) = walk.check_count().and_then(|()| walk.run(&mut ready)) {
         ready.fault = Some((walk.number.saturating_sub(1), error));
@@ -187,44 +187,57 @@ struct Walk<'l> {
     levels: Vec<Level>,
 }
 
-/// The children of one draft.
+/// The children of one draft, made ready where they are: a draft is large, and there are many.
 struct Level {
     /// How many were met.
     met: usize,
-    given: IntoIter<BlockDraft>,
-    ready: Vec<BlockDraft>,
-    /// The draft whose children they are, and what its further paragraphs became.
-    parent: Option<(BlockData, Vec<BlockData>)>,
+    drafts: Vec<BlockDraft>,
+    /// What further paragraphs became, and behind how many of the drafts it goes.
+    further: Vec<(usize, Vec<BlockData>)>,
 }
 
 impl Level {
-    fn new(given: Vec<BlockDraft>, parent: Option<(BlockData, Vec<BlockData>)>) -> Self {
-        Self { met: 0, ready: Vec::with_capacity(given.len()), given: given.into_iter(), parent }
+    fn new(drafts: Vec<BlockDraft>) -> Self {
+        Self { met: 0, drafts, further: Vec::new() }
     }
+}
 
-    fn push(&mut self, draft: BlockDraft, further: Vec<BlockData>) {
-        self.ready.push(draft);
-        self.ready.extend(further.into_iter().map(BlockDraft::new));
+/// The drafts, and among them those that further paragraphs became.
+fn with_further(drafts: Vec<BlockDraft>, further: Vec<(usize, Vec<BlockData>)>) -> Vec<BlockDraft> {
+    if further.is_empty() {
+        return drafts;
     }
+    let mut further = further.into_iter().peekable();
+    let mut all = Vec::with_capacity(drafts.len() + further.len());
+    for (number, draft) in (1..).zip(drafts) {
+        all.push(draft);
+        let behind = further.next_if(|(met, _)| *met == number).into_iter().flat_map(|(_, parts)| parts);
+        all.extend(behind.map(BlockDraft::new));
+    }
+    all
 }
 
 impl Walk<'_> {
     fn run(&mut self, ready: &mut Ready) -> Result<()> {
         while let Some(level) = self.levels.last_mut() {
-            let Some(mut draft) = level.given.next() else {
-                ready.drafts = self.close().unwrap_or_default();
+            let mut drafts = mem::take(&mut level.drafts);
+            let Some(draft) = drafts.get_mut(level.met) else {
+                self.close(drafts, ready);
                 continue;
             };
             level.met += 1;
+            let met = level.met;
             let settled = draft.settle();
-            let (mut data, content) = draft.into_parts();
-            let has_content = !content.is_empty();
-            let further = self.meet(ready, settled, &mut data, has_content);
-            let further = further?;
-            if has_content {
-                self.levels.push(Level::new(content, Some((data, further))));
-            } else if let Some(level) = self.levels.last_mut() {
-                level.push(BlockDraft::new(data), further);
+            let content = mem::take(&mut draft.content);
+            let further = self.meet(ready, settled, &mut draft.data, !content.is_empty())?;
+            if let Some(level) = self.levels.last_mut() {
+                level.drafts = drafts;
+                if !further.is_empty() {
+                    level.further.push((met, further));
+                }
+            }
+            if !content.is_empty() {
+                self.levels.push(Level::new(content));
             }
         }
         Ok(())
@@ -264,11 +277,17 @@ impl Walk<'_> {
     }
 
     /// Gives finished children to their parent; the top ones are what is ready.
-    fn close(&mut self) -> Option<Vec<BlockDraft>> {
-        let Level { ready, parent, .. } = self.levels.pop()?;
-        let Some((data, further)) = parent else { return Some(ready) };
-        self.levels.last_mut()?.push(BlockDraft::new(data).with_content(ready), further);
-        None
+    fn close(&mut self, drafts: Vec<BlockDraft>, ready: &mut Ready) {
+        let further = self.levels.pop().map(|level| level.further).unwrap_or_default();
+        let drafts = with_further(drafts, further);
+        let Some(parents) = self.levels.last_mut() else {
+            ready.drafts = drafts;
+            return;
+        };
+        let parent = parents.met.checked_sub(1).and_then(|number| parents.drafts.get_mut(number));
+        if let Some(parent) = parent {
+            parent.content = drafts;
+        }
     }
 
     fn check_count(&self) -> Result<()> {

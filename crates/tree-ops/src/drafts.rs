@@ -22,6 +22,16 @@ struct Level {
     rest: IntoIter<BlockDraft>,
 }
 
+/// A draft that was taken.
+struct Draft {
+    /// How far below the top.
+    below: usize,
+    /// Whether what is to be made of its task can be.
+    settled: Result<()>,
+    data: BlockData,
+    has_content: bool,
+}
+
 impl Level {
     fn new(drafts: Vec<BlockDraft>) -> Self {
         Self { taken: 0, rest: drafts.into_iter() }
@@ -44,18 +54,19 @@ impl Drafts {
         let count = self.levels.iter().flat_map(|level| level.rest.as_slice()).flat_map(BlockDraft::walk).count();
         check_count("blocks in one request", context.limits.blocks_per_request, count, self.list.unwrap_or_default())?;
         let mut nodes = Vec::with_capacity(count);
-        while let Some((below, data, has_content)) = self.next() {
-            let block = data.and_then(|data| new_data(context, depth + below, data, has_content));
+        while let Some(Draft { below, settled, mut data, has_content }) = self.next() {
             let takes = if below == 0 { takes } else { Takes::Anything };
-            let block = block.and_then(|data| takes.check(&data).map(|()| data).map_err(|error| error.at("listStyle")));
-            let block = context.born(block.map_err(|error| error.at(self.path()))?);
-            nodes.push(Node { depth: u16::try_from(below).unwrap_or(u16::MAX), block });
+            // Where it is: a block is large, and there are many.
+            let ready = settled.and_then(|()| make_new(context, depth + below, &mut data, has_content));
+            let ready = ready.and_then(|()| takes.check(&data).map_err(|error| error.at("listStyle")));
+            ready.map_err(|error| error.at(self.path()))?;
+            nodes.push(Node { depth: u16::try_from(below).unwrap_or(u16::MAX), block: context.born(data) });
         }
         Ok(Forest(nodes))
     }
 
-    /// The next draft in reading order: how far below the top, what it says, and whether it has content.
-    fn next(&mut self) -> Option<(usize, Result<BlockData>, bool)> {
+    /// The next draft in reading order.
+    fn next(&mut self) -> Option<Draft> {
         loop {
             let below = self.levels.len().checked_sub(1)?;
             let level = self.levels.last_mut()?;
@@ -69,7 +80,7 @@ impl Drafts {
             // Pushed even if empty, so that the path of the draft just taken is always that of all levels but the last.
             let (data, content) = draft.into_parts();
             self.levels.push(Level::new(content));
-            return Some((below, settled.map(|()| data), has_content));
+            return Some(Draft { below, settled, data, has_content });
         }
     }
 
@@ -87,14 +98,14 @@ impl Drafts {
     }
 }
 
-fn new_data(context: &Context<'_>, depth: usize, mut data: BlockData, has_content: bool) -> Result<BlockData> {
+fn make_new(context: &Context<'_>, depth: usize, data: &mut BlockData, has_content: bool) -> Result<()> {
     check_nesting(context.limits, depth)?;
-    check_draft(context.limits, &data, has_content)?;
+    check_draft(context.limits, data, has_content)?;
     if let (true, BlockKind::Text(look)) = (has_content, &data.kind) {
         data.kind = BlockKind::Page(*look);
     }
     data.task = data.task.map(|task| task.stamped(context.stamp.at));
-    Ok(data)
+    Ok(())
 }
 
 /// Checks what a draft says, wherever it is to stand: for callers that change drafts before they insert them, and want an
