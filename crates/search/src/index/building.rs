@@ -166,11 +166,13 @@ impl<'s, F: FnOnce() -> tantivy::Result<()> + Copy + Send + 's> Beside<'s, F> {
 }
 
 fn add_loose(lexicon: &mut Lexicon, loose: &Loose, words: &mut Occurrences, stems: &mut Occurrences) {
-    for (head, occurrence) in loose.iter() {
-        let word = lexicon.number_of(head, loose.word(occurrence));
-        words.push_at(word, occurrence.position);
+    // One thing after the other: while a word is sought in a large table, the processor goes on to the next ones if there is nothing else between them.
+    let first = words.len();
+    words.extend(loose.iter().map(|(head, occurrence)| lexicon.number_of(head, loose.word(occurrence))));
+    words.extend_positions(loose.iter().map(|(_, occurrence)| occurrence.position));
+    for ((_, occurrence), word) in loose.iter().zip(words.from(first)) {
         if occurrence.is_stemmed
-            && let Some(stem) = lexicon.stem(word)
+            && let Some(stem) = lexicon.stem(*word)
         {
             stems.push(stem);
         }

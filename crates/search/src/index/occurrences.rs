@@ -30,6 +30,20 @@ impl Occurrences {
         self.positions.push(position);
     }
 
+    /// Adds words, each of which stands where [`Self::extend_positions`] says then.
+    pub(super) fn extend(&mut self, words: impl Iterator<Item = Number>) {
+        self.words.extend(words);
+    }
+
+    pub(super) fn extend_positions(&mut self, positions: impl Iterator<Item = u32>) {
+        self.positions.extend(positions);
+    }
+
+    /// The words from this one on.
+    pub(super) fn from(&self, first: usize) -> &[Number] {
+        self.words.get(first..).unwrap_or_default()
+    }
+
     /// Adds one that stands nowhere.
     pub(super) fn push(&mut self, word: Number) {
         self.words.push(word);
