@@ -50,9 +50,10 @@ pub fn create_with(
     }
     let making = Making(unused_sibling(&parent, &name)?);
     create_store_file(&making.0.join(STORE_FILE), options)?;
-    let store = RedbStore::open_file(&making.0.join(STORE_FILE), options, None, &mut |_| Ok(()))?;
+    let store = RedbStore::open_nameless(&making.0.join(STORE_FILE), options)?;
     fill(&store)?;
     store.close()?;
+    // Until here nothing waited for the disk.
     sync(&making.0.join(STORE_FILE))?;
     File::create(making.0.join(LOCK_FILE)).map_err(|error| cannot_create(path, error))?;
     sync(&making.0)?;

@@ -23,6 +23,7 @@ mod journal;
 mod journaling;
 mod lock;
 mod memory;
+mod nameless;
 mod opener;
 mod options;
 mod overlay;

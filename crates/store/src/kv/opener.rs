@@ -24,6 +24,7 @@ use super::image::Image;
 use super::inspect::check_structure;
 use super::journal::Epoch;
 use super::journaling::{JOURNAL_FILE, Mark};
+use super::nameless::Nameless;
 use super::redb_store::READER_PATIENCE;
 use super::rewrite;
 use super::tracked::{Tracked, Unsynced};
@@ -44,6 +45,8 @@ struct Opened {
 pub(super) enum Source {
     /// A file that [`create_file`] made.
     File(PathBuf),
+    /// The same, in a directory that has not got its name yet.
+    NamelessFile(PathBuf),
     /// The same, for reading only.
     ReadOnlyFile(PathBuf),
     /// What a caller made up.
@@ -74,7 +77,7 @@ impl Opener {
             Source::Image(_) => true,
             #[cfg(feature = "testkit")]
             Source::Backend(_) => false,
-            Source::File(_) => false,
+            Source::File(_) | Source::NamelessFile(_) => false,
         }
     }
 
@@ -84,6 +87,9 @@ impl Opener {
         let below: Box<dyn StorageBackend> = match &self.source {
             Source::ReadOnlyFile(path) => Box::new(Fixed(FileBackend::new(File::open(path)?)?)),
             Source::File(path) => Box::new(FileBackend::new(File::options().read(true).write(true).open(path)?)?),
+            Source::NamelessFile(path) => {
+                Box::new(Nameless(FileBackend::new(File::options().read(true).write(true).open(path)?)?))
+            }
             #[cfg(feature = "testkit")]
             Source::Backend(make) => make(),
             #[cfg(feature = "testkit")]
@@ -105,7 +111,9 @@ impl Opener {
     pub(super) fn storage(&self) -> Result<Box<dyn StorageBackend>> {
         let open = || -> Result<Box<dyn StorageBackend>, redb::Error> {
             Ok(match &self.source {
-                Source::File(path) | Source::ReadOnlyFile(path) => Box::new(FileBackend::new(File::open(path)?)?),
+                Source::File(path) | Source::NamelessFile(path) | Source::ReadOnlyFile(path) => {
+                    Box::new(FileBackend::new(File::open(path)?)?)
+                }
                 #[cfg(feature = "testkit")]
                 Source::Backend(make) => make(),
                 #[cfg(feature = "testkit")]
@@ -118,7 +126,7 @@ impl Opener {
     /// How long the file is, and the journal beside it.
     pub(super) fn bytes(&self) -> Result<u64> {
         let length = match &self.source {
-            Source::File(path) | Source::ReadOnlyFile(path) => {
+            Source::File(path) | Source::NamelessFile(path) | Source::ReadOnlyFile(path) => {
                 let journal = fs::metadata(path.with_file_name(JOURNAL_FILE)).map_or(0, |metadata| metadata.len());
                 fs::metadata(path).map(|metadata| metadata.len() + journal)
             }
@@ -367,12 +375,14 @@ pub(super) fn compact_when_unread(database: &mut Database) -> Result<bool, redb:
     }
 }
 
-/// Makes a store: an empty file with the one table.
+/// Makes a store in a directory that has not got its name yet: an empty file with the one table.
 pub(super) fn create_file(path: &Path, cache_bytes: usize) -> Result<()> {
     let health = Health::default();
     health.guard(|| {
         let create = || {
-            let database = Builder::new().set_cache_size(cache_bytes).create(path)?;
+            let file = File::options().read(true).write(true).create_new(true).open(path)?;
+            let backend = Nameless(FileBackend::new(file)?);
+            let database = Builder::new().set_cache_size(cache_bytes).create_with_backend(backend)?;
             ensure_table(&database)
         };
         create().map_err(|error| health.report(error))

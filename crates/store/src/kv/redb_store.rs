@@ -32,7 +32,7 @@ use super::view::{Draft, Edits, Row, View};
 use super::{Durability, Read, Snapshot, Store, Transaction, WriteOptions};
 
 /// Writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and what a crash loses.
-const MAX_PENDING_KEYS: usize = 8_192;
+const MAX_PENDING_KEYS: usize = 16_384;
 const MAX_PENDING_BYTES: usize = 8 << 20;
 /// How often a file is compacted at once, at most.
 const MOST_COMPACTIONS: usize = 8;
@@ -115,7 +115,15 @@ impl RedbStore {
         Self::open_source(Opener::new(source, options.cache_bytes), place, lock, verify)
     }
 
-    /// The same for the bytes of such a file, and those of the journal beside it, if there is one. They stay as they are.
+    /// Opens the file at `path`, which [`create_store_file`] made, in a directory that has not got its name yet. Nothing waits for the disk: the file
+    /// has to be synced before the directory gets its name.
+    pub(crate) fn open_nameless(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let place = Place::File(path.with_file_name(JOURNAL_FILE));
+        let opener = Opener::new(Source::NamelessFile(path.to_owned()), options.cache_bytes);
+        Self::open_source(opener, place, None, &mut |_| Ok(()))
+    }
+
+    /// A store on the bytes of such a file, and those of the journal beside it, if there is one. They stay as they are.
     #[cfg(feature = "testkit")]
     pub(crate) fn open_image(
         bytes: Arc<[u8]>,
