@@ -21,6 +21,8 @@ const RECORDS: usize = 256;
 pub(super) trait Pace {
     /// Whether to leave off, with nothing done.
     fn is_over(&self) -> bool;
+    /// Whether more is being written, so that the store will have made durable most of it by itself at the end.
+    fn goes_on(&self) -> bool;
     /// Waits for more to be written. False if there is no sense in that.
     fn waits(&self) -> bool;
 }
@@ -30,6 +32,10 @@ pub(super) struct AtOnce;
 
 impl Pace for AtOnce {
     fn is_over(&self) -> bool {
+        false
+    }
+
+    fn goes_on(&self) -> bool {
         false
     }
 

@@ -239,6 +239,10 @@ impl Pace for Turn<'_> {
         self.worker.is_over()
     }
 
+    fn goes_on(&self) -> bool {
+        self.until.is_some()
+    }
+
     fn waits(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() < until) && self.worker.waits_for_more(&self.is_hurried)
     }

@@ -81,6 +81,10 @@ impl Pace for Writing<'_> {
         false
     }
 
+    fn goes_on(&self) -> bool {
+        !self.rounds.borrow().as_slice().is_empty()
+    }
+
     fn waits(&self) -> bool {
         let Some(round) = self.rounds.borrow_mut().next() else { return false };
         for write in round {

@@ -153,7 +153,10 @@ impl Indexer {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
         pace: &dyn Pace,
     ) -> Result<(Arc<View>, Catching), Fault> {
-        self.make_durable(store, generation).map_err(Fault::Index)?;
+        if !pace.goes_on() {
+            // What finds no room now finds none at the end.
+            self.make_durable(store, generation).map_err(Fault::Index)?;
+        }
         let (catching, mut done) = (RefCell::new(Catching::all(store.snapshot()?)?), 0);
         let mut documents = iter::from_fn(|| {
             let found = catching.borrow_mut().next(store, pace)?;
@@ -282,8 +285,9 @@ impl Indexer {
         if self.home.is_read_only() || catching.is_empty() {
             return Ok(true);
         }
-        // What finds no room now finds none at the end.
-        self.make_durable(store, &current.generation)?;
+        if !pace.goes_on() {
+            self.make_durable(store, &current.generation)?;
+        }
         let (catching, mut reached) = (RefCell::new(catching), 0);
         let mut documents = iter::from_fn(|| catching.borrow_mut().next(store, pace));
         let mut end = || {
