@@ -9,7 +9,7 @@ use frostem::{Algorithm, Stemmer};
 use crate::document::loose::Loose;
 use crate::document::{Attributes, Lanes, Ordered, SearchDocument, Stems, Words};
 use crate::grams::Grams;
-use crate::tokens::{TokenKind, each_token};
+use crate::tokens::{TokenKind, each_token_in};
 
 /// So many stems are remembered, and then forgotten all at once.
 const STEMS: usize = 1 << 15;
@@ -24,6 +24,8 @@ pub struct Maker {
     /// Of the title, and of everything else.
     lanes: [Loose; 2],
     grams: Grams,
+    /// The text that is being cut, in small letters.
+    lower: String,
 }
 
 impl std::fmt::Debug for Maker {
@@ -35,11 +37,11 @@ impl std::fmt::Debug for Maker {
 impl Maker {
     /// A document of this title. The texts of its blocks are added one by one.
     pub fn begin(&mut self, attributes: Attributes, title: &str) -> Filling<'_> {
-        let [loose, body] = &mut self.lanes;
+        let Self { lanes: [loose, body], lower, .. } = self;
         loose.clear();
         body.clear();
         self.grams.clear();
-        add(loose, title, 0);
+        add(loose, lower, title, 0);
         Filling { maker: self, attributes, position: 0, varies: false }
     }
 
@@ -70,8 +72,8 @@ impl std::fmt::Debug for Filling<'_> {
 impl Filling<'_> {
     /// Adds a text whose words are to be found: plain text.
     pub fn add_words(&mut self, text: &str) {
-        let [_, body] = &mut self.maker.lanes;
-        let end = add(body, text, self.position);
+        let Maker { lanes: [_, body], lower, .. } = &mut *self.maker;
+        let end = add(body, lower, text, self.position);
         if end > self.position {
             self.position = end.saturating_add(GAP);
         }
@@ -111,9 +113,9 @@ impl Filling<'_> {
 }
 
 /// Adds the words of a text, whose first one has this position. Gives back the position behind the last one.
-fn add(loose: &mut Loose, text: &str, first: u32) -> u32 {
+fn add(loose: &mut Loose, lower: &mut String, text: &str, first: u32) -> u32 {
     let mut end = first;
-    each_token(text, &mut |word: &str, _, position, kind| {
+    each_token_in(lower, text, &mut |word: &str, _, position, kind| {
         let position = first.saturating_add(u32::try_from(position).unwrap_or(u32::MAX));
         end = position.saturating_add(1);
         loose.push(word, position, matches!(kind, TokenKind::Word | TokenKind::Part));

@@ -54,12 +54,19 @@ impl<F: FnMut(&str, Range<usize>, usize, TokenKind)> Visit for F {}
 
 /// Shows every token of `text`, in the order of [`tokens`]. Nothing is kept of them: for plain words nothing is allocated.
 pub(crate) fn each_token(text: &str, visit: &mut impl Visit) {
+    each_token_in(&mut String::new(), text, visit);
+}
+
+/// The same where there are many texts, whose letters are made small in one place after the other.
+pub(crate) fn each_token_in(lower: &mut String, text: &str, visit: &mut impl Visit) {
+    lower.clear();
+    lower.push_str(text);
+    lower.make_ascii_lowercase();
     if text.is_ascii() {
-        plain::each_token(&text.to_ascii_lowercase(), 0, &mut 0, visit);
+        plain::each_token(lower, 0, &mut 0, visit);
         return;
     }
-    let (lower, mut position) = (text.to_ascii_lowercase(), 0);
-    let mut from = 0;
+    let (mut from, mut position) = (0, 0);
     while from < text.len() {
         let end = end_of_stretch(text, from);
         let (stretch, lower) = (text.get(from..end).unwrap_or_default(), lower.get(from..end).unwrap_or_default());
