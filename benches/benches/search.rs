@@ -52,7 +52,7 @@ struct Bench {
 
 fn main() {
     let measured = std::env::args().any(|argument| argument == "--bench");
-    let (rounds, blocks, large, imports) = if measured { (5, 100_000, plan::LARGE, 3) } else { (1, 4_000, 1_000, 1) };
+    let (rounds, blocks, large, imports) = if measured { (5, 100_000, plan::LARGE, 5) } else { (1, 4_000, 1_000, 1) };
     let (rounds, blocks) = (setting("SEARCH_ROUNDS", rounds), setting("SEARCH_BLOCKS", blocks));
     let imports = setting("SEARCH_IMPORTS", imports);
     let mut bench = Bench::new(blocks / plan::BLOCKS, large);
