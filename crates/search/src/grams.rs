@@ -78,10 +78,6 @@ impl Marked {
         self.grams.iter().copied().zip(self.masks.iter().copied())
     }
 
-    pub(crate) const fn len(&self) -> usize {
-        self.grams.len()
-    }
-
     /// How many bytes they take.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.grams.as_slice()) + size_of_val(self.masks.as_slice())

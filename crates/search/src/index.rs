@@ -47,7 +47,7 @@ mod words;
 const FORMAT: &str = "leafbase-search-5";
 
 /// Bytes that documents are gathered in before they are written.
-const GATHERED: usize = 40 << 20;
+const GATHERED: usize = 64 << 20;
 
 /// What tantivy would gather documents in, were they given to it one by one. It takes no less.
 const UNUSED: usize = 15_000_000;
@@ -72,6 +72,13 @@ impl std::fmt::Debug for Index {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Index").field("owner", &self.owner).finish_non_exhaustive()
     }
+}
+
+/// What is put into an index, and what is taken out.
+struct Prepared {
+    made: Vec<SegmentMeta>,
+    old: Vec<DocumentId>,
+    sequence: u64,
 }
 
 /// What an index is made with.
@@ -204,16 +211,10 @@ impl Index {
     ) -> Result<()> {
         self.writing(|writer| {
             let is_empty = self.inner.searchable_segment_metas().map_err(failed)?.is_empty();
-            let mut old = Vec::new();
-            let mut noted = changed.inspect(|document| old.extend(document.iter().map(SearchDocument::id)));
-            let made = making::segments(&self.inner, self.fields, self.gathers, &mut noted)?;
-            // Each would be the one that is not taken out.
-            old.sort_unstable();
-            if old.windows(2).any(|pair| pair.first() == pair.last()) {
-                return Err(failed("a document is given twice"));
-            }
-            let (gone, sequence) = end()?;
-            old.extend(gone);
+            let Prepared { made, old, sequence } = self.prepare(changed, end).inspect_err(|_| {
+                // What was written for it would take up room that others want. If it cannot be removed now, the next writer does it.
+                let _ = writer.garbage_collect_files().wait();
+            })?;
             if !is_empty && !old.is_empty() {
                 let spared = made.iter().map(SegmentMeta::id).collect();
                 writer.delete_query(Box::new(Removal::of(self.fields.id, old, spared))).map_err(failed)?;
@@ -226,6 +227,25 @@ impl Index {
             commit.set_payload(&self.payload(sequence));
             commit.commit().map(drop).map_err(failed)
         })
+    }
+
+    /// Writes segments of `changed`, which nobody sees yet.
+    fn prepare(
+        &self,
+        changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
+        end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, u64)>,
+    ) -> Result<Prepared> {
+        let mut old = Vec::new();
+        let mut noted = changed.inspect(|document| old.extend(document.iter().map(SearchDocument::id)));
+        let made = making::segments(&self.inner, self.fields, self.gathers, &mut noted)?;
+        // Each would be the one that is not taken out.
+        old.sort_unstable();
+        if old.windows(2).any(|pair| pair.first() == pair.last()) {
+            return Err(failed("a document is given twice"));
+        }
+        let (gone, sequence) = end()?;
+        old.extend(gone);
+        Ok(Prepared { made, old, sequence })
     }
 
     /// How many segments it has.

@@ -53,7 +53,7 @@ pub fn create_with(
     let store = RedbStore::open_nameless(&making.0.join(STORE_FILE), options)?;
     fill(&store)?;
     store.close()?;
-    // Until here nothing waited for the disk.
+    // Until here no write to this file waited for the disk.
     sync(&making.0.join(STORE_FILE))?;
     File::create(making.0.join(LOCK_FILE)).map_err(|error| cannot_create(path, error))?;
     sync(&making.0)?;

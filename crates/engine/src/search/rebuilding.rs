@@ -11,7 +11,7 @@ use crate::space::{Progress, Space};
 impl Space {
     /// Brings the index of searches up to date with every write that has returned. Searches find these all the same; they are cheaper afterwards.
     /// Costs by what was written since the index was last brought up to date. With [`SearchIndexing::OnDemand`](crate::SearchIndexing::OnDemand) it also
-    /// puts the segments of the index together where there are many, which a thread of the space does otherwise when nothing is written: that costs by what
+    /// puts the segments of the index together where there are many, which otherwise the thread of the space does, once there is one: that costs by what
     /// is in them, about once for each doubling.
     ///
     /// ```

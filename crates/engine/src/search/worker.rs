@@ -150,9 +150,10 @@ impl Worker {
         }
     }
 
-    /// There is more to do than what is written from now on.
-    fn has_left_some(&self) {
+    /// There is more to do for the thread than what is written from now on.
+    pub(super) fn has_left_some(&self) {
         self.told().writes += 1;
+        self.wake.notify_all();
     }
 
     /// Starts the thread, unless there is one. Where none can be started, searches do its work.

@@ -141,7 +141,7 @@ impl FieldLists<'_> {
 
     fn hand_over(&mut self) {
         let words = std::mem::take(&mut self.batch.words);
-        // Where nobody takes them, the other thread has failed, and says why.
+        // They are taken as long as this thread writes, or wait until then.
         let _ = self.placed.send(Placed { field: self.batch.field, words });
     }
 

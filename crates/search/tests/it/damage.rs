@@ -68,6 +68,29 @@ fn what_was_written_comes_back_and_opening_writes_nothing() {
     assert_eq!(answers(&Index::open(&path, OWNER).unwrap()), last);
 }
 
+/// Segments that were written for an update which does not come to its end take up no room: a store beside them may need it.
+#[test]
+fn what_an_update_wrote_that_failed_is_removed() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("index");
+    let index = fill(&path).gathering(1);
+    let (before, written) = (answers(&index), files(&path));
+    let full = || Error::new(ErrorKind::NoSpace, "enough");
+    let mut wrote = 0;
+    for count in [3, 60] {
+        let documents = || (0..count).map(|number| Ok(document(number, "Title", &["word one"])));
+        let failed = index.update_with(&mut documents(), &mut || {
+            wrote += usize::from(files(&path).len() > written.len());
+            Err(full())
+        });
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::NoSpace);
+        let failed = index.update(&mut documents().chain([Err(full())]), &[], 9);
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::NoSpace);
+        assert_eq!(files(&path).into_keys().collect::<Vec<_>>(), written.keys().cloned().collect::<Vec<_>>());
+    }
+    assert_eq!((answers(&index), wrote), (before, 2), "nothing else is removed, and there was something to remove");
+}
+
 #[test]
 fn what_is_not_this_index_is_not_opened() {
     let home = tempfile::tempdir().unwrap();

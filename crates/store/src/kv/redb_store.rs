@@ -115,7 +115,7 @@ impl RedbStore {
         Self::open_source(Opener::new(source, options.cache_bytes), place, lock, verify)
     }
 
-    /// Opens the file at `path`, which [`create_store_file`] made, in a directory that has not got its name yet. Nothing waits for the disk: the file
+    /// Opens the file at `path`, which [`create_store_file`] made, in a directory that has not got its name yet. What is written to it waits for no disk: the file
     /// has to be synced before the directory gets its name.
     pub(crate) fn open_nameless(path: &Path, options: &OpenOptions) -> Result<Self> {
         let place = Place::File(path.with_file_name(JOURNAL_FILE));

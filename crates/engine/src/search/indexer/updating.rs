@@ -130,6 +130,8 @@ impl Indexer {
             match self.fill(store, &generation, progress, pace) {
                 Ok((view, catching)) => {
                     self.publish(generation, view, Recent::after(catching.sequence()));
+                    // The thread has its segments to put together.
+                    self.worker.has_left_some();
                     return self.settle(store, &catching).map(drop);
                 }
                 Err(Fault::Index(error)) if generation.is_on_disk() => {
@@ -249,7 +251,7 @@ impl Indexer {
     }
 
     fn tidy(&self, _: &MutexGuard<'_, ()>, current: Current) {
-        if self.home.is_read_only() {
+        if self.home.is_read_only() && current.generation.is_on_disk() {
             return;
         }
         let index = &current.generation.index;
@@ -264,7 +266,8 @@ impl Indexer {
         match tidied {
             Ok(view) if state.is_of(&current.generation) => state.current = Some(Current { view, ..current }),
             Ok(_) => {}
-            Err(error) => state.give_up(&error),
+            // For want of room, mostly: the index is as it was.
+            Err(error) => tracing::warn!(%error, "segments of the search index stay apart"),
         }
     }
 

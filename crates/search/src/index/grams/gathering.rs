@@ -11,9 +11,10 @@ use super::table::Writing;
 use crate::grams::{ANY_TEXT, Gram, Marked, Mask, PLAIN, VARIES};
 use crate::index::places::Places;
 
-/// About what a list takes beside its documents, and what a document of one does: part of a block, and in some of them a mask.
-const OF_LIST: usize = 160;
-const OF_DOCUMENT: usize = 6;
+/// About what a list takes beside its documents, and what a block and a mask do: as they come, and when they are put in order.
+const OF_LIST: usize = 64;
+const OF_PART: usize = 32;
+const OF_MASK: usize = 12;
 
 /// The number of a list, from 1 on, and none of one: a table of none costs nothing before it is looked at.
 type Number = u32;
@@ -39,8 +40,6 @@ pub(in crate::index) struct Gathering {
     /// Masks of the first block: it is not known before its end which lists have most.
     first_masks: Vec<(Number, Mask)>,
     masks: Vec<(Number, Mask)>,
-    /// How many documents all lists have together.
-    entries: usize,
     documents: DocId,
 }
 
@@ -67,7 +66,6 @@ impl Gathering {
                 self.masks.push((number, mask));
             }
         }
-        self.entries += grams.len();
         self.documents += 1;
         if self.documents.is_multiple_of(OF_BLOCK) {
             self.end_block();
@@ -114,7 +112,8 @@ impl Gathering {
 
     /// About how many bytes they take.
     pub(in crate::index) fn bytes(&self) -> usize {
-        self.counts.len() * OF_LIST + self.entries * OF_DOCUMENT
+        let (parts, masks) = (self.blocks.len() + self.met.len(), self.masks.len() + self.first_masks.len());
+        self.counts.len() * OF_LIST + parts * OF_PART + masks * OF_MASK
     }
 
     /// There are no more documents.

@@ -1,3 +1,5 @@
+//! Segments put together: by whom, and when.
+
 use leafbase_model::Result;
 
 use super::MOST_SEGMENTS;
@@ -72,4 +74,22 @@ fn segments_are_put_together_before_there_are_too_many() {
     // One of which a quarter is deleted is written anew first.
     assert!((MOST_SEGMENTS..=MOST_SEGMENTS + 1).contains(&most), "{most}");
     assert_eq!(found(&notes).len(), 20);
+}
+
+/// The thread does it though nobody writes any more, also of an index that was made anew.
+#[test]
+fn the_thread_tidies_up_when_nobody_writes() {
+    let home = tempfile::tempdir().unwrap();
+    let space = Space::create(home.path().join("space")).unwrap();
+    fill(&space.connect()).unwrap();
+    // Begins the thread.
+    assert_eq!(found(&space.connect()).len(), 12);
+    space.rebuild_search().unwrap();
+    assert_eq!(found(&space.connect()).len(), 12);
+    fill(&space.connect()).unwrap();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while segments(&space) >= 8 && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(segments(&space) < 8);
 }
