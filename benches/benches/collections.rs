@@ -1,8 +1,10 @@
-//! Two related collections, beside the same in an expert's `SQLite`: typed tables with indexes, join tables for what is many.
+//! Two related collections, beside the same in an expert's `SQLite`: typed tables with indexes,
+//! join tables for what is many.
 //!
-//! `cargo bench -p benches --bench collections` prints the table of ratios and writes `collections.json` into the target
-//! directory. COLLECTIONS_ROUNDS, COLLECTIONS_ITEMS and COLLECTIONS_LARGE change its size, COLLECTIONS_ONLY keeps the rows whose
-//! name has that text. Run as a test (`cargo test -p benches --bench collections`) it is small and over in a moment.
+//! `cargo bench -p benches --bench collections` prints the table of ratios and writes
+//! `collections.json` into the target directory. COLLECTIONS_ROUNDS, COLLECTIONS_ITEMS and
+//! COLLECTIONS_LARGE change its size, COLLECTIONS_ONLY keeps the rows whose name has that text. Run
+//! as a test (`cargo test -p benches --bench collections`) it is small and over in a moment.
 
 #[path = "collections/ask.rs"]
 mod ask;
@@ -82,13 +84,16 @@ fn main() {
         eprintln!("round {} of {rounds}", round + 1);
     }
     bench.sides.iter().for_each(|side| side.peers.iter().for_each(|peer| peer.check()));
-    println!("Both gave the same items before, after each round and to each edit; the spaces are in order.");
+    println!(
+        "Both gave the same items before, after each round and to each edit; the spaces are in order."
+    );
     println!("{rounds} rounds; to append 200 bytes and sync them took {}\n", probes.join(", "));
     let results = bench.report.results();
     println!("{}", results.table());
     if measured {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
-        saved::save(&target.join("collections.json"), rounds, &bench.only, results).expect("collections.json");
+        saved::save(&target.join("collections.json"), rounds, &bench.only, results)
+            .expect("collections.json");
     }
 }
 
@@ -119,7 +124,11 @@ fn build(root: &Path, name: &str, plan: &Plan) -> Vec<PathBuf> {
     let made = PEERS.iter().map(|(who, open)| {
         let path = directory(root, &format!("{who}-{name}"));
         let (took, ()) = timed(|| fill(open(&path, Mode::Relaxed).as_mut(), plan));
-        println!("{who}: {} items in batches of {BATCH} in {:.1} s", plan.tasks.len(), took.as_secs_f64());
+        println!(
+            "{who}: {} items in batches of {BATCH} in {:.1} s",
+            plan.tasks.len(),
+            took.as_secs_f64()
+        );
         path
     });
     made.collect()
@@ -133,12 +142,16 @@ impl Side {
     /// Both hold the same, and tell it alike.
     fn agree(&mut self) {
         for question in [Question::Tasks(None), Question::Projects] {
-            let answers: Vec<_> = self.peers.iter_mut().map(|peer| peer.ask(question).lines()).collect();
+            let answers: Vec<_> =
+                self.peers.iter_mut().map(|peer| peer.ask(question).lines()).collect();
             alike(&format!("{question:?}"), &answers[0], &answers[1]);
         }
         let titles: Vec<_> = self.plan.tasks.iter().map(|task| &task.title).collect();
         let told = self.peers[0].ask(Question::Tasks(None)).lines();
-        assert!(titles.iter().zip(&told).all(|(title, line)| line.starts_with(title.as_str())), "not as planned");
+        assert!(
+            titles.iter().zip(&told).all(|(title, line)| line.starts_with(title.as_str())),
+            "not as planned"
+        );
     }
 }
 
@@ -147,18 +160,29 @@ impl Bench {
         let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
         let plan = Plan::new(items);
         let relaxed = build(root.path(), "relaxed", &plan);
-        let durable: Vec<_> = PEERS.iter().map(|(who, _)| root.path().join(format!("{who}-durable"))).collect();
+        let durable: Vec<_> =
+            PEERS.iter().map(|(who, _)| root.path().join(format!("{who}-durable"))).collect();
         for (from, to) in relaxed.iter().zip(&durable) {
             cold::copy(from, to).expect("a copy");
         }
-        let side = |mode, paths: &[PathBuf]| Side { peers: open_all(paths, mode), plan: plan.clone() };
+        let side =
+            |mode, paths: &[PathBuf]| Side { peers: open_all(paths, mode), plan: plan.clone() };
         let mut sides = [side(Mode::Relaxed, &relaxed), side(Mode::Durable, &durable)];
         sides.iter_mut().for_each(Side::agree);
         let paths = build(root.path(), "large", &Plan::new(large));
         let mut large = open_all(&paths, Mode::Relaxed);
         large.iter_mut().for_each(|peer| peer.settle());
         let only = std::env::var("COLLECTIONS_ONLY").unwrap_or_default();
-        Self { root, report: report::report(), sides, large, plan, rng: Rng::new(5), round: 0, only }
+        Self {
+            root,
+            report: report::report(),
+            sides,
+            large,
+            plan,
+            rng: Rng::new(5),
+            round: 0,
+            only,
+        }
     }
 
     fn wants(&self, row: &str) -> bool {
@@ -174,7 +198,8 @@ impl Bench {
     fn agree(&mut self) {
         let asked = ask::queries().into_iter().map(|(_, question, _)| question);
         for question in asked.chain(ask::others()) {
-            let answers: Vec<_> = self.large.iter_mut().map(|peer| peer.ask(question).lines()).collect();
+            let answers: Vec<_> =
+                self.large.iter_mut().map(|peer| peer.ask(question).lines()).collect();
             alike(&format!("{question:?}"), &answers[0], &answers[1]);
             assert!(!answers[0].is_empty(), "{question:?}: nothing");
         }
@@ -182,8 +207,10 @@ impl Bench {
 
     fn reads(&mut self) {
         let items = self.plan.tasks.len();
-        let (all, some) = (format!("get all {items} items, depth 0"), "get the first 1,000 items, depth 0");
-        let small = [(all.as_str(), Question::Tasks(None), 7), (some, Question::Tasks(Some(1_000)), 20)];
+        let (all, some) =
+            (format!("get all {items} items, depth 0"), "get the first 1,000 items, depth 0");
+        let small =
+            [(all.as_str(), Question::Tasks(None), 7), (some, Question::Tasks(Some(1_000)), 20)];
         for (row, question, calls) in small {
             self.read(row, question, calls, false);
         }
@@ -270,7 +297,8 @@ impl Bench {
 /// Nanoseconds to add the tasks.
 fn add(peer: &mut dyn Peer, plan: &Plan) -> f64 {
     fill(peer, &Plan { projects: plan.projects.clone(), tasks: Vec::new() });
-    let edits: Vec<Edit> = plan.tasks.chunks(BATCH).map(|tasks| Edit::Add(tasks.to_vec())).collect();
+    let edits: Vec<Edit> =
+        plan.tasks.chunks(BATCH).map(|tasks| Edit::Add(tasks.to_vec())).collect();
     let ready: Vec<Ready> = edits.iter().map(|edit| peer.ready(edit)).collect();
     let (took, ()) = timed(|| {
         edits.iter().zip(ready).for_each(|(edit, ready)| drop(black_box(peer.apply(edit, ready))));

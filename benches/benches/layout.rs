@@ -1,7 +1,8 @@
-//! Candidates for the layout of blocks over bare redb, beside two of `SQLite`, on the hot operations of documents.
+//! Candidates for the layout of blocks over bare redb, beside two of `SQLite`, on the hot
+//! operations of documents.
 //!
-//! `cargo bench -p benches --bench layout`; LAYOUT_ROUNDS, LAYOUT_DOCUMENTS and LAYOUT_LARGE change its size,
-//! LAYOUT_RUN the bytes of a run, and LAYOUT_EXCLUSIVE=0 lets `SQLite` share its file.
+//! `cargo bench -p benches --bench layout`; LAYOUT_ROUNDS, LAYOUT_DOCUMENTS and LAYOUT_LARGE change
+//! its size, LAYOUT_RUN the bytes of a run, and LAYOUT_EXCLUSIVE=0 lets `SQLite` share its file.
 
 #[path = "layout/adjacency.rs"]
 mod adjacency;
@@ -37,7 +38,8 @@ const CANDIDATES: [(&str, Open); 5] = [
     ("C one value", whole::open),
 ];
 const SQLITES: usize = 2;
-/// Above this many microseconds a sync measures the neighbours: the round's durable figures are left out.
+/// Above this many microseconds a sync measures the neighbours: the round's durable figures are
+/// left out.
 const NOISY_SYNC: f64 = 400.0;
 /// Writes that share a transaction in the relaxed rows (of moves and imports: half or a quarter).
 const BATCH: usize = 64;
@@ -54,7 +56,8 @@ const TITLES: [&str; 5] = [
     "relaxed, writes share a commit",
 ];
 
-/// Documents by shape, and the blocks that edits name. Edits keep every named block where a later one expects it.
+/// Documents by shape, and the blocks that edits name. Edits keep every named block where a later
+/// one expects it.
 struct Space {
     flat: Vec<Document>,
     pages: Vec<Document>,
@@ -80,12 +83,18 @@ fn main() {
         path
     };
     for (name, open) in CANDIDATES {
-        model::check(name, open, &directory(&format!("check {name}")), setting("LAYOUT_CHECKS", 1500));
+        model::check(
+            name,
+            open,
+            &directory(&format!("check {name}")),
+            setting("LAYOUT_CHECKS", 1500),
+        );
     }
     println!("Every candidate gives the model's trees, before and after reopening.");
 
     let mut make = Generator::new(7);
-    let space = Space::new(&mut make, setting("LAYOUT_DOCUMENTS", 1000), setting("LAYOUT_LARGE", 10_000));
+    let space =
+        Space::new(&mut make, setting("LAYOUT_DOCUMENTS", 1000), setting("LAYOUT_LARGE", 10_000));
     let all = space.all();
     let blocks: usize = all.iter().map(|document| document.tree.len()).sum();
     let mut peers: Vec<Box<dyn Peer>> = Vec::new();
@@ -151,7 +160,8 @@ impl Space {
 
 /// A block near the middle of a document's own children.
 fn middle(document: &Document, make: &mut Generator) -> Position {
-    let top = document.tree.iter().filter(|node| node.depth == 0 && node.block.kind == TEXT).count();
+    let top =
+        document.tree.iter().filter(|node| node.depth == 0 && node.block.kind == TEXT).count();
     Position::After(document.tree[top / 4 + make.rng.below(top / 2)].block.id)
 }
 
@@ -195,13 +205,16 @@ impl Bench {
         for column in self.turn() {
             let peer = self.peers[column].as_mut();
             run(peer, &targets[0]);
-            let samples = targets.iter().map(|target| timed(|| run(peer, target)).0.as_secs_f64() * 1e6);
+            let samples =
+                targets.iter().map(|target| timed(|| run(peer, target)).0.as_secs_f64() * 1e6);
             self.boards[READING].record(row, column, median(samples.collect()));
         }
     }
 
     fn reads(&mut self, space: &Space, make: &mut Generator) {
-        let mut some = |documents: &[Document]| (0..100).map(|_| make.rng.pick(documents).id).collect::<Vec<Id>>();
+        let mut some = |documents: &[Document]| {
+            (0..100).map(|_| make.rng.pick(documents).id).collect::<Vec<Id>>()
+        };
         let fetch = |peer: &mut dyn Peer, id: &Id| drop(std::hint::black_box(peer.fetch(*id)));
         let (flat, pages) = (some(&space.flat), some(&space.pages));
         self.read("fetch 100 blocks", &flat, fetch);
@@ -210,13 +223,17 @@ impl Bench {
         let ids: Vec<Id> = (0..1000).map(|_| space.any(make)).collect();
         self.read("block by ID", &ids, |peer, id| drop(std::hint::black_box(peer.block(*id))));
         let large: Vec<Id> = (0..200).map(|_| make.rng.pick(&space.large.tree).block.id).collect();
-        self.read("block by ID, in 10,000", &large, |peer, id| drop(std::hint::black_box(peer.block(*id))));
+        self.read("block by ID, in 10,000", &large, |peer, id| {
+            drop(std::hint::black_box(peer.block(*id)))
+        });
         self.read("block to document", &ids, |peer, id| {
             std::hint::black_box(peer.document_of(*id));
         });
         self.peers.iter_mut().for_each(|peer| peer.keep_snapshot(true));
         self.read("fetch 100 blocks, snapshot kept", &flat, fetch);
-        self.read("block by ID, snapshot kept", &ids, |peer, id| drop(std::hint::black_box(peer.block(*id))));
+        self.read("block by ID, snapshot kept", &ids, |peer, id| {
+            drop(std::hint::black_box(peer.block(*id)))
+        });
         self.read("block to document, snapshot kept", &ids, |peer, id| {
             std::hint::black_box(peer.document_of(*id));
         });
@@ -230,12 +247,21 @@ impl Bench {
             let mut peer = CANDIDATES[column].1(directory.path());
             let (took, ()) = timed(|| peer.import(all, true, now));
             let row = "import of all, one commit";
-            self.durable.push(Durable { row, column, round: self.round, micros: took.as_secs_f64() * 1e6 });
+            self.durable.push(Durable {
+                row,
+                column,
+                round: self.round,
+                micros: took.as_secs_f64() * 1e6,
+            });
         }
     }
 
     /// The edits of a row, and those that put things back, which are not measured.
-    fn edits(space: &Space, make: &mut Generator, count: usize) -> Vec<(&'static str, Vec<Edit>, Vec<Edit>)> {
+    fn edits(
+        space: &Space,
+        make: &mut Generator,
+        count: usize,
+    ) -> Vec<(&'static str, Vec<Edit>, Vec<Edit>)> {
         let few = count.div_ceil(4);
         let insert = |make: &mut Generator, document: &Document| {
             let block = make.block(TEXT);
@@ -267,7 +293,8 @@ impl Bench {
         let mut across = (Vec::new(), Vec::new());
         let mut page_within = (Vec::new(), Vec::new());
         let mut page_across = (Vec::new(), Vec::new());
-        // Of the flat documents the first hundred are for moves: pairs, from one to the other and back.
+        // Of the flat documents the first hundred are for moves: pairs, from one to the other and
+        // back.
         for step in 0..few {
             let pair = make.rng.below(25);
             let (from, to) = (&space.flat[pair], &space.flat[pair + 25]);
@@ -320,7 +347,12 @@ impl Bench {
                         samples.push(timed(|| apply(peer, undo, now)).0.as_secs_f64() * 1e6);
                     }
                 }
-                self.durable.push(Durable { row, column, round: self.round, micros: median(samples) });
+                self.durable.push(Durable {
+                    row,
+                    column,
+                    round: self.round,
+                    micros: median(samples),
+                });
             }
         }
     }
@@ -344,7 +376,8 @@ impl Bench {
                     });
                     peer.set_mode(Mode::Durable);
                     let micros = took.as_secs_f64() * 1e6 / (edits.len() + undo.len()) as f64;
-                    self.boards[if mode == Mode::Own { OWN } else { SHARED }].record(row, column, micros);
+                    self.boards[if mode == Mode::Own { OWN } else { SHARED }]
+                        .record(row, column, micros);
                     // The headline: what each would be used with.
                     if (mode == Mode::Own) == (column < SQLITES) {
                         self.boards[RELAXED].record(row, column, micros);
@@ -364,7 +397,10 @@ impl Bench {
         for document in documents {
             let (first, rest) = self.peers.split_at_mut(1);
             let tree = first[0].fetch(document);
-            assert!(!tree.is_empty() && rest.iter_mut().all(|peer| peer.fetch(document) == tree), "peers differ");
+            assert!(
+                !tree.is_empty() && rest.iter_mut().all(|peer| peer.fetch(document) == tree),
+                "peers differ"
+            );
         }
     }
 
@@ -378,13 +414,24 @@ impl Bench {
                 self.boards[DURABLE].record(sample.row, sample.column, sample.micros);
             }
         }
-        let probes: Vec<String> =
-            self.probes.iter().map(|(before, after)| format!("{} {}", shown(*before), shown(*after))).collect();
-        println!("\n{blocks} blocks, {} rounds; a sync before and after each: {}", probes.len(), probes.join(", "));
+        let probes: Vec<String> = self
+            .probes
+            .iter()
+            .map(|(before, after)| format!("{} {}", shown(*before), shown(*after)))
+            .collect();
+        println!(
+            "\n{blocks} blocks, {} rounds; a sync before and after each: {}",
+            probes.len(),
+            probes.join(", ")
+        );
         match (enough, calm.len() == probes.len()) {
             (true, true) => {}
-            (true, false) => println!("durable figures are of the {} rounds with quick syncs", calm.len()),
-            (false, _) => println!("too few rounds had quick syncs: durable figures measure the neighbours"),
+            (true, false) => {
+                println!("durable figures are of the {} rounds with quick syncs", calm.len())
+            }
+            (false, _) => {
+                println!("too few rounds had quick syncs: durable figures measure the neighbours")
+            }
         }
         println!(
             "medians; in brackets the better SQLite's time over this one's (above 1: faster); spread is highest over lowest round\n"
@@ -405,6 +452,10 @@ fn sizes(root: &Path, names: &[&str]) {
             length += meta.len();
             held += std::os::unix::fs::MetadataExt::blocks(&meta) * 512;
         }
-        println!("{name}: {:.1} MB on disk, length {:.1} MB", held as f64 / 1e6, length as f64 / 1e6);
+        println!(
+            "{name}: {:.1} MB on disk, length {:.1} MB",
+            held as f64 / 1e6,
+            length as f64 / 1e6
+        );
     }
 }

@@ -1,10 +1,12 @@
-//! Leafbase, through its public interface, beside an expert's `SQLite` that does the same work, and beside floors.
+//! Leafbase, through its public interface, beside an expert's `SQLite` that does the same work, and
+//! beside floors.
 //!
-//! `cargo bench -p benches --bench peers` prints the tables and writes `peers.json` into the target directory. The same in
-//! `benches/loro` has Loro beside them.
-//! PEERS_ROUNDS, PEERS_DOCUMENTS, PEERS_LARGE and PEERS_CHECKS change its size, PEERS_CORPUS names a directory of
-//! markdown, PEERS_ONLY keeps the operations whose name has that text. Several numbers of documents, with commas between them, are spaces whose
-//! times for the same answer are compared: `peers-growth.json`.
+//! `cargo bench -p benches --bench peers` prints the tables and writes `peers.json` into the target
+//! directory. The same in `benches/loro` has Loro beside them. PEERS_ROUNDS, PEERS_DOCUMENTS,
+//! PEERS_LARGE and PEERS_CHECKS change its size, PEERS_CORPUS names a directory of markdown,
+//! PEERS_ONLY keeps the operations whose name has that text. Several numbers of documents, with
+//! commas between them, are spaces whose times for the same answer are compared:
+//! `peers-growth.json`.
 
 #[path = "peers/adjacency.rs"]
 mod adjacency;
@@ -80,21 +82,30 @@ struct Bench {
 fn main() {
     let rounds = setting("PEERS_ROUNDS", 7);
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
-    let owns_its_file = |column: Column| matches!(column, Column::AdjacencyExclusive | Column::ClusteredExclusive);
-    let checked = PEERS.iter().filter(|(_, column, _)| !owns_its_file(*column)).map(|(name, _, open)| (*name, *open));
+    let owns_its_file =
+        |column: Column| matches!(column, Column::AdjacencyExclusive | Column::ClusteredExclusive);
+    let checked = PEERS
+        .iter()
+        .filter(|(_, column, _)| !owns_its_file(*column))
+        .map(|(name, _, open)| (*name, *open));
     check::check(&checked.collect::<Vec<_>>(), root.path(), setting("PEERS_CHECKS", 250));
-    println!("All peers give the same trees after the same edits, before and after they are opened anew.");
+    println!(
+        "All peers give the same trees after the same edits, before and after they are opened anew."
+    );
 
     let sizes = std::env::var("PEERS_DOCUMENTS").unwrap_or_else(|_| "1000".to_owned());
-    let sizes: Vec<usize> = sizes.split(',').map(|size| size.trim().parse().expect("a number of documents")).collect();
+    let sizes: Vec<usize> =
+        sizes.split(',').map(|size| size.trim().parse().expect("a number of documents")).collect();
     if sizes.len() > 1 {
         return growth::measure(rounds, &sizes);
     }
 
     let mut make = Generator::new(7);
     let space = apart(|| Space::new(&mut make, sizes[0], setting("PEERS_LARGE", 10_000)));
-    let corpus = std::env::var_os("PEERS_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"), PathBuf::from);
+    let corpus = std::env::var_os("PEERS_CORPUS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"),
+        PathBuf::from,
+    );
     let files = markdown::corpus(&corpus, &mut make);
     let mut texts = vec![Texts::generated(&space.all())];
     if !files.is_empty() {
@@ -150,8 +161,9 @@ fn directory(root: &Path, name: &str) -> PathBuf {
     path
 }
 
-/// What `make` makes, by a thread of its own. The documents of a large space are a million small pieces of memory: most allocators keep apart what different
-/// threads take, and so no peer gets what is free between those pieces.
+/// What `make` makes, by a thread of its own. The documents of a large space are a million small
+/// pieces of memory: most allocators keep apart what different threads take, and so no peer gets
+/// what is free between those pieces.
 fn apart<T: Send>(make: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| scope.spawn(make).join().expect("it is made"))
 }
@@ -165,7 +177,12 @@ fn build(open: Open, path: &Path, mode: Mode, documents: &Edit, now: i64) {
 }
 
 impl Bench {
-    fn new(root: tempfile::TempDir, entries: &'static [Entry], space: Space, mut make: Generator) -> Self {
+    fn new(
+        root: tempfile::TempDir,
+        entries: &'static [Entry],
+        space: Space,
+        mut make: Generator,
+    ) -> Self {
         let now = make.now() as i64;
         let floor = apart(|| {
             let all = Edit::Import(space.all());
@@ -173,10 +190,14 @@ impl Bench {
                 let path = directory(root.path(), name);
                 build(open, &path, Mode::Relaxed, &all, now);
                 for copied in ["cold", "relaxed"] {
-                    cold::copy(&path, &directory(root.path(), &format!("{name} {copied}"))).expect("a copy");
+                    cold::copy(&path, &directory(root.path(), &format!("{name} {copied}")))
+                        .expect("a copy");
                 }
             }
-            drop(floor::load(&directory(root.path(), "floor cold"), &floor::all_rows(&space.all(), 1)));
+            drop(floor::load(
+                &directory(root.path(), "floor cold"),
+                &floor::all_rows(&space.all(), 1),
+            ));
             Floor::new(&directory(root.path(), "floor"), &space.all())
         });
         let (mut durable, mut relaxed) = (Vec::new(), Vec::new());
@@ -185,7 +206,18 @@ impl Bench {
             relaxed.push(open(&directory(root.path(), &format!("{name} relaxed")), Mode::Relaxed));
         }
         let only = std::env::var("PEERS_ONLY").unwrap_or_default();
-        Self { root, entries, report: Report::default(), space, make, durable, relaxed, floor, round: 0, only }
+        Self {
+            root,
+            entries,
+            report: Report::default(),
+            space,
+            make,
+            durable,
+            relaxed,
+            floor,
+            round: 0,
+            only,
+        }
     }
 
     fn wants(&self, op: &str) -> bool {
@@ -213,23 +245,26 @@ impl Bench {
         if !self.wants(op) {
             return;
         }
-        let typical =
-            |samples: Vec<Duration>| median(samples.into_iter().map(|took| took.as_secs_f64() * 1e9).collect());
+        let typical = |samples: Vec<Duration>| {
+            median(samples.into_iter().map(|took| took.as_secs_f64() * 1e9).collect())
+        };
         for at in self.turn() {
             let peer = self.peers(mode)[at].as_mut();
             run(peer, targets[0]);
             let samples = targets.iter().map(|target| timed(|| run(peer, *target)).0).collect();
             self.report.record_nanos(op, self.entries[at].1, typical(samples));
         }
-        let samples = targets.iter().map(|target| timed(|| floor(&self.floor, *target)).0).collect();
+        let samples =
+            targets.iter().map(|target| timed(|| floor(&self.floor, *target)).0).collect();
         self.report.record_nanos(op, Column::Floor, typical(samples));
     }
 
     fn reads(&mut self) {
         let fetch = |peer: &mut dyn Peer, id| drop(black_box(peer.fetch(id)));
         let fetch_floor = |floor: &Floor, id| drop(black_box(floor.fetch(id)));
-        let some =
-            |make: &mut Generator, from: &[Document]| -> Vec<Id> { (0..150).map(|_| make.rng.pick(from).id).collect() };
+        let some = |make: &mut Generator, from: &[Document]| -> Vec<Id> {
+            (0..150).map(|_| make.rng.pick(from).id).collect()
+        };
         let flat = some(&mut self.make, &self.space.flat);
         self.read("fetch 100 blocks", Mode::Durable, &flat, fetch, fetch_floor);
         let pages = some(&mut self.make, &self.space.pages);
@@ -255,7 +290,8 @@ impl Bench {
 
     /// Reads while relaxed writes wait to be written to the file.
     fn reads_over_writes(&mut self) {
-        let (small, block) = ("fetch 100 blocks over 500 relaxed updates", "block by ID over 500 relaxed updates");
+        let (small, block) =
+            ("fetch 100 blocks over 500 relaxed updates", "block by ID over 500 relaxed updates");
         if !self.wants(small) && !self.wants(block) {
             return;
         }
@@ -321,8 +357,11 @@ impl Bench {
             self.record_calls(op, self.entries[at].1, samples);
         }
         let floor = &mut self.floor;
-        let took =
-            work.weights.iter().map(|edit| timed(|| floor.write(true, &[*edit])).0.as_secs_f64() * 1e9).collect();
+        let took = work
+            .weights
+            .iter()
+            .map(|edit| timed(|| floor.write(true, &[*edit])).0.as_secs_f64() * 1e9)
+            .collect();
         self.record_calls(op, Column::Floor, took);
         self.floor.renew();
         self.apply(Mode::Durable, &work.after);
@@ -336,8 +375,15 @@ impl Bench {
         }
     }
 
-    /// The mean of a batch, which begins with nothing waiting; with what comes after each write, and at the end.
-    fn relaxed(&mut self, op: &str, work: &Work, each: impl Fn(&mut dyn Peer, &Edit), end: impl Fn(&mut dyn Peer)) {
+    /// The mean of a batch, which begins with nothing waiting; with what comes after each write,
+    /// and at the end.
+    fn relaxed(
+        &mut self,
+        op: &str,
+        work: &Work,
+        each: impl Fn(&mut dyn Peer, &Edit),
+        end: impl Fn(&mut dyn Peer),
+    ) {
         if !self.wants(op) {
             return;
         }
@@ -385,17 +431,29 @@ impl Bench {
 
     fn sustained_edits(&mut self) {
         let updates = self.space.updates(&mut self.make, SUSTAINED);
-        self.relaxed("2,000 relaxed updates and a flush, each", &updates, |_, _| (), |peer| peer.flush());
+        self.relaxed(
+            "2,000 relaxed updates and a flush, each",
+            &updates,
+            |_, _| (),
+            |peer| peer.flush(),
+        );
     }
 
     /// After the round's edits all still hold the same.
     fn agree(&mut self) {
         for document in self.space.sample() {
             for mode in [Mode::Durable, Mode::Relaxed] {
-                let trees: Vec<_> =
-                    self.peers(mode).iter_mut().map(|peer| check::normal(peer.fetch(document).tree())).collect();
+                let trees: Vec<_> = self
+                    .peers(mode)
+                    .iter_mut()
+                    .map(|peer| check::normal(peer.fetch(document).tree()))
+                    .collect();
                 for tree in &trees[1..] {
-                    assert!(tree == &trees[0], "peers differ: {}", check::difference(&trees[0], tree));
+                    assert!(
+                        tree == &trees[0],
+                        "peers differ: {}",
+                        check::difference(&trees[0], tree)
+                    );
                 }
             }
         }
@@ -408,7 +466,8 @@ impl Bench {
         for at in self.turn() {
             let directory = tempfile::tempdir_in(self.root.path()).expect("a directory");
             let (_, column, open) = self.entries[at];
-            // Leafbase's calls share commits until a flush, `SQLite` does everything in one transaction.
+            // Leafbase's calls share commits until a flush, `SQLite` does everything in one
+            // transaction.
             let mode = if column == Column::Leafbase { Mode::Relaxed } else { Mode::Durable };
             let mut peer = open(directory.path(), mode);
             let ready = peer.ready(edit);
@@ -447,17 +506,25 @@ impl Bench {
                 self.compare(files, made);
             }
             let now = self.make.now() as i64;
-            let documents: Vec<Document> = files.iter().map(|file| markdown::document(file, now)).collect();
+            let documents: Vec<Document> =
+                files.iter().map(|file| markdown::document(file, now)).collect();
             self.import_floor(op, &documents);
         }
     }
 
     fn compare(&self, files: &[File], mut made: Vec<(tempfile::TempDir, Box<dyn Peer>)>) {
         for file in files {
-            let trees: Vec<_> = made.iter_mut().map(|(_, peer)| check::normal(peer.fetch(file.id).tree())).collect();
+            let trees: Vec<_> = made
+                .iter_mut()
+                .map(|(_, peer)| check::normal(peer.fetch(file.id).tree()))
+                .collect();
             for tree in &trees[1..] {
                 let title = &file.title;
-                assert!(tree == &trees[0], "peers differ in {title}: {}", check::difference(&trees[0], tree));
+                assert!(
+                    tree == &trees[0],
+                    "peers differ in {title}: {}",
+                    check::difference(&trees[0], tree)
+                );
             }
         }
     }
@@ -470,7 +537,11 @@ impl Bench {
         for (mut peer, (name, column, _)) in self.durable.drain(..).zip(self.entries) {
             peer.compact();
             drop(peer);
-            self.report.record_nanos(report::SIZE, *column, bytes_below(&directory(self.root.path(), name)) as f64);
+            self.report.record_nanos(
+                report::SIZE,
+                *column,
+                bytes_below(&directory(self.root.path(), name)) as f64,
+            );
         }
     }
 
@@ -480,7 +551,9 @@ impl Bench {
             let tree = black_box(peer.fetch(id));
             (peer, tree)
         };
-        for (op, evicted) in [("cold open and first fetch", true), ("open and first fetch, file in memory", false)] {
+        for (op, evicted) in
+            [("cold open and first fetch", true), ("open and first fetch, file in memory", false)]
+        {
             if !self.wants(op) {
                 continue;
             }
@@ -490,7 +563,8 @@ impl Bench {
                 let path = directory(self.root.path(), &format!("{name} cold"));
                 let mut samples = Vec::new();
                 if !evicted {
-                    // What an opening reads for the first time since the file was evicted would come from the disk.
+                    // What an opening reads for the first time since the file was evicted would
+                    // come from the disk.
                     cold::warm(&path).expect("warm");
                 }
                 for id in &ids {

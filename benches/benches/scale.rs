@@ -1,8 +1,10 @@
-//! What an answer of the same size costs in spaces of 2,000, 20,000 and 200,000 documents, beside an expert's `SQLite`.
+//! What an answer of the same size costs in spaces of 2,000, 20,000 and 200,000 documents, beside
+//! an expert's `SQLite`.
 //!
-//! `cargo bench -p benches --bench scale` prints the table, names the rows that grow by more than they may, and writes
-//! `scale.json` into the target directory. SCALE_ROUNDS changes its length, SCALE_DOCUMENTS the sizes (thousands, with commas
-//! between them), SCALE_ONLY keeps the rows whose name has that text.
+//! `cargo bench -p benches --bench scale` prints the table, names the rows that grow by more than
+//! they may, and writes `scale.json` into the target directory. SCALE_ROUNDS changes its length,
+//! SCALE_DOCUMENTS the sizes (thousands, with commas between them), SCALE_ONLY keeps the rows whose
+//! name has that text.
 
 #[path = "scale/ask.rs"]
 mod ask;
@@ -61,7 +63,8 @@ fn main() {
     }
     let rounds = setting("SCALE_ROUNDS", 5);
     let sizes = std::env::var("SCALE_DOCUMENTS").unwrap_or_else(|_| "2000,20000,200000".to_owned());
-    let sizes: Vec<usize> = sizes.split(',').map(|size| size.trim().parse().expect("a number of documents")).collect();
+    let sizes: Vec<usize> =
+        sizes.split(',').map(|size| size.trim().parse().expect("a number of documents")).collect();
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let scales = sizes.iter().map(|size| Scale::new(root.path(), *size)).collect();
     let only = std::env::var("SCALE_ONLY").unwrap_or_default();
@@ -79,14 +82,16 @@ fn main() {
     bench.scales.iter().for_each(|scale| scale.leaf(false).check());
     println!("Every space is in order after all rounds.");
     println!("{rounds} rounds; to append 200 bytes and sync them took {}\n", probes.join(", "));
-    let results = bench.report.results(bench.scales.iter().map(|scale| scale.facts.blocks).collect());
+    let results =
+        bench.report.results(bench.scales.iter().map(|scale| scale.facts.blocks).collect());
     println!("{}", results.table());
     results.above().for_each(|(row, growth)| println!("{row}: {growth:.2}, above {}", results.bar));
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
     saved::save(&target.join("scale.json"), rounds, &bench.only, results).expect("scale.json");
 }
 
-/// Builds both spaces in the present directory: in a process of its own, whose memory is not that of the measurement.
+/// Builds both spaces in the present directory: in a process of its own, whose memory is not that
+/// of the measurement.
 fn build(size: usize) {
     let (here, plan) = (Path::new("."), Plan::new(size));
     let (took, facts) = timed(|| leaf::build(here, &plan));
@@ -106,7 +111,11 @@ impl Scale {
         let directory = root.join(size.to_string());
         std::fs::create_dir_all(&directory).expect("a directory");
         let mut builder = Command::new(std::env::current_exe().expect("this program"));
-        let built = builder.env(BUILD, size.to_string()).current_dir(&directory).status().expect("a process");
+        let built = builder
+            .env(BUILD, size.to_string())
+            .current_dir(&directory)
+            .status()
+            .expect("a process");
         assert!(built.success(), "a space of {size} documents could not be built");
         let facts = std::fs::read(directory.join("facts.json")).expect("a file");
         Self { directory, facts: Arc::new(serde_json::from_slice(&facts).expect("JSON")) }
@@ -147,14 +156,19 @@ impl Bench {
 
     /// Sizes and peers in an order that turns with the round.
     fn turn(&self) -> Vec<(usize, Who)> {
-        let mut turn: Vec<_> = (0..self.scales.len()).flat_map(|at| [(at, Who::Leafbase), (at, Who::Sqlite)]).collect();
+        let mut turn: Vec<_> = (0..self.scales.len())
+            .flat_map(|at| [(at, Who::Leafbase), (at, Who::Sqlite)])
+            .collect();
         let first = self.round % turn.len();
         turn.rotate_left(first);
         turn
     }
 
     fn open(&self, durable: bool) -> Vec<(usize, Who, Box<dyn Peer>)> {
-        self.turn().into_iter().map(|(at, who)| (at, who, self.scales[at].open(who, durable))).collect()
+        self.turn()
+            .into_iter()
+            .map(|(at, who)| (at, who, self.scales[at].open(who, durable)))
+            .collect()
     }
 
     /// Both give the same answers, and as long ones at every size.
@@ -169,12 +183,16 @@ impl Bench {
             });
             lengths.push(answers.collect());
             for at in (0..scale.documents()).step_by(97) {
-                let [ours, theirs] = peers.each_mut().map(|peer| peer.ask(Question::Fetch(at)).lines());
+                let [ours, theirs] =
+                    peers.each_mut().map(|peer| peer.ask(Question::Fetch(at)).lines());
                 alike(&format!("document {at}"), &ours, &theirs);
             }
         }
         for (at, (row, _)) in questions().iter().enumerate() {
-            assert!(lengths.iter().all(|of| of[at] == lengths[0][at] && of[at] > 0), "{row}: not as long everywhere");
+            assert!(
+                lengths.iter().all(|of| of[at] == lengths[0][at] && of[at] > 0),
+                "{row}: not as long everywhere"
+            );
         }
         println!("Both give the same answers, which are as long at every size.");
     }
@@ -237,7 +255,8 @@ impl Bench {
         }
     }
 
-    /// Documents that were not asked for before, whose pages come out of the file, and the same again.
+    /// Documents that were not asked for before, whose pages come out of the file, and the same
+    /// again.
     fn any(&mut self, peers: &mut [(usize, Who, Box<dyn Peer>)]) {
         let rows = ["fetch any document, first time", "fetch any document, again"];
         for (at, who, peer) in peers {
@@ -247,7 +266,9 @@ impl Bench {
                 if !self.wants(row) {
                     continue;
                 }
-                let samples = some.iter().map(|at| timed(|| drop(black_box(peer.ask(Question::Fetch(*at))))).0);
+                let samples = some
+                    .iter()
+                    .map(|at| timed(|| drop(black_box(peer.ask(Question::Fetch(*at))))).0);
                 self.report.record(row, *who, *at, typical(samples.collect()));
             }
         }

@@ -1,8 +1,10 @@
-//! A scoped connection beside a full one of the same space: what the guard, the links and the statistics of a scope cost.
+//! A scoped connection beside a full one of the same space: what the guard, the links and the
+//! statistics of a scope cost.
 //!
-//! `cargo bench -p benches --bench scope` prints the table of ratios and writes `scope.json` into the target directory. SCOPE_ROUNDS and
-//! SCOPE_DOCUMENTS (1,000) change its size, SCOPE_ONLY keeps the rows whose name has that text.
-//! Run as a test (`cargo test -p benches --bench scope`) it is small and over in a moment.
+//! `cargo bench -p benches --bench scope` prints the table of ratios and writes `scope.json` into
+//! the target directory. SCOPE_ROUNDS and SCOPE_DOCUMENTS (1,000) change its size, SCOPE_ONLY keeps
+//! the rows whose name has that text. Run as a test (`cargo test -p benches --bench scope`) it is
+//! small and over in a moment.
 
 #[path = "search/plan.rs"]
 #[expect(dead_code, reason = "only its texts are needed")]
@@ -41,10 +43,15 @@ const PATTERNS: [(&str, &str); 2] = [
 fn main() {
     let measured = std::env::args().any(|argument| argument == "--bench");
     let (rounds, documents) = if measured { (7, 1_000) } else { (1, 100) };
-    let (rounds, documents) = (setting("SCOPE_ROUNDS", rounds), setting("SCOPE_DOCUMENTS", documents));
+    let (rounds, documents) =
+        (setting("SCOPE_ROUNDS", rounds), setting("SCOPE_DOCUMENTS", documents));
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let world = World::new(root.path(), documents);
-    let mut bench = Bench { world, report: report::report(), only: std::env::var("SCOPE_ONLY").unwrap_or_default() };
+    let mut bench = Bench {
+        world,
+        report: report::report(),
+        only: std::env::var("SCOPE_ONLY").unwrap_or_default(),
+    };
     bench.agree(measured);
     for round in 0..rounds {
         bench.round();
@@ -76,12 +83,20 @@ impl Bench {
             let named = request.clone().within_documents(self.world.ten.clone());
             let full = ids(self.world.full.search(named).expect("a search"));
             let scoped = ids(self.world.of_ten.search(request).expect("a search"));
-            assert!(full == scoped && !(measured && full.is_empty()), "{row}: {full:?}, {scoped:?}");
+            assert!(
+                full == scoped && !(measured && full.is_empty()),
+                "{row}: {full:?}, {scoped:?}"
+            );
             println!("{row}: {} documents", full.len());
         }
         let hidden = |text: String| text.matches("invalid:out_of_scope").count();
         let World { scoped, some_linked, linked, plain, .. } = &self.world;
-        let json = |id| hidden(serde_json::to_string(&scoped.fetch(Fetch::new(id)).expect("blocks")).expect("JSON"));
+        let json = |id| {
+            hidden(
+                serde_json::to_string(&scoped.fetch(Fetch::new(id)).expect("blocks"))
+                    .expect("JSON"),
+            )
+        };
         let links = [*plain, *some_linked, *linked].map(json);
         assert_eq!(links, [0, world::BLOCKS / 20, world::BLOCKS / 2], "links to what is hidden");
     }
@@ -133,7 +148,13 @@ fn get<S: Sight>(connection: &Connection<S>, collection: leafbase::BlockId) {
 }
 
 /// Calls both by turns.
-fn compare(report: &mut Comparison, only: &str, row: &str, full: &mut dyn FnMut(), scoped: &mut dyn FnMut()) {
+fn compare(
+    report: &mut Comparison,
+    only: &str,
+    row: &str,
+    full: &mut dyn FnMut(),
+    scoped: &mut dyn FnMut(),
+) {
     if !row.contains(only) {
         return;
     }

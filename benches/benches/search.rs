@@ -1,8 +1,9 @@
 //! The searches beside `SQLite` with FTS5, and beside bare tantivy as a floor.
 //!
-//! `cargo bench -p benches --bench search` prints the table of ratios and writes `search.json` into the target directory.
-//! SEARCH_BLOCKS (100,000), SEARCH_ROUNDS and SEARCH_IMPORTS change its size, SEARCH_ONLY keeps the rows whose name has that text.
-//! Run as a test (`cargo test -p benches --bench search`) it is small and over in a moment.
+//! `cargo bench -p benches --bench search` prints the table of ratios and writes `search.json` into
+//! the target directory. SEARCH_BLOCKS (100,000), SEARCH_ROUNDS and SEARCH_IMPORTS change its size,
+//! SEARCH_ONLY keeps the rows whose name has that text. Run as a test (`cargo test -p benches
+//! --bench search`) it is small and over in a moment.
 
 #[path = "search/bare.rs"]
 mod bare;
@@ -52,7 +53,8 @@ struct Bench {
 
 fn main() {
     let measured = std::env::args().any(|argument| argument == "--bench");
-    let (rounds, blocks, large, imports) = if measured { (5, 100_000, plan::LARGE, 5) } else { (1, 4_000, 1_000, 1) };
+    let (rounds, blocks, large, imports) =
+        if measured { (5, 100_000, plan::LARGE, 5) } else { (1, 4_000, 1_000, 1) };
     let (rounds, blocks) = (setting("SEARCH_ROUNDS", rounds), setting("SEARCH_BLOCKS", blocks));
     let imports = setting("SEARCH_IMPORTS", imports);
     let mut bench = Bench::new(blocks / plan::BLOCKS, large);
@@ -79,7 +81,8 @@ fn main() {
     println!("{}", results.table());
     if measured {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
-        saved::save(&target.join("search.json"), rounds, &bench.only, results).expect("search.json");
+        saved::save(&target.join("search.json"), rounds, &bench.only, results)
+            .expect("search.json");
     }
 }
 
@@ -91,7 +94,8 @@ fn directory(root: &Path, who: usize, name: &str) -> PathBuf {
 
 /// Bytes of the files in a directory and those below.
 fn bytes(directory: &Path) -> u64 {
-    let entries = std::fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry"));
+    let entries =
+        std::fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry"));
     let size = |entry: std::fs::DirEntry| match entry.metadata().expect("a file") {
         known if known.is_dir() => bytes(&entry.path()),
         known => known.len(),
@@ -149,10 +153,15 @@ impl Bench {
 
     /// A new space with everything, and what that took.
     fn filled(&mut self, who: usize, name: &str) -> Box<dyn Peer> {
-        let Build { whole, indexing, peer } = build(who, &directory(self.root.path(), who, name), &self.plan);
+        let Build { whole, indexing, peer } =
+            build(who, &directory(self.root.path(), who, name), &self.plan);
         let documents = self.plan.documents.len();
         if who != BARE {
-            self.report.record(&format!("import of {documents} documents"), who, whole.as_secs_f64() * 1e9);
+            self.report.record(
+                &format!("import of {documents} documents"),
+                who,
+                whole.as_secs_f64() * 1e9,
+            );
         }
         if !indexing.is_zero() {
             self.report.record("of that, the index", who, indexing.as_secs_f64() * 1e9);
@@ -166,8 +175,11 @@ impl Bench {
         let mega = |bytes: f64| bytes / 1e6;
         println!("{:.1} MB of text; bytes of an index to those of the text:", mega(text));
         println!("- {}: {:.1} MB, {:.2} (bar 1.2)", PEERS[LEAFBASE], mega(index), index / text);
-        for (who, name) in PEERS.iter().enumerate().filter(|(who, _)| (BY_BLOCK..=STEMS).contains(who)) {
-            let index = sqlite::open(&directory(root, who, "space"), kind(who)).index_bytes() as f64;
+        for (who, name) in
+            PEERS.iter().enumerate().filter(|(who, _)| (BY_BLOCK..=STEMS).contains(who))
+        {
+            let index =
+                sqlite::open(&directory(root, who, "space"), kind(who)).index_bytes() as f64;
             println!("- {name}: {:.1} MB, {:.2}", mega(index), index / text);
         }
         let index = bytes(&directory(root, BARE, "space")) as f64;
@@ -185,11 +197,28 @@ impl Bench {
             for (who, peer) in self.peers.iter_mut().filter(|(who, _)| answers(*who, &row)) {
                 let all = peer.all(&row.question);
                 let top = peer.top(&row.question);
-                assert!(self.may_be_none || !all.is_empty(), "{}: {} finds nothing", row.name, PEERS[*who]);
+                assert!(
+                    self.may_be_none || !all.is_empty(),
+                    "{}: {} finds nothing",
+                    row.name,
+                    PEERS[*who]
+                );
                 assert_eq!(top.len(), all.len().min(20), "{}: {}", row.name, PEERS[*who]);
-                assert!(top.iter().all(|found| all.binary_search(found).is_ok()), "{}: {}", row.name, PEERS[*who]);
+                assert!(
+                    top.iter().all(|found| all.binary_search(found).is_ok()),
+                    "{}: {}",
+                    row.name,
+                    PEERS[*who]
+                );
                 let known = ours.get_or_insert_with(|| all.clone());
-                assert!(*known == all, "{}: {} finds {}, Leafbase {}", row.name, PEERS[*who], all.len(), known.len());
+                assert!(
+                    *known == all,
+                    "{}: {} finds {}, Leafbase {}",
+                    row.name,
+                    PEERS[*who],
+                    all.len(),
+                    known.len()
+                );
             }
             if self.round == 0 {
                 println!("{}: {} documents", row.name, ours.map_or(0, |all| all.len()));
@@ -260,13 +289,19 @@ impl Bench {
                 let (who, peer) = &mut self.peers[at];
                 peer.settle();
                 let times = (0..EDITS).map(|number| {
-                    let (document, block) = ((first + number) * 37 % documents, (first + number) % plan::BLOCKS);
+                    let (document, block) =
+                        ((first + number) * 37 % documents, (first + number) % plan::BLOCKS);
                     let heard = plan::unheard(first + number);
                     let text = format!("{} {heard}", self.plan.documents[document].blocks[block]);
                     let question = Question::Words(vec![word.map_or(heard, str::to_owned)]);
                     let edit = peer.edit(document, block, &text);
                     let (search, found) = timed(|| black_box(peer.ask(&question)));
-                    assert_eq!(found, if word.is_some() { 20.min(found) } else { 1 }, "{row}: {}", PEERS[*who]);
+                    assert_eq!(
+                        found,
+                        if word.is_some() { 20.min(found) } else { 1 },
+                        "{row}: {}",
+                        PEERS[*who]
+                    );
                     edit + search
                 });
                 let took = typical(times.collect::<Vec<_>>());
@@ -283,7 +318,8 @@ impl Bench {
         for who in self.turn(PEERS.len()) {
             let name = format!("again-{}", self.round);
             drop(self.filled(who, &name));
-            std::fs::remove_dir_all(directory(self.root.path(), who, &name)).expect("a directory less");
+            std::fs::remove_dir_all(directory(self.root.path(), who, &name))
+                .expect("a directory less");
         }
     }
 
@@ -309,7 +345,8 @@ impl Bench {
     }
 }
 
-/// Whether a peer is asked this at all: only words with stems are found in other forms, and only who has texts can match them.
+/// Whether a peer is asked this at all: only words with stems are found in other forms, and only
+/// who has texts can match them.
 fn answers(who: usize, row: &Row) -> bool {
     match row.question {
         Question::Pattern(_) => [LEAFBASE, BY_BLOCK, BARE].contains(&who),

@@ -1,8 +1,10 @@
-//! Several threads on one space: what more readers read, and what more writers write whose writes have to survive a loss of power.
+//! Several threads on one space: what more readers read, and what more writers write whose writes
+//! have to survive a loss of power.
 //!
-//! `cargo bench -p benches --bench threads` prints a table of times for one operation, by one thread and by several, with SQLite beside, and writes
-//! `threads.json` into the target directory. THREADS_ROUNDS and THREADS_DOCUMENTS (600) change its size.
-//! Run as a test (`cargo test -p benches --bench threads`) it is small and over in a moment.
+//! `cargo bench -p benches --bench threads` prints a table of times for one operation, by one
+//! thread and by several, with SQLite beside, and writes `threads.json` into the target directory.
+//! THREADS_ROUNDS and THREADS_DOCUMENTS (600) change its size. Run as a test (`cargo test -p
+//! benches --bench threads`) it is small and over in a moment.
 
 #[path = "peers/app.rs"]
 #[expect(dead_code, reason = "only some of the edits are made")]
@@ -35,7 +37,8 @@ use std::time::Duration;
 const READERS: usize = 8;
 const WRITERS: usize = 4;
 
-/// A row: who reads or writes, and the most that one operation of several threads may take of one thread's time, on two cores.
+/// A row: who reads or writes, and the most that one operation of several threads may take of one
+/// thread's time, on two cores.
 struct Row {
     name: &'static str,
     threads: usize,
@@ -44,10 +47,25 @@ struct Row {
 }
 
 const ROWS: [Row; 4] = [
-    Row { name: "8 readers: fetch 100 blocks", threads: READERS, is_write: false, is_sqlite: false },
-    Row { name: "8 readers: fetch 100 blocks, SQLite", threads: READERS, is_write: false, is_sqlite: true },
+    Row {
+        name: "8 readers: fetch 100 blocks",
+        threads: READERS,
+        is_write: false,
+        is_sqlite: false,
+    },
+    Row {
+        name: "8 readers: fetch 100 blocks, SQLite",
+        threads: READERS,
+        is_write: false,
+        is_sqlite: true,
+    },
     Row { name: "4 writers: durable update", threads: WRITERS, is_write: true, is_sqlite: false },
-    Row { name: "4 writers: durable update, SQLite", threads: WRITERS, is_write: true, is_sqlite: true },
+    Row {
+        name: "4 writers: durable update, SQLite",
+        threads: WRITERS,
+        is_write: true,
+        is_sqlite: true,
+    },
 ];
 
 /// 1.8 times what one reader reads, 2.5 times what one durable writer writes.
@@ -58,8 +76,10 @@ fn bar(row: &str) -> Option<f64> {
 
 fn main() {
     let measured = std::env::args().any(|argument| argument == "--bench");
-    let (rounds, documents, reads, writes) = if measured { (7, 600, 8_000, 800) } else { (1, 600, 16, 8) };
-    let (rounds, documents) = (setting("THREADS_ROUNDS", rounds), setting("THREADS_DOCUMENTS", documents));
+    let (rounds, documents, reads, writes) =
+        if measured { (7, 600, 8_000, 800) } else { (1, 600, 16, 8) };
+    let (rounds, documents) =
+        (setting("THREADS_ROUNDS", rounds), setting("THREADS_DOCUMENTS", documents));
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
     let mut bench = Bench::new(root.path(), documents);
     let mut probes = Vec::new();
@@ -92,7 +112,8 @@ impl Bench {
         let mut make = Generator::new(11);
         let all = space::Space::new(&mut make, documents, 200);
         let (imported, now) = (Edit::Import(all.all()), make.now() as i64);
-        let open: [(&str, app::Open); 2] = [("leafbase", leaf::open), ("sqlite", clustered::shared)];
+        let open: [(&str, app::Open); 2] =
+            [("leafbase", leaf::open), ("sqlite", clustered::shared)];
         let [leafbase, sqlite] = open.map(|(name, open)| {
             let path = root.join(name);
             std::fs::create_dir_all(&path).expect("a directory");
@@ -135,8 +156,16 @@ impl Bench {
         let (part, mut rng) = (self.part(thread, threads), Rng::new(seed * 100 + thread as u64));
         let text = |rng: &mut Rng, at: usize| {
             let document = &part[at % part.len()];
-            let texts: Vec<Id> = document.blocks.iter().filter(|block| block.kind == app::TEXT).map(|b| b.id).collect();
-            (*rng.pick(&texts), format!("text {at} of round {seed}, which is about as long as the other texts are"))
+            let texts: Vec<Id> = document
+                .blocks
+                .iter()
+                .filter(|block| block.kind == app::TEXT)
+                .map(|b| b.id)
+                .collect();
+            (
+                *rng.pick(&texts),
+                format!("text {at} of round {seed}, which is about as long as the other texts are"),
+            )
         };
         (0..count / threads).map(|at| text(&mut rng, at)).collect()
     }
@@ -154,7 +183,8 @@ impl Bench {
 
     fn read_sqlite(&self, threads: usize, reads: usize) -> Duration {
         side_by_side(threads, |thread, start| {
-            let (mut peer, part) = (clustered::shared(&self.sqlite, Mode::Durable), self.part(thread, threads));
+            let (mut peer, part) =
+                (clustered::shared(&self.sqlite, Mode::Durable), self.part(thread, threads));
             start.wait();
             for at in 0..reads / threads {
                 black_box(peer.fetch(part[at % part.len()].id));
@@ -164,7 +194,8 @@ impl Bench {
 
     fn write_leafbase(&self, threads: usize, writes: usize, seed: u64) -> Duration {
         side_by_side(threads, |thread, start| {
-            let (notes, updates) = (self.leafbase.connect(), self.updates(thread, threads, writes, seed));
+            let (notes, updates) =
+                (self.leafbase.connect(), self.updates(thread, threads, writes, seed));
             start.wait();
             for (id, text) in updates {
                 let blocks = vec![BlockPatch::markdown(BlockId::from_bytes(id), text)];
@@ -190,11 +221,19 @@ impl Bench {
 
     /// Both hold the same texts, whoever wrote them.
     fn agree(&self) {
-        let (notes, mut sqlite) = (self.leafbase.connect(), clustered::shared(&self.sqlite, Mode::Durable));
+        let (notes, mut sqlite) =
+            (self.leafbase.connect(), clustered::shared(&self.sqlite, Mode::Durable));
         for document in &self.documents {
-            let ours = notes.fetch(Fetch::new(BlockId::from_bytes(document.id)).with_metadata()).expect("a document");
-            let texts = |fetched: Fetched| fetched.tree().children.into_iter().map(|block| block.markdown);
-            assert!(texts(Fetched::Leafbase(ours)).eq(texts(sqlite.fetch(document.id))), "{:?}", document.id);
+            let ours = notes
+                .fetch(Fetch::new(BlockId::from_bytes(document.id)).with_metadata())
+                .expect("a document");
+            let texts =
+                |fetched: Fetched| fetched.tree().children.into_iter().map(|block| block.markdown);
+            assert!(
+                texts(Fetched::Leafbase(ours)).eq(texts(sqlite.fetch(document.id))),
+                "{:?}",
+                document.id
+            );
         }
         println!("Both hold the same texts.");
     }

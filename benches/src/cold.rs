@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Syncs every file below `directory` and asks the system to forget its pages; where it cannot be asked, they stay.
+/// Syncs every file below `directory` and asks the system to forget its pages; where it cannot be
+/// asked, they stay.
 pub fn evict(directory: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();

@@ -25,7 +25,11 @@ struct Row {
 
 impl Comparison {
     /// Without rows.
-    pub const fn new(peers: [&'static str; 2], measured: usize, bar: fn(&str) -> Option<f64>) -> Self {
+    pub const fn new(
+        peers: [&'static str; 2],
+        measured: usize,
+        bar: fn(&str) -> Option<f64>,
+    ) -> Self {
         Self { peers, measured, bar, rows: Vec::new() }
     }
 

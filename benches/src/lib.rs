@@ -1,5 +1,5 @@
-//! What the benches share: the generated workload, block order keys, an expert's `SQLite`, and the board that
-//! keeps interleaved rounds and prints medians.
+//! What the benches share: the generated workload, block order keys, an expert's `SQLite`, and the
+//! board that keeps interleaved rounds and prints medians.
 
 pub mod cold;
 pub mod comparison;

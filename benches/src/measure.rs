@@ -1,4 +1,5 @@
-//! Interleaved rounds: each round measures every peer on every operation; a cell is the median over the rounds.
+//! Interleaved rounds: each round measures every peer on every operation; a cell is the median over
+//! the rounds.
 
 use std::fmt::Write as _;
 use std::io::{Seek, SeekFrom, Write as _};
@@ -78,14 +79,16 @@ impl Board {
 
     pub fn record(&mut self, row: &str, column: usize, micros: f64) {
         let at = self.rows.iter().position(|known| known.name == row).unwrap_or_else(|| {
-            self.rows.push(Row { name: row.to_owned(), cells: vec![Vec::new(); self.columns.len()] });
+            self.rows
+                .push(Row { name: row.to_owned(), cells: vec![Vec::new(); self.columns.len()] });
             self.rows.len() - 1
         });
         self.rows[at].cells[column].push(micros);
     }
 
-    /// A Markdown table: medians; in brackets the best baseline's time over this one's (above 1 is faster than the
-    /// baseline); last the spread, highest round over lowest, as the median of the row's cells.
+    /// A Markdown table: medians; in brackets the best baseline's time over this one's (above 1 is
+    /// faster than the baseline); last the spread, highest round over lowest, as the median of the
+    /// row's cells.
     pub fn table(&self) -> String {
         let mut out = format!("| {} |", self.title);
         for column in &self.columns {

@@ -1,5 +1,5 @@
-//! Sibling order as bytes: four bytes of whole number, then a fraction without trailing zeros. An append or a
-//! prepend never lengthens a key.
+//! Sibling order as bytes: four bytes of whole number, then a fraction without trailing zeros. An
+//! append or a prepend never lengthens a key.
 
 use std::cmp::Ordering;
 

@@ -16,7 +16,8 @@ pub struct Ratio {
 impl Ratio {
     /// `ours` over `theirs`, a sample a round; none without samples.
     pub fn of(ours: &[f64], theirs: &[f64]) -> Option<Self> {
-        let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
+        let ratios: Vec<f64> =
+            ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
         let low = ratios.iter().copied().reduce(f64::min)?;
         let high = ratios.iter().copied().reduce(f64::max)?;
         Some(Self { median: median(ratios), low, high })
@@ -38,5 +39,10 @@ pub fn typical(samples: impl IntoIterator<Item = Duration>) -> f64 {
 /// If two peers did not give the same lines, with the first in which they differ.
 pub fn alike(what: &str, ours: &[String], theirs: &[String]) {
     let at = ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count();
-    assert!(ours == theirs, "{what}: line {at} is {:?}, in SQLite {:?}", ours.get(at), theirs.get(at));
+    assert!(
+        ours == theirs,
+        "{what}: line {at} is {:?}, in SQLite {:?}",
+        ours.get(at),
+        theirs.get(at)
+    );
 }

@@ -1,4 +1,5 @@
-//! What a bench leaves in the target directory, and its table as markdown: printed by the bench and put into README by `report` alike.
+//! What a bench leaves in the target directory, and its table as markdown: printed by the bench and
+//! put into README by `report` alike.
 
 use crate::measure::shown;
 use crate::ratio::Ratio;
@@ -89,7 +90,12 @@ pub fn finite(nanos: f64) -> Option<f64> {
 ///
 /// # Errors
 /// Those of the file system.
-pub fn save<T: Serialize>(path: &Path, rounds: usize, only: &str, results: T) -> std::io::Result<()> {
+pub fn save<T: Serialize>(
+    path: &Path,
+    rounds: usize,
+    only: &str,
+    results: T,
+) -> std::io::Result<()> {
     let saved = Saved { rounds, only: only.to_owned(), results };
     std::fs::write(path, serde_json::to_string_pretty(&saved)? + "\n")
 }
@@ -147,7 +153,11 @@ impl Growths {
         out.push_str(" growth [rounds] |");
         let ends = [0, self.documents.len().saturating_sub(1)];
         for at in ends {
-            let _ = write!(out, " SQLite, {} |", self.documents.get(at).copied().map(grouped).unwrap_or_default());
+            let _ = write!(
+                out,
+                " SQLite, {} |",
+                self.documents.get(at).copied().map(grouped).unwrap_or_default()
+            );
         }
         let _ = writeln!(out, " growth |\n|---|{}", "---:|".repeat(self.documents.len() + 4));
         for row in &self.rows {
@@ -155,12 +165,16 @@ impl Growths {
             for size in 0..self.documents.len() {
                 let _ = write!(out, " {} |", cell(Unit::Nanoseconds, row.leafbase.ns.get(size)));
             }
-            let growth = row.leafbase.growth.map_or_else(|| "-".to_owned(), |growth| growth.to_string());
+            let growth =
+                row.leafbase.growth.map_or_else(|| "-".to_owned(), |growth| growth.to_string());
             let _ = write!(out, " {growth} |");
             for at in ends {
                 let _ = write!(out, " {} |", cell(Unit::Nanoseconds, row.sqlite.ns.get(at)));
             }
-            let growth = row.sqlite.growth.map_or_else(|| "-".to_owned(), |growth| format!("{:.2}", growth.median));
+            let growth = row
+                .sqlite
+                .growth
+                .map_or_else(|| "-".to_owned(), |growth| format!("{:.2}", growth.median));
             let _ = writeln!(out, " {growth} |");
         }
         out
@@ -224,7 +238,8 @@ mod tests {
 
     #[test]
     fn a_table_of_growths() {
-        let grown = |ns: [f64; 2]| Grown { ns: ns.map(finite).to_vec(), growth: ratio(ns[1] / ns[0]) };
+        let grown =
+            |ns: [f64; 2]| Grown { ns: ns.map(finite).to_vec(), growth: ratio(ns[1] / ns[0]) };
         let row = |op: &str, is_barred| GrowthRow {
             op: op.to_owned(),
             leafbase: grown([1_000.0, 2_000.0]),
@@ -232,8 +247,14 @@ mod tests {
             is_barred,
         };
         let rows = vec![row("list", true), row("first time", false)];
-        let growths = Growths { documents: vec![1_000, 100_000], blocks: vec![5_000, 500_000], bar: 1.5, rows };
-        let expected = "| | 1,000 | 100,000 | growth [rounds] | SQLite, 1,000 | SQLite, 100,000 | growth |
+        let growths = Growths {
+            documents: vec![1_000, 100_000],
+            blocks: vec![5_000, 500_000],
+            bar: 1.5,
+            rows,
+        };
+        let expected =
+            "| | 1,000 | 100,000 | growth [rounds] | SQLite, 1,000 | SQLite, 100,000 | growth |
 |---|---:|---:|---:|---:|---:|---:|
 | list | 1.00 µs | 2.00 µs | 2.00 [1.75..2.25] | 1.00 µs | 1.00 µs | 1.00 |
 | first time | 1.00 µs | 2.00 µs | 2.00 [1.75..2.25] | 1.00 µs | 1.00 µs | 1.00 |

@@ -1,6 +1,8 @@
-//! Parts of a text that a program writes, between a pair of comments: `<!-- name -->` and `<!-- /name -->`.
+//! Parts of a text that a program writes, between a pair of comments: `<!-- name -->` and `<!--
+//! /name -->`.
 
-/// The text with `content` between the markers of this name; none unless each stands there once, on a line of its own, in this order.
+/// The text with `content` between the markers of this name; none unless each stands there once, on
+/// a line of its own, in this order.
 pub fn replaced(text: &str, name: &str, content: &str) -> Option<String> {
     let (before, rest) = once(text, &format!("<!-- {name} -->\n"))?;
     let (_, after) = once(rest, &format!("<!-- /{name} -->\n"))?;
@@ -39,7 +41,16 @@ mod tests {
     #[test]
     fn the_readme_has_a_place_for_each_bench() {
         let readme = include_str!("../README.md");
-        for name in ["peers", "floors", "peers-growth", "scale", "collections", "search", "scope", "threads"] {
+        for name in [
+            "peers",
+            "floors",
+            "peers-growth",
+            "scale",
+            "collections",
+            "search",
+            "scope",
+            "threads",
+        ] {
             assert!(replaced(readme, name, "").is_some(), "{name}");
         }
     }

@@ -22,8 +22,9 @@ pub enum Sync {
     Normal,
 }
 
-/// Opens with a write-ahead log, a 64 MiB page cache, mapped reads, room for every statement, and the planner's stability guarantee, without which the bundled build plans a cached
-/// statement again whenever a binding changes.
+/// Opens with a write-ahead log, a 64 MiB page cache, mapped reads, room for every statement, and
+/// the planner's stability guarantee, without which the bundled build plans a cached statement
+/// again whenever a binding changes.
 pub fn open(path: &Path, sharing: Sharing) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -48,8 +48,10 @@ pub struct Words {
 
 impl Words {
     pub fn new(rng: &mut Rng, count: usize) -> Self {
-        const START: [&str; 20] =
-            ["b", "br", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "pr", "r", "s", "st", "t", "tr", "v", "w"];
+        const START: [&str; 20] = [
+            "b", "br", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "pr", "r", "s", "st", "t",
+            "tr", "v", "w",
+        ];
         const MIDDLE: [&str; 8] = ["a", "e", "i", "o", "u", "ai", "ea", "ou"];
         const END: [&str; 8] = ["", "n", "r", "s", "t", "l", "nd", "ck"];
         let mut total = 0.0;
@@ -59,7 +61,9 @@ impl Words {
                 total += 1.0 / (rank + 1) as f64;
                 cumulative.push(total);
                 let syllables = 1 + rng.below(3);
-                (0..syllables).flat_map(|_| [*rng.pick(&START), *rng.pick(&MIDDLE), *rng.pick(&END)]).collect()
+                (0..syllables)
+                    .flat_map(|_| [*rng.pick(&START), *rng.pick(&MIDDLE), *rng.pick(&END)])
+                    .collect()
             })
             .collect();
         Self { words, cumulative }
@@ -135,7 +139,8 @@ impl Document {
         })
     }
 
-    /// Parents with their children, parents sorted by ID: the order of a scan by (document, parent, order).
+    /// Parents with their children, parents sorted by ID: the order of a scan by (document, parent,
+    /// order).
     pub fn groups(&self) -> Vec<(Id, Vec<&Block>)> {
         let mut by_parent: HashMap<Id, Vec<&Block>> = HashMap::new();
         for (parent, block) in self.with_parents() {

@@ -1,4 +1,5 @@
-//! The program whose instructions are counted does every path, and what is stored is of these paths.
+//! The program whose instructions are counted does every path, and what is stored is of these
+//! paths.
 
 use std::process::Command;
 
@@ -27,7 +28,8 @@ fn every_path_can_be_done() {
 #[test]
 fn each_path_has_a_count() {
     let stored = include_str!("../instructions.tsv").lines().filter(|line| !line.starts_with('#'));
-    let stored: Vec<&str> = stored.map(|line| line.split_once('\t').expect("a name and a count").0).collect();
+    let stored: Vec<&str> =
+        stored.map(|line| line.split_once('\t').expect("a name and a count").0).collect();
     let names = printed(&mut program());
     assert_eq!(stored, names.lines().collect::<Vec<_>>(), "run benches/instructions.sh --store");
 }

@@ -1,5 +1,5 @@
-//! Any schemas, items and queries as JSON are taken or refused: what is refused changes nothing, what is taken reads back as it was
-//! told, and every law of the store holds.
+//! Any schemas, items and queries as JSON are taken or refused: what is refused changes nothing,
+//! what is taken reads back as it was told, and every law of the store holds.
 #![no_main]
 
 use std::collections::BTreeSet;
@@ -8,8 +8,9 @@ use std::sync::{Arc, OnceLock};
 
 use leafbase::json::{self, FromJson};
 use leafbase::{
-    BlockId, Connection, CountItems, CreateCollection, DocumentId, Error, ErrorKind, Fetch, GetItems, GetSchema,
-    Limits, ListCollections, QueryItems, ReplaceSchema, SchemaDraft, SchemaFormat, SchemaReply, SearchIndexing, Space,
+    BlockId, Connection, CountItems, CreateCollection, DocumentId, Error, ErrorKind, Fetch,
+    GetItems, GetSchema, Limits, ListCollections, QueryItems, ReplaceSchema, SchemaDraft,
+    SchemaFormat, SchemaReply, SearchIndexing, Space,
 };
 use leafbase_store::kv::MemoryStore;
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
@@ -71,7 +72,9 @@ impl Tables {
         let known: Option<BlockId> = id.as_str().and_then(|id| id.parse().ok());
         let schema = known.and_then(|id| self.notes.schema(id).ok());
         let body = match which {
-            0 | 1 => json!({"schema": asking.schema()?, "position": {"position": "end", "pageId": base().document}}),
+            0 | 1 => {
+                json!({"schema": asking.schema()?, "position": {"position": "end", "pageId": base().document}})
+            }
             2..=4 => {
                 let count = asking.bytes.int_in_range(0..=3)?;
                 let items = (0..count).map(|_| asking.fields(schema.as_ref()).map(Value::from));
@@ -146,8 +149,12 @@ impl Tables {
     fn query(&self, request: QueryItems) -> leafbase::Result<()> {
         let (id, filter) = (request.collection_id, request.filter.clone());
         let found = self.notes.query_items(request)?.items.len() as u64;
-        let count =
-            |filter| self.notes.count_items(CountItems { filter, ..CountItems::of(id) }).expect("a count").count;
+        let count = |filter| {
+            self.notes
+                .count_items(CountItems { filter, ..CountItems::of(id) })
+                .expect("a count")
+                .count
+        };
         assert_eq!(count(filter.clone()), found);
         let opposite = filter.map(|filter| leafbase::Filter::Not(Box::new(filter)));
         assert_eq!(found + opposite.map_or(0, |opposite| count(Some(opposite))), count(None));
@@ -161,9 +168,13 @@ impl Tables {
         assert_eq!(listed.iter().collect::<BTreeSet<_>>(), self.collections.iter().collect());
         let mut all = BTreeSet::new();
         for id in self.collections.iter().filter_map(|id| id.parse::<BlockId>().ok()) {
-            let (schema, items) = (schema(&self.notes, id), told(self.notes.items(GetItems::of(id))).items);
+            let (schema, items) =
+                (schema(&self.notes, id), told(self.notes.items(GetItems::of(id))).items);
             for item in &items {
-                assert!(item.properties.iter().all(|(key, _)| schema.property(key).is_some()), "{item:?}");
+                assert!(
+                    item.properties.iter().all(|(key, _)| schema.property(key).is_some()),
+                    "{item:?}"
+                );
                 all.insert(item.id.to_string());
             }
         }
@@ -184,7 +195,11 @@ fn schema(notes: &Connection, id: BlockId) -> leafbase::Schema {
     };
     let (schema, shown) = (told(notes.schema(id)), shown.to_string());
     for property in &schema.properties {
-        assert!(shown.contains(&Value::from(property.key.as_str()).to_string()), "{shown} lacks {}", property.key);
+        assert!(
+            shown.contains(&Value::from(property.key.as_str()).to_string()),
+            "{shown} lacks {}",
+            property.key
+        );
     }
     schema
 }

@@ -1,8 +1,8 @@
 //! Blocks of all that markdown can say, from bytes.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, BlockLayout, CardLayout, CodeLanguage, Decorations, LineStyle, ListStyle,
-    MediaSize, MediaWidth, TaskInfo, TaskState, TextLook, TextStyle,
+    BlockData, BlockDraft, BlockKind, BlockLayout, CardLayout, CodeLanguage, Decorations,
+    LineStyle, ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextLook, TextStyle,
 };
 use libfuzzer_sys::arbitrary::{Arbitrary, Result, Unstructured};
 
@@ -58,7 +58,8 @@ fn block(bytes: &mut Unstructured<'_>) -> Result<BlockData> {
 
 /// No drawings, whiteboards, collections and items: markdown shows those by their IDs.
 fn kind(bytes: &mut Unstructured<'_>) -> Result<BlockKind> {
-    let (size, width, layout) = (MediaSize::default(), MediaWidth::default(), BlockLayout::default());
+    let (size, width, layout) =
+        (MediaSize::default(), MediaWidth::default(), BlockLayout::default());
     Ok(match bytes.int_in_range(0..=11)? {
         0 => BlockKind::Image { url: text(bytes)?, alt_text: text(bytes)?, size, width },
         1 => BlockKind::Video { url: text(bytes)?, alt_text: text(bytes)?, size, width },
@@ -70,7 +71,11 @@ fn kind(bytes: &mut Unstructured<'_>) -> Result<BlockKind> {
         4 => BlockKind::Table,
         5 => {
             let language_tag = if bytes.arbitrary()? { text(bytes)? } else { String::new() };
-            BlockKind::Code { raw_code: text(bytes)?, language: *bytes.choose(CodeLanguage::ALL)?, language_tag }
+            BlockKind::Code {
+                raw_code: text(bytes)?,
+                language: *bytes.choose(CodeLanguage::ALL)?,
+                language_tag,
+            }
         }
         6 => BlockKind::Line { style: *bytes.choose(LineStyle::ALL)? },
         _ => {

@@ -1,12 +1,13 @@
-//! Any JSON is read as each request, or refused; what is read and can be written is written and read again.
+//! Any JSON is read as each request, or refused; what is read and can be written is written and
+//! read again.
 #![no_main]
 
 use std::fmt::Debug;
 
 use leafbase_model::json::{self, FromJson};
 use leafbase_model::{
-    BlockDraft, BlockPatch, DeleteBlocks, Fetch, InsertBlocks, Limits, MoveBlocks, Position, SchemaDraft, TaskInfo,
-    UpdateBlocks,
+    BlockDraft, BlockPatch, DeleteBlocks, Fetch, InsertBlocks, Limits, MoveBlocks, Position,
+    SchemaDraft, TaskInfo, UpdateBlocks,
 };
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;

@@ -2,14 +2,17 @@
 #![no_main]
 
 use leafbase_markdown::{
-    EmptyFirstItem, ParseOptions, canonical, links, parse, plain_text, rewrite_links, split_paragraphs,
+    EmptyFirstItem, ParseOptions, canonical, links, parse, plain_text, rewrite_links,
+    split_paragraphs,
 };
 use leafbase_model::{BlockData, BlockDraft, Limits};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     for limits in [Limits::default(), small()] {
-        let options = ParseOptions::default().with_limits(limits.clone()).with_empty_first_item(EmptyFirstItem::Drop);
+        let options = ParseOptions::default()
+            .with_limits(limits.clone())
+            .with_empty_first_item(EmptyFirstItem::Drop);
         if let Ok(parsed) = parse(text, &options) {
             parsed.blocks.iter().for_each(|block| check(block, &limits));
         }
@@ -33,7 +36,8 @@ fuzz_target!(|text: &str| {
 /// Limits that short texts reach.
 fn small() -> Limits {
     let mut limits = Limits::default();
-    (limits.page_nesting, limits.block_text, limits.block_raw, limits.markdown) = (2, 24, 24, 1 << 10);
+    (limits.page_nesting, limits.block_text, limits.block_raw, limits.markdown) =
+        (2, 24, 24, 1 << 10);
     limits
 }
 

@@ -1,4 +1,5 @@
-//! What is read, written and read again is the same; so are canonical blocks, however they were made.
+//! What is read, written and read again is the same; so are canonical blocks, however they were
+//! made.
 #![no_main]
 
 mod drafts;
@@ -51,8 +52,8 @@ fn settled(blocks: Vec<BlockDraft>) -> Vec<BlockDraft> {
     blocks.into_iter().map(one).collect()
 }
 
-/// Sets the indentation of what is in no list to what markdown can say: one level more than the list item before, or than what
-/// follows that.
+/// Sets the indentation of what is in no list to what markdown can say: one level more than the
+/// list item before, or than what follows that.
 fn expressible(blocks: &mut [BlockDraft]) {
     let mut depth = 0;
     for block in blocks {

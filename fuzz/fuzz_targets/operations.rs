@@ -1,4 +1,5 @@
-//! Sequences of requests on a space in memory, beside the naive model: equal replies, equal errors, equal documents.
+//! Sequences of requests on a space in memory, beside the naive model: equal replies, equal errors,
+//! equal documents.
 #![no_main]
 
 use leafbase_test_outline::Numbers;

@@ -1,4 +1,5 @@
-//! Any text is a pattern of bounded cost, or refused with the place of the fault; what it matches is what another matcher finds.
+//! Any text is a pattern of bounded cost, or refused with the place of the fault; what it matches
+//! is what another matcher finds.
 #![no_main]
 
 use std::ops::Range;
@@ -29,7 +30,8 @@ fn refused(source: &str, error: &Error) {
         return;
     }
     assert_eq!(error.kind(), ErrorKind::InvalidPattern, "{error:?}");
-    let told = error.message().rsplit_once(", at byte ").and_then(|(_, offset)| offset.parse().ok());
+    let told =
+        error.message().rsplit_once(", at byte ").and_then(|(_, offset)| offset.parse().ok());
     let offset: usize = told.unwrap_or_else(|| panic!("no place: {error:?}"));
     assert!(source.is_char_boundary(offset), "{error:?}");
 }
@@ -61,7 +63,8 @@ fn agrees_with_itself(pattern: &Pattern, text: &str, found: &[Range<usize>]) {
         assert!(meets(pattern.required(), &trigrams(text)), "{:?}", pattern.required());
     }
     // Lines are texts that are laid together.
-    let lines = || text.split('\n').map(|line| pattern.matcher().is_match(line, &mut Fuel::new(PLENTY)));
+    let lines =
+        || text.split('\n').map(|line| pattern.matcher().is_match(line, &mut Fuel::new(PLENTY)));
     if pattern.may_join('\n') && lines().any(|is_match| is_match == Ok(true)) {
         assert!(!found.is_empty(), "a text that matches is found among others");
     }
@@ -76,10 +79,12 @@ fn meets(required: &Required, trigrams: &std::collections::BTreeSet<Trigram>) ->
     }
 }
 
-/// The other one looks around nothing, and takes `{3 }` for `{3}`: in RE2, as here, such braces are letters.
+/// The other one looks around nothing, and takes `{3 }` for `{3}`: in RE2, as here, such braces are
+/// letters.
 fn agrees_with_another(source: &str, case_sensitive: bool, text: &str, found: &[Range<usize>]) {
     let looks_around = ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|around| source.contains(around));
-    let mut braces = source.split('{').skip(1).map(|rest| rest.split('}').next().unwrap_or_default());
+    let mut braces =
+        source.split('{').skip(1).map(|rest| rest.split('}').next().unwrap_or_default());
     if looks_around || braces.any(|within| within.contains(char::is_whitespace)) {
         return;
     }

@@ -1,4 +1,5 @@
-//! Any texts are asked for, or are too many or too long; found is what a look at every word finds, in the index and beside it.
+//! Any texts are asked for, or are too many or too long; found is what a look at every word finds,
+//! in the index and beside it.
 #![no_main]
 
 use std::collections::{BTreeSet, HashSet};
@@ -6,7 +7,8 @@ use std::sync::OnceLock;
 
 use leafbase_model::{DocumentId, ErrorKind, Location, Timestamp};
 use leafbase_search::{
-    Attributes, Hit, Index, Maker, QueryPart, QueryWord, Scope, SearchDocument, Terms, Token, query_words, tokens,
+    Attributes, Hit, Index, Maker, QueryPart, QueryWord, Scope, SearchDocument, Terms, Token,
+    query_words, tokens,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -32,28 +34,44 @@ struct Kept {
 fn kept() -> &'static Kept {
     static KEPT_ONES: OnceLock<Kept> = OnceLock::new();
     KEPT_ONES.get_or_init(|| {
-        let all = || KEPT.iter().zip(1..).map(|([title, text], number)| document(number, title, &[text]));
+        let all =
+            || KEPT.iter().zip(1..).map(|([title, text], number)| document(number, title, &[text]));
         let index = Index::in_memory(OWNER).expect("an index");
         index.update(&mut all().map(Ok), &[], 1).expect("it is written");
-        Kept { index, empty: Index::in_memory(OWNER).expect("an index"), documents: all().collect() }
+        Kept {
+            index,
+            empty: Index::in_memory(OWNER).expect("an index"),
+            documents: all().collect(),
+        }
     })
 }
 
 fn document(number: u8, title: &str, texts: &[&str]) -> SearchDocument {
     let (id, now) = (DocumentId::from_bytes([number; 16]), Timestamp::default());
-    let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at: now, modified_at: now };
+    let attributes = Attributes {
+        id,
+        location: Location::Unsorted,
+        day: None,
+        created_at: now,
+        modified_at: now,
+    };
     let mut maker = Maker::default();
     let mut filling = maker.begin(attributes, title);
     texts.iter().for_each(|text| filling.add_words(text));
     filling.finish()
 }
 
-// A line has the terms, with tabs between them; then come a title and texts of a document that the index does not have.
+// A line has the terms, with tabs between them; then come a title and texts of a document that the
+// index does not have.
 fuzz_target!(|input: &str| {
     let mut lines = input.split('\n');
     let (asked, texts): (_, Vec<&str>) = (lines.next().unwrap_or_default(), lines.collect());
     let asked: Vec<&str> = asked.split('\t').collect();
-    let own = document(99, texts.first().copied().unwrap_or_default(), texts.get(1..).unwrap_or_default());
+    let own = document(
+        99,
+        texts.first().copied().unwrap_or_default(),
+        texts.get(1..).unwrap_or_default(),
+    );
     for any in [false, true] {
         match Terms::new(&asked, any) {
             Ok(terms) => check(&asked, any, &terms, &texts, &own),
@@ -69,7 +87,10 @@ fn check(asked: &[&str], any: bool, terms: &Terms, texts: &[&str], own: &SearchD
     let beside = search(&kept.empty, &beside, terms);
     assert_eq!(found.len(), beside.len(), "{found:?}, {beside:?}");
     for (one, other) in found.iter().zip(&beside) {
-        assert!(one.document == other.document && (one.score - other.score).abs() < 1e-9, "{found:?}, {beside:?}");
+        assert!(
+            one.document == other.document && (one.score - other.score).abs() < 1e-9,
+            "{found:?}, {beside:?}"
+        );
     }
     let clauses: Vec<Clause> = asked.iter().flat_map(|text| clauses(text)).collect();
     let found: BTreeSet<u8> = found.iter().map(|hit| hit.document.as_bytes()[0]).collect();
@@ -112,7 +133,10 @@ fn clauses(text: &str) -> Vec<Clause> {
     }
     let from = clauses.len();
     clauses.extend(query_words(rest).into_iter().map(word));
-    let last = clauses.get_mut(from..).and_then(<[Clause]>::last_mut).and_then(|clause| clause.parts.last_mut());
+    let last = clauses
+        .get_mut(from..)
+        .and_then(<[Clause]>::last_mut)
+        .and_then(|clause| clause.parts.last_mut());
     last.into_iter().for_each(|part| part.prefix = true);
     clauses
 }
@@ -128,18 +152,27 @@ fn quotation(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 fn at_mark(text: &str) -> Option<(&str, &str)> {
-    let is_hebrew = |letter: Option<char>| letter.is_some_and(|letter| ('\u{5d0}'..='\u{5ea}').contains(&letter));
-    text.char_indices().filter(|(_, letter)| "\"＂“”„‟«»「」『』〝〞〟".contains(*letter)).find_map(|(at, letter)| {
-        let (before, after) = (&text[..at], &text[at + letter.len_utf8()..]);
-        let is_in_word = letter == '"' && is_hebrew(before.chars().next_back()) && is_hebrew(after.chars().next());
-        (!is_in_word).then_some((before, after))
-    })
+    let is_hebrew = |letter: Option<char>| {
+        letter.is_some_and(|letter| ('\u{5d0}'..='\u{5ea}').contains(&letter))
+    };
+    text.char_indices().filter(|(_, letter)| "\"＂“”„‟«»「」『』〝〞〟".contains(*letter)).find_map(
+        |(at, letter)| {
+            let (before, after) = (&text[..at], &text[at + letter.len_utf8()..]);
+            let is_in_word = letter == '"'
+                && is_hebrew(before.chars().next_back())
+                && is_hebrew(after.chars().next());
+            (!is_in_word).then_some((before, after))
+        },
+    )
 }
 
 impl Clause {
-    /// Whether one of the texts has it; `loosely`, whether one has a word that may have the same stem.
+    /// Whether one of the texts has it; `loosely`, whether one has a word that may have the same
+    /// stem.
     fn is_in(&self, texts: &[Vec<Token>], loosely: bool) -> bool {
-        texts.iter().any(|text| self.is_row_of(text) || (loosely && self.is_word && self.is_alike(text)))
+        texts
+            .iter()
+            .any(|text| self.is_row_of(text) || (loosely && self.is_word && self.is_alike(text)))
     }
 
     fn is_row_of(&self, text: &[Token]) -> bool {
@@ -159,6 +192,8 @@ impl Clause {
     /// Stems change the ends of words alone.
     fn is_alike(&self, text: &[Token]) -> bool {
         let first = |word: &str| word.chars().next();
-        self.parts.iter().any(|part| text.iter().any(|token| first(&token.text) == first(&part.text)))
+        self.parts
+            .iter()
+            .any(|part| text.iter().any(|token| first(&token.text) == first(&part.text)))
     }
 }

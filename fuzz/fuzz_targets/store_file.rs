@@ -1,10 +1,12 @@
-//! Any bytes laid over the file of a store, or in its place: it is refused, or what is read is right, or called damaged.
+//! Any bytes laid over the file of a store, or in its place: it is refused, or what is read is
+//! right, or called damaged.
 #![no_main]
 
 use std::sync::{Arc, OnceLock};
 
 use leafbase::{
-    AddItems, CreateCollection, Error, ErrorKind, ItemDraft, SchemaDraft, SearchIndexing, Space, UploadFile,
+    AddItems, CreateCollection, Error, ErrorKind, ItemDraft, SchemaDraft, SearchIndexing, Space,
+    UploadFile,
 };
 use leafbase_store::kv::OpenOptions;
 use leafbase_store::testkit::open_image;
@@ -22,7 +24,8 @@ struct Base {
 fn base() -> &'static Base {
     static BASE: OnceLock<Base> = OnceLock::new();
     BASE.get_or_init(|| {
-        // redb panics about some damage, and the store catches that: only what is found out here is told.
+        // redb panics about some damage, and the store catches that: only what is found out here is
+        // told.
         std::panic::set_hook(Box::new(|panic| {
             if panic.location().is_some_and(|place| place.file().ends_with("store_file.rs")) {
                 eprintln!("{panic}");
@@ -40,11 +43,15 @@ fn make() -> leafbase::Result<Base> {
     let notes = space.connect();
     for title in ["Trip", "Home"] {
         let document = notes.create_document(title)?.id();
-        notes.insert_markdown("# Days\n\n- [ ] socks\n- **two**\n\n> three\n\n```rust\nfour\n```", document)?;
+        notes.insert_markdown(
+            "# Days\n\n- [ ] socks\n- **two**\n\n> three\n\n```rust\nfour\n```",
+            document,
+        )?;
         notes.upload_file(UploadFile::new(document).named("map.txt"), &b"a map"[..])?;
     }
     let home = notes.documents()?[0].id();
-    let books = notes.create_collection(CreateCollection::new(SchemaDraft::new("Books", []), home))?.id;
+    let books =
+        notes.create_collection(CreateCollection::new(SchemaDraft::new("Books", []), home))?.id;
     notes.add_items(AddItems::new(books, ["one", "two"].map(ItemDraft::new)))?;
     space.backup_to(&copied)?;
     space.close()?;
@@ -101,6 +108,7 @@ fn check(image: &[u8], from: usize) {
 
 fn refused(error: &Error) {
     // A file that was not closed is mended before it is read, and this one must not be written.
-    let expected = [ErrorKind::Corrupted, ErrorKind::NotASpace, ErrorKind::NewerFormat, ErrorKind::ReadOnly];
+    let expected =
+        [ErrorKind::Corrupted, ErrorKind::NotASpace, ErrorKind::NewerFormat, ErrorKind::ReadOnly];
     assert!(expected.contains(&error.kind()), "{error:?}");
 }

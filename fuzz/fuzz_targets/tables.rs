@@ -1,4 +1,5 @@
-//! Schemas, items and queries as JSON, from bytes: mostly of the right form, now and then of another.
+//! Schemas, items and queries as JSON, from bytes: mostly of the right form, now and then of
+//! another.
 
 use leafbase_model::Schema;
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
@@ -18,7 +19,8 @@ const TYPES: [&str; 12] = [
     "relation",
     "none",
 ];
-const NAMES: [&str; 12] = ["A", "a", "b", "Title", "title", "Due day", "É", "x", "", " ", "self", "id"];
+const NAMES: [&str; 12] =
+    ["A", "a", "b", "Title", "title", "Due day", "É", "x", "", " ", "self", "id"];
 const OPERATORS: [&str; 16] = [
     "equals",
     "notEquals",
@@ -55,7 +57,11 @@ impl Asking<'_, '_> {
         Ok(String::from_utf8_lossy(taken).into_owned())
     }
 
-    fn several<T>(&mut self, most: usize, mut make: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+    fn several<T>(
+        &mut self,
+        most: usize,
+        mut make: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let count = self.bytes.int_in_range(0..=most)?;
         (0..count).map(|_| make(self)).collect()
     }
@@ -77,7 +83,8 @@ impl Asking<'_, '_> {
 
     /// A new schema.
     pub fn schema(&mut self) -> Result<Value> {
-        let mut schema = json!({"name": self.name()?, "properties": self.several(4, Self::property)?});
+        let mut schema =
+            json!({"name": self.name()?, "properties": self.several(4, Self::property)?});
         if self.bytes.ratio(1, 4)? {
             schema["contentPropDetails"] = json!({"name": self.name()?});
             if self.bytes.arbitrary()? {
@@ -97,7 +104,8 @@ impl Asking<'_, '_> {
             property["options"] = self.several(3, Self::option)?.into();
         }
         if kind == "relation" || self.bytes.ratio(1, 32)? {
-            property["targetCollectionId"] = if self.bytes.arbitrary()? { "self".into() } else { self.collection()? };
+            property["targetCollectionId"] =
+                if self.bytes.arbitrary()? { "self".into() } else { self.collection()? };
             if self.bytes.arbitrary()? {
                 property["inverseKey"] = self.name()?.into();
             }
@@ -164,7 +172,14 @@ impl Asking<'_, '_> {
             "number" if self.bytes.arbitrary()? => self.bytes.arbitrary::<f64>()?.into(),
             "number" => self.bytes.arbitrary::<i64>()?.into(),
             "boolean" | "checkbox" => self.bytes.arbitrary::<bool>()?.into(),
-            "date" => (*self.bytes.choose(&["2026-01-02", "today", "yesterday", "2026-02-30", "9999-12-31"])?).into(),
+            "date" => (*self.bytes.choose(&[
+                "2026-01-02",
+                "today",
+                "yesterday",
+                "2026-02-30",
+                "9999-12-31",
+            ])?)
+            .into(),
             "url" => (*self.bytes.choose(&["https://a.example", "a.b", "x y", ""])?).into(),
             "email" => (*self.bytes.choose(&["a@b.example", "a@b", "a", ""])?).into(),
             "multiSelect" => self.several(3, Self::name)?.into(),
@@ -181,7 +196,11 @@ impl Asking<'_, '_> {
     pub fn filter(&mut self, schema: Option<&Schema>, depth: usize) -> Result<Value> {
         if depth < 2 && self.bytes.ratio(1, 4)? {
             let several = self.several(2, |asking| asking.filter(schema, depth + 1))?;
-            return Ok(if self.bytes.arbitrary()? { json!({"and": several}) } else { json!({"or": several}) });
+            return Ok(if self.bytes.arbitrary()? {
+                json!({"and": several})
+            } else {
+                json!({"or": several})
+            });
         }
         let (mut kind, mut key) = ("text".to_owned(), "title".to_owned());
         let properties = schema.map_or(&[][..], |schema| &schema.properties);

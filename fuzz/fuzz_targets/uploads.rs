@@ -1,11 +1,13 @@
-//! Any name, type and bytes are stored, or refused: under a name that is no path, as a type that the bytes do not belie.
+//! Any name, type and bytes are stored, or refused: under a name that is no path, as a type that
+//! the bytes do not belie.
 #![no_main]
 
 use std::io::Read;
 use std::sync::{Arc, OnceLock};
 
 use leafbase::{
-    AssetUrl, BlockKind, Connection, DocumentId, ErrorKind, Fetch, SearchIndexing, Space, UploadFile, UploadedFile,
+    AssetUrl, BlockKind, Connection, DocumentId, ErrorKind, Fetch, SearchIndexing, Space,
+    UploadFile, UploadedFile,
 };
 use leafbase_store::kv::MemoryStore;
 use libfuzzer_sys::fuzz_target;
@@ -38,8 +40,14 @@ fuzz_target!(|input: &[u8]| {
     match notes.upload_file(request, bytes) {
         Ok(uploaded) => check(&notes, &uploaded, declared.as_deref(), bytes),
         Err(error) => {
-            assert_eq!((error.kind(), error.path()), (ErrorKind::Validation, "contentType"), "{error:?}");
-            assert!(declared.is_some_and(|declared| !is_media_type(declared.split(';').next().unwrap_or_default())));
+            assert_eq!(
+                (error.kind(), error.path()),
+                (ErrorKind::Validation, "contentType"),
+                "{error:?}"
+            );
+            assert!(declared.is_some_and(|declared| !is_media_type(
+                declared.split(';').next().unwrap_or_default()
+            )));
             assert_eq!(notes.last_sequence(), Ok(1), "nothing is left of it");
         }
     }
@@ -47,10 +55,12 @@ fuzz_target!(|input: &[u8]| {
 
 fn is_media_type(text: &str) -> bool {
     let is_token = |part: &str| {
-        !part.is_empty() && part.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.+-".contains(letter))
+        !part.is_empty()
+            && part.chars().all(|letter| letter.is_ascii_alphanumeric() || "_.+-".contains(letter))
     };
     let text = text.trim();
-    text.len() <= 127 && text.split_once('/').is_some_and(|(kind, format)| is_token(kind) && is_token(format))
+    text.len() <= 127
+        && text.split_once('/').is_some_and(|(kind, format)| is_token(kind) && is_token(format))
 }
 
 fn check(notes: &Connection, uploaded: &UploadedFile, declared: Option<&str>, bytes: &[u8]) {
@@ -66,7 +76,8 @@ fn check(notes: &Connection, uploaded: &UploadedFile, declared: Option<&str>, by
         BlockKind::File { url, .. } => ("file", url),
         other => panic!("{other:?} shows no file"),
     };
-    let family = record.media_type.split('/').next().filter(|family| ["image", "video"].contains(family));
+    let family =
+        record.media_type.split('/').next().filter(|family| ["image", "video"].contains(family));
     assert_eq!(shown, (family.unwrap_or("file"), &url.to_string()));
     let mut read = Vec::new();
     let mut file = notes.open_file(url.id()).expect("it is opened");
@@ -89,10 +100,12 @@ fn check_name(name: &str) {
     assert!(!["CON", "PRN", "AUX", "NUL", "COM1", "LPT9"].contains(&&*stem), "{name:?}");
 }
 
-/// Nothing is shown as a picture, or a film, because somebody says so; what is text to its reader is no such type.
+/// Nothing is shown as a picture, or a film, because somebody says so; what is text to its reader
+/// is no such type.
 fn check_type(media_type: &str, declared: Option<&str>, bytes: &[u8]) {
     assert!(
-        is_media_type(media_type) && !media_type.contains(|letter: char| letter.is_ascii_uppercase()),
+        is_media_type(media_type)
+            && !media_type.contains(|letter: char| letter.is_ascii_uppercase()),
         "{media_type}"
     );
     let begins = |magic: &[u8]| bytes.starts_with(magic);
@@ -100,9 +113,14 @@ fn check_type(media_type: &str, declared: Option<&str>, bytes: &[u8]) {
         "image/png" => assert!(begins(b"\x89PNG"), "{bytes:?} as {declared:?}"),
         "image/jpeg" => assert!(begins(b"\xff\xd8\xff"), "{bytes:?} as {declared:?}"),
         "image/gif" => assert!(begins(b"GIF87a") || begins(b"GIF89a"), "{bytes:?} as {declared:?}"),
-        "image/svg+xml" => assert!(String::from_utf8_lossy(bytes).contains("svg"), "{bytes:?} as {declared:?}"),
+        "image/svg+xml" => {
+            assert!(String::from_utf8_lossy(bytes).contains("svg"), "{bytes:?} as {declared:?}")
+        }
         other if other.starts_with("image/") || other.starts_with("video/") => {
-            assert!(!bytes.is_empty() && !is_page(bytes), "{bytes:?} as {other}, declared as {declared:?}");
+            assert!(
+                !bytes.is_empty() && !is_page(bytes),
+                "{bytes:?} as {other}, declared as {declared:?}"
+            );
         }
         _ => {}
     }
@@ -113,5 +131,7 @@ fn check_type(media_type: &str, declared: Option<&str>, bytes: &[u8]) {
 
 fn is_page(bytes: &[u8]) -> bool {
     let start = bytes.trim_ascii_start().to_ascii_lowercase();
-    start.starts_with(b"<!doctype html") || start.starts_with(b"<html") || start.starts_with(b"<script")
+    start.starts_with(b"<!doctype html")
+        || start.starts_with(b"<html")
+        || start.starts_with(b"<script")
 }

@@ -1,4 +1,5 @@
-//! Integration tests of Leafbase, a module for each capability under `tests/`, and what several of them use.
+//! Integration tests of Leafbase, a module for each capability under `tests/`, and what several of
+//! them use.
 
 pub mod model;
 pub mod reading;

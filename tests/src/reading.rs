@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::io::Read as _;
 
 use leafbase::{
-    AssetId, BlockId, Connection, CountItems, DocumentId, Error, Fetch, Filter, GetItems, ListCollections,
-    ListDocuments, Operator, QueryItems, Result, Sort, Space, TaskScope,
+    AssetId, BlockId, Connection, CountItems, DocumentId, Error, Fetch, Filter, GetItems,
+    ListCollections, ListDocuments, Operator, QueryItems, Result, Sort, Space, TaskScope,
 };
 
 /// Something that a reader may ask.
@@ -51,7 +51,13 @@ pub fn questions(space: &Space) -> Result<Vec<Question>> {
     }
     for collection in &notes.list_collections(ListCollections::default())?.0 {
         let id = collection.id;
-        questions.extend([Q::Schema(id), Q::Items(id), Q::Sorted(id), Q::Filtered(id), Q::Counted(id)]);
+        questions.extend([
+            Q::Schema(id),
+            Q::Items(id),
+            Q::Sorted(id),
+            Q::Filtered(id),
+            Q::Counted(id),
+        ]);
         questions.extend(notes.items(GetItems::of(id))?.items.iter().map(|item| Q::Item(item.id)));
     }
     for change in notes.changes_since(0) {
@@ -77,15 +83,19 @@ pub fn ask(notes: &Connection, question: &Question) -> Result<String> {
         Q::Markdown(id) => notes.content_markdown(*id),
         Q::Folders => told(notes.folders()),
         Q::Tasks(name) => {
-            let scope =
-                SCOPES.into_iter().find(|(known, _)| known == name).map_or(TaskScope::Inbox, |(_, scope)| scope);
+            let scope = SCOPES
+                .into_iter()
+                .find(|(known, _)| known == name)
+                .map_or(TaskScope::Inbox, |(_, scope)| scope);
             told(notes.tasks(scope))
         }
         Q::TasksOf(id) => told(notes.tasks(TaskScope::Document(*id))),
         Q::Collections => told(notes.list_collections(ListCollections::default())),
         Q::Schema(id) => told(notes.schema(*id)),
         Q::Items(id) => told(notes.items(GetItems::of(*id).depth(1))),
-        Q::Sorted(id) => told(notes.query_items(QueryItems::of(*id).sorted(Sort::descending("title")).depth(0))),
+        Q::Sorted(id) => {
+            told(notes.query_items(QueryItems::of(*id).sorted(Sort::descending("title")).depth(0)))
+        }
         Q::Filtered(id) => {
             let filter = Filter::on("title", Operator::Contains, "o");
             told(notes.query_items(QueryItems::of(*id).filtered(filter).depth(0)))
@@ -109,8 +119,8 @@ fn file(notes: &Connection, id: AssetId) -> Result<String> {
         Err(error) => Error::new(leafbase::ErrorKind::Storage, error.to_string()),
     })?;
     // FNV-1a: the bytes themselves would fill pages.
-    let hash = bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     Ok(format!("{:?} {} bytes, {hash:016x}", file.record(), bytes.len()))
 }

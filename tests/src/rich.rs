@@ -1,9 +1,10 @@
 //! A small space with some of everything: what tests damage, and what the format is kept by.
 
 use leafbase::{
-    AddComments, AddItems, AddTasks, BlockId, CommentDraft, Connection, CreateCollection, CreateDocuments,
-    DeleteDocuments, Destination, Document, Durability, ItemDraft, Position, PropertyDraft, Relation, Result,
-    SchemaDraft, SearchIndexing, Space, SpaceBuilder, TaskDraft, UploadFile,
+    AddComments, AddItems, AddTasks, BlockId, CommentDraft, Connection, CreateCollection,
+    CreateDocuments, DeleteDocuments, Destination, Document, Durability, ItemDraft, Position,
+    PropertyDraft, Relation, Result, SchemaDraft, SearchIndexing, Space, SpaceBuilder, TaskDraft,
+    UploadFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 
@@ -12,8 +13,12 @@ const NOW: u64 = 1_767_225_600_000;
 
 /// The same IDs and instants in every run.
 pub fn builder() -> SpaceBuilder {
-    let builder = Space::builder().name("Rich").zone("Europe/Lisbon").durability(Durability::Relaxed);
-    builder.clock(FixedClock::at(NOW)).ids(SequentialIds::new(7)).search_indexing(SearchIndexing::OnDemand)
+    let builder =
+        Space::builder().name("Rich").zone("Europe/Lisbon").durability(Durability::Relaxed);
+    builder
+        .clock(FixedClock::at(NOW))
+        .ids(SequentialIds::new(7))
+        .search_indexing(SearchIndexing::OnDemand)
 }
 
 /// Fills an empty space.
@@ -24,12 +29,15 @@ pub fn fill(space: &Space) -> Result<()> {
     let notes = space.connect().acting_as("Ada");
     let folder = notes.create_folder("Travel", None)?.id;
     let inner = notes.create_folder("Lisbon", Some(folder))?.id;
-    let trip = notes.create_document_of(leafbase::BlockData::page("Trip to Lisbon").into(), inner)?;
+    let trip =
+        notes.create_document_of(leafbase::BlockData::page("Trip to Lisbon").into(), inner)?;
     pages(&notes, &trip)?;
     let home = notes.create_document("Home")?;
     for number in 0..4 {
         let document = notes.create_document(&format!("Chapter {number}"))?;
-        let lines = (0..30).map(|line| format!("- line {line} of {number}, see [the trip](block://{})\n", trip.id()));
+        let lines = (0..30).map(|line| {
+            format!("- line {line} of {number}, see [the trip](block://{})\n", trip.id())
+        });
         notes.insert_markdown(&lines.collect::<String>(), Position::end_of(document.id()))?;
     }
     collections(&notes, &home)?;
@@ -38,7 +46,10 @@ pub fn fill(space: &Space) -> Result<()> {
     let template = vec![leafbase::BlockData::page("Plan of a week").into()];
     notes.create_documents(CreateDocuments::new(template, Destination::Templates))?;
     let thrown = notes.create_document("Thrown away")?;
-    notes.insert_markdown("- [ ] never\n- kept [for](date://2026-02-03) a while", Position::end_of(thrown.id()))?;
+    notes.insert_markdown(
+        "- [ ] never\n- kept [for](date://2026-02-03) a while",
+        Position::end_of(thrown.id()),
+    )?;
     notes.delete_documents(DeleteDocuments::new([thrown.id()]))?;
     Ok(())
 }
@@ -48,7 +59,8 @@ fn pages(notes: &Connection, trip: &Document) -> Result<()> {
                 <page><pageTitle>Medicine</pageTitle><content>\n\nplasters\n\n</content></page>\n\n</content></page>\n\n\
                 | a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn main() {}\n```\n\n***\n\n> quoted **text**\n";
     let added = notes.insert_markdown(text, Position::end_of(trip.id()))?;
-    let drafts = added.iter().map(|block| CommentDraft::new(block.id, format!("about {}", block.id)));
+    let drafts =
+        added.iter().map(|block| CommentDraft::new(block.id, format!("about {}", block.id)));
     notes.add_comments(AddComments::new(drafts.collect::<Vec<_>>()))?;
     Ok(())
 }
@@ -59,16 +71,19 @@ fn collections(notes: &Connection, home: &Document) -> Result<()> {
         Ok(notes.create_collection(CreateCollection::new(schema, Position::end_of(home.id())))?.id)
     };
     let read = |text: &str| {
-        serde_json::from_str::<PropertyDraft>(text).map_err(|error| leafbase::Error::validation(error.to_string()))
+        serde_json::from_str::<PropertyDraft>(text)
+            .map_err(|error| leafbase::Error::validation(error.to_string()))
     };
     let people = make("People", vec![read(r#"{"name": "Born", "type": "date"}"#)?])?;
     let select = r#"{"name": "Shelf", "type": "singleSelect", "options": [{"name": "up"}, {"name": "down"}]}"#;
     let by = PropertyDraft::new("By", Relation::to(people).with_inverse("wrote").into());
-    let books = make("Books", vec![by, read(select)?, read(r#"{"name": "Pages", "type": "number"}"#)?])?;
+    let books =
+        make("Books", vec![by, read(select)?, read(r#"{"name": "Pages", "type": "number"}"#)?])?;
     let born = |name: &str| ItemDraft::new(name).with("born", "1900-05-06");
     let authors = notes.add_items(AddItems::new(people, ["Ann", "Bob", "Cleo"].map(born)))?;
     let book = |number: usize| {
-        let by = authors.iter().skip(number % 3).map(|author| author.id.to_string()).collect::<Vec<_>>();
+        let by =
+            authors.iter().skip(number % 3).map(|author| author.id.to_string()).collect::<Vec<_>>();
         ItemDraft::new(format!("Book {number}"))
             .with("by", by)
             .with("shelf", ["up", "down"][number % 2])
@@ -92,7 +107,10 @@ fn files(notes: &Connection, home: &Document) -> Result<()> {
 fn tasks(notes: &Connection, trip: &Document) -> Result<()> {
     notes.add_tasks(AddTasks::new(["milk", "bread"].map(TaskDraft::new)))?;
     let day = "2026-01-01".parse::<leafbase::Day>()?;
-    notes.insert_markdown("- [ ] call Bob\n- [x] sleep\n\nwords of the day", Position::end_of_day(day))?;
+    notes.insert_markdown(
+        "- [ ] call Bob\n- [x] sleep\n\nwords of the day",
+        Position::end_of_day(day),
+    )?;
     notes.insert_markdown("- [ ] tickets\n- [-] visa", Position::end_of(trip.id()))?;
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Pairs of spaces that agree on what a scope shows and differ in the rest. The tests that they are made for stand beside them.
+//! Pairs of spaces that agree on what a scope shows and differ in the rest. The tests that they are
+//! made for stand beside them.
 
 #[path = "../tests/scope/caller.rs"]
 pub mod caller;

@@ -1,4 +1,5 @@
-//! The map of the house is true: `crates/ARCHITECTURE.md` lists every arrow between crates, and every file that it names exists.
+//! The map of the house is true: `crates/ARCHITECTURE.md` lists every arrow between crates, and
+//! every file that it names exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,18 +26,25 @@ fn map() -> String {
 
 /// The manifest of every member of the workspace, by the name of its folder.
 fn manifests() -> BTreeMap<String, String> {
-    let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let crates =
+        std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let beside = ["tests", "benches"].map(|name| root().join(name));
     let members = crates.chain(beside).filter(|folder| folder.join("Cargo.toml").is_file());
     members
-        .map(|folder| (folder.file_name().unwrap().to_str().unwrap().to_owned(), read(&folder.join("Cargo.toml"))))
+        .map(|folder| {
+            (
+                folder.file_name().unwrap().to_str().unwrap().to_owned(),
+                read(&folder.join("Cargo.toml")),
+            )
+        })
         .collect()
 }
 
 /// A dependency of a manifest: the name of its package, and whether only tests use it.
 type Dependency = (String, bool);
 
-/// The dependencies of a manifest. `renamed` gives the package of the names that the workspace defines otherwise.
+/// The dependencies of a manifest. `renamed` gives the package of the names that the workspace
+/// defines otherwise.
 fn dependencies(manifest: &str, renamed: &BTreeMap<String, String>) -> BTreeSet<Dependency> {
     let (mut found, mut section) = (BTreeMap::new(), Vec::new());
     for line in manifest.lines().map(without_comment) {
@@ -49,11 +57,17 @@ fn dependencies(manifest: &str, renamed: &BTreeMap<String, String>) -> BTreeSet<
             let key = parts(key);
             if let Some((name, only_in_tests)) = table_of_one(&section) {
                 if key == ["package"] {
-                    found.insert((name, only_in_tests), value.trim().trim_matches(['"', '\'']).to_owned());
+                    found.insert(
+                        (name, only_in_tests),
+                        value.trim().trim_matches(['"', '\'']).to_owned(),
+                    );
                 }
-            } else if let Some(only_in_tests) = section.last().and_then(|last| kind_of_section(last)) {
+            } else if let Some(only_in_tests) =
+                section.last().and_then(|last| kind_of_section(last))
+            {
                 let name = key[0].clone();
-                let package = package_in(value).or_else(|| (key.get(1)? == "package").then(|| unquoted(value)));
+                let package = package_in(value)
+                    .or_else(|| (key.get(1)? == "package").then(|| unquoted(value)));
                 let known = found.entry((name.clone(), only_in_tests)).or_insert(name);
                 if let Some(package) = package {
                     *known = package;
@@ -120,14 +134,17 @@ fn package_in(value: &str) -> Option<String> {
 
 fn package_name(manifest: &str) -> String {
     let lines = manifest.lines().skip_while(|line| line.trim() != "[package]");
-    let names = lines.filter_map(|line| line.split_once('=')).filter(|(key, _)| key.trim() == "name");
+    let names =
+        lines.filter_map(|line| line.split_once('=')).filter(|(key, _)| key.trim() == "name");
     names.map(|(_, name)| unquoted(without_comment(name))).next().unwrap_or_default()
 }
 
 /// The arrows within the workspace that these manifests make.
 fn arrows(manifests: &BTreeMap<String, String>, workspace: &str) -> BTreeSet<Arrow> {
-    let folders: BTreeMap<_, _> =
-        manifests.iter().map(|(folder, manifest)| (package_name(manifest), folder.clone())).collect();
+    let folders: BTreeMap<_, _> = manifests
+        .iter()
+        .map(|(folder, manifest)| (package_name(manifest), folder.clone()))
+        .collect();
     let renamed: BTreeMap<_, _> = workspace
         .lines()
         .map(without_comment)
@@ -139,7 +156,11 @@ fn arrows(manifests: &BTreeMap<String, String>, workspace: &str) -> BTreeSet<Arr
         let found: Vec<_> = dependencies(manifest, &renamed)
             .into_iter()
             .filter_map(|(package, only_in_tests)| {
-                Some(Arrow { from: from.clone(), to: folders.get(&package)?.clone(), only_in_tests })
+                Some(Arrow {
+                    from: from.clone(),
+                    to: folders.get(&package)?.clone(),
+                    only_in_tests,
+                })
             })
             .collect();
         found
@@ -149,7 +170,10 @@ fn arrows(manifests: &BTreeMap<String, String>, workspace: &str) -> BTreeSet<Arr
 
 /// The arrows that the map allows: the table below "Arrows".
 fn allowed(map: &str) -> BTreeSet<Arrow> {
-    let section = map.split("\n## ").find(|section| section.starts_with("Arrows\n")).expect("a section named Arrows");
+    let section = map
+        .split("\n## ")
+        .find(|section| section.starts_with("Arrows\n"))
+        .expect("a section named Arrows");
     let rows = section.lines().filter(|line| line.starts_with("| `"));
     rows.flat_map(|row| {
         let cells: Vec<Vec<String>> = row.trim_matches('|').split('|').map(in_backticks).collect();
@@ -174,15 +198,19 @@ fn faults(used: &BTreeSet<Arrow>, allowed: &BTreeSet<Arrow>) -> Vec<String> {
         let place = if arrow.only_in_tests { " in its tests" } else { "" };
         format!("{} uses {}{place}: {what}", arrow.from, arrow.to)
     };
-    let new = used.difference(allowed).map(|arrow| say(arrow, "the table of arrows does not allow it"));
-    let old = allowed.difference(used).map(|arrow| say(arrow, "the table of arrows says so, but it is not true"));
+    let new =
+        used.difference(allowed).map(|arrow| say(arrow, "the table of arrows does not allow it"));
+    let old = allowed
+        .difference(used)
+        .map(|arrow| say(arrow, "the table of arrows says so, but it is not true"));
     new.chain(old).collect()
 }
 
 /// The paths that the map names, below `crates/` or from the top.
 fn paths(map: &str) -> BTreeSet<String> {
     let is_path = |name: &String| {
-        let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-".contains(letter));
+        let plain =
+            name.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-".contains(letter));
         plain && (name.contains('/') || name.ends_with(".rs") || name.ends_with(".md"))
     };
     let prose = map.split("```").step_by(2);
@@ -190,7 +218,8 @@ fn paths(map: &str) -> BTreeSet<String> {
 }
 
 fn missing(paths: &BTreeSet<String>) -> Vec<&String> {
-    let exists = |path: &str| root().join("crates").join(path).exists() || root().join(path).exists();
+    let exists =
+        |path: &str| root().join("crates").join(path).exists() || root().join(path).exists();
     paths.iter().filter(|path| !exists(path)).collect()
 }
 
@@ -212,7 +241,10 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn says_its_job(source: &str) -> bool {
-    source.lines().next().is_some_and(|line| line.strip_prefix("//! ").is_some_and(|job| !job.trim().is_empty()))
+    source
+        .lines()
+        .next()
+        .is_some_and(|line| line.strip_prefix("//! ").is_some_and(|job| !job.trim().is_empty()))
 }
 
 #[test]
@@ -228,7 +260,11 @@ fn every_crate_is_on_the_map() {
     for folder in manifests().keys() {
         let rows = map.lines().filter(|line| line.starts_with(&format!("| `{folder}` |"))).count();
         let beside = ["tests", "benches"].contains(&folder.as_str());
-        assert_eq!(rows, if beside { 1 } else { 2 }, "{folder}: a row that says its job, and one among the arrows");
+        assert_eq!(
+            rows,
+            if beside { 1 } else { 2 },
+            "{folder}: a row that says its job, and one among the arrows"
+        );
     }
 }
 
@@ -241,7 +277,9 @@ fn every_file_that_the_map_names_exists() {
 
 #[test]
 fn every_source_file_says_its_job_first() {
-    let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src"));
+    let crates = std::fs::read_dir(root().join("crates"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("src"));
     let files: Vec<_> = crates.flat_map(|folder| sources(&folder)).collect();
     assert!(files.len() > 50, "the files are found");
     let silent: Vec<_> = files.iter().filter(|path| !says_its_job(&read(path))).collect();
@@ -263,8 +301,10 @@ mod controls {
 
     fn house(changed: &str, manifest: &str) -> Vec<String> {
         let all = [("model", MODEL), ("engine", ENGINE), ("store", STORE), ("outline", OUTLINE)];
-        let mut manifests: BTreeMap<_, _> =
-            all.iter().map(|(folder, manifest)| ((*folder).to_owned(), (*manifest).to_owned())).collect();
+        let mut manifests: BTreeMap<_, _> = all
+            .iter()
+            .map(|(folder, manifest)| ((*folder).to_owned(), (*manifest).to_owned()))
+            .collect();
         manifests.get_mut(changed).unwrap().push_str(manifest);
         let workspace = "[workspace.dependencies]\nheart = { path = \"crates/engine\", package = \"leafbase\" }\n";
         faults(&arrows(&manifests, workspace), &allowed(MAP))
@@ -273,8 +313,7 @@ mod controls {
     #[test]
     fn a_house_as_its_map_says_has_no_fault() {
         assert_eq!(house("model", ""), [""; 0]);
-        let others =
-            "[features]\nleafbase = []\n[lints]\nworkspace = true\n[dependencies] # leafbase-store\nserde = \"1\"\n";
+        let others = "[features]\nleafbase = []\n[lints]\nworkspace = true\n[dependencies] # leafbase-store\nserde = \"1\"\n";
         assert_eq!(house("model", others), [""; 0]);
     }
 
@@ -323,7 +362,9 @@ mod controls {
     #[test]
     fn a_file_that_says_nothing_is_reported() {
         assert!(says_its_job("//! Colours.\n"));
-        for silent in ["", "//!\n", "//! \n", "// Colours.\n", "use std::fmt;\n", "\n//! Colours.\n"] {
+        for silent in
+            ["", "//!\n", "//! \n", "// Colours.\n", "use std::fmt;\n", "\n//! Colours.\n"]
+        {
             assert!(!says_its_job(silent), "{silent:?}");
         }
     }

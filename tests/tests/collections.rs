@@ -1,9 +1,12 @@
-//! Random sequences of requests on collections and all that concerns them, beside the naive model, which keeps relations as plain sets
-//! of pairs: equal replies and errors, both ends of every relation equal after each step, equal dumps, and every law of the store.
+//! Random sequences of requests on collections and all that concerns them, beside the naive model,
+//! which keeps relations as plain sets of pairs: equal replies and errors, both ends of every
+//! relation equal after each step, equal dumps, and every law of the store.
 
 use std::sync::Mutex;
 
-use leafbase::{AddItems, BlockId, CreateCollection, ItemDraft, PropertyDraft, Relation, SchemaDraft};
+use leafbase::{
+    AddItems, BlockId, CreateCollection, ItemDraft, PropertyDraft, Relation, SchemaDraft,
+};
 use leafbase_test_outline::{BlockRequest, Broken, CollectionRequest, Request};
 
 use tests::model::pair::Pair;
@@ -14,7 +17,8 @@ const THREADS: u32 = 4;
 /// One sequence in so many is on disk, and reopened on the way.
 const ON_DISK: u32 = 16;
 
-/// A pair whose requests are mostly on collections; now and then on disk, in the directory that comes with it.
+/// A pair whose requests are mostly on collections; now and then on disk, in the directory that
+/// comes with it.
 fn pair(numbers: &[u32]) -> (Pair, Option<tempfile::TempDir>) {
     let on_disk = numbers.first().is_some_and(|number| number % ON_DISK == 1);
     let directory = on_disk.then(|| tempfile::tempdir().unwrap());
@@ -46,19 +50,22 @@ fn collections_answer_as_the_naive_model_does() {
     assert_eq!(counts.len(), 34);
 }
 
-/// An item goes together with the collection that it is related to: undone, it comes back with what it holds.
+/// An item goes together with the collection that it is related to: undone, it comes back with what
+/// it holds.
 #[test]
 fn a_related_item_and_collection_that_go_at_once_come_back() {
     let mut pair = Pair::new(None);
     let home = pair.naive.documents[0].record.id;
-    let collections = |pair: &Pair| pair.naive.schemas.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+    let collections =
+        |pair: &Pair| pair.naive.schemas.iter().map(|(id, _)| *id).collect::<Vec<_>>();
     let make = |pair: &mut Pair, name: &str, properties: Vec<PropertyDraft>| {
         let create = CreateCollection::new(SchemaDraft::new(name, properties), home);
         assert!(pair.step(Request::Collections(CollectionRequest::Create(create))));
         *collections(pair).last().unwrap()
     };
     let people = make(&mut pair, "People", Vec::new());
-    let books = make(&mut pair, "Books", vec![PropertyDraft::new("Author", Relation::to(people).into())]);
+    let books =
+        make(&mut pair, "Books", vec![PropertyDraft::new("Author", Relation::to(people).into())]);
     let add = |pair: &mut Pair, id: BlockId, item: ItemDraft| {
         assert!(pair.step(Request::Collections(CollectionRequest::Add(AddItems::new(id, [item])))));
         pair.naive.last_child(id).unwrap()

@@ -1,5 +1,6 @@
-//! Damage, and what is not a space of this version: told as what it is, with the files left alone, and never by a panic that
-//! ends the process. The flips of bytes run in a process of their own, so that the end of it would be seen.
+//! Damage, and what is not a space of this version: told as what it is, with the files left alone,
+//! and never by a panic that ends the process. The flips of bytes run in a process of their own, so
+//! that the end of it would be seen.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -11,9 +12,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use leafbase::{
-    AddItems, Author, BlockId, Connection, CountItems, CreateCollection, Document, Durability, Edit, Error, ErrorKind,
-    Fetch, Filter, GetItems, Item, ItemDraft, ItemUpdate, Operator, Position, PropertyDraft, QueryItems, Relation,
-    SchemaDraft, Slot, Sort, Space, SpaceBuilder, Stamp, Timestamp, UpdateItems,
+    AddItems, Author, BlockId, Connection, CountItems, CreateCollection, Document, Durability,
+    Edit, Error, ErrorKind, Fetch, Filter, GetItems, Item, ItemDraft, ItemUpdate, Operator,
+    Position, PropertyDraft, QueryItems, Relation, SchemaDraft, Slot, Sort, Space, SpaceBuilder,
+    Stamp, Timestamp, UpdateItems,
 };
 use leafbase_store::kv::{MemoryStore, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_store::rows;
@@ -25,18 +27,22 @@ const FORMAT_KEY: &[u8] = b"\x01format";
 const SPACE_KEY: &[u8] = b"\x01space";
 
 fn builder() -> SpaceBuilder {
-    Space::builder().durability(Durability::Relaxed).clock(FixedClock::at(1_767_225_600_000)).ids(SequentialIds::new(7))
+    Space::builder()
+        .durability(Durability::Relaxed)
+        .clock(FixedClock::at(1_767_225_600_000))
+        .ids(SequentialIds::new(7))
 }
 
-/// The same bytes in every run: documents with links, in folders and out of them, over enough commits that some pages wait to
-/// be freed.
+/// The same bytes in every run: documents with links, in folders and out of them, over enough
+/// commits that some pages wait to be freed.
 fn make(path: &Path) {
     let space = builder().create(path).unwrap();
     let notes = space.connect();
     notes.create_folder("F", None).unwrap();
     for number in 0..20 {
         let document = notes.create_document(&format!("Doc {number}")).unwrap();
-        let lines = (0..40).map(|line| format!("- item {line} of {number} [link](block://{})\n\n", document.id()));
+        let lines = (0..40)
+            .map(|line| format!("- item {line} of {number} [link](block://{})\n\n", document.id()));
         notes.insert_markdown(&lines.collect::<String>(), Position::end_of(document.id())).unwrap();
     }
     space.close().unwrap();
@@ -56,7 +62,8 @@ fn files(path: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     entries.map(read).collect()
 }
 
-/// The error that opening gives, for writing and for reading, after seeing that it left the files alone.
+/// The error that opening gives, for writing and for reading, after seeing that it left the files
+/// alone.
 fn refusal(path: &Path) -> Error {
     let before = files(path);
     let error = Space::open(path).unwrap_err();
@@ -96,7 +103,8 @@ fn a_space_that_needs_a_later_reader() {
     // The format record holds the version that wrote it, and the one that a reader must know.
     let (_place, path) = changed(|store| {
         let mut body = rows::body(FORMAT_KEY, &value(store, FORMAT_KEY)).unwrap();
-        let ones: Vec<_> = body.iter().enumerate().filter(|(_, byte)| **byte == 1).map(|(at, _)| at).collect();
+        let ones: Vec<_> =
+            body.iter().enumerate().filter(|(_, byte)| **byte == 1).map(|(at, _)| at).collect();
         for at in ones.into_iter().rev().take(2) {
             body[at] = 9;
         }
@@ -147,7 +155,8 @@ fn the_name_of_the_table_is_damaged() {
     let path = place.path().join("notes");
     make(&path);
     let image = fs::read(store_file(&path)).unwrap();
-    let names = image.windows(8).enumerate().filter(|(_, window)| window == b"leafbase").map(|(at, _)| at);
+    let names =
+        image.windows(8).enumerate().filter(|(_, window)| window == b"leafbase").map(|(at, _)| at);
     let mut damaged = image.clone();
     for at in names {
         damaged[at] ^= 0x20;
@@ -197,7 +206,8 @@ fn no_space_left_on(disk: Disk, has_some: bool) {
         assert_eq!(error.kind(), ErrorKind::NoSpace, "{error}");
         assert_eq!(seen(&space), before, "nothing of it is there");
     }
-    let short = notes.create_document("a short one fits into what is there").map_err(|error| error.kind());
+    let short =
+        notes.create_document("a short one fits into what is there").map_err(|error| error.kind());
     assert!(short.is_ok() || !has_some && short == Err(ErrorKind::NoSpace), "{short:?}");
     assert_eq!(notes.documents().unwrap().0.len(), 1 + usize::from(short.is_ok()));
     disk.heal();
@@ -258,7 +268,10 @@ fn outcome(path: &Path, at: usize, original: &[String]) -> &'static str {
     let space = match builder().ids(SequentialIds::new(8)).open(path) {
         Ok(space) => space,
         Err(error) => {
-            assert!(fs::read(store_file(path)).unwrap() == image, "not opened, but changed: {error}");
+            assert!(
+                fs::read(store_file(path)).unwrap() == image,
+                "not opened, but changed: {error}"
+            );
             return match error.kind() {
                 ErrorKind::Corrupted => "open: damaged",
                 ErrorKind::NotASpace if at < 9 => "open: not a space",
@@ -350,7 +363,8 @@ fn tear_out(store: &Arc<dyn Store>, block: BlockId) {
     let store = SpaceStore::open(Arc::clone(store), Extractor::of_edges(|_, _| {})).unwrap();
     let stamp = Stamp { at: Timestamp::from_millis(1), by: Author::default() };
     let tear = |snapshot: &leafbase_store::SpaceSnapshot| {
-        let (reader, place) = (snapshot.reader(), snapshot.reader().locate(block).unwrap().unwrap());
+        let (reader, place) =
+            (snapshot.reader(), snapshot.reader().locate(block).unwrap().unwrap());
         let after = reader.previous_sibling(block).unwrap();
         let slot = Slot { document: place.document, parent: place.parent.unwrap(), after };
         Edit::Remove { slot, forest: reader.subtree(block, None).unwrap() }
@@ -390,7 +404,9 @@ fn a_relation_to_what_is_gone_is_left_out_alone() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let notes = builder().over(Arc::clone(&store), true).unwrap().connect();
     let (books, [ann, bob]) = library(&notes);
-    let all = |notes: &Connection, depth| told(&notes.items(GetItems::of(books).depth(depth)).unwrap().items);
+    let all = |notes: &Connection, depth| {
+        told(&notes.items(GetItems::of(books).depth(depth)).unwrap().items)
+    };
     assert_eq!(all(&notes, 0), "Both: Ann Bob; Hers: Ann");
     assert!(notes.space().check().unwrap().is_clean());
     drop(notes);
@@ -402,12 +418,18 @@ fn a_relation_to_what_is_gone_is_left_out_alone() {
     let query = QueryItems::of(books).sorted(Sort::ascending("title"));
     assert_eq!(told(&notes.query_items(query.depth(0)).unwrap().items), expected);
     let of_bob = Filter::on("by", Operator::Contains, bob.to_string());
-    assert_eq!(told(&notes.query_items(QueryItems::of(books).filtered(of_bob)).unwrap().items), "Both: Bob");
+    assert_eq!(
+        told(&notes.query_items(QueryItems::of(books).filtered(of_bob)).unwrap().items),
+        "Both: Bob"
+    );
     let groups = notes.count_items(CountItems::of(books).grouped_by("by")).unwrap();
     assert_eq!(groups.groups.map(|groups| groups.len()), Some(1), "the group of Bob");
     assert!(notes.fetch_markdown(Fetch::new(books)).unwrap().contains("Bob"));
     let problems = notes.space().check().unwrap().problems;
-    assert!(problems.iter().any(|problem| problem.to_string().contains(&ann.to_string())), "{problems:?}");
+    assert!(
+        problems.iter().any(|problem| problem.to_string().contains(&ann.to_string())),
+        "{problems:?}"
+    );
 
     let both = notes.items(GetItems::of(books).depth(0)).unwrap()[0].id;
     let mended = ItemUpdate::of(both).with("by", vec![bob.to_string()]);
@@ -436,7 +458,8 @@ fn flipped_bits_never_end_the_process() {
         }
         std::thread::sleep(Duration::from_millis(20));
     };
-    let output = String::from_utf8_lossy(&fs::read(place.path().join("output")).unwrap()).into_owned();
+    let output =
+        String::from_utf8_lossy(&fs::read(place.path().join("output")).unwrap()).into_owned();
     let last = fs::read_to_string(place.path().join("notes.last")).unwrap_or_default();
     println!("{output}");
     assert!(status.is_some_and(|status| status.success()), "{status:?} at {last}:\n{output}");

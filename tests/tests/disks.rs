@@ -4,7 +4,8 @@ use std::io;
 use std::sync::Arc;
 
 use leafbase::{
-    Connection, DeleteDocuments, Durability, ErrorKind, Fetch, Position, PurgeDocuments, SearchIndexing, Space,
+    Connection, DeleteDocuments, Durability, ErrorKind, Fetch, Position, PurgeDocuments,
+    SearchIndexing, Space,
 };
 use leafbase_store::kv::{OpenOptions, RedbStore};
 use leafbase_store::testkit::{Disk, Fault, Loss};
@@ -14,12 +15,15 @@ const CACHE: usize = 16 << 10;
 
 fn space(disk: &Disk, durability: Durability) -> Space {
     let below = disk.clone();
-    let store = RedbStore::with_backend(move || below.clone(), &OpenOptions::new().cache_bytes(CACHE)).unwrap();
+    let store =
+        RedbStore::with_backend(move || below.clone(), &OpenOptions::new().cache_bytes(CACHE))
+            .unwrap();
     let builder = Space::builder().durability(durability).search_indexing(SearchIndexing::OnDemand);
     builder.over(Arc::new(store), true).unwrap()
 }
 
-/// Relaxed writes wait in memory for room; the index of a space on disk waits with them, and searches do not.
+/// Relaxed writes wait in memory for room; the index of a space on disk waits with them, and
+/// searches do not.
 #[test]
 fn a_search_on_a_full_disk_finds_what_is_written() {
     let disk = Disk::new();
@@ -28,7 +32,9 @@ fn a_search_on_a_full_disk_finds_what_is_written() {
     disk.fail(Fault::Full, io::ErrorKind::StorageFull);
     let document = notes.create_document("Trip").unwrap();
     for _ in 0..20 {
-        notes.insert_markdown(&"passport ".repeat(10_000), Position::end_of(document.id())).unwrap();
+        notes
+            .insert_markdown(&"passport ".repeat(10_000), Position::end_of(document.id()))
+            .unwrap();
     }
     assert_eq!(space.flush().unwrap_err().kind(), ErrorKind::NoSpace);
     assert_eq!(notes.search("passport").unwrap().len(), 1);
@@ -47,7 +53,9 @@ fn a_space_on_a_full_disk_is_compacted() {
         let notes = space.connect();
         let write = |title: &str| {
             let document = notes.create_document(title).unwrap();
-            let texts = (0..600).map(|number| format!("passport {number}, a ticket and a map")).collect::<Vec<_>>();
+            let texts = (0..600)
+                .map(|number| format!("passport {number}, a ticket and a map"))
+                .collect::<Vec<_>>();
             notes.insert_markdown(&texts.join("\n\n"), Position::end_of(document.id())).unwrap();
             document.id()
         };
@@ -77,7 +85,10 @@ fn a_check_that_cannot_read_is_an_error_and_no_report() {
     let disk = Disk::new();
     let space = space(&disk, Durability::Durable);
     let document = space.connect().create_document("Trip").unwrap();
-    space.connect().insert_markdown(&"passport\n\n".repeat(400), Position::end_of(document.id())).unwrap();
+    space
+        .connect()
+        .insert_markdown(&"passport\n\n".repeat(400), Position::end_of(document.id()))
+        .unwrap();
     let (mut failed, mut number) = (0, 0);
     loop {
         number += 1;
@@ -123,23 +134,30 @@ fn a_connection_chooses_what_its_writes_promise() {
     assert!(texts.contains("passport") && texts.contains("tickets"), "{texts}");
 }
 
-/// An index must not know of what may be lost. That takes a record of the journal, and no commit of the store's file.
+/// An index must not know of what may be lost. That takes a record of the journal, and no commit of
+/// the store's file.
 #[test]
 fn an_index_that_catches_up_makes_durable_what_was_not() {
     let directory = tempfile::tempdir().unwrap();
     let builder = || Space::builder().search_indexing(SearchIndexing::OnDemand);
     let space = builder().create(directory.path().join("space")).unwrap();
     let (sure, typing) = (space.connect(), space.connect().with_durability(Durability::Relaxed));
-    let document = ["Trip", "Packing", "Tickets"].map(|title| sure.create_document(title).unwrap().id())[0];
+    let document =
+        ["Trip", "Packing", "Tickets"].map(|title| sure.create_document(title).unwrap().id())[0];
     space.flush_search().unwrap();
     let files = || {
-        ["space.redb", "space.journal"].map(|name| std::fs::read(directory.path().join("space").join(name)).unwrap())
+        ["space.redb", "space.journal"]
+            .map(|name| std::fs::read(directory.path().join("space").join(name)).unwrap())
     };
     let mut before = files();
     for (word, notes, writes) in [("passport", &typing, true), ("visa", &sure, false)] {
         notes.insert_markdown(word, Position::end_of(document)).unwrap();
         let written = files();
-        assert_eq!(written[1] == before[1], writes, "only what is durable is in the journal: {word}");
+        assert_eq!(
+            written[1] == before[1],
+            writes,
+            "only what is durable is in the journal: {word}"
+        );
         space.flush_search().unwrap();
         let indexed = files();
         assert!(indexed[0] == before[0], "the store's file is as it was: {word}");

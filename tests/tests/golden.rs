@@ -1,4 +1,5 @@
-//! A space of each format that was ever released opens, is whole, and says what it said: its file and its text are kept.
+//! A space of each format that was ever released opens, is whole, and says what it said: its file
+//! and its text are kept.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -35,17 +36,22 @@ fn spaces_of_every_format_say_what_they_said() {
         fs::copy(kept(format).join(STORE_FILE), copy.join(STORE_FILE)).unwrap();
         let expected = fs::read_to_string(kept(format).join("space.txt")).unwrap();
         let found = text(&copy);
-        let unlike = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
+        let unlike =
+            found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
         assert!(found == expected, "{format}: {unlike:?}");
         // It can be written to as well.
         let space = rich::builder().open(&copy).unwrap();
         let document = space.connect().acting_as("Bob").documents().unwrap().0.remove(0);
-        space.connect().insert_markdown("- [ ] one more line", leafbase::Position::end_of(document.id())).unwrap();
+        space
+            .connect()
+            .insert_markdown("- [ ] one more line", leafbase::Position::end_of(document.id()))
+            .unwrap();
         assert!(space.check().unwrap().is_clean());
     }
 }
 
-/// Makes the golden space of the present format, once, when the format is new, and its text from what is kept: a file is never made again.
+/// Makes the golden space of the present format, once, when the format is new, and its text from
+/// what is kept: a file is never made again.
 ///
 /// `cargo test -p tests --test golden -- --ignored`
 #[test]

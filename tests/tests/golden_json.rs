@@ -1,5 +1,5 @@
-//! The JSON of every operation: what is in `golden_json/` is read, written back byte for byte, asked, and answered byte for byte; JSON Schemas
-//! take it, and take no more than the reader does.
+//! The JSON of every operation: what is in `golden_json/` is read, written back byte for byte,
+//! asked, and answered byte for byte; JSON Schemas take it, and take no more than the reader does.
 //!
 //! A file that is to change: run with `GOLDEN_JSON=write`, and look at the difference.
 
@@ -9,16 +9,18 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    AddComments, AddItems, AddTasks, AddedComment, BlockData, BlockDraft, BlockId, BlockMatch, BlockPatch, Collection,
-    CollectionSchema, CommentDraft, Connection, ConnectionInfo, CountItems, CreateCollection, CreateDocuments,
-    CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems,
-    DeleteTasks, Destination, Document, DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, Error, Fetch,
-    Filter, Folder, FolderDestination, FolderDraft, FolderId, FolderRecord, GetItems, GetSchema, InsertBlocks, Item,
-    ItemCounts, ItemDraft, ItemUpdate, Items, ItemsPage, ListCollections, ListDocuments, ListScopedDocuments,
-    ListStyle, ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Operator, Position, PropertyDraft, PropertyKind,
-    PurgeDocuments, QueryItems, Relation, ReplaceSchema, RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply,
-    Scope, ScopedChange, ScopedDocument, SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort, Space, Task,
-    TaskDraft, TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UpdateBlocks, UpdateItems, UpdateTasks,
+    AddComments, AddItems, AddTasks, AddedComment, BlockData, BlockDraft, BlockId, BlockMatch,
+    BlockPatch, Collection, CollectionSchema, CommentDraft, Connection, ConnectionInfo, CountItems,
+    CreateCollection, CreateDocuments, CreateFolders, CreateFromTemplate, DayRange, DayRef,
+    DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteItems, DeleteTasks, Destination, Document,
+    DocumentFilterMode, DocumentId, DocumentLinks, DocumentOrder, Error, Fetch, Filter, Folder,
+    FolderDestination, FolderDraft, FolderId, FolderRecord, GetItems, GetSchema, InsertBlocks,
+    Item, ItemCounts, ItemDraft, ItemUpdate, Items, ItemsPage, ListCollections, ListDocuments,
+    ListScopedDocuments, ListStyle, ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Operator,
+    Position, PropertyDraft, PropertyKind, PurgeDocuments, QueryItems, Relation, ReplaceSchema,
+    RestoreDailyNotes, SchemaDraft, SchemaFormat, SchemaReply, Scope, ScopedChange, ScopedDocument,
+    SearchBlocks, SearchDocuments, SearchMatch, SelectOption, Sort, Space, Task, TaskDraft,
+    TaskInfo, TaskScope, TaskState, TaskUpdate, TextStyle, UpdateBlocks, UpdateItems, UpdateTasks,
     UploadFile, UploadedFile,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
@@ -49,12 +51,16 @@ fn golden(name: &str, present: &str) -> String {
 
 /// The JSON Schema of a type, of a reply without room for what it does not name.
 fn schema_of<T: JsonSchema>(closed: bool) -> Value {
-    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    let mut schema =
+        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
     let mut waiting = vec![&mut schema];
     while let Some(value) = waiting.pop() {
         match value {
             Value::Object(fields) => {
-                if closed && fields.contains_key("properties") && fields.get("type") == Some(&json!("object")) {
+                if closed
+                    && fields.contains_key("properties")
+                    && fields.get("type") == Some(&json!("object"))
+                {
                     fields.entry("additionalProperties").or_insert(json!(false));
                 }
                 waiting.extend(fields.values_mut());
@@ -69,7 +75,10 @@ fn schema_of<T: JsonSchema>(closed: bool) -> Value {
 
 fn faults<T: JsonSchema>(value: &Value, closed: bool) -> Vec<String> {
     let validator = jsonschema::draft202012::new(&schema_of::<T>(closed)).unwrap();
-    validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+    validator
+        .iter_errors(value)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
 }
 
 /// A space whose days, IDs and instants are the same in every run, and what was asked of it.
@@ -83,13 +92,15 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let clock = Arc::new(FixedClock::at(NOW));
-        let builder = Space::builder().name("Notes").zone("Europe/Lisbon").clock(Arc::clone(&clock));
+        let builder =
+            Space::builder().name("Notes").zone("Europe/Lisbon").clock(Arc::clone(&clock));
         let space = builder.ids(SequentialIds::new(1)).in_memory().unwrap();
         let notes = space.connect().acting_as("Ada");
         Self { space, notes, clock, asked: BTreeSet::new() }
     }
 
-    /// The request in the file `name`: the one that is expected, which reads and writes back as it stands.
+    /// The request in the file `name`: the one that is expected, which reads and writes back as it
+    /// stands.
     fn request<T>(&mut self, name: &str, expected: &T) -> T
     where
         T: FromJson + Serialize + JsonSchema + PartialEq + std::fmt::Debug,
@@ -98,7 +109,10 @@ impl Desk {
         let read: T = self.space.read_json(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(pretty(&read), text, "{name}: written back");
         assert_eq!(&read, expected, "{name}");
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), serde_json::to_value(&read).unwrap());
+        assert_eq!(
+            serde_json::from_str::<Value>(&text).unwrap(),
+            serde_json::to_value(&read).unwrap()
+        );
         self.schema_of_request::<T>(name, &text);
         self.asked.insert(name.to_owned());
         read
@@ -132,12 +146,13 @@ impl Desk {
 }
 
 macro_rules! ask {
-    ($desk:ident, $on:expr, $name:ident($request:expr) -> $reply:ty) => {
+    ($desk:ident, $on:expr, $name:ident($request:expr $(,)?) -> $reply:ty) => {
         ask!($desk, $on, $name as $name($request) -> $reply)
     };
-    ($desk:ident, $on:expr, $method:ident as $name:ident($request:expr) -> $reply:ty) => {{
+    ($desk:ident, $on:expr, $method:ident as $name:ident($request:expr $(,)?) -> $reply:ty) => {{
         let request = $desk.request(stringify!($name), &$request);
-        let reply: $reply = $on.$method(request).unwrap_or_else(|error| panic!("{}: {error}", stringify!($name)));
+        let reply: $reply =
+            $on.$method(request).unwrap_or_else(|error| panic!("{}: {error}", stringify!($name)));
         $desk.reply(stringify!($name), reply)
     }};
 }
@@ -145,14 +160,16 @@ macro_rules! ask {
 fn folders(desk: &mut Desk) -> FolderId {
     let notes = desk.notes.clone();
     let trips = FolderDraft::new("Trips").with_folders([FolderDraft::new("2026")]);
-    let made =
-        ask!(desk, notes, create_folders(CreateFolders::new([trips, FolderDraft::new("Old")])) -> Items<FolderRecord>);
+    let made = ask!(desk, notes, create_folders(CreateFolders::new([trips, FolderDraft::new("Old")])) -> Items<FolderRecord>);
     let (trips, this_year, old) = (made[0].id, made[1].id, made[2].id);
     ask!(desk, notes, move_folders(MoveFolders::new([old], this_year)) -> Items<FolderRecord>);
     ask!(
         desk,
         notes,
-        move_folders as move_folders_to_root(MoveFolders::new([old], FolderDestination::Root)) -> Items<FolderRecord>
+        move_folders
+            as move_folders_to_root(
+                MoveFolders::new([old], FolderDestination::Root),
+            ) -> Items<FolderRecord>
     );
     ask!(desk, notes, delete_folders(DeleteFolders::new([old]).if_empty()) -> Items<FolderId>);
     let shown = notes.folders().unwrap();
@@ -162,18 +179,26 @@ fn folders(desk: &mut Desk) -> FolderId {
 
 fn documents(desk: &mut Desk, trips: FolderId) -> DocumentId {
     let notes = desk.notes.clone();
-    let task =
-        BlockData { list_style: ListStyle::Task, task: Some(TaskInfo::default()), ..BlockData::text("passport") };
+    let task = BlockData {
+        list_style: ListStyle::Task,
+        task: Some(TaskInfo::default()),
+        ..BlockData::text("passport")
+    };
     let lisbon = BlockDraft::new(BlockData::page("Lisbon")).with_content(vec![task.into()]);
-    let drafts = CreateDocuments::new([lisbon, BlockData::page("Porto").into()], Destination::Folder(trips));
+    let drafts =
+        CreateDocuments::new([lisbon, BlockData::page("Porto").into()], Destination::Folder(trips));
     let made = ask!(desk, notes, create_documents(drafts) -> Items<Document>);
     let (lisbon, porto) = (made[0].id(), made[1].id());
     ask!(desk, notes, move_documents(MoveDocuments::new([porto], Destination::Templates)) -> Items<Document>);
     let copy = CreateFromTemplate::new(porto).titled("Porto in May").at(trips);
     let copied = ask!(desk, notes, create_from_template(copy) -> Document);
     ask!(desk, notes, delete_documents(DeleteDocuments::new([copied.id()])) -> Items<DocumentId>);
-    let listed =
-        ListDocuments::new().within(trips).with_metadata().order_by(DocumentOrder::Created).descending().limit(10);
+    let listed = ListDocuments::new()
+        .within(trips)
+        .with_metadata()
+        .order_by(DocumentOrder::Created)
+        .descending()
+        .limit(10);
     ask!(desk, notes, list_documents(listed) -> ItemsPage<Document>);
     let since = ListDocuments::new().modified(DayRange::since(DayRef::Yesterday)).limit(1);
     ask!(desk, notes, list_documents as list_documents_by_day(since) -> ItemsPage<Document>);
@@ -190,15 +215,17 @@ fn blocks(desk: &mut Desk, lisbon: DocumentId) -> BlockId {
         look.style = TextStyle::H2;
     }
     heading.data.color = Some("#0060c0".parse().unwrap());
-    let page = BlockDraft::new(BlockData::page("Socks")).with_content(vec![BlockData::text("wool").into()]);
+    let page = BlockDraft::new(BlockData::page("Socks"))
+        .with_content(vec![BlockData::text("wool").into()]);
     let inserted = InsertBlocks::blocks(vec![heading, page], Position::start_of(lisbon));
     let added = ask!(desk, notes, insert_blocks(inserted) -> Items<leafbase::Block>);
     let (heading, page) = (added[0].id, added[1].id);
     let markdown = "- [ ] train at 22:15\n- [x] map\n\n| day | place |\n|---|---|\n| 1 | Alfama |";
     let text = InsertBlocks::markdown(markdown, Position::after(heading));
     let added = ask!(desk, notes, insert_blocks as insert_markdown(text) -> Items<leafbase::Block>);
-    let patch =
-        BlockPatch::markdown(added[0].id, "night train at 22:15").if_rev(1).with_schedule_date(DayRef::Tomorrow);
+    let patch = BlockPatch::markdown(added[0].id, "night train at 22:15")
+        .if_rev(1)
+        .with_schedule_date(DayRef::Tomorrow);
     ask!(desk, notes, update_blocks(UpdateBlocks::new([patch, BlockPatch::markdown(heading, "To pack").with_color(None)])) -> Items<leafbase::Block>);
     ask!(desk, notes, move_blocks(MoveBlocks::new([added[1].id], Position::end_of(page))) -> Items<BlockId>);
     ask!(desk, notes, delete_blocks(DeleteBlocks::new([added[2].id])) -> Items<BlockId>);
@@ -226,13 +253,19 @@ fn days(desk: &mut Desk, lisbon: DocumentId) {
     ask!(desk, notes, restore_daily_notes(RestoreDailyNotes::new([today])) -> Items<Document>);
     let drafts = [
         TaskDraft::new("call the hotel").due(DayRef::Today),
-        TaskDraft::new("book the tram").at(lisbon).scheduled("2026-03-09".parse::<leafbase::Day>().unwrap()),
+        TaskDraft::new("book the tram")
+            .at(lisbon)
+            .scheduled("2026-03-09".parse::<leafbase::Day>().unwrap()),
     ];
     let added = ask!(desk, notes, add_tasks(AddTasks::new(drafts)) -> Items<Task>);
     let update = TaskUpdate::of(added[0].id).with_state(TaskState::Done).moved_to(lisbon);
     ask!(desk, notes, update_tasks(UpdateTasks::new([update])) -> Items<Task>);
     ask!(desk, notes, tasks(ListTasks::new(TaskScope::Logbook).limit(10)) -> ItemsPage<Task>);
-    ask!(desk, notes, tasks as tasks_of_document(ListTasks::new(TaskScope::Document(lisbon))) -> ItemsPage<Task>);
+    ask!(
+        desk,
+        notes,
+        tasks as tasks_of_document(ListTasks::new(TaskScope::Document(lisbon))) -> ItemsPage<Task>
+    );
     ask!(desk, notes, delete_tasks(DeleteTasks::new([added[1].id])) -> Items<BlockId>);
 }
 
@@ -248,24 +281,34 @@ fn collections(desk: &mut Desk, lisbon: DocumentId, page: BlockId) {
         PropertyDraft::new("Day", PropertyKind::Date),
         PropertyDraft::new("City", Relation::to(cities).with_inverse("visits").single().into()),
     ];
-    let visits =
-        notes.create_collection(CreateCollection::new(SchemaDraft::new("Visits", columns), Position::end_of(page)));
+    let visits = notes.create_collection(CreateCollection::new(
+        SchemaDraft::new("Visits", columns),
+        Position::end_of(page),
+    ));
     let visits = visits.unwrap().id;
     let city = ask!(desk, notes, add_items(AddItems::new(cities, [ItemDraft::new("Lisbon").with("country", "Portugal")])) -> Items<Item>)[0].id;
-    let castle =
-        ItemDraft::new("Castle").with("day", "2026-05-01").with("city", vec![city.to_string()]).with("state", "open");
+    let castle = ItemDraft::new("Castle")
+        .with("day", "2026-05-01")
+        .with("city", vec![city.to_string()])
+        .with("state", "open");
     let castle = castle.with_content([BlockData::text("opens at 9").into()]);
-    let drafts =
-        AddItems::new(visits, [castle, ItemDraft::new("Tram").with("state", "maybe")]).allowing_new_select_options();
+    let drafts = AddItems::new(visits, [castle, ItemDraft::new("Tram").with("state", "maybe")])
+        .allowing_new_select_options();
     let added = ask!(desk, notes, add_items as add_items_with_new_options(drafts) -> Items<Item>);
-    let update = ItemUpdate::of(added[1].id).with_title("Tram 28").with("state", "done").with("day", ());
+    let update =
+        ItemUpdate::of(added[1].id).with_title("Tram 28").with("state", "done").with("day", ());
     ask!(desk, notes, update_items(UpdateItems::new(visits, [update])) -> Items<Item>);
     ask!(desk, notes, items(GetItems::of(visits).depth(0).limit(1)) -> ItemsPage<Item>);
-    let filter =
-        Filter::on("day", Operator::After, "2026-04-01")
-            .or(Filter::on("state", Operator::AnyOf, vec!["done"]).negated());
-    let query =
-        QueryItems::of(visits).filtered(filter).sorted(Sort::descending("day")).sorted(Sort::ascending("title"));
+    let filter = Filter::on("day", Operator::After, "2026-04-01").or(Filter::on(
+        "state",
+        Operator::AnyOf,
+        vec!["done"],
+    )
+    .negated());
+    let query = QueryItems::of(visits)
+        .filtered(filter)
+        .sorted(Sort::descending("day"))
+        .sorted(Sort::ascending("title"));
     ask!(desk, notes, query_items(query) -> ItemsPage<Item>);
     ask!(desk, notes, count_items(CountItems::of(visits).grouped_by("state")) -> ItemCounts);
     ask!(desk, notes, collection_schema(GetSchema::new(visits, SchemaFormat::Schema)) -> SchemaReply);
@@ -273,7 +316,9 @@ fn collections(desk: &mut Desk, lisbon: DocumentId, page: BlockId) {
         desk,
         notes,
         collection_schema
-            as collection_json_schema(GetSchema::new(visits, SchemaFormat::JsonSchemaItems)) -> SchemaReply
+            as collection_json_schema(
+                GetSchema::new(visits, SchemaFormat::JsonSchemaItems),
+            ) -> SchemaReply
     );
     let mut kept = SchemaDraft::from(notes.schema(cities).unwrap());
     kept.properties.push(PropertyDraft::new("Since", PropertyKind::Number));
@@ -289,7 +334,8 @@ fn searches(desk: &mut Desk, lisbon: DocumentId, trips: FolderId) {
     filtered.filter.folders = Some(vec![trips.into()]);
     filtered.metadata = true;
     ask!(desk, notes, search as search_folder(filtered) -> Items<SearchMatch>);
-    let patterns = SearchBlocks::new(lisbon, r"\d\d:\d\d").or("wool").case_sensitive().context(1, 0).limit(1);
+    let patterns =
+        SearchBlocks::new(lisbon, r"\d\d:\d\d").or("wool").case_sensitive().context(1, 0).limit(1);
     ask!(desk, notes, search_blocks(patterns) -> ItemsPage<BlockMatch>);
 }
 
@@ -339,7 +385,8 @@ fn read(path: &str) -> String {
 /// The names that stand in backticks, those within `Items<Block>`, too.
 fn in_backticks(text: &str) -> BTreeSet<&str> {
     let code = text.split('`').skip(1).step_by(2);
-    code.flat_map(|code| code.split(|letter: char| !letter.is_alphanumeric() && letter != '_')).collect()
+    code.flat_map(|code| code.split(|letter: char| !letter.is_alphanumeric() && letter != '_'))
+        .collect()
 }
 
 /// The names of `of` that the table does not have.
@@ -358,16 +405,24 @@ fn request_types(model: &str) -> Vec<&str> {
 #[test]
 fn every_operation_says_what_its_files_say() {
     let asked = all();
-    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let on_disk: BTreeSet<String> = files.filter_map(|name| Some(name.split('.').next()?.to_owned())).collect();
+    let files = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let on_disk: BTreeSet<String> =
+        files.filter_map(|name| Some(name.split('.').next()?.to_owned())).collect();
     assert_eq!(asked, on_disk, "files that no operation reads, or the other way round");
     let table = read("crates/engine/guide/operations.md");
-    assert_eq!(missing(asked.iter().map(String::as_str), &table), [""; 0], "golden files that the table lacks");
+    assert_eq!(
+        missing(asked.iter().map(String::as_str), &table),
+        [""; 0],
+        "golden files that the table lacks"
+    );
 }
 
 #[test]
 fn the_table_of_operations_names_every_type_of_request() {
-    let (table, model) = (read("crates/engine/guide/operations.md"), read("crates/model/src/lib.rs"));
+    let (table, model) =
+        (read("crates/engine/guide/operations.md"), read("crates/model/src/lib.rs"));
     let types = request_types(&model);
     assert!(types.len() > 50, "the types are found");
     assert_eq!(missing(types, &table), [""; 0]);

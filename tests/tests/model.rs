@@ -1,5 +1,5 @@
-//! Random sequences of requests on the engine, on disk and reopened on the way, beside the naive model: equal replies, equal
-//! errors, equal dumps, and every law of the store.
+//! Random sequences of requests on the engine, on disk and reopened on the way, beside the naive
+//! model: equal replies, equal errors, equal dumps, and every law of the store.
 
 use std::sync::Mutex;
 

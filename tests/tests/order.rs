@@ -1,11 +1,12 @@
-//! What is shown by its ID keeps the order of the request that made it, whatever IDs the host gives out within a millisecond.
+//! What is shown by its ID keeps the order of the request that made it, whatever IDs the host gives
+//! out within a millisecond.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    AddComments, AddItems, CommentDraft, CreateCollection, IdSource, ItemDraft, PropertyDraft, Relation, SchemaDraft,
-    Space, Timestamp,
+    AddComments, AddItems, CommentDraft, CreateCollection, IdSource, ItemDraft, PropertyDraft,
+    Relation, SchemaDraft, Space, Timestamp,
 };
 
 /// IDs that count down.

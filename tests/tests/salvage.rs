@@ -28,7 +28,9 @@ type Answers = Vec<(Question, Result<String, ErrorKind>)>;
 
 fn answers(space: &Space, questions: &[Question]) -> Answers {
     let notes = space.connect();
-    let ask = |question: &Question| (question.clone(), reading::ask(&notes, question).map_err(|error| error.kind()));
+    let ask = |question: &Question| {
+        (question.clone(), reading::ask(&notes, question).map_err(|error| error.kind()))
+    };
     questions.iter().map(ask).collect()
 }
 
@@ -73,9 +75,11 @@ impl Bench {
         assert!(!rows.is_empty());
         store
             .write(WriteOptions::default(), &mut |write| {
-                rows.iter().enumerate().try_for_each(|(number, (key, value))| match harm(number, value) {
-                    Some(other) => write.put(key, &other),
-                    None => write.delete(key),
+                rows.iter().enumerate().try_for_each(|(number, (key, value))| {
+                    match harm(number, value) {
+                        Some(other) => write.put(key, &other),
+                        None => write.delete(key),
+                    }
                 })
             })
             .unwrap();
@@ -129,7 +133,9 @@ fn each_kind_of_record_is_lost_and_listed() {
     ];
     for (name, begin, which, lost) in cases {
         let bench = bench();
-        bench.harm(begin, |number, value| Some(if which(number) { flipped(value) } else { value.to_vec() }));
+        bench.harm(begin, |number, value| {
+            Some(if which(number) { flipped(value) } else { value.to_vec() })
+        });
         let report = bench.salvage();
         let mut told: Vec<LossKind> = report.lost.keys().copied().collect();
         let mut lost = lost.to_vec();
@@ -140,7 +146,8 @@ fn each_kind_of_record_is_lost_and_listed() {
         lost.sort();
         assert_eq!(told, lost, "{name}: {:#?}", report.losses);
         assert_eq!(report.losses.len() as u64 + report.unlisted, report.lost.values().sum::<u64>());
-        // The same of rows that are gone: what nothing else tells of is not noticed, but what is made is whole.
+        // The same of rows that are gone: what nothing else tells of is not noticed, but what is
+        // made is whole.
         let bench = self::bench();
         bench.harm(begin, |number, value| (!which(number)).then(|| value.to_vec()));
         bench.salvage();
@@ -149,7 +156,8 @@ fn each_kind_of_record_is_lost_and_listed() {
 
 #[test]
 fn two_kinds_of_record_are_gone_at_once() {
-    let kinds: [&[u8]; 9] = [&[0x10], &[0x11], &[0x20], &[0x21], &[0x30], &[0x60], &[0x61], &[0x70], &[0x80]];
+    let kinds: [&[u8]; 9] =
+        [&[0x10], &[0x11], &[0x20], &[0x21], &[0x30], &[0x60], &[0x61], &[0x70], &[0x80]];
     for (at, one) in kinds.iter().enumerate() {
         for other in &kinds[at + 1..] {
             let bench = bench();
@@ -186,9 +194,11 @@ fn pages_that_are_gone_leave_the_others() {
             Ok(_) => {
                 let space = rich::builder().open(&bench.to).unwrap();
                 assert!(space.check().unwrap().is_clean(), "page {page}");
-                let questions: Vec<_> = before.iter().map(|(question, _)| question.clone()).collect();
+                let questions: Vec<_> =
+                    before.iter().map(|(question, _)| question.clone()).collect();
                 let after = answers(&space, &questions);
-                let same = after.iter().zip(&before).filter(|(after, before)| after == before).count();
+                let same =
+                    after.iter().zip(&before).filter(|(after, before)| after == before).count();
                 assert!(same > 0, "page {page}");
                 salvaged += 1;
                 fs::remove_dir_all(&bench.to).unwrap();
@@ -237,7 +247,11 @@ fn killed() -> Bench {
     (0..6).for_each(|number| drop(notes.create_document(&format!("last {number}")).unwrap()));
     let killed = bench.from.with_file_name("killed");
     fs::create_dir(&killed).unwrap();
-    for entry in fs::read_dir(&bench.from).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+    for entry in fs::read_dir(&bench.from)
+        .unwrap()
+        .map(Result::unwrap)
+        .filter(|entry| entry.path().is_file())
+    {
         fs::copy(entry.path(), killed.join(entry.file_name())).unwrap();
     }
     space.close().unwrap();
@@ -259,7 +273,10 @@ fn what_stands_in_the_journal_is_saved() {
     assert!(fs::metadata(bench.from.join(directory::JOURNAL_FILE)).unwrap().len() > 0);
     let report = bench.salvage();
     assert!(report.is_whole(), "{report:#?}");
-    assert_eq!(last_documents(&bench.to), ["last 0", "last 1", "last 2", "last 3", "last 4", "last 5"]);
+    assert_eq!(
+        last_documents(&bench.to),
+        ["last 0", "last 1", "last 2", "last 3", "last 4", "last 5"]
+    );
     assert_eq!(last_documents(&bench.from).len(), 6, "and it opens as well");
     assert!(!bench.from.join(directory::JOURNAL_FILE).exists(), "a space that was closed has none");
 }
@@ -272,7 +289,10 @@ fn a_damaged_journal_is_named_and_the_rest_of_it_saved() {
     bytes[40] ^= 1;
     fs::write(&journal, bytes).unwrap();
     let refused = Space::open(&bench.from).unwrap_err();
-    assert_eq!((refused.kind(), refused.message()), (ErrorKind::Corrupted, "damaged: record 1 of the journal"));
+    assert_eq!(
+        (refused.kind(), refused.message()),
+        (ErrorKind::Corrupted, "damaged: record 1 of the journal")
+    );
     let report = bench.salvage();
     assert_eq!(report.lost.get(&LossKind::Journal), Some(&1), "{report:#?}");
     assert_eq!(report.losses[0].record, "records 1 to 1 of the journal");

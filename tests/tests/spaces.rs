@@ -1,4 +1,5 @@
-//! Spaces: making, opening, every reason why one does not open, closing, copying, verifying; and the feed of changes.
+//! Spaces: making, opening, every reason why one does not open, closing, copying, verifying; and
+//! the feed of changes.
 
 use std::fs;
 use std::ops::ControlFlow;
@@ -6,8 +7,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use leafbase::{
-    BlockData, BlockDraft, Clock, Destination, Durability, ErrorKind, Fetch, MoveBlocks, Position, Progress, Space,
-    Timestamp, UpdateBlocks,
+    BlockData, BlockDraft, Clock, Destination, Durability, ErrorKind, Fetch, MoveBlocks, Position,
+    Progress, Space, Timestamp, UpdateBlocks,
 };
 
 fn notes_in(path: &Path) -> Space {
@@ -31,7 +32,9 @@ fn bytes_of(path: &Path) -> Vec<(String, Vec<u8>)> {
 
 fn dump(space: &Space) -> String {
     let notes = space.connect();
-    let fetch = |document: leafbase::Document| notes.fetch(Fetch::new(document.id()).with_metadata()).unwrap();
+    let fetch = |document: leafbase::Document| {
+        notes.fetch(Fetch::new(document.id()).with_metadata()).unwrap()
+    };
     let documents: Vec<_> = notes.documents().unwrap().into_iter().map(fetch).collect();
     serde_json::to_string_pretty(&documents).unwrap()
 }
@@ -45,7 +48,10 @@ fn a_space_is_there_again_after_it_was_closed() {
     let other = space.clone();
     space.close().unwrap();
     let error = other.connect().documents().unwrap_err();
-    assert_eq!((error.kind(), error.code(), error.is_retryable()), (ErrorKind::Closed, "STORAGE", false));
+    assert_eq!(
+        (error.kind(), error.code(), error.is_retryable()),
+        (ErrorKind::Closed, "STORAGE", false)
+    );
     let space = Space::open(&path).unwrap();
     assert_eq!(dump(&space), before);
     assert_eq!(space.meta().unwrap().name, "notes");
@@ -64,9 +70,21 @@ fn each_reason_not_to_open_is_a_kind_of_its_own_and_leaves_the_files_alone() {
             },
             ErrorKind::NotASpace,
         ),
-        ("another directory", |path| fs::remove_file(path.join("space.redb")).unwrap(), ErrorKind::NotASpace),
-        ("another file", |path| fs::write(path.join("space.redb"), "# not a store").unwrap(), ErrorKind::NotASpace),
-        ("an empty file", |path| fs::write(path.join("space.redb"), "").unwrap(), ErrorKind::NotASpace),
+        (
+            "another directory",
+            |path| fs::remove_file(path.join("space.redb")).unwrap(),
+            ErrorKind::NotASpace,
+        ),
+        (
+            "another file",
+            |path| fs::write(path.join("space.redb"), "# not a store").unwrap(),
+            ErrorKind::NotASpace,
+        ),
+        (
+            "an empty file",
+            |path| fs::write(path.join("space.redb"), "").unwrap(),
+            ErrorKind::NotASpace,
+        ),
         ("cut short", |path| truncate(path, 70_000), ErrorKind::Corrupted),
         ("a later engine", |path| patch(path, &[64, 192], 200), ErrorKind::NewerFormat),
     ];
@@ -78,12 +96,20 @@ fn each_reason_not_to_open_is_a_kind_of_its_own_and_leaves_the_files_alone() {
         let before = path.is_dir().then(|| bytes_of(&path));
         let error = Space::open(&path).unwrap_err();
         assert_eq!(error.kind(), expected, "{name}: {error}");
-        assert!(before.is_none_or(|before| before == bytes_of(&path)), "{name}: the files have changed");
+        assert!(
+            before.is_none_or(|before| before == bytes_of(&path)),
+            "{name}: the files have changed"
+        );
     }
 }
 
 fn truncate(path: &Path, length: u64) {
-    fs::OpenOptions::new().write(true).open(path.join("space.redb")).unwrap().set_len(length).unwrap();
+    fs::OpenOptions::new()
+        .write(true)
+        .open(path.join("space.redb"))
+        .unwrap()
+        .set_len(length)
+        .unwrap();
 }
 
 fn patch(path: &Path, places: &[usize], value: u8) {
@@ -101,7 +127,10 @@ fn a_space_is_open_once() {
     let path = directory.path().join("notes");
     let space = notes_in(&path);
     let error = Space::open(&path).unwrap_err();
-    assert_eq!((error.kind(), error.code(), error.is_retryable()), (ErrorKind::AlreadyOpen, "STORAGE", true));
+    assert_eq!(
+        (error.kind(), error.code(), error.is_retryable()),
+        (ErrorKind::AlreadyOpen, "STORAGE", true)
+    );
     space.close().unwrap();
     Space::open(&path).unwrap();
 }
@@ -111,9 +140,11 @@ fn a_space_is_not_made_where_something_is() {
     let directory = tempfile::tempdir().unwrap();
     let error = Space::create(directory.path()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Validation);
-    let error = Space::builder().zone("Middle/Earth").create(directory.path().join("new")).unwrap_err();
+    let error =
+        Space::builder().zone("Middle/Earth").create(directory.path().join("new")).unwrap_err();
     assert_eq!((error.kind(), error.path()), (ErrorKind::Validation, "zone"));
-    let error = Space::builder().name("n".repeat(1_001)).create(directory.path().join("new")).unwrap_err();
+    let error =
+        Space::builder().name("n".repeat(1_001)).create(directory.path().join("new")).unwrap_err();
     assert_eq!((error.kind(), error.path()), (ErrorKind::LimitExceeded, "name"));
     assert!(!directory.path().join("new").exists());
     let error = Space::create(directory.path().join("no/such/parent")).unwrap_err();
@@ -152,7 +183,10 @@ fn a_copy_made_while_others_write_is_one_state() {
     let copy = Space::open(&copy).unwrap();
     assert!(copy.check().unwrap().is_clean());
     let lines = |space: &Space| space.connect().content_markdown(document).unwrap();
-    assert!(lines(&space).starts_with(lines(&copy).trim_end()), "the copy is a beginning of what was written");
+    assert!(
+        lines(&space).starts_with(lines(&copy).trim_end()),
+        "the copy is a beginning of what was written"
+    );
     assert_eq!(copy.meta().unwrap(), space.meta().unwrap());
 }
 
@@ -164,7 +198,10 @@ fn a_copy_and_a_check_can_be_broken_off() {
     let error = space.backup_with(&copy, &mut |_| ControlFlow::Break(())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Canceled);
     assert!(!copy.exists());
-    assert_eq!(space.check_with(&mut |_| ControlFlow::Break(())).unwrap_err().kind(), ErrorKind::Canceled);
+    assert_eq!(
+        space.check_with(&mut |_| ControlFlow::Break(())).unwrap_err().kind(),
+        ErrorKind::Canceled
+    );
 }
 
 type Tell<'t> = &'t mut dyn FnMut(Progress) -> ControlFlow<()>;
@@ -184,7 +221,10 @@ fn a_copy_and_a_check_tell_how_far_they_are() {
         });
         last
     };
-    assert_eq!(last_told(&|tell| space.backup_with(directory.path().join("copy"), tell).unwrap()), Some(rows));
+    assert_eq!(
+        last_told(&|tell| space.backup_with(directory.path().join("copy"), tell).unwrap()),
+        Some(rows)
+    );
     assert_eq!(last_told(&|tell| assert!(space.check_with(tell).unwrap().is_clean())), Some(rows));
 }
 
@@ -229,9 +269,13 @@ fn blocks_say_who_and_when() {
     let document = ada.create_document("Trip").unwrap().id();
     let socks = ada.insert_markdown("socks", document).unwrap().0[0].id;
     ben.update_markdown(socks, "wool socks").unwrap();
-    let fetched = serde_json::to_value(ada.fetch(Fetch::new(socks).with_metadata()).unwrap()).unwrap();
+    let fetched =
+        serde_json::to_value(ada.fetch(Fetch::new(socks).with_metadata()).unwrap()).unwrap();
     let metadata = &fetched["metadata"];
-    assert_eq!((&metadata["createdBy"], &metadata["lastModifiedBy"]), (&"Ada".into(), &"Ben".into()));
+    assert_eq!(
+        (&metadata["createdBy"], &metadata["lastModifiedBy"]),
+        (&"Ada".into(), &"Ben".into())
+    );
     assert!(metadata["createdAt"].as_str() < metadata["lastModifiedAt"].as_str());
     assert_eq!(fetched["rev"], 2);
     let listed = ada.document(document).unwrap().record;
@@ -244,7 +288,10 @@ fn the_feed_tells_every_write_and_what_undoes_it() {
     let space = Space::in_memory().unwrap();
     let notes = space.connect();
     let empty = dump(&space);
-    let trip = notes.create_document_of(BlockDraft::new(BlockData::page("Trip")), Destination::Unsorted).unwrap().id();
+    let trip = notes
+        .create_document_of(BlockDraft::new(BlockData::page("Trip")), Destination::Unsorted)
+        .unwrap()
+        .id();
     let added = notes.insert_markdown("a\n\nb\n\nc", trip).unwrap().0;
     let position = Position::end_of(added[0].id);
     notes.move_blocks(MoveBlocks { block_ids: vec![added[2].id, added[1].id], position }).unwrap();

@@ -1,5 +1,6 @@
-//! What the crates are built on: no unsafe code of our own, crates from one registry, and the two that write files held to a minor version.
-//! Licences and advisories are checked by `cargo deny check`, as `deny.toml` says.
+//! What the crates are built on: no unsafe code of our own, crates from one registry, and the two
+//! that write files held to a minor version. Licences and advisories are checked by `cargo deny
+//! check`, as `deny.toml` says.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +10,15 @@ fn root() -> PathBuf {
 }
 
 fn read(path: impl AsRef<Path>) -> String {
-    fs::read_to_string(root().join(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
+    fs::read_to_string(root().join(&path))
+        .unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
 }
 
 fn manifests() -> Vec<(String, String)> {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
-    let crates =
-        crates.filter(|path| path.is_dir()).map(|path| format!("crates/{}", path.file_name().unwrap().display()));
+    let crates = crates
+        .filter(|path| path.is_dir())
+        .map(|path| format!("crates/{}", path.file_name().unwrap().display()));
     let all = crates.chain(["tests", "benches"].map(str::to_owned));
     all.map(|member| (member.clone(), read(format!("{member}/Cargo.toml")))).collect()
 }
@@ -23,8 +26,9 @@ fn manifests() -> Vec<(String, String)> {
 /// Whether the compiler refuses unsafe code in a package with this manifest.
 fn forbids_unsafe(manifest: &str, workspace: &str) -> bool {
     let has = |text: &str, section: &str, line: &str| {
-        text.split("\n[")
-            .any(|part| part.trim_start_matches('[').starts_with(section) && part.lines().any(|at| at == line))
+        text.split("\n[").any(|part| {
+            part.trim_start_matches('[').starts_with(section) && part.lines().any(|at| at == line)
+        })
     };
     let of_workspace = has(workspace, "workspace.lints.rust]", "unsafe_code = \"forbid\"");
     has(manifest, "lints.rust]", "unsafe_code = \"forbid\"")
@@ -40,7 +44,10 @@ fn no_crate_of_ours_has_unsafe_code() {
         assert!(forbids_unsafe(&manifest, &workspace), "{member}");
     }
     assert!(!forbids_unsafe("[package]\nname = \"a\"\n\n[lints]\nworkspace = false\n", &workspace));
-    assert!(!forbids_unsafe("\n[lints]\nworkspace = true\n", "[workspace.lints.rust]\nunsafe_code = \"deny\"\n"));
+    assert!(!forbids_unsafe(
+        "\n[lints]\nworkspace = true\n",
+        "[workspace.lints.rust]\nunsafe_code = \"deny\"\n"
+    ));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Several threads on one space: nobody waits for a writer, and nobody who reads slowly makes the file grow.
+//! Several threads on one space: nobody waits for a writer, and nobody who reads slowly makes the
+//! file grow.
 
 use std::io::{self, Read as _};
 use std::sync::{Arc, Mutex, mpsc};
@@ -6,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use leafbase::{
-    Connection, DocumentId, Fetch, ListDocuments, ListTasks, Position, Result, SearchIndexing, Space, TaskScope,
-    UploadFile,
+    Connection, DocumentId, Fetch, ListDocuments, ListTasks, Position, Result, SearchIndexing,
+    Space, TaskScope, UploadFile,
 };
 use leafbase_store::directory;
 use leafbase_store::kv::{MemoryStore, OpenOptions, Snapshot, Store, Transaction, WriteOptions};
@@ -29,7 +30,11 @@ impl<S: Store> Store for Held<S> {
         self.store.snapshot()
     }
 
-    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
         self.store.write(options, &mut |transaction| {
             f(transaction)?;
             if let Some((is_made, may_go)) = self.next.lock().unwrap().take() {
@@ -75,7 +80,10 @@ fn read_all(notes: &Connection, document: DocumentId) -> Vec<String> {
 
 fn readers_go_on(store: impl Store) {
     let held = Arc::new(Held { store, next: Mutex::default() });
-    let space = Space::builder().search_indexing(SearchIndexing::OnDemand).over(held.clone(), true).unwrap();
+    let space = Space::builder()
+        .search_indexing(SearchIndexing::OnDemand)
+        .over(held.clone(), true)
+        .unwrap();
     let notes = space.connect();
     let document = notes.create_document("Lamp").unwrap().id();
     notes.insert_markdown("- [x] done", document).unwrap();
@@ -103,11 +111,14 @@ fn readers_go_on_while_a_write_is_held_open() {
     readers_go_on(MemoryStore::new());
 }
 
-/// How many documents a check finds that begins while the second one is made and not yet committed; `go` is called once it has begun, and lets the
-/// write end.
+/// How many documents a check finds that begins while the second one is made and not yet committed;
+/// `go` is called once it has begun, and lets the write end.
 fn checked_during_a_write(store: impl Store, check: impl FnOnce(&Space, &dyn Fn()) -> u64) -> u64 {
     let held = Arc::new(Held { store, next: Mutex::default() });
-    let space = Space::builder().search_indexing(SearchIndexing::OnDemand).over(held.clone(), true).unwrap();
+    let space = Space::builder()
+        .search_indexing(SearchIndexing::OnDemand)
+        .over(held.clone(), true)
+        .unwrap();
     let notes = space.connect();
     notes.create_document("Lamp").unwrap();
     let ((is_made, made), (may_go, going)) = (mpsc::channel(), mpsc::channel());
@@ -121,8 +132,8 @@ fn checked_during_a_write(store: impl Store, check: impl FnOnce(&Space, &dyn Fn(
     })
 }
 
-/// The write ends only after the check has begun, and is in what the check finds. A space in memory has no file to be verified, so that the check of
-/// one does not wait: what it finds is told apart.
+/// The write ends only after the check has begun, and is in what the check finds. A space in memory
+/// has no file to be verified, so that the check of one does not wait: what it finds is told apart.
 #[test]
 fn a_check_waits_for_the_write_that_runs() {
     let place = tempfile::tempdir().unwrap();
@@ -183,7 +194,8 @@ fn others_read_and_write_while_a_file_comes_in() {
     let request = UploadFile::new(Position::end_of(document)).named("map.bin");
     notes.upload_file(request, Slow(beside, 100_000)).unwrap();
     assert!(others > 1, "the file came in parts");
-    let lines = notes.content_markdown(document).unwrap().lines().filter(|line| *line == "a line").count();
+    let lines =
+        notes.content_markdown(document).unwrap().lines().filter(|line| *line == "a line").count();
     assert_eq!(lines, others);
     assert!(space.check().unwrap().is_clean());
 }
@@ -205,12 +217,18 @@ fn grown(slowly: Slowly) -> u64 {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("space");
     let store = Arc::new(directory::create(&path, &OpenOptions::new()).unwrap());
-    let space = Space::builder().search_indexing(SearchIndexing::OnDemand).over(store.clone(), true).unwrap();
+    let space = Space::builder()
+        .search_indexing(SearchIndexing::OnDemand)
+        .over(store.clone(), true)
+        .unwrap();
     let notes = space.connect();
     let titles = (0..60).map(|number| format!("Lamp {number}"));
-    let documents: Vec<_> = titles.map(|title| notes.create_document(&title).unwrap().id()).collect();
+    let documents: Vec<_> =
+        titles.map(|title| notes.create_document(&title).unwrap().id()).collect();
     let block = notes.insert_markdown("words", documents[0]).unwrap()[0].id;
-    let file = notes.upload_file(UploadFile::new(documents[0]).named("map.bin"), Slow(|| {}, 400_000)).unwrap();
+    let file = notes
+        .upload_file(UploadFile::new(documents[0]).named("map.bin"), Slow(|| {}, 400_000))
+        .unwrap();
     let scoped = space.scope(documents).connect();
     let (mut changes, mut told) = (notes.changes_since(0), scoped.changes_since(0));
     let mut bytes = notes.open_file(file.asset_url.id()).unwrap();
@@ -219,7 +237,9 @@ fn grown(slowly: Slowly) -> u64 {
     let kept = (slowly == Slowly::Snapshot).then(|| store.snapshot().unwrap());
     for turn in 0..300 {
         match slowly {
-            Slowly::Pages => list.paging.cursor = notes.list_documents(list.clone()).unwrap().next_cursor,
+            Slowly::Pages => {
+                list.paging.cursor = notes.list_documents(list.clone()).unwrap().next_cursor
+            }
             Slowly::Changes => assert!(changes.next().is_some_and(|change| change.is_ok())),
             Slowly::ScopedChanges => assert!(told.next().is_none_or(|change| change.is_ok())),
             Slowly::File => bytes.read_exact(&mut [0; 1_000]).unwrap(),

@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use leafbase::{
-    AdaptationKind, Block, BlockData, BlockDraft, BlockKind, CodeLanguage, Connection, Destination, ErrorKind,
-    ExportOptions, Fetch, FolderId, ImportOptions, ImportReport, MemorySource, Position, Progress, Space,
+    AdaptationKind, Block, BlockData, BlockDraft, BlockKind, CodeLanguage, Connection, Destination,
+    ErrorKind, ExportOptions, Fetch, FolderId, ImportOptions, ImportReport, MemorySource, Position,
+    Progress, Space,
 };
 
 #[path = "transfer/files.rs"]
@@ -22,7 +23,8 @@ fn on(_: Progress) -> ControlFlow<()> {
 /// A space in memory with these files in it.
 fn imported<const N: usize>(files: [(&str, &str); N]) -> (Connection, ImportReport) {
     let notes = Space::in_memory().expect("a space").connect();
-    let report = notes.import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on);
+    let report =
+        notes.import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on);
     (notes, report.expect("imported"))
 }
 
@@ -90,7 +92,8 @@ fn assert_same(one: &Files, other: &Files) {
     let differing: Vec<_> = one.keys().filter(|path| one[*path] != other[*path]).collect();
     if let Some(path) = differing.first() {
         let (one, other) = (file(one, path), file(other, path));
-        let lines = one.lines().zip(other.lines()).enumerate().find(|(_, (one, other))| one != other);
+        let lines =
+            one.lines().zip(other.lines()).enumerate().find(|(_, (one, other))| one != other);
         panic!("{} files differ: {differing:?}\nthe first in {lines:?}", differing.len());
     }
 }
@@ -101,7 +104,10 @@ fn kinds(report: &ImportReport) -> Vec<(AdaptationKind, Option<usize>)> {
 
 fn blocks(notes: &Connection, title: &str) -> Vec<Block> {
     let documents = notes.documents().expect("documents").0;
-    let document = documents.iter().find(|document| document.title == title).expect("a document of this title");
+    let document = documents
+        .iter()
+        .find(|document| document.title == title)
+        .expect("a document of this title");
     notes.fetch(Fetch::new(document.id())).expect("blocks").children().to_vec()
 }
 
@@ -117,9 +123,15 @@ fn the_sample_notes_come_out_and_in_unchanged() {
     assert_eq!(files.len(), 17);
     let text = |path: &str| file(&files, path);
     assert!(text("Start here.md").contains("[Trip to Lisbon](Lisbon/Trip%20to%20Lisbon.md)"));
-    assert!(text("Start here.md").contains("[feeding the starter](Kitchen/Sourdough%20starter.md#feeding)"));
+    assert!(
+        text("Start here.md")
+            .contains("[feeding the starter](Kitchen/Sourdough%20starter.md#feeding)")
+    );
     assert!(text("Start here.md").contains("[[Porto]]"));
-    assert!(text("Lisbon/Trip to Lisbon.md").starts_with("---\ntags: [travel, spring]\nwith: Ana\n---\n\n# Trip"));
+    assert!(
+        text("Lisbon/Trip to Lisbon.md")
+            .starts_with("---\ntags: [travel, spring]\nwith: Ana\n---\n\n# Trip")
+    );
     assert!(text("Lisbon/Day plan.md").contains("[the tram](Tram%2028.md)"));
     assert!(text("Kitchen/豆腐汤.md").contains("[水的分量](Measures.md#water)"));
 }
@@ -142,7 +154,8 @@ fn every_kind_of_link_leads_to_its_block() {
         let documents = notes.documents().expect("documents").0;
         documents.iter().find(|document| document.title == title).expect("a document").id()
     };
-    let (to_id, part_one, part_two, named, own) = (document("To"), to[0].id, to[1].id, to[2].id, from[1].id);
+    let (to_id, part_one, part_two, named, own) =
+        (document("To"), to[0].id, to[1].id, to[2].id, from[1].id);
     assert_eq!(
         from[0].data.markdown,
         format!(
@@ -173,7 +186,10 @@ fn every_kind_of_link_leads_to_its_block() {
 #[test]
 fn links_alone_in_a_paragraph_and_in_tables_are_links_too() {
     let (files, report) = round([
-        ("A.md", "[[B]]\n\n[to b](B.md)\n\n| x | y |\n| --- | --- |\n| [[B\\|alias]] | [[B]] |\n\n- [[B]]\n"),
+        (
+            "A.md",
+            "[[B]]\n\n[to b](B.md)\n\n| x | y |\n| --- | --- |\n| [[B\\|alias]] | [[B]] |\n\n- [[B]]\n",
+        ),
         ("B.md", "b\n"),
     ]);
     assert_eq!((kinds(&report), report.links), (vec![], 5));
@@ -192,10 +208,16 @@ fn links_alone_in_a_paragraph_and_in_tables_are_links_too() {
 #[test]
 fn wiki_links_within_other_links_and_in_comments_stay() {
     let (files, report) = round([
-        ("A.md", "a [words]([[B]]), [see [[B]] here](https://x.example), <!-- [[B]] --> and [[B]]: said\n\n[[B]]: B\n"),
+        (
+            "A.md",
+            "a [words]([[B]]), [see [[B]] here](https://x.example), <!-- [[B]] --> and [[B]]: said\n\n[[B]]: B\n",
+        ),
         ("B.md", "b\n"),
     ]);
-    assert_eq!((kinds(&report), report.links), (vec![(AdaptationKind::UnresolvedLink, Some(1))], 3));
+    assert_eq!(
+        (kinds(&report), report.links),
+        (vec![(AdaptationKind::UnresolvedLink, Some(1))], 3)
+    );
     assert_eq!(
         file(&files, "A.md"),
         "a [words](B.md), [see [[B]] here](https://x.example), <!-- [[B]] --> and [B](B.md): said\n\n[B](B.md): B\n"
@@ -211,9 +233,16 @@ fn built_in_locations_are_written_as_directories() {
     notes.create_document_of(template, Destination::Templates).expect("made");
     notes.create_folder("templates", None).expect("made");
     let directory = tempfile::tempdir().expect("a directory");
-    let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+    let report =
+        notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
     let files = files_below(directory.path());
-    let expected = ["daily notes/", "daily notes/2026-02-03.md", "templates 2/", "templates 2/Letter.md", "templates/"];
+    let expected = [
+        "daily notes/",
+        "daily notes/2026-02-03.md",
+        "templates 2/",
+        "templates 2/Letter.md",
+        "templates/",
+    ];
     assert_eq!(files.keys().collect::<Vec<_>>(), expected);
     let kinds: Vec<_> = report.adaptations.iter().map(|adaptation| adaptation.kind).collect();
     assert_eq!(kinds, [AdaptationKind::Location], "daily notes come back as such");
@@ -228,11 +257,16 @@ fn files_named_by_a_day_are_daily_notes() {
         ("plans/Plan.md", "see [[2026-02-04]]\n"),
         ("plans/2026-02-03.md", "the same day again\n"),
     ]);
-    let day = |day: &str| notes.fetch_markdown(Fetch::day(day.parse::<leafbase::Day>().expect("a day")));
+    let day =
+        |day: &str| notes.fetch_markdown(Fetch::day(day.parse::<leafbase::Day>().expect("a day")));
     assert!(day("2026-02-03").expect("a note").contains("woke early"));
     assert!(day("2026-02-04").expect("a note").contains("Wednesday, 4 February 2026"));
     assert_eq!(kinds(&report), [(AdaptationKind::DailyNote, None)]);
-    assert_eq!((report.documents, report.folders, report.links), (4, 1, 2), "the journal needs no folder");
+    assert_eq!(
+        (report.documents, report.folders, report.links),
+        (4, 1, 2),
+        "the journal needs no folder"
+    );
     let files = exported(&notes);
     let expected = [
         "daily notes/",
@@ -276,7 +310,8 @@ fn a_daily_note_of_another_title_is_told() {
     let root = notes.fetch(Fetch::day(day)).expect("the note").id;
     notes.update_markdown(root, "A fine day").expect("renamed");
     let directory = tempfile::tempdir().expect("a directory");
-    let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+    let report =
+        notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
     let told: Vec<_> = report.adaptations.iter().map(|adaptation| adaptation.kind).collect();
     assert_eq!(told, [AdaptationKind::Title]);
 }
@@ -323,7 +358,10 @@ fn files_that_documents_show_come_in_and_go_out() {
     let mut files = uploaded(&notes);
     files.sort();
     assert_eq!(files[0], ("map.png".to_owned(), "image/png".to_owned(), png("map")));
-    assert_eq!(files[1], ("plan.pdf".to_owned(), "application/pdf".to_owned(), b"%PDF-1.7 plan".to_vec()));
+    assert_eq!(
+        files[1],
+        ("plan.pdf".to_owned(), "application/pdf".to_owned(), b"%PDF-1.7 plan".to_vec())
+    );
     let blocks = blocks(&notes, "A");
     assert!(matches!(blocks[0].data.kind, BlockKind::Image { .. }));
     assert!(matches!(blocks[2].data.kind, BlockKind::File { .. }), "{:?}", blocks[2]);
@@ -359,10 +397,16 @@ fn files_that_are_too_large_or_not_wanted_stay_outside() {
     limits.upload = 20;
     let small = Space::builder().limits(limits).in_memory().expect("a space").connect();
     let large = Space::in_memory().expect("a space").connect();
-    for (notes, options) in [(small, ImportOptions::new()), (large, ImportOptions::new().attachments(false))] {
-        let report =
-            notes.import_from(&mut MemorySource::from_iter(files.clone()), &options, &mut on).expect("imported");
-        assert_eq!((report.attachments, kinds(&report)), (0, vec![(AdaptationKind::Attachment, Some(1))]));
+    for (notes, options) in
+        [(small, ImportOptions::new()), (large, ImportOptions::new().attachments(false))]
+    {
+        let report = notes
+            .import_from(&mut MemorySource::from_iter(files.clone()), &options, &mut on)
+            .expect("imported");
+        assert_eq!(
+            (report.attachments, kinds(&report)),
+            (0, vec![(AdaptationKind::Attachment, Some(1))])
+        );
         assert!(uploaded(&notes).is_empty());
         assert!(notes.space().check().expect("checked").is_clean());
         assert_eq!(file(&exported(&notes), "A.md"), "![](x.png)\n");
@@ -374,10 +418,12 @@ fn what_markdown_cannot_say_is_told() {
     let notes = Space::in_memory().expect("a space").connect();
     let document = notes.create_document("A").expect("made");
     let red = r##"{"blocks": [{"type": "text", "markdown": "x", "color": "#ff0000"}], "position": {"pageId": "ID"}}"##;
-    let request = serde_json::from_str(&red.replace("ID", &document.id().to_string())).expect("a request");
+    let request =
+        serde_json::from_str(&red.replace("ID", &document.id().to_string())).expect("a request");
     notes.insert_blocks(request).expect("inserted");
     let directory = tempfile::tempdir().expect("a directory");
-    let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+    let report =
+        notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
     let [adaptation] = report.adaptations.as_slice() else { panic!("{report:?}") };
     assert_eq!(adaptation.kind, AdaptationKind::ReadsBackDifferently);
     assert_eq!(adaptation.message, "block 1 (text) reads back with another color");
@@ -386,8 +432,7 @@ fn what_markdown_cannot_say_is_told() {
 #[test]
 fn what_leads_nowhere_stays_and_is_told() {
     use AdaptationKind as Kind;
-    let text =
-        "---\na: 1\n---\n\n[[Nowhere]] and ![[B]]\n\n[gone](gone.md) [B](B.md#gone) [[B#Gone]]\n\n![](pic.png)\n";
+    let text = "---\na: 1\n---\n\n[[Nowhere]] and ![[B]]\n\n[gone](gone.md) [B](B.md#gone) [[B#Gone]]\n\n![](pic.png)\n";
     let (files, report) = round([("A.md", text), ("B.md", "b\n")]);
     let expected = vec![
         (Kind::UnresolvedLink, Some(5)),
@@ -410,8 +455,12 @@ fn what_leads_nowhere_stays_and_is_told() {
 
 #[test]
 fn of_several_files_of_a_name_the_nearest_is_meant_and_that_is_told() {
-    let (files, report) =
-        round([("a/N.md", "a\n"), ("b/N.md", "b\n"), ("b/From.md", "see [[N]]\n"), ("From.md", "see [[n]]\n")]);
+    let (files, report) = round([
+        ("a/N.md", "a\n"),
+        ("b/N.md", "b\n"),
+        ("b/From.md", "see [[N]]\n"),
+        ("From.md", "see [[n]]\n"),
+    ]);
     assert_eq!(file(&files, "b/From.md"), "see [N](N.md)\n");
     assert_eq!(file(&files, "From.md"), "see [n](a/N.md)\n");
     let ambiguous = (AdaptationKind::AmbiguousLink, Some(1));
@@ -424,12 +473,17 @@ fn front_matter_is_the_first_block_and_keeps_its_bytes() {
     let front = "---\ntitle:  \"x: y\"   \nlist:\n- 1\n\n# a comment\n---\n";
     let text = format!("{front}\nBody\n");
     let empty = "---\n---\n";
-    let (notes, report) =
-        imported([("A.md", text.as_str()), ("Empty.md", empty), ("Only.md", "---\n\nNo front matter\n\n---\n")]);
+    let (notes, report) = imported([
+        ("A.md", text.as_str()),
+        ("Empty.md", empty),
+        ("Only.md", "---\n\nNo front matter\n\n---\n"),
+    ]);
     let first = &blocks(&notes, "A")[0].data;
     let BlockKind::Code { language, language_tag, .. } = &first.kind else { panic!("{first:?}") };
     assert_eq!((*language, language_tag.as_str()), (CodeLanguage::Yaml, "yaml frontmatter"));
-    assert!(report.adaptations.iter().all(|adaptation| adaptation.kind == AdaptationKind::Markdown));
+    assert!(
+        report.adaptations.iter().all(|adaptation| adaptation.kind == AdaptationKind::Markdown)
+    );
     let files = exported(&notes);
     same_again(&files);
     assert_eq!(file(&files, "A.md"), text);
@@ -448,10 +502,12 @@ fn bytes_that_are_no_plain_text_are_told() {
         ("To latin.md", b"[[Latin]] and [[Latin#x|y]] and [[Zed]]\n"),
         ("Zed.md", b"\n"),
     ];
-    let report =
-        notes.import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on).expect("imported");
+    let report = notes
+        .import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on)
+        .expect("imported");
     assert_eq!((report.documents, report.folders), (3, 0));
-    let skipped: Vec<_> = report.skipped.iter().map(|entry| (entry.path.as_str(), entry.reason.as_str())).collect();
+    let skipped: Vec<_> =
+        report.skipped.iter().map(|entry| (entry.path.as_str(), entry.reason.as_str())).collect();
     assert_eq!(
         skipped,
         [
@@ -462,7 +518,10 @@ fn bytes_that_are_no_plain_text_are_told() {
     );
     use AdaptationKind as Kind;
     let unresolved = (Kind::UnresolvedLink, Some(1));
-    assert_eq!(kinds(&report), [(Kind::ByteOrderMark, None), (Kind::LineEnds, None), unresolved, unresolved]);
+    assert_eq!(
+        kinds(&report),
+        [(Kind::ByteOrderMark, None), (Kind::LineEnds, None), unresolved, unresolved]
+    );
     assert_eq!(file(&exported(&notes), "Bom.md"), "one\n\ntwo\n");
 }
 
@@ -514,10 +573,14 @@ fn links_to_names_that_are_escaped_hold() {
 #[test]
 fn a_canceled_import_leaves_whole_documents_and_no_dangling_links() {
     let notes = Space::in_memory().expect("a space").connect();
-    let mut source =
-        MemorySource::from_iter([("A.md", "[[B]] [[C#x]]\n\n[[C]]\n"), ("B.md", "b\n"), ("C.md", "# x\n")]);
-    let stop =
-        &mut |progress: Progress| if progress.done == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let mut source = MemorySource::from_iter([
+        ("A.md", "[[B]] [[C#x]]\n\n[[C]]\n"),
+        ("B.md", "b\n"),
+        ("C.md", "# x\n"),
+    ]);
+    let stop = &mut |progress: Progress| {
+        if progress.done == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
     let report = notes.import_from(&mut source, &ImportOptions::new(), stop).expect("imported");
     assert!(report.canceled);
     assert_eq!(report.documents, 2);
@@ -540,12 +603,18 @@ fn an_import_tells_how_it_settles_links_and_may_be_canceled_then() {
             told.push((progress.done, progress.total));
             if progress.done == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let report = notes.import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut stop);
+        let report = notes.import_from(
+            &mut MemorySource::from_iter(files),
+            &ImportOptions::new(),
+            &mut stop,
+        );
         let report = report.expect("imported");
         assert_eq!((report.canceled, report.documents), (canceled, 3));
-        let missing = if canceled { vec![(AdaptationKind::MissingAnchor, Some(1))] } else { vec![] };
+        let missing =
+            if canceled { vec![(AdaptationKind::MissingAnchor, Some(1))] } else { vec![] };
         assert_eq!(kinds(&report), missing);
-        let all = [(1, 3), (2, 3), (3, 3), (4, 5), (5, 5), (6, 6)].map(|(done, total)| (done, Some(total)));
+        let all = [(1, 3), (2, 3), (3, 3), (4, 5), (5, 5), (6, 6)]
+            .map(|(done, total)| (done, Some(total)));
         assert_eq!(told, all[..usize::try_from(last.min(6)).expect("a number")]);
         assert_eq!(file(&exported(&notes), "A.md"), expected);
     }
@@ -567,7 +636,8 @@ fn names_that_differ_only_in_how_letters_are_composed_stay_two_files() {
 
 #[test]
 fn a_wiki_link_takes_the_file_of_its_own_case_first() {
-    let (files, report) = round([("From.md", "[[Note]] [[NOTE]]\n"), ("NOTE.MD", "one\n"), ("Note.md", "two\n")]);
+    let (files, report) =
+        round([("From.md", "[[Note]] [[NOTE]]\n"), ("NOTE.MD", "one\n"), ("Note.md", "two\n")]);
     assert_eq!(report.links, 2);
     let text = file(&files, "From.md");
     let name_of = |words: &str| {
@@ -583,10 +653,15 @@ fn a_wiki_link_takes_the_file_of_its_own_case_first() {
 
 #[test]
 fn prose_between_separators_is_no_front_matter() {
-    let (files, report) =
-        round([("A.md", "---\n# Heading text\n\nsome **words** with [[B]]\n\n---\n\nmore\n"), ("B.md", "b\n")]);
+    let (files, report) = round([
+        ("A.md", "---\n# Heading text\n\nsome **words** with [[B]]\n\n---\n\nmore\n"),
+        ("B.md", "b\n"),
+    ]);
     assert_eq!((kinds(&report), report.links), (vec![], 1));
-    assert_eq!(file(&files, "A.md"), "*****\n\n# Heading text\n\nsome **words** with [B](B.md)\n\n*****\n\nmore\n");
+    assert_eq!(
+        file(&files, "A.md"),
+        "*****\n\n# Heading text\n\nsome **words** with [B](B.md)\n\n*****\n\nmore\n"
+    );
 }
 
 #[test]
@@ -598,17 +673,27 @@ fn links_that_cannot_be_taken_in_are_told() {
     let mut found = kinds(&report);
     found.sort_by_key(|(kind, line)| (*line, *kind));
     let (path, attachment) = (Kind::UnresolvedPath, Kind::Attachment);
-    assert_eq!(found, [(path, Some(1)), (path, Some(1)), (attachment, Some(1)), (attachment, Some(3))]);
+    assert_eq!(
+        found,
+        [(path, Some(1)), (path, Some(1)), (attachment, Some(1)), (attachment, Some(3))]
+    );
     assert_eq!(file(&files, "A.md"), text);
 }
 
 #[test]
 fn names_that_lose_white_space_are_told() {
-    let (files, report) =
-        round([(" lead.md", "1\n"), ("new\nline.md", "2\n"), ("plain.md", "3\n"), ("trail .md", "4\n")]);
+    let (files, report) = round([
+        (" lead.md", "1\n"),
+        ("new\nline.md", "2\n"),
+        ("plain.md", "3\n"),
+        ("trail .md", "4\n"),
+    ]);
     assert_eq!(kinds(&report), [(AdaptationKind::Title, None); 3]);
     assert_eq!(report.adaptations[1].message, "the title of \"new\\nline\" is \"new line\"");
-    assert_eq!(files.keys().collect::<Vec<_>>(), ["lead.md", "new line.md", "plain.md", "trail.md"]);
+    assert_eq!(
+        files.keys().collect::<Vec<_>>(),
+        ["lead.md", "new line.md", "plain.md", "trail.md"]
+    );
 }
 
 #[test]
@@ -617,14 +702,19 @@ fn a_link_too_long_for_a_block_stays_text() {
     let text = format!("# A\n\n<{url}>\n\nend\n");
     let (files, report) = round([("A.md", text.as_str())]);
     assert_eq!(kinds(&report), [(AdaptationKind::Markdown, Some(3))]);
-    assert!(file(&files, "A.md").starts_with(&format!("# A\n\n<{url}>")), "{}", &file(&files, "A.md")[..20]);
+    assert!(
+        file(&files, "A.md").starts_with(&format!("# A\n\n<{url}>")),
+        "{}",
+        &file(&files, "A.md")[..20]
+    );
 }
 
 #[test]
 fn a_canceled_export_says_so() {
     let (notes, _) = imported([("A.md", "a\n"), ("B.md", "b\n")]);
     let directory = tempfile::tempdir().expect("a directory");
-    let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut |_| ControlFlow::Break(()));
+    let report = notes
+        .export_folder(directory.path(), &ExportOptions::new(), &mut |_| ControlFlow::Break(()));
     let report = report.expect("exported");
     assert_eq!((report.canceled, report.documents), (true, 1));
     assert_eq!(files_below(directory.path()).len(), 1);
@@ -635,7 +725,9 @@ fn an_export_goes_only_where_it_may() {
     let (notes, _) = imported([("a/A.md", "a\n"), ("B.md", "b\n")]);
     let directory = tempfile::tempdir().expect("a directory");
     fs::write(directory.path().join("mine.txt"), "mine").expect("written");
-    let refused = notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect_err("it is not empty");
+    let refused = notes
+        .export_folder(directory.path(), &ExportOptions::new(), &mut on)
+        .expect_err("it is not empty");
     assert_eq!(refused.kind(), ErrorKind::Validation);
     let into_existing = ExportOptions::new().into_existing(true);
     for _ in 0..2 {
@@ -648,14 +740,18 @@ fn an_export_goes_only_where_it_may() {
 #[cfg(unix)]
 #[test]
 fn symbolic_links_are_followed_neither_in_nor_out() {
-    let (outside, directory) = (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
+    let (outside, directory) =
+        (tempfile::tempdir().expect("a directory"), tempfile::tempdir().expect("a directory"));
     std::os::unix::fs::symlink(outside.path(), directory.path().join("a")).expect("linked");
     let (notes, _) = imported([("a/A.md", "a\n")]);
     let into_existing = ExportOptions::new().into_existing(true);
-    notes.export_folder(directory.path(), &into_existing, &mut on).expect_err("the directory is a link");
+    notes
+        .export_folder(directory.path(), &into_existing, &mut on)
+        .expect_err("the directory is a link");
     assert_eq!(files_below(outside.path()).len(), 0);
     fs::write(outside.path().join("B.md"), "b\n").expect("written");
-    let report = notes.import_folder(directory.path(), &ImportOptions::new(), &mut on).expect("imported");
+    let report =
+        notes.import_folder(directory.path(), &ImportOptions::new(), &mut on).expect("imported");
     assert_eq!((report.documents, report.skipped[0].reason.as_str()), (0, "a symbolic link"));
 }
 
@@ -664,9 +760,14 @@ fn an_import_can_go_into_a_folder() {
     let notes = Space::in_memory().expect("a space").connect();
     let folder = notes.create_folder("Archive", None).expect("made").id;
     let mut source = MemorySource::from_iter([("A.md", "a\n"), ("sub/B.md", "b\n")]);
-    notes.import_from(&mut source, &ImportOptions::new().into_folder(folder), &mut on).expect("imported");
+    notes
+        .import_from(&mut source, &ImportOptions::new().into_folder(folder), &mut on)
+        .expect("imported");
     let files = exported(&notes);
-    assert_eq!(files.keys().collect::<Vec<_>>(), ["Archive/", "Archive/A.md", "Archive/sub/", "Archive/sub/B.md"]);
+    assert_eq!(
+        files.keys().collect::<Vec<_>>(),
+        ["Archive/", "Archive/A.md", "Archive/sub/", "Archive/sub/B.md"]
+    );
     let nowhere = ImportOptions::new().into_folder(FolderId::NIL);
     let error = notes.import_from(&mut source, &nowhere, &mut on).expect_err("no such folder");
     assert_eq!(error.kind(), ErrorKind::NotFound);
@@ -675,14 +776,19 @@ fn an_import_can_go_into_a_folder() {
 #[test]
 fn a_missing_directory_is_not_found() {
     let notes = Space::in_memory().expect("a space").connect();
-    let error = notes.import_folder("/no/such/directory", &ImportOptions::new(), &mut on).expect_err("not there");
+    let error = notes
+        .import_folder("/no/such/directory", &ImportOptions::new(), &mut on)
+        .expect_err("not there");
     assert_eq!(error.kind(), ErrorKind::NotFound);
 }
 
 #[test]
 fn links_to_blocks_of_nested_pages_come_back() {
     let (files, report) = round([
-        ("A.md", "<page>\n<pageTitle>P</pageTitle>\n<content>\n\nfirst\n\n## Deep\n\n</content>\n</page>\n\nlast\n"),
+        (
+            "A.md",
+            "<page>\n<pageTitle>P</pageTitle>\n<content>\n\nfirst\n\n## Deep\n\n</content>\n</page>\n\nlast\n",
+        ),
         ("B.md", "[x](A.md#^1) [y](A.md#^2) [z](A.md#deep) [w](A.md#^4)\n"),
     ]);
     assert_eq!(kinds(&report), []);
@@ -697,8 +803,10 @@ fn what_the_parser_refuses_is_kept_as_code() {
     assert_eq!(file(&files, "A.md"), format!("```markdown\n{text}```\n"));
 }
 
-const NAMES: [&str; 16] =
-    ["A", "b c", "x_y*z*", "50%", "%41", "CON", "é", "笔记", "a.b", "(p)", "[q]", "#h", "a&b", "~x~", "a`b", "A 2"];
+const NAMES: [&str; 16] = [
+    "A", "b c", "x_y*z*", "50%", "%41", "CON", "é", "笔记", "a.b", "(p)", "[q]", "#h", "a&b",
+    "~x~", "a`b", "A 2",
+];
 
 /// `N` and `M` stand for names.
 const PIECES: [&str; 44] = [
@@ -787,7 +895,11 @@ fn a_corpus_of_real_notes_comes_out_and_in_unchanged() {
     let notes = space.connect();
     let report = notes.import_folder(&corpus, &ImportOptions::new(), &mut on).expect("imported");
     assert_eq!(report.documents, u64::try_from(markdown).expect("a count"));
-    assert!(report.skipped.iter().all(|skipped| skipped.reason.starts_with("not markdown")), "{:?}", report.skipped);
+    assert!(
+        report.skipped.iter().all(|skipped| skipped.reason.starts_with("not markdown")),
+        "{:?}",
+        report.skipped
+    );
     assert_eq!(space.check().expect("checked").problems.len(), 0);
     same_again(&exported(&notes));
 }

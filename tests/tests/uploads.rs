@@ -1,4 +1,5 @@
-//! Uploads in processes of their own: one that is killed leaves nothing behind, and one that goes through takes little memory.
+//! Uploads in processes of their own: one that is killed leaves nothing behind, and one that goes
+//! through takes little memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
@@ -68,7 +69,11 @@ fn rows(path: &Path) -> [usize; 3] {
             rows += 1;
             Ok(ControlFlow::Continue(()))
         };
-        store.snapshot().unwrap().scan(KeyRange::half_open(&[tag], &[tag + 1]), &mut count).unwrap();
+        store
+            .snapshot()
+            .unwrap()
+            .scan(KeyRange::half_open(&[tag], &[tag + 1]), &mut count)
+            .unwrap();
         rows
     });
     store.close().unwrap();
@@ -104,11 +109,16 @@ fn an_upload_that_is_killed_leaves_nothing() {
         assert_eq!(space.connect().documents().unwrap().0.len(), 1);
         space.close().unwrap();
         assert_eq!(rows(&path), [1, 2, 0], "after {mib} MiB");
-        // What was freed is used again or given back: the file stays about as long as the first round, the longest, left it.
+        // What was freed is used again or given back: the file stays about as long as the first
+        // round, the longest, left it.
         if round == 0 {
             longest = length(&path);
         }
-        assert!(length(&path) <= longest + MIB as u64, "round {round}: {} bytes, {longest} first", length(&path));
+        assert!(
+            length(&path) <= longest + MIB as u64,
+            "round {round}: {} bytes, {longest} first",
+            length(&path)
+        );
     }
     let space = Space::open(&path).unwrap();
     space.compact().unwrap();
@@ -137,7 +147,12 @@ fn tell_memory(whole: bool) {
         Stream { at: 0, length: UPLOADED, told: |_| () }.read_to_end(&mut bytes).unwrap();
         notes.upload_file(UploadFile::new(document), &*bytes).unwrap()
     } else {
-        notes.upload_file(UploadFile::new(document), Stream { at: 0, length: UPLOADED, told: |_| () }).unwrap()
+        notes
+            .upload_file(
+                UploadFile::new(document),
+                Stream { at: 0, length: UPLOADED, told: |_| () },
+            )
+            .unwrap()
     };
     let mut file = notes.open_file(uploaded.asset_url.id()).unwrap();
     let mut expected = Stream { at: 0, length: UPLOADED, told: |_| () };
@@ -172,11 +187,21 @@ fn an_upload_takes_little_memory() {
         let output = child(test, &directory.path().join("notes")).wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{text}");
-        text.lines().find_map(|line| line.strip_prefix("memory ").map(str::to_owned)).unwrap().parse::<usize>().ok()
+        text.lines()
+            .find_map(|line| line.strip_prefix("memory ").map(str::to_owned))
+            .unwrap()
+            .parse::<usize>()
+            .ok()
     };
     // Where the system does not tell, there is nothing to compare.
-    if let (Some(stream), Some(whole)) = (taken("upload_a_stream"), taken("upload_what_is_in_memory")) {
-        println!("{} KiB for a stream, {} KiB for what is in memory", stream / 1_024, whole / 1_024);
+    if let (Some(stream), Some(whole)) =
+        (taken("upload_a_stream"), taken("upload_what_is_in_memory"))
+    {
+        println!(
+            "{} KiB for a stream, {} KiB for what is in memory",
+            stream / 1_024,
+            whole / 1_024
+        );
         assert!(stream < 24 * MIB, "{stream} bytes for a file of {UPLOADED}");
         // The control: what is held in memory is seen.
         assert!(whole > UPLOADED, "{whole} bytes for a file of {UPLOADED} in memory");

@@ -57,7 +57,11 @@ pub fn queries() -> [(&'static str, Question, usize); 12] {
         ("query: state =, by day, second page", Question::OfStateNext, 40),
         ("query: 1 in 100 by effort, by title", Question::OfEffort(middle, middle + 9.9), 20),
         ("query: half by effort, by title", Question::OfEffort(0.0, middle), 20),
-        ("query: half by effort, by title; SQLite is told which index", Question::OfEffortByTitle(0.0, middle), 20),
+        (
+            "query: half by effort, by title; SQLite is told which index",
+            Question::OfEffortByTitle(0.0, middle),
+            20,
+        ),
         ("query: the latest day first", Question::Latest, 40),
         ("query: from a day on, by day", Question::From(plan::SECOND_YEAR), 40),
         ("query: tag, by title", Question::OfTag("garden"), 40),
@@ -112,7 +116,8 @@ pub trait Peer {
     /// Gives the items as they then are.
     fn apply(&mut self, edit: &Edit, ready: Ready) -> Box<dyn Answer>;
     fn ask(&mut self, question: Question) -> Box<dyn Answer>;
-    /// Everything survives a loss of power, and stands where it is read from after the next opening.
+    /// Everything survives a loss of power, and stands where it is read from after the next
+    /// opening.
     fn flush(&mut self);
     /// Everything that must hold does.
     fn check(&self) {}

@@ -4,10 +4,11 @@ use crate::ask::{Answer, Change, Edit, Mode, Peer, Question, Ready, SECOND};
 use crate::plan::{Project, STATES, TAGS, Task};
 use benches::workload::Id;
 use leafbase::{
-    AddItems, BlockId, Clock, Connection, CountItems, CreateCollection, Day, Durability, Filter, GetItems, GroupValue,
-    IdSource, Item, ItemCounts, ItemDraft, ItemUpdate, ItemValue, Items, ItemsPage, ListCollections, Operator,
-    Position, PropertyDraft, PropertyKind, PropertyValue, QueryItems, Relation, SchemaDraft, SearchIndexing,
-    SelectOption, Sort, Space, Timestamp, UpdateItems,
+    AddItems, BlockId, Clock, Connection, CountItems, CreateCollection, Day, Durability, Filter,
+    GetItems, GroupValue, IdSource, Item, ItemCounts, ItemDraft, ItemUpdate, ItemValue, Items,
+    ItemsPage, ListCollections, Operator, Position, PropertyDraft, PropertyKind, PropertyValue,
+    QueryItems, Relation, SchemaDraft, SearchIndexing, SelectOption, Sort, Space, Timestamp,
+    UpdateItems,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -63,7 +64,8 @@ pub fn open(directory: &Path, mode: Mode) -> Box<dyn Peer> {
     let is_new = !path.exists();
     let space = if is_new { builder.create(path) } else { builder.open(path) };
     let connection = space.expect("a space").connect();
-    let collections = if is_new { Collections::make(&connection) } else { Collections::find(&connection) };
+    let collections =
+        if is_new { Collections::make(&connection) } else { Collections::find(&connection) };
     let ids = |collection| -> Vec<BlockId> {
         let all = connection.items(GetItems::of(collection).depth(0)).expect("items");
         all.iter().map(|item| item.id).collect()
@@ -80,7 +82,8 @@ impl Collections {
     fn make(connection: &Connection) -> Self {
         let document = connection.create_document("Work").expect("a document").id();
         let make = |name: &str, properties: Vec<(&str, PropertyKind)>| {
-            let properties = properties.into_iter().map(|(name, kind)| PropertyDraft::new(name, kind));
+            let properties =
+                properties.into_iter().map(|(name, kind)| PropertyDraft::new(name, kind));
             let schema = SchemaDraft::new(name, properties);
             let request = CreateCollection::new(schema, Position::end_of(document));
             connection.create_collection(request).expect("a collection").id
@@ -106,7 +109,8 @@ impl Collections {
 
     fn find(connection: &Connection) -> Self {
         let all = connection.list_collections(ListCollections::default()).expect("collections");
-        let id = |name| all.iter().find(|collection| collection.name == name).expect("a collection").id;
+        let id =
+            |name| all.iter().find(|collection| collection.name == name).expect("a collection").id;
         Self { projects: id("Projects"), tasks: id("Tasks") }
     }
 }
@@ -125,8 +129,9 @@ fn texts(texts: &[&str]) -> Value {
 
 impl Leafbase {
     fn draft(&self, task: &Task) -> ItemDraft {
-        let mut draft =
-            ItemDraft::new(&task.title).with("notes", task.notes.as_str()).with("billable", task.is_billable);
+        let mut draft = ItemDraft::new(&task.title)
+            .with("notes", task.notes.as_str())
+            .with("billable", task.is_billable);
         let values = [
             ("effort", task.effort.map(Value::from)),
             ("due", task.due.map(|due| day(due).into())),
@@ -134,7 +139,10 @@ impl Leafbase {
             ("contact", task.contact.as_deref().map(Value::from)),
             ("state", task.state.map(Value::from)),
             ("tags", (!task.tags.is_empty()).then(|| texts(&task.tags))),
-            ("projects", (!task.projects.is_empty()).then(|| related(&self.projects, &task.projects))),
+            (
+                "projects",
+                (!task.projects.is_empty()).then(|| related(&self.projects, &task.projects)),
+            ),
         ];
         for (key, value) in values {
             if let Some(value) = value {
@@ -159,9 +167,9 @@ impl Leafbase {
         let query = QueryItems::of(self.collections.tasks).depth(0).limit(20);
         let on = |key: &str, operator, operand: Value| Filter::on(key, operator, operand);
         match question {
-            Question::OfState(state) | Question::OfStateByBoth(state) => {
-                query.filtered(on("state", Operator::Equals, state.into())).sorted(Sort::ascending("due"))
-            }
+            Question::OfState(state) | Question::OfStateByBoth(state) => query
+                .filtered(on("state", Operator::Equals, state.into()))
+                .sorted(Sort::ascending("due")),
             Question::OfStateNext => self.query(Question::OfState(SECOND)).after(&self.far),
             Question::OfEffort(from, to) | Question::OfEffortByTitle(from, to) => {
                 let range = on("effort", Operator::GreaterThanOrEqual, from.into());
@@ -169,17 +177,21 @@ impl Leafbase {
                 query.filtered(range).sorted(Sort::ascending("title"))
             }
             Question::Latest => query.sorted(Sort::descending("due")),
-            Question::From(first) => {
-                query.filtered(on("due", Operator::OnOrAfter, day(first).into())).sorted(Sort::ascending("due"))
-            }
-            Question::OfTag(tag) => {
-                query.filtered(on("tags", Operator::Contains, tag.into())).sorted(Sort::ascending("title"))
-            }
+            Question::From(first) => query
+                .filtered(on("due", Operator::OnOrAfter, day(first).into()))
+                .sorted(Sort::ascending("due")),
+            Question::OfTag(tag) => query
+                .filtered(on("tags", Operator::Contains, tag.into()))
+                .sorted(Sort::ascending("title")),
             Question::OfProject(at) => {
                 let project = self.projects[at].to_string();
-                query.filtered(on("projects", Operator::Contains, project.into())).sorted(Sort::ascending("due"))
+                query
+                    .filtered(on("projects", Operator::Contains, project.into()))
+                    .sorted(Sort::ascending("due"))
             }
-            Question::Mentioning(word) => query.filtered(on("notes", Operator::Contains, word.into())),
+            Question::Mentioning(word) => {
+                query.filtered(on("notes", Operator::Contains, word.into()))
+            }
             other => unreachable!("{other:?} is no query"),
         }
     }
@@ -206,34 +218,49 @@ impl Peer for Leafbase {
         };
         match edit {
             Edit::AddProjects(all) => {
-                let draft = |project: &Project| ItemDraft::new(&project.title).with("budget", project.budget);
+                let draft = |project: &Project| {
+                    ItemDraft::new(&project.title).with("budget", project.budget)
+                };
                 Ready::Add(AddItems::new(projects, all.iter().map(draft)))
             }
-            Edit::Add(all) => Ready::Add(AddItems::new(tasks, all.iter().map(|task| self.draft(task)))),
+            Edit::Add(all) => {
+                Ready::Add(AddItems::new(tasks, all.iter().map(|task| self.draft(task))))
+            }
             Edit::Update(at, change) => Ready::Update(self.update(*at, change)),
-            Edit::SetProjects(at, to) => one(tasks, self.tasks[*at], "projects", related(&self.projects, to)),
-            Edit::SetTasks(at, to) => one(projects, self.projects[*at], "tasks", related(&self.tasks, to)),
+            Edit::SetProjects(at, to) => {
+                one(tasks, self.tasks[*at], "projects", related(&self.projects, to))
+            }
+            Edit::SetTasks(at, to) => {
+                one(projects, self.projects[*at], "tasks", related(&self.tasks, to))
+            }
         }
     }
 
     fn apply(&mut self, _: &Edit, ready: Ready) -> Box<dyn Answer> {
         match ready {
             Ready::Add(request) => Box::new(self.add(request)),
-            Ready::Update(request) => Box::new(self.connection.update_items(request).expect("an update")),
+            Ready::Update(request) => {
+                Box::new(self.connection.update_items(request).expect("an update"))
+            }
             Ready::Same => unreachable!("every edit is made ready"),
         }
     }
 
     fn ask(&mut self, question: Question) -> Box<dyn Answer> {
-        let count =
-            |count: CountItems| Box::new(self.connection.count_items(count.grouped_by("state")).expect("counts"));
+        let count = |count: CountItems| {
+            Box::new(self.connection.count_items(count.grouped_by("state")).expect("counts"))
+        };
         let all = CountItems::of(self.collections.tasks);
         match question {
             Question::Tasks(count) => Box::new(self.items(self.collections.tasks, count)),
             Question::Projects => Box::new(self.items(self.collections.projects, None)),
             Question::CountByState => count(all),
-            Question::CountOfTagByState(tag) => count(all.filtered(Filter::on("tags", Operator::Contains, tag))),
-            question => Box::new(self.connection.query_items(self.query(question)).expect("a page")),
+            Question::CountOfTagByState(tag) => {
+                count(all.filtered(Filter::on("tags", Operator::Contains, tag)))
+            }
+            question => {
+                Box::new(self.connection.query_items(self.query(question)).expect("a page"))
+            }
         }
     }
 
@@ -248,7 +275,8 @@ impl Peer for Leafbase {
 
     fn settle(&mut self) {
         self.flush();
-        let first = self.connection.query_items(self.query(Question::OfState(SECOND))).expect("a page");
+        let first =
+            self.connection.query_items(self.query(Question::OfState(SECOND))).expect("a page");
         self.far = first.next_cursor.unwrap_or_default();
     }
 }
@@ -272,12 +300,14 @@ fn shown(item: &Item, key: &str) -> String {
 }
 
 fn line(item: &Item) -> String {
-    let titles = |key| -> Vec<&str> { item.related(key).iter().map(|item| item.title.as_str()).collect() };
+    let titles =
+        |key| -> Vec<&str> { item.related(key).iter().map(|item| item.title.as_str()).collect() };
     if item.property("notes").is_none() {
         return format!("{} | {} {:?}", item.title, shown(item, "budget"), titles("tasks"));
     }
     let keys = ["notes", "effort", "billable", "due", "link", "contact", "state"];
-    let fields: Vec<_> = std::iter::once(item.title.clone()).chain(keys.map(|key| shown(item, key))).collect();
+    let fields: Vec<_> =
+        std::iter::once(item.title.clone()).chain(keys.map(|key| shown(item, key))).collect();
     let tags = match item.property("tags") {
         Some(ItemValue::Value(PropertyValue::Options(tags))) => tags.as_slice(),
         _ => &[],
@@ -305,7 +335,8 @@ impl Answer for ItemCounts {
             None => "-".to_owned(),
         };
         let groups = self.groups.iter().flatten();
-        let mut lines: Vec<_> = groups.map(|group| format!("{} {}", value(&group.value), group.count)).collect();
+        let mut lines: Vec<_> =
+            groups.map(|group| format!("{} {}", value(&group.value), group.count)).collect();
         lines.sort();
         lines.push(format!("all {}", self.count));
         lines

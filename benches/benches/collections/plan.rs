@@ -2,7 +2,8 @@
 
 use benches::workload::{Generator, Rng};
 
-pub const STATES: [&str; 8] = ["Idea", "Open", "Ready", "Doing", "Waiting", "Review", "Done", "Dropped"];
+pub const STATES: [&str; 8] =
+    ["Idea", "Open", "Ready", "Doing", "Waiting", "Review", "Done", "Dropped"];
 pub const TAGS: [&str; 6] = ["home", "work", "garden", "errand", "phone", "someday"];
 /// Days that tasks are due on, three years of them.
 const FIRST_DAY: i64 = 20_000;

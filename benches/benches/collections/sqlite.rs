@@ -1,5 +1,6 @@
-//! `SQLite` as an expert keeps two related tables: typed columns, an index for each that is asked for, tables for what is many, and
-//! what Leafbase keeps of a change: revision, stamps, the document's time, a row of the log with the items as they were and are.
+//! `SQLite` as an expert keeps two related tables: typed columns, an index for each that is asked
+//! for, tables for what is many, and what Leafbase keeps of a change: revision, stamps, the
+//! document's time, a row of the log with the items as they were and are.
 
 use crate::ask::{Answer, Change, Edit, Mode, Peer, Question, Ready, SECOND};
 use crate::plan::{Project, STATES, TAGS, Task};
@@ -10,7 +11,8 @@ use serde::{Serialize, Serializer};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Items have keys in their order, which is that of their IDs. Of the projects of a task the order is kept, too.
+/// Items have keys in their order, which is that of their IDs. Of the projects of a task the order
+/// is kept, too.
 const SCHEMA: &str = "
     CREATE TABLE documents (key INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, modified INTEGER NOT NULL);
     CREATE INDEX documents_modified ON documents (modified);
@@ -55,10 +57,8 @@ macro_rules! tasks {
 }
 
 const TAGS_OF: &str = "SELECT tag FROM tags WHERE task = ?1 ORDER BY place";
-const PROJECTS_OF: &str =
-    "SELECT id, title FROM relations CROSS JOIN projects ON key = project WHERE task = ?1 ORDER BY place";
-const TASKS_OF: &str =
-    "SELECT id, title FROM relations CROSS JOIN tasks ON key = task WHERE project = ?1 ORDER BY task";
+const PROJECTS_OF: &str = "SELECT id, title FROM relations CROSS JOIN projects ON key = project WHERE task = ?1 ORDER BY place";
+const TASKS_OF: &str = "SELECT id, title FROM relations CROSS JOIN tasks ON key = task WHERE project = ?1 ORDER BY task";
 
 pub struct Sqlite {
     connection: Connection,
@@ -135,7 +135,8 @@ pub fn open(directory: &Path, mode: Mode) -> Box<dyn Peer> {
     connection.execute_batch("PRAGMA wal_autocheckpoint = 8000").expect("pragma");
     let sync = if mode == Mode::Durable { Sync::Full } else { Sync::Normal };
     sqlite::set_sync(&connection, sync).expect("pragma");
-    let version: i64 = connection.query_row("PRAGMA user_version", (), |row| row.get(0)).expect("version");
+    let version: i64 =
+        connection.query_row("PRAGMA user_version", (), |row| row.get(0)).expect("version");
     if version == 0 {
         connection.execute_batch(&format!("BEGIN; {SCHEMA} COMMIT;")).expect("schema");
     }
@@ -199,11 +200,21 @@ impl Sqlite {
         self.statement(sql).execute(params).expect("execute");
     }
 
-    fn one<T>(&self, sql: &str, params: impl Params, read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>) -> T {
+    fn one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> T {
         self.statement(sql).query_row(params, read).optional().expect("query").expect("a row")
     }
 
-    fn rows<T>(&self, sql: &str, params: impl Params, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
+    fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Vec<T> {
         let mut statement = self.statement(sql);
         let rows = statement.query_map(params, read).expect("query");
         rows.map(|row| row.expect("row")).collect()
@@ -228,7 +239,8 @@ impl Sqlite {
     }
 
     fn log(&self, kind: &str, before: impl Serialize, after: impl Serialize) {
-        let change = rmp_serde::to_vec(&(self.now, DOCUMENT, kind, before, after)).expect("writing to memory");
+        let change = rmp_serde::to_vec(&(self.now, DOCUMENT, kind, before, after))
+            .expect("writing to memory");
         self.run("INSERT INTO changes (change) VALUES (?1)", [change]);
     }
 
@@ -260,7 +272,8 @@ impl Sqlite {
 
     fn project_keys(&self, numbers: &[usize]) -> Vec<(i64, Related)> {
         let sql = "SELECT key, id, title FROM projects WHERE id = ?1";
-        let read = |row: &Row<'_>| Ok((row.get(0)?, Related { id: row.get(1)?, title: row.get(2)? }));
+        let read =
+            |row: &Row<'_>| Ok((row.get(0)?, Related { id: row.get(1)?, title: row.get(2)? }));
         numbers.iter().map(|at| self.one(sql, [self.projects[*at]], read)).collect()
     }
 
@@ -271,17 +284,32 @@ impl Sqlite {
             let (id, now) = (self.mint(), self.now);
             let key = self.statement(sql).insert((id, now, title, budget)).expect("insert");
             let (title, budget, tasks) = (title.clone(), Some(*budget), vec![]);
-            added.push(ProjectItem { key, id, rev: 1, created: now, modified: now, title, budget, tasks });
+            added.push(ProjectItem {
+                key,
+                id,
+                rev: 1,
+                created: now,
+                modified: now,
+                title,
+                budget,
+                tasks,
+            });
             self.projects.push(id);
         }
-        self.run("UPDATE collections SET items = items + ?2 WHERE key = ?1", (PROJECTS, projects.len() as i64));
+        self.run(
+            "UPDATE collections SET items = items + ?2 WHERE key = ?1",
+            (PROJECTS, projects.len() as i64),
+        );
         self.log("add", (), &added);
         added
     }
 
     fn add_tasks(&mut self, tasks: &[Task]) -> Vec<TaskItem> {
         let added: Vec<_> = tasks.iter().map(|task| self.add_task(task)).collect();
-        self.run("UPDATE collections SET items = items + ?2 WHERE key = ?1", (TASKS, tasks.len() as i64));
+        self.run(
+            "UPDATE collections SET items = items + ?2 WHERE key = ?1",
+            (TASKS, tasks.len() as i64),
+        );
         self.log("add", (), &added);
         added
     }
@@ -308,10 +336,16 @@ impl Sqlite {
         };
         item.key = self.insert(&item);
         for (place, tag) in (0i64..).zip(&item.tags) {
-            self.run("INSERT INTO tags (task, place, tag) VALUES (?1, ?2, ?3)", (item.key, place, tag));
+            self.run(
+                "INSERT INTO tags (task, place, tag) VALUES (?1, ?2, ?3)",
+                (item.key, place, tag),
+            );
         }
         for (place, (project, related)) in (0i64..).zip(self.project_keys(&task.projects)) {
-            self.run("INSERT INTO relations (task, place, project) VALUES (?1, ?2, ?3)", (item.key, place, project));
+            self.run(
+                "INSERT INTO relations (task, place, project) VALUES (?1, ?2, ?3)",
+                (item.key, place, project),
+            );
             item.projects.push(related);
         }
         self.tasks.push(item.id);
@@ -324,8 +358,20 @@ impl Sqlite {
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
         let TaskItem { id, rev, created, modified, title, notes, effort, .. } = item;
         let TaskItem { is_billable, due, link, contact, state, .. } = item;
-        let values: [&dyn ToSql; 12] =
-            [id, rev, created, modified, title, notes, effort, is_billable, due, link, contact, state];
+        let values: [&dyn ToSql; 12] = [
+            id,
+            rev,
+            created,
+            modified,
+            title,
+            notes,
+            effort,
+            is_billable,
+            due,
+            link,
+            contact,
+            state,
+        ];
         self.statement(sql).insert(values.as_slice()).expect("insert")
     }
 
@@ -347,7 +393,10 @@ impl Sqlite {
             }
             Change::Day(day) => {
                 after.due = Some(*day);
-                self.run("UPDATE tasks SET due = ?2, rev = ?3, modified = ?4 WHERE key = ?1", (key, day, rev, now));
+                self.run(
+                    "UPDATE tasks SET due = ?2, rev = ?3, modified = ?4 WHERE key = ?1",
+                    (key, day, rev, now),
+                );
             }
             Change::Title(title) => {
                 after.title.clone_from(title);
@@ -362,7 +411,10 @@ impl Sqlite {
     /// The task gets another revision, as its relations are part of it.
     fn stamp(&self, before: &TaskItem) -> TaskItem {
         let after = TaskItem { rev: before.rev + 1, modified: self.now, ..before.clone() };
-        self.run("UPDATE tasks SET rev = ?2, modified = ?3 WHERE key = ?1", (after.key, after.rev, after.modified));
+        self.run(
+            "UPDATE tasks SET rev = ?2, modified = ?3 WHERE key = ?1",
+            (after.key, after.rev, after.modified),
+        );
         after
     }
 
@@ -372,7 +424,10 @@ impl Sqlite {
         after.projects.clear();
         self.run("DELETE FROM relations WHERE task = ?1", [after.key]);
         for (place, (project, related)) in (0i64..).zip(self.project_keys(projects)) {
-            self.run("INSERT INTO relations (task, place, project) VALUES (?1, ?2, ?3)", (after.key, place, project));
+            self.run(
+                "INSERT INTO relations (task, place, project) VALUES (?1, ?2, ?3)",
+                (after.key, place, project),
+            );
             after.projects.push(related);
         }
         self.log("update", &before, &after);
@@ -380,12 +435,17 @@ impl Sqlite {
     }
 
     fn set_tasks(&self, at: usize, tasks: &[usize]) -> ProjectItem {
-        let sql = "SELECT key, id, rev, created, modified, title, budget FROM projects WHERE id = ?1";
+        let sql =
+            "SELECT key, id, rev, created, modified, title, budget FROM projects WHERE id = ?1";
         let mut item = self.one(sql, [self.projects[at]], project);
         let wanted: Vec<Id> = tasks.iter().map(|at| self.tasks[*at]).collect();
         let former = self.rows(TASKS_OF, [item.key], related);
-        let gone = former.iter().filter(|task| !wanted.contains(&task.id)).map(|task| (task.id, false));
-        let new = wanted.iter().filter(|id| former.iter().all(|task| task.id != **id)).map(|id| (*id, true));
+        let gone =
+            former.iter().filter(|task| !wanted.contains(&task.id)).map(|task| (task.id, false));
+        let new = wanted
+            .iter()
+            .filter(|id| former.iter().all(|task| task.id != **id))
+            .map(|id| (*id, true));
         let changes = gone.chain(new).map(|(id, joins)| self.relate(self.task(id), &item, joins));
         let (before, after): (Vec<TaskItem>, Vec<TaskItem>) = changes.unzip();
         self.log("update", &before, &after);
@@ -402,13 +462,17 @@ impl Sqlite {
             self.run(sql, (task.key, project.key));
             after.projects.push(Related { id: project.id, title: project.title.clone() });
         } else {
-            self.run("DELETE FROM relations WHERE task = ?1 AND project = ?2", (task.key, project.key));
+            self.run(
+                "DELETE FROM relations WHERE task = ?1 AND project = ?2",
+                (task.key, project.key),
+            );
             after.projects.retain(|other| other.id != project.id);
         }
         (task, after)
     }
 
-    /// The first of all in one go: three scans in the order of the tasks, and the titles of all projects.
+    /// The first of all in one go: three scans in the order of the tasks, and the titles of all
+    /// projects.
     fn first_tasks(&self, count: Option<usize>) -> Vec<TaskItem> {
         let count = count.map_or(-1, |count| count as i64);
         let mut items = self.rows(tasks!("ORDER BY key LIMIT ?1"), [count], task);
@@ -420,17 +484,25 @@ impl Sqlite {
             .into_iter()
             .collect();
         let mut at = 0;
-        self.visit("SELECT task, tag FROM tags WHERE task <= ?1 ORDER BY task, place", last, |row| {
-            let item = find(&mut items, &mut at, row.get(0)?);
-            item.tags.push(row.get(1)?);
-            Ok(())
-        });
+        self.visit(
+            "SELECT task, tag FROM tags WHERE task <= ?1 ORDER BY task, place",
+            last,
+            |row| {
+                let item = find(&mut items, &mut at, row.get(0)?);
+                item.tags.push(row.get(1)?);
+                Ok(())
+            },
+        );
         at = 0;
-        self.visit("SELECT task, project FROM relations WHERE task <= ?1 ORDER BY task, place", last, |row| {
-            let item = find(&mut items, &mut at, row.get(0)?);
-            item.projects.push(titles[&row.get(1)?].clone());
-            Ok(())
-        });
+        self.visit(
+            "SELECT task, project FROM relations WHERE task <= ?1 ORDER BY task, place",
+            last,
+            |row| {
+                let item = find(&mut items, &mut at, row.get(0)?);
+                item.projects.push(titles[&row.get(1)?].clone());
+                Ok(())
+            },
+        );
         items
     }
 
@@ -443,7 +515,8 @@ impl Sqlite {
     }
 
     fn all_projects(&self) -> Vec<ProjectItem> {
-        let sql = "SELECT key, id, rev, created, modified, title, budget FROM projects ORDER BY key";
+        let sql =
+            "SELECT key, id, rev, created, modified, title, budget FROM projects ORDER BY key";
         let mut items = self.rows(sql, (), project);
         for item in &mut items {
             item.tasks = self.rows(TASKS_OF, [item.key], related);
@@ -512,8 +585,7 @@ impl Sqlite {
         let groups = match tag {
             None => self.rows("SELECT state, count(*) FROM tasks GROUP BY state", (), read),
             Some(tag) => {
-                let sql =
-                    "SELECT state, count(*) FROM tags CROSS JOIN tasks ON key = task WHERE tag = ?1 GROUP BY state";
+                let sql = "SELECT state, count(*) FROM tags CROSS JOIN tasks ON key = task WHERE tag = ?1 GROUP BY state";
                 self.rows(sql, [tag], read)
             }
         };
@@ -597,15 +669,20 @@ impl Answer for Vec<TaskItem> {
 
 impl Answer for Vec<ProjectItem> {
     fn lines(&self) -> Vec<String> {
-        let line = |item: &ProjectItem| format!("{} | {} {:?}", item.title, or_none(item.budget), titles(&item.tasks));
+        let line = |item: &ProjectItem| {
+            format!("{} | {} {:?}", item.title, or_none(item.budget), titles(&item.tasks))
+        };
         self.iter().map(line).collect()
     }
 }
 
 impl Answer for Counts {
     fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<_> =
-            self.0.iter().map(|(value, count)| format!("{} {count}", or_none(value.as_ref()))).collect();
+        let mut lines: Vec<_> = self
+            .0
+            .iter()
+            .map(|(value, count)| format!("{} {count}", or_none(value.as_ref())))
+            .collect();
         lines.sort();
         lines.push(format!("all {}", self.1));
         lines

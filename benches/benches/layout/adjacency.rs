@@ -1,4 +1,5 @@
-//! `SQLite`, adjacency list: blocks by integer key, found by ID, and in order by an index on (document, parent, order).
+//! `SQLite`, adjacency list: blocks by integer key, found by ID, and in order by an index on
+//! (document, parent, order).
 
 use crate::peer::{Mode, Peer, Position, assemble};
 use crate::record;
@@ -30,10 +31,11 @@ pub fn open(directory: &Path) -> Box<dyn Peer> {
 fn slots(db: &Database, position: &Position, count: usize) -> Slots {
     match position {
         Position::After(sibling) => {
-            let (document, parent, order) =
-                db.one("SELECT document, parent, ord FROM blocks WHERE id = ?1", [sibling], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get::<_, Vec<u8>>(2)?))
-                });
+            let (document, parent, order) = db.one(
+                "SELECT document, parent, ord FROM blocks WHERE id = ?1",
+                [sibling],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, Vec<u8>>(2)?)),
+            );
             let next: Option<Vec<u8>> = db.maybe(
                 "SELECT ord FROM blocks WHERE document = ?1 AND parent = ?2 AND ord > ?3 ORDER BY ord LIMIT 1",
                 (document, parent, &order),
@@ -42,7 +44,8 @@ fn slots(db: &Database, position: &Position, count: usize) -> Slots {
             Slots { document, parent, orders: order::several(count, Some(&order), next.as_deref()) }
         }
         Position::End { document, parent } => {
-            let key = db.one("SELECT key FROM documents WHERE id = ?1", [document], |row| row.get(0));
+            let key =
+                db.one("SELECT key FROM documents WHERE id = ?1", [document], |row| row.get(0));
             let parent = if parent == document {
                 0
             } else {
@@ -96,7 +99,9 @@ impl Peer for Adjacency {
         self.0.write(|db| {
             for document in documents {
                 db.import(document, now);
-                let key = db.one("SELECT key FROM documents WHERE id = ?1", [document.id], |row| row.get(0));
+                let key = db.one("SELECT key FROM documents WHERE id = ?1", [document.id], |row| {
+                    row.get(0)
+                });
                 let mut pages: HashMap<Id, i64> = HashMap::from([(document.id, 0)]);
                 let mut children: HashMap<Id, usize> = HashMap::new();
                 for (parent, block) in document.with_parents() {
@@ -125,7 +130,12 @@ impl Peer for Adjacency {
             let document = id_of(db, slots.document);
             db.touch(document, now);
             let parent = slots.parent.to_le_bytes();
-            db.log(now, document, "insert", &[&parent, &slots.orders[0], &block.id, &record::encode(block)]);
+            db.log(
+                now,
+                document,
+                "insert",
+                &[&parent, &slots.orders[0], &block.id, &record::encode(block)],
+            );
         });
     }
 
@@ -226,5 +236,4 @@ impl Peer for Adjacency {
     }
 }
 
-const BLOCK: &str =
-    "SELECT id, rev, kind, markdown, indentation, list_style, created, modified FROM blocks WHERE id = ?1";
+const BLOCK: &str = "SELECT id, rev, kind, markdown, indentation, list_style, created, modified FROM blocks WHERE id = ?1";

@@ -1,4 +1,5 @@
-//! `SQLite`, clustered: blocks in a table without row IDs by (document, parent, order), and a table of places.
+//! `SQLite`, clustered: blocks in a table without row IDs by (document, parent, order), and a table
+//! of places.
 
 use crate::peer::{Mode, Peer, Position, assemble};
 use crate::record;
@@ -16,7 +17,8 @@ struct Place {
     order: Vec<u8>,
 }
 
-const FETCH: &str = "SELECT parent, id, rev, kind, markdown, indentation, list_style, created, modified
+const FETCH: &str =
+    "SELECT parent, id, rev, kind, markdown, indentation, list_style, created, modified
     FROM blocks WHERE document = ?1 ORDER BY parent, ord";
 const AT: &str = "SELECT id, rev, kind, markdown, indentation, list_style, created, modified
     FROM blocks WHERE document = ?1 AND parent = ?2 AND ord = ?3";
@@ -48,7 +50,11 @@ fn slots(db: &Database, position: &Position, count: usize) -> (Id, Id, Vec<Vec<u
                 (place.document, place.parent, &place.order),
                 |row| row.get(0),
             );
-            (place.document, place.parent, order::several(count, Some(&place.order), next.as_deref()))
+            (
+                place.document,
+                place.parent,
+                order::several(count, Some(&place.order), next.as_deref()),
+            )
         }
         Position::End { document, parent } => {
             let last: Option<Vec<u8>> = db.maybe(
@@ -119,14 +125,20 @@ impl Peer for Clustered {
             let (document, parent, orders) = slots(db, position, 1);
             put(db, block, document, parent, &orders[0]);
             db.touch(document, now);
-            db.log(now, document, "insert", &[&parent, &orders[0], &block.id, &record::encode(block)]);
+            db.log(
+                now,
+                document,
+                "insert",
+                &[&parent, &orders[0], &block.id, &record::encode(block)],
+            );
         });
     }
 
     fn update(&mut self, id: Id, markdown: &str, now: u64) {
         self.0.write(|db| {
             let place = place(db, id);
-            let mut block = db.one(AT, (place.document, place.parent, &place.order), |row| block(row, 0));
+            let mut block =
+                db.one(AT, (place.document, place.parent, &place.order), |row| block(row, 0));
             let old = record::encode(&block);
             block.rev += 1;
             block.modified = now;
@@ -134,7 +146,14 @@ impl Peer for Clustered {
             db.run(
                 "UPDATE blocks SET rev = ?4, markdown = ?5, modified = ?6
                  WHERE document = ?1 AND parent = ?2 AND ord = ?3",
-                (place.document, place.parent, &place.order, block.rev, &block.markdown, now as i64),
+                (
+                    place.document,
+                    place.parent,
+                    &place.order,
+                    block.rev,
+                    &block.markdown,
+                    now as i64,
+                ),
             );
             db.touch(place.document, now);
             db.log(now, place.document, "update", &[&id, &old, &record::encode(&block)]);
@@ -147,16 +166,22 @@ impl Peer for Clustered {
             let (document, parent, orders) = slots(db, position, ids.len());
             let mut pages: Vec<Id> = Vec::new();
             {
-                let mut find = db.statement("SELECT document, parent, ord FROM places WHERE block = ?1");
+                let mut find =
+                    db.statement("SELECT document, parent, ord FROM places WHERE block = ?1");
                 let mut shift = db.statement(
                     "UPDATE blocks SET document = ?4, parent = ?5, ord = ?6
                      WHERE document = ?1 AND parent = ?2 AND ord = ?3 RETURNING kind",
                 );
-                let mut note = db.statement("UPDATE places SET document = ?2, parent = ?3, ord = ?4 WHERE block = ?1");
+                let mut note = db.statement(
+                    "UPDATE places SET document = ?2, parent = ?3, ord = ?4 WHERE block = ?1",
+                );
                 for (id, order) in ids.iter().zip(&orders) {
                     let old: Vec<u8> = find.query_row([id], |row| row.get(2)).expect("a place");
                     let kind: u8 = shift
-                        .query_row((from.document, from.parent, &old, document, parent, order), |row| row.get(0))
+                        .query_row(
+                            (from.document, from.parent, &old, document, parent, order),
+                            |row| row.get(0),
+                        )
                         .expect("a block");
                     if kind == PAGE {
                         pages.push(*id);
@@ -166,7 +191,9 @@ impl Peer for Clustered {
             }
             if from.document != document {
                 while let Some(parent) = pages.pop() {
-                    let mut below = db.statement("SELECT id, kind FROM blocks WHERE document = ?1 AND parent = ?2");
+                    let mut below = db.statement(
+                        "SELECT id, kind FROM blocks WHERE document = ?1 AND parent = ?2",
+                    );
                     let mut note = db.statement("UPDATE places SET document = ?2 WHERE block = ?1");
                     let mut rows = below.query((from.document, parent)).expect("query");
                     while let Some(row) = rows.next().expect("row") {
@@ -184,7 +211,8 @@ impl Peer for Clustered {
                 db.touch(from.document, now);
             }
             db.touch(document, now);
-            let parts = [&from.document[..], &from.parent, &from.order, &parent, ids.as_flattened()];
+            let parts =
+                [&from.document[..], &from.parent, &from.order, &parent, ids.as_flattened()];
             db.log(now, document, "move", &parts);
         });
     }

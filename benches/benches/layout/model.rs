@@ -1,4 +1,5 @@
-//! A naive model in memory, and the check that every candidate gives its trees after each kind of edit.
+//! A naive model in memory, and the check that every candidate gives its trees after each kind of
+//! edit.
 
 use crate::peer::{Mode, Open, Peer, Position};
 use benches::workload::{Block, Document, Generator, Id, Node, PAGE, TEXT, Tree};
@@ -29,13 +30,18 @@ impl Model {
     }
 
     fn index(&self, block: Id) -> usize {
-        self.children[&self.parent[&block]].iter().position(|known| *known == block).expect("a child of its parent")
+        self.children[&self.parent[&block]]
+            .iter()
+            .position(|known| *known == block)
+            .expect("a child of its parent")
     }
 
     fn slot(&self, position: &Position) -> (Id, usize) {
         match position {
             Position::After(sibling) => (self.parent[sibling], self.index(*sibling) + 1),
-            Position::End { parent, .. } => (*parent, self.children.get(parent).map_or(0, Vec::len)),
+            Position::End { parent, .. } => {
+                (*parent, self.children.get(parent).map_or(0, Vec::len))
+            }
         }
     }
 
@@ -129,14 +135,15 @@ fn length(make: &mut Generator) -> usize {
     }
 }
 
-/// Applies random edits of every kind to a peer and the model, and compares each touched tree, then everything,
-/// then everything again after reopening.
+/// Applies random edits of every kind to a peer and the model, and compares each touched tree, then
+/// everything, then everything again after reopening.
 pub fn check(name: &str, open: Open, directory: &Path, edits: usize) {
     let mut make = Generator::new(0x5EED);
     let mut model = Model::default();
     let mut peer = open(directory);
-    let documents: Vec<Document> =
-        [(100, 0, 0), (5, 5, 19), (50, 1, 49), (0, 0, 0), (300, 20, 30)].map(|(f, p, e)| make.document(f, p, e)).into();
+    let documents: Vec<Document> = [(100, 0, 0), (5, 5, 19), (50, 1, 49), (0, 0, 0), (300, 20, 30)]
+        .map(|(f, p, e)| make.document(f, p, e))
+        .into();
     documents.iter().for_each(|document| model.import(document));
     peer.import(&documents, true, make.now());
 
@@ -176,14 +183,17 @@ pub fn check(name: &str, open: Open, directory: &Path, edits: usize) {
             }
             _ => {
                 let parent = model.parent(&mut make);
-                let Some(children) = model.children.get(&parent).filter(|children| !children.is_empty()) else {
+                let Some(children) =
+                    model.children.get(&parent).filter(|children| !children.is_empty())
+                else {
                     continue;
                 };
                 let start = make.rng.below(children.len());
                 let length = (1 + make.rng.below(60)).min(children.len() - start);
                 let holes = make.rng.below(2) == 0;
                 let all = children[start..start + length].iter().enumerate();
-                let ids: Vec<Id> = all.filter(|(at, _)| !holes || at % 3 != 1).map(|(_, id)| *id).collect();
+                let ids: Vec<Id> =
+                    all.filter(|(at, _)| !holes || at % 3 != 1).map(|(_, id)| *id).collect();
                 if model.is_below(anchor(&position), &ids) {
                     continue;
                 }
@@ -193,7 +203,10 @@ pub fn check(name: &str, open: Open, directory: &Path, edits: usize) {
             }
         }
         for document in touched {
-            assert!(peer.fetch(document) == model.tree(document), "{name}: another tree after edit {edit}");
+            assert!(
+                peer.fetch(document) == model.tree(document),
+                "{name}: another tree after edit {edit}"
+            );
         }
     }
     compare(name, &model, peer.as_mut());

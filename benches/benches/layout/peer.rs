@@ -1,4 +1,5 @@
-//! What every candidate does: the same edits and reads, each edit with its document's time and a change-log row.
+//! What every candidate does: the same edits and reads, each edit with its document's time and a
+//! change-log row.
 
 use benches::workload::{Block, Document, Id, Node, PAGE, Tree};
 use std::ops::Range;
@@ -48,7 +49,8 @@ pub trait Peer {
 
 pub type Open = fn(&Path) -> Box<dyn Peer>;
 
-/// Reading order from groups of siblings: `groups` are sorted by parent, and each names a range of `blocks`.
+/// Reading order from groups of siblings: `groups` are sorted by parent, and each names a range of
+/// `blocks`.
 pub fn assemble<K: Ord + Copy>(
     top: K,
     groups: &[(K, Range<usize>)],

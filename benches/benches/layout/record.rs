@@ -15,7 +15,8 @@ pub fn seal(bytes: &mut [u8]) {
 
 /// A sealed value of these parts.
 pub fn sealed(parts: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(CHECKSUM + parts.iter().map(|part| part.len()).sum::<usize>());
+    let mut bytes =
+        Vec::with_capacity(CHECKSUM + parts.iter().map(|part| part.len()).sum::<usize>());
     bytes.extend([0; CHECKSUM]);
     for part in parts {
         bytes.extend_from_slice(part);

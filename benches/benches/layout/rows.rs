@@ -58,11 +58,18 @@ fn slots(writer: &Writer<'_>, position: &Position, count: usize) -> (Id, Id, Vec
             let range = (Excluded(low.as_slice()), Excluded(high.as_slice()));
             let next = writer.table.range::<&[u8]>(range).expect("range").next();
             let next = next.map(|next| order_of(next.expect("row").0.value()));
-            (place.document, place.parent, order::several(count, Some(&place.order), next.as_deref()))
+            (
+                place.document,
+                place.parent,
+                order::several(count, Some(&place.order), next.as_deref()),
+            )
         }
         Position::End { document, parent } => {
             let prefix = key(BLOCKS, &[document, parent]);
-            let mut range = writer.table.range::<&[u8]>(prefix.as_slice()..past(&prefix).as_slice()).expect("range");
+            let mut range = writer
+                .table
+                .range::<&[u8]>(prefix.as_slice()..past(&prefix).as_slice())
+                .expect("range");
             let last = range.next_back().map(|last| order_of(last.expect("row").0.value()));
             (*document, *parent, order::several(count, last.as_deref(), None))
         }
@@ -75,9 +82,13 @@ fn carry(writer: &mut Writer<'_>, from: Id, to: Id, moved: &[Vec<u8>]) {
     let mut pages: Vec<Id> = moved.iter().filter_map(page).collect();
     while let Some(parent) = pages.pop() {
         let prefix = key(BLOCKS, &[&from, &parent]);
-        let range = writer.table.range::<&[u8]>(prefix.as_slice()..past(&prefix).as_slice()).expect("range");
-        let rows: Vec<(Vec<u8>, Vec<u8>)> =
-            range.map(|row| row.map(|(k, v)| (k.value().to_vec(), v.value().to_vec())).expect("row")).collect();
+        let range = writer
+            .table
+            .range::<&[u8]>(prefix.as_slice()..past(&prefix).as_slice())
+            .expect("range");
+        let rows: Vec<(Vec<u8>, Vec<u8>)> = range
+            .map(|row| row.map(|(k, v)| (k.value().to_vec(), v.value().to_vec())).expect("row"))
+            .collect();
         for (old, row) in &rows {
             pages.extend(page(row));
             let place = Place { document: to, parent, order: old[33..].to_vec() };
@@ -107,7 +118,8 @@ impl Peer for Rows {
             for document in documents {
                 for (parent, children) in document.groups() {
                     for (index, block) in children.into_iter().enumerate() {
-                        let place = Place { document: document.id, parent, order: order::nth(index) };
+                        let place =
+                            Place { document: document.id, parent, order: order::nth(index) };
                         rows.push((place.key(), row(block)));
                         rows.push((key(PLACES, &[&block.id]), place.value()));
                     }
@@ -184,7 +196,8 @@ impl Peer for Rows {
                 writer.touch(from.document, now);
             }
             writer.touch(document, now);
-            let parts = [&from.document[..], &from.parent, &from.order, &parent, ids.as_flattened()];
+            let parts =
+                [&from.document[..], &from.parent, &from.order, &parent, ids.as_flattened()];
             writer.log(now, document, "move", &parts);
         });
     }
@@ -194,7 +207,9 @@ impl Peer for Rows {
             let prefix = key(BLOCKS, &[&document]);
             let mut blocks: Vec<Block> = Vec::new();
             let mut groups: Vec<(Id, std::ops::Range<usize>)> = Vec::new();
-            for row in table.range::<&[u8]>(prefix.as_slice()..past(&prefix).as_slice()).expect("range") {
+            for row in
+                table.range::<&[u8]>(prefix.as_slice()..past(&prefix).as_slice()).expect("range")
+            {
                 let (key, value) = row.expect("row");
                 let parent = id(&key.value()[17..]);
                 if groups.last().is_none_or(|(known, _)| *known != parent) {

@@ -1,7 +1,9 @@
-//! Runs: (document, parent, run key) to consecutive children of the parent, as many as a page holds.
+//! Runs: (document, parent, run key) to consecutive children of the parent, as many as a page
+//! holds.
 //!
-//! Entries move only to the right: a split leaves the first part under the old key, and a run grown small joins the
-//! next. So a place names a run at or left of the block's own, and is not rewritten by either.
+//! Entries move only to the right: a split leaves the first part under the old key, and a run grown
+//! small joins the next. So a place names a run at or left of the block's own, and is not rewritten
+//! by either.
 
 use crate::peer::{Mode, Peer, Position, assemble};
 use crate::record::{self, CHECKSUM, id, seal, sealed, unseal};
@@ -15,8 +17,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Key and value that fill one page of redb: 4,096 bytes less a leaf's four and two lengths of four. Two runs share
-/// a page at 2,038.
+/// Key and value that fill one page of redb: 4,096 bytes less a leaf's four and two lengths of
+/// four. Two runs share a page at 2,038.
 static FULL: LazyLock<usize> = LazyLock::new(|| setting("LAYOUT_RUN", 4084));
 /// Of an entry in the header: ID, and the end of its record.
 const ENTRY: usize = 16 + 4;
@@ -67,7 +69,8 @@ impl<'a> View<'a> {
         (0..self.count()).map(|at| (self.id(at), self.record(at)))
     }
 
-    /// The value with `range` replaced: bytes before and after are copied as they are, later offsets shifted.
+    /// The value with `range` replaced: bytes before and after are copied as they are, later
+    /// offsets shifted.
     fn splice(&self, range: Range<usize>, new: &[(&[u8], &[u8])]) -> Vec<u8> {
         let count = self.count();
         let added: usize = new.iter().map(|(_, record)| record.len()).sum();
@@ -105,7 +108,11 @@ fn size(entry: &(&[u8], &[u8])) -> usize {
 }
 
 /// Cuts entries into runs of about `target` bytes, none above `limit` unless one entry is.
-fn pack<'e, 'a>(entries: &'e [(&'a [u8], &'a [u8])], target: usize, limit: usize) -> Vec<&'e [(&'a [u8], &'a [u8])]> {
+fn pack<'e, 'a>(
+    entries: &'e [(&'a [u8], &'a [u8])],
+    target: usize,
+    limit: usize,
+) -> Vec<&'e [(&'a [u8], &'a [u8])]> {
     let mut pieces = Vec::new();
     let (mut start, mut bytes) = (0, HEAD);
     for (at, entry) in entries.iter().enumerate() {
@@ -166,11 +173,15 @@ fn find<T: ReadableTable<&'static [u8], &'static [u8]>, R>(
 fn slot(writer: &Writer<'_>, position: &Position) -> (Place, usize) {
     match position {
         Position::After(sibling) => find(&writer.table, *sibling, |place, _, at| {
-            (Place { document: place.document, parent: place.parent, run: place.run.clone() }, at + 1)
+            (
+                Place { document: place.document, parent: place.parent, run: place.run.clone() },
+                at + 1,
+            )
         }),
         Position::End { document, parent } => {
             let (prefix, end) = siblings(document, parent);
-            let mut range = writer.table.range::<&[u8]>(prefix.as_slice()..end.as_slice()).expect("range");
+            let mut range =
+                writer.table.range::<&[u8]>(prefix.as_slice()..end.as_slice()).expect("range");
             let last = range.next_back().map(|last| {
                 let (key, value) = last.expect("run");
                 (key.value()[33..].to_vec(), View(unseal(value.value())).count())
@@ -181,8 +192,15 @@ fn slot(writer: &Writer<'_>, position: &Position) -> (Place, usize) {
     }
 }
 
-/// Replaces entries of a run, splitting it to the right where they do not fit, and writes the places of the new.
-fn paste(writer: &mut Writer<'_>, place: &Place, replaced: Range<usize>, new: &[(&[u8], &[u8])], places: bool) {
+/// Replaces entries of a run, splitting it to the right where they do not fit, and writes the
+/// places of the new.
+fn paste(
+    writer: &mut Writer<'_>,
+    place: &Place,
+    replaced: Range<usize>,
+    new: &[(&[u8], &[u8])],
+    places: bool,
+) {
     let at = run_key(&place.document, &place.parent, &place.run);
     let value = get(&writer.table, &at);
     let view = value.as_ref().map_or(EMPTY, |value| View(unseal(value)));
@@ -195,12 +213,16 @@ fn paste(writer: &mut Writer<'_>, place: &Place, replaced: Range<usize>, new: &[
         homes.extend(new.iter().map(|(id, _)| (*id, place.run.clone())));
     } else {
         let appended = replaced.start == view.count() && view.count() > 0;
-        let entries: Vec<_> =
-            if appended { whole.entries().skip(view.count()).collect() } else { whole.entries().collect() };
+        let entries: Vec<_> = if appended {
+            whole.entries().skip(view.count()).collect()
+        } else {
+            whole.entries().collect()
+        };
         // A key of a later run may be some bytes longer.
         let limit = limit - 8;
         let total = spliced.len() - HEAD;
-        let target = if appended { limit } else { HEAD + total.div_ceil(total.div_ceil(limit - HEAD)) };
+        let target =
+            if appended { limit } else { HEAD + total.div_ceil(total.div_ceil(limit - HEAD)) };
         let pieces = pack(&entries, target, limit);
         let (_, end) = siblings(&place.document, &place.parent);
         let range = (Excluded(at.as_slice()), Excluded(end.as_slice()));
@@ -229,7 +251,8 @@ fn paste(writer: &mut Writer<'_>, place: &Place, replaced: Range<usize>, new: &[
 fn cut(writer: &mut Writer<'_>, from: &Place, ids: &[Id]) -> Vec<(Id, Vec<u8>)> {
     let mut taken: Vec<(Id, Vec<u8>)> = Vec::with_capacity(ids.len());
     let mut changed: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
-    let (low, (_, end)) = (run_key(&from.document, &from.parent, &from.run), siblings(&from.document, &from.parent));
+    let (low, (_, end)) =
+        (run_key(&from.document, &from.parent, &from.run), siblings(&from.document, &from.parent));
     let range = (Included(low.as_slice()), Excluded(end.as_slice()));
     for run in writer.table.range::<&[u8]>(range).expect("range") {
         let (key, value) = run.expect("run");
@@ -267,7 +290,8 @@ fn cut(writer: &mut Writer<'_>, from: &Place, ids: &[Id]) -> Vec<(Id, Vec<u8>)> 
     taken
 }
 
-/// Joins a run grown below a quarter into the next one, where both fit: entries move to the right, so places stay true.
+/// Joins a run grown below a quarter into the next one, where both fit: entries move to the right,
+/// so places stay true.
 fn join(writer: &mut Writer<'_>, at: &[u8], end: &[u8]) {
     let Some(small) = get(&writer.table, at) else { return };
     let range = (Excluded(at), Excluded(end));
@@ -288,13 +312,17 @@ fn join(writer: &mut Writer<'_>, at: &[u8], end: &[u8]) {
 
 /// Carries everything below the pages among `moved` into another document: runs go as they are.
 fn carry(writer: &mut Writer<'_>, from: Id, to: Id, moved: &[(Id, Vec<u8>)]) {
-    let mut pages: Vec<Id> =
-        moved.iter().filter(|(_, record)| record::kind(record) == PAGE).map(|(id, _)| *id).collect();
+    let mut pages: Vec<Id> = moved
+        .iter()
+        .filter(|(_, record)| record::kind(record) == PAGE)
+        .map(|(id, _)| *id)
+        .collect();
     while let Some(parent) = pages.pop() {
         let (prefix, end) = siblings(&from, &parent);
         let range = writer.table.range::<&[u8]>(prefix.as_slice()..end.as_slice()).expect("range");
-        let runs: Vec<(Vec<u8>, Vec<u8>)> =
-            range.map(|run| run.map(|(k, v)| (k.value().to_vec(), v.value().to_vec())).expect("run")).collect();
+        let runs: Vec<(Vec<u8>, Vec<u8>)> = range
+            .map(|run| run.map(|(k, v)| (k.value().to_vec(), v.value().to_vec())).expect("run"))
+            .collect();
         for (old, value) in &runs {
             let run = &old[33..];
             writer.delete(old);
@@ -331,15 +359,24 @@ impl Peer for Runs {
             let mut rows = Vec::new();
             for document in documents {
                 for (parent, children) in document.groups() {
-                    let records: Vec<_> = children.iter().map(|block| record::encode(block)).collect();
-                    let entries: Vec<(&[u8], &[u8])> =
-                        children.iter().zip(&records).map(|(block, record)| (&block.id[..], &record[..])).collect();
+                    let records: Vec<_> =
+                        children.iter().map(|block| record::encode(block)).collect();
+                    let entries: Vec<(&[u8], &[u8])> = children
+                        .iter()
+                        .zip(&records)
+                        .map(|(block, record)| (&block.id[..], &record[..]))
+                        .collect();
                     let limit = *FULL - 40;
                     for (index, piece) in pack(&entries, limit, limit).into_iter().enumerate() {
                         let run = order::nth(index);
                         let place = sealed(&[&document.id, &parent, &run]);
-                        rows.extend(piece.iter().map(|(block, _)| (key(PLACES, &[block]), place.clone())));
-                        rows.push((run_key(&document.id, &parent, &run), EMPTY.splice(0..0, piece)));
+                        rows.extend(
+                            piece.iter().map(|(block, _)| (key(PLACES, &[block]), place.clone())),
+                        );
+                        rows.push((
+                            run_key(&document.id, &parent, &run),
+                            EMPTY.splice(0..0, piece),
+                        ));
                     }
                 }
             }
@@ -361,14 +398,23 @@ impl Peer for Runs {
             paste(writer, &place, at..at, &[(&block.id, &record)], true);
             writer.touch(place.document, now);
             let at = (at as u32).to_le_bytes();
-            writer.log(now, place.document, "insert", &[&place.parent, &place.run, &at, &block.id, &record]);
+            writer.log(
+                now,
+                place.document,
+                "insert",
+                &[&place.parent, &place.run, &at, &block.id, &record],
+            );
         });
     }
 
     fn update(&mut self, block: Id, markdown: &str, now: u64) {
         self.0.write(|writer| {
             let (place, at, old) = find(&writer.table, block, |place, view, at| {
-                let place = Place { document: place.document, parent: place.parent, run: place.run.clone() };
+                let place = Place {
+                    document: place.document,
+                    parent: place.parent,
+                    run: place.run.clone(),
+                };
                 (place, at, view.record(at).to_vec())
             });
             let mut new = record::decode(block, &old);
@@ -387,14 +433,16 @@ impl Peer for Runs {
             let from = place(&writer.table, ids[0]);
             let moved = cut(writer, &from, ids);
             let (place, at) = slot(writer, position);
-            let entries: Vec<(&[u8], &[u8])> = moved.iter().map(|(id, record)| (&id[..], &record[..])).collect();
+            let entries: Vec<(&[u8], &[u8])> =
+                moved.iter().map(|(id, record)| (&id[..], &record[..])).collect();
             paste(writer, &place, at..at, &entries, true);
             if place.document != from.document {
                 carry(writer, from.document, place.document, &moved);
                 writer.touch(from.document, now);
             }
             writer.touch(place.document, now);
-            let parts = [&from.document[..], &from.parent, &from.run, &place.parent, ids.as_flattened()];
+            let parts =
+                [&from.document[..], &from.parent, &from.run, &place.parent, ids.as_flattened()];
             writer.log(now, place.document, "move", &parts);
         });
     }
@@ -404,14 +452,18 @@ impl Peer for Runs {
             let prefix = key(BLOCKS, &[&document]);
             let mut blocks: Vec<Block> = Vec::new();
             let mut groups: Vec<(Id, Range<usize>)> = Vec::new();
-            for run in table.range::<&[u8]>(prefix.as_slice()..past(&prefix).as_slice()).expect("range") {
+            for run in
+                table.range::<&[u8]>(prefix.as_slice()..past(&prefix).as_slice()).expect("range")
+            {
                 let (key, value) = run.expect("run");
                 let parent = id(&key.value()[17..]);
                 if groups.last().is_none_or(|(known, _)| *known != parent) {
                     groups.push((parent, blocks.len()..blocks.len()));
                 }
                 let view = View(unseal(value.value()));
-                blocks.extend(view.entries().map(|(block, record)| record::decode(id(block), record)));
+                blocks.extend(
+                    view.entries().map(|(block, record)| record::decode(id(block), record)),
+                );
                 if let Some((_, range)) = groups.last_mut() {
                     range.end = blocks.len();
                 }
@@ -421,7 +473,8 @@ impl Peer for Runs {
     }
 
     fn block(&mut self, block: Id) -> Block {
-        self.0.read(|table| find(table, block, |_, view, at| record::decode(block, view.record(at))))
+        self.0
+            .read(|table| find(table, block, |_, view, at| record::decode(block, view.record(at))))
     }
 
     fn document_of(&mut self, block: Id) -> Id {

@@ -39,8 +39,8 @@ impl Database {
         self.publish();
         let sync = if mode == Mode::Durable { Sync::Full } else { Sync::Normal };
         sqlite::set_sync(&self.connection, sync).expect("pragma");
-        // Each mode starts with an empty log, so that a checkpoint does not fall into whichever row comes next; a
-        // first write pays for the log's new start.
+        // Each mode starts with an empty log, so that a checkpoint does not fall into whichever row
+        // comes next; a first write pays for the log's new start.
         self.one("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
         self.connection.execute_batch("PRAGMA user_version = 1").expect("write");
         self.mode = mode;
@@ -72,7 +72,12 @@ impl Database {
         self.statement(sql).execute(params).expect("execute");
     }
 
-    pub fn one<T>(&self, sql: &str, params: impl Params, read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>) -> T {
+    pub fn one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> T {
         self.statement(sql).query_row(params, read).expect("one row")
     }
 
@@ -90,7 +95,10 @@ impl Database {
     }
 
     pub fn log(&self, now: u64, document: Id, kind: &str, parts: &[&[u8]]) {
-        self.run("INSERT INTO changes (change) VALUES (?1)", [record::change(now, document, kind, parts)]);
+        self.run(
+            "INSERT INTO changes (change) VALUES (?1)",
+            [record::change(now, document, kind, parts)],
+        );
     }
 
     /// A document's row and its change-log row.

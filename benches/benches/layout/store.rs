@@ -1,10 +1,12 @@
-//! Bare redb: one table of bytes, a tag byte for each keyspace, and the work that surrounds every edit.
+//! Bare redb: one table of bytes, a tag byte for each keyspace, and the work that surrounds every
+//! edit.
 
 use crate::peer::Mode;
 use crate::record;
 use benches::workload::{Document, Id};
 use redb::{
-    Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction,
+    Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition,
+    WriteTransaction,
 };
 use std::ops::Bound;
 use std::path::Path;
@@ -58,14 +60,27 @@ pub fn past(prefix: &[u8]) -> Vec<u8> {
 
 impl Store {
     pub fn open(directory: &Path) -> Self {
-        let database = Database::builder().set_cache_size(CACHE).create(directory.join("space.redb")).expect("open");
-        let mut store = Self { database, mode: Mode::Durable, open: None, kept: None, keep: false, sequence: 0 };
+        let database = Database::builder()
+            .set_cache_size(CACHE)
+            .create(directory.join("space.redb"))
+            .expect("open");
+        let mut store = Self {
+            database,
+            mode: Mode::Durable,
+            open: None,
+            kept: None,
+            keep: false,
+            sequence: 0,
+        };
         store.write(|_| ());
         store.sequence = store.read(|table| {
             let low = key(CHANGES, &[]);
-            let mut range = table.range::<&[u8]>(low.as_slice()..past(&low).as_slice()).expect("range");
+            let mut range =
+                table.range::<&[u8]>(low.as_slice()..past(&low).as_slice()).expect("range");
             let last = range.next_back().transpose().expect("row");
-            last.map_or(0, |(key, _)| u64::from_be_bytes(key.value()[1..].try_into().expect("a sequence")))
+            last.map_or(0, |(key, _)| {
+                u64::from_be_bytes(key.value()[1..].try_into().expect("a sequence"))
+            })
         });
         store
     }
@@ -85,7 +100,8 @@ impl Store {
 
     fn begin(&self) -> WriteTransaction {
         let mut transaction = self.database.begin_write().expect("write");
-        let durability = if self.mode == Mode::Durable { Durability::Immediate } else { Durability::None };
+        let durability =
+            if self.mode == Mode::Durable { Durability::Immediate } else { Durability::None };
         transaction.set_durability(durability).expect("durability");
         transaction
     }
@@ -124,7 +140,10 @@ impl Store {
 }
 
 /// A value, copied.
-pub fn get<T: ReadableTable<&'static [u8], &'static [u8]>>(table: &T, key: &[u8]) -> Option<Vec<u8>> {
+pub fn get<T: ReadableTable<&'static [u8], &'static [u8]>>(
+    table: &T,
+    key: &[u8],
+) -> Option<Vec<u8>> {
     table.get(key).expect("get").map(|value| value.value().to_vec())
 }
 
@@ -154,7 +173,13 @@ impl Writer<'_> {
     }
 
     /// Writes what an import makes, in key order: through one cursor where nothing is above it.
-    pub fn load(&mut self, mut rows: Vec<(Vec<u8>, Vec<u8>)>, documents: &[Document], empty: bool, now: u64) {
+    pub fn load(
+        &mut self,
+        mut rows: Vec<(Vec<u8>, Vec<u8>)>,
+        documents: &[Document],
+        empty: bool,
+        now: u64,
+    ) {
         for document in documents {
             *self.sequence += 1;
             let ids: Vec<&[u8]> = document.tree.iter().map(|node| &node.block.id[..]).collect();

@@ -43,7 +43,9 @@ impl View<'_> {
     }
 
     fn find(&self, block: Id) -> usize {
-        (0..self.count()).find(|&at| self.entry(at)[..16] == block).expect("a block of the document")
+        (0..self.count())
+            .find(|&at| self.entry(at)[..16] == block)
+            .expect("a block of the document")
     }
 
     /// The entries of a block and of all below it.
@@ -175,7 +177,12 @@ impl Peer for Whole {
             writer.put(&at, &builder.value());
             writer.put(&key(PLACES, &[&block.id]), &sealed(&[&document]));
             writer.touch(document, now);
-            writer.log(now, document, "insert", &[&(slot as u32).to_le_bytes(), &block.id, &record]);
+            writer.log(
+                now,
+                document,
+                "insert",
+                &[&(slot as u32).to_le_bytes(), &block.id, &record],
+            );
         });
     }
 
@@ -197,7 +204,12 @@ impl Peer for Whole {
             builder.copy(&view, slot + 1..view.count(), 0);
             writer.put(&at, &builder.value());
             writer.touch(document, now);
-            writer.log(now, document, "update", &[&block.id, view.records(slot..slot + 1), &record]);
+            writer.log(
+                now,
+                document,
+                "update",
+                &[&block.id, view.records(slot..slot + 1), &record],
+            );
         });
     }
 
@@ -253,16 +265,20 @@ impl Peer for Whole {
 
     fn fetch(&mut self, document: Id) -> Tree {
         self.0.read(|table| {
-            let value = table.get(key(BLOCKS, &[&document]).as_slice()).expect("get").expect("a document");
+            let value =
+                table.get(key(BLOCKS, &[&document]).as_slice()).expect("get").expect("a document");
             let view = View(unseal(value.value()));
-            (0..view.count()).map(|at| Node { depth: u32::from(view.depth(at)), block: view.get(at) }).collect()
+            (0..view.count())
+                .map(|at| Node { depth: u32::from(view.depth(at)), block: view.get(at) })
+                .collect()
         })
     }
 
     fn block(&mut self, block: Id) -> Block {
         self.0.read(|table| {
             let document = document_of(table, block);
-            let value = table.get(key(BLOCKS, &[&document]).as_slice()).expect("get").expect("a document");
+            let value =
+                table.get(key(BLOCKS, &[&document]).as_slice()).expect("get").expect("a document");
             let view = View(unseal(value.value()));
             view.get(view.find(block))
         })

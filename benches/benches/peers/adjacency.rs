@@ -1,4 +1,5 @@
-//! `SQLite`, adjacency list: blocks by integer key, found by ID, and in order by an index on (document, parent, order).
+//! `SQLite`, adjacency list: blocks by integer key, found by ID, and in order by an index on
+//! (document, parent, order).
 
 use crate::app::{self, Block, Document, Edit, Fetched, Mode, PAGE, Peer, Position, Ready};
 use crate::leaf::{kept, parsed};
@@ -19,19 +20,23 @@ struct Slots {
     orders: Vec<Vec<u8>>,
 }
 
-static FETCH: LazyLock<String> =
-    LazyLock::new(|| format!("SELECT key, parent, {COLUMNS} FROM blocks WHERE document = ?1 ORDER BY parent, ord"));
-static BLOCK: LazyLock<String> = LazyLock::new(|| format!("SELECT {COLUMNS} FROM blocks WHERE id = ?1"));
+static FETCH: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT key, parent, {COLUMNS} FROM blocks WHERE document = ?1 ORDER BY parent, ord")
+});
+static BLOCK: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {COLUMNS} FROM blocks WHERE id = ?1"));
 static CHANGED: LazyLock<String> =
     LazyLock::new(|| format!("SELECT key, document, {COLUMNS} FROM blocks WHERE id = ?1"));
 static PUT: LazyLock<String> = LazyLock::new(|| {
     let places: Vec<String> = (1..=WIDTH + 3).map(|place| format!("?{place}")).collect();
     format!("INSERT INTO blocks (document, parent, ord, {COLUMNS}) VALUES ({})", places.join(", "))
 });
-static TAKE: LazyLock<String> =
-    LazyLock::new(|| format!("DELETE FROM blocks WHERE id = ?1 RETURNING key, document, parent, ord, {COLUMNS}"));
-static TAKE_BELOW: LazyLock<String> =
-    LazyLock::new(|| format!("DELETE FROM blocks WHERE document = ?1 AND parent = ?2 RETURNING key, {COLUMNS}"));
+static TAKE: LazyLock<String> = LazyLock::new(|| {
+    format!("DELETE FROM blocks WHERE id = ?1 RETURNING key, document, parent, ord, {COLUMNS}")
+});
+static TAKE_BELOW: LazyLock<String> = LazyLock::new(|| {
+    format!("DELETE FROM blocks WHERE document = ?1 AND parent = ?2 RETURNING key, {COLUMNS}")
+});
 
 pub fn shared(directory: &Path, mode: Mode) -> Box<dyn Peer> {
     open(directory, mode, Sharing::Shared)
@@ -53,23 +58,31 @@ fn open(directory: &Path, mode: Mode, sharing: Sharing) -> Box<dyn Peer> {
 fn slots(db: &Database, position: Position, count: usize) -> Slots {
     let (document, parent, last) = match position {
         Position::After(sibling) => {
-            let (document, parent, order) =
-                db.one("SELECT document, parent, ord FROM blocks WHERE id = ?1", [sibling], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get::<_, Vec<u8>>(2)?))
-                });
+            let (document, parent, order) = db.one(
+                "SELECT document, parent, ord FROM blocks WHERE id = ?1",
+                [sibling],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, Vec<u8>>(2)?)),
+            );
             let next: Option<Vec<u8>> = db.maybe(
                 "SELECT ord FROM blocks WHERE document = ?1 AND parent = ?2 AND ord > ?3 ORDER BY ord LIMIT 1",
                 (document, parent, &order),
                 |row| row.get(0),
             );
-            return Slots { document, parent, orders: order::several(count, Some(&order), next.as_deref()) };
+            return Slots {
+                document,
+                parent,
+                orders: order::several(count, Some(&order), next.as_deref()),
+            };
         }
         Position::Start { document, parent } => (document, parent, false),
         Position::End { document, parent } => (document, parent, true),
     };
     let key = db.one("SELECT key FROM documents WHERE id = ?1", [document], |row| row.get(0));
-    let parent =
-        if parent == document { 0 } else { db.one("SELECT key FROM blocks WHERE id = ?1", [parent], |row| row.get(0)) };
+    let parent = if parent == document {
+        0
+    } else {
+        db.one("SELECT key FROM blocks WHERE id = ?1", [parent], |row| row.get(0))
+    };
     let sql = if last {
         "SELECT ord FROM blocks WHERE document = ?1 AND parent = ?2 ORDER BY ord DESC LIMIT 1"
     } else {
@@ -117,7 +130,8 @@ fn insert(db: &Database, blocks: &[Block], position: Position, now: i64) {
     let document = id_of(db, slots.document);
     db.touch(document, now);
     let parent = slots.parent.to_le_bytes();
-    let places: Vec<&[u8]> = std::iter::once(&parent[..]).chain(slots.orders.iter().map(Vec::as_slice)).collect();
+    let places: Vec<&[u8]> =
+        std::iter::once(&parent[..]).chain(slots.orders.iter().map(Vec::as_slice)).collect();
     let all: Vec<&Block> = Block::all(blocks).into_iter().map(|(block, _)| block).collect();
     db.log(now, document, "insert", &places, &all);
 }
@@ -146,11 +160,15 @@ fn relocate(db: &Database, ids: &[Id], position: Position, now: i64) {
     let mut orders: Vec<Vec<u8>> = Vec::with_capacity(ids.len());
     let mut pages: Vec<(i64, i64)> = Vec::new();
     {
-        let mut find = db.statement("SELECT key, document, parent, ord, kind FROM blocks WHERE id = ?1");
-        let mut shift = db.statement("UPDATE blocks SET document = ?2, parent = ?3, ord = ?4 WHERE key = ?1");
+        let mut find =
+            db.statement("SELECT key, document, parent, ord, kind FROM blocks WHERE id = ?1");
+        let mut shift =
+            db.statement("UPDATE blocks SET document = ?2, parent = ?3, ord = ?4 WHERE key = ?1");
         for (id, order) in ids.iter().zip(&slots.orders) {
             let (key, document, parent, before, kind): (i64, i64, i64, Vec<u8>, u8) = find
-                .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+                .query_row([id], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+                })
                 .expect("a block");
             shift.execute((key, slots.document, slots.parent, order)).expect("update");
             if document != slots.document {
@@ -169,7 +187,8 @@ fn relocate(db: &Database, ids: &[Id], position: Position, now: i64) {
         }
     }
     while let Some((document, parent)) = pages.pop() {
-        let mut below = db.statement("SELECT key FROM blocks WHERE document = ?1 AND parent = ?2 AND kind = 1");
+        let mut below =
+            db.statement("SELECT key FROM blocks WHERE document = ?1 AND parent = ?2 AND kind = 1");
         let found = below.query_map((document, parent), |row| row.get::<_, i64>(0)).expect("query");
         pages.extend(found.map(|key| (document, key.expect("row"))));
         db.run(
@@ -198,7 +217,13 @@ fn delete(db: &Database, ids: &[Id], now: i64) {
         let mut take = db.statement(&TAKE);
         for id in ids {
             let row = take.query_row([id], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?, row.get::<_, Vec<u8>>(3)?, block(row, 4)?))
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get::<_, i64>(2)?,
+                    row.get::<_, Vec<u8>>(3)?,
+                    block(row, 4)?,
+                ))
             });
             let (key, document, parent, order, block): (i64, i64, _, _, _) = row.expect("a block");
             if !documents.contains(&document) {
@@ -229,7 +254,8 @@ fn delete(db: &Database, ids: &[Id], now: i64) {
         first.get_or_insert(id);
     }
     let parents: Vec<[u8; 8]> = places.iter().map(|(parent, _)| parent.to_le_bytes()).collect();
-    let slots: Vec<&[u8]> = parents.iter().zip(&places).flat_map(|(parent, (_, order))| [&parent[..], order]).collect();
+    let slots: Vec<&[u8]> =
+        parents.iter().zip(&places).flat_map(|(parent, (_, order))| [&parent[..], order]).collect();
     db.log(now, first.unwrap_or_default(), "delete", &slots, &taken.iter().collect::<Vec<_>>());
 }
 
@@ -240,7 +266,9 @@ impl Peer for Adjacency {
             Edit::Update(id, markdown) => update(db, *id, markdown, now),
             Edit::Move(ids, position) => relocate(db, ids, *position, now),
             Edit::Delete(ids) => delete(db, ids, now),
-            Edit::Import(documents) => documents.iter().for_each(|document| create(db, document, now)),
+            Edit::Import(documents) => {
+                documents.iter().for_each(|document| create(db, document, now))
+            }
             Edit::ImportMarkdown(files) => {
                 for file in files {
                     let blocks = kept(parsed(&file.text), &mut file.ids.iter().copied(), now);
@@ -256,7 +284,11 @@ impl Peer for Adjacency {
         let mut rows = statement.query([key]).expect("query");
         let mut groups = Groups::new();
         while let Some(row) = rows.next().expect("row") {
-            groups.push(row.get(1).expect("parent"), row.get(0).expect("key"), block(row, 2).expect("block"));
+            groups.push(
+                row.get(1).expect("parent"),
+                row.get(0).expect("key"),
+                block(row, 2).expect("block"),
+            );
         }
         root.children = groups.take(0);
         Fetched::Plain(root)

@@ -8,7 +8,8 @@ use std::path::Path;
 pub const TEXT: u8 = 0;
 pub const PAGE: u8 = 1;
 
-/// A block with every field that Leafbase gives; numbers stand for the words of its lists of values.
+/// A block with every field that Leafbase gives; numbers stand for the words of its lists of
+/// values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     #[serde(with = "bytes")]
@@ -101,7 +102,8 @@ pub trait Peer {
     /// A block alone.
     fn block(&mut self, id: Id) -> Fetched;
     fn document_of(&mut self, id: Id) -> Id;
-    /// Everything survives a loss of power, and stands where it is read from after the next opening.
+    /// Everything survives a loss of power, and stands where it is read from after the next
+    /// opening.
     fn flush(&mut self);
     /// Gives room that is not used back to the file system.
     fn compact(&mut self);
@@ -114,7 +116,8 @@ pub enum Mode {
     Durable,
     /// It is not synced.
     Relaxed,
-    /// As `Relaxed`, and the file is read without a map: for an opening that finds nothing in memory.
+    /// As `Relaxed`, and the file is read without a map: for an opening that finds nothing in
+    /// memory.
     Cold,
 }
 

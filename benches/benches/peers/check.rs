@@ -11,8 +11,8 @@ struct Check<'a> {
     make: Generator,
 }
 
-/// Applies random edits of every kind to all, and compares each document that they touch; then everything, then
-/// everything again after the peers were opened anew.
+/// Applies random edits of every kind to all, and compares each document that they touch; then
+/// everything, then everything again after the peers were opened anew.
 pub fn check(candidates: &[(&str, Open)], root: &Path, edits: usize) {
     let directory = |name: &str, mode: Mode| {
         let path = root.join(format!("check {name} {mode:?}"));
@@ -20,11 +20,13 @@ pub fn check(candidates: &[(&str, Open)], root: &Path, edits: usize) {
         path
     };
     for mode in [Mode::Relaxed, Mode::Durable] {
-        let open = || candidates.iter().map(|(name, open)| open(&directory(name, mode), mode)).collect();
+        let open =
+            || candidates.iter().map(|(name, open)| open(&directory(name, mode), mode)).collect();
         let mut make = Generator::new(0x5EED);
         let shapes = [(100, 0, 0), (5, 5, 19), (50, 1, 49), (1, 0, 0), (300, 20, 30)];
-        let documents: Vec<Document> =
-            shapes.map(|(flat, pages, each)| app::document(&make.document(flat, pages, each))).into();
+        let documents: Vec<Document> = shapes
+            .map(|(flat, pages, each)| app::document(&make.document(flat, pages, each)))
+            .into();
         let ids = documents.iter().map(|document| document.id).collect();
         let names = candidates.iter().map(|(name, _)| *name).collect();
         let mut check = Check { names, peers: open(), documents: ids, make };
@@ -55,7 +57,12 @@ impl Check<'_> {
         let mut trees = self.peers.iter_mut().map(|peer| peer.fetch(document).tree()).map(normal);
         let first = trees.next().expect("a peer");
         for (name, tree) in self.names[1..].iter().zip(trees) {
-            assert!(tree == first, "{name} and {} differ:\n{}", self.names[0], difference(&tree, &first));
+            assert!(
+                tree == first,
+                "{name} and {} differ:\n{}",
+                self.names[0],
+                difference(&tree, &first)
+            );
         }
         first
     }
@@ -77,8 +84,9 @@ impl Check<'_> {
                         let kind = if self.make.rng.below(5) == 0 { PAGE } else { app::TEXT };
                         let mut block = app::block(&self.make.block(kind));
                         if kind == PAGE {
-                            block.children =
-                                (0..self.make.rng.below(4)).map(|_| app::block(&self.make.block(app::TEXT))).collect();
+                            block.children = (0..self.make.rng.below(4))
+                                .map(|_| app::block(&self.make.block(app::TEXT)))
+                                .collect();
                         }
                         block
                     })
@@ -112,7 +120,8 @@ impl Check<'_> {
     /// Some siblings, in their order, with holes between.
     fn siblings(&mut self, blocks: &[(Id, usize, &Block)], most: usize) -> Vec<Id> {
         let parent = self.make.rng.pick(blocks).0;
-        let all: Vec<Id> = blocks.iter().filter(|row| row.0 == parent).map(|row| row.2.id).collect();
+        let all: Vec<Id> =
+            blocks.iter().filter(|row| row.0 == parent).map(|row| row.2.id).collect();
         let start = self.make.rng.below(all.len());
         let length = (1 + self.make.rng.below(most)).min(all.len() - start);
         let holes = self.make.rng.below(2) == 0;
@@ -149,7 +158,10 @@ impl Check<'_> {
                 for (name, peer) in self.names.iter().zip(&mut self.peers) {
                     assert_eq!(peer.document_of(block.id), document, "{name}");
                     let alone = peer.block(block.id).tree();
-                    assert!(alone == Block { children: Vec::new(), ..block.clone() }, "{name}: another block");
+                    assert!(
+                        alone == Block { children: Vec::new(), ..block.clone() },
+                        "{name}: another block"
+                    );
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! `SQLite`, clustered: blocks in a table without row IDs by (document, parent, order), and a table of places.
+//! `SQLite`, clustered: blocks in a table without row IDs by (document, parent, order), and a table
+//! of places.
 
 use crate::app::{self, Block, Document, Edit, Fetched, Mode, PAGE, Peer, Position, Ready};
 use crate::leaf::{kept, parsed};
@@ -17,12 +18,15 @@ struct Place {
     order: Vec<u8>,
 }
 
-static FETCH: LazyLock<String> =
-    LazyLock::new(|| format!("SELECT parent, {COLUMNS} FROM blocks WHERE document = ?1 ORDER BY parent, ord"));
-static AT: LazyLock<String> =
-    LazyLock::new(|| format!("SELECT {COLUMNS} FROM blocks WHERE document = ?1 AND parent = ?2 AND ord = ?3"));
+static FETCH: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT parent, {COLUMNS} FROM blocks WHERE document = ?1 ORDER BY parent, ord")
+});
+static AT: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT {COLUMNS} FROM blocks WHERE document = ?1 AND parent = ?2 AND ord = ?3")
+});
 static BLOCK: LazyLock<String> = LazyLock::new(|| {
-    let columns: Vec<String> = COLUMNS.split(", ").map(|column| format!("b.{}", column.trim())).collect();
+    let columns: Vec<String> =
+        COLUMNS.split(", ").map(|column| format!("b.{}", column.trim())).collect();
     format!(
         "SELECT {} FROM places p JOIN blocks b ON b.document = p.document AND b.parent = p.parent AND b.ord = p.ord
          WHERE p.block = ?1",
@@ -34,10 +38,13 @@ static PUT: LazyLock<String> = LazyLock::new(|| {
     format!("INSERT INTO blocks (document, parent, ord, {COLUMNS}) VALUES ({})", places.join(", "))
 });
 static TAKE: LazyLock<String> = LazyLock::new(|| {
-    format!("DELETE FROM blocks WHERE document = ?1 AND parent = ?2 AND ord = ?3 RETURNING {COLUMNS}")
+    format!(
+        "DELETE FROM blocks WHERE document = ?1 AND parent = ?2 AND ord = ?3 RETURNING {COLUMNS}"
+    )
 });
-static TAKE_BELOW: LazyLock<String> =
-    LazyLock::new(|| format!("DELETE FROM blocks WHERE document = ?1 AND parent = ?2 RETURNING {COLUMNS}"));
+static TAKE_BELOW: LazyLock<String> = LazyLock::new(|| {
+    format!("DELETE FROM blocks WHERE document = ?1 AND parent = ?2 RETURNING {COLUMNS}")
+});
 
 pub fn shared(directory: &Path, mode: Mode) -> Box<dyn Peer> {
     open(directory, mode, Sharing::Shared)
@@ -95,7 +102,8 @@ fn put(db: &Database, document: Id, parent: Id, blocks: &[Block], orders: &[Vec<
         rows.sort_by_key(|(above, ..)| *above);
     }
     let mut statement = db.statement(&PUT);
-    let mut note = db.statement("INSERT INTO places (block, document, parent, ord) VALUES (?1, ?2, ?3, ?4)");
+    let mut note =
+        db.statement("INSERT INTO places (block, document, parent, ord) VALUES (?1, ?2, ?3, ?4)");
     for (above, at, block) in rows {
         let made;
         let order = if above == parent {
@@ -123,7 +131,8 @@ fn insert(db: &Database, blocks: &[Block], position: Position, now: i64) {
     let (document, parent, orders) = slots(db, position, blocks.len());
     put(db, document, parent, blocks, &orders, now);
     db.touch(document, now);
-    let places: Vec<&[u8]> = std::iter::once(&parent[..]).chain(orders.iter().map(Vec::as_slice)).collect();
+    let places: Vec<&[u8]> =
+        std::iter::once(&parent[..]).chain(orders.iter().map(Vec::as_slice)).collect();
     let all: Vec<&Block> = Block::all(blocks).into_iter().map(|(block, _)| block).collect();
     db.log(now, document, "insert", &places, &all);
 }
@@ -153,11 +162,15 @@ fn relocate(db: &Database, ids: &[Id], position: Position, now: i64) {
             "UPDATE blocks SET document = ?4, parent = ?5, ord = ?6
              WHERE document = ?1 AND parent = ?2 AND ord = ?3 RETURNING kind",
         );
-        let mut note = db.statement("UPDATE places SET document = ?2, parent = ?3, ord = ?4 WHERE block = ?1");
+        let mut note =
+            db.statement("UPDATE places SET document = ?2, parent = ?3, ord = ?4 WHERE block = ?1");
         for (id, order) in ids.iter().zip(&orders) {
             let from = place(db, *id);
             let kind: u8 = shift
-                .query_row((from.document, from.parent, &from.order, document, parent, order), |row| row.get(0))
+                .query_row(
+                    (from.document, from.parent, &from.order, document, parent, order),
+                    |row| row.get(0),
+                )
                 .expect("a block");
             note.execute((id, document, parent, order)).expect("a place");
             if from.document != document {
@@ -172,7 +185,8 @@ fn relocate(db: &Database, ids: &[Id], position: Position, now: i64) {
         }
     }
     while let Some((from, page)) = pages.pop() {
-        let mut below = db.statement("SELECT id, kind FROM blocks WHERE document = ?1 AND parent = ?2");
+        let mut below =
+            db.statement("SELECT id, kind FROM blocks WHERE document = ?1 AND parent = ?2");
         let mut note = db.statement("UPDATE places SET document = ?2 WHERE block = ?1");
         let mut rows = below.query((from, page)).expect("query");
         while let Some(row) = rows.next().expect("row") {
@@ -182,7 +196,10 @@ fn relocate(db: &Database, ids: &[Id], position: Position, now: i64) {
                 pages.push((from, id));
             }
         }
-        db.run("UPDATE blocks SET document = ?3 WHERE document = ?1 AND parent = ?2", (from, page, document));
+        db.run(
+            "UPDATE blocks SET document = ?3 WHERE document = ?1 AND parent = ?2",
+            (from, page, document),
+        );
     }
     for source in sources {
         db.touch(source, now);
@@ -201,14 +218,18 @@ fn delete(db: &Database, ids: &[Id], now: i64) {
     let mut taken: Vec<Block> = Vec::with_capacity(ids.len());
     let mut pages: Vec<(Id, Id)> = Vec::new();
     {
-        let mut forget = db.statement("DELETE FROM places WHERE block = ?1 RETURNING document, parent, ord");
+        let mut forget =
+            db.statement("DELETE FROM places WHERE block = ?1 RETURNING document, parent, ord");
         let mut take = db.statement(&TAKE);
         for id in ids {
             let place = forget
-                .query_row([id], |row| Ok(Place { document: blob(row, 0)?, parent: blob(row, 1)?, order: row.get(2)? }))
+                .query_row([id], |row| {
+                    Ok(Place { document: blob(row, 0)?, parent: blob(row, 1)?, order: row.get(2)? })
+                })
                 .expect("a place");
-            let block =
-                take.query_row((place.document, place.parent, &place.order), |row| block(row, 0)).expect("a block");
+            let block = take
+                .query_row((place.document, place.parent, &place.order), |row| block(row, 0))
+                .expect("a block");
             if !documents.contains(&place.document) {
                 documents.push(place.document);
             }
@@ -233,7 +254,8 @@ fn delete(db: &Database, ids: &[Id], now: i64) {
         }
     }
     documents.iter().for_each(|document| db.touch(*document, now));
-    let slots: Vec<&[u8]> = places.iter().flat_map(|place| [&place.parent[..], &place.order]).collect();
+    let slots: Vec<&[u8]> =
+        places.iter().flat_map(|place| [&place.parent[..], &place.order]).collect();
     let first = documents.first().copied().unwrap_or_default();
     db.log(now, first, "delete", &slots, &taken.iter().collect::<Vec<_>>());
 }
@@ -245,7 +267,9 @@ impl Peer for Clustered {
             Edit::Update(id, markdown) => update(db, *id, markdown, now),
             Edit::Move(ids, position) => relocate(db, ids, *position, now),
             Edit::Delete(ids) => delete(db, ids, now),
-            Edit::Import(documents) => documents.iter().for_each(|document| create(db, document, now)),
+            Edit::Import(documents) => {
+                documents.iter().for_each(|document| create(db, document, now))
+            }
             Edit::ImportMarkdown(files) => {
                 for file in files {
                     let blocks = kept(parsed(&file.text), &mut file.ids.iter().copied(), now);

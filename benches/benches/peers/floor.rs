@@ -1,8 +1,11 @@
-//! What no engine over redb undercuts: the same bytes got, scanned, decoded and put with redb and rmp-serde alone.
+//! What no engine over redb undercuts: the same bytes got, scanned, decoded and put with redb and
+//! rmp-serde alone.
 
 use crate::app::{Block, Document, rows};
 use benches::workload::Id;
-use redb::{Database, Durability, ReadOnlyTable, ReadableDatabase, TableDefinition, WriteTransaction};
+use redb::{
+    Database, Durability, ReadOnlyTable, ReadableDatabase, TableDefinition, WriteTransaction,
+};
 use std::collections::HashMap;
 use std::ops::Bound;
 use std::path::Path;
@@ -157,7 +160,8 @@ impl Floor {
     pub fn block(&self, id: Id) -> Block {
         let place = self.table.get(key(PLACES, &[&id]).as_slice()).expect("get").expect("a place");
         let place = place.value();
-        let run = self.table.get(key(BLOCKS, &[&place[..20]]).as_slice()).expect("get").expect("a run");
+        let run =
+            self.table.get(key(BLOCKS, &[&place[..20]]).as_slice()).expect("get").expect("a run");
         let at = u32::from_be_bytes(place[20..].try_into().expect("four bytes")) as usize;
         decode(&mut &run.value()[at..])
     }
@@ -170,7 +174,9 @@ impl Floor {
     /// A write transaction of the given edits; reads go on from the state before.
     pub fn write(&mut self, durable: bool, edits: &[(Id, Weight)]) {
         let mut transaction = self.database.begin_write().expect("write");
-        transaction.set_durability(if durable { Durability::Immediate } else { Durability::None }).expect("durability");
+        transaction
+            .set_durability(if durable { Durability::Immediate } else { Durability::None })
+            .expect("durability");
         for (document, weight) in edits {
             self.edit(&transaction, *document, *weight);
         }
@@ -194,6 +200,8 @@ impl Floor {
         table.remove(old.as_slice()).expect("delete");
         table.insert(old.as_slice(), &[][..]).expect("put");
         let change = vec![7; weight.change];
-        table.insert(key(CHANGES, &[&self.sequence.to_be_bytes()]).as_slice(), change.as_slice()).expect("put");
+        table
+            .insert(key(CHANGES, &[&self.sequence.to_be_bytes()]).as_slice(), change.as_slice())
+            .expect("put");
     }
 }

@@ -9,12 +9,14 @@ use benches::saved::{self, Grown, GrowthRow, Growths, finite, grouped};
 use benches::workload::Generator;
 use std::path::Path;
 
-/// The most that an answer of the same size may cost in the largest space, as a multiple of the smallest.
+/// The most that an answer of the same size may cost in the largest space, as a multiple of the
+/// smallest.
 const BAR: f64 = 1.5;
 /// Leafbase and the two layouts of `SQLite` whose file may be opened by others.
 const ENTRIES: usize = 3;
 
-/// The blocks of the largest document in each, which is not measured: it would be all of the smallest space.
+/// The blocks of the largest document in each, which is not measured: it would be all of the
+/// smallest space.
 const LARGE: usize = 1_000;
 
 /// Measures spaces of so many documents by turns, and writes `peers-growth.json`.
@@ -49,7 +51,8 @@ pub fn measure(rounds: usize, sizes: &[usize]) {
         println!("{row} grows by {growth:.2}, above {BAR}");
     }
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target directory");
-    saved::save(&target.join("peers-growth.json"), rounds, &only, results).expect("peers-growth.json");
+    saved::save(&target.join("peers-growth.json"), rounds, &only, results)
+        .expect("peers-growth.json");
 }
 
 fn bench(documents: usize) -> Bench {
@@ -62,10 +65,17 @@ fn bench(documents: usize) -> Bench {
 
 fn rows(reports: &[&Report]) -> Vec<GrowthRow> {
     let row = |op: &str| {
-        let cells: Vec<[&[f64]; 2]> = reports.iter().filter_map(|report| report.cells(op)).collect();
+        let cells: Vec<[&[f64]; 2]> =
+            reports.iter().filter_map(|report| report.cells(op)).collect();
         let [leafbase, sqlite] = [0, 1].map(|who| {
-            let growth = cells.last().zip(cells.first()).and_then(|(last, first)| Ratio::of(last[who], first[who]));
-            Grown { ns: cells.iter().map(|cells| finite(median(cells[who].to_vec()))).collect(), growth }
+            let growth = cells
+                .last()
+                .zip(cells.first())
+                .and_then(|(last, first)| Ratio::of(last[who], first[who]));
+            Grown {
+                ns: cells.iter().map(|cells| finite(median(cells[who].to_vec()))).collect(),
+                growth,
+            }
         });
         // The slowest of a hundred calls is chance.
         GrowthRow { op: op.to_owned(), leafbase, sqlite, is_barred: !op.ends_with("percentile") }

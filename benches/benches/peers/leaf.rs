@@ -3,9 +3,10 @@
 use crate::app::{self, Block, Edit, Fetched, LIST_TASK, Mode, PAGE, Peer, Position, Ready, Task};
 use benches::workload::Id;
 use leafbase::{
-    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, Clock, Color, Connection, Content, Day,
-    DeleteBlocks, Destination, DocumentId, Durability, Fetch, IdSource, InsertBlocks, ListStyle, MoveBlocks,
-    SearchIndexing, Space, TaskInfo, TaskState, TextLook, TextStyle, Timestamp, UpdateBlocks,
+    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, Clock, Color, Connection,
+    Content, Day, DeleteBlocks, Destination, DocumentId, Durability, Fetch, IdSource, InsertBlocks,
+    ListStyle, MoveBlocks, SearchIndexing, Space, TaskInfo, TaskState, TextLook, TextStyle,
+    Timestamp, UpdateBlocks,
 };
 use leafbase_markdown::{ParseOptions, parse};
 use std::collections::VecDeque;
@@ -87,21 +88,32 @@ impl Peer for Leafbase {
         match edit {
             Edit::Insert(blocks, position) => {
                 self.given.push(app::rows([0; 16], blocks).iter().map(|(_, _, block)| block.id));
-                Ready::Insert(InsertBlocks::blocks(blocks.iter().map(draft).collect(), place(*position)))
+                Ready::Insert(InsertBlocks::blocks(
+                    blocks.iter().map(draft).collect(),
+                    place(*position),
+                ))
             }
             Edit::Update(id, text) => {
                 let blocks = vec![BlockPatch::markdown(BlockId::from_bytes(*id), text.clone())];
                 Ready::Update(UpdateBlocks { blocks })
             }
-            Edit::Move(from, position) => Ready::Move(MoveBlocks { block_ids: ids(from), position: place(*position) }),
+            Edit::Move(from, position) => {
+                Ready::Move(MoveBlocks { block_ids: ids(from), position: place(*position) })
+            }
             Edit::Delete(from) => Ready::Delete(DeleteBlocks { block_ids: ids(from) }),
             Edit::Import(documents) => {
                 let mut drafts = Vec::with_capacity(documents.len());
                 for document in documents {
                     self.given.push([document.id]);
-                    self.given.push(app::rows(document.id, &document.blocks).iter().map(|(_, _, block)| block.id));
+                    self.given.push(
+                        app::rows(document.id, &document.blocks)
+                            .iter()
+                            .map(|(_, _, block)| block.id),
+                    );
                     let content = document.blocks.iter().map(draft).collect();
-                    drafts.push(BlockDraft::new(BlockData::page(&document.title)).with_content(content));
+                    drafts.push(
+                        BlockDraft::new(BlockData::page(&document.title)).with_content(content),
+                    );
                 }
                 Ready::Import(drafts)
             }
@@ -140,7 +152,9 @@ impl Peer for Leafbase {
 
     fn fetch(&mut self, document: Id) -> Fetched {
         let document = DocumentId::from_bytes(document);
-        Fetched::Leafbase(self.connection.fetch(Fetch::new(document).with_metadata()).expect("a document"))
+        Fetched::Leafbase(
+            self.connection.fetch(Fetch::new(document).with_metadata()).expect("a document"),
+        )
     }
 
     fn block(&mut self, id: Id) -> Fetched {
@@ -199,11 +213,17 @@ fn data(data: &BlockData) -> Block {
     Block {
         rev: 1,
         kind: number(BlockType::ALL, &data.block_type()),
-        markdown: if data.block_type().has_own_markdown() { data.markdown.clone() } else { String::new() },
+        markdown: if data.block_type().has_own_markdown() {
+            data.markdown.clone()
+        } else {
+            String::new()
+        },
         indentation: data.indentation,
         list_style: number(ListStyle::ALL, &data.list_style),
         style: number(TextStyle::ALL, &data.look().map_or(TextStyle::default(), |look| look.style)),
-        color: data.color.map(|color| color.to_rgb().iter().fold(0, |sum, part| sum << 8 | u32::from(*part))),
+        color: data
+            .color
+            .map(|color| color.to_rgb().iter().fold(0, |sum, part| sum << 8 | u32::from(*part))),
         task: data.task.map(|task| Task {
             state: number(TaskState::ALL, &task.state),
             scheduled: day(task.schedule_date),
@@ -219,7 +239,9 @@ fn data(data: &BlockData) -> Block {
 /// What has no column of its own, as JSON; none for most.
 fn attributes(data: &BlockData) -> Option<Box<str>> {
     let plain = match &data.kind {
-        BlockKind::Text(look) | BlockKind::Page(look) => *look == TextLook { style: look.style, ..TextLook::default() },
+        BlockKind::Text(look) | BlockKind::Page(look) => {
+            *look == TextLook { style: look.style, ..TextLook::default() }
+        }
         BlockKind::Table | BlockKind::Collection => true,
         _ => false,
     };
@@ -261,7 +283,8 @@ pub fn draft(block: &Block) -> BlockDraft {
         Color::from_rgb(rgb)
     });
     if block.list_style == LIST_TASK {
-        data.task = block.task.map(|task| TaskInfo::of_state(TaskState::ALL[usize::from(task.state)]));
+        data.task =
+            block.task.map(|task| TaskInfo::of_state(TaskState::ALL[usize::from(task.state)]));
     }
     BlockDraft::new(data).with_content(block.children.iter().map(draft).collect())
 }

@@ -1,10 +1,15 @@
-//! Loro, a library of CRDTs: one movable tree for each document, and redb below, which has the updates of each and where blocks are. Documents
-//! that were read or written stay in memory. Its history is its change log.
+//! Loro, a library of CRDTs: one movable tree for each document, and redb below, which has the
+//! updates of each and where blocks are. Documents that were read or written stay in memory. Its
+//! history is its change log.
 
-use crate::app::{self, Block, Document, Edit, Fetched, Mode, Peer, Position, Ready, TASK_DONE, Task};
+use crate::app::{
+    self, Block, Document, Edit, Fetched, Mode, Peer, Position, Ready, TASK_DONE, Task,
+};
 use crate::leaf::{kept, parsed};
 use benches::workload::Id;
-use loro::{ExportMode, LoroDoc, LoroMap, LoroTree, LoroValue, TreeID, TreeParentId, VersionVector};
+use loro::{
+    ExportMode, LoroDoc, LoroMap, LoroTree, LoroValue, TreeID, TreeParentId, VersionVector,
+};
 use redb::{Database, Durability, ReadableDatabase, TableDefinition, WriteTransaction};
 use std::collections::HashMap;
 use std::path::Path;
@@ -48,7 +53,10 @@ enum Place {
 }
 
 pub fn open(directory: &Path, mode: Mode) -> Box<dyn Peer> {
-    let database = Database::builder().set_cache_size(CACHE).create(directory.join("space.loro")).expect("open");
+    let database = Database::builder()
+        .set_cache_size(CACHE)
+        .create(directory.join("space.loro"))
+        .expect("open");
     let durability = if mode == Mode::Durable { Durability::Immediate } else { Durability::None };
     let peer = Loro { database, durability, loaded: HashMap::new() };
     peer.write(|transaction| {
@@ -105,7 +113,10 @@ impl Loaded {
 
     fn with_all_below(&self, node: TreeID) -> Block {
         let children = self.tree.children(TreeParentId::Node(node)).unwrap_or_default();
-        Block { children: children.into_iter().map(|child| self.with_all_below(child)).collect(), ..self.block(node) }
+        Block {
+            children: children.into_iter().map(|child| self.with_all_below(child)).collect(),
+            ..self.block(node)
+        }
     }
 }
 
@@ -121,7 +132,8 @@ impl Loro {
         if !self.loaded.contains_key(&id) {
             let parts = self.database.begin_read().expect("read").open_table(PARTS).expect("table");
             let rows = parts.range((id, 0)..=(id, u32::MAX)).expect("range");
-            let parts: Vec<Vec<u8>> = rows.map(|row| row.expect("row").1.value().to_vec()).collect();
+            let parts: Vec<Vec<u8>> =
+                rows.map(|row| row.expect("row").1.value().to_vec()).collect();
             let doc = LoroDoc::new();
             doc.import_batch(&parts).expect("import");
             self.loaded.insert(id, Loaded::new(doc, parts.len() as u32));
@@ -137,10 +149,16 @@ impl Loro {
 
     fn place(&self, position: Position) -> (Id, Place) {
         let parent = |document: Id, id: Id| {
-            if document == id { TreeParentId::Root } else { TreeParentId::Node(self.place_of(id).1) }
+            if document == id {
+                TreeParentId::Root
+            } else {
+                TreeParentId::Node(self.place_of(id).1)
+            }
         };
         match position {
-            Position::Start { document, parent: id } => (document, Place::Start(parent(document, id))),
+            Position::Start { document, parent: id } => {
+                (document, Place::Start(parent(document, id)))
+            }
             Position::End { document, parent: id } => (document, Place::End(parent(document, id))),
             Position::After(sibling) => {
                 let (document, node) = self.place_of(sibling);
@@ -204,7 +222,9 @@ impl Loro {
             let loaded = self.document(document);
             let taken = loaded.with_all_below(node);
             changes.gone.push(taken.id);
-            changes.gone.extend(app::rows(taken.id, &taken.children).iter().map(|(_, _, block)| block.id));
+            changes
+                .gone
+                .extend(app::rows(taken.id, &taken.children).iter().map(|(_, _, block)| block.id));
             loaded.tree.delete(node).expect("delete");
             changes.touch(document);
         }
@@ -220,17 +240,23 @@ impl Loro {
         self.loaded.insert(document.id, loaded);
     }
 
-    /// Writes what the documents have since they were last stored, and what goes with it, in one transaction.
+    /// Writes what the documents have since they were last stored, and what goes with it, in one
+    /// transaction.
     fn store(&mut self, changes: &Changes, now: i64) {
         let mut parts: Vec<((Id, u32), Vec<u8>)> = Vec::with_capacity(changes.documents.len());
         let mut times: Vec<(Option<i64>, Id)> = Vec::with_capacity(changes.documents.len());
         for id in &changes.documents {
             let loaded = self.loaded.get_mut(id).expect("a document that was changed");
             let head = loaded.head();
-            let before = head.get("modified").and_then(|value| value.into_value().ok()?.into_i64().ok());
+            let before =
+                head.get("modified").and_then(|value| value.into_value().ok()?.into_i64().ok());
             head.insert("modified", now).expect("insert");
             loaded.doc.commit();
-            let mode = if loaded.parts == 0 { ExportMode::Snapshot } else { ExportMode::updates(&loaded.stored) };
+            let mode = if loaded.parts == 0 {
+                ExportMode::Snapshot
+            } else {
+                ExportMode::updates(&loaded.stored)
+            };
             parts.push(((*id, loaded.parts), loaded.doc.export(mode).expect("export")));
             loaded.stored = loaded.doc.oplog_vv();
             loaded.parts += 1;
@@ -294,7 +320,10 @@ impl Peer for Loro {
 
     fn fetch(&mut self, document: Id) -> Fetched {
         let loaded = self.document(document);
-        let title = loaded.head().get("title").and_then(|value| value.into_value().ok()?.into_string().ok());
+        let title = loaded
+            .head()
+            .get("title")
+            .and_then(|value| value.into_value().ok()?.into_string().ok());
         let children = nodes(&loaded.tree.get_value_with_meta());
         let markdown = title.map_or_else(String::new, |title| title.to_string());
         Fetched::Plain(Block { id: document, markdown, children, ..Block::default() })
@@ -332,7 +361,8 @@ fn stamped(blocks: &[Block], now: i64) -> Vec<Block> {
     blocks.iter().map(stamped_one).collect()
 }
 
-/// The fields of a block, each one that two people may change at once a value of its own; those at their defaults are left out.
+/// The fields of a block, each one that two people may change at once a value of its own; those at
+/// their defaults are left out.
 fn write(to: &LoroMap, block: &Block) {
     let put = |key: &str, value: LoroValue| to.insert(key, value).expect("insert");
     let number = |key: &str, value: Option<i64>| {
@@ -357,9 +387,11 @@ fn write(to: &LoroMap, block: &Block) {
         number("completed", task.completed);
         number("canceled", task.canceled);
     }
-    for (key, value) in
-        [("attributes", &block.attributes), ("createdBy", &block.created_by), ("modifiedBy", &block.modified_by)]
-    {
+    for (key, value) in [
+        ("attributes", &block.attributes),
+        ("createdBy", &block.created_by),
+        ("modifiedBy", &block.modified_by),
+    ] {
         if let Some(value) = value {
             put(key, (&**value).into());
         }

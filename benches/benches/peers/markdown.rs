@@ -18,8 +18,8 @@ const EXTENSIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_MATH);
 
-/// The markdown files below a directory, in the order of their paths; none if there is no such directory. Files
-/// that Leafbase refuses are counted and left out for everybody.
+/// The markdown files below a directory, in the order of their paths; none if there is no such
+/// directory. Files that Leafbase refuses are counted and left out for everybody.
 pub fn corpus(directory: &Path, make: &mut Generator) -> Vec<File> {
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut waiting = vec![directory.to_owned()];
@@ -91,7 +91,8 @@ impl Texts {
         for turn in 0..4 {
             match (turn + round) % 4 {
                 0 => {
-                    let (took, ()) = timed(|| self.texts.iter().for_each(|text| drop(black_box(parsed(text)))));
+                    let (took, ()) =
+                        timed(|| self.texts.iter().for_each(|text| drop(black_box(parsed(text)))));
                     report.record(&parse_op, Column::Leafbase, took);
                     report.record(&render_op, Column::Peer, took);
                 }
@@ -106,11 +107,13 @@ impl Texts {
                     report.record(&parse_op, Column::Floor, took);
                 }
                 2 => {
-                    let (took, ()) = timed(|| self.trees.iter().for_each(|tree| drop(black_box(render(tree)))));
+                    let (took, ()) =
+                        timed(|| self.trees.iter().for_each(|tree| drop(black_box(render(tree)))));
                     report.record(&render_op, Column::Leafbase, took);
                 }
                 _ => {
-                    let (took, ()) = timed(|| self.trees.iter().for_each(|tree| drop(black_box(joined(tree)))));
+                    let (took, ()) =
+                        timed(|| self.trees.iter().for_each(|tree| drop(black_box(joined(tree)))));
                     report.record(&render_op, Column::Floor, took);
                 }
             }
@@ -131,7 +134,11 @@ fn joined(tree: &[leafbase::Block]) -> String {
 fn shown(drafts: Vec<BlockDraft>) -> Vec<leafbase::Block> {
     let show = |draft: BlockDraft| {
         let (data, content) = draft.into_parts();
-        let content = if data.block_type().may_be_parent() { Content::Blocks(shown(content)) } else { Content::None };
+        let content = if data.block_type().may_be_parent() {
+            Content::Blocks(shown(content))
+        } else {
+            Content::None
+        };
         leafbase::Block { id: BlockId::NIL, rev: 1, content, data, metadata: None, item: None }
     };
     drafts.into_iter().map(show).collect()

@@ -124,10 +124,14 @@ impl Report {
         self.rows.iter().map(|row| row.op.as_str())
     }
 
-    /// What was measured of a row, in nanoseconds, a sample a round: Leafbase's, and the better `SQLite`'s.
+    /// What was measured of a row, in nanoseconds, a sample a round: Leafbase's, and the better
+    /// `SQLite`'s.
     pub fn cells(&self, op: &str) -> Option<[&[f64]; 2]> {
         let row = self.rows.iter().find(|row| row.op == op)?;
-        Some([Column::Leafbase, row.better(PEERS)].map(|column| row.cells[column as usize].as_slice()))
+        Some(
+            [Column::Leafbase, row.better(PEERS)]
+                .map(|column| row.cells[column as usize].as_slice()),
+        )
     }
 
     /// Beside a `SQLite` that owns its file.

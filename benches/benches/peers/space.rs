@@ -15,7 +15,8 @@ pub struct Space {
     unmet: Vec<Id>,
 }
 
-/// Edits to measure; those before and after them, which are not measured; and what they weigh on the floor.
+/// Edits to measure; those before and after them, which are not measured; and what they weigh on
+/// the floor.
 pub struct Work {
     pub before: Vec<Edit>,
     pub edits: Vec<Edit>,
@@ -64,7 +65,9 @@ impl Space {
     /// A few documents of each shape.
     pub fn sample(&self) -> Vec<Id> {
         let parts = [&self.flat, &self.pages, &self.section];
-        let some = parts.into_iter().flat_map(|documents| documents.iter().step_by(23).map(|document| document.id));
+        let some = parts
+            .into_iter()
+            .flat_map(|documents| documents.iter().step_by(23).map(|document| document.id));
         some.chain([self.large.id]).collect()
     }
 
@@ -86,12 +89,16 @@ impl Space {
         text_of(self.any(make), make)
     }
 
-    /// So many blocks of text, none of which was given before: what a peer remembers of others does not help it.
+    /// So many blocks of text, none of which was given before: what a peer remembers of others does
+    /// not help it.
     pub fn fresh(&mut self, make: &mut Generator, count: usize) -> Vec<Id> {
         if self.unmet.len() < count {
             let documents = [&self.flat, &self.pages, &self.section].into_iter().flatten();
             let blocks = documents.flat_map(|document| app::rows(document.id, &document.blocks));
-            self.unmet = blocks.filter(|(_, _, block)| block.kind == TEXT).map(|(_, _, block)| block.id).collect();
+            self.unmet = blocks
+                .filter(|(_, _, block)| block.kind == TEXT)
+                .map(|(_, _, block)| block.id)
+                .collect();
             for at in (1..self.unmet.len()).rev() {
                 self.unmet.swap(at, make.rng.below(at + 1));
             }
@@ -100,11 +107,13 @@ impl Space {
     }
 
     pub fn updates(&self, make: &mut Generator, count: usize) -> Work {
-        let mut work = Work { before: Vec::new(), edits: Vec::new(), after: Vec::new(), weights: Vec::new() };
+        let mut work =
+            Work { before: Vec::new(), edits: Vec::new(), after: Vec::new(), weights: Vec::new() };
         for _ in 0..count {
             let document = self.any(make);
             let id = text_of(document, make);
-            work.edits.push(Edit::Update(id, app::text(&make.words.text(&mut make.rng, TEXT_BYTES))));
+            work.edits
+                .push(Edit::Update(id, app::text(&make.words.text(&mut make.rng, TEXT_BYTES))));
             work.weights.push((document.id, UPDATE));
         }
         work
@@ -118,11 +127,13 @@ impl Space {
         weight: Weight,
         place: impl Fn(&mut Generator) -> (&'a Document, Position),
     ) -> Work {
-        let mut work = Work { before: Vec::new(), edits: Vec::new(), after: Vec::new(), weights: Vec::new() };
+        let mut work =
+            Work { before: Vec::new(), edits: Vec::new(), after: Vec::new(), weights: Vec::new() };
         let mut ids = Vec::new();
         for _ in 0..count {
             let (document, position) = place(make);
-            let blocks: Vec<app::Block> = (0..each).map(|_| app::block(&make.block(TEXT))).collect();
+            let blocks: Vec<app::Block> =
+                (0..each).map(|_| app::block(&make.block(TEXT))).collect();
             ids.extend(blocks.iter().map(|block| block.id));
             work.edits.push(Edit::Insert(blocks, position));
             work.weights.push((document.id, weight));
@@ -132,12 +143,17 @@ impl Space {
     }
 
     fn moves(&self, make: &mut Generator, count: usize, across: bool) -> Work {
-        let mut work = Work { before: Vec::new(), edits: Vec::new(), after: Vec::new(), weights: Vec::new() };
+        let mut work =
+            Work { before: Vec::new(), edits: Vec::new(), after: Vec::new(), weights: Vec::new() };
         for _ in 0..count {
             let at = make.rng.below(self.moving());
             let (from, to) = (&self.flat[at], &self.flat[self.moving() + at]);
             let ids: Vec<Id> = from.blocks[20..70].iter().map(|block| block.id).collect();
-            let away = if across { Position::After(to.blocks[49].id) } else { Position::After(from.blocks[5].id) };
+            let away = if across {
+                Position::After(to.blocks[49].id)
+            } else {
+                Position::After(from.blocks[5].id)
+            };
             work.edits.push(Edit::Move(ids.clone(), away));
             work.edits.push(Edit::Move(ids, Position::After(from.blocks[19].id)));
             work.weights.extend([(from.id, MOVE); 2]);
@@ -164,7 +180,8 @@ impl Space {
         (document, Position::After(document.blocks[25 + make.rng.below(50)].id))
     }
 
-    /// Every edit that is measured both ways, `count` times; those of many blocks an eighth as often.
+    /// Every edit that is measured both ways, `count` times; those of many blocks an eighth as
+    /// often.
     pub fn work(&self, make: &mut Generator, count: usize) -> Vec<(&'static str, Work)> {
         let few = count.div_ceil(8);
         let start = |make: &mut Generator| {
@@ -188,7 +205,10 @@ impl Space {
             ("move of 50 within", self.moves(make, few, false)),
             ("move of 50 across", self.moves(make, few, true)),
             ("delete of 50", self.deletes(make, few)),
-            ("insert of 100 in one call", self.inserts(make, few, 100, HUNDRED, |make| self.middle(make))),
+            (
+                "insert of 100 in one call",
+                self.inserts(make, few, 100, HUNDRED, |make| self.middle(make)),
+            ),
         ]
     }
 }

@@ -1,4 +1,5 @@
-//! What both `SQLite` layouts share: documents with an index by time, the change log, a block's columns.
+//! What both `SQLite` layouts share: documents with an index by time, the change log, a block's
+//! columns.
 
 use crate::app::{Block, Document, Mode, Task};
 use benches::sqlite::{self, Sharing, Sync};
@@ -40,9 +41,12 @@ impl Database {
         db.connection.execute_batch("PRAGMA wal_autocheckpoint = 8000").expect("pragma");
         let sync = if mode == Mode::Durable { Sync::Full } else { Sync::Normal };
         sqlite::set_sync(&db.connection, sync).expect("pragma");
-        let version: i64 = db.connection.query_row("PRAGMA user_version", (), |row| row.get(0)).expect("version");
+        let version: i64 =
+            db.connection.query_row("PRAGMA user_version", (), |row| row.get(0)).expect("version");
         if version == 0 {
-            db.connection.execute_batch(&format!("BEGIN; {schema} {SCHEMA} COMMIT;")).expect("schema");
+            db.connection
+                .execute_batch(&format!("BEGIN; {schema} {SCHEMA} COMMIT;"))
+                .expect("schema");
         }
         db
     }
@@ -64,7 +68,9 @@ impl Database {
 
     /// The file is written anew without what is free, and the log emptied.
     pub fn compact(&self) {
-        self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").expect("nobody reads");
+        self.connection
+            .execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+            .expect("nobody reads");
     }
 
     pub fn statement(&self, sql: &str) -> CachedStatement<'_> {
@@ -75,7 +81,12 @@ impl Database {
         self.statement(sql).execute(params).expect("execute");
     }
 
-    pub fn one<T>(&self, sql: &str, params: impl Params, read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>) -> T {
+    pub fn one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> T {
         self.statement(sql).query_row(params, read).expect("one row")
     }
 
@@ -92,34 +103,43 @@ impl Database {
         self.run("UPDATE documents SET modified = ?2 WHERE id = ?1", (document, now));
     }
 
-    /// A row of the change log: when, in which document, what, where, with the blocks as they were and are.
+    /// A row of the change log: when, in which document, what, where, with the blocks as they were
+    /// and are.
     pub fn log(&self, now: i64, document: Id, kind: &str, places: &[&[u8]], blocks: &[&Block]) {
         let places: Vec<Bytes<'_>> = places.iter().map(|place| Bytes(place)).collect();
-        let change = rmp_serde::to_vec(&(now, Bytes(&document), kind, places, blocks)).expect("writing to memory");
+        let change = rmp_serde::to_vec(&(now, Bytes(&document), kind, places, blocks))
+            .expect("writing to memory");
         self.run("INSERT INTO changes (change) VALUES (?1)", [change]);
     }
 
     /// A document's row, and its row of the change log, which has all blocks.
     pub fn create(&self, document: &Document, now: i64) -> i64 {
-        let blocks: Vec<&Block> = Block::all(&document.blocks).into_iter().map(|(block, _)| block).collect();
+        let blocks: Vec<&Block> =
+            Block::all(&document.blocks).into_iter().map(|(block, _)| block).collect();
         self.log(now, document.id, "create", &[document.title.as_bytes()], &blocks);
-        self.statement("INSERT INTO documents (id, title, created, modified) VALUES (?1, ?2, ?3, ?3)")
-            .insert((document.id, &document.title, now))
-            .expect("insert")
+        self.statement(
+            "INSERT INTO documents (id, title, created, modified) VALUES (?1, ?2, ?3, ?3)",
+        )
+        .insert((document.id, &document.title, now))
+        .expect("insert")
     }
 
     /// A document's key, and the document itself, without its blocks.
     pub fn root(&self, document: Id) -> (i64, Block) {
-        self.one("SELECT key, id, title, created, modified FROM documents WHERE id = ?1", [document], |row| {
-            let root = Block {
-                id: blob(row, 1)?,
-                markdown: row.get_ref(2)?.as_str()?.to_owned(),
-                created: row.get(3)?,
-                modified: row.get(4)?,
-                ..Block::default()
-            };
-            Ok((row.get(0)?, root))
-        })
+        self.one(
+            "SELECT key, id, title, created, modified FROM documents WHERE id = ?1",
+            [document],
+            |row| {
+                let root = Block {
+                    id: blob(row, 1)?,
+                    markdown: row.get_ref(2)?.as_str()?.to_owned(),
+                    created: row.get(3)?,
+                    modified: row.get(4)?,
+                    ..Block::default()
+                };
+                Ok((row.get(0)?, root))
+            },
+        )
     }
 }
 
@@ -174,7 +194,12 @@ pub fn blob(row: &Row<'_>, at: usize) -> rusqlite::Result<Id> {
 }
 
 /// Binds the columns of a new block from parameter `at` on.
-pub fn bind(statement: &mut CachedStatement<'_>, at: usize, block: &Block, now: i64) -> rusqlite::Result<()> {
+pub fn bind(
+    statement: &mut CachedStatement<'_>,
+    at: usize,
+    block: &Block,
+    now: i64,
+) -> rusqlite::Result<()> {
     let task = block.task.as_ref();
     statement.raw_bind_parameter(at, block.id)?;
     statement.raw_bind_parameter(at + 1, 1)?;

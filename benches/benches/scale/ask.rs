@@ -84,7 +84,8 @@ pub const WRITES: [(&str, Write); 7] = [
 pub trait Peer {
     /// The answer, which the caller drops.
     fn ask(&mut self, question: Question) -> Box<dyn Answer>;
-    /// One after the other on these documents: how long each took. All but comments is undone at the end.
+    /// One after the other on these documents: how long each took. All but comments is undone at
+    /// the end.
     fn write(&mut self, write: Write, targets: &[Target]) -> Vec<Duration>;
     /// Everything is on the disk, where it is read from after the next opening.
     fn flush(&mut self);
@@ -113,7 +114,8 @@ impl List {
     }
 }
 
-/// Each row's name and question. Where a row says `few`, as many documents fit at every size; else they grow with it.
+/// Each row's name and question. Where a row says `few`, as many documents fit at every size; else
+/// they grow with it.
 pub fn questions() -> Vec<(&'static str, Question)> {
     use Field::{Created, Modified, Note};
     use Within::{Box, DailyNotes, Everywhere, Templates, Trash, Tree, Unsorted};
@@ -136,7 +138,10 @@ pub fn questions() -> Vec<(&'static str, Question)> {
         ("latest 50", list(Everywhere).latest()),
         ("latest 50, 20th page", List { far: true, ..list(Everywhere).latest() }),
         ("latest 50, changed lately", list(Everywhere).since(Modified, LATELY).latest()),
-        ("latest 50, changed in January (few)", list(Everywhere).of(Modified, first, last).latest()),
+        (
+            "latest 50, changed in January (few)",
+            list(Everywhere).of(Modified, first, last).latest(),
+        ),
         ("latest 50, unsorted", list(Unsorted).latest()),
         ("latest 50, unsorted, changed lately", list(Unsorted).since(Modified, LATELY).latest()),
         ("latest 50, templates", list(Templates).latest()),

@@ -6,10 +6,11 @@ use crate::plan::{self, BOX, Document, FOLDERS, NOON, Place, Plan, State, TODAY,
 use benches::measure::timed;
 use benches::workload::Id;
 use leafbase::{
-    AddComments, AddTasks, BlockData, BlockDraft, BlockId, Clock, CommentDraft, Connection, CreateDocuments,
-    CreateFolders, Day, DayRange, DayRef, DeleteDocuments, Destination, DocumentId, DocumentOrder, Durability, Fetch,
-    FolderDraft, FolderId, IdSource, InsertBlocks, Items, ItemsPage, ListDocuments, ListStyle, ListTasks, Location,
-    MoveDocuments, Position, PurgeDocuments, SearchIndexing, Space, TaskDestination, TaskDraft, TaskInfo, TaskPatch,
+    AddComments, AddTasks, BlockData, BlockDraft, BlockId, Clock, CommentDraft, Connection,
+    CreateDocuments, CreateFolders, Day, DayRange, DayRef, DeleteDocuments, Destination,
+    DocumentId, DocumentOrder, Durability, Fetch, FolderDraft, FolderId, IdSource, InsertBlocks,
+    Items, ItemsPage, ListDocuments, ListStyle, ListTasks, Location, MoveDocuments, Position,
+    PurgeDocuments, SearchIndexing, Space, TaskDestination, TaskDraft, TaskInfo, TaskPatch,
     TaskScope, TaskState, TaskUpdate, Timestamp,
 };
 use std::path::Path;
@@ -102,8 +103,10 @@ struct Builder<'a> {
 pub fn build(path: &Path, plan: &Plan) -> Facts {
     let present = Present::default();
     present.set(NOON - 4 * 365 * 86_400_000);
-    let options =
-        Space::builder().name("scale").search_indexing(SearchIndexing::OnDemand).durability(Durability::Relaxed);
+    let options = Space::builder()
+        .name("scale")
+        .search_indexing(SearchIndexing::OnDemand)
+        .durability(Durability::Relaxed);
     let options = options.ids(present.clone()).clock(present.clone());
     let space = options.create(path.join("space.leafbase")).expect("a space");
     let connection = space.connect().acting_as("Ada");
@@ -127,7 +130,8 @@ impl Builder<'_> {
             if let Some(parent) = plan::parent(at) {
                 draft = draft.within(self.folders[parent]);
             }
-            let made = self.connection.create_folders(CreateFolders::new([draft])).expect("a folder");
+            let made =
+                self.connection.create_folders(CreateFolders::new([draft])).expect("a folder");
             self.folders.push(made[0].id);
         }
     }
@@ -159,7 +163,10 @@ impl Builder<'_> {
             Place::Folder(at) | Place::Trash(at) => Destination::Folder(self.folders[at]),
         };
         let page = BlockDraft::new(BlockData::page(&document.title)).with_content(content);
-        let made = self.connection.create_documents(CreateDocuments::new([page], destination)).expect("a document");
+        let made = self
+            .connection
+            .create_documents(CreateDocuments::new([page], destination))
+            .expect("a document");
         made[0].id()
     }
 
@@ -172,7 +179,8 @@ impl Builder<'_> {
     /// Changes and deletions, the earliest first.
     fn change(&self, ids: &[DocumentId], blocks: &[Vec<BlockId>]) {
         let changed = |(at, document): (usize, &Document)| document.changed.map(|when| (when, at));
-        let mut changes: Vec<_> = self.plan.documents.iter().enumerate().filter_map(changed).collect();
+        let mut changes: Vec<_> =
+            self.plan.documents.iter().enumerate().filter_map(changed).collect();
         changes.sort_unstable();
         for (when, at) in changes {
             self.present.set(when);
@@ -192,7 +200,11 @@ impl Builder<'_> {
             let times = (document.created_at().as_millis(), document.modified_at().as_millis());
             Made { id: id.to_bytes(), title: document.title, times }
         };
-        let target = |at: usize| Target { at, first: blocks[at][0].to_bytes(), task: blocks[at][2].to_bytes() };
+        let target = |at: usize| Target {
+            at,
+            first: blocks[at][0].to_bytes(),
+            task: blocks[at][2].to_bytes(),
+        };
         Facts {
             folders: self.folders.iter().map(|folder| folder.to_bytes()).collect(),
             documents: ids.iter().map(document).collect(),
@@ -218,13 +230,16 @@ impl Answer for ItemsPage<leafbase::Task> {
 impl Answer for Items<leafbase::Folder> {
     fn lines(&self) -> Vec<String> {
         let all = self.iter().flat_map(leafbase::Folder::walk);
-        all.map(|(depth, folder)| format!("{depth} {} {}", folder.name, folder.document_count)).collect()
+        all.map(|(depth, folder)| format!("{depth} {} {}", folder.name, folder.document_count))
+            .collect()
     }
 }
 
 impl Answer for leafbase::Block {
     fn lines(&self) -> Vec<String> {
-        let comments = |block: &leafbase::Block| block.metadata.as_ref().map_or(0, |metadata| metadata.comments.len());
+        let comments = |block: &leafbase::Block| {
+            block.metadata.as_ref().map_or(0, |metadata| metadata.comments.len())
+        };
         let children = self.children().iter();
         let blocks = children.map(|block| format!("{} {}", block.data.markdown, comments(block)));
         std::iter::once(self.data.markdown.clone()).chain(blocks).collect()
@@ -248,12 +263,18 @@ impl Leafbase {
             .ids(present.clone())
             .clock(present.clone());
         let space = options.open(path.join("space.leafbase")).expect("a space");
-        Self { connection: space.connect().acting_as("Ada"), present, facts: facts.clone(), far: String::new() }
+        Self {
+            connection: space.connect().acting_as("Ada"),
+            present,
+            facts: facts.clone(),
+            far: String::new(),
+        }
     }
 
     /// Finds where the 20th page begins.
     pub fn turn_pages(&mut self) {
-        let latest = || ListDocuments::new().order_by(DocumentOrder::Modified).descending().limit(50);
+        let latest =
+            || ListDocuments::new().order_by(DocumentOrder::Modified).descending().limit(50);
         for _ in 0..19 {
             let request = if self.far.is_empty() { latest() } else { latest().after(&self.far) };
             let page = self.connection.list_documents(request).expect("a page");
@@ -330,7 +351,12 @@ impl Leafbase {
 
     /// The folder after this one.
     fn next(&self, folder: FolderId) -> FolderId {
-        let at = self.facts.folders.iter().position(|known| *known == folder.to_bytes()).expect("a folder");
+        let at = self
+            .facts
+            .folders
+            .iter()
+            .position(|known| *known == folder.to_bytes())
+            .expect("a folder");
         self.folder((at + 1) % BOX)
     }
 
@@ -371,7 +397,9 @@ impl Peer for Leafbase {
     fn ask(&mut self, question: Question) -> Box<dyn Answer> {
         let fetch = |request: Fetch| Box::new(self.connection.fetch(request).expect("a document"));
         match question {
-            Question::List(list) => Box::new(self.connection.list_documents(self.request(list)).expect("documents")),
+            Question::List(list) => {
+                Box::new(self.connection.list_documents(self.request(list)).expect("documents"))
+            }
             Question::Tasks(scope) => Box::new(self.tasks(scope)),
             Question::Folders => Box::new(self.connection.folders().expect("folders")),
             Question::Today => fetch(Fetch::today()),
@@ -387,7 +415,9 @@ impl Peer for Leafbase {
             targets.iter().map(|target| BlockId::from_bytes(of(target))).collect()
         };
         let (first, tasks) = (blocks(|target| target.first), blocks(|target| target.task));
-        let homes = || -> Vec<(DocumentId, FolderId)> { ids.iter().map(|id| (*id, self.folder_of(*id))).collect() };
+        let homes = || -> Vec<(DocumentId, FolderId)> {
+            ids.iter().map(|id| (*id, self.folder_of(*id))).collect()
+        };
         match write {
             Write::NewDay => self.new_days(targets.len()),
             Write::AddTask => self.add_each(&ids),
@@ -398,7 +428,8 @@ impl Peer for Leafbase {
                 times
             }
             Write::Move => {
-                let moves: Vec<_> = homes().into_iter().map(|(id, home)| (id, home, self.next(home))).collect();
+                let moves: Vec<_> =
+                    homes().into_iter().map(|(id, home)| (id, home, self.next(home))).collect();
                 let times = each(&moves, |(id, _, to)| self.relocate(*id, *to));
                 moves.iter().for_each(|(id, home, _)| self.relocate(*id, *home));
                 times

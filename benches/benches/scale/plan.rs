@@ -1,4 +1,5 @@
-//! What a space of a given number of documents holds: all grows with it, but the folders, and what some questions are about.
+//! What a space of a given number of documents holds: all grows with it, but the folders, and what
+//! some questions are about.
 
 use benches::workload::{Rng, TEXT_BYTES, Words};
 
@@ -119,7 +120,10 @@ impl Plan {
         let words = Words::new(&mut rng, 30_000);
         let mut maker = Maker { rng, words, size, notes: 0, foldered: 0, boxed: 0, closed: 0 };
         let mut documents: Vec<Document> = (0..size).map(|at| maker.document(at)).collect();
-        let busy = documents.iter().position(|document| document.place == Place::Folder(BOX)).expect("a box");
+        let busy = documents
+            .iter()
+            .position(|document| document.place == Place::Folder(BOX))
+            .expect("a box");
         documents[busy].blocks = (0..30).map(|at| maker.busy_text(at)).collect();
         let inbox = (0..WAITING + size / 20).map(|at| maker.inbox_task(at)).collect();
         Self { documents, inbox, busy }
@@ -136,7 +140,9 @@ impl Plan {
     }
 
     pub fn blocks(&self) -> usize {
-        self.documents.iter().map(|document| document.blocks.len() + 1).sum::<usize>() + self.inbox.len() + 1
+        self.documents.iter().map(|document| document.blocks.len() + 1).sum::<usize>()
+            + self.inbox.len()
+            + 1
     }
 }
 
@@ -149,12 +155,20 @@ impl Maker {
             Place::Note(_) | Place::Templates => false,
             Place::Unsorted | Place::Folder(_) => !self.is_quiet(at) && self.rng.below(2) == 0,
         };
-        // Changes come after everything was made, each at its own instant and in no order of the making.
+        // Changes come after everything was made, each at its own instant and in no order of the
+        // making.
         let changed = changes.then(|| (TODAY - 10) * DAY + (at as i64 * 7919 % 1_000_003) * 700);
         let mut blocks: Vec<Text> = (0..4).map(|_| self.text()).collect();
         blocks[2].task = Some(self.task());
         let title = format!("{at:06} {}", self.sentence(24));
-        Document { title, place, created, changed, blocks, has_comment: at.is_multiple_of(COMMENTED) }
+        Document {
+            title,
+            place,
+            created,
+            changed,
+            blocks,
+            has_comment: at.is_multiple_of(COMMENTED),
+        }
     }
 
     fn place(&mut self, at: usize) -> Place {
@@ -187,12 +201,16 @@ impl Maker {
 
     /// Evenly over two years, the quiet days, and ten months.
     fn created(&self, at: usize) -> i64 {
-        let spread = |from: i64, to: i64, at: usize, of: usize| from * DAY + (to - from) * DAY / of as i64 * at as i64;
+        let spread = |from: i64, to: i64, at: usize, of: usize| {
+            from * DAY + (to - from) * DAY / of as i64 * at as i64
+        };
         let half = self.size / 2;
         match at.checked_sub(half) {
             None => spread(QUIET.0 - 730, QUIET.0, at, half),
             Some(at) if at < QUIET_DOCUMENTS => spread(QUIET.0, QUIET.1 + 1, at, QUIET_DOCUMENTS),
-            Some(at) => spread(QUIET.1 + 1, TODAY - 11, at - QUIET_DOCUMENTS, half - QUIET_DOCUMENTS),
+            Some(at) => {
+                spread(QUIET.1 + 1, TODAY - 11, at - QUIET_DOCUMENTS, half - QUIET_DOCUMENTS)
+            }
         }
     }
 
@@ -227,7 +245,8 @@ impl Maker {
             _ => return self.closed(State::Canceled),
         };
         let is_planned = chance.is_multiple_of(2);
-        let (scheduled, deadline) = if is_planned { (day, day.map(|day| day + 7)) } else { (None, day) };
+        let (scheduled, deadline) =
+            if is_planned { (day, day.map(|day| day + 7)) } else { (None, day) };
         Task { state: State::Todo, scheduled, deadline, closed: None }
     }
 
@@ -242,6 +261,9 @@ impl Maker {
         let all = WAITING + self.size / 20;
         let is_open = at * WAITING / all != (at + 1) * WAITING / all;
         let open = Task { state: State::Todo, scheduled: None, deadline: None, closed: None };
-        Text { markdown: self.sentence(40), task: Some(if is_open { open } else { self.closed(State::Done) }) }
+        Text {
+            markdown: self.sentence(40),
+            task: Some(if is_open { open } else { self.closed(State::Done) }),
+        }
     }
 }

@@ -4,7 +4,8 @@ use benches::measure::median;
 use benches::ratio::Ratio;
 use benches::saved::{Grown, GrowthRow, Growths, finite};
 
-/// The most that an answer of the same size may cost in the largest space, as a multiple of the smallest.
+/// The most that an answer of the same size may cost in the largest space, as a multiple of the
+/// smallest.
 const BAR: f64 = 1.5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +39,9 @@ impl Report {
         self.rows[at].cells[who as usize][size].push(micros);
     }
 
-    /// What was measured in spaces of so many blocks. How many pages the first look at something has to read depends on what was read
-    /// before, which is less of a large space: rows of that have no bar.
+    /// What was measured in spaces of so many blocks. How many pages the first look at something
+    /// has to read depends on what was read before, which is less of a large space: rows of that
+    /// have no bar.
     pub fn results(&self, blocks: Vec<usize>) -> Growths {
         let rows = self.rows.iter().map(|row| {
             let is_barred = !row.name.ends_with("first time");
@@ -52,7 +54,8 @@ impl Report {
 
 impl Row {
     fn grown(&self, who: Who) -> Grown {
-        let medians = self.cells[who as usize].iter().map(|cell| finite(median(cell.clone()) * 1e3));
+        let medians =
+            self.cells[who as usize].iter().map(|cell| finite(median(cell.clone()) * 1e3));
         Grown { ns: medians.collect(), growth: self.growth(who) }
     }
 

@@ -1,4 +1,5 @@
-//! `SQLite` as an expert keeps documents, folders and tasks: an index for each question, counts kept in step.
+//! `SQLite` as an expert keeps documents, folders and tasks: an index for each question, counts
+//! kept in step.
 
 use crate::ask::{Answer, Field, List, Peer, Question, Scope, Within, Write};
 use crate::facts::{Facts, Target};
@@ -22,7 +23,8 @@ const FIRST_FOLDER: i64 = 10;
 const INBOX: i64 = 0;
 const HIDDEN: i64 = -1;
 
-/// Documents have keys in the order of their IDs, blocks too. A task's day is kept as it is asked for.
+/// Documents have keys in the order of their IDs, blocks too. A task's day is kept as it is asked
+/// for.
 const SCHEMA: &str = "
     CREATE TABLE places (key INTEGER PRIMARY KEY, parent INTEGER, name TEXT NOT NULL, documents INTEGER NOT NULL);
     CREATE INDEX places_parent ON places (parent, name);
@@ -50,14 +52,12 @@ const SCHEMA: &str = "
     CREATE TABLE changes (sequence INTEGER PRIMARY KEY, at INTEGER NOT NULL, change BLOB NOT NULL);";
 
 const DOCUMENT: &str = "id, title, place, day, created, modified";
-const TASK: &str =
-    "blocks.id, blocks.markdown, state, scheduled, deadline, closed, documents.id, documents.place, documents.day";
+const TASK: &str = "blocks.id, blocks.markdown, state, scheduled, deadline, closed, documents.id, documents.place, documents.day";
 const BLOCK: &str =
     "key, id, rev, kind, indentation, list_style, style, color, created, created_by, modified, modified_by,
     markdown, state, scheduled, deadline, closed";
 /// The first folder at the top and all below it.
-const TREE: &str =
-    "WITH RECURSIVE tree (folder) AS (VALUES (10) UNION ALL SELECT places.key FROM places, tree WHERE parent = folder)";
+const TREE: &str = "WITH RECURSIVE tree (folder) AS (VALUES (10) UNION ALL SELECT places.key FROM places, tree WHERE parent = folder)";
 
 const BY_KEY: &str = "SELECT key, title FROM documents WHERE key = ?1";
 
@@ -132,7 +132,8 @@ impl Answer for Vec<(usize, PlaceRow)> {
 
 impl Answer for Tree {
     fn lines(&self) -> Vec<String> {
-        let blocks = self.1.iter().map(|block| format!("{} {}", block.markdown, block.comments.len()));
+        let blocks =
+            self.1.iter().map(|block| format!("{} {}", block.markdown, block.comments.len()));
         std::iter::once(self.0.clone()).chain(blocks).collect()
     }
 }
@@ -207,7 +208,11 @@ fn list_sql(list: List) -> String {
             Field::Modified => "modified",
             Field::Note => "place <> 3 AND day",
         };
-        let _ = write!(filter, " AND {column} {}", if last.is_some() { "BETWEEN ?1 AND ?2" } else { ">= ?1" });
+        let _ = write!(
+            filter,
+            " AND {column} {}",
+            if last.is_some() { "BETWEEN ?1 AND ?2" } else { ">= ?1" }
+        );
     }
     if list.far {
         filter.push_str(" AND (modified, key) < (?1, ?2)");
@@ -247,7 +252,8 @@ impl Sqlite {
             let place = (key_of(document.place), day);
             peer.insert_document(key, made.id, &made.title, place, made.times);
             for (place, text) in document.blocks.iter().enumerate() {
-                let is_changed = document.changed.is_some() && !matches!(document.place, Place::Trash(_));
+                let is_changed =
+                    document.changed.is_some() && !matches!(document.place, Place::Trash(_));
                 let again = if place == 0 && is_changed { " again" } else { "" };
                 let markdown = format!("{}{again}", text.markdown);
                 peer.insert_block(key, &order::nth(place), &markdown, text.task, made.times.0);
@@ -256,7 +262,9 @@ impl Sqlite {
                 }
             }
         }
-        peer.connection.execute_batch("COMMIT; ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)").expect("commit");
+        peer.connection
+            .execute_batch("COMMIT; ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)")
+            .expect("commit");
     }
 
     pub fn open(path: &Path, durable: bool, facts: &Facts) -> Self {
@@ -265,8 +273,7 @@ impl Sqlite {
 
     /// Finds where the 20th page begins.
     pub fn turn_pages(&mut self) {
-        let sql =
-            "SELECT modified, key FROM documents WHERE place >= 0 ORDER BY modified DESC, key DESC LIMIT 1 OFFSET 949";
+        let sql = "SELECT modified, key FROM documents WHERE place >= 0 ORDER BY modified DESC, key DESC LIMIT 1 OFFSET 949";
         self.far = self.one(sql, (), |row| Ok((row.get(0)?, row.get(1)?)));
     }
 
@@ -278,24 +285,46 @@ impl Sqlite {
     }
 
     fn insert_places(&mut self, plan: &Plan) {
-        let counted = |key: i64| plan.documents.iter().filter(|document| key_of(document.place) == key).count() as i64;
+        let counted = |key: i64| {
+            plan.documents.iter().filter(|document| key_of(document.place) == key).count() as i64
+        };
         let mut places: Vec<(i64, Option<i64>, String)> = Vec::new();
         for (key, name) in [(0, "Unsorted"), (1, "Daily notes"), (2, "Templates"), (3, "Trash")] {
             places.push((key, None, name.to_owned()));
         }
         let folder = |at: usize| FIRST_FOLDER + at as i64;
-        places.extend((0..FOLDERS).map(|at| (folder(at), plan::parent(at).map(folder), plan::folder_name(at))));
+        places.extend(
+            (0..FOLDERS)
+                .map(|at| (folder(at), plan::parent(at).map(folder), plan::folder_name(at))),
+        );
         for (key, parent, name) in places {
-            self.run("INSERT INTO places VALUES (?1, ?2, ?3, ?4)", (key, parent, name, counted(key)));
+            self.run(
+                "INSERT INTO places VALUES (?1, ?2, ?3, ?4)",
+                (key, parent, name, counted(key)),
+            );
         }
     }
 
-    fn insert_document(&self, key: i64, id: Id, title: &str, place: (i64, Option<i64>), times: (i64, i64)) {
+    fn insert_document(
+        &self,
+        key: i64,
+        id: Id,
+        title: &str,
+        place: (i64, Option<i64>),
+        times: (i64, i64),
+    ) {
         let sql = "INSERT INTO documents VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         self.run(sql, (key, id, title, place.0, place.1, times.0, times.1));
     }
 
-    fn insert_block(&mut self, document: i64, order: &[u8], markdown: &str, task: Option<Task>, now: i64) -> i64 {
+    fn insert_block(
+        &mut self,
+        document: i64,
+        order: &[u8],
+        markdown: &str,
+        task: Option<Task>,
+        now: i64,
+    ) -> i64 {
         let id = self.mint();
         let state = task.map(|task| match task.state {
             State::Todo => 0,
@@ -306,17 +335,19 @@ impl Sqlite {
         let sql = "INSERT INTO blocks (id, document, ord, rev, kind, indentation, list_style, style, created, modified,
             markdown, state, scheduled, deadline, due, closed) VALUES (?1, ?2, ?3, 1, 0, 0, ?4, 7, ?5, ?5, ?6, ?7, ?8, ?9,
             ?10, ?11)";
-        let (scheduled, deadline) = task.map_or((None, None), |task| (task.scheduled, task.deadline));
+        let (scheduled, deadline) =
+            task.map_or((None, None), |task| (task.scheduled, task.deadline));
         let (due, closed) = task.map_or((None, None), |task| (task.due(), task.closed));
         let mut statement = self.statement(sql);
-        let values = (id, document, order, list_style, now, markdown, state, scheduled, deadline, due, closed);
+        let values = (
+            id, document, order, list_style, now, markdown, state, scheduled, deadline, due, closed,
+        );
         statement.insert(values).expect("insert")
     }
 
     fn insert_comment(&mut self, block: i64) {
         let (id, now) = (self.mint(), self.now);
-        let sql =
-            "INSERT INTO comments (id, block, author, content, created) VALUES (?1, ?2, 'Ada', 'a word on this', ?3)";
+        let sql = "INSERT INTO comments (id, block, author, content, created) VALUES (?1, ?2, 'Ada', 'a word on this', ?3)";
         self.run(sql, (id, block, now));
     }
 
@@ -335,11 +366,21 @@ impl Sqlite {
         self.statement(sql).execute(params).expect("execute");
     }
 
-    fn one<T>(&self, sql: &str, params: impl Params, read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>) -> T {
+    fn one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> T {
         self.statement(sql).query_row(params, read).expect("one row")
     }
 
-    fn rows<T>(&self, sql: &str, params: impl Params, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
+    fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Vec<T> {
         let mut statement = self.statement(sql);
         let rows = statement.query_map(params, read).expect("query");
         rows.map(|row| row.expect("row")).collect()
@@ -350,7 +391,9 @@ impl Sqlite {
         let sql = list_sql(list);
         match list.days {
             Some((Field::Note, first, last)) => self.rows(&sql, (first, last), document),
-            Some((_, first, Some(last))) => self.rows(&sql, (first * MILLIS, (last + 1) * MILLIS - 1), document),
+            Some((_, first, Some(last))) => {
+                self.rows(&sql, (first * MILLIS, (last + 1) * MILLIS - 1), document)
+            }
             Some((_, first, None)) => self.rows(&sql, [first * MILLIS], document),
             None if list.far => self.rows(&sql, self.far, document),
             None => self.rows(&sql, (), document),
@@ -359,10 +402,17 @@ impl Sqlite {
 
     fn tasks(&self, scope: Scope) -> Vec<TaskRow> {
         let (filter, parameter) = match scope {
-            Scope::Active => ("due <= ?1 AND place NOT IN (2, 3) ORDER BY due, blocks.key LIMIT 50", TODAY),
-            Scope::Upcoming => ("due > ?1 AND place NOT IN (2, 3) ORDER BY due, blocks.key LIMIT 50", TODAY),
+            Scope::Active => {
+                ("due <= ?1 AND place NOT IN (2, 3) ORDER BY due, blocks.key LIMIT 50", TODAY)
+            }
+            Scope::Upcoming => {
+                ("due > ?1 AND place NOT IN (2, 3) ORDER BY due, blocks.key LIMIT 50", TODAY)
+            }
             Scope::Inbox => ("document = ?1 AND state = 0 ORDER BY ord LIMIT 50", INBOX),
-            Scope::Logbook => ("closed > ?1 AND place NOT IN (2, 3) ORDER BY closed DESC, blocks.key DESC LIMIT 50", 0),
+            Scope::Logbook => (
+                "closed > ?1 AND place NOT IN (2, 3) ORDER BY closed DESC, blocks.key DESC LIMIT 50",
+                0,
+            ),
             Scope::Document => ("document = ?1 AND state IS NOT NULL ORDER BY ord", self.busy),
         };
         let join = "blocks CROSS JOIN documents ON documents.key = document";
@@ -372,7 +422,12 @@ impl Sqlite {
     fn folders(&self) -> Vec<(usize, PlaceRow)> {
         let sql = "SELECT key, parent, name, documents FROM places ORDER BY parent, name";
         let rows = self.rows(sql, (), |row| {
-            Ok(PlaceRow { key: row.get(0)?, parent: row.get(1)?, name: row.get(2)?, documents: row.get(3)? })
+            Ok(PlaceRow {
+                key: row.get(0)?,
+                parent: row.get(1)?,
+                name: row.get(2)?,
+                documents: row.get(3)?,
+            })
         });
         let (mut tree, mut waiting): (Vec<(usize, PlaceRow)>, Vec<_>) = (Vec::new(), Vec::new());
         let (mut top, mut below): (Vec<PlaceRow>, Vec<PlaceRow>) =
@@ -389,7 +444,8 @@ impl Sqlite {
     }
 
     fn tree(&self, sql: &str, parameter: i64) -> Tree {
-        let (key, title) = self.one(sql, [parameter], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
+        let (key, title) =
+            self.one(sql, [parameter], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)));
         let sql = format!("SELECT {BLOCK} FROM blocks WHERE document = ?1 ORDER BY ord");
         Tree(title, self.rows(&sql, [key], block))
     }
@@ -425,17 +481,30 @@ impl Sqlite {
     /// At the top.
     fn add(&mut self, document: i64, markdown: &str, task: Option<Task>) -> i64 {
         let sql = "SELECT ord FROM blocks WHERE document = ?1 ORDER BY ord LIMIT 1";
-        let first: Option<Vec<u8>> =
-            self.statement(sql).query_row([document], |row| row.get(0)).optional().expect("a row or none");
-        let key = self.insert_block(document, &order::between(None, first.as_deref()), markdown, task, self.now);
+        let first: Option<Vec<u8>> = self
+            .statement(sql)
+            .query_row([document], |row| row.get(0))
+            .optional()
+            .expect("a row or none");
+        let key = self.insert_block(
+            document,
+            &order::between(None, first.as_deref()),
+            markdown,
+            task,
+            self.now,
+        );
         self.touch(document);
         self.log(markdown.as_bytes());
         key
     }
 
     fn relocate(&self, document: i64, to: i64) {
-        let from = self.one("SELECT place FROM documents WHERE key = ?1", [document], |row| row.get(0));
-        self.run("UPDATE documents SET place = ?2, modified = ?3 WHERE key = ?1", (document, to, self.now));
+        let from =
+            self.one("SELECT place FROM documents WHERE key = ?1", [document], |row| row.get(0));
+        self.run(
+            "UPDATE documents SET place = ?2, modified = ?3 WHERE key = ?1",
+            (document, to, self.now),
+        );
         self.count(from, -1);
         self.count(to, 1);
         self.log(&[from.to_le_bytes(), to.to_le_bytes()].concat());
@@ -455,8 +524,7 @@ impl Sqlite {
 
     fn new_day(&mut self, day: i64) -> i64 {
         let id = self.mint();
-        let sql =
-            "INSERT INTO documents (id, title, place, day, created, modified) VALUES (?1, 'A day', ?2, ?3, ?4, ?4)";
+        let sql = "INSERT INTO documents (id, title, place, day, created, modified) VALUES (?1, 'A day', ?2, ?3, ?4, ?4)";
         let key = self.statement(sql).insert((id, DAILY_NOTES, day, self.now)).expect("insert");
         self.count(DAILY_NOTES, 1);
         self.add(key, "the first words of a day", None);
@@ -520,31 +588,49 @@ impl Peer for Sqlite {
     }
 
     fn write(&mut self, write: Write, targets: &[Target]) -> Vec<Duration> {
-        let open = Task { state: State::Todo, scheduled: Some(TODAY), deadline: None, closed: None };
+        let open =
+            Task { state: State::Todo, scheduled: Some(TODAY), deadline: None, closed: None };
         let keys: Vec<i64> = targets.iter().map(|target| target.at as i64 + 1).collect();
         match write {
             Write::NewDay => {
                 let days = (0..targets.len() as i64).map(|at| TODAY + 1 + at).collect();
                 self.each(days, |db, day| db.new_day(*day), |db, _, key| db.erase_document(key))
             }
-            Write::AddTask => {
-                self.each(keys, |db, key| db.add(*key, "a task", Some(open)), |db, _, block| db.erase_block(block))
-            }
-            Write::AddInboxTask => {
-                self.each(keys, |db, _| db.add(INBOX, "a task", Some(open)), |db, _, block| db.erase_block(block))
-            }
+            Write::AddTask => self.each(
+                keys,
+                |db, key| db.add(*key, "a task", Some(open)),
+                |db, _, block| db.erase_block(block),
+            ),
+            Write::AddInboxTask => self.each(
+                keys,
+                |db, _| db.add(INBOX, "a task", Some(open)),
+                |db, _, block| db.erase_block(block),
+            ),
             Write::Complete => {
                 let tasks = keys.iter().map(|key| self.block_of(*key, 2)).collect();
-                self.each(tasks, |db, block| db.set_state(*block, true), |db, block, ()| db.set_state(*block, false))
+                self.each(
+                    tasks,
+                    |db, block| db.set_state(*block, true),
+                    |db, block, ()| db.set_state(*block, false),
+                )
             }
             Write::Move => {
                 let moves = keys.iter().map(|key| (*key, self.place_of(*key))).collect();
                 let to = |place: i64| FIRST_FOLDER + (place - FIRST_FOLDER + 1) % BOX as i64;
-                self.each(moves, |db, (key, at)| db.relocate(*key, to(*at)), |db, (key, at), ()| db.relocate(*key, *at))
+                self.each(
+                    moves,
+                    |db, (key, at)| db.relocate(*key, to(*at)),
+                    |db, (key, at), ()| db.relocate(*key, *at),
+                )
             }
             Write::TrashAndRestore => {
-                let moves: Vec<(i64, i64)> = keys.iter().map(|key| (*key, self.place_of(*key))).collect();
-                let there = self.each(moves.clone(), |db, (key, _)| db.relocate(*key, TRASH), |_, _, ()| ());
+                let moves: Vec<(i64, i64)> =
+                    keys.iter().map(|key| (*key, self.place_of(*key))).collect();
+                let there = self.each(
+                    moves.clone(),
+                    |db, (key, _)| db.relocate(*key, TRASH),
+                    |_, _, ()| (),
+                );
                 let back = self.each(moves, |db, (key, at)| db.relocate(*key, *at), |_, _, ()| ());
                 there.into_iter().zip(back).map(|(there, back)| there + back).collect()
             }

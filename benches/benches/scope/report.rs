@@ -2,7 +2,8 @@
 
 use benches::comparison::Comparison;
 
-/// The most that a scoped connection may take, as a share of a full one's time: by what a row's name begins with.
+/// The most that a scoped connection may take, as a share of a full one's time: by what a row's
+/// name begins with.
 const BARS: [(&str, f64); 2] = [("fetch of 100", 1.15), ("search", 1.5)];
 
 pub fn report() -> Comparison {

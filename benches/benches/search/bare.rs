@@ -1,4 +1,5 @@
-//! Floors: tantivy by itself, one entry for each document, without snippets and without the texts; and for patterns `regex` on texts that lie in memory.
+//! Floors: tantivy by itself, one entry for each document, without snippets and without the texts;
+//! and for patterns `regex` on texts that lie in memory.
 
 use crate::peer::{Build, Peer};
 use crate::plan::{Number, Plan, Question};
@@ -27,7 +28,8 @@ pub fn build(directory: &Path, plan: &Plan) -> Build<Bare> {
     let mut schema = Schema::builder();
     let number = schema.add_u64_field("number", FAST | INDEXED);
     let text = schema.add_text_field("text", TEXT);
-    let documents = plan.documents.iter().map(|document| document.texts().map(str::to_owned).collect());
+    let documents =
+        plan.documents.iter().map(|document| document.texts().map(str::to_owned).collect());
     let documents: Vec<Vec<String>> = documents.collect();
     let (whole, (reader, writer)) = timed(|| {
         let index = Index::create_in_dir(directory, schema.build()).expect("an index");
@@ -36,7 +38,11 @@ pub fn build(directory: &Path, plan: &Plan) -> Build<Bare> {
             writer.add_document(entry(number, text, at, texts)).expect("a document");
         }
         writer.commit().expect("a commit");
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().expect("a reader");
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()
+            .expect("a reader");
         (reader, writer)
     });
     let joined = documents.iter().map(|texts| texts.join("\n")).collect();
@@ -59,7 +65,11 @@ impl Bare {
                     Box::new(TermQuery::new(term(word), IndexRecordOption::WithFreqs))
                 });
                 let mut each: Vec<_> = each.collect();
-                if each.len() == 1 { each.remove(0) } else { Box::new(BooleanQuery::intersection(each)) }
+                if each.len() == 1 {
+                    each.remove(0)
+                } else {
+                    Box::new(BooleanQuery::intersection(each))
+                }
             }
             Question::Prefix(start) => Box::new(FuzzyTermQuery::new_prefix(term(start), 0, false)),
             Question::Pattern(_) => unreachable!("it has no texts to match"),
@@ -70,8 +80,10 @@ impl Bare {
     fn matched(&self, pattern: &str) -> Vec<Number> {
         let pattern = regex(pattern);
         let counts = self.joined.iter().map(|text| pattern.find_iter(text).count()).enumerate();
-        let mut found: Vec<_> =
-            counts.filter(|(_, count)| *count > 0).map(|(at, count)| (Reverse(count), at)).collect();
+        let mut found: Vec<_> = counts
+            .filter(|(_, count)| *count > 0)
+            .map(|(at, count)| (Reverse(count), at))
+            .collect();
         found.sort_unstable();
         found.into_iter().map(|(_, document)| document).collect()
     }
@@ -79,7 +91,11 @@ impl Bare {
     fn numbers(&self, found: impl IntoIterator<Item = DocAddress>) -> Vec<Number> {
         let searcher = self.reader.searcher();
         let number = |address: DocAddress| {
-            let column = searcher.segment_reader(address.segment_ord).fast_fields().u64("number").expect("a column");
+            let column = searcher
+                .segment_reader(address.segment_ord)
+                .fast_fields()
+                .u64("number")
+                .expect("a column");
             column.first(address.doc_id).expect("a number") as Number
         };
         found.into_iter().map(number).collect()

@@ -5,8 +5,8 @@ use crate::plan::{Document, Number, Plan, Question};
 use benches::measure::timed;
 use benches::workload::Id;
 use leafbase::{
-    BlockData, BlockDraft, Connection, CreateDocuments, Destination, DocumentId, Durability, Fetch, IdSource, Items,
-    SearchBlocks, SearchDocuments, SearchIndexing, SearchMatch, Space, Timestamp,
+    BlockData, BlockDraft, Connection, CreateDocuments, Destination, DocumentId, Durability, Fetch,
+    IdSource, Items, SearchBlocks, SearchDocuments, SearchIndexing, SearchMatch, Space, Timestamp,
 };
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -24,7 +24,8 @@ pub struct Leafbase {
     numbers: HashMap<DocumentId, Number>,
 }
 
-/// IDs in the order in which they are made: nobody pays for chance, and equal documents stand in the order of their numbers.
+/// IDs in the order in which they are made: nobody pays for chance, and equal documents stand in
+/// the order of their numbers.
 struct InOrder;
 
 impl IdSource for InOrder {
@@ -46,11 +47,13 @@ fn draft(document: &Document) -> BlockDraft {
 /// Fills a new space, which is safe at the end, as its index is that has all of it.
 pub fn build(directory: &Path, plan: &Plan) -> Build<Leafbase> {
     let path = directory.join("space.leafbase");
-    let of_batch = |batch: &[Document]| CreateDocuments::new(batch.iter().map(draft), Destination::Unsorted);
+    let of_batch =
+        |batch: &[Document]| CreateDocuments::new(batch.iter().map(draft), Destination::Unsorted);
     let requests: Vec<_> = plan.documents.chunks(BATCH).map(of_batch).collect();
     let (whole, (space, documents, indexing)) = timed(|| {
         // As it is if nobody says otherwise: the index is made beside the documents.
-        let space = options().search_indexing(SearchIndexing::Background).create(&path).expect("a space");
+        let space =
+            options().search_indexing(SearchIndexing::Background).create(&path).expect("a space");
         let connection = space.connect();
         let mut documents = Vec::new();
         for request in requests {
@@ -70,7 +73,10 @@ pub fn build(directory: &Path, plan: &Plan) -> Build<Leafbase> {
 }
 
 fn options() -> leafbase::SpaceBuilder {
-    Space::builder().ids(InOrder).durability(Durability::Relaxed).search_indexing(SearchIndexing::OnDemand)
+    Space::builder()
+        .ids(InOrder)
+        .durability(Durability::Relaxed)
+        .search_indexing(SearchIndexing::OnDemand)
 }
 
 /// Opens the space and searches.

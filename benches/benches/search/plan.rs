@@ -11,12 +11,14 @@ pub type Number = usize;
 
 /// The most frequent words.
 const FREQUENT: [&str; 40] = [
-    "the", "of", "and", "to", "in", "is", "that", "it", "was", "for", "on", "are", "with", "as", "his", "be", "at",
-    "one", "have", "this", "from", "or", "had", "by", "but", "some", "what", "there", "we", "out", "other", "were",
-    "all", "your", "when", "up", "use", "word", "how", "said",
+    "the", "of", "and", "to", "in", "is", "that", "it", "was", "for", "on", "are", "with", "as",
+    "his", "be", "at", "one", "have", "this", "from", "or", "had", "by", "but", "some", "what",
+    "there", "we", "out", "other", "were", "all", "your", "when", "up", "use", "word", "how",
+    "said",
 ];
 
-/// Words that are asked for, by their rank. No other word begins with one of them, nor has its stem, unless it stands here.
+/// Words that are asked for, by their rank. No other word begins with one of them, nor has its
+/// stem, unless it stands here.
 const PLANTED: [(usize, &str); 11] = [
     (40, "harvest"),
     (60, "lantern"),
@@ -82,15 +84,20 @@ pub fn rows() -> Vec<Row> {
         row("top 20: the beginning of words", Question::Prefix("cryst")),
         Row { is_stemmed: true, ..row("top 20: a word in several forms", words("trained")) },
         row("pattern, selective: zeph[xy]r", Question::Pattern("zeph[xy]r")),
-        row(r"pattern, selective: lantern \w+ train\w+", Question::Pattern(r"lantern \w+ train\w+")),
+        row(
+            r"pattern, selective: lantern \w+ train\w+",
+            Question::Pattern(r"lantern \w+ train\w+"),
+        ),
         row(r"pattern, unselective, in few: \b\w\w \d+", Question::Pattern(r"\b\w\w \d+")),
         row(r"pattern, unselective, in all: \w+ck\b", Question::Pattern(r"\w+ck\b")),
     ]
 }
 
 /// Asked of the document of 10,000 blocks.
-pub const IN_DOCUMENT: [(&str, &str); 2] =
-    [("one document: trained|trains", "trained|trains"), (r"one document: \b\w{16,}\b", r"\b\w{16,}\b")];
+pub const IN_DOCUMENT: [(&str, &str); 2] = [
+    ("one document: trained|trains", "trained|trains"),
+    (r"one document: \b\w{16,}\b", r"\b\w{16,}\b"),
+];
 
 impl Plan {
     pub fn new(documents: usize, blocks: usize) -> Self {
@@ -118,7 +125,10 @@ impl Plan {
             }
             text
         };
-        let mut document = || Document { title: text(24), blocks: (0..blocks).map(|_| text(TEXT_BYTES - 6)).collect() };
+        let mut document = || Document {
+            title: text(24),
+            blocks: (0..blocks).map(|_| text(TEXT_BYTES - 6)).collect(),
+        };
         Self { documents: (0..documents).map(|_| document()).collect() }
     }
 

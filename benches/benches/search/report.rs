@@ -4,7 +4,8 @@ use benches::measure::median;
 use benches::ratio::Ratio;
 use benches::saved::{Compared, ComparedRow, Unit, finite};
 
-pub const PEERS: [&str; 5] = ["Leafbase", "FTS5 by block", "FTS5 by document", "FTS5 by document, stems", "floor"];
+pub const PEERS: [&str; 5] =
+    ["Leafbase", "FTS5 by block", "FTS5 by document", "FTS5 by document, stems", "floor"];
 pub const LEAFBASE: usize = 0;
 pub const BY_BLOCK: usize = 1;
 pub const BY_DOCUMENT: usize = 2;
@@ -13,7 +14,8 @@ pub const BARE: usize = 4;
 /// Leafbase is compared with the best of these.
 const COMPARED: std::ops::RangeInclusive<usize> = BY_BLOCK..=STEMS;
 
-/// The most that Leafbase may take, as a share of the best `SQLite`'s: by what a row's name begins with.
+/// The most that Leafbase may take, as a share of the best `SQLite`'s: by what a row's name begins
+/// with.
 const BARS: [(&str, f64); 10] = [
     ("top 20: a common word", 0.5),
     ("top 20: a word of every", 0.5),
@@ -66,7 +68,8 @@ impl Row {
     /// To the peer whose median is the least.
     fn ratio(&self) -> Option<Ratio> {
         let best = self.cells[COMPARED].iter().filter(|cell| !cell.is_empty());
-        let best = best.min_by(|one, other| median(one.to_vec()).total_cmp(&median(other.to_vec())))?;
+        let best =
+            best.min_by(|one, other| median(one.to_vec()).total_cmp(&median(other.to_vec())))?;
         Ratio::of(&self.cells[LEAFBASE], best)
     }
 

@@ -1,4 +1,5 @@
-//! `SQLite` with FTS5, as an expert sets it up: a row of the full-text table for each block, or for each document.
+//! `SQLite` with FTS5, as an expert sets it up: a row of the full-text table for each block, or for
+//! each document.
 
 use crate::peer::{Build, Peer};
 use crate::plan::{Document, LARGE, Number, Plan, Question, uid};
@@ -12,7 +13,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
 
-/// A block's key: its document's number, then its place, so that a document lies together and tells itself.
+/// A block's key: its document's number, then its place, so that a document lies together and tells
+/// itself.
 const PLACES: u32 = 14;
 const _: () = assert!(LARGE < 1 << PLACES);
 
@@ -52,7 +54,8 @@ fn body(document: &Document) -> String {
     document.blocks.join("\n")
 }
 
-/// Fills a new file, which is made first as with the others, in one transaction, which is safe at the end.
+/// Fills a new file, which is made first as with the others, in one transaction, which is safe at
+/// the end.
 pub fn build(directory: &Path, plan: &Plan, kind: Kind) -> Build<Sqlite> {
     let (whole, peer) = timed(|| {
         let mut peer = open(directory, kind);
@@ -71,11 +74,15 @@ pub fn open(directory: &Path, kind: Kind) -> Sqlite {
     let connection = connect(&path, Sharing::Shared).expect("a file");
     if is_new {
         let table = match kind {
-            Kind::Block => "fts5(markdown, content='blocks', content_rowid='id', tokenize='unicode61')",
+            Kind::Block => {
+                "fts5(markdown, content='blocks', content_rowid='id', tokenize='unicode61')"
+            }
             Kind::Document => "fts5(title, body, tokenize='unicode61')",
             Kind::Stems => "fts5(title, body, tokenize='porter unicode61')",
         };
-        connection.execute_batch(&format!("{SCHEMA} CREATE VIRTUAL TABLE words USING {table};")).expect("tables");
+        connection
+            .execute_batch(&format!("{SCHEMA} CREATE VIRTUAL TABLE words USING {table};"))
+            .expect("tables");
     }
     Sqlite { connection, kind, edits: 0 }
 }
@@ -83,7 +90,8 @@ pub fn open(directory: &Path, kind: Kind) -> Sqlite {
 fn peer_fill(connection: &Connection, plan: &Plan, kind: Kind) -> rusqlite::Result<()> {
     let mut documents = connection.prepare("INSERT INTO documents VALUES(?1, ?2, ?3, ?4, ?4)")?;
     let mut blocks = connection.prepare("INSERT INTO blocks VALUES(?1, ?2, 1, ?3, ?4, ?5, ?5)")?;
-    let mut changes = connection.prepare("INSERT INTO changes(document, at, after) VALUES(?1, ?2, ?3)")?;
+    let mut changes =
+        connection.prepare("INSERT INTO changes(document, at, after) VALUES(?1, ?2, ?3)")?;
     let mut words = connection.prepare(match kind {
         Kind::Block => "INSERT INTO words(rowid, markdown) VALUES(?1, ?2)",
         Kind::Document | Kind::Stems => "INSERT INTO words(rowid, title, body) VALUES(?1, ?2, ?3)",
@@ -93,7 +101,13 @@ fn peer_fill(connection: &Connection, plan: &Plan, kind: Kind) -> rusqlite::Resu
         documents.execute(params![number as i64, uid(1, number), document.title, number as i64])?;
         for (place, text) in document.texts().enumerate() {
             let key = key(number, place);
-            blocks.execute(params![key, uid(2, key as usize), i64::from(place == 0), text, number as i64])?;
+            blocks.execute(params![
+                key,
+                uid(2, key as usize),
+                i64::from(place == 0),
+                text,
+                number as i64
+            ])?;
             if kind == Kind::Block {
                 words.execute(params![key, text])?;
             }
@@ -131,13 +145,15 @@ impl Sqlite {
     fn by_document(&self, asked: &str) -> rusqlite::Result<Vec<Found>> {
         let sql = "SELECT rowid, snippet(words, -1, '**', '**', '…', 24) FROM words WHERE words MATCH ?1 ORDER BY rank LIMIT 20";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([asked], |row| Ok(Found { document: row.get(0)?, snippet: row.get(1)? }))?;
+        let rows = statement
+            .query_map([asked], |row| Ok(Found { document: row.get(0)?, snippet: row.get(1)? }))?;
         rows.collect()
     }
 
     /// The best block of each document by each word; a document has to have all.
     fn ranked(&self, terms: &[String]) -> rusqlite::Result<HashMap<i64, (f64, i64)>> {
-        let mut statement = self.connection.prepare_cached("SELECT rowid, rank FROM words WHERE words MATCH ?1")?;
+        let mut statement =
+            self.connection.prepare_cached("SELECT rowid, rank FROM words WHERE words MATCH ?1")?;
         let mut all: Option<HashMap<i64, (f64, i64)>> = None;
         for term in terms {
             let mut best: HashMap<i64, (f64, i64)> = HashMap::new();
@@ -168,7 +184,8 @@ impl Sqlite {
 
     fn by_block(&self, terms: &[String]) -> rusqlite::Result<Vec<Found>> {
         let mut all: Vec<_> = self.ranked(terms)?.into_iter().collect();
-        let order = |one: &(i64, (f64, i64)), other: &(i64, (f64, i64))| one.1.0.total_cmp(&other.1.0);
+        let order =
+            |one: &(i64, (f64, i64)), other: &(i64, (f64, i64))| one.1.0.total_cmp(&other.1.0);
         if all.len() > 20 {
             all.select_nth_unstable_by(20, order);
             all.truncate(20);
@@ -187,7 +204,8 @@ impl Sqlite {
     /// How many blocks of each document match.
     fn matched(&self, pattern: &Regex) -> rusqlite::Result<Vec<(Reverse<u32>, i64)>> {
         let mut found: Vec<(Reverse<u32>, i64)> = Vec::new();
-        let mut statement = self.connection.prepare_cached("SELECT id, markdown FROM blocks ORDER BY id")?;
+        let mut statement =
+            self.connection.prepare_cached("SELECT id, markdown FROM blocks ORDER BY id")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             if !pattern.is_match(row.get_ref(1)?.as_str()?) {
@@ -214,7 +232,10 @@ impl Sqlite {
             while let Some(row) = rows.next()? {
                 let text = row.get_ref(2)?.as_str()?;
                 if pattern.is_match(text) {
-                    shown.push(Found { document, snippet: pattern.replace_all(text, "**$0**").into_owned() });
+                    shown.push(Found {
+                        document,
+                        snippet: pattern.replace_all(text, "**$0**").into_owned(),
+                    });
                     break;
                 }
             }
@@ -254,8 +275,8 @@ impl Sqlite {
     fn set(&self, document: i64, key: i64, text: &str, at: i64) -> rusqlite::Result<()> {
         let prepare = |sql| self.connection.prepare_cached(sql);
         prepare("BEGIN IMMEDIATE")?.execute([])?;
-        let before: String =
-            prepare("SELECT markdown FROM blocks WHERE id = ?1")?.query_row([key], |row| row.get(0))?;
+        let before: String = prepare("SELECT markdown FROM blocks WHERE id = ?1")?
+            .query_row([key], |row| row.get(0))?;
         if self.kind == Kind::Block {
             let sql = "INSERT INTO words(words, rowid, markdown) VALUES('delete', ?1, ?2)";
             prepare(sql)?.execute(params![key, before])?;
@@ -263,7 +284,8 @@ impl Sqlite {
         prepare("UPDATE blocks SET markdown = ?2, rev = rev + 1, modified = ?3 WHERE id = ?1")?
             .execute(params![key, text, at])?;
         if self.kind == Kind::Block {
-            prepare("INSERT INTO words(rowid, markdown) VALUES(?1, ?2)")?.execute(params![key, text])?;
+            prepare("INSERT INTO words(rowid, markdown) VALUES(?1, ?2)")?
+                .execute(params![key, text])?;
         } else {
             let mut body = String::new();
             let mut statement = self.blocks()?;
@@ -273,7 +295,8 @@ impl Sqlite {
                 body.push_str(row.get_ref(2)?.as_str()?);
             }
             drop(rows);
-            prepare("UPDATE words SET body = ?2 WHERE rowid = ?1")?.execute(params![document, body])?;
+            prepare("UPDATE words SET body = ?2 WHERE rowid = ?1")?
+                .execute(params![document, body])?;
         }
         prepare("UPDATE documents SET modified = ?2 WHERE id = ?1")?.execute([document, at])?;
         let sql = "INSERT INTO changes(document, at, before, after) VALUES(?1, ?2, ?3, ?4)";
@@ -285,30 +308,45 @@ impl Sqlite {
     /// Bytes of the full-text table, without the texts that it shares.
     pub fn index_bytes(&self) -> u64 {
         let sql = "SELECT sum(pgsize) FROM dbstat WHERE name GLOB 'words_*'";
-        let bytes = self.connection.query_row(sql, [], |row| row.get::<_, Option<i64>>(0)).optional();
+        let bytes =
+            self.connection.query_row(sql, [], |row| row.get::<_, Option<i64>>(0)).optional();
         bytes.ok().flatten().flatten().unwrap_or_default() as u64
     }
 }
 
 impl Peer for Sqlite {
     fn ask(&mut self, question: &Question) -> usize {
-        black_box(self.found(question).expect("an answer")).iter().filter(|found| !found.snippet.is_empty()).count()
+        black_box(self.found(question).expect("an answer"))
+            .iter()
+            .filter(|found| !found.snippet.is_empty())
+            .count()
     }
 
     fn top(&mut self, question: &Question) -> Vec<Number> {
-        self.found(question).expect("an answer").iter().map(|found| found.document as Number).collect()
+        self.found(question)
+            .expect("an answer")
+            .iter()
+            .map(|found| found.document as Number)
+            .collect()
     }
 
     fn all(&mut self, question: &Question) -> Vec<Number> {
         let mut all: Vec<i64> = match (question, self.kind) {
-            (Question::Pattern(pattern), _) => {
-                self.matched(&regex(pattern)).expect("a scan").into_iter().map(|(_, document)| document).collect()
+            (Question::Pattern(pattern), _) => self
+                .matched(&regex(pattern))
+                .expect("a scan")
+                .into_iter()
+                .map(|(_, document)| document)
+                .collect(),
+            (_, Kind::Block) => {
+                self.ranked(&terms(question)).expect("an answer").into_keys().collect()
             }
-            (_, Kind::Block) => self.ranked(&terms(question)).expect("an answer").into_keys().collect(),
             (_, Kind::Document | Kind::Stems) => {
                 let sql = "SELECT rowid FROM words WHERE words MATCH ?1";
                 let mut statement = self.connection.prepare_cached(sql).expect("a statement");
-                let rows = statement.query_map([terms(question).join(" ")], |row| row.get(0)).expect("an answer");
+                let rows = statement
+                    .query_map([terms(question).join(" ")], |row| row.get(0))
+                    .expect("an answer");
                 rows.collect::<rusqlite::Result<_>>().expect("rows")
             }
         };
@@ -323,10 +361,13 @@ impl Peer for Sqlite {
     fn edit(&mut self, document: Number, block: usize, text: &str) -> Duration {
         self.edits += 1;
         let at = 1_000_000 + self.edits;
-        timed(|| self.set(document as i64, key(document, block + 1), text, at).expect("an update")).0
+        timed(|| self.set(document as i64, key(document, block + 1), text, at).expect("an update"))
+            .0
     }
 
     fn settle(&mut self) {
-        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).expect("a checkpoint");
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .expect("a checkpoint");
     }
 }

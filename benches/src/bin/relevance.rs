@@ -1,10 +1,12 @@
-//! How well searches rank, by judged queries: nDCG@10 of both sets of `../shared/relevance`, beside SQLite's FTS5.
+//! How well searches rank, by judged queries: nDCG@10 of both sets of `../shared/relevance`, beside
+//! SQLite's FTS5.
 //!
-//! `cargo run --release -p benches --bin relevance`. RELEVANCE_DIR names another folder. It fails if the folder is missing, or a set is below its bar.
+//! `cargo run --release -p benches --bin relevance`. RELEVANCE_DIR names another folder. It fails
+//! if the folder is missing, or a set is below its bar.
 
 use leafbase::{
-    BlockData, BlockDraft, Connection, CreateDocuments, Destination, DocumentId, Durability, InsertBlocks, Position,
-    SearchDocuments, SearchIndexing, Space,
+    BlockData, BlockDraft, Connection, CreateDocuments, Destination, DocumentId, Durability,
+    InsertBlocks, Position, SearchDocuments, SearchIndexing, Space,
 };
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -22,7 +24,8 @@ const LONGEST: usize = 256;
 /// A word that no document begins with.
 const NOWHERE: &str = "zqzqzqzq";
 
-/// A set, and what SQLite's FTS5 reaches with it as its README says: with words as they are, and with stems.
+/// A set, and what SQLite's FTS5 reaches with it as its README says: with words as they are, and
+/// with stems.
 struct Set {
     name: &'static str,
     baselines: [f64; 2],
@@ -45,7 +48,8 @@ struct Named {
 type Judged = HashMap<String, HashSet<String>>;
 
 fn main() -> ExitCode {
-    let home = std::env::var_os("RELEVANCE_DIR").map_or_else(|| PathBuf::from("../shared/relevance"), PathBuf::from);
+    let home = std::env::var_os("RELEVANCE_DIR")
+        .map_or_else(|| PathBuf::from("../shared/relevance"), PathBuf::from);
     match run(&home) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -59,14 +63,19 @@ fn main() -> ExitCode {
 /// Whether all sets reach their bars.
 fn run(home: &Path) -> Outcome<bool> {
     if !home.is_dir() {
-        return Err(format!("there is no folder {}: run from the top of the repository", home.display()).into());
+        return Err(format!(
+            "there is no folder {}: run from the top of the repository",
+            home.display()
+        )
+        .into());
     }
     println!("| set | documents | queries | nDCG@10 | FTS5 | FTS5, stems | bar | |");
     println!("|---|---:|---:|---:|---:|---:|---:|---|");
     let mut is_met = true;
     for Set { name, baselines: [plain, stems], bar } in &SETS {
         let folder = home.join(name);
-        let documents = if *name == "scifact" { abstracts(&folder)? } else { notes(&home.join("../corpus"))? };
+        let documents =
+            if *name == "scifact" { abstracts(&folder)? } else { notes(&home.join("../corpus"))? };
         let queries = texts(&folder.join("queries.jsonl"), "text")?;
         let right = judged(&folder.join("qrels.tsv"))?;
         let ignored = judged(&folder.join("ignore.tsv")).unwrap_or_default();
@@ -74,7 +83,9 @@ fn run(home: &Path) -> Outcome<bool> {
         is_met &= found >= *bar;
         let verdict = if found >= *bar { "ok" } else { "MISSED" };
         let (documents, queries) = (documents.len(), queries.len());
-        println!("| {name} | {documents} | {queries} | {found:.4} | {plain:.3} | {stems:.3} | {bar:.2} | {verdict} |");
+        println!(
+            "| {name} | {documents} | {queries} | {found:.4} | {plain:.3} | {stems:.3} | {bar:.2} | {verdict} |"
+        );
     }
     Ok(is_met)
 }
@@ -118,12 +129,15 @@ fn abstracts(folder: &Path) -> Outcome<Vec<Named>> {
 fn notes(corpus: &Path) -> Outcome<Vec<Named>> {
     let (mut found, mut folders) = (Vec::new(), vec![corpus.to_owned()]);
     while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let entries =
+            std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for entry in entries {
             let path = entry?.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") && folder != corpus {
+            } else if path.extension().is_some_and(|extension| extension == "md")
+                && folder != corpus
+            {
                 found.push(note(&path, corpus)?);
             }
         }
@@ -135,8 +149,10 @@ fn notes(corpus: &Path) -> Outcome<Vec<Named>> {
 fn note(path: &Path, corpus: &Path) -> Outcome<Named> {
     let name = path.strip_prefix(corpus)?.to_string_lossy().into_owned();
     let text = read(path)?;
-    let heading = text.lines().find_map(|line| line.strip_prefix("# ")).map(|line| line.trim().to_owned());
-    let title = heading.or_else(|| Some(path.file_stem()?.to_string_lossy().replace(['-', '_'], " ")));
+    let heading =
+        text.lines().find_map(|line| line.strip_prefix("# ")).map(|line| line.trim().to_owned());
+    let title =
+        heading.or_else(|| Some(path.file_stem()?.to_string_lossy().replace(['-', '_'], " ")));
     Ok(Named { name, title: title.unwrap_or_default(), text })
 }
 
@@ -148,19 +164,24 @@ struct Searched {
 
 impl Searched {
     fn fill(documents: &[Named]) -> Outcome<Self> {
-        let builder = Space::builder().durability(Durability::Relaxed).search_indexing(SearchIndexing::OnDemand);
+        let builder = Space::builder()
+            .durability(Durability::Relaxed)
+            .search_indexing(SearchIndexing::OnDemand);
         let space = builder.in_memory()?;
         let (connection, mut names) = (space.connect(), HashMap::new());
         for Named { name, title, text } in documents {
             let title = BlockDraft::new(BlockData::page(title));
-            let made = connection.create_documents(CreateDocuments::new(vec![title], Destination::Unsorted));
+            let made = connection
+                .create_documents(CreateDocuments::new(vec![title], Destination::Unsorted));
             let made = made.map_err(|error| format!("{name}: {error}"))?;
             let Some(id) = made.iter().next().map(leafbase::Document::id) else { continue };
             if connection.insert_markdown(text, Position::end_of(id)).is_err() {
                 // Markdown that blocks cannot say goes in line by line.
-                let lines = text.lines().filter(|line| !line.trim().is_empty()).map(BlockData::text);
+                let lines =
+                    text.lines().filter(|line| !line.trim().is_empty()).map(BlockData::text);
                 let blocks = lines.map(BlockDraft::new).collect();
-                let inserted = connection.insert_blocks(InsertBlocks::blocks(blocks, Position::end_of(id)));
+                let inserted =
+                    connection.insert_blocks(InsertBlocks::blocks(blocks, Position::end_of(id)));
                 inserted.map_err(|error| format!("{name}: {error}"))?;
             }
             names.insert(id, name.clone());
@@ -172,7 +193,8 @@ impl Searched {
     /// The best documents that have any of the words.
     fn ask(&self, query: &str) -> Outcome<Vec<&str>> {
         let mut pieces: Vec<String> = Vec::new();
-        // All of the words are meant whole, but the last word of a text finds what it begins as well: here it is one that no document has.
+        // All of the words are meant whole, but the last word of a text finds what it begins as
+        // well: here it is one that no document has.
         for word in query.split_whitespace().chain([NOWHERE]) {
             match pieces.last_mut() {
                 Some(last) if last.len() + word.len() < LONGEST => {
@@ -184,16 +206,28 @@ impl Searched {
         }
         let request = pieces.into_iter().fold(SearchDocuments::default(), SearchDocuments::and);
         let found = self.connection.search(request.any_word())?;
-        Ok(found.iter().filter_map(|found| self.names.get(&found.document_id)).map(String::as_str).collect())
+        Ok(found
+            .iter()
+            .filter_map(|found| self.names.get(&found.document_id))
+            .map(String::as_str)
+            .collect())
     }
 }
 
-fn mean(searched: &Searched, queries: &[(String, String)], right: &Judged, ignored: &Judged) -> Outcome<f64> {
+fn mean(
+    searched: &Searched,
+    queries: &[(String, String)],
+    right: &Judged,
+    ignored: &Judged,
+) -> Outcome<f64> {
     let (mut sum, none) = (0.0, HashSet::new());
     for (id, text) in queries {
         let (right, ignored) = (right.get(id).unwrap_or(&none), ignored.get(id).unwrap_or(&none));
         let found = searched.ask(text)?.into_iter().filter(|name| !ignored.contains(*name));
-        let gains = (0..).zip(found.take(RANKS)).filter(|(_, name)| right.contains(*name)).map(|(rank, _)| gain(rank));
+        let gains = (0..)
+            .zip(found.take(RANKS))
+            .filter(|(_, name)| right.contains(*name))
+            .map(|(rank, _)| gain(rank));
         let ideal: f64 = (0..right.len().min(RANKS)).map(gain).sum();
         sum += gains.sum::<f64>() / ideal.max(f64::MIN_POSITIVE);
     }

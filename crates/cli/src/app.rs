@@ -35,7 +35,8 @@ impl App {
         self.open(&Space::builder())
     }
 
-    /// The space, to be searched: the index is brought up to date and kept, unless the space may only be read.
+    /// The space, to be searched: the index is brought up to date and kept, unless the space may
+    /// only be read.
     pub(crate) fn searcher(&self) -> Result<Connection> {
         let builder = Space::builder().search_indexing(SearchIndexing::OnDemand);
         let path = self.path()?;
@@ -55,11 +56,16 @@ impl App {
     }
 
     /// Tries until the space is free, as long as was asked for.
-    pub(crate) fn patiently<T>(&self, mut open: impl FnMut() -> leafbase::Result<T>) -> leafbase::Result<T> {
+    pub(crate) fn patiently<T>(
+        &self,
+        mut open: impl FnMut() -> leafbase::Result<T>,
+    ) -> leafbase::Result<T> {
         let until = Instant::now() + Duration::from_secs(self.common.wait);
         loop {
             match open() {
-                Err(error) if error.kind() == ErrorKind::AlreadyOpen && Instant::now() < until => thread::sleep(AGAIN),
+                Err(error) if error.kind() == ErrorKind::AlreadyOpen && Instant::now() < until => {
+                    thread::sleep(AGAIN)
+                }
                 opened => return opened,
             }
         }
@@ -70,14 +76,16 @@ impl App {
         if let Some(path) = &self.common.space {
             return Ok(path.clone());
         }
-        let here = std::env::current_dir().map_err(|error| Fault::system("the current directory", &error))?;
+        let here = std::env::current_dir()
+            .map_err(|error| Fault::system("the current directory", &error))?;
         for directory in here.ancestors() {
             if let Some(found) = space_at(directory)? {
                 return Ok(found);
             }
         }
         let message = format!("there is no space at {} or above", here.display());
-        Err(Fault::not_found(message).hint("name one with --space PATH, or make one with: leafbase new PATH"))
+        Err(Fault::not_found(message)
+            .hint("name one with --space PATH, or make one with: leafbase new PATH"))
     }
 }
 
@@ -87,14 +95,18 @@ fn space_at(directory: &Path) -> Result<Option<PathBuf>> {
         return Ok(Some(directory.to_owned()));
     }
     // What may not be listed holds no space for us.
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let spaces = entries.filter(|path| path.extension().is_some_and(|extension| extension == "leafbase"));
+    let entries =
+        std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let spaces =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "leafbase"));
     let mut found: Vec<_> = spaces.filter(|path| Space::is_at(path)).collect();
     found.sort();
     if found.len() > 1 {
         let names: Vec<_> = found.iter().map(|path| path.display().to_string()).collect();
         let message = format!("there are several spaces in {}", directory.display());
-        return Err(Fault::usage(message).hint(format!("name one with --space:\n{}", names.join("\n"))));
+        return Err(
+            Fault::usage(message).hint(format!("name one with --space:\n{}", names.join("\n")))
+        );
     }
     Ok(found.pop())
 }
@@ -103,5 +115,9 @@ fn space_at(directory: &Path) -> Result<Option<PathBuf>> {
 fn tell_space(error: leafbase::Error, path: &Path) -> Fault {
     let is_missing = error.kind() == ErrorKind::NotFound;
     let fault = Fault::from(error);
-    if is_missing { fault.hint(format!("make it with: leafbase new {}", path.display())) } else { fault }
+    if is_missing {
+        fault.hint(format!("make it with: leafbase new {}", path.display()))
+    } else {
+        fault
+    }
 }

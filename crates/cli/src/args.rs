@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::app::App;
 use crate::commands::{
-    add, backup, cat, check, collections, compact, completions, export, grep, import, links, list, log, man, mv, new,
-    query, rm, salvage, search, stats, tasks, today, tree,
+    add, backup, cat, check, collections, compact, completions, export, grep, import, links, list,
+    log, man, mv, new, query, rm, salvage, search, stats, tasks, today, tree,
 };
 use crate::fault::{EXIT_CODES, Exit, Result};
 
@@ -21,11 +21,12 @@ const STYLES: Styles = Styles::styled()
 
 /// Keeps notes, tasks and tables in a space: documents made of blocks, in one directory
 ///
-/// A space is found by --space, else by LEAFBASE_SPACE, else it is the nearest one from the current directory upwards: that
-/// directory itself, or the only one in it whose name ends in .leafbase.
+/// A space is found by --space, else by LEAFBASE_SPACE, else it is the nearest one from the current
+/// directory upwards: that directory itself, or the only one in it whose name ends in .leafbase.
 ///
-/// Documents are named by their title (Bread), their path (Kitchen/Bread), a day (today, 2026-03-01), their ID, or the beginning
-/// of that. Upper and lower case matter only where it decides. Blocks are named by their ID.
+/// Documents are named by their title (Bread), their path (Kitchen/Bread), a day (today,
+/// 2026-03-01), their ID, or the beginning of that. Upper and lower case matter only where it
+/// decides. Blocks are named by their ID.
 #[derive(Debug, Parser)]
 #[command(name = "leafbase", version, styles = STYLES, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -42,7 +43,8 @@ pub(crate) struct Common {
     /// The directory of the space
     #[arg(short, long, global = true, env = "LEAFBASE_SPACE", value_name = "PATH")]
     pub(crate) space: Option<PathBuf>,
-    /// Write one JSON value, or one for each line of log; errors too, as {"code", "message", "details"}
+    /// Write one JSON value, or one for each line of log; errors too, as {"code", "message",
+    /// "details"}
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Whose name stands on what is written

@@ -23,7 +23,8 @@ impl Catalog {
     /// Reads all titles: names are given by titles, and the engine finds documents by their IDs.
     pub(crate) fn read(notes: &Connection) -> Result<Self> {
         let folders = Folders::read(notes)?;
-        let documents = notes.documents()?.into_iter().map(|document| (folders.path_of(&document), document));
+        let documents =
+            notes.documents()?.into_iter().map(|document| (folders.path_of(&document), document));
         let mut documents: Vec<_> = documents.collect();
         documents.sort_by_cached_key(|(path, document)| (path.to_lowercase(), document.id()));
         Ok(Self { documents, folders })
@@ -52,7 +53,9 @@ impl Folders {
     pub(crate) fn path_of(&self, document: &Document) -> String {
         let within = |place: &str| format!("{place}/{}", document.title);
         match (document.record.location, document.record.day) {
-            (Location::Folder(folder), _) => self.path(folder).map_or_else(|| document.title.clone(), within),
+            (Location::Folder(folder), _) => {
+                self.path(folder).map_or_else(|| document.title.clone(), within)
+            }
             (Location::Templates, _) => within(BuiltInLocation::Templates.as_str()),
             (Location::Trash, _) => within(BuiltInLocation::Trash.as_str()),
             (Location::DailyNotes, Some(day)) => day.to_string(),
@@ -73,7 +76,8 @@ impl Folders {
     /// The folders at the top, those in `folder`, or none for a built-in location.
     pub(crate) fn within(&self, place: Option<FolderRef>) -> &[Folder] {
         let Some(place) = place else {
-            let built_in = self.listed.iter().take_while(|folder| folder.folder_id().is_none()).count();
+            let built_in =
+                self.listed.iter().take_while(|folder| folder.folder_id().is_none()).count();
             return self.listed.get(built_in..).unwrap_or_default();
         };
         let mut all = self.listed.iter().flat_map(Folder::walk);

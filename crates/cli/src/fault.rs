@@ -1,4 +1,5 @@
-//! What went wrong, as a person or a program is told it: a sentence, what to do next, and the exit code.
+//! What went wrong, as a person or a program is told it: a sentence, what to do next, and the exit
+//! code.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -83,7 +84,13 @@ pub(crate) struct Told {
 impl Fault {
     fn new(exit: Exit, kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self::Told(Box::new(Told { exit, code: kind.code(), message, details: Vec::new(), hint: None }))
+        Self::Told(Box::new(Told {
+            exit,
+            code: kind.code(),
+            message,
+            details: Vec::new(),
+            hint: None,
+        }))
     }
 
     /// The command line asks for something that is not understood.
@@ -104,7 +111,8 @@ impl Fault {
 
     /// Something outside of the space failed.
     pub(crate) fn system(what: impl Into<String>, error: &io::Error) -> Self {
-        let exit = if error.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Failed };
+        let exit =
+            if error.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Failed };
         Self::new(exit, ErrorKind::Storage, format!("{}: {error}", what.into()))
     }
 
@@ -117,9 +125,13 @@ impl Fault {
     }
 
     /// The same fault, which consists of these.
-    pub(crate) fn with_details(mut self, found: impl IntoIterator<Item = (String, String)>) -> Self {
+    pub(crate) fn with_details(
+        mut self,
+        found: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
         if let Self::Told(told) = &mut self {
-            told.details = found.into_iter().map(|(path, message)| Detail { path, message }).collect();
+            told.details =
+                found.into_iter().map(|(path, message)| Detail { path, message }).collect();
         }
         self
     }
@@ -143,7 +155,8 @@ impl Told {
         let (red, cyan) = (styles::ERROR, styles::HINT);
         let mut text = format!("{red}error:{red:#} {}\n", self.message);
         for (index, line) in self.hint.iter().flat_map(|hint| hint.lines()).enumerate() {
-            let label = if index == 0 { format!("{cyan}hint:{cyan:#}") } else { "     ".to_owned() };
+            let label =
+                if index == 0 { format!("{cyan}hint:{cyan:#}") } else { "     ".to_owned() };
             text.extend([&label, " ", line, "\n"]);
         }
         text
@@ -203,12 +216,18 @@ const fn hint(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Corrupted => Some(
             "go back to a backup, or save what can be read: leafbase salvage NEW_PATH; leafbase check tells what is damaged",
         ),
-        ErrorKind::NoSpace => Some("nothing was written: make room on the device and repeat the command"),
-        ErrorKind::ReadOnly => Some("the space may be read, but not written: look at the permissions of its directory"),
-        ErrorKind::InvalidPattern => {
-            Some("patterns are RE2 with look-ahead and look-behind of one width; a sign is taken as it is after \\")
+        ErrorKind::NoSpace => {
+            Some("nothing was written: make room on the device and repeat the command")
         }
-        ErrorKind::Conflict => Some("it has changed meanwhile: look at it again and repeat the command"),
+        ErrorKind::ReadOnly => {
+            Some("the space may be read, but not written: look at the permissions of its directory")
+        }
+        ErrorKind::InvalidPattern => Some(
+            "patterns are RE2 with look-ahead and look-behind of one width; a sign is taken as it is after \\",
+        ),
+        ErrorKind::Conflict => {
+            Some("it has changed meanwhile: look at it again and repeat the command")
+        }
         _ => None,
     }
 }

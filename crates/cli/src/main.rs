@@ -1,6 +1,10 @@
-//! The `leafbase` program: reads the command line, runs one command, and tells by its exit code how that went.
+//! The `leafbase` program: reads the command line, runs one command, and tells by its exit code how
+//! that went.
 
-#![expect(clippy::doc_markdown, reason = "comments of commands and options are their help, which a terminal shows")]
+#![expect(
+    clippy::doc_markdown,
+    reason = "comments of commands and options are their help, which a terminal shows"
+)]
 
 mod fault;
 
@@ -43,7 +47,8 @@ fn panicked() -> String {
     PANICKED.lock().map(|told| told.clone()).unwrap_or_default()
 }
 
-/// Keeps panics for the end: the engine makes errors of those that damage causes below it, and only others are told.
+/// Keeps panics for the end: the engine makes errors of those that damage causes below it, and only
+/// others are told.
 fn keep_panics() {
     panic::set_hook(Box::new(|told| {
         if let Ok(mut last) = PANICKED.lock() {
@@ -54,7 +59,8 @@ fn keep_panics() {
 
 fn run(Arguments { common, command }: Arguments) -> ExitCode {
     let mut app = App::new(common);
-    let running = AssertUnwindSafe(|| command.run(&mut app).and_then(|exit| app.out.flush().map(|()| exit)));
+    let running =
+        AssertUnwindSafe(|| command.run(&mut app).and_then(|exit| app.out.flush().map(|()| exit)));
     let done = panic::catch_unwind(running).unwrap_or_else(|_| Err(Fault::bug(&panicked())));
     match done {
         Ok(exit) => exit.into(),

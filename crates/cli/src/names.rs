@@ -1,8 +1,8 @@
 //! What people call things: documents by title, path, day or ID, folders by path, blocks by ID.
 
 use leafbase::{
-    Block, BlockId, BuiltInLocation, Collection, Connection, DayRef, Destination, Document, DocumentId, ErrorKind,
-    Fetch, FolderId, FolderRef, ListCollections, Location,
+    Block, BlockId, BuiltInLocation, Collection, Connection, DayRef, Destination, Document,
+    DocumentId, ErrorKind, Fetch, FolderId, FolderRef, ListCollections, Location,
 };
 
 use crate::catalog::{Catalog, Folders};
@@ -29,7 +29,8 @@ pub(crate) fn document(notes: &Connection, name: &str) -> Result<Document> {
     }
 }
 
-/// The document or the block that `name` means. An ID is looked up; another name is looked for in all titles.
+/// The document or the block that `name` means. An ID is looked up; another name is looked for in
+/// all titles.
 pub(crate) fn document_or_block(notes: &Connection, name: &str) -> Result<Named> {
     if let Ok(block) = name.parse::<BlockId>() {
         return by_id(notes, block, name);
@@ -56,10 +57,13 @@ fn note_of(notes: &Connection, day: DayRef) -> Result<Option<Block>> {
 
 fn by_id(notes: &Connection, block: BlockId, name: &str) -> Result<Named> {
     match notes.document_of(block) {
-        Ok(document) if document.root() == block => Ok(Named::Document(Box::new(notes.document(document)?))),
+        Ok(document) if document.root() == block => {
+            Ok(Named::Document(Box::new(notes.document(document)?)))
+        }
         Ok(_) => Ok(Named::Block(block)),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err(Fault::not_found(format!("there is no document or block {name}")).hint(ALL_DOCUMENTS))
+            Err(Fault::not_found(format!("there is no document or block {name}"))
+                .hint(ALL_DOCUMENTS))
         }
         Err(error) => Err(error.into()),
     }
@@ -91,12 +95,19 @@ fn by_title(catalog: &Catalog, name: &str) -> Result<Document> {
             [] => {}
             [(_, document)] => return Ok(document.clone()),
             several => {
-                let candidates = several.iter().map(|(path, document)| (document.id().to_string(), path.clone()));
+                let candidates = several
+                    .iter()
+                    .map(|(path, document)| (document.id().to_string(), path.clone()));
                 return Err(ambiguous("documents", name, candidates));
             }
         }
     }
-    Err(unknown("document", name, catalog.documents.iter().map(|(path, _)| path.as_str()), ALL_DOCUMENTS))
+    Err(unknown(
+        "document",
+        name,
+        catalog.documents.iter().map(|(path, _)| path.as_str()),
+        ALL_DOCUMENTS,
+    ))
 }
 
 fn ambiguous(what: &str, name: &str, candidates: impl Iterator<Item = (String, String)>) -> Fault {
@@ -107,15 +118,26 @@ fn ambiguous(what: &str, name: &str, candidates: impl Iterator<Item = (String, S
         hint.push(format!("and {} more", candidates.len() - LISTED));
     }
     let hint = hint.join("\n");
-    Fault::usage(format!("{} {what} are called {name:?}", candidates.len())).hint(hint).with_details(candidates)
+    Fault::usage(format!("{} {what} are called {name:?}", candidates.len()))
+        .hint(hint)
+        .with_details(candidates)
 }
 
 /// What sounds like it is proposed.
-fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> Fault {
+fn unknown<'a>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+    otherwise: &str,
+) -> Fault {
     let lower = name.to_lowercase();
     let near: Vec<_> = known.filter(|path| path.to_lowercase().contains(&lower)).take(3).collect();
     let fault = Fault::not_found(format!("there is no {what} called {name:?}"));
-    if near.is_empty() { fault.hint(otherwise) } else { fault.hint(format!("did you mean: {}", near.join(", "))) }
+    if near.is_empty() {
+        fault.hint(otherwise)
+    } else {
+        fault.hint(format!("did you mean: {}", near.join(", ")))
+    }
 }
 
 /// The folder or the built-in location that `name` means, if there is one.
@@ -125,7 +147,8 @@ fn find_folder(folders: &Folders, name: &str) -> Result<Option<FolderRef>> {
         return Ok(Some(id.into()));
     }
     let lower = name.to_lowercase();
-    let tests: [&dyn Fn(&str) -> bool; 2] = [&|path| path == name, &|path| path.to_lowercase() == lower];
+    let tests: [&dyn Fn(&str) -> bool; 2] =
+        [&|path| path == name, &|path| path.to_lowercase() == lower];
     for test in tests {
         let mut found: Vec<_> = folders.paths().filter(|(path, _)| test(path)).collect();
         found.sort_unstable();
@@ -133,7 +156,8 @@ fn find_folder(folders: &Folders, name: &str) -> Result<Option<FolderRef>> {
             [] => {}
             [(_, id)] => return Ok(Some((*id).into())),
             several => {
-                let candidates = several.iter().map(|(path, id)| (id.to_string(), (*path).to_owned()));
+                let candidates =
+                    several.iter().map(|(path, id)| (id.to_string(), (*path).to_owned()));
                 return Err(ambiguous("folders", name, candidates));
             }
         }
@@ -143,8 +167,14 @@ fn find_folder(folders: &Folders, name: &str) -> Result<Option<FolderRef>> {
 
 /// The folder or the built-in location that `name` means.
 pub(crate) fn folder(folders: &Folders, name: &str) -> Result<FolderRef> {
-    let unknown =
-        || unknown("folder", name, folders.paths().map(|(path, _)| path), "all folders: leafbase tree --depth 1");
+    let unknown = || {
+        unknown(
+            "folder",
+            name,
+            folders.paths().map(|(path, _)| path),
+            "all folders: leafbase tree --depth 1",
+        )
+    };
     find_folder(folders, name)?.ok_or_else(unknown)
 }
 
@@ -164,10 +194,12 @@ pub(crate) fn destination(notes: &Connection, name: &str) -> Result<Destination>
         Some(FolderRef::BuiltIn(BuiltInLocation::Unsorted)) => Ok(Destination::Unsorted),
         Some(FolderRef::BuiltIn(BuiltInLocation::Templates)) => Ok(Destination::Templates),
         Some(FolderRef::BuiltIn(BuiltInLocation::DailyNotes)) => {
-            Err(Fault::usage("daily notes are made by writing to their day").hint("leafbase add --to 2026-03-01 TEXT"))
+            Err(Fault::usage("daily notes are made by writing to their day")
+                .hint("leafbase add --to 2026-03-01 TEXT"))
         }
         Some(FolderRef::BuiltIn(BuiltInLocation::Trash)) => {
-            Err(Fault::usage("documents come into the trash by being deleted").hint("leafbase rm NAME"))
+            Err(Fault::usage("documents come into the trash by being deleted")
+                .hint("leafbase rm NAME"))
         }
         None => make_folder(notes, name).map(Destination::from),
     }
@@ -191,17 +223,19 @@ fn make_folder(notes: &Connection, path: &str) -> Result<FolderId> {
 pub(crate) fn collection(notes: &Connection, name: &str) -> Result<Collection> {
     let all = notes.list_collections(ListCollections::default())?.0;
     let (id, lower) = (name.parse::<BlockId>().ok(), name.to_lowercase());
-    let tests: [&dyn Fn(&Collection) -> bool; 3] =
-        [&|collection| Some(collection.id) == id, &|collection| collection.name == name, &|collection| {
-            collection.name.to_lowercase() == lower
-        }];
+    let tests: [&dyn Fn(&Collection) -> bool; 3] = [
+        &|collection| Some(collection.id) == id,
+        &|collection| collection.name == name,
+        &|collection| collection.name.to_lowercase() == lower,
+    ];
     for test in tests {
         let mut found: Vec<_> = all.iter().filter(|collection| test(collection)).collect();
         match found.as_slice() {
             [] => {}
             [_] => return found.pop().cloned().ok_or_else(|| Fault::not_found(name)),
             several => {
-                let candidates = several.iter().map(|found| (found.id.to_string(), found.name.clone()));
+                let candidates =
+                    several.iter().map(|found| (found.id.to_string(), found.name.clone()));
                 return Err(ambiguous("collections", name, candidates));
             }
         }

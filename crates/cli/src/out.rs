@@ -1,4 +1,5 @@
-//! The one way out: everything for the standard output goes through here, with colours where there is someone to see them.
+//! The one way out: everything for the standard output goes through here, with colours where there
+//! is someone to see them.
 
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -81,7 +82,8 @@ fn choice(when: When, auto: ColorChoice) -> ColorChoice {
     }
 }
 
-/// `COLUMNS` stands above the width of the terminal; where there is none a line may be of any length.
+/// `COLUMNS` stands above the width of the terminal; where there is none a line may be of any
+/// length.
 fn width(is_terminal: bool) -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let found = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));

@@ -39,7 +39,10 @@ impl Line {
     /// Takes in how far the operation is, and tells it whether to go on.
     pub(crate) fn tell(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
         if self.bar.is_none() && self.seen && self.began.elapsed() >= PATIENCE {
-            self.bar = Some(bar(self.what, total, ProgressDrawTarget::stderr()).with_elapsed(self.began.elapsed()));
+            self.bar = Some(
+                bar(self.what, total, ProgressDrawTarget::stderr())
+                    .with_elapsed(self.began.elapsed()),
+            );
         }
         if let Some(bar) = &self.bar {
             advance(bar, done, total);
@@ -62,15 +65,21 @@ fn bar(what: &'static str, total: Option<u64>, target: ProgressDrawTarget) -> Pr
 }
 
 fn style(template: &str) -> ProgressStyle {
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     // What cannot be written is not shown.
     let key = |text: fn(&ProgressState) -> String| {
-        move |state: &ProgressState, line: &mut dyn Write| line.write_str(&text(state)).unwrap_or_default()
+        move |state: &ProgressState, line: &mut dyn Write| {
+            line.write_str(&text(state)).unwrap_or_default()
+        }
     };
     style
         .progress_chars("=> ")
         .with_key("rate", key(|state| rate(state.pos(), state.elapsed())))
-        .with_key("left", key(|state| left(state.pos(), state.len().unwrap_or_default(), state.elapsed())))
+        .with_key(
+            "left",
+            key(|state| left(state.pos(), state.len().unwrap_or_default(), state.elapsed())),
+        )
         .with_key("since", key(|state| span(state.elapsed().as_secs())))
 }
 
@@ -140,7 +149,10 @@ mod tests {
         advance(&bar, done, total);
         bar.tick();
         let line = terminal.contents();
-        assert!(line.lines().count() == 1 && line.chars().count() <= usize::from(terminal.width()), "{line}");
+        assert!(
+            line.lines().count() == 1 && line.chars().count() <= usize::from(terminal.width()),
+            "{line}"
+        );
         bar.finish_and_clear();
         assert_eq!(terminal.contents(), "", "nothing stays");
         line
@@ -171,14 +183,23 @@ mod tests {
             (1, 3_601, 1, "1h 00m"),
             (1, u64::MAX, 86_400, "5124095576030431h 00m"),
         ] {
-            assert_eq!(left(done, total, seconds(elapsed)), expected, "{done} of {total} in {elapsed}");
+            assert_eq!(
+                left(done, total, seconds(elapsed)),
+                expected,
+                "{done} of {total} in {elapsed}"
+            );
         }
     }
 
     #[test]
     fn without_a_total_it_tells_how_much_is_done_how_fast_and_since_when() {
         let line = shown(None, 1_234);
-        assert!(line.starts_with("importing ") && line.contains(" 1,234  12") && line.ends_with("/s  10s"), "{line}");
+        assert!(
+            line.starts_with("importing ")
+                && line.contains(" 1,234  12")
+                && line.ends_with("/s  10s"),
+            "{line}"
+        );
     }
 
     #[test]

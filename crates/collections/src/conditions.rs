@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use leafbase_model::{BlockId, Condition, Day, Operator, Property, PropertyKind, PropertyType, PropertyValue, Result};
+use leafbase_model::{
+    BlockId, Condition, Day, Operator, Property, PropertyKind, PropertyType, PropertyValue, Result,
+};
 use serde_json::Value;
 
 use crate::sort_key::fold;
@@ -60,7 +62,9 @@ pub(crate) enum Among {
 impl Among {
     fn holds<T: Ord + Clone>(self, found: &[T], wanted: &BTreeSet<T>) -> bool {
         match self {
-            Self::Just => found.len() == wanted.len() && found.iter().all(|one| wanted.contains(one)),
+            Self::Just => {
+                found.len() == wanted.len() && found.iter().all(|one| wanted.contains(one))
+            }
             Self::Any => found.iter().any(|one| wanted.contains(one)),
             Self::All => wanted.iter().all(|one| found.contains(one)),
         }
@@ -68,20 +72,31 @@ impl Among {
 }
 
 /// Reads a condition on `property`. Whether what the test finds is met, or what it does not.
-pub(crate) fn read(condition: &Condition, property: &Property, values: Values<'_>) -> Result<(bool, Test)> {
+pub(crate) fn read(
+    condition: &Condition,
+    property: &Property,
+    values: Values<'_>,
+) -> Result<(bool, Test)> {
     let operand = &condition.operand;
     let read = match condition.operator {
         Operator::IsEmpty | Operator::IsNotEmpty => {
             let flag = operand.as_bool().ok_or_else(|| wrong("true or false", operand));
             flag.map(|flag| (flag == (condition.operator == Operator::IsEmpty), Test::Empty))
         }
-        Operator::NotEquals => test(Operator::Equals, operand, property, values).map(|test| (false, test)),
+        Operator::NotEquals => {
+            test(Operator::Equals, operand, property, values).map(|test| (false, test))
+        }
         operator => test(operator, operand, property, values).map(|test| (true, test)),
     };
     read.map_err(|error| error.at(condition.operator))
 }
 
-fn test(operator: Operator, operand: &Value, property: &Property, values: Values<'_>) -> Result<Test> {
+fn test(
+    operator: Operator,
+    operand: &Value,
+    property: &Property,
+    values: Values<'_>,
+) -> Result<Test> {
     let refused = || {
         let property_type = property.kind.property_type();
         mismatch(format!("a property of type {property_type} cannot be compared by {operator}"))
@@ -90,13 +105,16 @@ fn test(operator: Operator, operand: &Value, property: &Property, values: Values
         PropertyType::Text | PropertyType::Url | PropertyType::Email | PropertyType::Phone => {
             text_test(operator, operand).ok_or_else(refused)?
         }
-        PropertyType::Number => number_test(operator, operand, property, values).ok_or_else(refused)?,
+        PropertyType::Number => {
+            number_test(operator, operand, property, values).ok_or_else(refused)?
+        }
         PropertyType::Date => day_test(operator, operand, property, values).ok_or_else(refused)?,
         PropertyType::Boolean if operator == Operator::Equals => {
             operand.as_bool().map(Test::Boolean).ok_or_else(|| wrong("true or false", operand))
         }
         PropertyType::SingleSelect if matches!(operator, Operator::Equals | Operator::AnyOf) => {
-            let names = each(operator, operand, |name| text_of(values.read(property, name)?, name))?;
+            let names =
+                each(operator, operand, |name| text_of(values.read(property, name)?, name))?;
             Ok(Test::Option(names))
         }
         PropertyType::MultiSelect | PropertyType::Relation => {
@@ -117,7 +135,12 @@ fn text_test(operator: Operator, operand: &Value) -> Option<Result<Test>> {
     })
 }
 
-fn number_test(operator: Operator, operand: &Value, property: &Property, values: Values<'_>) -> Option<Result<Test>> {
+fn number_test(
+    operator: Operator,
+    operand: &Value,
+    property: &Property,
+    values: Values<'_>,
+) -> Option<Result<Test>> {
     let number = |value: &Value| match values.read(property, value)? {
         Some(PropertyValue::Number(number)) => Ok(number),
         _ => Err(wrong("a number", value)),
@@ -136,7 +159,12 @@ fn number_test(operator: Operator, operand: &Value, property: &Property, values:
     Some(number(operand).map(|number| Test::Number(compare, number)))
 }
 
-fn day_test(operator: Operator, operand: &Value, property: &Property, values: Values<'_>) -> Option<Result<Test>> {
+fn day_test(
+    operator: Operator,
+    operand: &Value,
+    property: &Property,
+    values: Values<'_>,
+) -> Option<Result<Test>> {
     let day = |value: &Value| match values.read(property, value)? {
         Some(PropertyValue::Date(day)) => Ok(day),
         _ => Err(wrong("a day YYYY-MM-DD", value)),
@@ -170,8 +198,8 @@ fn set_test(
     property: &Property,
     values: Values<'_>,
 ) -> Result<Test> {
-    let alone =
-        (operand.is_string() && property.kind.relation().is_none()).then(|| Value::Array(vec![operand.clone()]));
+    let alone = (operand.is_string() && property.kind.relation().is_none())
+        .then(|| Value::Array(vec![operand.clone()]));
     // More than one may be asked for where a value has one at most.
     let mut property = property.clone();
     if let PropertyKind::Relation(relation) = &mut property.kind {
@@ -191,7 +219,10 @@ fn set_test(
         _ => (Test::Options(among, BTreeSet::new()), 0),
     };
     if operand.is_null() || (operator == Operator::Contains && count != 1) {
-        return Err(wrong(if operator == Operator::Contains { "one" } else { "one or several" }, operand));
+        return Err(wrong(
+            if operator == Operator::Contains { "one" } else { "one or several" },
+            operand,
+        ));
     }
     Ok(test)
 }
@@ -204,7 +235,11 @@ fn text_of(value: Option<PropertyValue>, given: &Value) -> Result<String> {
 }
 
 /// One operand, or with `anyOf` an array of them.
-fn each<T, C: FromIterator<T>>(operator: Operator, operand: &Value, read: impl Fn(&Value) -> Result<T>) -> Result<C> {
+fn each<T, C: FromIterator<T>>(
+    operator: Operator,
+    operand: &Value,
+    read: impl Fn(&Value) -> Result<T>,
+) -> Result<C> {
     if operator == Operator::AnyOf {
         let at = |(index, value)| read(value).map_err(|error| error.at(format_args!("[{index}]")));
         listed(operand)?.iter().enumerate().map(at).collect()
@@ -244,17 +279,25 @@ impl Test {
             // No value is as an empty text.
             (Self::Text(wanted), None) => wanted.contains(""),
             (Self::Contains(part), Some(PropertyValue::Text(text))) => fold(text).contains(part),
-            (Self::StartsWith(start), Some(PropertyValue::Text(text))) => fold(text).starts_with(start),
+            (Self::StartsWith(start), Some(PropertyValue::Text(text))) => {
+                fold(text).starts_with(start)
+            }
             (Self::Number(compare, wanted), Some(PropertyValue::Number(number))) => {
                 number.partial_cmp(wanted).is_some_and(|ordering| compare.holds(ordering))
             }
             (Self::Numbers(wanted), Some(PropertyValue::Number(number))) => wanted.contains(number),
-            (Self::Day(compare, wanted), Some(PropertyValue::Date(day))) => compare.holds(day.cmp(wanted)),
+            (Self::Day(compare, wanted), Some(PropertyValue::Date(day))) => {
+                compare.holds(day.cmp(wanted))
+            }
             (Self::Days(wanted), Some(PropertyValue::Date(day))) => wanted.contains(day),
             (Self::Boolean(wanted), Some(PropertyValue::Boolean(value))) => wanted == value,
             (Self::Option(wanted), Some(PropertyValue::Text(name))) => wanted.contains(name),
-            (Self::Options(among, wanted), Some(PropertyValue::Options(names))) => among.holds(names, wanted),
-            (Self::Related(among, wanted), Some(PropertyValue::Relations(items))) => among.holds(items, wanted),
+            (Self::Options(among, wanted), Some(PropertyValue::Options(names))) => {
+                among.holds(names, wanted)
+            }
+            (Self::Related(among, wanted), Some(PropertyValue::Relations(items))) => {
+                among.holds(items, wanted)
+            }
             // A set of nothing.
             (Self::Options(Among::Just | Among::All, wanted), None) => wanted.is_empty(),
             (Self::Related(Among::Just | Among::All, wanted), None) => wanted.is_empty(),

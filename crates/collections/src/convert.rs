@@ -1,8 +1,10 @@
 //! Values of a column that gets another type, or loses options.
 //!
-//! One rule: a value converts if the other type has a value of the same text. The text of a number is how JSON writes it, that of a day
-//! `YYYY-MM-DD`, that of a boolean `true` or `false`, that of several options the one option, if it is one. So `12` and `-0.5` become numbers
-//! and back, `012` and `1,5` don't; a text becomes an option only if the new schema has it; relations become nothing else.
+//! One rule: a value converts if the other type has a value of the same text. The text of a number
+//! is how JSON writes it, that of a day `YYYY-MM-DD`, that of a boolean `true` or `false`, that of
+//! several options the one option, if it is one. So `12` and `-0.5` become numbers and back, `012`
+//! and `1,5` don't; a text becomes an option only if the new schema has it; relations become
+//! nothing else.
 
 use leafbase_model::{Day, Limits, PropertyKind, PropertyValue, SelectOption};
 
@@ -44,7 +46,9 @@ fn text_of(value: &PropertyValue) -> Option<String> {
         PropertyValue::Text(text) => Some(text.clone()),
         PropertyValue::Number(_) | PropertyValue::Boolean(_) => serde_json::to_string(value).ok(),
         PropertyValue::Date(day) => Some(day.to_string()),
-        PropertyValue::Options(names) => <&[_; 1]>::try_from(names.as_slice()).ok().map(|[name]| name.clone()),
+        PropertyValue::Options(names) => {
+            <&[_; 1]>::try_from(names.as_slice()).ok().map(|[name]| name.clone())
+        }
         PropertyValue::Relations(_) => None,
     }
 }
@@ -66,9 +70,9 @@ fn of_text(text: String, kind: &PropertyKind, limits: &Limits) -> Option<Propert
 fn of_form(text: String, kind: &PropertyKind) -> Option<PropertyValue> {
     let value = match kind {
         // There is one zero: what is written -0.0 is none of its texts.
-        PropertyKind::Number => {
-            PropertyValue::Number(text.parse().ok().filter(|number: &f64| number.is_finite())? + 0.0)
-        }
+        PropertyKind::Number => PropertyValue::Number(
+            text.parse().ok().filter(|number: &f64| number.is_finite())? + 0.0,
+        ),
         PropertyKind::Boolean => PropertyValue::Boolean(text.parse().ok()?),
         PropertyKind::Date => PropertyValue::Date(text.parse::<Day>().ok()?),
         PropertyKind::MultiSelect(options) => {
@@ -93,7 +97,9 @@ mod tests {
 
     #[test]
     fn what_converts_without_loss_and_what_does_not() {
-        use PropertyKind::{Boolean, Date, Email, MultiSelect, Number, Phone, SingleSelect, Text, Url};
+        use PropertyKind::{
+            Boolean, Date, Email, MultiSelect, Number, Phone, SingleSelect, Text, Url,
+        };
         use PropertyValue as V;
         let text = |text: &str| V::Text(text.into());
         let day = || V::Date("2026-03-01".parse().unwrap());
@@ -138,13 +144,25 @@ mod tests {
             (chosen(&["open", "shut"]), SingleSelect(options(&["open", "shut"])), lost()),
             (chosen(&["open"]), Text, whole(text("open"))),
             (chosen(&["open", "shut"]), Text, lost()),
-            (chosen(&["open", "shut"]), MultiSelect(options(&["shut", "open"])), whole(chosen(&["open", "shut"]))),
-            (chosen(&["open", "shut"]), MultiSelect(options(&["shut"])), Converted::Part(Some(chosen(&["shut"])))),
+            (
+                chosen(&["open", "shut"]),
+                MultiSelect(options(&["shut", "open"])),
+                whole(chosen(&["open", "shut"])),
+            ),
+            (
+                chosen(&["open", "shut"]),
+                MultiSelect(options(&["shut"])),
+                Converted::Part(Some(chosen(&["shut"]))),
+            ),
             (chosen(&["open"]), MultiSelect(vec![]), lost()),
             (relation(), Text, lost()),
             (text("x"), leafbase_model::Relation::to_itself().into(), lost()),
         ] {
-            assert_eq!(convert(&value, &kind, &Limits::default()), outcome, "{value:?} to {kind:?}");
+            assert_eq!(
+                convert(&value, &kind, &Limits::default()),
+                outcome,
+                "{value:?} to {kind:?}"
+            );
         }
     }
 }

@@ -31,13 +31,15 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// The relation `key` of `collection`. `schema_of` gives the schema of a collection that exists.
+    /// The relation `key` of `collection`. `schema_of` gives the schema of a collection that
+    /// exists.
     pub(crate) fn of(
         collection: BlockId,
         key: &str,
         mut schema_of: impl FnMut(BlockId) -> Result<Option<Schema>>,
     ) -> Result<Self> {
-        let broken = || Error::corrupted(format_args!("the relation {key:?} of collection {collection}"));
+        let broken =
+            || Error::corrupted(format_args!("the relation {key:?} of collection {collection}"));
         let mut relation_of = |collection, key: &str| {
             let schema = schema_of(collection)?;
             let relation = schema.as_ref().and_then(|schema| schema.property(key)?.kind.relation());

@@ -1,5 +1,5 @@
-//! How values that are text must be written. Each form is said twice, as a test and as a pattern that JSON Schema can carry: a
-//! property test holds them together.
+//! How values that are text must be written. Each form is said twice, as a test and as a pattern
+//! that JSON Schema can carry: a property test holds them together.
 //!
 //! The patterns use what every dialect of regular expressions reads alike: no `\d`, `\s` or `\w`.
 
@@ -31,7 +31,8 @@ pub(crate) const EMAIL: Form = Form {
     expected: "an e-mail address",
     pattern: r"^[^\u0000-\u0020\u007F@]+@[^\u0000-\u0020\u007F@]+$",
     test: |text| {
-        let is_part = |part: &str| !part.is_empty() && !part.contains('@') && part.chars().all(is_solid);
+        let is_part =
+            |part: &str| !part.is_empty() && !part.contains('@') && part.chars().all(is_solid);
         text.split_once('@').is_some_and(|(name, host)| is_part(name) && is_part(host))
     },
 };
@@ -89,14 +90,21 @@ mod tests {
     #[test]
     fn the_pattern_of_days_knows_every_day_of_the_calendar() {
         let pattern = validator(&DAY);
-        let days = |year: u16| (1..=13).flat_map(move |month| (0..=32).map(move |day| (year, month, day)));
+        let days =
+            |year: u16| (1..=13).flat_map(move |month| (0..=32).map(move |day| (year, month, day)));
         // All leap years and their neighbours are among these, at both ends of centuries.
-        for (year, month, day) in
-            [0, 1, 4, 96, 100, 1896, 1900, 1999, 2000, 2024, 2026, 9996, 9999].map(days).into_iter().flatten()
+        for (year, month, day) in [0, 1, 4, 96, 100, 1896, 1900, 1999, 2000, 2024, 2026, 9996, 9999]
+            .map(days)
+            .into_iter()
+            .flatten()
         {
             let text = format!("{year:04}-{month:02}-{day:02}");
             let exists = Day::new(year, month, day).is_ok();
-            assert_eq!((DAY.fits(&text), pattern.is_valid(&json!(text))), (exists, exists), "{text}");
+            assert_eq!(
+                (DAY.fits(&text), pattern.is_valid(&json!(text))),
+                (exists, exists),
+                "{text}"
+            );
         }
         for year in 0..=9_999_u16 {
             let exists = Day::new(year, 2, 29).is_ok();
@@ -165,6 +173,9 @@ mod tests {
     #[test]
     fn the_comparison_notices_a_wrong_pattern() {
         let careless = Form { pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$", ..DAY };
-        assert_ne!(careless.fits("2026-02-30"), validator(&careless).is_valid(&json!("2026-02-30")));
+        assert_ne!(
+            careless.fits("2026-02-30"),
+            validator(&careless).is_valid(&json!("2026-02-30"))
+        );
     }
 }

@@ -1,12 +1,14 @@
 //! How many items have each value of a property.
 //!
-//! An item with several options or related items is counted for each of them, one without a value in a group of its own, the last. Groups are in
-//! the order that a sort by the property gives: options as in the schema, values by the least first; related items by ID.
+//! An item with several options or related items is counted for each of them, one without a value
+//! in a group of its own, the last. Groups are in the order that a sort by the property gives:
+//! options as in the schema, values by the least first; related items by ID.
 
 use std::collections::BTreeMap;
 
 use leafbase_model::{
-    BlockId, Error, GroupValue, ItemGroup, Limits, PropertyKind, PropertyValue, RelatedItem, Result, Schema, SharedText,
+    BlockId, Error, GroupValue, ItemGroup, Limits, PropertyKind, PropertyValue, RelatedItem,
+    Result, Schema, SharedText,
 };
 
 use crate::conditions::present;
@@ -29,8 +31,8 @@ impl Groups {
     /// # Errors
     /// [`leafbase_model::ErrorKind::SchemaMismatch`] at `groupBy` for a property that is not there.
     pub fn new(schema: &Schema, key: &str) -> Result<Self> {
-        let by =
-            TypedColumn::find(schema, key).map_err(|error| Error::new(error.kind(), error.message()).at("groupBy"))?;
+        let by = TypedColumn::find(schema, key)
+            .map_err(|error| Error::new(error.kind(), error.message()).at("groupBy"))?;
         Ok(Self { by, found: BTreeMap::new(), without: 0 })
     }
 
@@ -44,12 +46,15 @@ impl Groups {
         self.by.relation()
     }
 
-    /// The groups of all items, counted in the index without a look at any item. None where that cannot be: it can for a single select and for
-    /// a boolean, whose values are known beforehand.
+    /// The groups of all items, counted in the index without a look at any item. None where that
+    /// cannot be: it can for a single select and for a boolean, whose values are known beforehand.
     ///
     /// # Errors
     /// What `statistics` reports.
-    pub fn of_all(&self, statistics: &(impl IndexStatistics + ?Sized)) -> Result<Option<Vec<ItemGroup>>> {
+    pub fn of_all(
+        &self,
+        statistics: &(impl IndexStatistics + ?Sized),
+    ) -> Result<Option<Vec<ItemGroup>>> {
         let values: Vec<_> = match &self.by.kind {
             PropertyKind::SingleSelect(options) => {
                 options.iter().map(|option| PropertyValue::Text(option.name.clone())).collect()
@@ -64,13 +69,19 @@ impl Groups {
         for value in values {
             let count = self.having(&value, statistics)?;
             without = without.saturating_sub(count);
-            groups.extend((count > 0).then_some(ItemGroup { value: Some(GroupValue::Value(value)), count }));
+            groups.extend(
+                (count > 0).then_some(ItemGroup { value: Some(GroupValue::Value(value)), count }),
+            );
         }
         groups.extend((without > 0).then_some(ItemGroup { value: None, count: without }));
         Ok(Some(groups))
     }
 
-    fn having(&self, value: &PropertyValue, statistics: &(impl IndexStatistics + ?Sized)) -> Result<u64> {
+    fn having(
+        &self,
+        value: &PropertyValue,
+        statistics: &(impl IndexStatistics + ?Sized),
+    ) -> Result<u64> {
         let mut count = 0;
         for key in index_keys(&self.by.kind, value) {
             count += statistics.count(&self.by.column, &KeyRange::beginning(key), usize::MAX)?;
@@ -81,7 +92,8 @@ impl Groups {
     /// Counts a row.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::LimitExceeded`] at `groupBy` for more than [`Limits::QUERY_GROUPS`] values.
+    /// [`leafbase_model::ErrorKind::LimitExceeded`] at `groupBy` for more than
+    /// [`Limits::QUERY_GROUPS`] values.
     pub fn add(&mut self, row: Row<'_>) -> Result<()> {
         let kind = self.by.kind.clone();
         let values = self.by.with(row, |value| present(value).map(|value| parts(&kind, value)));
@@ -90,10 +102,15 @@ impl Groups {
             return Ok(());
         };
         for (place, value) in values {
-            self.found.entry(place).or_insert(ItemGroup { value: Some(value), count: 0 }).count += 1;
+            self.found.entry(place).or_insert(ItemGroup { value: Some(value), count: 0 }).count +=
+                1;
         }
         let (most, found) = (Limits::QUERY_GROUPS, self.found.len());
-        if found > most { Err(Error::limit("groups of a count", most, found).at("groupBy")) } else { Ok(()) }
+        if found > most {
+            Err(Error::limit("groups of a count", most, found).at("groupBy"))
+        } else {
+            Ok(())
+        }
     }
 
     /// The groups in order. Titles of related items are for the caller to fill in.
@@ -120,8 +137,12 @@ fn parts(kind: &PropertyKind, value: &PropertyValue) -> Vec<((Vec<u8>, String), 
         PropertyValue::Options(names) => names.iter().map(option).collect(),
         PropertyValue::Relations(items) => items.iter().map(related).collect(),
         value => {
-            let text = if let PropertyValue::Text(text) = value { text.clone() } else { String::new() };
-            vec![((sort_key(kind, value).unwrap_or_default(), text), GroupValue::Value(value.clone()))]
+            let text =
+                if let PropertyValue::Text(text) = value { text.clone() } else { String::new() };
+            vec![(
+                (sort_key(kind, value).unwrap_or_default(), text),
+                GroupValue::Value(value.clone()),
+            )]
         }
     }
 }

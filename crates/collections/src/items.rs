@@ -1,11 +1,11 @@
-//! Items of requests, read and checked against the schema of their collection. The first fault is told, with its path:
-//! `items[2].properties.due: expected a day YYYY-MM-DD, got "soon"`.
+//! Items of requests, read and checked against the schema of their collection. The first fault is
+//! told, with its path: `items[2].properties.due: expected a day YYYY-MM-DD, got "soon"`.
 
 use std::collections::HashSet;
 
 use leafbase_model::{
-    BlockDraft, BlockId, Error, ItemDraft, ItemUpdate, Limits, PropertyChange, PropertyKind, Result, Schema,
-    SelectOption,
+    BlockDraft, BlockId, Error, ItemDraft, ItemUpdate, Limits, PropertyChange, PropertyKind,
+    Result, Schema, SelectOption,
 };
 use serde_json::{Map, Value};
 
@@ -50,7 +50,11 @@ pub struct ReadItems<T> {
 /// # Errors
 /// [`leafbase_model::ErrorKind::SchemaMismatch`] for what does not fit the schema, and
 /// [`leafbase_model::ErrorKind::LimitExceeded`]; with the path below `items`.
-pub fn read_added(schema: &Schema, items: Vec<ItemDraft>, values: Values<'_>) -> Result<ReadItems<NewItem>> {
+pub fn read_added(
+    schema: &Schema,
+    items: Vec<ItemDraft>,
+    values: Values<'_>,
+) -> Result<ReadItems<NewItem>> {
     let mut options = NewOptions::new(schema, values.limits);
     let read = each("items", items, values.limits, |item| {
         let title = title(schema, &item.fields, values.limits)?.unwrap_or_default();
@@ -63,15 +67,22 @@ pub fn read_added(schema: &Schema, items: Vec<ItemDraft>, values: Values<'_>) ->
 /// Reads changes to items. Whether the items, and those related, exist is not looked up.
 ///
 /// # Errors
-/// As [`read_added`], below `itemsToUpdate`, and [`leafbase_model::ErrorKind::Validation`] for an item that is named twice.
-pub fn read_updated(schema: &Schema, items: Vec<ItemUpdate>, values: Values<'_>) -> Result<ReadItems<ItemChange>> {
+/// As [`read_added`], below `itemsToUpdate`, and [`leafbase_model::ErrorKind::Validation`] for an
+/// item that is named twice.
+pub fn read_updated(
+    schema: &Schema,
+    items: Vec<ItemUpdate>,
+    values: Values<'_>,
+) -> Result<ReadItems<ItemChange>> {
     let (mut options, mut named) = (NewOptions::new(schema, values.limits), HashSet::new());
     let read = each("itemsToUpdate", items, values.limits, |item| {
         if !named.insert(item.id) {
             return Err(Error::validation("is named twice").at("id"));
         }
         if item.fields.contains_key("content") {
-            return Err(mismatch("the page of an item is changed by the block operations").at("content"));
+            return Err(
+                mismatch("the page of an item is changed by the block operations").at("content")
+            );
         }
         let title = title(schema, &item.fields, values.limits)?;
         let changes = options.read(values, &item.properties)?;
@@ -80,8 +91,14 @@ pub fn read_updated(schema: &Schema, items: Vec<ItemUpdate>, values: Values<'_>)
     Ok(ReadItems { items: read, schema: options.extended })
 }
 
-fn each<T, R>(list: &str, items: Vec<T>, limits: &Limits, mut read: impl FnMut(T) -> Result<R>) -> Result<Vec<R>> {
-    check_count("items in one request", limits.blocks_per_request, items.len()).map_err(|error| error.at(list))?;
+fn each<T, R>(
+    list: &str,
+    items: Vec<T>,
+    limits: &Limits,
+    mut read: impl FnMut(T) -> Result<R>,
+) -> Result<Vec<R>> {
+    check_count("items in one request", limits.blocks_per_request, items.len())
+        .map_err(|error| error.at(list))?;
     let at = |(index, item)| read(item).map_err(|error| error.at(format_args!("{list}[{index}]")));
     items.into_iter().enumerate().map(at).collect()
 }
@@ -108,7 +125,9 @@ fn title(schema: &Schema, fields: &Map<String, Value>, limits: &Limits) -> Resul
     let mut given = fields.iter();
     let Some((name, value)) = given.next() else { return Ok(None) };
     if let Some((other, _)) = given.next() {
-        return Err(mismatch(format!("is the title, which stands under {name:?} already")).at(other));
+        return Err(
+            mismatch(format!("is the title, which stands under {name:?} already")).at(other)
+        );
     }
     let read = || {
         let text = value.as_str().ok_or_else(|| wrong("text", value))?;
@@ -130,11 +149,16 @@ impl<'a> NewOptions<'a> {
         Self { schema, limits, extended: None }
     }
 
-    fn read(&mut self, values: Values<'_>, properties: &Map<String, Value>) -> Result<Vec<PropertyChange>> {
+    fn read(
+        &mut self,
+        values: Values<'_>,
+        properties: &Map<String, Value>,
+    ) -> Result<Vec<PropertyChange>> {
         let read = || {
             let schema = self.extended.as_ref().unwrap_or(self.schema);
             let changes = values.read_all(schema, properties)?;
-            let found = values.new_options.then(|| extended(schema, &changes, self.limits)).transpose()?;
+            let found =
+                values.new_options.then(|| extended(schema, &changes, self.limits)).transpose()?;
             Ok((changes, found.flatten()))
         };
         let (changes, found) = read().map_err(|error: Error| error.at("properties"))?;
@@ -144,7 +168,11 @@ impl<'a> NewOptions<'a> {
 }
 
 /// The schema with the options that `changes` bring; none if they bring none.
-fn extended(schema: &Schema, changes: &[PropertyChange], limits: &Limits) -> Result<Option<Schema>> {
+fn extended(
+    schema: &Schema,
+    changes: &[PropertyChange],
+    limits: &Limits,
+) -> Result<Option<Schema>> {
     let mut extended = None;
     for (key, value) in changes {
         let (Some(property), Some(value)) = (schema.property(key), value) else { continue };
@@ -153,7 +181,8 @@ fn extended(schema: &Schema, changes: &[PropertyChange], limits: &Limits) -> Res
             continue;
         }
         let options = property.kind.options().len() + names.len();
-        check_count("options in a select", limits.select_options, options).map_err(|error| error.at(key))?;
+        check_count("options in a select", limits.select_options, options)
+            .map_err(|error| error.at(key))?;
         let schema = extended.get_or_insert_with(|| schema.clone());
         let property = schema.properties.iter_mut().find(|property| property.key == *key);
         if let Some(PropertyKind::SingleSelect(known) | PropertyKind::MultiSelect(known)) =
@@ -193,7 +222,8 @@ mod tests {
     }
 
     fn update(schema: &Schema, items: Value) -> Result<ReadItems<ItemChange>> {
-        let request = UpdateItems::from_json(json!({"collectionId": "x", "itemsToUpdate": items})).unwrap();
+        let request =
+            UpdateItems::from_json(json!({"collectionId": "x", "itemsToUpdate": items})).unwrap();
         read_updated(schema, request.items_to_update, values(&Limits::default(), false))
     }
 
@@ -243,7 +273,10 @@ mod tests {
                 add(&schema, json!([{"name": "a", "title": "a"}]), false).map(drop),
                 r#"items[0].title: is the title, which stands under "name" already"#,
             ),
-            (add(&schema, json!([{"name": null}]), false).map(drop), "items[0].name: expected text, got null"),
+            (
+                add(&schema, json!([{"name": null}]), false).map(drop),
+                "items[0].name: expected text, got null",
+            ),
             (
                 add(&with_title, json!([{"title": "a"}]), false).map(drop),
                 "items[0].title: is a property: it stands within properties",
@@ -266,7 +299,10 @@ mod tests {
             ),
         ] {
             let error = outcome.unwrap_err();
-            assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::SchemaMismatch, message));
+            assert_eq!(
+                (error.kind(), error.to_string().as_str()),
+                (ErrorKind::SchemaMismatch, message)
+            );
         }
         for (outcome, kind, message) in [
             (
@@ -293,7 +329,14 @@ mod tests {
         assert!(add(&schema, items.clone(), false).is_err());
         let extended = add(&schema, items.clone(), true).unwrap().schema.unwrap();
         let names = |key: &str| -> Vec<_> {
-            extended.property(key).unwrap().kind.options().iter().map(|option| option.name.clone()).collect()
+            extended
+                .property(key)
+                .unwrap()
+                .kind
+                .options()
+                .iter()
+                .map(|option| option.name.clone())
+                .collect()
         };
         assert_eq!(
             (names("state"), names("tags")),
@@ -306,6 +349,9 @@ mod tests {
             json!({"collectionId": "x", "items": [{"properties": {"tags": ["a"]}}, {"properties": {"tags": ["b", "c"]}}]}),
         );
         let error = read_added(&schema, request.unwrap().items, values(&limits, true)).unwrap_err();
-        assert_eq!(error.to_string(), "items[1].properties.tags: options in a select: at most 2, got 3");
+        assert_eq!(
+            error.to_string(),
+            "items[1].properties.tags: options in a select: at most 2, got 3"
+        );
     }
 }

@@ -1,9 +1,12 @@
-//! JSON Schema 2020-12 of requests that add and update items, made from the schema of their collection.
+//! JSON Schema 2020-12 of requests that add and update items, made from the schema of their
+//! collection.
 //!
-//! It says what our own check says: a request that it lets through is refused by nothing but a [`LimitExceeded`] (lengths in
-//! bytes, whole numbers that floating point does not hold, too many options for one schema), a [`NotFound`] (an item, or a related
-//! one, that does not exist), an item named twice, the limits of single relations that other items have a part in, and what blocks
-//! of a page are checked for. What it refuses is always refused. Nothing rests on `format`, which validators may ignore.
+//! It says what our own check says: a request that it lets through is refused by nothing but a
+//! [`LimitExceeded`] (lengths in bytes, whole numbers that floating point does not hold, too many
+//! options for one schema), a [`NotFound`] (an item, or a related one, that does not exist), an
+//! item named twice, the limits of single relations that other items have a part in, and what
+//! blocks of a page are checked for. What it refuses is always refused. Nothing rests on `format`,
+//! which validators may ignore.
 //!
 //! [`LimitExceeded`]: leafbase_model::ErrorKind::LimitExceeded
 //! [`NotFound`]: leafbase_model::ErrorKind::NotFound
@@ -17,8 +20,9 @@ use crate::items::may_say_title;
 /// The dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// What the body of a request has to meet that adds items (`items`) or updates them (`itemsToUpdate`). The definitions `itemToAdd`
-/// and `itemToUpdate` in it are those of a single one. With `new_options` a select takes names that are no option yet.
+/// What the body of a request has to meet that adds items (`items`) or updates them
+/// (`itemsToUpdate`). The definitions `itemToAdd` and `itemToUpdate` in it are those of a single
+/// one. With `new_options` a select takes names that are no option yet.
 pub fn items_schema(schema: &Schema, new_options: bool, limits: &Limits) -> Value {
     let list = |name: &str| {
         let item = format!("#/$defs/{name}");
@@ -57,7 +61,12 @@ pub fn items_schema(schema: &Schema, new_options: bool, limits: &Limits) -> Valu
     })
 }
 
-fn item<const N: usize>(schema: &Schema, limits: &Limits, own: [(&str, Value); N], required: &[&str]) -> Value {
+fn item<const N: usize>(
+    schema: &Schema,
+    limits: &Limits,
+    own: [(&str, Value); N],
+    required: &[&str],
+) -> Value {
     let key = schema.content.key.as_str();
     let title = json!({"title": schema.content.name, "type": "string", "maxLength": limits.title});
     let mut fields = Map::from_iter(own.map(|(name, rule)| (name.to_owned(), rule)));
@@ -85,11 +94,14 @@ fn content() -> Value {
     json!({"description": "The blocks of the item's page", "type": "array", "items": {"$ref": "#/$defs/block"}})
 }
 
-/// The blocks of a page are what the block operations take: here is said what they are, not what each may have. Collections and items
-/// are made by operations of their own.
+/// The blocks of a page are what the block operations take: here is said what they are, not what
+/// each may have. Collections and items are made by operations of their own.
 fn block() -> Value {
-    let is_taken = |block_type: &BlockType| !matches!(block_type, BlockType::Collection | BlockType::CollectionItem);
-    let types: Vec<_> = BlockType::ALL.iter().copied().filter(is_taken).map(BlockType::as_str).collect();
+    let is_taken = |block_type: &BlockType| {
+        !matches!(block_type, BlockType::Collection | BlockType::CollectionItem)
+    };
+    let types: Vec<_> =
+        BlockType::ALL.iter().copied().filter(is_taken).map(BlockType::as_str).collect();
     json!({
         "type": "object",
         "properties": {
@@ -105,7 +117,10 @@ fn related_title() -> Value {
 }
 
 fn properties(schema: &Schema, new_options: bool, limits: &Limits) -> Value {
-    let rules = schema.properties.iter().map(|property| (property.key.clone(), rule(property, new_options, limits)));
+    let rules = schema
+        .properties
+        .iter()
+        .map(|property| (property.key.clone(), rule(property, new_options, limits)));
     json!({"type": "object", "properties": rules.collect::<Map<_, _>>(), "additionalProperties": false})
 }
 
@@ -123,7 +138,9 @@ fn rule(property: &Property, new_options: bool, limits: &Limits) -> Value {
         PropertyKind::Number => json!({"type": ["number", "null"]}),
         PropertyKind::Boolean => json!({"type": ["boolean", "null"]}),
         PropertyKind::Date => json!({"$ref": "#/$defs/day"}),
-        PropertyKind::SingleSelect(options) => either(&json!({"type": "null"}), &option(options, new_options, limits)),
+        PropertyKind::SingleSelect(options) => {
+            either(&json!({"type": "null"}), &option(options, new_options, limits))
+        }
         PropertyKind::MultiSelect(options) => {
             let most = if options.is_empty() && !new_options { 0 } else { limits.select_options };
             json!({"type": ["array", "null"], "maxItems": most, "items": option(options, new_options, limits)})
@@ -143,7 +160,8 @@ fn option(options: &[SelectOption], new_options: bool, limits: &Limits) -> Value
     if !new_options {
         return if names.is_empty() { Value::Bool(false) } else { known };
     }
-    let new = json!({"type": "string", "pattern": forms::OPTION.pattern, "maxLength": limits.title});
+    let new =
+        json!({"type": "string", "pattern": forms::OPTION.pattern, "maxLength": limits.title});
     if names.is_empty() { new } else { either(&known, &new) }
 }
 

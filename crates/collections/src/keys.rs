@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The key that a name makes: lower-case, white space to `_`, letters and digits of any script kept, with `_` and `-`; anything
-/// else is left out. A name of which nothing is left makes `property`.
+/// The key that a name makes: lower-case, white space to `_`, letters and digits of any script
+/// kept, with `_` and `-`; anything else is left out. A name of which nothing is left makes
+/// `property`.
 ///
 /// ```
 /// assert_eq!(leafbase_collections::key_of("Due date"), "due_date");
@@ -15,7 +16,9 @@ use unicode_normalization::char::is_combining_mark;
 pub fn key_of(name: &str) -> String {
     // Composed, so that a name makes the same key however it was typed.
     let lower: String = name.to_lowercase().nfc().collect();
-    let words = lower.split_whitespace().map(|word| word.chars().filter(|letter| is_kept(*letter)).collect());
+    let words = lower
+        .split_whitespace()
+        .map(|word| word.chars().filter(|letter| is_kept(*letter)).collect());
     let words: Vec<String> = words.filter(|word: &String| !word.is_empty()).collect();
     if words.is_empty() { "property".to_owned() } else { words.join("_") }
 }
@@ -47,7 +50,8 @@ impl Keys {
         let wanted = key_of(name);
         // One of so many candidates is free: fewer keys are taken.
         let numbered = (2..=self.taken.len() + 2).map(|number| format!("{wanted}_{number}"));
-        let free = std::iter::once(wanted.clone()).chain(numbered).find(|key| !self.taken.contains(key));
+        let free =
+            std::iter::once(wanted.clone()).chain(numbered).find(|key| !self.taken.contains(key));
         let key = free.unwrap_or(wanted);
         self.taken.insert(key.clone());
         key
@@ -96,7 +100,9 @@ mod tests {
 
     #[test]
     fn what_no_name_makes_is_no_key() {
-        for wrong in ["", "Status", "due date", " status", "a.b", "a/b", "\"", "🎉", "a\u{0}", "e\u{301}"] {
+        for wrong in
+            ["", "Status", "due date", " status", "a.b", "a/b", "\"", "🎉", "a\u{0}", "e\u{301}"]
+        {
             assert!(!is_key(wrong), "{wrong:?}");
         }
     }
@@ -106,8 +112,12 @@ mod tests {
         let mut keys = Keys::default();
         assert!(keys.take("name_3"));
         assert!(!keys.take("name_3"));
-        let given: Vec<_> = ["Name", "name", "NAME", "name 2", "Name", "?", "!"].map(|name| keys.give(name)).into();
-        assert_eq!(given, ["name", "name_2", "name_4", "name_2_2", "name_5", "property", "property_2"]);
+        let given: Vec<_> =
+            ["Name", "name", "NAME", "name 2", "Name", "?", "!"].map(|name| keys.give(name)).into();
+        assert_eq!(
+            given,
+            ["name", "name_2", "name_4", "name_2_2", "name_5", "property", "property_2"]
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! What a Leafbase collection allows: schemas, the values that items may have, relations between them, and queries over them.
+//! What a Leafbase collection allows: schemas, the values that items may have, relations between
+//! them, and queries over them.
 //!
-//! It decides and writes nothing. It reads through small traits that a store serves, and returns values, plans and changes that its caller
-//! writes. A collection is a block whose children are its items; its schema is kept beside it, and an item's values are
+//! It decides and writes nothing. It reads through small traits that a store serves, and returns
+//! values, plans and changes that its caller writes. A collection is a block whose children are its
+//! items; its schema is kept beside it, and an item's values are
 //! [`Properties`](leafbase_model::Properties) by key.
 //!
 //! | What happens | Here |
@@ -17,8 +19,8 @@
 //! | an item is indexed | [`index_keys`] of each value and of its title |
 //! | a change is undone, maybe late | [`Verifying`]: that what it left is as operations leave it |
 //!
-//! A request's schema becomes one that can be kept, every property with a key; a request's values are read by the types of their
-//! properties:
+//! A request's schema becomes one that can be kept, every property with a key; a request's values
+//! are read by the types of their properties:
 //!
 //! ```
 //! use leafbase_collections::{Values, complete};
@@ -37,16 +39,19 @@
 //!
 //! # Relations
 //!
-//! A relation has two ends, a property in each of two collections, or two of one collection, or one that is its own other end. One end owns it:
-//! the one that was declared first. The items of that end hold the related IDs; the other end is read from the back links. So there is one truth,
-//! and whichever end a request sets, items of the owner change. [`Relating`] takes a request as a whole and checks the limits of single ends at
-//! the end of it: two items may swap what they have, but none loses anything that the request does not name.
+//! A relation has two ends, a property in each of two collections, or two of one collection, or one
+//! that is its own other end. One end owns it: the one that was declared first. The items of that
+//! end hold the related IDs; the other end is read from the back links. So there is one truth, and
+//! whichever end a request sets, items of the owner change. [`Relating`] takes a request as a whole
+//! and checks the limits of single ends at the end of it: two items may swap what they have, but
+//! none loses anything that the request does not name.
 //!
 //! # Queries
 //!
-//! What each condition means is told at [`Query`], what an index serves at [`plan()`]; values of one type are compared alike by filters, sorts
-//! and indexes. [`Query::matches`] and [`Query::place`] alone define the answer: any access that yields all rows of the answer, and maybe others,
-//! gives the same page.
+//! What each condition means is told at [`Query`], what an index serves at [`plan()`]; values of
+//! one type are compared alike by filters, sorts and indexes. [`Query::matches`] and
+//! [`Query::place`] alone define the answer: any access that yields all rows of the answer, and
+//! maybe others, gives the same page.
 
 mod keys;
 mod schemas;
@@ -88,7 +93,9 @@ pub use plan::{Access, IndexStatistics, KeyRange, Plan, plan};
 pub use query::{ColumnRef, Place, Query, Row};
 pub use read::{ReadCollections, StoredItem};
 pub use relations::{ChangedItem, Relating, forget, inverted, related};
-pub use replace::{Column, Lost, NewKey, Removal, Replacement, remove_collections, replace, replace_with_keys};
+pub use replace::{
+    Column, Lost, NewKey, Removal, Replacement, remove_collections, replace, replace_with_keys,
+};
 pub use schemas::complete;
 pub use sort_key::{SORT_KEY_BYTES, TEXT_BYTES, fold, index_keys, sort_key};
 pub use values::{Values, new_options};

@@ -1,4 +1,5 @@
-//! What makes the walk over a sorted index short, where conditions are on other columns: what tells of an item without a look at it.
+//! What makes the walk over a sorted index short, where conditions are on other columns: what tells
+//! of an item without a look at it.
 
 use std::cmp::Ordering;
 
@@ -15,7 +16,8 @@ const ROWS_PER_LOOKUP: usize = 16;
 /// What is learned from so many rows is worth something.
 const SAMPLE: usize = 512;
 
-/// Conditions by which a walk can be made shorter: items that are not in one of these accesses are not in the answer.
+/// Conditions by which a walk can be made shorter: items that are not in one of these accesses are
+/// not in the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Narrowing {
     /// For each column with conditions, the rows that meet them.
@@ -25,7 +27,8 @@ pub struct Narrowing {
 }
 
 impl Narrowing {
-    /// Whether looking up so many items, which an access gave, costs less than to look for them on a walk to as many as are wanted.
+    /// Whether looking up so many items, which an access gave, costs less than to look for them on
+    /// a walk to as many as are wanted.
     pub const fn is_few(&self, items: usize) -> bool {
         let root = self.most / 2;
         rows_of_lookups(items).saturating_mul(items) <= root.saturating_mul(root)
@@ -61,8 +64,9 @@ impl Pace {
         self.spent += ROWS_PER_LOOKUP;
     }
 
-    /// Whether going on as until now, with so many items found, would probably cost more than reading `others` rows. It is asked after each
-    /// row, and considered each time that the cost has doubled.
+    /// Whether going on as until now, with so many items found, would probably cost more than
+    /// reading `others` rows. It is asked after each row, and considered each time that the cost
+    /// has doubled.
     #[must_use]
     pub fn is_slow(&mut self, found: usize, others: usize) -> bool {
         if self.spent < self.looked_at {
@@ -80,14 +84,20 @@ pub const fn rows_of_lookups(items: usize) -> usize {
 }
 
 impl Query {
-    /// What every item of the answer has: for each of these, one of the keys ([`index_keys`]) in the index of the column. Selects and booleans alone.
+    /// What every item of the answer has: for each of these, one of the keys ([`index_keys`]) in
+    /// the index of the column. Selects and booleans alone.
     pub fn required_keys(&self) -> Vec<(&ColumnRef, Vec<Vec<u8>>)> {
         let mut required = Vec::new();
-        for condition in self.conditions.iter().filter(|condition| condition.required && condition.wanted) {
+        for condition in
+            self.conditions.iter().filter(|condition| condition.required && condition.wanted)
+        {
             let column = &condition.on.column;
             match &condition.test {
                 Test::Boolean(value) => {
-                    required.push((column, index_keys(&PropertyKind::Boolean, &PropertyValue::Boolean(*value))));
+                    required.push((
+                        column,
+                        index_keys(&PropertyKind::Boolean, &PropertyValue::Boolean(*value)),
+                    ));
                 }
                 Test::Option(names) | Test::Options(Among::Any, names) => {
                     required.push((column, names.iter().map(|name| option_key(name)).collect()));
@@ -108,9 +118,14 @@ mod tests {
 
     #[test]
     fn a_walk_that_finds_little_is_slow() {
-        for (found, others, is_slow) in
-            [(0, 2_000, true), (1, 2_000, true), (4, 2_100, false), (4, 2_000, true), (20, 1, false), (21, 0, false)]
-        {
+        for (found, others, is_slow) in [
+            (0, 2_000, true),
+            (1, 2_000, true),
+            (4, 2_100, false),
+            (4, 2_000, true),
+            (20, 1, false),
+            (21, 0, false),
+        ] {
             let mut pace = Pace::new(20);
             (0..SAMPLE - 1).for_each(|_| pace.row());
             assert!(!pace.is_slow(found, others), "too early");

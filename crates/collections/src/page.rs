@@ -1,4 +1,5 @@
-//! A page of an answer: rows are offered as an access gives them, and come out filtered and in order.
+//! A page of an answer: rows are offered as an access gives them, and come out filtered and in
+//! order.
 
 use std::collections::BinaryHeap;
 
@@ -52,7 +53,10 @@ impl<'a> Page<'a> {
         }
         let place = self.query.place(row);
         let greatest = self.kept.peek().map(|(place, _)| place).filter(|_| is_full);
-        if self.is_sorted && greatest.is_some_and(|greatest| place.first(self.query) != greatest.first(self.query)) {
+        if self.is_sorted
+            && greatest
+                .is_some_and(|greatest| place.first(self.query) != greatest.first(self.query))
+        {
             return Offer { is_kept: false, may_change: false };
         }
         let is_wanted = self.after.as_ref().is_none_or(|after| place > *after)
@@ -64,9 +68,13 @@ impl<'a> Page<'a> {
             }
             self.kept.push((place, row.id));
         }
-        // Equal ones come by ID: with a single sort, or none, no row that is still to come is before those kept.
+        // Equal ones come by ID: with a single sort, or none, no row that is still to come is
+        // before those kept.
         let by_id = self.query.sort.is_empty() || (self.query.sort.len() == 1 && self.has_keys());
-        Offer { is_kept: is_wanted, may_change: !(self.is_sorted && by_id && self.kept.len() > self.limit) }
+        Offer {
+            is_kept: is_wanted,
+            may_change: !(self.is_sorted && by_id && self.kept.len() > self.limit),
+        }
     }
 
     /// The items that are kept by now, in any order: no other of those offered comes out.

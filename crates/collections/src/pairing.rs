@@ -1,8 +1,10 @@
-//! Each relation of a schema gets its other end: a property of the target collection, which may be the same one.
+//! Each relation of a schema gets its other end: a property of the target collection, which may be
+//! the same one.
 //!
-//! The end that was declared first owns the relation. An end that is kept stays what it is; a new one makes its other end, or takes for
-//! it another new relation of the same request that names it (or is its own other end, if it names itself). An end that is left out takes
-//! the other along, in the same collection as in another.
+//! The end that was declared first owns the relation. An end that is kept stays what it is; a new
+//! one makes its other end, or takes for it another new relation of the same request that names it
+//! (or is its own other end, if it names itself). An end that is left out takes the other along, in
+//! the same collection as in another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +30,8 @@ pub(crate) struct Pairing<'a, R: ?Sized> {
 }
 
 impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
-    /// Gives each relation of `schema` its other end, and takes the other ends of those that go. Where each property that stays was.
+    /// Gives each relation of `schema` its other end, and takes the other ends of those that go.
+    /// Where each property that stays was.
     pub(crate) fn settle(&mut self, schema: &mut Schema) -> Result<Vec<usize>> {
         for property in &mut schema.properties {
             if let PropertyKind::Relation(relation) = &mut property.kind
@@ -46,22 +49,31 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         Ok(places)
     }
 
-    /// Takes those relations of the collection with itself out whose other ends the schema leaves out. Where each property was that stays.
+    /// Takes those relations of the collection with itself out whose other ends the schema leaves
+    /// out. Where each property was that stays.
     fn part_within(&self, schema: &mut Schema) -> Vec<usize> {
-        let stays: Vec<_> = schema.properties.iter().map(|property| !self.is_half(schema, property)).collect();
-        let places = stays.iter().enumerate().filter(|(_, stays)| **stays).map(|(place, _)| place).collect();
+        let stays: Vec<_> =
+            schema.properties.iter().map(|property| !self.is_half(schema, property)).collect();
+        let places =
+            stays.iter().enumerate().filter(|(_, stays)| **stays).map(|(place, _)| place).collect();
         let mut stays = stays.into_iter();
         schema.properties.retain(|_| stays.next().unwrap_or(true));
         places
     }
 
-    /// Whether `property` is one end of a relation that was there, and the other is in `schema` no more. One that asks for another end
-    /// is not meant: that is refused.
+    /// Whether `property` is one end of a relation that was there, and the other is in `schema` no
+    /// more. One that asks for another end is not meant: that is refused.
     fn is_half(&self, schema: &Schema, property: &Property) -> bool {
-        let Some(relation) = property.kind.relation().filter(|now| now.target == self.collection) else { return false };
-        let former = self.kept(&property.key, relation.target).and_then(|former| former.inverse_key.as_deref());
+        let Some(relation) = property.kind.relation().filter(|now| now.target == self.collection)
+        else {
+            return false;
+        };
+        let former = self
+            .kept(&property.key, relation.target)
+            .and_then(|former| former.inverse_key.as_deref());
         former.is_some_and(|inverse| {
-            schema.property(inverse).is_none() && relation.inverse_key.as_deref().is_none_or(|wanted| wanted == inverse)
+            schema.property(inverse).is_none()
+                && relation.inverse_key.as_deref().is_none_or(|wanted| wanted == inverse)
         })
     }
 
@@ -77,7 +89,9 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         for former in old.into_iter().flat_map(|old| &old.properties) {
             let Some(relation) = former.kind.relation() else { continue };
             let now = schema.property(&former.key).and_then(|property| property.kind.relation());
-            if relation.target != self.collection && now.is_none_or(|now| now.target != relation.target) {
+            if relation.target != self.collection
+                && now.is_none_or(|now| now.target != relation.target)
+            {
                 self.remove_end(relation)?;
             }
         }
@@ -97,11 +111,18 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
 
     /// The schema of another collection as it is by now.
     fn other(&self, collection: BlockId) -> Result<Option<Schema>> {
-        self.others.get(&collection).map_or_else(|| self.reader.schema(collection), |schema| Ok(Some(schema.clone())))
+        self.others
+            .get(&collection)
+            .map_or_else(|| self.reader.schema(collection), |schema| Ok(Some(schema.clone())))
     }
 
     /// Pairs the property at `index`, if it is a relation.
-    fn pair(&mut self, schema: &mut Schema, index: usize, paired: &mut BTreeSet<String>) -> Result<()> {
+    fn pair(
+        &mut self,
+        schema: &mut Schema,
+        index: usize,
+        paired: &mut BTreeSet<String>,
+    ) -> Result<()> {
         let Some(property) = schema.properties.get(index).cloned() else { return Ok(()) };
         let Some(relation) = property.kind.relation() else { return Ok(()) };
         if let Some(former) = self.kept(&property.key, relation.target) {
@@ -118,10 +139,17 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         Ok(())
     }
 
-    fn keep(&self, schema: &mut Schema, property: &Property, relation: &Relation, former: &Relation) -> Result<()> {
+    fn keep(
+        &self,
+        schema: &mut Schema,
+        property: &Property,
+        relation: &Relation,
+        former: &Relation,
+    ) -> Result<()> {
         let Some(inverse) = former.inverse_key.clone() else { return Ok(()) };
         if relation.inverse_key.as_ref().is_some_and(|wanted| *wanted != inverse) {
-            let message = format!("the other end of {} stays {}", quoted(&property.key), quoted(&inverse));
+            let message =
+                format!("the other end of {} stays {}", quoted(&property.key), quoted(&inverse));
             return Err(Error::validation(message).at("inverseKey"));
         }
         if relation.target == self.collection && inverse != property.key {
@@ -131,13 +159,18 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         Ok(())
     }
 
-    /// Of a relation of a collection with itself, one end does not become something else while the other stays.
+    /// Of a relation of a collection with itself, one end does not become something else while the
+    /// other stays.
     fn check_own_end(&self, schema: &Schema, key: &str, inverse: &str) -> Result<()> {
         let end = schema.property(inverse).and_then(|property| property.kind.relation());
         if end.is_some_and(|end| end.target == self.collection) {
             return Ok(());
         }
-        Err(Error::validation(format!("its other end {} stays a relation to {}", quoted(inverse), quoted(key))))
+        Err(Error::validation(format!(
+            "its other end {} stays a relation to {}",
+            quoted(inverse),
+            quoted(key)
+        )))
     }
 
     fn pair_within(
@@ -151,7 +184,8 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         let inverse = match &relation.inverse_key {
             // Another, or itself.
             Some(inverse) if schema.property(inverse).is_some() => {
-                self.check_partner(schema, key, inverse, paired).map_err(|error| error.at("inverseKey"))?;
+                self.check_partner(schema, key, inverse, paired)
+                    .map_err(|error| error.at("inverseKey"))?;
                 connect(schema, inverse, key.to_owned(), false);
                 inverse.clone()
             }
@@ -169,7 +203,12 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         Ok(())
     }
 
-    fn make_within(&self, schema: &mut Schema, property: &Property, wanted: Option<&str>) -> Result<String> {
+    fn make_within(
+        &self,
+        schema: &mut Schema,
+        property: &Property,
+        wanted: Option<&str>,
+    ) -> Result<String> {
         let name = format!("{} of", property.name);
         let made = self.new_end((self.collection, schema), wanted, &name, &property.key)?;
         self.check_count(schema)?;
@@ -187,28 +226,46 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         schema.properties.iter().find(names_it).map(|property| property.key.clone())
     }
 
-    fn check_partner(&self, schema: &Schema, key: &str, inverse: &str, paired: &BTreeSet<String>) -> Result<()> {
+    fn check_partner(
+        &self,
+        schema: &Schema,
+        key: &str,
+        inverse: &str,
+        paired: &BTreeSet<String>,
+    ) -> Result<()> {
         let relation = schema.property(inverse).and_then(|property| property.kind.relation());
         let fits = relation.is_some_and(|relation| {
-            relation.target == self.collection && relation.inverse_key.as_deref().is_none_or(|named| named == key)
+            relation.target == self.collection
+                && relation.inverse_key.as_deref().is_none_or(|named| named == key)
         });
         if fits && !paired.contains(inverse) && self.kept(inverse, self.collection).is_none() {
             return Ok(());
         }
-        Err(Error::validation(format!("the property {} cannot be the other end of {}", quoted(inverse), quoted(key))))
+        Err(Error::validation(format!(
+            "the property {} cannot be the other end of {}",
+            quoted(inverse),
+            quoted(key)
+        )))
     }
 
-    fn make_across(&mut self, schema: &Schema, property: &Property, relation: &Relation) -> Result<String> {
+    fn make_across(
+        &mut self,
+        schema: &Schema,
+        property: &Property,
+        relation: &Relation,
+    ) -> Result<String> {
         let missing = || Error::not_found().at("targetCollectionId");
         let mut other = self.other(relation.target)?.ok_or_else(missing)?;
         let wanted = relation.inverse_key.as_deref();
-        let inverse = self.new_end((relation.target, &mut other), wanted, &schema.name, &property.key)?;
+        let inverse =
+            self.new_end((relation.target, &mut other), wanted, &schema.name, &property.key)?;
         self.check_room(&other)?;
         self.others.insert(relation.target, other);
         Ok(inverse)
     }
 
-    /// Adds the end of the relation `key` of the collection to the schema of `other`, which does not own it. Its key.
+    /// Adds the end of the relation `key` of the collection to the schema of `other`, which does
+    /// not own it. Its key.
     fn new_end(
         &self,
         (other, schema): (BlockId, &mut Schema),
@@ -218,17 +275,28 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
     ) -> Result<String> {
         let made = (self.new_key)(other, free_key(schema, wanted, name)?)?;
         let relation = Relation::to(self.collection).with_inverse(key);
-        schema.properties.push(Property { key: made.clone(), name: name.to_owned(), kind: relation.into() });
+        schema.properties.push(Property {
+            key: made.clone(),
+            name: name.to_owned(),
+            kind: relation.into(),
+        });
         Ok(made)
     }
 
     fn check_count(&self, schema: &Schema) -> Result<()> {
-        check_count("properties in a schema", self.limits.schema_properties, schema.properties.len())
+        check_count(
+            "properties in a schema",
+            self.limits.schema_properties,
+            schema.properties.len(),
+        )
     }
 
     /// Whether another collection has room for the other end that it gets.
     fn check_room(&self, other: &Schema) -> Result<()> {
-        let what = format!("properties of the collection {}, which gets the other end", quoted(&other.name));
+        let what = format!(
+            "properties of the collection {}, which gets the other end",
+            quoted(&other.name)
+        );
         check_count(&what, self.limits.schema_properties, other.properties.len())
     }
 }
@@ -242,10 +310,16 @@ fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String>
     }
     Ok(match wanted {
         Some(wanted) if !is_key(wanted) => {
-            return Err(Error::validation(format!("{} cannot be a key", quoted(wanted))).at("inverseKey"));
+            return Err(
+                Error::validation(format!("{} cannot be a key", quoted(wanted))).at("inverseKey")
+            );
         }
         Some(wanted) if !keys.take(wanted) => {
-            let message = format!("{} is a key already in the collection {}", quoted(wanted), quoted(&schema.name));
+            let message = format!(
+                "{} is a key already in the collection {}",
+                quoted(wanted),
+                quoted(&schema.name)
+            );
             return Err(Error::validation(message).at("inverseKey"));
         }
         Some(wanted) => wanted.to_owned(),

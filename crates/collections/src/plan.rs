@@ -1,5 +1,5 @@
-//! How a query is answered: by which index, in which ranges. What is left of the filter is asked of each row, and [`crate::Page`] puts the
-//! rows in order.
+//! How a query is answered: by which index, in which ranges. What is left of the filter is asked of
+//! each row, and [`crate::Page`] puts the rows in order.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,8 @@ use crate::narrowing::Narrowing;
 use crate::query::{ColumnRef, Conditioned, Place, Query, SortBy, TypedColumn};
 use crate::sort_key::{after, index_keys, option_key, rank, text_prefix};
 
-/// Keys of a column, each followed by the 16 bytes of the item's ID: from these bytes on, and before those; none is no bound.
+/// Keys of a column, each followed by the 16 bytes of the item's ID: from these bytes on, and
+/// before those; none is no bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyRange {
     /// The first.
@@ -40,8 +41,8 @@ impl KeyRange {
 pub enum Access {
     /// All items of the collection, in any order.
     All,
-    /// The items whose keys ([`index_keys`]) in the index of this column are in one of the ranges: range after range, within a range by key and
-    /// ID. No item comes twice.
+    /// The items whose keys ([`index_keys`]) in the index of this column are in one of the ranges:
+    /// range after range, within a range by key and ID. No item comes twice.
     Index {
         /// The column.
         column: ColumnRef,
@@ -49,11 +50,12 @@ pub enum Access {
         ranges: Vec<KeyRange>,
         /// Whether each is read backwards.
         backwards: bool,
-        /// Whether the items that have no key in the index follow: all others of the collection, in any order.
+        /// Whether the items that have no key in the index follow: all others of the collection, in
+        /// any order.
         then_empty: bool,
     },
-    /// The items that the relation of this key relates to one of these: what [`crate::related`] gives for them from the other end, each
-    /// once.
+    /// The items that the relation of this key relates to one of these: what [`crate::related`]
+    /// gives for them from the other end, each once.
     Related {
         /// The key of the relation.
         key: String,
@@ -65,11 +67,14 @@ pub enum Access {
 /// How a query is answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Where the rows come from. Every item of the answer is among them; whether others are is for [`Query::matches`].
+    /// Where the rows come from. Every item of the answer is among them; whether others are is for
+    /// [`Query::matches`].
     pub access: Access,
-    /// Whether they come in the order of the first sort, so that reading ends when the page is full.
+    /// Whether they come in the order of the first sort, so that reading ends when the page is
+    /// full.
     pub is_sorted: bool,
-    /// Where they come in order and conditions are on other columns that have indexes: how the walk may be made shorter, if it turns out long.
+    /// Where they come in order and conditions are on other columns that have indexes: how the walk
+    /// may be made shorter, if it turns out long.
     pub narrowing: Option<Narrowing>,
 }
 
@@ -78,7 +83,8 @@ pub trait IndexStatistics {
     /// Whether the column has an index.
     fn is_indexed(&self, column: &ColumnRef) -> bool;
 
-    /// Whether the order of that index is the one in which rows are placed: not if they are shown otherwise than they are indexed.
+    /// Whether the order of that index is the one in which rows are placed: not if they are shown
+    /// otherwise than they are indexed.
     fn is_in_order(&self, column: &ColumnRef) -> bool {
         self.is_indexed(column)
     }
@@ -102,16 +108,21 @@ const ITEMS_PER_LOOKUP: usize = 4;
 /// So many items are looked up in no time, however few there are in all.
 const FEW: usize = 64;
 
-/// How to answer a query, of which a page of so many items is wanted (none: all), those that follow `after`.
+/// How to answer a query, of which a page of so many items is wanted (none: all), those that follow
+/// `after`.
 ///
-/// Served by an index are a sort by any property but a multiple select or a relation, and conditions that every item of the answer meets
-/// (alone, or within `and`): `equals`, `anyOf`, `startsWith` and comparisons of days and numbers on a single property, `contains` and `allOf` on a
-/// multiple select, `contains`, `anyOf` and `allOf` on a relation. `contains` on a text, `notEquals`, `isEmpty` and what stands under `or` and `not`
-/// are asked of each row. Where both a sort and conditions could be served, the cheaper is taken: conditions, if few rows meet them; else
-/// the sort, of which a page is read and no more. Not many rows are counted for that: what more of them would tell, [`Narrowing`] learns on the
-/// way. Without a sort, items of one value are in the index as they are wanted, by ID.
+/// Served by an index are a sort by any property but a multiple select or a relation, and
+/// conditions that every item of the answer meets (alone, or within `and`): `equals`, `anyOf`,
+/// `startsWith` and comparisons of days and numbers on a single property, `contains` and `allOf` on
+/// a multiple select, `contains`, `anyOf` and `allOf` on a relation. `contains` on a text,
+/// `notEquals`, `isEmpty` and what stands under `or` and `not` are asked of each row. Where both a
+/// sort and conditions could be served, the cheaper is taken: conditions, if few rows meet them;
+/// else the sort, of which a page is read and no more. Not many rows are counted for that: what
+/// more of them would tell, [`Narrowing`] learns on the way. Without a sort, items of one value are
+/// in the index as they are wanted, by ID.
 ///
-/// Where an index would lead to a good part of all items, they are read one after the other instead.
+/// Where an index would lead to a good part of all items, they are read one after the other
+/// instead.
 ///
 /// # Errors
 /// What `statistics` reports.
@@ -128,7 +139,8 @@ pub fn plan(
     let sorted = sorted.map(|access| page_of(access, statistics, limit)).transpose()?.flatten();
     // What the sorted index is cut to already is not looked at again.
     let is_cut = |condition: &Conditioned| matches!(&sorted, Some(Access::Index { column, .. }) if *column == condition.on.column);
-    let conditions = query.conditions.iter().filter(|condition| condition.required && !is_cut(condition));
+    let conditions =
+        query.conditions.iter().filter(|condition| condition.required && !is_cut(condition));
     let mut candidates = filtered_accesses(conditions, statistics);
     let mut best = None;
     if !candidates.is_empty() {
@@ -141,11 +153,18 @@ pub fn plan(
         }
     }
     if let Some(best) = best {
-        return Ok(Plan { access: candidates.swap_remove(best), is_sorted: false, narrowing: None });
+        return Ok(Plan {
+            access: candidates.swap_remove(best),
+            is_sorted: false,
+            narrowing: None,
+        });
     }
-    let Some(access) = sorted else { return Ok(Plan { access: Access::All, is_sorted: false, narrowing: None }) };
+    let Some(access) = sorted else {
+        return Ok(Plan { access: Access::All, is_sorted: false, narrowing: None });
+    };
     let most = root(statistics, limit)?.saturating_mul(2);
-    let narrowing = limit.filter(|_| !candidates.is_empty()).map(|_| Narrowing { accesses: candidates, most });
+    let narrowing =
+        limit.filter(|_| !candidates.is_empty()).map(|_| Narrowing { accesses: candidates, most });
     Ok(Plan { access, is_sorted: true, narrowing })
 }
 
@@ -169,12 +188,14 @@ fn page_of(
         return Ok(Some(access));
     }
     let is_whole = matches!(access, Access::Index { then_empty: true, .. });
-    let looked_up = if is_whole { item_count(statistics)? } else { rows(&access, statistics, worthwhile + 1)? };
+    let looked_up =
+        if is_whole { item_count(statistics)? } else { rows(&access, statistics, worthwhile + 1)? };
     Ok((looked_up <= worthwhile).then_some(access))
 }
 
-/// How many rows conditions may give before the sorted index is tried first. That looks at `limit * items / matches` rows for a page,
-/// conditions at all that meet them: equal at the root. Of a page, few are counted.
+/// How many rows conditions may give before the sorted index is tried first. That looks at `limit *
+/// items / matches` rows for a page, conditions at all that meet them: equal at the root. Of a
+/// page, few are counted.
 fn sorted_cost(
     sorted: Option<&Access>,
     statistics: &(impl IndexStatistics + ?Sized),
@@ -196,7 +217,11 @@ fn root(statistics: &(impl IndexStatistics + ?Sized), limit: Option<usize>) -> R
     Ok(limit.unwrap_or(items).saturating_mul(items).isqrt())
 }
 
-fn rows(access: &Access, statistics: &(impl IndexStatistics + ?Sized), at_most: usize) -> Result<usize> {
+fn rows(
+    access: &Access,
+    statistics: &(impl IndexStatistics + ?Sized),
+    at_most: usize,
+) -> Result<usize> {
     let Access::Index { column, ranges, .. } = access else { return Ok(0) };
     let mut rows = 0;
     for range in ranges {
@@ -216,14 +241,20 @@ fn alike_access(
         return Ok(None);
     }
     let (mut most, mut best) = (root(statistics, limit)?, None);
-    for condition in query.conditions.iter().filter(|condition| condition.required && condition.test.is_one_value()) {
+    for condition in query
+        .conditions
+        .iter()
+        .filter(|condition| condition.required && condition.test.is_one_value())
+    {
         let Some(access) = filtered_access(condition, statistics) else { continue };
         let rows = rows(&access, statistics, most)?;
         if best.is_none() || rows < most {
             (most, best) = (rows, Some(access));
         }
     }
-    if let (Some(Access::Index { ranges, .. }), Some(item)) = (&mut best, after.and_then(|place| place.item(query))) {
+    if let (Some(Access::Index { ranges, .. }), Some(item)) =
+        (&mut best, after.and_then(|place| place.item(query)))
+    {
         for range in ranges {
             range.from.extend(item.to_bytes());
         }
@@ -231,7 +262,8 @@ fn alike_access(
     Ok(best)
 }
 
-/// The index of the first sort, cut to the conditions on the same column and to what follows `after`.
+/// The index of the first sort, cut to the conditions on the same column and to what follows
+/// `after`.
 fn sorted_access(
     query: &Query,
     sort: &SortBy,
@@ -243,10 +275,14 @@ fn sorted_access(
     }
     let mut then_empty = true;
     let mut ranges = whole(&sort.by);
-    let on_it = |condition: &&Conditioned| condition.required && condition.on.column == sort.by.column;
+    let on_it =
+        |condition: &&Conditioned| condition.required && condition.on.column == sort.by.column;
     for condition in query.conditions.iter().filter(on_it) {
         if let Some(narrowed) = ranges_of(condition) {
-            ranges = ranges.iter().flat_map(|range| narrowed.iter().map(|other| common(range, other))).collect();
+            ranges = ranges
+                .iter()
+                .flat_map(|range| narrowed.iter().map(|other| common(range, other)))
+                .collect();
             then_empty = false;
         } else if condition.test == Test::Empty && !condition.wanted {
             then_empty = false;
@@ -288,7 +324,8 @@ fn following(ranges: Vec<KeyRange>, query: &Query, sort: &SortBy, place: &Place)
     let Some(mut bound) = first else { return Vec::new() };
     let mut ranges = ranges;
     if let PropertyKind::SingleSelect(options) = &sort.by.kind {
-        let Some(option) = options.iter().find(|option| rank(options, &option.name)[..] == *bound) else {
+        let Some(option) = options.iter().find(|option| rank(options, &option.name)[..] == *bound)
+        else {
             return ranges;
         };
         bound = option_key(&option.name);
@@ -301,7 +338,13 @@ fn following(ranges: Vec<KeyRange>, query: &Query, sort: &SortBy, place: &Place)
 }
 
 /// Sorted by one property, what follows begins right at the item.
-fn bounded(ranges: &[KeyRange], query: &Query, sort: &SortBy, place: &Place, mut bound: Vec<u8>) -> Vec<KeyRange> {
+fn bounded(
+    ranges: &[KeyRange],
+    query: &Query,
+    sort: &SortBy,
+    place: &Place,
+    mut bound: Vec<u8>,
+) -> Vec<KeyRange> {
     let is_exact = query.sort.len() == 1;
     let rest = if is_exact {
         bound.extend(place.item(query).unwrap_or_default().to_bytes());
@@ -318,8 +361,9 @@ fn bounded(ranges: &[KeyRange], query: &Query, sort: &SortBy, place: &Place, mut
     ranges.iter().map(|range| common(range, &rest)).filter(|range| !range.is_empty()).collect()
 }
 
-/// An access for each column that conditions are on. What several ask of a property with one value is asked of its index at once: from
-/// here to there is one range, and not all from here or all to there.
+/// An access for each column that conditions are on. What several ask of a property with one value
+/// is asked of its index at once: from here to there is one range, and not all from here or all to
+/// there.
 fn filtered_accesses<'q>(
     conditions: impl Iterator<Item = &'q Conditioned>,
     statistics: &(impl IndexStatistics + ?Sized),
@@ -338,10 +382,14 @@ fn filtered_accesses<'q>(
 /// Leaves of `known` what `other` has, too, if they are of one index.
 fn narrow(known: &mut Access, other: &Access) -> bool {
     match (known, other) {
-        (Access::Index { column, ranges, .. }, Access::Index { column: same, ranges: others, .. })
-            if column == same =>
-        {
-            *ranges = ranges.iter().flat_map(|range| others.iter().map(|other| common(range, other))).collect();
+        (
+            Access::Index { column, ranges, .. },
+            Access::Index { column: same, ranges: others, .. },
+        ) if column == same => {
+            *ranges = ranges
+                .iter()
+                .flat_map(|range| others.iter().map(|other| common(range, other)))
+                .collect();
             ranges.retain(|range| !range.is_empty());
             true
         }
@@ -349,7 +397,10 @@ fn narrow(known: &mut Access, other: &Access) -> bool {
     }
 }
 
-fn filtered_access(condition: &Conditioned, statistics: &(impl IndexStatistics + ?Sized)) -> Option<Access> {
+fn filtered_access(
+    condition: &Conditioned,
+    statistics: &(impl IndexStatistics + ?Sized),
+) -> Option<Access> {
     if let (Test::Related(among, items), ColumnRef::Property(key), true) =
         (&condition.test, &condition.on.column, condition.wanted)
     {
@@ -365,27 +416,35 @@ fn filtered_access(condition: &Conditioned, statistics: &(impl IndexStatistics +
     Some(Access::Index { column, ranges, backwards: false, then_empty: false })
 }
 
-/// The keys of all values that meet the condition, and maybe of others; none if an index is of no use. They do not overlap.
+/// The keys of all values that meet the condition, and maybe of others; none if an index is of no
+/// use. They do not overlap.
 fn ranges_of(condition: &Conditioned) -> Option<Vec<KeyRange>> {
     if !condition.wanted {
         return None;
     }
     let kind = &condition.on.kind;
-    let exact = |value: PropertyValue| index_keys(kind, &value).into_iter().map(KeyRange::beginning);
+    let exact =
+        |value: PropertyValue| index_keys(kind, &value).into_iter().map(KeyRange::beginning);
     Some(match &condition.test {
         // An empty text is no key.
         Test::Text(texts) if texts.contains("") => return None,
         Test::Text(texts) => {
             // Long texts that differ may have one key.
-            let keys: BTreeSet<_> =
-                texts.iter().flat_map(|text| index_keys(kind, &PropertyValue::Text(text.clone()))).collect();
+            let keys: BTreeSet<_> = texts
+                .iter()
+                .flat_map(|text| index_keys(kind, &PropertyValue::Text(text.clone())))
+                .collect();
             keys.into_iter().map(KeyRange::beginning).collect()
         }
         Test::StartsWith(start) => vec![KeyRange::beginning(text_prefix(start))],
-        Test::Number(compare, number) => compared(*compare, exact(PropertyValue::Number(*number)).next()?),
+        Test::Number(compare, number) => {
+            compared(*compare, exact(PropertyValue::Number(*number)).next()?)
+        }
         Test::Numbers(numbers) => {
-            let keys: BTreeSet<_> =
-                numbers.iter().flat_map(|number| index_keys(kind, &PropertyValue::Number(*number))).collect();
+            let keys: BTreeSet<_> = numbers
+                .iter()
+                .flat_map(|number| index_keys(kind, &PropertyValue::Number(*number)))
+                .collect();
             keys.into_iter().map(KeyRange::beginning).collect()
         }
         Test::Day(compare, day) => compared(*compare, exact(PropertyValue::Date(*day)).next()?),

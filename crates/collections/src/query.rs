@@ -2,7 +2,8 @@
 
 use leafbase_model::json::quoted;
 use leafbase_model::{
-    BlockId, Direction, Error, Filter, Limits, Properties, Property, PropertyKind, PropertyValue, Result, Schema, Sort,
+    BlockId, Direction, Error, Filter, Limits, Properties, Property, PropertyKind, PropertyValue,
+    Result, Schema, Sort,
 };
 
 use crate::conditions::{self, Test, present};
@@ -26,7 +27,8 @@ pub struct Row<'a> {
     pub id: BlockId,
     /// Its title.
     pub title: &'a str,
-    /// Its values, or those of [`Query::properties_needed`]; those of [`Query::relations_needed`] as replies show them.
+    /// Its values, or those of [`Query::properties_needed`]; those of [`Query::relations_needed`]
+    /// as replies show them.
     pub values: &'a Properties,
 }
 
@@ -42,7 +44,8 @@ impl TypedColumn {
         if is_title(schema, key) {
             return Ok(Self { column: ColumnRef::Title, kind: PropertyKind::Text });
         }
-        let missing = || mismatch(format!("the collection has no property {}", quoted(key))).at("property");
+        let missing =
+            || mismatch(format!("the collection has no property {}", quoted(key))).at("property");
         let property = schema.property(key).ok_or_else(missing)?;
         Ok(Self { column: ColumnRef::Property(key.to_owned()), kind: property.kind.clone() })
     }
@@ -68,7 +71,11 @@ impl TypedColumn {
     }
 
     /// Calls `look` with what `row` has here.
-    pub(crate) fn with<T>(&self, row: Row<'_>, look: impl FnOnce(Option<&PropertyValue>) -> T) -> T {
+    pub(crate) fn with<T>(
+        &self,
+        row: Row<'_>,
+        look: impl FnOnce(Option<&PropertyValue>) -> T,
+    ) -> T {
         match &self.column {
             ColumnRef::Title => look(Some(&PropertyValue::Text(row.title.to_owned()))),
             ColumnRef::Property(key) => look(row.values.get(key)),
@@ -113,11 +120,14 @@ pub(crate) struct SortBy {
 /// | multiple select, relation | `equals`, `notEquals` (just these, in any order), `contains` (one), `anyOf`, `allOf` | exactly |
 /// | all | `isEmpty`, `isNotEmpty` | an empty text, no option and no relation are as no value |
 ///
-/// `notEquals` is the opposite of `equals`: items without a value meet it. Every other condition needs a value.
+/// `notEquals` is the opposite of `equals`: items without a value meet it. Every other condition
+/// needs a value.
 ///
-/// Items are sorted by the first property, where they are equal by the next, in the end by ID; items without a value are last, whichever the
-/// direction. Texts are sorted as they are compared, by their first [`crate::TEXT_BYTES`] bytes folded; options as they stand in the schema; false
-/// is before true. IDs go in the direction of the first property, so that an index by it is read one way or the other.
+/// Items are sorted by the first property, where they are equal by the next, in the end by ID;
+/// items without a value are last, whichever the direction. Texts are sorted as they are compared,
+/// by their first [`crate::TEXT_BYTES`] bytes folded; options as they stand in the schema; false is
+/// before true. IDs go in the direction of the first property, so that an index by it is read one
+/// way or the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     program: Vec<Op>,
@@ -129,9 +139,15 @@ impl Query {
     /// Reads a filter and an order for items of this schema.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::SchemaMismatch`] for a property that is not there, an operator that its type does not have and an operand
-    /// that does not fit, below `filter` or `sort[n]`; [`leafbase_model::ErrorKind::LimitExceeded`].
-    pub fn new(schema: &Schema, filter: Option<&Filter>, sort: &[Sort], values: Values<'_>) -> Result<Self> {
+    /// [`leafbase_model::ErrorKind::SchemaMismatch`] for a property that is not there, an operator
+    /// that its type does not have and an operand that does not fit, below `filter` or `sort[n]`;
+    /// [`leafbase_model::ErrorKind::LimitExceeded`].
+    pub fn new(
+        schema: &Schema,
+        filter: Option<&Filter>,
+        sort: &[Sort],
+        values: Values<'_>,
+    ) -> Result<Self> {
         // Only options of the schema can be asked for.
         let values = Values { new_options: false, ..values };
         let mut query = Self { program: Vec::new(), conditions: Vec::new(), sort: Vec::new() };
@@ -140,14 +156,16 @@ impl Query {
         }
         check_count(sort.len()).map_err(|error| error.at("sort"))?;
         for (index, sort) in sort.iter().enumerate() {
-            let by = sorted_by(schema, sort).map_err(|error| error.at(format_args!("sort[{index}]")))?;
+            let by =
+                sorted_by(schema, sort).map_err(|error| error.at(format_args!("sort[{index}]")))?;
             query.sort.push(by);
         }
         Ok(query)
     }
 
     fn compile(&mut self, schema: &Schema, filter: &Filter, values: Values<'_>) -> Result<()> {
-        let mut waiting = vec![Work::Visit(Visit { filter, depth: 0, required: true, path: "filter".into() })];
+        let mut waiting =
+            vec![Work::Visit(Visit { filter, depth: 0, required: true, path: "filter".into() })];
         while let Some(work) = waiting.pop() {
             let visit = match work {
                 Work::Emit(op) => {
@@ -157,13 +175,15 @@ impl Query {
                 Work::Visit(visit) => visit,
             };
             if visit.depth > Limits::FILTER_DEPTH {
-                return Err(Error::limit("nesting of a filter", Limits::FILTER_DEPTH, visit.depth).at(visit.path));
+                return Err(Error::limit("nesting of a filter", Limits::FILTER_DEPTH, visit.depth)
+                    .at(visit.path));
             }
             match visit.filter {
                 Filter::Condition(condition) => {
                     let read = || {
                         let on = TypedColumn::find(schema, &condition.property)?;
-                        let (wanted, test) = conditions::read(condition, &on.as_property(), values)?;
+                        let (wanted, test) =
+                            conditions::read(condition, &on.as_property(), values)?;
                         Ok(Conditioned { on, wanted, test, required: visit.required })
                     };
                     let condition = read().map_err(|error: Error| error.at(&visit.path))?;
@@ -171,8 +191,12 @@ impl Query {
                     self.conditions.push(condition);
                     check_count(self.conditions.len()).map_err(|error| error.at("filter"))?;
                 }
-                Filter::And(filters) => visit.into_each("and", filters, Op::And(filters.len()), true, &mut waiting),
-                Filter::Or(filters) => visit.into_each("or", filters, Op::Or(filters.len()), false, &mut waiting),
+                Filter::And(filters) => {
+                    visit.into_each("and", filters, Op::And(filters.len()), true, &mut waiting)
+                }
+                Filter::Or(filters) => {
+                    visit.into_each("or", filters, Op::Or(filters.len()), false, &mut waiting)
+                }
                 Filter::Not(filter) => visit.into_not(filter, &mut waiting),
             }
         }
@@ -181,8 +205,11 @@ impl Query {
 
     /// The properties that it looks at.
     pub fn properties_needed(&self) -> impl Iterator<Item = &str> {
-        let columns =
-            self.conditions.iter().map(|condition| &condition.on).chain(self.sort.iter().map(|sort| &sort.by));
+        let columns = self
+            .conditions
+            .iter()
+            .map(|condition| &condition.on)
+            .chain(self.sort.iter().map(|sort| &sort.by));
         columns.filter_map(TypedColumn::property)
     }
 
@@ -196,7 +223,9 @@ impl Query {
         let mut stack = Vec::new();
         for op in &self.program {
             let outcome = match op {
-                Op::Test(index) => self.conditions.get(*index).is_some_and(|condition| condition.holds(row)),
+                Op::Test(index) => {
+                    self.conditions.get(*index).is_some_and(|condition| condition.holds(row))
+                }
                 Op::And(count) => take(&mut stack, *count).all(|met| met),
                 Op::Or(count) => take(&mut stack, *count).any(|met| met),
                 Op::Not => !stack.pop().unwrap_or_default(),
@@ -210,7 +239,9 @@ impl Query {
     pub fn place(&self, row: Row<'_>) -> Place {
         let mut place = Vec::new();
         for sort in &self.sort {
-            let key = sort.by.with(row, |value| present(value).and_then(|value| sort_key(&sort.by.kind, value)));
+            let key = sort
+                .by
+                .with(row, |value| present(value).and_then(|value| sort_key(&sort.by.kind, value)));
             put_part(&mut place, key.as_deref(), sort.descending);
         }
         let flip = if self.is_reversed() { 0xff } else { 0 };
@@ -255,7 +286,14 @@ struct Visit<'f> {
 }
 
 impl<'f> Visit<'f> {
-    fn into_each(self, name: &str, filters: &'f [Filter], op: Op, keeps: bool, waiting: &mut Vec<Work<'f>>) {
+    fn into_each(
+        self,
+        name: &str,
+        filters: &'f [Filter],
+        op: Op,
+        keeps: bool,
+        waiting: &mut Vec<Work<'f>>,
+    ) {
         waiting.push(Work::Emit(op));
         let required = self.required && (keeps || filters.len() == 1);
         let visits = filters.iter().enumerate().map(|(index, filter)| {
@@ -276,7 +314,10 @@ fn sorted_by(schema: &Schema, sort: &Sort) -> Result<SortBy> {
     let by = TypedColumn::find(schema, &sort.property)?;
     if matches!(by.kind, PropertyKind::MultiSelect(_) | PropertyKind::Relation(_)) {
         let property_type = by.kind.property_type();
-        return Err(mismatch(format!("items cannot be sorted by a property of type {property_type}")).at("property"));
+        return Err(mismatch(format!(
+            "items cannot be sorted by a property of type {property_type}"
+        ))
+        .at("property"));
     }
     Ok(SortBy { by, descending: sort.direction == Direction::Descending })
 }
@@ -291,7 +332,8 @@ fn check_count(found: usize) -> Result<()> {
 pub struct Place(Vec<u8>);
 
 impl Place {
-    /// The part of the first property: none for items that are sorted by ID alone, `Some(None)` for those without a value.
+    /// The part of the first property: none for items that are sorted by ID alone, `Some(None)` for
+    /// those without a value.
     #[expect(clippy::option_option, reason = "no property, no value, a value")]
     pub(crate) fn first(&self, query: &Query) -> Option<Option<Vec<u8>>> {
         let sort = query.sort.first()?;
@@ -306,7 +348,9 @@ impl Place {
             PropertyKind::Boolean => 1,
             PropertyKind::SingleSelect(_) => 2,
             _ => {
-                let end = |(place, byte): (usize, &u8)| place == crate::sort_key::TEXT_BYTES || byte ^ flip == 0;
+                let end = |(place, byte): (usize, &u8)| {
+                    place == crate::sort_key::TEXT_BYTES || byte ^ flip == 0
+                };
                 rest.iter().enumerate().position(|(place, byte)| end((place, byte)))? + 1
             }
         };
@@ -333,7 +377,8 @@ impl std::str::FromStr for Place {
 
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || Error::validation("is no cursor that an answer gave").at("cursor");
-        let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let digit =
+            |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         let pair = |pair: &[u8]| match pair {
             [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
             _ => None,

@@ -11,7 +11,8 @@ pub struct StoredItem {
     pub values: Properties,
 }
 
-/// Reads of one consistent state of the collections. What a connection does not see does not exist here.
+/// Reads of one consistent state of the collections. What a connection does not see does not exist
+/// here.
 pub trait ReadCollections {
     /// The schema of a collection, if there is such a collection.
     ///
@@ -25,19 +26,27 @@ pub trait ReadCollections {
     /// What the store reports.
     fn item(&self, item: BlockId) -> Result<Option<StoredItem>>;
 
-    /// At most `limit` items whose stored relations name `item`, by any property of any collection: by ID, each once, after `after`.
-    /// A range of an index.
+    /// At most `limit` items whose stored relations name `item`, by any property of any collection:
+    /// by ID, each once, after `after`. A range of an index.
     ///
     /// # Errors
     /// What the store reports.
-    fn items_naming(&self, item: BlockId, after: Option<BlockId>, limit: usize) -> Result<Vec<BlockId>>;
+    fn items_naming(
+        &self,
+        item: BlockId,
+        after: Option<BlockId>,
+        limit: usize,
+    ) -> Result<Vec<BlockId>>;
 }
 
 /// How many back links are read at a time.
 const AT_ONCE: usize = 256;
 
 /// Every item whose stored relations name `item`, by ID.
-pub(crate) fn all_naming<R: ReadCollections + ?Sized>(reader: &R, item: BlockId) -> Result<Vec<BlockId>> {
+pub(crate) fn all_naming<R: ReadCollections + ?Sized>(
+    reader: &R,
+    item: BlockId,
+) -> Result<Vec<BlockId>> {
     let mut all = Vec::new();
     loop {
         let some = reader.items_naming(item, all.last().copied(), AT_ONCE)?;

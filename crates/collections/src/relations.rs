@@ -1,13 +1,16 @@
-//! Relations are stored once: the items of the end that owns a relation hold it, the other end is read from back links. So a change
-//! at either end is a change of owner items, and the two ends cannot disagree.
+//! Relations are stored once: the items of the end that owns a relation hold it, the other end is
+//! read from back links. So a change at either end is a change of owner items, and the two ends
+//! cannot disagree.
 //!
-//! The order of related items is that of the request at the owner's end, where a new one from the other end joins last; it is by ID
-//! at the other end, and at both of a symmetric relation.
+//! The order of related items is that of the request at the owner's end, where a new one from the
+//! other end joins last; it is by ID at the other end, and at both of a symmetric relation.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, btree_map::Entry};
 
-use leafbase_model::{BlockId, Error, ErrorKind, Properties, PropertyChange, PropertyValue, Result, Schema};
+use leafbase_model::{
+    BlockId, Error, ErrorKind, Properties, PropertyChange, PropertyValue, Result, Schema,
+};
 
 use crate::ends::{End, Ends, Face, listed, put};
 use crate::read::{ReadCollections, StoredItem, all_naming};
@@ -24,7 +27,8 @@ pub struct ChangedItem {
     pub values: Properties,
 }
 
-/// The changes of one request, put together: values of items, and what relations make of other items.
+/// The changes of one request, put together: values of items, and what relations make of other
+/// items.
 ///
 /// ```text
 /// let mut relating = Relating::new(&reader);
@@ -67,21 +71,31 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
     /// No change yet.
     pub fn new(reader: &'a R) -> Self {
         let (schemas, items, naming) = (HashMap::new(), BTreeMap::new(), HashMap::new());
-        Self { reader, schemas, items, known: RefCell::default(), naming, claims: Vec::new(), turned: HashMap::new() }
+        Self {
+            reader,
+            schemas,
+            items,
+            known: RefCell::default(),
+            naming,
+            claims: Vec::new(),
+            turned: HashMap::new(),
+        }
     }
 
     /// An item is made in `collection`; it has no values yet.
     pub fn begin(&mut self, item: BlockId, collection: BlockId) {
-        self.items.insert(item, Touched { collection, before: None, values: Properties::default() });
+        self.items
+            .insert(item, Touched { collection, before: None, values: Properties::default() });
     }
 
-    /// The properties of `item`, which is in `collection`, become what `changes` say, at both ends of relations. `path` is where the
-    /// request says so, such as `items[2]`.
+    /// The properties of `item`, which is in `collection`, become what `changes` say, at both ends
+    /// of relations. `path` is where the request says so, such as `items[2]`.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] for an item that is not there, at `path.id` or at the property that names it;
-    /// [`ErrorKind::SchemaMismatch`] for a related item of another collection than the property's. Where the property names several,
-    /// the path has the place of the bad one among them.
+    /// [`ErrorKind::NotFound`] for an item that is not there, at `path.id` or at the property that
+    /// names it; [`ErrorKind::SchemaMismatch`] for a related item of another collection than the
+    /// property's. Where the property names several, the path has the place of the bad one among
+    /// them.
     pub fn change(
         &mut self,
         item: BlockId,
@@ -100,7 +114,8 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
                     _ => Vec::new(),
                 };
                 let place = format!("{path}.properties.{key}");
-                self.relate(&ends, item, &related, &place).map_err(|error| error.at(place.as_str()))?;
+                self.relate(&ends, item, &related, &place)
+                    .map_err(|error| error.at(place.as_str()))?;
             } else {
                 self.store(item, vec![(key, value)])?;
             }
@@ -108,7 +123,8 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ok(())
     }
 
-    /// What `item` holds under these keys becomes this, without a look at the other ends: for columns that go or change their type.
+    /// What `item` holds under these keys becomes this, without a look at the other ends: for
+    /// columns that go or change their type.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is no such item.
@@ -117,13 +133,14 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         Ok(())
     }
 
-    /// The items that changes related others to which were not related to them before, each with the place in the request that says
-    /// so: in the order of the request.
+    /// The items that changes related others to which were not related to them before, each with
+    /// the place in the request that says so: in the order of the request.
     pub fn joined(&self) -> impl Iterator<Item = (BlockId, &str)> {
         self.claims.iter().map(|claim| (claim.other, claim.path.as_str()))
     }
 
-    /// Whether `item`, which was there, then shows other related items by relations that others hold.
+    /// Whether `item`, which was there, then shows other related items by relations that others
+    /// hold.
     ///
     /// # Errors
     /// What the reader reports.
@@ -140,14 +157,17 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
     /// The items that then hold something else than before, and those that were made; by ID.
     ///
     /// # Errors
-    /// [`ErrorKind::SchemaMismatch`], at the property of the request, if an item would be related to two by a property that takes
-    /// one; both are named. Nothing is taken from an item silently.
+    /// [`ErrorKind::SchemaMismatch`], at the property of the request, if an item would be related
+    /// to two by a property that takes one; both are named. Nothing is taken from an item silently.
     pub fn finish(mut self) -> Result<Vec<ChangedItem>> {
         for claim in std::mem::take(&mut self.claims) {
             self.check(&claim).map_err(|error| error.at(&claim.path))?;
         }
-        let changed = self.items.into_iter().filter(|(_, item)| item.before.as_ref() != Some(&item.values));
-        Ok(changed.map(|(id, item)| ChangedItem { id, collection: item.collection, values: item.values }).collect())
+        let changed =
+            self.items.into_iter().filter(|(_, item)| item.before.as_ref() != Some(&item.values));
+        Ok(changed
+            .map(|(id, item)| ChangedItem { id, collection: item.collection, values: item.values })
+            .collect())
     }
 
     fn schema(&mut self, collection: BlockId) -> Result<Option<&Schema>> {
@@ -160,7 +180,9 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
 
     fn is_relation(&mut self, collection: BlockId, key: &str) -> Result<bool> {
         let schema = self.schema(collection)?;
-        Ok(schema.and_then(|schema| schema.property(key)).is_some_and(|property| property.kind.relation().is_some()))
+        Ok(schema
+            .and_then(|schema| schema.property(key))
+            .is_some_and(|property| property.kind.relation().is_some()))
     }
 
     fn ends(&mut self, collection: BlockId, key: &str) -> Result<Ends> {
@@ -168,7 +190,11 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
     }
 
     /// Hands the item, as it is by now, to `look`: its collection and its values.
-    fn look<T>(&self, item: BlockId, look: impl FnOnce(Option<(BlockId, &Properties)>) -> T) -> Result<T> {
+    fn look<T>(
+        &self,
+        item: BlockId,
+        look: impl FnOnce(Option<(BlockId, &Properties)>) -> T,
+    ) -> Result<T> {
         if let Some(touched) = self.items.get(&item) {
             return Ok(look(Some((touched.collection, &touched.values))));
         }
@@ -200,9 +226,9 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         holders.extend(self.naming.get(&item).into_iter().flatten());
         let mut found = Vec::new();
         for holder in holders {
-            if self
-                .look(holder, |found| found.is_some_and(|(collection, values)| holds(collection, values, end, item)))?
-            {
+            if self.look(holder, |found| {
+                found.is_some_and(|(collection, values)| holds(collection, values, end, item))
+            })? {
                 found.push(holder);
             }
         }
@@ -211,11 +237,17 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
 
     /// The items that `item` is related to by now, in their order.
     fn related(&self, ends: &Ends, item: BlockId) -> Result<Vec<BlockId>> {
-        let own = || self.look(item, |found| found.map(|(_, values)| listed(values, &ends.here.key).to_vec()));
+        let own = || {
+            self.look(item, |found| {
+                found.map(|(_, values)| listed(values, &ends.here.key).to_vec())
+            })
+        };
         match ends.face {
             Face::Owner => Ok(own()?.unwrap_or_default()),
             Face::Other => self.holders(item, &ends.there),
-            Face::Symmetric => Ok(united(own()?.unwrap_or_default(), self.holders(item, &ends.here)?)),
+            Face::Symmetric => {
+                Ok(united(own()?.unwrap_or_default(), self.holders(item, &ends.here)?))
+            }
         }
     }
 
@@ -224,7 +256,8 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         let mut seen = HashSet::new();
         let wanted: Vec<_> = given.iter().copied().filter(|other| seen.insert(*other)).collect();
         let former = self.related(ends, item)?;
-        let (was, is): (HashSet<_>, HashSet<_>) = (former.iter().collect(), wanted.iter().collect());
+        let (was, is): (HashSet<_>, HashSet<_>) =
+            (former.iter().collect(), wanted.iter().collect());
         for gone in former.iter().filter(|other| !is.contains(other)) {
             self.turn(ends, item, *gone);
             self.part(ends, item, *gone)?;
@@ -232,7 +265,12 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         for new in wanted.iter().filter(|other| !was.contains(other)) {
             self.turn(ends, item, *new);
             self.join(ends, item, *new)?;
-            self.claims.push(Claim { ends: ends.clone(), item, other: *new, path: place.to_owned() });
+            self.claims.push(Claim {
+                ends: ends.clone(),
+                item,
+                other: *new,
+                path: place.to_owned(),
+            });
         }
         if ends.face == Face::Owner {
             put(&mut self.touch(item)?.values, &ends.here.key, wanted);
@@ -244,7 +282,9 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
     fn check_targets(&self, ends: &Ends, given: &[BlockId]) -> Result<()> {
         for (index, other) in given.iter().enumerate() {
             let checked = self.check_target(ends, *other);
-            checked.map_err(|error| if given.len() > 1 { error.at(format_args!("[{index}]")) } else { error })?;
+            checked.map_err(|error| {
+                if given.len() > 1 { error.at(format_args!("[{index}]")) } else { error }
+            })?;
         }
         Ok(())
     }
@@ -274,7 +314,8 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         }
     }
 
-    /// Takes a pair apart, whoever of the two holds it. What an owner holds itself is put as a whole.
+    /// Takes a pair apart, whoever of the two holds it. What an owner holds itself is put as a
+    /// whole.
     fn part(&mut self, ends: &Ends, item: BlockId, other: BlockId) -> Result<()> {
         if ends.face != Face::Owner {
             take_out(&mut self.touch(other)?.values, &ends.owner().key, item);
@@ -303,7 +344,8 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         self.check_single(&claim.ends.turned(), claim.other, claim.item)
     }
 
-    /// That `item` is related to `wanted` alone, if its property takes one. A pair that a later change took apart is none.
+    /// That `item` is related to `wanted` alone, if its property takes one. A pair that a later
+    /// change took apart is none.
     fn check_single(&self, ends: &Ends, item: BlockId, wanted: BlockId) -> Result<()> {
         if !ends.here.single {
             return Ok(());
@@ -311,7 +353,9 @@ impl<'a, R: ReadCollections + ?Sized> Relating<'a, R> {
         let related = self.related(ends, item)?;
         let other = related.iter().find(|related| **related != wanted);
         match other {
-            Some(other) if related.contains(&wanted) => Err(taken(&ends.here, item, *other, wanted)),
+            Some(other) if related.contains(&wanted) => {
+                Err(taken(&ends.here, item, *other, wanted))
+            }
             _ => Ok(()),
         }
     }
@@ -339,8 +383,9 @@ fn united(one: Vec<BlockId>, other: Vec<BlockId>) -> Vec<BlockId> {
     one.into_iter().chain(other).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The items that `item`, which is in `collection`, is related to by the property `key`: in their order, whichever end this is. At the end
-/// that does not own the relation it reads each item that names this one.
+/// The items that `item`, which is in `collection`, is related to by the property `key`: in their
+/// order, whichever end this is. At the end that does not own the relation it reads each item that
+/// names this one.
 ///
 /// # Errors
 /// What `reader` reports.
@@ -355,8 +400,9 @@ pub fn related<R: ReadCollections + ?Sized>(
     relating.related(&ends, item)
 }
 
-/// The other end of a relation for all items at once: by item, those that hold it under `key`, by ID. For replies with many items, which
-/// read the owner's collection by one range. Of a symmetric relation it is to be united with what the items hold themselves.
+/// The other end of a relation for all items at once: by item, those that hold it under `key`, by
+/// ID. For replies with many items, which read the owner's collection by one range. Of a symmetric
+/// relation it is to be united with what the items hold themselves.
 pub fn inverted<'v>(
     owners: impl IntoIterator<Item = (BlockId, &'v Properties)>,
     key: &str,
@@ -370,14 +416,20 @@ pub fn inverted<'v>(
     found
 }
 
-/// Items are deleted: what the items that stay then hold, by ID. Those that go are in no relation any more.
+/// Items are deleted: what the items that stay then hold, by ID. Those that go are in no relation
+/// any more.
 ///
 /// # Errors
 /// What `reader` reports.
-pub fn forget<R: ReadCollections + ?Sized>(reader: &R, going: &BTreeSet<BlockId>) -> Result<Vec<ChangedItem>> {
+pub fn forget<R: ReadCollections + ?Sized>(
+    reader: &R,
+    going: &BTreeSet<BlockId>,
+) -> Result<Vec<ChangedItem>> {
     let mut holders = BTreeSet::new();
     for item in going {
-        holders.extend(all_naming(reader, *item)?.into_iter().filter(|holder| !going.contains(holder)));
+        holders.extend(
+            all_naming(reader, *item)?.into_iter().filter(|holder| !going.contains(holder)),
+        );
     }
     let mut changed = Vec::new();
     for id in holders {
@@ -396,6 +448,7 @@ fn without(values: &Properties, going: &BTreeSet<BlockId>) -> Vec<(String, Vec<B
         PropertyValue::Relations(items) => Some((key, items)),
         _ => None,
     });
-    let rest = |items: &[BlockId]| items.iter().copied().filter(|item| !going.contains(item)).collect();
+    let rest =
+        |items: &[BlockId]| items.iter().copied().filter(|item| !going.contains(item)).collect();
     relations.map(|(key, items)| (key.to_owned(), rest(items))).collect()
 }

@@ -1,17 +1,18 @@
-//! A collection gets a schema, its first or another: what becomes of the schemas at the other ends of its relations, and of the values of
-//! its items.
+//! A collection gets a schema, its first or another: what becomes of the schemas at the other ends
+//! of its relations, and of the values of its items.
 //!
-//! Columns are matched by key. Those that are new, renamed or moved touch no item. A removed column takes its values along, and of a
-//! relation the other end. Values of a column that gets another type, loses options or takes but one relation from now on are converted
-//! where nothing is lost (numbers and texts, days and texts, one option and several, ..: two types share a value if it is written alike);
-//! where something would be, the items are in the way, unless they may lose it.
+//! Columns are matched by key. Those that are new, renamed or moved touch no item. A removed column
+//! takes its values along, and of a relation the other end. Values of a column that gets another
+//! type, loses options or takes but one relation from now on are converted where nothing is lost
+//! (numbers and texts, days and texts, one option and several, ..: two types share a value if it is
+//! written alike); where something would be, the items are in the way, unless they may lose it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_model::json::quoted;
 use leafbase_model::{
-    BlockId, ContentPropertyDraft, Error, ErrorKind, Limits, Properties, Property, PropertyKind, PropertyValue,
-    Relation, Result, Schema, SchemaDraft,
+    BlockId, ContentPropertyDraft, Error, ErrorKind, Limits, Properties, Property, PropertyKind,
+    PropertyValue, Relation, Result, Schema, SchemaDraft,
 };
 
 use crate::convert::{Converted, convert};
@@ -37,12 +38,15 @@ pub struct Replacement {
     pub collection: BlockId,
     /// Its schema as it is to be kept.
     pub schema: Schema,
-    /// Schemas of other collections as they are to be kept: the other ends of relations that came or went.
+    /// Schemas of other collections as they are to be kept: the other ends of relations that came
+    /// or went.
     pub others: Vec<(BlockId, Schema)>,
-    /// Columns of other collections that go with values in them: what their items hold under the key is to be cleared.
+    /// Columns of other collections that go with values in them: what their items hold under the
+    /// key is to be cleared.
     pub dropped: Vec<Column>,
     steps: Vec<(String, Step)>,
-    /// Where the properties that the draft has stand in it, in the order of the schema; those that were made come after them.
+    /// Where the properties that the draft has stand in it, in the order of the schema; those that
+    /// were made come after them.
     places: Vec<usize>,
     limits: Limits,
 }
@@ -56,14 +60,16 @@ enum Step {
     Single,
 }
 
-/// What makes the key of a property that comes to a collection of the one that it would have: the same, or another that is free.
+/// What makes the key of a property that comes to a collection of the one that it would have: the
+/// same, or another that is free.
 pub type NewKey<'a> = &'a dyn Fn(BlockId, String) -> Result<String>;
 
 /// The schema that `draft` makes of `collection`, which has the schema `old`; none if it is made.
 ///
 /// # Errors
-/// As [`complete`]; below `properties[n]`: [`ErrorKind::NotFound`] for a relation to a collection that is not there,
-/// [`ErrorKind::Validation`] for an `inverseKey` that cannot be, [`ErrorKind::LimitExceeded`] if the other collection has no room.
+/// As [`complete`]; below `properties[n]`: [`ErrorKind::NotFound`] for a relation to a collection
+/// that is not there, [`ErrorKind::Validation`] for an `inverseKey` that cannot be,
+/// [`ErrorKind::LimitExceeded`] if the other collection has no room.
 pub fn replace<R: ReadCollections + ?Sized>(
     reader: &R,
     collection: BlockId,
@@ -74,7 +80,8 @@ pub fn replace<R: ReadCollections + ?Sized>(
     replace_with_keys(reader, collection, old, draft, limits, &|_, key| Ok(key))
 }
 
-/// As [`replace`], where properties that come, at whichever end, get their keys by `new_key`: it knows of keys that `reader` does not show.
+/// As [`replace`], where properties that come, at whichever end, get their keys by `new_key`: it
+/// knows of keys that `reader` does not show.
 ///
 /// # Errors
 /// As [`replace`], and those of `new_key`.
@@ -93,31 +100,44 @@ pub fn replace_with_keys<R: ReadCollections + ?Sized>(
     let places = pairing.settle(&mut schema)?;
     let Pairing { others, dropped, .. } = pairing;
     let former = old.iter().flat_map(|old| &old.properties);
-    let steps = former.filter_map(|former| Some((former.key.clone(), step(former, schema.property(&former.key))?)));
+    let steps = former.filter_map(|former| {
+        Some((former.key.clone(), step(former, schema.property(&former.key))?))
+    });
     let (steps, others) = (steps.collect(), others.into_iter().collect());
     Ok(Replacement { collection, schema, others, dropped, steps, places, limits: limits.clone() })
 }
 
-/// A collection that has more properties already may keep as many: some came from writers who did not see all of them.
+/// A collection that has more properties already may keep as many: some came from writers who did
+/// not see all of them.
 fn roomy(limits: &Limits, old: Option<&Schema>) -> Limits {
     let mut limits = limits.clone();
-    limits.schema_properties = limits.schema_properties.max(old.map_or(0, |old| old.properties.len()));
+    limits.schema_properties =
+        limits.schema_properties.max(old.map_or(0, |old| old.properties.len()));
     limits
 }
 
-/// Gives the keys that were not there before, and those that name them as the other end of a relation within the collection.
-fn give_new_keys(schema: &mut Schema, collection: BlockId, old: Option<&Schema>, new_key: NewKey<'_>) -> Result<()> {
+/// Gives the keys that were not there before, and those that name them as the other end of a
+/// relation within the collection.
+fn give_new_keys(
+    schema: &mut Schema,
+    collection: BlockId,
+    old: Option<&Schema>,
+    new_key: NewKey<'_>,
+) -> Result<()> {
     let Some(old) = old else { return Ok(()) };
     if schema.content.key != old.content.key {
         schema.content.key = new_key(collection, std::mem::take(&mut schema.content.key))?;
     }
     let mut given = BTreeMap::new();
-    for property in schema.properties.iter_mut().filter(|property| old.property(&property.key).is_none()) {
+    for property in
+        schema.properties.iter_mut().filter(|property| old.property(&property.key).is_none())
+    {
         let key = new_key(collection, property.key.clone())?;
         given.insert(std::mem::replace(&mut property.key, key.clone()), key);
     }
     for property in &mut schema.properties {
-        if let PropertyKind::Relation(Relation { target, inverse_key: Some(inverse), .. }) = &mut property.kind
+        if let PropertyKind::Relation(Relation { target, inverse_key: Some(inverse), .. }) =
+            &mut property.kind
             && [collection, Relation::ITSELF].contains(target)
             && let Some(key) = given.get(inverse)
         {
@@ -127,14 +147,16 @@ fn give_new_keys(schema: &mut Schema, collection: BlockId, old: Option<&Schema>,
     Ok(())
 }
 
-/// The draft with the keys of the collection and of its titles as they are, where it has none: keys are made once. A collection always has
-/// titles, so that a draft without them leaves them as they are.
+/// The draft with the keys of the collection and of its titles as they are, where it has none: keys
+/// are made once. A collection always has titles, so that a draft without them leaves them as they
+/// are.
 fn keeping(mut draft: SchemaDraft, old: Option<&Schema>) -> SchemaDraft {
     if let Some(old) = old {
         let Schema { key, content, .. } = old;
         draft.key.get_or_insert_with(|| key.clone());
-        let titles =
-            draft.content.get_or_insert_with(|| ContentPropertyDraft { key: None, name: content.name.clone() });
+        let titles = draft
+            .content
+            .get_or_insert_with(|| ContentPropertyDraft { key: None, name: content.name.clone() });
         titles.key.get_or_insert_with(|| content.key.clone());
     }
     draft
@@ -149,7 +171,9 @@ fn step(former: &Property, now: Option<&Property>) -> Option<Step> {
         {
             (now.single && !former.single).then_some(Step::Single)
         }
-        (former, now) if former.property_type() != now.property_type() || now.relation().is_some() => {
+        (former, now)
+            if former.property_type() != now.property_type() || now.relation().is_some() =>
+        {
             Some(Step::Convert(now.clone()))
         }
         (former, now) => {
@@ -161,7 +185,8 @@ fn step(former: &Property, now: Option<&Property>) -> Option<Step> {
 }
 
 impl Replacement {
-    /// Where the draft has the property that the schema has at `index`; nowhere if it was made as the other end of another.
+    /// Where the draft has the property that the schema has at `index`; nowhere if it was made as
+    /// the other end of another.
     pub fn place_in_draft(&self, index: usize) -> Option<usize> {
         self.places.get(index).copied()
     }
@@ -171,12 +196,17 @@ impl Replacement {
         !self.steps.is_empty()
     }
 
-    /// The relations whose values [`Self::apply`] needs as replies show them, at the other end, too; everything else as it is kept.
+    /// The relations whose values [`Self::apply`] needs as replies show them, at the other end,
+    /// too; everything else as it is kept.
     pub fn relations_needed(&self) -> impl Iterator<Item = &str> {
-        self.steps.iter().filter(|(_, step)| !matches!(step, Step::Drop)).map(|(key, _)| key.as_str())
+        self.steps
+            .iter()
+            .filter(|(_, step)| !matches!(step, Step::Drop))
+            .map(|(key, _)| key.as_str())
     }
 
-    /// Puts what becomes of one item into `relating`, which reads the schemas as they were, and what is lost into `lost`.
+    /// Puts what becomes of one item into `relating`, which reads the schemas as they were, and
+    /// what is lost into `lost`.
     ///
     /// # Errors
     /// As [`Relating::change`].
@@ -249,7 +279,8 @@ impl Lost {
     /// A message names so many at most.
     const NAMED: usize = 10;
 
-    /// `values` are the values in the way, each by its key, and by what of it would be lost where that is known.
+    /// `values` are the values in the way, each by its key, and by what of it would be lost where
+    /// that is known.
     fn add(&mut self, item: BlockId, title: &str, values: &[String]) {
         if values.is_empty() {
             return;
@@ -263,7 +294,8 @@ impl Lost {
     /// That none would.
     ///
     /// # Errors
-    /// [`ErrorKind::SchemaMismatch`] that names the first ones, with the properties in brackets, and with the options of a select that go.
+    /// [`ErrorKind::SchemaMismatch`] that names the first ones, with the properties in brackets,
+    /// and with the options of a select that go.
     pub fn refuse(&self) -> Result<()> {
         if self.items == 0 {
             return Ok(());
@@ -298,7 +330,8 @@ pub fn remove_collections<R: ReadCollections + ?Sized>(
 ) -> Result<Removal> {
     let (others, dropped) = (BTreeMap::new(), Vec::new());
     let new_key = &|_, key| Ok(key);
-    let mut pairing = Pairing { reader, collection: BlockId::NIL, old: None, limits, new_key, others, dropped };
+    let mut pairing =
+        Pairing { reader, collection: BlockId::NIL, old: None, limits, new_key, others, dropped };
     for collection in going {
         let Some(schema) = reader.schema(*collection)? else { continue };
         let relations = schema.properties.iter().filter_map(|property| property.kind.relation());

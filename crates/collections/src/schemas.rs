@@ -4,22 +4,25 @@ use std::collections::BTreeSet;
 
 use leafbase_model::json::quoted;
 use leafbase_model::{
-    ContentProperty, ContentPropertyDraft, Error, Limits, Property, PropertyDraft, Result, Schema, SchemaDraft,
-    SelectOption,
+    ContentProperty, ContentPropertyDraft, Error, Limits, Property, PropertyDraft, Result, Schema,
+    SchemaDraft, SelectOption,
 };
 
 use crate::keys::{Keys, is_key, key_of};
 
-/// An item has these fields itself, also where it is shown as a block, so that its title cannot stand under them.
-const FIELDS_OF_ITEMS: [&str; 8] = ["id", "type", "color", "decorations", "properties", "metadata", "rev", "content"];
+/// An item has these fields itself, also where it is shown as a block, so that its title cannot
+/// stand under them.
+const FIELDS_OF_ITEMS: [&str; 8] =
+    ["id", "type", "color", "decorations", "properties", "metadata", "rev", "content"];
 
-/// Gives every property a key and checks the whole. Keys in the request stay as they are; the others are made from the names, so
-/// that a schema sent again without keys gets the same ones. Columns are told apart by their keys alone: whoever renames one
-/// gives its key.
+/// Gives every property a key and checks the whole. Keys in the request stay as they are; the
+/// others are made from the names, so that a schema sent again without keys gets the same ones.
+/// Columns are told apart by their keys alone: whoever renames one gives its key.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::Validation`] for a key that cannot be one or is there twice, a blank name, an option that is
-/// there twice; [`leafbase_model::ErrorKind::LimitExceeded`]; each with its path, such as `properties[2].options[0].name`.
+/// [`leafbase_model::ErrorKind::Validation`] for a key that cannot be one or is there twice, a
+/// blank name, an option that is there twice; [`leafbase_model::ErrorKind::LimitExceeded`]; each
+/// with its path, such as `properties[2].options[0].name`.
 pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
     let SchemaDraft { key, name, content, properties } = draft;
     check_name(&name, limits).map_err(|error| error.at("name"))?;
@@ -30,7 +33,8 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
         None => key_of(&name),
     };
     let mut keys = Keys::default();
-    let content = content.unwrap_or_else(|| ContentPropertyDraft { key: None, name: "Title".into() });
+    let content =
+        content.unwrap_or_else(|| ContentPropertyDraft { key: None, name: "Title".into() });
     let under = |error: Error| error.at("contentPropDetails");
     check_name(&content.name, limits).map_err(|error| under(error.at("name")))?;
     if let Some(key) = &content.key {
@@ -42,7 +46,8 @@ pub fn complete(draft: SchemaDraft, limits: &Limits) -> Result<Schema> {
         free.and_then(|()| take(&mut keys, key, limits)).map_err(|error| under(error.at("key")))?;
     }
     for (index, property) in properties.iter().enumerate() {
-        check_property(property, &mut keys, limits).map_err(|error| error.at(format_args!("properties[{index}]")))?;
+        check_property(property, &mut keys, limits)
+            .map_err(|error| error.at(format_args!("properties[{index}]")))?;
     }
     let content_key = content.key.unwrap_or_else(|| content_key(&content.name, &mut keys));
     let content = ContentProperty { key: content_key, name: content.name };
@@ -86,7 +91,11 @@ fn check_options(options: &[SelectOption], limits: &Limits) -> Result<()> {
 
 fn take(keys: &mut Keys, key: &str, limits: &Limits) -> Result<()> {
     check_key(key, limits)?;
-    if keys.take(key) { Ok(()) } else { Err(Error::validation(format!("{} is a key already", quoted(key)))) }
+    if keys.take(key) {
+        Ok(())
+    } else {
+        Err(Error::validation(format!("{} is a key already", quoted(key))))
+    }
 }
 
 fn check_key(key: &str, limits: &Limits) -> Result<()> {
@@ -117,7 +126,8 @@ mod tests {
     fn keys(json: &str) -> std::result::Result<String, String> {
         let draft: SchemaDraft = serde_json::from_str(json).unwrap();
         let schema = complete(draft, &Limits::default()).map_err(|error| error.to_string())?;
-        let properties: Vec<_> = schema.properties.iter().map(|property| property.key.as_str()).collect();
+        let properties: Vec<_> =
+            schema.properties.iter().map(|property| property.key.as_str()).collect();
         Ok(format!("{} {}: {}", schema.key, schema.content.key, properties.join(" ")))
     }
 
@@ -140,7 +150,10 @@ mod tests {
                     "properties":[{"name":"Name","type":"text"},{"name":"Title","type":"text"}]}"#,
                 "b name: name_2 title",
             ),
-            (r#"{"name":"Books","properties":[{"key":"title","name":"Title","type":"text"}]}"#, "books title_2: title"),
+            (
+                r#"{"name":"Books","properties":[{"key":"title","name":"Title","type":"text"}]}"#,
+                "books title_2: title",
+            ),
             (
                 r#"{"name":"Books","contentPropDetails":{"name":"Content"},"properties":[{"name":"ID","type":"text"}]}"#,
                 "books content_2: id",
@@ -155,7 +168,10 @@ mod tests {
         let json = r#"{"name":"Books","properties":[{"name":"A","type":"text"},{"name":"a","type":"select","options":[{"name":"x"}]}]}"#;
         let schema = complete(serde_json::from_str(json).unwrap(), &Limits::default()).unwrap();
         assert_eq!(complete(schema.clone().into(), &Limits::default()).unwrap(), schema);
-        assert_eq!(complete(serde_json::from_str(json).unwrap(), &Limits::default()).unwrap(), schema);
+        assert_eq!(
+            complete(serde_json::from_str(json).unwrap(), &Limits::default()).unwrap(),
+            schema
+        );
     }
 
     #[test]
@@ -211,13 +227,19 @@ mod tests {
     #[test]
     fn there_are_not_too_many_of_anything() {
         let many = |count: usize, entry: &str| vec![entry; count].join(",");
-        let properties =
-            |count| format!(r#"{{"name":"B","properties":[{}]}}"#, many(count, r#"{"name":"A","type":"text"}"#));
+        let properties = |count| {
+            format!(
+                r#"{{"name":"B","properties":[{}]}}"#,
+                many(count, r#"{"name":"A","type":"text"}"#)
+            )
+        };
         keys(&properties(200)).unwrap();
         let message = "properties: properties in a schema: at most 200, got 201";
         assert_eq!(keys(&properties(201)).unwrap_err(), message);
         let options: String = many(1_001, r#"{"name":"x"}"#);
-        let json = format!(r#"{{"name":"B","properties":[{{"name":"A","type":"select","options":[{options}]}}]}}"#);
+        let json = format!(
+            r#"{{"name":"B","properties":[{{"name":"A","type":"select","options":[{options}]}}]}}"#
+        );
         let message = "properties[0].options: options in a select: at most 1000, got 1001";
         assert_eq!(keys(&json).unwrap_err(), message);
     }

@@ -1,9 +1,11 @@
-//! Bytes that sort as values do, for indexes, sorting and cursors. No key of a column is the beginning of another, so that other bytes may
-//! follow them; none is longer than [`SORT_KEY_BYTES`].
+//! Bytes that sort as values do, for indexes, sorting and cursors. No key of a column is the
+//! beginning of another, so that other bytes may follow them; none is longer than
+//! [`SORT_KEY_BYTES`].
 //!
-//! Text is compared folded: letters in lower case, accents apart and after the letter, however they were typed. What two texts differ in
-//! beyond [`TEXT_BYTES`] bytes of that does not count for their order: such texts are equal in it. So a key says all that an order needs, and
-//! an index by it is in the very order of the values.
+//! Text is compared folded: letters in lower case, accents apart and after the letter, however they
+//! were typed. What two texts differ in beyond [`TEXT_BYTES`] bytes of that does not count for
+//! their order: such texts are equal in it. So a key says all that an order needs, and an index by
+//! it is in the very order of the values.
 
 use leafbase_model::{Day, PropertyKind, PropertyValue, SelectOption};
 use unicode_normalization::UnicodeNormalization;
@@ -32,8 +34,9 @@ const fn alike(letter: char) -> char {
     }
 }
 
-/// The keys under which an item stands in the index of a column that has this value: one, or one for each option of a multiple select; none for
-/// relations, which have back links, and for an empty text. Of a column of type text, the title among them, by the folded text.
+/// The keys under which an item stands in the index of a column that has this value: one, or one
+/// for each option of a multiple select; none for relations, which have back links, and for an
+/// empty text. Of a column of type text, the title among them, by the folded text.
 pub fn index_keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
     match (kind, value) {
         (_, PropertyValue::Options(names)) => names.iter().map(|name| option_key(name)).collect(),
@@ -42,11 +45,13 @@ pub fn index_keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
     }
 }
 
-/// The key by which items are sorted: that of the index, but an option sorts by its place in the schema. None sorts last, as do several
-/// options and relations, which have no order.
+/// The key by which items are sorted: that of the index, but an option sorts by its place in the
+/// schema. None sorts last, as do several options and relations, which have no order.
 pub fn sort_key(kind: &PropertyKind, value: &PropertyValue) -> Option<Vec<u8>> {
     match (kind, value) {
-        (PropertyKind::SingleSelect(options), PropertyValue::Text(name)) => Some(rank(options, name).to_vec()),
+        (PropertyKind::SingleSelect(options), PropertyValue::Text(name)) => {
+            Some(rank(options, name).to_vec())
+        }
         _ => scalar_key(value),
     }
 }
@@ -125,9 +130,13 @@ mod tests {
 
     #[test]
     fn texts_that_read_alike_are_equal() {
-        for (one, other) in
-            [("Über", "u\u{308}BER"), ("ΟΔΟΣ", "οδος"), ("K", "\u{212a}"), ("İ", "i\u{307}"), ("a\0", "a\u{1}")]
-        {
+        for (one, other) in [
+            ("Über", "u\u{308}BER"),
+            ("ΟΔΟΣ", "οδος"),
+            ("K", "\u{212a}"),
+            ("İ", "i\u{307}"),
+            ("a\0", "a\u{1}"),
+        ] {
             assert_eq!(fold(one), fold(other));
         }
         assert_ne!(fold("Uber"), fold("Über"));

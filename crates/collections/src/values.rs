@@ -1,9 +1,10 @@
-//! Values of properties: read by the property's type, or refused with what was expected and what came.
+//! Values of properties: read by the property's type, or refused with what was expected and what
+//! came.
 
 use leafbase_model::json::{describe, quoted};
 use leafbase_model::{
-    BlockId, Day, DayRef, Error, ErrorKind, Limits, Property, PropertyChange, PropertyKind, PropertyValue, Result,
-    Schema,
+    BlockId, Day, DayRef, Error, ErrorKind, Limits, Property, PropertyChange, PropertyKind,
+    PropertyValue, Result, Schema,
 };
 use serde_json::{Map, Value};
 
@@ -12,22 +13,25 @@ use crate::forms::{self, Form};
 /// An error names so many options at most.
 const OPTIONS_NAMED: usize = 12;
 
-/// Reads values of items. What the JSON Schema says is a [`ErrorKind::SchemaMismatch`] here; what it cannot say, a length in bytes and
-/// a whole number that floating point does not hold, is a [`ErrorKind::LimitExceeded`]. Of numbers written with a fraction, and of those
-/// beyond 64 bits, the reader of JSON leaves the nearest floating point number alone: it is taken.
+/// Reads values of items. What the JSON Schema says is a [`ErrorKind::SchemaMismatch`] here; what
+/// it cannot say, a length in bytes and a whole number that floating point does not hold, is a
+/// [`ErrorKind::LimitExceeded`]. Of numbers written with a fraction, and of those beyond 64 bits,
+/// the reader of JSON leaves the nearest floating point number alone: it is taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
     /// The day that `today` means.
     pub today: Day,
     /// How long texts may be.
     pub limits: &'a Limits,
-    /// Whether a select takes an option that its property does not have yet; [`new_options`] tells which they are.
+    /// Whether a select takes an option that its property does not have yet; [`new_options`] tells
+    /// which they are.
     pub new_options: bool,
 }
 
 impl Values<'_> {
-    /// Reads one value; none if it clears the property: `null`, and an empty set of options or relations. Related items are as they
-    /// were given, even one that is there twice: so it can still be told where a bad one stands.
+    /// Reads one value; none if it clears the property: `null`, and an empty set of options or
+    /// relations. Related items are as they were given, even one that is there twice: so it can
+    /// still be told where a bad one stands.
     ///
     /// # Errors
     /// If the property does not take it.
@@ -41,13 +45,15 @@ impl Values<'_> {
             PropertyKind::Email => PropertyValue::Text(self.formed(&forms::EMAIL, value)?),
             PropertyKind::Phone => PropertyValue::Text(self.formed(&forms::PHONE, value)?),
             PropertyKind::Number => PropertyValue::Number(number(value)?),
-            PropertyKind::Boolean => {
-                PropertyValue::Boolean(value.as_bool().ok_or_else(|| wrong("true or false", value))?)
-            }
+            PropertyKind::Boolean => PropertyValue::Boolean(
+                value.as_bool().ok_or_else(|| wrong("true or false", value))?,
+            ),
             PropertyKind::Date => PropertyValue::Date(self.day(value)?),
             PropertyKind::SingleSelect(_) => PropertyValue::Text(self.option(property, value)?),
             PropertyKind::MultiSelect(_) => PropertyValue::Options(self.options(property, value)?),
-            PropertyKind::Relation(relation) => PropertyValue::Relations(self.relations(relation.single, value)?),
+            PropertyKind::Relation(relation) => {
+                PropertyValue::Relations(self.relations(relation.single, value)?)
+            }
         };
         let is_empty = match &read {
             PropertyValue::Options(options) => options.is_empty(),
@@ -57,15 +63,24 @@ impl Values<'_> {
         Ok((!is_empty).then_some(read))
     }
 
-    /// Reads the `properties` of an item: what each key given is to become, in the order of the schema.
+    /// Reads the `properties` of an item: what each key given is to become, in the order of the
+    /// schema.
     ///
     /// # Errors
-    /// If the schema has no such property, or the property does not take the value; with the key as path.
-    pub fn read_all(&self, schema: &Schema, fields: &Map<String, Value>) -> Result<Vec<PropertyChange>> {
+    /// If the schema has no such property, or the property does not take the value; with the key as
+    /// path.
+    pub fn read_all(
+        &self,
+        schema: &Schema,
+        fields: &Map<String, Value>,
+    ) -> Result<Vec<PropertyChange>> {
         if let Some(unknown) = fields.keys().find(|key| schema.property(key).is_none()) {
             return Err(mismatch("the collection has no such property").at(unknown));
         }
-        let given = schema.properties.iter().filter_map(|property| Some((property, fields.get(&property.key)?)));
+        let given = schema
+            .properties
+            .iter()
+            .filter_map(|property| Some((property, fields.get(&property.key)?)));
         given
             .map(|(property, value)| {
                 let read = self.read(property, value).map_err(|error| error.at(&property.key))?;
@@ -101,7 +116,8 @@ impl Values<'_> {
             check_count("characters of a name", self.limits.title, name.chars().count())?;
             return Ok(name.to_owned());
         }
-        let mut names: Vec<_> = known.iter().take(OPTIONS_NAMED).map(|option| quoted(&option.name)).collect();
+        let mut names: Vec<_> =
+            known.iter().take(OPTIONS_NAMED).map(|option| quoted(&option.name)).collect();
         if known.len() > OPTIONS_NAMED {
             names.push(format!("{} more", known.len() - OPTIONS_NAMED));
         }
@@ -113,11 +129,15 @@ impl Values<'_> {
     }
 
     fn options(&self, property: &Property, value: &Value) -> Result<Vec<String>> {
-        let Value::Array(values) = value else { return Err(wrong("an array of names of options", value)) };
+        let Value::Array(values) = value else {
+            return Err(wrong("an array of names of options", value));
+        };
         check_count("options of a value", self.limits.select_options, values.len())?;
         let mut found = Vec::new();
         for (index, value) in values.iter().enumerate() {
-            let name = self.option(property, value).map_err(|error| error.at(format_args!("[{index}]")))?;
+            let name = self
+                .option(property, value)
+                .map_err(|error| error.at(format_args!("[{index}]")))?;
             if !found.contains(&name) {
                 found.push(name);
             }
@@ -125,20 +145,28 @@ impl Values<'_> {
         Ok(found)
     }
 
-    /// `{"relations": [{"blockId": id}]}`, where each may have a title as in replies, an array of IDs, or one ID.
+    /// `{"relations": [{"blockId": id}]}`, where each may have a title as in replies, an array of
+    /// IDs, or one ID.
     fn relations(&self, single: bool, value: &Value) -> Result<Vec<BlockId>> {
         let ids: Vec<BlockId> = match value {
             Value::String(_) => vec![item_id(value)?],
             Value::Array(ids) => each(ids, item_id)?,
-            Value::Object(fields) => match (fields.get("relations"), fields.keys().find(|key| *key != "relations")) {
-                (_, Some(unknown)) => return Err(mismatch("unknown field").at(unknown)),
-                (Some(Value::Array(related)), None) => {
-                    each(related, related_id).map_err(|error| error.at("relations"))?
+            Value::Object(fields) => {
+                match (fields.get("relations"), fields.keys().find(|key| *key != "relations")) {
+                    (_, Some(unknown)) => return Err(mismatch("unknown field").at(unknown)),
+                    (Some(Value::Array(related)), None) => {
+                        each(related, related_id).map_err(|error| error.at("relations"))?
+                    }
+                    (Some(other), None) => return Err(wrong("an array", other).at("relations")),
+                    (None, None) => return Err(mismatch("is missing").at("relations")),
                 }
-                (Some(other), None) => return Err(wrong("an array", other).at("relations")),
-                (None, None) => return Err(mismatch("is missing").at("relations")),
-            },
-            other => return Err(wrong("relations like {\"relations\": [{\"blockId\": \"..\"}]}", other)),
+            }
+            other => {
+                return Err(wrong(
+                    "relations like {\"relations\": [{\"blockId\": \"..\"}]}",
+                    other,
+                ));
+            }
         };
         if let (true, [first, second, ..]) = (single, ids.as_slice()) {
             return Err(mismatch(format!("expected one item at most, got {first} and {second}")));
@@ -152,7 +180,9 @@ impl Values<'_> {
 pub fn new_options<'v>(property: &Property, value: &'v PropertyValue) -> Vec<&'v str> {
     let chosen: Vec<&str> = match (&property.kind, value) {
         (PropertyKind::SingleSelect(_), PropertyValue::Text(name)) => vec![name],
-        (PropertyKind::MultiSelect(_), PropertyValue::Options(names)) => names.iter().map(String::as_str).collect(),
+        (PropertyKind::MultiSelect(_), PropertyValue::Options(names)) => {
+            names.iter().map(String::as_str).collect()
+        }
         _ => Vec::new(),
     };
     let known = property.kind.options();
@@ -169,9 +199,14 @@ pub(crate) fn check_count(limit: &str, maximum: usize, found: usize) -> Result<(
     if found > maximum { Err(Error::limit(limit, maximum, found)) } else { Ok(()) }
 }
 
-/// A number that the store can hold as it is: a whole one beyond 2^53 might come out as its neighbour. Of one that JSON writes with a
-/// fraction, or that is beyond 64 bits, only the nearest floating point number is known here. There is one zero.
-#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "compared with what came")]
+/// A number that the store can hold as it is: a whole one beyond 2^53 might come out as its
+/// neighbour. Of one that JSON writes with a fraction, or that is beyond 64 bits, only the nearest
+/// floating point number is known here. There is one zero.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "compared with what came"
+)]
 fn number(value: &Value) -> Result<f64> {
     let number = value.as_f64().ok_or_else(|| wrong("a number", value))?;
     let exact = match (value.as_i64(), value.as_u64()) {
@@ -242,7 +277,11 @@ mod tests {
         BlockId::from_bytes(bytes)
     }
 
-    fn read_with(kind: PropertyKind, value: &Value, new_options: bool) -> Result<Option<PropertyValue>> {
+    fn read_with(
+        kind: PropertyKind,
+        value: &Value,
+        new_options: bool,
+    ) -> Result<Option<PropertyValue>> {
         let today = "2026-03-01".parse().unwrap();
         Values { today, limits: &Limits::default(), new_options }.read(&property(kind), value)
     }
@@ -264,7 +303,11 @@ mod tests {
             (PropertyKind::Number, json!(1_u64 << 60), Number(1.152_921_504_606_847e18)),
             // What the reader of JSON has rounded already.
             (PropertyKind::Number, parsed("9007199254740993.0"), Number(9_007_199_254_740_992.0)),
-            (PropertyKind::Number, parsed("18446744073709551617"), Number(18_446_744_073_709_551_616.0)),
+            (
+                PropertyKind::Number,
+                parsed("18446744073709551617"),
+                Number(18_446_744_073_709_551_616.0),
+            ),
             (PropertyKind::Boolean, json!(false), Boolean(false)),
             (PropertyKind::Date, json!("2028-02-29"), day("2028-02-29")),
             (PropertyKind::Date, json!("today"), day("2026-03-01")),
@@ -278,17 +321,28 @@ mod tests {
             ),
             (relation(), two, Relations(vec![id(1), id(2)])),
             (relation(), json!([id(2), id(1), id(2)]), Relations(vec![id(2), id(1), id(2)])),
-            (relation(), json!({"relations": [{"blockId": id(1), "title": "Dune"}]}), Relations(vec![id(1)])),
+            (
+                relation(),
+                json!({"relations": [{"blockId": id(1), "title": "Dune"}]}),
+                Relations(vec![id(1)]),
+            ),
             (relation(), json!(id(1)), Relations(vec![id(1)])),
             (relation(), json!(["no ID"]), Relations(vec![BlockId::NIL])),
         ] {
-            assert_eq!(read_with(kind.clone(), &value, false).unwrap(), Some(expected), "{kind:?} {value}");
+            assert_eq!(
+                read_with(kind.clone(), &value, false).unwrap(),
+                Some(expected),
+                "{kind:?} {value}"
+            );
             assert_eq!(read_with(kind, &Value::Null, false).unwrap(), None);
         }
         for empty in [json!([]), json!({"relations": []})] {
             assert_eq!(read_with(relation(), &empty, false).unwrap(), None);
         }
-        assert_eq!(read_with(PropertyKind::MultiSelect(options()), &json!([]), false).unwrap(), None);
+        assert_eq!(
+            read_with(PropertyKind::MultiSelect(options()), &json!([]), false).unwrap(),
+            None
+        );
     }
 
     fn parsed(json: &str) -> Value {
@@ -329,19 +383,31 @@ mod tests {
                 json!(""),
                 r#"expected one of "option 0", "option 1", "option 2", "option 3", "option 4", "option 5", "option 6", "option 7", "option 8", "option 9", "option 10", "option 11", 8 more, got """#,
             ),
-            (PropertyKind::SingleSelect(vec![]), json!("x"), r#"expected nothing, for there are no options, got "x""#),
+            (
+                PropertyKind::SingleSelect(vec![]),
+                json!("x"),
+                r#"expected nothing, for there are no options, got "x""#,
+            ),
             (
                 PropertyKind::MultiSelect(options()),
                 json!("open"),
                 r#"expected an array of names of options, got "open""#,
             ),
-            (PropertyKind::MultiSelect(options()), json!(["open", 1]), "[1]: expected the name of an option, got 1"),
+            (
+                PropertyKind::MultiSelect(options()),
+                json!(["open", 1]),
+                "[1]: expected the name of an option, got 1",
+            ),
             (
                 PropertyKind::MultiSelect(options()),
                 json!(["gone"]),
                 r#"[0]: expected one of "open", "shut", got "gone""#,
             ),
-            (relation(), json!(7), r#"expected relations like {"relations": [{"blockId": ".."}]}, got 7"#),
+            (
+                relation(),
+                json!(7),
+                r#"expected relations like {"relations": [{"blockId": ".."}]}, got 7"#,
+            ),
             (relation(), json!({}), "relations: is missing"),
             (
                 relation(),
@@ -355,18 +421,29 @@ mod tests {
                 r#"relations[0]: expected an object, got "00000000000000000000000001""#,
             ),
             (relation(), json!({"relations": [{}]}), "relations[0].blockId: is missing"),
-            (relation(), json!({"relations": [{"blockId": 1}]}), "relations[0].blockId: expected an ID, got 1"),
+            (
+                relation(),
+                json!({"relations": [{"blockId": 1}]}),
+                "relations[0].blockId: expected an ID, got 1",
+            ),
             (relation(), json!([{"blockId": id(1)}]), "[0]: expected an ID, got an object"),
         ] {
             let error = read_with(kind, &value, false).unwrap_err();
-            assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::SchemaMismatch, message), "{value}");
+            assert_eq!(
+                (error.kind(), error.to_string().as_str()),
+                (ErrorKind::SchemaMismatch, message),
+                "{value}"
+            );
         }
     }
 
     #[test]
     fn a_single_relation_takes_one_item() {
         let single = || Relation::to(BlockId::NIL).single().into();
-        assert_eq!(read_with(single(), &json!([id(1)]), false).unwrap(), Some(PropertyValue::Relations(vec![id(1)])));
+        assert_eq!(
+            read_with(single(), &json!([id(1)]), false).unwrap(),
+            Some(PropertyValue::Relations(vec![id(1)]))
+        );
         let error = read_with(single(), &json!([id(1), id(2)]), false).unwrap_err();
         let message = "expected one item at most, got 00000000000000000000000001 and 00000000000000000000000002";
         assert_eq!((error.kind(), error.message()), (ErrorKind::SchemaMismatch, message));
@@ -376,7 +453,8 @@ mod tests {
     fn whole_numbers_that_would_become_their_neighbours() {
         for number in [9_007_199_254_740_993, u64::MAX] {
             let error = read_with(PropertyKind::Number, &json!(number), false).unwrap_err();
-            let message = format!("expected a number that fits 64 bits of floating point, got {number}");
+            let message =
+                format!("expected a number that fits 64 bits of floating point, got {number}");
             assert_eq!((error.kind(), error.to_string()), (ErrorKind::LimitExceeded, message));
         }
     }
@@ -407,10 +485,15 @@ mod tests {
         assert!(read_with(kind(), &value, false).is_err());
         let read = read_with(kind(), &value, true).unwrap().unwrap();
         assert_eq!(new_options(&property(kind()), &read), ["ajar", "gone"]);
-        let read = read_with(PropertyKind::SingleSelect(options()), &json!("ajar"), true).unwrap().unwrap();
+        let read = read_with(PropertyKind::SingleSelect(options()), &json!("ajar"), true)
+            .unwrap()
+            .unwrap();
         assert_eq!(new_options(&property(PropertyKind::SingleSelect(options())), &read), ["ajar"]);
         assert!(read_with(PropertyKind::SingleSelect(options()), &json!(" "), true).is_err());
-        assert_eq!(new_options(&property(PropertyKind::Text), &PropertyValue::Text("x".into())), [""; 0]);
+        assert_eq!(
+            new_options(&property(PropertyKind::Text), &PropertyValue::Text("x".into())),
+            [""; 0]
+        );
     }
 
     #[test]

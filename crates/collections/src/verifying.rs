@@ -1,4 +1,5 @@
-//! Whether items and schemas are as every operation leaves them, after writes that no operation decided on: changes undone late.
+//! Whether items and schemas are as every operation leaves them, after writes that no operation
+//! decided on: changes undone late.
 //!
 //! It says the laws of values and relations once more, about what is there and not about a request.
 
@@ -6,8 +7,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use leafbase_model::{
-    BlockId, Error, ErrorKind, Properties, Property, PropertyKind, PropertyValue, Relation, Result, Schema,
-    SelectOption,
+    BlockId, Error, ErrorKind, Properties, Property, PropertyKind, PropertyValue, Relation, Result,
+    Schema, SelectOption,
 };
 
 use crate::ends::listed;
@@ -35,8 +36,9 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         Self { reader, schemas: HashMap::new() }
     }
 
-    /// That the schema of `collection` takes what its item `item` holds under those keys of which `is_wanted` says so: the values, and of
-    /// relations also that the related items exist in the other collection, and that neither end has more of them than it takes.
+    /// That the schema of `collection` takes what its item `item` holds under those keys of which
+    /// `is_wanted` says so: the values, and of relations also that the related items exist in the
+    /// other collection, and that neither end has more of them than it takes.
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] that names item and property; what the reader reports.
@@ -48,7 +50,8 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         is_wanted: &dyn Fn(&str) -> bool,
     ) -> Result<()> {
         let schema = self.schema(collection)?;
-        let schema = schema.ok_or_else(|| conflict(format!("item {item} would be in no collection")))?;
+        let schema =
+            schema.ok_or_else(|| conflict(format!("item {item} would be in no collection")))?;
         for (key, value) in values.iter().filter(|(key, _)| is_wanted(key)) {
             if let Some(fault) = self.fault(item, collection, schema.property(key), value)? {
                 return Err(refused(item, key, &fault));
@@ -57,7 +60,8 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         Ok(())
     }
 
-    /// That every item that names `item` does so by a relation to `collection`, which it is in; none if it is gone, and nothing may.
+    /// That every item that names `item` does so by a relation to `collection`, which it is in;
+    /// none if it is gone, and nothing may.
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] that names the other item and its property; what the reader reports.
@@ -65,13 +69,19 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         for holder in all_naming(self.reader, item)? {
             let Some(stored) = self.reader.item(holder)? else { continue };
             let schema = self.schema(stored.collection)?;
-            for (key, _) in stored.values.iter().filter(|(key, _)| listed(&stored.values, key).contains(&item)) {
+            for (key, _) in
+                stored.values.iter().filter(|(key, _)| listed(&stored.values, key).contains(&item))
+            {
                 let property = schema.as_ref().and_then(|schema| schema.property(key));
-                let target = property.and_then(|property| property.kind.relation()).map(|relation| relation.target);
+                let target = property
+                    .and_then(|property| property.kind.relation())
+                    .map(|relation| relation.target);
                 if target.is_none() || target != collection {
                     let fault = match collection {
                         None => format!("it names item {item}, which would be gone"),
-                        Some(_) => format!("it names item {item}, which would be in another collection"),
+                        Some(_) => {
+                            format!("it names item {item}, which would be in another collection")
+                        }
                     };
                     return Err(refused(holder, key, &fault));
                 }
@@ -80,7 +90,8 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         Ok(())
     }
 
-    /// That each relation of `collection`, if there is such a collection, has its other end, and one of both owns it.
+    /// That each relation of `collection`, if there is such a collection, has its other end, and
+    /// one of both owns it.
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] that names collection and property; what the reader reports.
@@ -89,7 +100,9 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         for Property { key, kind, .. } in &schema.properties {
             let Some(relation) = kind.relation() else { continue };
             if let Some(fault) = self.broken_ends(Held { collection, key, relation })? {
-                return Err(conflict(format!("property {key:?} of collection {collection}: {fault}")));
+                return Err(conflict(format!(
+                    "property {key:?} of collection {collection}: {fault}"
+                )));
             }
         }
         Ok(())
@@ -112,13 +125,20 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         Ok(property.and_then(|property| property.kind.relation()).cloned())
     }
 
-    fn broken_ends(&mut self, Held { collection, key, relation }: Held<'_>) -> Result<Option<&'static str>> {
-        let Some(other) = self.other_end(relation)? else { return Ok(Some("its other end would be missing")) };
+    fn broken_ends(
+        &mut self,
+        Held { collection, key, relation }: Held<'_>,
+    ) -> Result<Option<&'static str>> {
+        let Some(other) = self.other_end(relation)? else {
+            return Ok(Some("its other end would be missing"));
+        };
         let is_back = other.target == collection && other.inverse_key.as_deref() == Some(key);
         Ok(match (is_back, relation.is_symmetric(collection, key)) {
             (false, _) => Some("its other end would lead elsewhere"),
             (true, true) if !relation.owner => Some("nothing would own it"),
-            (true, false) if relation.owner == other.owner => Some("not exactly one end would own it"),
+            (true, false) if relation.owner == other.owner => {
+                Some("not exactly one end would own it")
+            }
             _ => None,
         })
     }
@@ -139,11 +159,19 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
                 self.relation_fault(item, Held { collection, key, relation }, items)
             }
             _ if takes(kind, value) => Ok(None),
-            _ => Ok(Some(format!("the property, of type {}, does not take its value", kind.property_type()))),
+            _ => Ok(Some(format!(
+                "the property, of type {}, does not take its value",
+                kind.property_type()
+            ))),
         }
     }
 
-    fn relation_fault(&mut self, item: BlockId, held: Held<'_>, items: &[BlockId]) -> Result<Option<String>> {
+    fn relation_fault(
+        &mut self,
+        item: BlockId,
+        held: Held<'_>,
+        items: &[BlockId],
+    ) -> Result<Option<String>> {
         let Held { collection, key, relation } = held;
         if !relation.owner {
             return Ok(Some("the other end owns the relation".to_owned()));
@@ -163,19 +191,28 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
             return Ok(Some("it takes one item".to_owned()));
         }
         for named in items.iter().filter(|_| other.single) {
-            if let Some(rival) = self.holders(held, *named)?.into_iter().find(|holder| *holder != item) {
+            if let Some(rival) =
+                self.holders(held, *named)?.into_iter().find(|holder| *holder != item)
+            {
                 return Ok(Some(format!("{named}, which takes one item, is related to {rival}")));
             }
         }
         Ok(None)
     }
 
-    /// Of a symmetric relation of which each item takes one: that `item`, or one that it holds, has more.
-    fn paired_twice(&self, held: Held<'_>, item: BlockId, items: &[BlockId]) -> Result<Option<String>> {
+    /// Of a symmetric relation of which each item takes one: that `item`, or one that it holds, has
+    /// more.
+    fn paired_twice(
+        &self,
+        held: Held<'_>,
+        item: BlockId,
+        items: &[BlockId],
+    ) -> Result<Option<String>> {
         for one in items.iter().chain([&item]) {
             let stored = self.reader.item(*one)?;
             let own = stored.as_ref().map_or(0, |stored| listed(&stored.values, held.key).len());
-            let others = self.holders(held, *one)?.into_iter().filter(|holder| holder != one).count();
+            let others =
+                self.holders(held, *one)?.into_iter().filter(|holder| holder != one).count();
             if own + others > 1 {
                 return Ok(Some(format!("{one}, which takes one item, is related to more")));
             }
@@ -189,7 +226,8 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         for holder in all_naming(self.reader, named)? {
             let stored = self.reader.item(holder)?;
             if stored.is_some_and(|stored| {
-                stored.collection == held.collection && listed(&stored.values, held.key).contains(&named)
+                stored.collection == held.collection
+                    && listed(&stored.values, held.key).contains(&named)
             }) {
                 found.push(holder);
             }
@@ -198,7 +236,8 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
     }
 }
 
-/// Whether a property of this kind, which is no relation, takes a value. How long texts are is no matter: limits are a space's, and change.
+/// Whether a property of this kind, which is no relation, takes a value. How long texts are is no
+/// matter: limits are a space's, and change.
 fn takes(kind: &PropertyKind, value: &PropertyValue) -> bool {
     match (kind, value) {
         (PropertyKind::Text, PropertyValue::Text(_))

@@ -1,4 +1,5 @@
-//! A host on tokio: calls block, so they run where blocking is allowed, each with a clone of the connection.
+//! A host on tokio: calls block, so they run where blocking is allowed, each with a clone of the
+//! connection.
 //!
 //! `cargo run --example async_host`
 
@@ -30,18 +31,22 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
 }
 
 async fn host() -> Result<()> {
-    let notes = spawn_blocking(|| Ok::<_, leafbase::Error>(Space::in_memory()?.connect().acting_as("Ada")));
+    let notes =
+        spawn_blocking(|| Ok::<_, leafbase::Error>(Space::in_memory()?.connect().acting_as("Ada")));
     let notes = notes.await.expect("no call was canceled")?;
     let log = on_pool(&notes, |notes| notes.create_document("Log")).await?;
 
-    // Any number of readers while one writes; a second writer waits its turn on a thread of the pool.
+    // Any number of readers while one writes; a second writer waits its turn on a thread of the
+    // pool.
     let page = log.id();
     let writes: Vec<_> = (0..8)
         .map(|number| {
             let notes = notes.clone();
             tokio::spawn(async move {
-                on_pool(&notes, move |notes| notes.insert_markdown(&format!("line {number}"), Position::end_of(page)))
-                    .await
+                on_pool(&notes, move |notes| {
+                    notes.insert_markdown(&format!("line {number}"), Position::end_of(page))
+                })
+                .await
             })
         })
         .collect();

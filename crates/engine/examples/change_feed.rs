@@ -1,4 +1,5 @@
-//! Keeps a view up to date by following the change log: which documents there are, and how many open tasks each has.
+//! Keeps a view up to date by following the change log: which documents there are, and how many
+//! open tasks each has.
 //!
 //! `cargo run --example change_feed`
 
@@ -13,7 +14,8 @@
 use std::collections::BTreeMap;
 
 use leafbase::{
-    AddTasks, Connection, DocumentId, ErrorKind, Position, Result, Space, TaskDraft, TaskScope, TaskState, TaskUpdate,
+    AddTasks, Connection, DocumentId, ErrorKind, Position, Result, Space, TaskDraft, TaskScope,
+    TaskState, TaskUpdate,
 };
 
 /// What a window shows. It reads again what a change names, and nothing else.

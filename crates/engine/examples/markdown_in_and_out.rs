@@ -1,6 +1,7 @@
 //! Imports a folder of markdown, changes a note, and exports it again.
 //!
-//! `cargo run --example markdown_in_and_out`, or `.. -- ~/notes` for a folder of your own, which is only read.
+//! `cargo run --example markdown_in_and_out`, or `.. -- ~/notes` for a folder of your own, which is
+//! only read.
 
 #![allow(
     clippy::expect_used,
@@ -58,6 +59,9 @@ fn write_some(folder: PathBuf) -> std::io::Result<PathBuf> {
         folder.join("Lisbon.md"),
         "# Lisbon\n\n- [ ] book the tram\n- see [the food](Food.md)\n\n> Alfama *first*\n",
     )?;
-    fs::write(folder.join("Food.md"), "# Food\n\n| dish | where |\n|---|---|\n| bifana | anywhere |\n")?;
+    fs::write(
+        folder.join("Food.md"),
+        "# Food\n\n| dish | where |\n|---|---|\n| bifana | anywhere |\n",
+    )?;
     Ok(folder)
 }

@@ -10,7 +10,10 @@
     reason = "an example is short and shows what it does"
 )]
 
-use leafbase::{BlockData, BlockDraft, BlockPatch, ErrorKind, Fetch, Fields, InsertBlocks, Position, Space, TaskState};
+use leafbase::{
+    BlockData, BlockDraft, BlockPatch, ErrorKind, Fetch, Fields, InsertBlocks, Position, Space,
+    TaskState,
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = tempfile::tempdir()?;
@@ -19,10 +22,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let space = Space::create(&path)?;
     let notes = space.connect().acting_as("Ada");
     let trip = notes.create_document("Trip to Lisbon")?;
-    let added = notes.insert_markdown("## Packing\n\n- [ ] passport\n- [ ] charger", Position::end_of(trip.id()))?;
+    let added = notes.insert_markdown(
+        "## Packing\n\n- [ ] passport\n- [ ] charger",
+        Position::end_of(trip.id()),
+    )?;
     let (passport, charger) = (added[1].id, added[2].id);
     notes.update_blocks(BlockPatch::markdown(passport, "passport, *the new one*").into())?;
-    notes.update_blocks(BlockPatch::new(charger, Fields::default()).with_task_state(TaskState::Done).into())?;
+    notes.update_blocks(
+        BlockPatch::new(charger, Fields::default()).with_task_state(TaskState::Done).into(),
+    )?;
 
     // A text that receives children becomes a page, and keeps its ID.
     let cable: BlockDraft = BlockData::text("the long cable").into();

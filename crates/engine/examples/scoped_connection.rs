@@ -33,7 +33,10 @@ fn main() -> Result<()> {
     // Writing a placeholder back keeps the link that it stands for.
     let line = guest.fetch(Fetch::new(trip.id()))?.children()[0].id;
     guest.update_markdown(line, "as I wrote [elsewhere](invalid:out_of_scope#1)")?;
-    assert_eq!(notes.content_markdown(trip.id())?, format!("as I wrote [elsewhere](block://{})", diary.id()));
+    assert_eq!(
+        notes.content_markdown(trip.id())?,
+        format!("as I wrote [elsewhere](block://{})", diary.id())
+    );
 
     // The guest's own feed tells of the guest's documents alone.
     notes.insert_markdown("a secret", diary.id())?;

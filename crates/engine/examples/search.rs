@@ -29,19 +29,27 @@ fn main() -> Result<()> {
         }
         Ok(found.len())
     };
-    // All words have to occur; the last may be the beginning of one. Case, accents and English endings don't matter.
+    // All words have to occur; the last may be the beginning of one. Case, accents and English
+    // endings don't matter.
     assert_eq!(show(SearchDocuments::words("train pass"))?, 1);
     assert_eq!(show(SearchDocuments::words("pasteis"))?, 1);
     // A phrase, and a pattern that has to match a block.
     assert_eq!(show(SearchDocuments::words("\"night train\"").matching(r"\b\d\d:\d\d\b"))?, 1);
 
     // In one document: each block that matches, with what is around it.
-    let found = notes.search_blocks(SearchBlocks::new(trip.id(), r"(?<=at )\d\d:\d\d").context(1, 1))?;
+    let found =
+        notes.search_blocks(SearchBlocks::new(trip.id(), r"(?<=at )\d\d:\d\d").context(1, 1))?;
     let hit = &found[0];
-    println!("{:?} in {:?}, below {:?}", &hit.markdown[hit.ranges[0].clone()], hit.markdown, hit.before[0].markdown);
+    println!(
+        "{:?} in {:?}, below {:?}",
+        &hit.markdown[hit.ranges[0].clone()],
+        hit.markdown,
+        hit.before[0].markdown
+    );
     assert_eq!(&hit.markdown[hit.ranges[0].clone()], "22:15");
 
-    // Patterns cost counted steps, so that none hangs; what they may not say is an error with its place.
+    // Patterns cost counted steps, so that none hangs; what they may not say is an error with its
+    // place.
     println!("{}", notes.search_blocks(SearchBlocks::new(trip.id(), r"(a)\1")).unwrap_err());
     Ok(())
 }

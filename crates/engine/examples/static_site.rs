@@ -1,4 +1,5 @@
-//! Writes a static site from a space: a page for each document, links between them resolved, and on each what links to it.
+//! Writes a static site from a space: a page for each document, links between them resolved, and on
+//! each what links to it.
 //!
 //! `cargo run --example static_site`, or `.. -- notes.leafbase site`.
 
@@ -16,7 +17,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use leafbase::{
-    Block, BlockId, BlockKind, Connection, DocumentId, Fetch, ListStyle, Position, Space, TaskState, TextStyle,
+    Block, BlockId, BlockKind, Connection, DocumentId, Fetch, ListStyle, Position, Space,
+    TaskState, TextStyle,
 };
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -48,7 +50,8 @@ impl Site {
     /// A page's address for a link to a block; none if it is not on the site.
     fn address(&self, notes: &Connection, url: &str) -> Option<String> {
         let block: BlockId = url.strip_prefix("block://")?.parse().ok()?;
-        let document = notes.document_of(block).ok().filter(|document| self.titles.contains_key(document))?;
+        let document =
+            notes.document_of(block).ok().filter(|document| self.titles.contains_key(document))?;
         let anchor = if document.root() == block { String::new() } else { format!("#{block}") };
         Some(file_of(document) + &anchor)
     }
@@ -59,7 +62,8 @@ impl Site {
         for event in Parser::new_ext(markdown, Options::ENABLE_STRIKETHROUGH) {
             match event {
                 Event::Start(Tag::Link { dest_url, .. }) => {
-                    let address = self.address(notes, &dest_url).unwrap_or_else(|| dest_url.to_string());
+                    let address =
+                        self.address(notes, &dest_url).unwrap_or_else(|| dest_url.to_string());
                     written.extend(["<a href=\"", &escaped(&address), "\">"]);
                 }
                 Event::End(TagEnd::Link) => written += "</a>",
@@ -70,7 +74,9 @@ impl Site {
                 Event::Start(Tag::Strikethrough) => written += "<s>",
                 Event::End(TagEnd::Strikethrough) => written += "</s>",
                 Event::Code(text) => written.extend(["<code>", &escaped(&text), "</code>"]),
-                Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => written += &escaped(&text),
+                Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                    written += &escaped(&text)
+                }
                 Event::SoftBreak | Event::HardBreak => written += "<br>",
                 _ => {}
             }
@@ -83,9 +89,15 @@ impl Site {
         let (id, indent) = (block.id, usize::from(block.data.indentation) * 2);
         let tag = match &block.data.kind {
             BlockKind::Text(look) if look.style == TextStyle::H1 => "h2",
-            BlockKind::Text(look) if [TextStyle::H2, TextStyle::H3, TextStyle::H4].contains(&look.style) => "h3",
+            BlockKind::Text(look)
+                if [TextStyle::H2, TextStyle::H3, TextStyle::H4].contains(&look.style) =>
+            {
+                "h3"
+            }
             BlockKind::Page(_) => "h4",
-            BlockKind::Code { raw_code, .. } => return format!("<pre id=\"{id}\">{}</pre>\n", escaped(raw_code)),
+            BlockKind::Code { raw_code, .. } => {
+                return format!("<pre id=\"{id}\">{}</pre>\n", escaped(raw_code));
+            }
             BlockKind::Line { .. } => return "<hr>\n".to_owned(),
             _ => "p",
         };
@@ -112,7 +124,11 @@ impl Site {
         let named = from.filter_map(|from| Some((file_of(*from), self.titles.get(from)?)));
         for (number, (file, title)) in named.enumerate() {
             let heading = if number == 0 { "<h3>Linked from</h3>\n" } else { "" };
-            let _ = writeln!(body, "{heading}<p><a href=\"{file}\">{}</a></p>", self.inline(notes, title));
+            let _ = writeln!(
+                body,
+                "{heading}<p><a href=\"{file}\">{}</a></p>",
+                self.inline(notes, title)
+            );
         }
         let title = self.inline(notes, &root.data.markdown);
         Ok(format!(
@@ -134,10 +150,16 @@ fn escaped(text: &str) -> String {
 fn write_site(notes: &Connection, folder: &Path) -> Result<usize, Box<dyn std::error::Error>> {
     let site = Site::read(notes)?;
     fs::create_dir_all(folder)?;
-    let mut index = String::from("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Notes</title>\n");
+    let mut index =
+        String::from("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Notes</title>\n");
     for (document, title) in &site.titles {
         fs::write(folder.join(file_of(*document)), site.page(notes, *document)?)?;
-        writeln!(index, "<p><a href=\"{}\">{}</a></p>", file_of(*document), site.inline(notes, title))?;
+        writeln!(
+            index,
+            "<p><a href=\"{}\">{}</a></p>",
+            file_of(*document),
+            site.inline(notes, title)
+        )?;
     }
     fs::write(folder.join("index.html"), index)?;
     Ok(site.titles.len())
@@ -151,14 +173,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     let notes = Space::in_memory()?.connect();
-    let (trip, food) = (notes.create_document("Trip to *Lisbon*")?, notes.create_document("Food & drink")?);
-    let text = format!("## Evening\n\n- [x] eat: [the list](block://{})\n- [ ] <b>sleep</b>", food.id());
+    let (trip, food) =
+        (notes.create_document("Trip to *Lisbon*")?, notes.create_document("Food & drink")?);
+    let text =
+        format!("## Evening\n\n- [x] eat: [the list](block://{})\n- [ ] <b>sleep</b>", food.id());
     notes.insert_markdown(&text, Position::end_of(trip.id()))?;
     let directory = tempfile::tempdir()?;
     println!("{} pages", write_site(&notes, directory.path())?);
     let page = fs::read_to_string(directory.path().join(file_of(trip.id())))?;
     println!("{page}");
-    assert!(page.contains(&format!("<a href=\"{}\">the list</a>", file_of(food.id()))) && page.contains("&lt;b&gt;"));
+    assert!(
+        page.contains(&format!("<a href=\"{}\">the list</a>", file_of(food.id())))
+            && page.contains("&lt;b&gt;")
+    );
     assert!(fs::read_to_string(directory.path().join(file_of(food.id())))?.contains("Linked from"));
     Ok(())
 }

@@ -11,8 +11,8 @@
 )]
 
 use leafbase::{
-    AddTasks, Clock, DayRef, Fetch, Position, Result, Space, TaskDestination, TaskDraft, TaskScope, TaskState,
-    TaskUpdate, Timestamp,
+    AddTasks, Clock, DayRef, Fetch, Position, Result, Space, TaskDestination, TaskDraft, TaskScope,
+    TaskState, TaskUpdate, Timestamp,
 };
 
 /// A Monday morning that does not pass.
@@ -39,7 +39,8 @@ fn main() -> Result<()> {
     println!("{}", notes.content_markdown(notes.fetch(Fetch::today())?.id)?);
 
     let show = |title: &str, scope| -> Result<Vec<String>> {
-        let found: Vec<String> = notes.tasks(scope)?.iter().map(|task| task.markdown.clone()).collect();
+        let found: Vec<String> =
+            notes.tasks(scope)?.iter().map(|task| task.markdown.clone()).collect();
         println!("{title}: {}", found.join(", "));
         Ok(found)
     };

@@ -1,8 +1,10 @@
-//! Offers a space to an agent over standard input and output: JSON-RPC 2.0, a message a line, with the methods of the Model Context Protocol
-//! for tools. Requests go straight through serde, and so do replies and errors; the JSON Schemas are those of the feature `schemars`.
+//! Offers a space to an agent over standard input and output: JSON-RPC 2.0, a message a line, with
+//! the methods of the Model Context Protocol for tools. Requests go straight through serde, and so
+//! do replies and errors; the JSON Schemas are those of the feature `schemars`.
 //!
-//! `cargo run --example tool_server --features schemars -- notes.leafbase`; the space is made if it does not exist, and is in memory without a
-//! path. `tool_server/session.jsonl` is a session to pipe in.
+//! `cargo run --example tool_server --features schemars -- notes.leafbase`; the space is made if it
+//! does not exist, and is in memory without a path. `tool_server/session.jsonl` is a session to
+//! pipe in.
 
 #![allow(
     clippy::expect_used,
@@ -16,8 +18,9 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use leafbase::{
-    AddComments, AddTasks, Connection, CreateDocuments, DeleteBlocks, Error, Fetch, InsertBlocks, ListDocuments,
-    ListTasks, MoveBlocks, SearchBlocks, SearchDocuments, Space, UpdateBlocks, UpdateTasks,
+    AddComments, AddTasks, Connection, CreateDocuments, DeleteBlocks, Error, Fetch, InsertBlocks,
+    ListDocuments, ListTasks, MoveBlocks, SearchBlocks, SearchDocuments, Space, UpdateBlocks,
+    UpdateTasks,
 };
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -69,11 +72,14 @@ fn described(tool: &Tool) -> Value {
     json!({ "name": tool.name, "description": tool.about, "inputSchema": (tool.schema)() })
 }
 
-/// What a tool gives; an error of an operation is a result for the agent to read, not a failure of the server.
+/// What a tool gives; an error of an operation is a result for the agent to read, not a failure of
+/// the server.
 fn call(space: &Space, notes: &Connection, params: &Value) -> Result<Value, Value> {
     let name = params["name"].as_str().unwrap_or_default();
     let tool = TOOLS.iter().find(|tool| tool.name == name);
-    let tool = tool.ok_or_else(|| json!({ "code": -32602, "message": format!("there is no tool {name:?}") }))?;
+    let tool = tool.ok_or_else(
+        || json!({ "code": -32602, "message": format!("there is no tool {name:?}") }),
+    )?;
     let arguments = params.get("arguments").unwrap_or(&json!({})).to_string();
     let (reply, is_error) = match (tool.call)(space, notes, &arguments) {
         Ok(reply) => (reply, false),
@@ -114,9 +120,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for line in io::stdin().lock().lines() {
         let reply = match serde_json::from_str::<Value>(&line?) {
             Ok(message) => answer(&space, &notes, &message),
-            Err(error) => {
-                Some(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": error.to_string() } }))
-            }
+            Err(error) => Some(
+                json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": error.to_string() } }),
+            ),
         };
         if let Some(reply) = reply {
             writeln!(out, "{reply}")?;

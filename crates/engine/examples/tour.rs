@@ -108,7 +108,9 @@ fn tour(arguments: &Arguments, out: &mut impl Write) -> Result<()> {
     writeln!(out, "store: {} KiB in {}", number(space.stats()?.bytes / 1024), path.display())?;
     let check = space.check()?;
     if let Some(problem) = check.problems.first() {
-        return Err(format!("check: {} problems; the first: {problem}", check.problems.len()).into());
+        return Err(
+            format!("check: {} problems; the first: {problem}", check.problems.len()).into()
+        );
     }
     writeln!(out, "check: ok")?;
     Ok(())

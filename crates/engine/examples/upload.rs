@@ -6,8 +6,9 @@
 //! cargo run --release --example upload -- 32 48  # 32 MiB, with at most 48 MiB of memory
 //! ```
 //!
-//! It fails if what is read is not what was uploaded, if anything stays behind, or if more than 64 MiB of memory were taken. Most
-//! of the memory is the store's cache of pages, which any use of a space fills; it has its default size here.
+//! It fails if what is read is not what was uploaded, if anything stays behind, or if more than 64
+//! MiB of memory were taken. Most of the memory is the store's cache of pages, which any use of a
+//! space fills; it has its default size here.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -49,7 +50,11 @@ impl Read for Generated {
         let mut count = 0;
         for (byte, at) in out.iter_mut().zip(self.at..self.end) {
             let word = (at / 8).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).to_le_bytes();
-            *byte = usize::try_from(at % 8).ok().and_then(|place| word.get(place)).copied().unwrap_or_default();
+            *byte = usize::try_from(at % 8)
+                .ok()
+                .and_then(|place| word.get(place))
+                .copied()
+                .unwrap_or_default();
             count += 1;
         }
         self.at += count as u64;
@@ -71,7 +76,8 @@ fn run(out: &mut impl Write) -> Result<()> {
     let before = memory();
 
     let started = Instant::now();
-    let uploaded = notes.upload_file(UploadFile::new(document).named("generated.bin"), Generated::new(length))?;
+    let uploaded = notes
+        .upload_file(UploadFile::new(document).named("generated.bin"), Generated::new(length))?;
     tell(out, "uploaded", length, started)?;
 
     let started = Instant::now();
@@ -88,7 +94,10 @@ fn run(out: &mut impl Write) -> Result<()> {
     match taken {
         Some(bytes) => {
             let bytes = bytes.div_ceil(MIB);
-            writeln!(out, "extra resident memory at its highest: {bytes} MiB, the store's cache included")?;
+            writeln!(
+                out,
+                "extra resident memory at its highest: {bytes} MiB, the store's cache included"
+            )?;
         }
         None => writeln!(out, "resident memory: not known on this system")?,
     }
@@ -102,7 +111,9 @@ fn run(out: &mut impl Write) -> Result<()> {
         return Err("bytes stay behind".into());
     }
     match taken.filter(|bytes| *bytes > most) {
-        Some(bytes) => Err(format!("{} MiB of memory, more than {}", bytes.div_ceil(MIB), most / MIB).into()),
+        Some(bytes) => {
+            Err(format!("{} MiB of memory, more than {}", bytes.div_ceil(MIB), most / MIB).into())
+        }
         None => Ok(()),
     }
 }

@@ -3,9 +3,9 @@
 use leafbase_collections::ReadCollections;
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Content, DayRef,
-    DeleteBlocks, Error, Fetch, FetchFrom, Fields, InsertBlocks, InsertSource, ItemFields, Items, MoveBlocks, Position,
-    Result, Target, UpdateBlocks,
+    Block, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Content,
+    DayRef, DeleteBlocks, Error, Fetch, FetchFrom, Fields, InsertBlocks, InsertSource, ItemFields,
+    Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
 };
 use leafbase_store::SpaceSnapshot;
 use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, Takes, Texts, Updated};
@@ -22,8 +22,9 @@ use crate::{comments, days, documents, files, prepare, tasks};
 impl<S: Sight> Connection<S> {
     /// Reads a block with what is below it. Costs what it returns.
     ///
-    /// On a scoped connection the address of a link to a block that it does not see, in whatever text, is `invalid:out_of_scope#N`: N
-    /// counts such links within the block from 1, and within each comment. It tells neither which block that is nor whether there is one.
+    /// On a scoped connection the address of a link to a block that it does not see, in whatever
+    /// text, is `invalid:out_of_scope#N`: N counts such links within the block from 1, and within
+    /// each comment. It tells neither which block that is nor whether there is one.
     /// [`Self::update_blocks`] puts it back where a text still has it. Code is shown as it is.
     ///
     /// ```
@@ -41,28 +42,46 @@ impl<S: Sight> Connection<S> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] if there is no such block, or no note of that day;
-    /// [`crate::ErrorKind::LimitExceeded`] if it would be more than [`crate::Limits::blocks_per_fetch`] blocks.
+    /// [`crate::ErrorKind::LimitExceeded`] if it would be more than
+    /// [`crate::Limits::blocks_per_fetch`] blocks.
     pub fn fetch(&self, request: Fetch) -> Result<Block> {
         self.read(|tree, snapshot| self.fetch_from(tree, snapshot, &request))
     }
 
-    fn fetch_from(&self, tree: &Tree<'_>, snapshot: &SpaceSnapshot, request: &Fetch) -> Result<Block> {
+    fn fetch_from(
+        &self,
+        tree: &Tree<'_>,
+        snapshot: &SpaceSnapshot,
+        request: &Fetch,
+    ) -> Result<Block> {
         let start = match request.from {
             FetchFrom::Block(block) => block,
             FetchFrom::Day(day) => {
-                let day = days::resolve(day, &days::zone(&snapshot.reader().meta()?.zone)?, self.space.now())?;
-                let note = documents::find_daily_note(snapshot.reader(), day)?.filter(|note| tree.seen().admits(note));
+                let day = days::resolve(
+                    day,
+                    &days::zone(&snapshot.reader().meta()?.zone)?,
+                    self.space.now(),
+                )?;
+                let note = documents::find_daily_note(snapshot.reader(), day)?
+                    .filter(|note| tree.seen().admits(note));
                 note.ok_or_else(|| Error::not_found().at("date"))?.id.root()
             }
         };
         let links = Links::new(tree);
-        let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &|data| links.plain(data))?;
+        let mut block = ops::fetch(tree, start, request.max_depth, request.metadata, &|data| {
+            links.plain(data)
+        })?;
         links.finish()?;
         links.hide_in(&mut block)?;
         let (shown, most) = (show_markdown(&mut block), self.limits().blocks_per_fetch);
         if shown > most {
-            let error = Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
-            return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) { "date" } else { "id" }));
+            let error =
+                Error::limit("blocks in one fetch (a maxDepth asks for fewer)", most, shown);
+            return Err(error.at(if matches!(request.from, FetchFrom::Day(_)) {
+                "date"
+            } else {
+                "id"
+            }));
         }
         // Items stand below collections alone, which show none: only the first block can be one.
         block.item = item_fields(tree, &mut Shower::new(tree), block.id, &mut block.data)?;
@@ -74,11 +93,13 @@ impl<S: Sight> Connection<S> {
         Ok(block)
     }
 
-    /// Reads a block with all below it as markdown: a page stands in `<page>` tags, as the dialect writes it. A page whose
-    /// children a depth cuts off is shown with its title and no content: markdown has no word for "there is more".
+    /// Reads a block with all below it as markdown: a page stands in `<page>` tags, as the dialect
+    /// writes it. A page whose children a depth cuts off is shown with its title and no content:
+    /// markdown has no word for "there is more".
     ///
-    /// A collection is its name in bold and a table of its items: their titles, which are links to them, and a column for each
-    /// property. The pages of the items are not in it. Where a depth cuts the items off, there is the name alone.
+    /// A collection is its name in bold and a table of its items: their titles, which are links to
+    /// them, and a column for each property. The pages of the items are not in it. Where a depth
+    /// cuts the items off, there is the name alone.
     ///
     /// ```
     /// use leafbase::Fetch;
@@ -93,13 +114,14 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::fetch`]; [`crate::ErrorKind::LimitExceeded`] also for collections of more items than a fetch may have blocks.
+    /// As [`Self::fetch`]; [`crate::ErrorKind::LimitExceeded`] also for collections of more items
+    /// than a fetch may have blocks.
     pub fn fetch_markdown(&self, request: Fetch) -> Result<String> {
         Ok(markdown::render(&self.tabulated(&request)?.1))
     }
 
-    /// Reads what is below a page or a document as markdown, without the page's own tags and title; of a collection the table of
-    /// its items.
+    /// Reads what is below a page or a document as markdown, without the page's own tags and title;
+    /// of a collection the table of its items.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -133,7 +155,8 @@ impl<S: Sight> Connection<S> {
         })
     }
 
-    /// Puts new blocks at a position, and gives them back with their IDs. A text that receives children becomes a page.
+    /// Puts new blocks at a position, and gives them back with their IDs. A text that receives
+    /// children becomes a page.
     ///
     /// ```
     /// use leafbase::{BlockData, BlockDraft, InsertBlocks, Position};
@@ -148,10 +171,12 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if the target does not exist, and on a scoped connection for an uploaded file that no block shows
-    /// which it sees; [`crate::ErrorKind::RuleViolation`] if the target may not have children, a block is not allowed, or it is no task
-    /// and would stand at the top of the inbox; [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
-    /// The path names the first bad entry, and nothing is inserted.
+    /// [`crate::ErrorKind::NotFound`] if the target does not exist, and on a scoped connection for
+    /// an uploaded file that no block shows which it sees; [`crate::ErrorKind::RuleViolation`] if
+    /// the target may not have children, a block is not allowed, or it is no task and would stand
+    /// at the top of the inbox; [`crate::ErrorKind::InvalidMarkdown`];
+    /// [`crate::ErrorKind::LimitExceeded`]. The path names the first bad entry, and nothing is
+    /// inserted.
     pub fn insert_blocks(&self, request: InsertBlocks) -> Result<Items<Block>> {
         let ready = match request.source {
             InsertSource::Blocks(mut blocks) => {
@@ -177,7 +202,11 @@ impl<S: Sight> Connection<S> {
     ///
     /// # Errors
     /// As [`Self::insert_blocks`].
-    pub fn insert_markdown(&self, text: &str, position: impl Into<Position>) -> Result<Items<Block>> {
+    pub fn insert_markdown(
+        &self,
+        text: &str,
+        position: impl Into<Position>,
+    ) -> Result<Items<Block>> {
         self.insert(&prepare::markdown(text, self.files(), self.limits())?, position.into())
     }
 
@@ -188,9 +217,12 @@ impl<S: Sight> Connection<S> {
 
     fn insert(&self, ready: &Ready, position: Position) -> Result<Items<Block>> {
         let (mut inserted, _) = self.write(|writing| {
-            let Some(place) = self.place(writing, position, ready.is_empty())? else { return Ok(Vec::new()) };
+            let Some(place) = self.place(writing, position, ready.is_empty())? else {
+                return Ok(Vec::new());
+            };
             let mut inserted = writing.decide(|tree, context| {
-                let drafts = |depth: usize, takes: Takes| ready.at(tree, depth, takes, self.limits());
+                let drafts =
+                    |depth: usize, takes: Takes| ready.at(tree, depth, takes, self.limits());
                 ops::insert_at(tree, context, place, drafts)
             })?;
             prepare::titles(&mut inserted.edits);
@@ -207,11 +239,13 @@ impl<S: Sight> Connection<S> {
         Ok(Items(inserted))
     }
 
-    /// Changes blocks; only the fields given change. Gives the blocks back as they are then, without what is below them. A task at
-    /// the top of the inbox that is opened goes to its start, one that is closed to its end, behind the open ones.
+    /// Changes blocks; only the fields given change. Gives the blocks back as they are then,
+    /// without what is below them. A task at the top of the inbox that is opened goes to its start,
+    /// one that is closed to its end, behind the open ones.
     ///
-    /// Where a text says `invalid:out_of_scope#N` on a scoped connection, it gets the address back that this stands for in the block as
-    /// a fetch would show it now. One that stands for nothing is text.
+    /// Where a text says `invalid:out_of_scope#N` on a scoped connection, it gets the address back
+    /// that this stands for in the block as a fetch would show it now. One that stands for nothing
+    /// is text.
     ///
     /// ```
     /// use leafbase::{BlockPatch, ErrorKind, TextStyle, UpdateBlocks};
@@ -227,11 +261,12 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`], as for [`Self::insert_blocks`] also for a file that the block did not name before;
-    /// [`crate::ErrorKind::Conflict`] if a block no longer has the `rev` given;
-    /// [`crate::ErrorKind::Validation`] for a field that the block's type does not have;
-    /// [`crate::ErrorKind::RuleViolation`], also for a change after which a block at the top of the inbox would be no task, and
-    /// for the root of the inbox. The path names the first bad entry, and nothing is changed.
+    /// [`crate::ErrorKind::NotFound`], as for [`Self::insert_blocks`] also for a file that the
+    /// block did not name before; [`crate::ErrorKind::Conflict`] if a block no longer has the `rev`
+    /// given; [`crate::ErrorKind::Validation`] for a field that the block's type does not have;
+    /// [`crate::ErrorKind::RuleViolation`], also for a change after which a block at the top of the
+    /// inbox would be no task, and for the root of the inbox. The path names the first bad entry,
+    /// and nothing is changed.
     pub fn update_blocks(&self, request: UpdateBlocks) -> Result<Items<Block>> {
         let UpdateBlocks { blocks } = request;
         let (mut updated, _) = self.write(|writing| {
@@ -242,7 +277,8 @@ impl<S: Sight> Connection<S> {
             tasks::send(writing, updated.going)?;
             let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
             // Elsewhere they are shown as they are: nothing need be read again.
-            let has_items = updated.iter().any(|block| block.data.block_type() == BlockType::CollectionItem);
+            let has_items =
+                updated.iter().any(|block| block.data.block_type() == BlockType::CollectionItem);
             if has_items || !self.sees_all() {
                 writing.decide(|tree, _| {
                     hide_links(tree, &mut updated)?;
@@ -257,7 +293,12 @@ impl<S: Sight> Connection<S> {
         Ok(Items(updated))
     }
 
-    fn updated(&self, tree: &Tree<'_>, context: &Context<'_>, patches: Vec<BlockPatch>) -> Result<Updated> {
+    fn updated(
+        &self,
+        tree: &Tree<'_>,
+        context: &Context<'_>,
+        patches: Vec<BlockPatch>,
+    ) -> Result<Updated> {
         let links = Links::new(tree);
         let settle = |before: &BlockData, fields: &mut Fields| {
             prepare::fields(&*links.shown(before)?, fields, self.limits())?;
@@ -314,7 +355,8 @@ impl<S: Sight> Connection<S> {
         Ok(Items(request.block_ids))
     }
 
-    /// Moves blocks with all below them, within and across documents; they keep their IDs and the order of the request.
+    /// Moves blocks with all below them, within and across documents; they keep their IDs and the
+    /// order of the request.
     ///
     /// ```
     /// use leafbase::{MoveBlocks, Position};
@@ -329,22 +371,26 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if a block would come under itself, the target
-    /// may not have children, or what is no task would stand at the top of the inbox; [`crate::ErrorKind::LimitExceeded`] if pages would nest too deep.
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if a block would come
+    /// under itself, the target may not have children, or what is no task would stand at the top of
+    /// the inbox; [`crate::ErrorKind::LimitExceeded`] if pages would nest too deep.
     pub fn move_blocks(&self, request: MoveBlocks) -> Result<Items<BlockId>> {
         self.write(|writing| {
             let is_empty = request.block_ids.is_empty();
-            let Some(place) = self.place(writing, request.position, is_empty)? else { return Ok(()) };
+            let Some(place) = self.place(writing, request.position, is_empty)? else {
+                return Ok(());
+            };
             let ids = request.block_ids.clone();
-            let mut moved = writing.decide(|tree, context| ops::move_blocks(tree, context, ids, place))?;
+            let mut moved =
+                writing.decide(|tree, context| ops::move_blocks(tree, context, ids, place))?;
             prepare::titles(&mut moved.edits);
             writing.apply(moved.edits)
         })?;
         Ok(Items(request.block_ids))
     }
 
-    /// The place that a position means. The daily note of a day is made if there is none; for nothing (`is_empty`) none is made,
-    /// and there is no place.
+    /// The place that a position means. The daily note of a day is made if there is none; for
+    /// nothing (`is_empty`) none is made, and there is no place.
     pub(crate) fn place(
         &self,
         writing: &mut Writing<'_, '_>,
@@ -424,13 +470,17 @@ fn item_fields(
     data: &mut BlockData,
 ) -> Result<Option<Box<ItemFields>>> {
     let BlockKind::CollectionItem { properties } = &mut data.kind else { return Ok(None) };
-    let Some(collection) = tree.locate(id)?.and_then(|located| located.parent) else { return Ok(None) };
-    // One that stands elsewhere by mistake is told by the check of the space, and shown as what it is.
+    let Some(collection) = tree.locate(id)?.and_then(|located| located.parent) else {
+        return Ok(None);
+    };
+    // One that stands elsewhere by mistake is told by the check of the space, and shown as what it
+    // is.
     let Some(schema) = tree.schema(collection)? else { return Ok(None) };
     let fields = shower.fields(collection, id, properties.clone())?;
     if !tree.sees_all() {
         let is_hidden = |key: &&str| schema.property(key).is_none();
-        let hidden: Vec<String> = properties.iter().map(|(key, _)| key).filter(is_hidden).map(str::to_owned).collect();
+        let hidden: Vec<String> =
+            properties.iter().map(|(key, _)| key).filter(is_hidden).map(str::to_owned).collect();
         properties.apply(hidden.into_iter().map(|key| (key, None)));
     }
     Ok(Some(Box::new(fields)))

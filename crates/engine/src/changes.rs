@@ -10,8 +10,8 @@ use crate::sight::Full;
 /// How many rows one look-up reads.
 const PAGE: usize = 64;
 
-/// The writes after a sequence number, oldest first. Each look-up reads the log as it is then, so that no state is held
-/// back while the caller works: writes made meanwhile are found, too.
+/// The writes after a sequence number, oldest first. Each look-up reads the log as it is then, so
+/// that no state is held back while the caller works: writes made meanwhile are found, too.
 #[derive(Debug)]
 pub struct Changes {
     connection: Connection<Full>,
@@ -63,7 +63,10 @@ impl Iterator for Changes {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.read.is_empty() && !self.ended {
-            match self.connection.read(|_, snapshot| snapshot.reader().changes_after(self.after, PAGE)) {
+            match self
+                .connection
+                .read(|_, snapshot| snapshot.reader().changes_after(self.after, PAGE))
+            {
                 Ok(rows) => self.read = rows.into(),
                 Err(error) => {
                     self.ended = true;

@@ -13,7 +13,9 @@ impl Clock for SystemClock {
         let millis = match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
             // A clock set before 1970 is wrong, but no reason to fail.
-            Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |millis| -millis),
+            Err(before) => {
+                i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |millis| -millis)
+            }
         };
         Timestamp::from_millis(millis)
     }

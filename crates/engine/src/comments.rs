@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
-    AddComments, AddedComment, Block, BlockId, Comment, CommentDraft, CommentId, Content, DocumentId, Edit, Error,
-    Items, Location, Result, Stamp,
+    AddComments, AddedComment, Block, BlockId, Comment, CommentDraft, CommentId, Content,
+    DocumentId, Edit, Error, Items, Location, Result, Stamp,
 };
 use leafbase_store::Reader;
 use leafbase_tree_ops::{Context, ReadTree};
@@ -14,9 +14,10 @@ use crate::scope::links::Links;
 use crate::sight::Sight;
 
 impl<S: Sight> Connection<S> {
-    /// Puts comments on blocks of any type, stamped with the connection's author and the present, and gives their IDs in the
-    /// order of the request. A fetch with metadata shows them, oldest first. Neither the block's `rev` nor its time of change
-    /// moves; the document's does. They go with the block when it moves, and are deleted with it.
+    /// Puts comments on blocks of any type, stamped with the connection's author and the present,
+    /// and gives their IDs in the order of the request. A fetch with metadata shows them, oldest
+    /// first. Neither the block's `rev` nor its time of change moves; the document's does. They go
+    /// with the block when it moves, and are deleted with it.
     ///
     /// ```
     /// use leafbase::{AddComments, CommentDraft, Fetch};
@@ -31,10 +32,11 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// The path names the first bad entry, and nothing is added. At `comments[n].blockId`: [`crate::ErrorKind::NotFound`];
-    /// [`crate::ErrorKind::RuleViolation`] if the document is in the trash. At `comments[n].content`:
-    /// [`crate::ErrorKind::Validation`] if it is blank; [`crate::ErrorKind::LimitExceeded`] beyond [`crate::Limits::comment`].
-    /// At `comments`: [`crate::ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_request`].
+    /// The path names the first bad entry, and nothing is added. At `comments[n].blockId`:
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if the document is in
+    /// the trash. At `comments[n].content`: [`crate::ErrorKind::Validation`] if it is blank;
+    /// [`crate::ErrorKind::LimitExceeded`] beyond [`crate::Limits::comment`]. At `comments`:
+    /// [`crate::ErrorKind::LimitExceeded`] for more than [`crate::Limits::blocks_per_request`].
     pub fn add_comments(&self, request: AddComments) -> Result<Items<AddedComment>> {
         let drafts = request.comments;
         let (most, found) = (self.limits().blocks_per_request, drafts.len());
@@ -58,16 +60,24 @@ fn added(edit: &Edit) -> Option<AddedComment> {
     }
 }
 
-fn decide(tree: &impl ReadTree, context: &Context<'_>, drafts: &[CommentDraft]) -> Result<Vec<Edit>> {
+fn decide(
+    tree: &impl ReadTree,
+    context: &Context<'_>,
+    drafts: &[CommentDraft],
+) -> Result<Vec<Edit>> {
     let (mut documents, mut writable) = (Vec::with_capacity(drafts.len()), HashSet::new());
     for (index, draft) in drafts.iter().enumerate() {
-        let document = document_of(tree, draft.block_id, &mut writable).map_err(|error| error.at("blockId"));
         let document =
-            document.and_then(|document| check_content(&draft.content, context.limits.comment).map(|()| document));
+            document_of(tree, draft.block_id, &mut writable).map_err(|error| error.at("blockId"));
+        let document = document.and_then(|document| {
+            check_content(&draft.content, context.limits.comment).map(|()| document)
+        });
         documents.push(document.map_err(|error| error.at(format_args!("comments[{index}]")))?);
     }
-    // Comments of the same instant are shown by their IDs: given out in order, they keep that of the request.
-    let mut ids: Vec<_> = drafts.iter().map(|_| CommentId::from_bytes(context.ids.mint(context.stamp.at))).collect();
+    // Comments of the same instant are shown by their IDs: given out in order, they keep that of
+    // the request.
+    let mut ids: Vec<_> =
+        drafts.iter().map(|_| CommentId::from_bytes(context.ids.mint(context.stamp.at))).collect();
     ids.sort_unstable();
     let parts = drafts.iter().zip(documents).zip(ids);
     Ok(parts.map(|((draft, document), id)| put_on(context.stamp, draft, document, id)).collect())
@@ -79,13 +89,21 @@ fn put_on(stamp: &Stamp, draft: &CommentDraft, document: DocumentId, id: Comment
     Edit::AddComment { document, block: draft.block_id, comment }
 }
 
-/// The document of a block that may be commented on. `writable` are those known not to be in the trash.
-fn document_of(tree: &impl ReadTree, block: BlockId, writable: &mut HashSet<DocumentId>) -> Result<DocumentId> {
+/// The document of a block that may be commented on. `writable` are those known not to be in the
+/// trash.
+fn document_of(
+    tree: &impl ReadTree,
+    block: BlockId,
+    writable: &mut HashSet<DocumentId>,
+) -> Result<DocumentId> {
     let document = tree.locate(block)?.ok_or_else(Error::not_found)?.document;
     if writable.insert(document) {
-        let missing = || Error::corrupted(format_args!("document {document} has blocks but no record"));
+        let missing =
+            || Error::corrupted(format_args!("document {document} has blocks but no record"));
         if tree.document(document)?.ok_or_else(missing)?.location == Location::Trash {
-            return Err(Error::rule("the document is in the trash: restore it to comment on its blocks"));
+            return Err(Error::rule(
+                "the document is in the trash: restore it to comment on its blocks",
+            ));
         }
     }
     Ok(document)
@@ -101,9 +119,15 @@ fn check_content(content: &str, most: usize) -> Result<()> {
     Ok(())
 }
 
-/// Puts the comments on the blocks of a fetched tree of `document` into their metadata, oldest first; nothing is read for a
-/// tree without metadata. However many comments the rest of the document has, it costs what it shows.
-pub(crate) fn show_in(reader: Reader<'_>, document: DocumentId, links: &Links<'_, '_>, tree: &mut Block) -> Result<()> {
+/// Puts the comments on the blocks of a fetched tree of `document` into their metadata, oldest
+/// first; nothing is read for a tree without metadata. However many comments the rest of the
+/// document has, it costs what it shows.
+pub(crate) fn show_in(
+    reader: Reader<'_>,
+    document: DocumentId,
+    links: &Links<'_, '_>,
+    tree: &mut Block,
+) -> Result<()> {
     if tree.metadata.is_none() || !reader.may_have_comments(document) {
         return Ok(());
     }

@@ -14,12 +14,14 @@ use crate::upkeep;
 
 /// The operations on a space. Cheap to clone, and every clone may be used on its own thread.
 ///
-/// A call is one transaction: all of it lands or none. A read sees one state from beginning to end, and every write that
-/// returned before it began.
+/// A call is one transaction: all of it lands or none. A read sees one state from beginning to end,
+/// and every write that returned before it began.
 ///
-/// Where an operation does not say otherwise, it costs by what it is given and what it gives back, however large the space is.
+/// Where an operation does not say otherwise, it costs by what it is given and what it gives back,
+/// however large the space is.
 ///
-/// [`Space::connect`] gives one that sees everything, [`Space::scope`] those that see some documents and nothing of the rest.
+/// [`Space::connect`] gives one that sees everything, [`Space::scope`] those that see some
+/// documents and nothing of the rest.
 ///
 /// ```
 /// # fn main() -> leafbase::Result<()> {
@@ -81,12 +83,14 @@ impl<S: Sight> Connection<S> {
         Self { author: Author::new(author), ..self.clone() }
     }
 
-    /// The same connection, whose writes promise this when they return, whatever [`SpaceBuilder::durability`](crate::SpaceBuilder::durability) says:
-    /// one for what an editor saves with each key, another for what must not be lost.
+    /// The same connection, whose writes promise this when they return, whatever
+    /// [`SpaceBuilder::durability`](crate::SpaceBuilder::durability) says: one for what an editor
+    /// saves with each key, another for what must not be lost.
     ///
-    /// A durable write makes all relaxed ones before it durable as well. A crash takes the last relaxed ones, all after one point, and none from before the last
-    /// durable write, flush or close. A relaxed write does not wait for the disk, unless another thread's durable one is on its way there: it may
-    /// build on that, and returns when that is sure.
+    /// A durable write makes all relaxed ones before it durable as well. A crash takes the last
+    /// relaxed ones, all after one point, and none from before the last durable write, flush or
+    /// close. A relaxed write does not wait for the disk, unless another thread's durable one is on
+    /// its way there: it may build on that, and returns when that is sure.
     ///
     /// ```
     /// use leafbase::{Durability, Space};
@@ -140,7 +144,11 @@ impl<S: Sight> Connection<S> {
     /// Refuses a list of the request that names more IDs than one may.
     pub(crate) fn check_ids<T>(&self, list: &str, ids: Option<&Vec<T>>) -> Result<()> {
         let (most, found) = (self.limits().blocks_per_request, ids.map_or(0, Vec::len));
-        if found > most { Err(Error::limit("IDs in one request", most, found).at(list)) } else { Ok(()) }
+        if found > most {
+            Err(Error::limit("IDs in one request", most, found).at(list))
+        } else {
+            Ok(())
+        }
     }
 
     pub(crate) const fn sight(&self) -> &S {
@@ -158,7 +166,10 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Runs `read` on the present state.
-    pub(crate) fn read<T>(&self, read: impl FnOnce(&Tree<'_>, &SpaceSnapshot) -> Result<T>) -> Result<T> {
+    pub(crate) fn read<T>(
+        &self,
+        read: impl FnOnce(&Tree<'_>, &SpaceSnapshot) -> Result<T>,
+    ) -> Result<T> {
         let seen = self.seen();
         let read = |space: &Space| {
             let snapshot = space.store()?.snapshot()?;
@@ -189,13 +200,16 @@ pub(crate) struct Writing<'w, 't> {
 
 impl Writing<'_, '_> {
     /// Decides on the state as it is now.
-    pub(crate) fn decide<T>(&mut self, decide: impl FnOnce(&Tree<'_>, &Context<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn decide<T>(
+        &mut self,
+        decide: impl FnOnce(&Tree<'_>, &Context<'_>) -> Result<T>,
+    ) -> Result<T> {
         let reader = self.transaction.reader()?;
         decide(&Tree::new(reader, self.seen.clone()), &self.context)
     }
 
-    /// Applies `edits`, and what follows from them: comments go with their blocks, files with the last block that shows them, ends
-    /// of relations with items and collections.
+    /// Applies `edits`, and what follows from them: comments go with their blocks, files with the
+    /// last block that shows them, ends of relations with items and collections.
     pub(crate) fn apply(&mut self, mut edits: Vec<Edit>) -> Result<()> {
         if upkeep::concerns_collections(&edits) {
             let tree = Tree::full(self.transaction.reader()?);

@@ -1,14 +1,15 @@
 //! Days in the space's time zone: which one a request means, and when each begins and ends.
 //!
-//! A zone may skip a day, where it crossed the date line to the west of it (Apia has no 2011-12-30), or live one twice (Juneau
-//! lived 1867-10-18 for 48 hours). Midnight may not exist, where clocks go forward at 0:00, or come twice.
+//! A zone may skip a day, where it crossed the date line to the west of it (Apia has no
+//! 2011-12-30), or live one twice (Juneau lived 1867-10-18 for 48 hours). Midnight may not exist,
+//! where clocks go forward at 0:00, or come twice.
 
 use jiff::civil::Date;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use leafbase_model::{Day, DayRef, Error, Result, Timestamp};
 
-/// The zone of this IANA name, such as `Europe/Lisbon`. jiff keeps the zones that were asked for, so that asking again costs
-/// a look-up by name.
+/// The zone of this IANA name, such as `Europe/Lisbon`. jiff keeps the zones that were asked for,
+/// so that asking again costs a look-up by name.
 pub(crate) fn zone(name: &str) -> Result<TimeZone> {
     let unknown = || Error::validation(format!("{name:?} is no time zone that is known here"));
     let zone = TimeZone::get(name).map_err(|error| unknown().with_source(error))?;
@@ -16,7 +17,8 @@ pub(crate) fn zone(name: &str) -> Result<TimeZone> {
     if zone.is_unknown() { Err(unknown()) } else { Ok(zone) }
 }
 
-/// The day that `day` names at the instant `now`: tomorrow is the next day that there is in the zone, yesterday the last one.
+/// The day that `day` names at the instant `now`: tomorrow is the next day that there is in the
+/// zone, yesterday the last one.
 pub(crate) fn resolve(day: DayRef, zone: &TimeZone, now: Timestamp) -> Result<Day> {
     match day {
         DayRef::Date(day) => Ok(day),
@@ -26,15 +28,17 @@ pub(crate) fn resolve(day: DayRef, zone: &TimeZone, now: Timestamp) -> Result<Da
     }
 }
 
-/// The first instant of `day` in the zone; of a day that the zone skips, that of the day after it. Held within the calendar.
+/// The first instant of `day` in the zone; of a day that the zone skips, that of the day after it.
+/// Held within the calendar.
 pub(crate) fn start_of(day: Day, zone: &TimeZone) -> Timestamp {
     Timestamp::from_millis(midnight(day.epoch_days(), zone).first)
 }
 
-/// The last millisecond of `day` in the zone; of a day that the zone skips, that of the day before it, so that it ends before
-/// it starts. Held within the calendar.
+/// The last millisecond of `day` in the zone; of a day that the zone skips, that of the day before
+/// it, so that it ends before it starts. Held within the calendar.
 ///
-/// Where clocks go back over midnight, days overlap: each reaches from its first to its last instant.
+/// Where clocks go back over midnight, days overlap: each reaches from its first to its last
+/// instant.
 pub(crate) fn end_of(day: Day, zone: &TimeZone) -> Timestamp {
     Timestamp::from_millis(midnight(day.epoch_days() + 1, zone).last - 1)
 }
@@ -111,7 +115,9 @@ fn midnight(day: i64, zone: &TimeZone) -> Midnight {
 fn leap(date: Date, before: i64, zone: &TimeZone) -> Midnight {
     let from = jiff::Timestamp::from_millisecond(before).ok();
     let transition = from.and_then(|from| zone.following(from).next());
-    let Some(at) = transition.map(|transition| transition.timestamp()) else { return Midnight::once(before) };
+    let Some(at) = transition.map(|transition| transition.timestamp()) else {
+        return Midnight::once(before);
+    };
     let is_skipped = zone.to_datetime(at).date() > date;
     Midnight { is_skipped, ..Midnight::once(at.as_millisecond()) }
 }
@@ -124,13 +130,16 @@ fn local_date(millis: i64, zone: &TimeZone) -> Option<Date> {
 fn date(day: i64) -> Option<Date> {
     let found = Day::from_epoch_days(day);
     let part = |value: u8| i8::try_from(value).ok();
-    let date = Date::new(i16::try_from(found.year()).ok()?, part(found.month())?, part(found.day())?).ok()?;
+    let date =
+        Date::new(i16::try_from(found.year()).ok()?, part(found.month())?, part(found.day())?)
+            .ok()?;
     (found.epoch_days() == day).then_some(date)
 }
 
 /// The day in words, as a daily note is titled: `Saturday, 21 November 2026`.
 pub(crate) fn long_form(day: Day) -> String {
-    const DAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
+    const DAYS: [&str; 7] =
+        ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
     const MONTHS: [&str; 12] = [
         "January",
         "February",
@@ -173,12 +182,21 @@ mod tests {
         ("UTC", "2026-03-01T23:30:00Z", ["2026-02-28", "2026-03-01", "2026-03-02"]),
         ("Asia/Tokyo", "2026-03-01T23:30:00Z", ["2026-03-01", "2026-03-02", "2026-03-03"]),
         ("America/New_York", "2026-03-01T23:30:00Z", ["2026-02-28", "2026-03-01", "2026-03-02"]),
-        // Over the date line: Samoa had no 2011-12-30, Kwajalein no 1993-08-21, Kiritimati no 1994-12-31, Manila no 1844-12-31.
+        // Over the date line: Samoa had no 2011-12-30, Kwajalein no 1993-08-21, Kiritimati no
+        // 1994-12-31, Manila no 1844-12-31.
         ("Pacific/Apia", "2011-12-30T09:59:59.999Z", ["2011-12-28", "2011-12-29", "2011-12-31"]),
         ("Pacific/Apia", "2011-12-30T10:00:00Z", ["2011-12-29", "2011-12-31", "2012-01-01"]),
-        ("Pacific/Kwajalein", "1993-08-21T11:59:59.999Z", ["1993-08-19", "1993-08-20", "1993-08-22"]),
+        (
+            "Pacific/Kwajalein",
+            "1993-08-21T11:59:59.999Z",
+            ["1993-08-19", "1993-08-20", "1993-08-22"],
+        ),
         ("Pacific/Kwajalein", "1993-08-21T12:00:00Z", ["1993-08-20", "1993-08-22", "1993-08-23"]),
-        ("Pacific/Kiritimati", "1994-12-31T09:59:59.999Z", ["1994-12-29", "1994-12-30", "1995-01-01"]),
+        (
+            "Pacific/Kiritimati",
+            "1994-12-31T09:59:59.999Z",
+            ["1994-12-29", "1994-12-30", "1995-01-01"],
+        ),
         ("Asia/Manila", "1844-12-31T15:00:00Z", ["1844-12-29", "1844-12-30", "1845-01-01"]),
         ("Asia/Manila", "1844-12-31T16:00:00Z", ["1844-12-30", "1845-01-01", "1845-01-02"]),
         // The other way: Juneau lived through 1867-10-18 twice.
@@ -186,7 +204,11 @@ mod tests {
         ("America/Juneau", "1867-10-19T00:00:00Z", ["1867-10-18", "1867-10-19", "1867-10-20"]),
         ("America/Juneau", "1867-10-19T00:33:32Z", ["1867-10-17", "1867-10-18", "1867-10-19"]),
         // Clocks leap over midnight, and back over it.
-        ("America/Sao_Paulo", "2018-11-04T02:59:59.999Z", ["2018-11-02", "2018-11-03", "2018-11-04"]),
+        (
+            "America/Sao_Paulo",
+            "2018-11-04T02:59:59.999Z",
+            ["2018-11-02", "2018-11-03", "2018-11-04"],
+        ),
         ("America/Sao_Paulo", "2018-11-04T03:00:00Z", ["2018-11-03", "2018-11-04", "2018-11-05"]),
         ("America/Sao_Paulo", "2018-02-18T02:00:00Z", ["2018-02-16", "2018-02-17", "2018-02-18"]),
         ("America/St_Johns", "2010-11-07T02:30:30Z", ["2010-11-06", "2010-11-07", "2010-11-08"]),
@@ -199,7 +221,8 @@ mod tests {
     fn days_are_those_of_the_zone() {
         for (name, now, days) in NAMED {
             let named = [DayRef::Yesterday, DayRef::Today, DayRef::Tomorrow];
-            let found = named.map(|day| resolve(day, &zone(name).unwrap(), at(now)).unwrap().to_string());
+            let found =
+                named.map(|day| resolve(day, &zone(name).unwrap(), at(now)).unwrap().to_string());
             assert_eq!(found, *days, "{name} {now}");
         }
     }
@@ -214,7 +237,11 @@ mod tests {
             (DayRef::Tomorrow, "Asia/Tokyo", at("9999-12-30T16:00:00Z")),
         ] {
             let error = resolve(day, &zone(name).unwrap(), now).unwrap_err();
-            assert_eq!(error.message(), "the clock is beyond the calendar, which has the years 0 to 9999", "{day}");
+            assert_eq!(
+                error.message(),
+                "the clock is beyond the calendar, which has the years 0 to 9999",
+                "{day}"
+            );
         }
         for name in ["Middle/Earth", "", "UTC ", "/etc/passwd", "Etc/Unknown", "+01:00"] {
             assert!(zone(name).is_err(), "{name}");
@@ -234,7 +261,8 @@ mod tests {
         ("Asia/Beirut", "2026-03-29", "2026-03-28T22:00:00.000Z", "2026-03-29T20:59:59.999Z"),
         ("America/Toronto", "1919-03-30", "1919-03-30T05:00:00.000Z", "1919-03-31T04:29:59.999Z"),
         ("America/Toronto", "1919-03-31", "1919-03-31T04:30:00.000Z", "1919-04-01T03:59:59.999Z"),
-        // Midnight twice: back from 1:00 to 0:00, from 0:00 to 23:00, and from 0:01 to 23:01, where days overlap.
+        // Midnight twice: back from 1:00 to 0:00, from 0:00 to 23:00, and from 0:01 to 23:01, where
+        // days overlap.
         ("America/Havana", "2026-10-31", "2026-10-31T04:00:00.000Z", "2026-11-01T03:59:59.999Z"),
         ("America/Havana", "2026-11-01", "2026-11-01T04:00:00.000Z", "2026-11-02T04:59:59.999Z"),
         ("America/Sao_Paulo", "2018-02-17", "2018-02-17T02:00:00.000Z", "2018-02-18T02:59:59.999Z"),
@@ -266,14 +294,16 @@ mod tests {
 
     type Bounds = fn(Day, &TimeZone) -> (Timestamp, Timestamp);
 
-    /// The instants around every transition that there was, at which the bounds of the day are not what the clocks show.
+    /// The instants around every transition that there was, at which the bounds of the day are not
+    /// what the clocks show.
     fn wrong(bounds: Bounds) -> Vec<String> {
         let from = jiff::Timestamp::from_second(-4_102_444_800).unwrap();
         let mut wrong = Vec::new();
         for name in jiff::tz::db().available() {
             let zone = zone(name.as_str()).unwrap();
-            let transitions =
-                zone.following(from).take_while(|transition| transition.timestamp().as_second() < 2_000_000_000);
+            let transitions = zone
+                .following(from)
+                .take_while(|transition| transition.timestamp().as_second() < 2_000_000_000);
             for transition in transitions {
                 let at = transition.timestamp().as_millisecond();
                 for millis in [-24, -12, -1, 0, 1, 12, 24].map(|hours| at + hours * 3_600_000) {
@@ -306,7 +336,9 @@ mod tests {
     #[test]
     fn bounds_that_take_midnight_to_come_once_are_found_wrong() {
         let found = wrong(|day, zone| {
-            let at = |day| zone.to_timestamp(date(day).unwrap().at(0, 0, 0, 0)).unwrap().as_millisecond();
+            let at = |day| {
+                zone.to_timestamp(date(day).unwrap().at(0, 0, 0, 0)).unwrap().as_millisecond()
+            };
             let number = day.epoch_days();
             (Timestamp::from_millis(at(number)), Timestamp::from_millis(at(number + 1) - 1))
         });

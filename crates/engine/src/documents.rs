@@ -1,9 +1,9 @@
 //! Documents: making, finding, putting away and bringing back.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, CreateDocuments, Day, DeleteDocuments, Destination, Document, DocumentId,
-    DocumentRecord, Edit, Error, ErrorKind, Items, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes, Result,
-    Timestamp,
+    BlockData, BlockDraft, BlockId, CreateDocuments, Day, DeleteDocuments, Destination, Document,
+    DocumentId, DocumentRecord, Edit, Error, ErrorKind, Items, Location, MoveDocuments,
+    PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
 };
 use leafbase_store::{DocumentQuery, Order, Reader, Span, Within};
 use leafbase_tree_ops as ops;
@@ -20,7 +20,8 @@ use listing::find;
 
 /// The title of the hidden document that keeps the tasks of the inbox.
 const INBOX: &str = "Inbox";
-/// So long is a day of [`PurgeDocuments::OlderThanDays`], whatever the clocks of the space's zone do.
+/// So long is a day of [`PurgeDocuments::OlderThanDays`], whatever the clocks of the space's zone
+/// do.
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 impl Connection<Full> {
@@ -56,17 +57,21 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::RuleViolation`] if `page` is no page; [`crate::ErrorKind::NotFound`] if the folder does not exist; and as
-    /// for insertion.
-    pub fn create_document_of(&self, page: BlockDraft, destination: impl Into<Destination>) -> Result<Document> {
+    /// [`crate::ErrorKind::RuleViolation`] if `page` is no page; [`crate::ErrorKind::NotFound`] if
+    /// the folder does not exist; and as for insertion.
+    pub fn create_document_of(
+        &self,
+        page: BlockDraft,
+        destination: impl Into<Destination>,
+    ) -> Result<Document> {
         let destination = destination.into();
         let page = self.root_of(page, destination)?;
         let made = self.create_pages(vec![page], destination)?;
         made.into_iter().next().ok_or_else(|| Error::validation("a document needs a root"))
     }
 
-    /// Makes documents from pages with their content, all kept at one destination, and gives them back in the order of the
-    /// request, each with a link that a person can click.
+    /// Makes documents from pages with their content, all kept at one destination, and gives them
+    /// back in the order of the request, each with a link that a person can click.
     ///
     /// ```
     /// use leafbase::CreateDocuments;
@@ -79,15 +84,17 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// Below `documents[n]`, those of [`Self::create_document_of`]; [`crate::ErrorKind::LimitExceeded`] at `documents` if they
-    /// have more blocks together than one request may; [`crate::ErrorKind::NotFound`] at `destination.folderId`.
+    /// Below `documents[n]`, those of [`Self::create_document_of`];
+    /// [`crate::ErrorKind::LimitExceeded`] at `documents` if they have more blocks together than
+    /// one request may; [`crate::ErrorKind::NotFound`] at `destination.folderId`.
     pub fn create_documents(&self, request: CreateDocuments) -> Result<Items<Document>> {
         let CreateDocuments { documents, destination } = request;
         let pages = self.roots_of(documents, destination)?;
         self.create_pages(pages, destination).map(Items)
     }
 
-    /// Puts documents into the trash, daily notes too, and gives back the IDs asked for. The day of a daily note is free then.
+    /// Puts documents into the trash, daily notes too, and gives back the IDs asked for. The day of
+    /// a daily note is free then.
     ///
     /// ```
     /// use leafbase::Location;
@@ -101,18 +108,24 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
-    /// [`crate::ErrorKind::RuleViolation`] for one that is in the trash already, and for the inbox. Nothing is deleted then.
-    pub fn delete_documents(&self, request: impl Into<DeleteDocuments>) -> Result<Items<DocumentId>> {
+    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is in the trash
+    /// already, and for the inbox. Nothing is deleted then.
+    pub fn delete_documents(
+        &self,
+        request: impl Into<DeleteDocuments>,
+    ) -> Result<Items<DocumentId>> {
         let DeleteDocuments { document_ids } = request.into();
         self.write(|writing| {
-            let deleted = writing.decide(|tree, context| ops::delete_documents(tree, context, &document_ids))?;
+            let deleted = writing
+                .decide(|tree, context| ops::delete_documents(tree, context, &document_ids))?;
             writing.apply(deleted.edits)
         })?;
         Ok(Items(document_ids))
     }
 
-    /// Moves documents to a destination, and gives them back as they are then. One in the trash is restored by that.
+    /// Moves documents to a destination, and gives them back as they are then. One in the trash is
+    /// restored by that.
     ///
     /// ```
     /// use leafbase::{Destination, MoveDocuments};
@@ -126,18 +139,22 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `destination.folderId`. At `documentIds[n]`: [`crate::ErrorKind::NotFound`];
-    /// [`crate::ErrorKind::Validation`] for a document named twice; [`crate::ErrorKind::RuleViolation`] for a daily note, in the
-    /// trash or not, and for the inbox. Nothing is moved then.
+    /// [`crate::ErrorKind::NotFound`] at `destination.folderId`. At `documentIds[n]`:
+    /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
+    /// [`crate::ErrorKind::RuleViolation`] for a daily note, in the trash or not, and for the
+    /// inbox. Nothing is moved then.
     pub fn move_documents(&self, request: MoveDocuments) -> Result<Items<Document>> {
         let MoveDocuments { document_ids, destination } = request;
         self.relocate(|writing| {
             check_destination(writing.transaction.reader()?, destination)?;
-            writing.decide(|tree, context| ops::move_documents(tree, context, &document_ids, destination))
+            writing.decide(|tree, context| {
+                ops::move_documents(tree, context, &document_ids, destination)
+            })
         })
     }
 
-    /// Takes daily notes out of the trash, each back to its day, and gives them back as they are then.
+    /// Takes daily notes out of the trash, each back to its day, and gives them back as they are
+    /// then.
     ///
     /// ```
     /// use leafbase::{DayRef, Position, RestoreDailyNotes};
@@ -152,21 +169,25 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
-    /// [`crate::ErrorKind::RuleViolation`] for one that is no daily note or is not in the trash; [`crate::ErrorKind::Conflict`] if
-    /// its day has another note by now. Nothing is restored then.
+    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is no daily note or
+    /// is not in the trash; [`crate::ErrorKind::Conflict`] if its day has another note by now.
+    /// Nothing is restored then.
     pub fn restore_daily_notes(&self, request: RestoreDailyNotes) -> Result<Items<Document>> {
         let RestoreDailyNotes { document_ids } = request;
         self.relocate(|writing| {
             let reader = writing.transaction.reader()?;
             let tree = crate::tree::Tree::full(reader);
-            ops::restore_daily_notes(&tree, &writing.context, &document_ids, |day| reader.note_of(day))
+            ops::restore_daily_notes(&tree, &writing.context, &document_ids, |day| {
+                reader.note_of(day)
+            })
         })
     }
 
-    /// Erases documents of the trash for good, with all their blocks, and gives back their IDs: those asked for, or all that
-    /// have been in the trash for so long, the oldest first. A document's time in the trash counts from its last change. Costs
-    /// by the size of what is erased.
+    /// Erases documents of the trash for good, with all their blocks, and gives back their IDs:
+    /// those asked for, or all that have been in the trash for so long, the oldest first. A
+    /// document's time in the trash counts from its last change. Costs by the size of what is
+    /// erased.
     ///
     /// ```
     /// use leafbase::PurgeDocuments;
@@ -181,8 +202,9 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a document named twice;
-    /// [`crate::ErrorKind::RuleViolation`] for one that is not in the trash. Nothing is erased then.
+    /// At `documentIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
+    /// document named twice; [`crate::ErrorKind::RuleViolation`] for one that is not in the trash.
+    /// Nothing is erased then.
     pub fn purge_documents(&self, request: PurgeDocuments) -> Result<Items<DocumentId>> {
         let (named, days) = match request {
             PurgeDocuments::Documents(ids) => (Some(ids), 0),
@@ -206,7 +228,11 @@ impl Connection<Full> {
     }
 
     /// The pages that become the roots of documents, made ready.
-    fn roots_of(&self, given: Vec<BlockDraft>, destination: Destination) -> Result<Vec<BlockDraft>> {
+    fn roots_of(
+        &self,
+        given: Vec<BlockDraft>,
+        destination: Destination,
+    ) -> Result<Vec<BlockDraft>> {
         let (mut pages, mut blocks, most) = (Vec::new(), 0_usize, self.limits().blocks_per_request);
         for page in given {
             let at = |error: Error| error.at(format_args!("documents[{}]", pages.len()));
@@ -227,16 +253,29 @@ impl Connection<Full> {
     }
 
     /// Makes documents of pages that were made ready.
-    fn create_pages(&self, pages: Vec<BlockDraft>, destination: Destination) -> Result<Vec<Document>> {
+    fn create_pages(
+        &self,
+        pages: Vec<BlockDraft>,
+        destination: Destination,
+    ) -> Result<Vec<Document>> {
         let (count, mut pages) = (pages.len(), Some(pages));
         let (made, _) = self.write(|writing| {
             check_destination(writing.transaction.reader()?, destination)?;
             let mut edits = writing.transaction.take_earlier();
             if edits.is_empty() && count > 0 {
-                // Blocks are made of the pages themselves. A write that is run again has them as edits; only one that failed then has neither.
-                let again = || Error::new(ErrorKind::Storage, "a write that this one built on failed: try again");
+                // Blocks are made of the pages themselves. A write that is run again has them as
+                // edits; only one that failed then has neither.
+                let again = || {
+                    Error::new(
+                        ErrorKind::Storage,
+                        "a write that this one built on failed: try again",
+                    )
+                };
                 for page in pages.take().ok_or_else(again)? {
-                    edits.extend(ops::create_document(&writing.context, page, destination.into(), None)?.edits);
+                    edits.extend(
+                        ops::create_document(&writing.context, page, destination.into(), None)?
+                            .edits,
+                    );
                 }
             }
             let made: Vec<_> = edits.iter().filter_map(made_by).collect();
@@ -253,11 +292,15 @@ impl Connection<Full> {
     }
 
     /// Writes what `decide` gives, and shows the documents as they are then.
-    fn relocate(&self, decide: impl Fn(&mut Writing<'_, '_>) -> Result<ops::Relocated>) -> Result<Items<Document>> {
+    fn relocate(
+        &self,
+        decide: impl Fn(&mut Writing<'_, '_>) -> Result<ops::Relocated>,
+    ) -> Result<Items<Document>> {
         let (documents, _) = self.write(|writing| {
             let relocated = decide(writing)?;
             let reader = writing.transaction.reader()?;
-            let documents = relocated.records.into_iter().map(|record| titled(reader, record, false));
+            let documents =
+                relocated.records.into_iter().map(|record| titled(reader, record, false));
             let documents = documents.collect::<Result<Vec<_>>>()?;
             writing.apply(relocated.edits)?;
             Ok(documents)
@@ -309,7 +352,8 @@ impl<S: Sight> Connection<S> {
     }
 }
 
-/// The document with its title. One look-up: a root is the one block of its document that has no parent.
+/// The document with its title. One look-up: a root is the one block of its document that has no
+/// parent.
 fn titled(reader: Reader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
     let title = root(reader, record.id)?.markdown;
     Ok(Document { record, title, with_times, clickable_link: None })
@@ -318,7 +362,9 @@ fn titled(reader: Reader<'_>, record: DocumentRecord, with_times: bool) -> Resul
 /// What the root of a document says.
 fn root(reader: Reader<'_>, document: DocumentId) -> Result<BlockData> {
     let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
-    let root = root.ok_or_else(|| Error::corrupted(format_args!("document {document}: it has no root block")))?;
+    let root = root.ok_or_else(|| {
+        Error::corrupted(format_args!("document {document}: it has no root block"))
+    })?;
     Ok(root.data)
 }
 

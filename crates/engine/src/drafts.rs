@@ -1,5 +1,6 @@
-//! Drafts on their way to the tree, in reading order and on a stack of our own: each is made ready under the path that the
-//! request has it at, before paragraphs that become blocks move those behind them.
+//! Drafts on their way to the tree, in reading order and on a stack of our own: each is made ready
+//! under the path that the request has it at, before paragraphs that become blocks move those
+//! behind them.
 
 use std::mem;
 
@@ -38,7 +39,8 @@ impl Names {
     }
 }
 
-/// Drafts made ready, and what is wrong with them: told once their place is found, for a wrong place is told first.
+/// Drafts made ready, and what is wrong with them: told once their place is found, for a wrong
+/// place is told first.
 #[derive(Debug)]
 pub(crate) struct Ready {
     drafts: Vec<BlockDraft>,
@@ -46,7 +48,8 @@ pub(crate) struct Ready {
     fault: Option<(usize, Error)>,
     /// As `fault`, where only tasks may stand.
     no_task: Option<(usize, Error)>,
-    /// The uploaded files that drafts name, each with the number of the draft and the path of the field; none where any may be named.
+    /// The uploaded files that drafts name, each with the number of the draft and the path of the
+    /// field; none where any may be named.
     files: Option<Vec<(usize, AssetId, String)>>,
     /// The first draft of each level, by its number in reading order and its path.
     levels: Vec<(usize, String)>,
@@ -70,9 +73,16 @@ impl Ready {
         self.drafts.is_empty() && self.fault.is_none()
     }
 
-    /// The drafts, if the top ones may stand at `depth` of their document, where the place takes `takes`, and all files that they name
-    /// are seen in `tree`. A copy: a write may be tried again.
-    pub(crate) fn at(&self, tree: &Tree<'_>, depth: usize, takes: Takes, limits: &Limits) -> Result<Vec<BlockDraft>> {
+    /// The drafts, if the top ones may stand at `depth` of their document, where the place takes
+    /// `takes`, and all files that they name are seen in `tree`. A copy: a write may be tried
+    /// again.
+    pub(crate) fn at(
+        &self,
+        tree: &Tree<'_>,
+        depth: usize,
+        takes: Takes,
+        limits: &Limits,
+    ) -> Result<Vec<BlockDraft>> {
         self.check_at(depth, takes, limits, self.hidden_file(tree)?.as_ref())?;
         Ok(self.drafts.clone())
     }
@@ -106,19 +116,31 @@ impl Ready {
             (Some((number, path)), fault) if fault.is_none_or(|(faulty, _)| number <= faulty) => {
                 Err(too_deep_by(limits.deepest_page(), beyond.max(depth)).at(path))
             }
-            (_, Some((_, error))) => Err(Error::new(error.kind(), error.message()).at(error.path())),
+            (_, Some((_, error))) => {
+                Err(Error::new(error.kind(), error.message()).at(error.path()))
+            }
             (_, None) => Ok(()),
         }
     }
 
     /// What is wrong first with the drafts at a place that takes `takes`.
-    fn fault_where<'f>(&'f self, takes: Takes, hidden_file: Option<&'f (usize, Error)>) -> Option<&'f (usize, Error)> {
+    fn fault_where<'f>(
+        &'f self,
+        takes: Takes,
+        hidden_file: Option<&'f (usize, Error)>,
+    ) -> Option<&'f (usize, Error)> {
         let no_task = self.no_task.as_ref().filter(|_| takes == Takes::Tasks);
         self.fault.iter().chain(no_task).chain(hidden_file).min_by_key(|(number, _)| *number)
     }
 
     /// A top draft and what its further paragraphs become, as the request has it at `path`.
-    fn note_top(&mut self, number: usize, data: &BlockData, further: &[BlockData], path: impl FnOnce() -> String) {
+    fn note_top(
+        &mut self,
+        number: usize,
+        data: &BlockData,
+        further: &[BlockData],
+        path: impl FnOnce() -> String,
+    ) {
         if self.no_task.is_some() {
             return;
         }
@@ -136,9 +158,15 @@ fn too_deep_by(most: usize, found: usize) -> Error {
 }
 
 /// The drafts that the markdown of `field` gave: ready, but not yet checked.
-pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, files: Files, limits: &Limits) -> Ready {
+pub(crate) fn checked(
+    field: &'static str,
+    drafts: Vec<BlockDraft>,
+    files: Files,
+    limits: &Limits,
+) -> Ready {
     let mut ready = Ready::new(files);
-    let fault = |number, error: Error| Some((number, Error::new(error.kind(), error.message()).at(field)));
+    let fault =
+        |number, error: Error| Some((number, Error::new(error.kind(), error.message()).at(field)));
     let mut number = 0;
     for (depth, draft) in drafts.iter().flat_map(BlockDraft::walk) {
         if depth == ready.levels.len() {
@@ -167,7 +195,12 @@ pub(crate) fn checked(field: &'static str, drafts: Vec<BlockDraft>, files: Files
 }
 
 /// Makes drafts ready, with all below them. What is too deep for any place is refused here.
-pub(crate) fn made_ready(names: Names, drafts: Vec<BlockDraft>, files: Files, limits: &Limits) -> Ready {
+pub(crate) fn made_ready(
+    names: Names,
+    drafts: Vec<BlockDraft>,
+    files: Files,
+    limits: &Limits,
+) -> Ready {
     let blocks = drafts.iter().flat_map(BlockDraft::walk).count();
     let mut walk = Walk { names, limits, blocks, number: 0, levels: vec![Level::new(drafts)] };
     let mut ready = Ready::new(files);
@@ -211,7 +244,8 @@ fn with_further(drafts: Vec<BlockDraft>, further: Vec<(usize, Vec<BlockData>)>) 
     let mut all = Vec::with_capacity(drafts.len() + further.len());
     for (number, draft) in (1..).zip(drafts) {
         all.push(draft);
-        let behind = further.next_if(|(met, _)| *met == number).into_iter().flat_map(|(_, parts)| parts);
+        let behind =
+            further.next_if(|(met, _)| *met == number).into_iter().flat_map(|(_, parts)| parts);
         all.extend(behind.map(BlockDraft::new));
     }
     all
@@ -262,7 +296,8 @@ impl Walk<'_> {
         }
         let is_root = depth == 0 && matches!(self.names, Names::Root);
         let field = prepare::address_field(data);
-        let further = settled.and_then(|()| prepare::draft(data, has_content, is_root, self.limits));
+        let further =
+            settled.and_then(|()| prepare::draft(data, has_content, is_root, self.limits));
         let further = further.map_err(|error| error.at(self.path()))?;
         for part in std::iter::once(&*data).chain(&further) {
             let path = || format!("{}.{}", self.path(), files::field_of(part, field));
@@ -293,7 +328,9 @@ impl Walk<'_> {
     fn check_count(&self) -> Result<()> {
         let most = self.limits.blocks_per_request;
         if self.blocks > most {
-            return Err(Error::limit(BLOCKS, most, self.blocks).at(self.names.list().unwrap_or_default()));
+            return Err(
+                Error::limit(BLOCKS, most, self.blocks).at(self.names.list().unwrap_or_default())
+            );
         }
         Ok(())
     }
@@ -302,8 +339,9 @@ impl Walk<'_> {
     fn path(&self) -> String {
         let lists = std::iter::once(self.names.list()).chain(std::iter::repeat(Some("content")));
         let steps = self.levels.iter().zip(lists);
-        let steps =
-            steps.filter_map(|(level, list)| list.map(|list| format!("{list}[{}]", level.met.saturating_sub(1))));
+        let steps = steps.filter_map(|(level, list)| {
+            list.map(|list| format!("{list}[{}]", level.met.saturating_sub(1)))
+        });
         steps.collect::<Vec<_>>().join(".")
     }
 }

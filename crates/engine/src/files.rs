@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Read;
 
 use leafbase_model::{
-    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error, ErrorKind, Position,
-    Result, Target, UploadFile, UploadedFile,
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error,
+    ErrorKind, Position, Result, Target, UploadFile, UploadedFile,
 };
 use leafbase_store::{EdgeEnd, EdgeKind};
 use leafbase_tree_ops as ops;
@@ -31,8 +31,8 @@ pub(crate) use upload::{Leftovers, Upload};
 const PAGE: usize = 100;
 
 impl<S: Sight> Connection<S> {
-    /// Puts a file into a document: reads `bytes` to their end, and inserts the block that shows them. The file lives as long as
-    /// a block anywhere shows it, by its URL.
+    /// Puts a file into a document: reads `bytes` to their end, and inserts the block that shows
+    /// them. The file lives as long as a block anywhere shows it, by its URL.
     ///
     /// ```
     /// use leafbase::{Position, Space, UploadFile};
@@ -50,19 +50,19 @@ impl<S: Sight> Connection<S> {
     /// # }
     /// ```
     ///
-    /// The request is checked before a byte is read. The bytes are stored as they come, and the file with its block appears at
-    /// once when all are there: beside the store's cache an upload takes about 10 MiB of memory, whatever its size, and nobody waits
-    /// for its reader. After
-    /// any error, of the reader too, nothing of the upload is left. If the process ends meanwhile, the bytes that were stored go
-    /// when the space is opened again.
+    /// The request is checked before a byte is read. The bytes are stored as they come, and the
+    /// file with its block appears at once when all are there: beside the store's cache an upload
+    /// takes about 10 MiB of memory, whatever its size, and nobody waits for its reader. After any
+    /// error, of the reader too, nothing of the upload is left. If the process ends meanwhile, the
+    /// bytes that were stored go when the space is opened again.
     ///
     /// A position in `today` means the day on which the upload began.
     ///
     /// # Type
     ///
-    /// Media types that begin with `image/` get an image block, those with `video/` a video block, all others a file block.
-    /// Which type it is follows from the declared `Content-Type` (nothing, and `application/octet-stream`, declare nothing)
-    /// and the first 64 KiB:
+    /// Media types that begin with `image/` get an image block, those with `video/` a video block,
+    /// all others a file block. Which type it is follows from the declared `Content-Type` (nothing,
+    /// and `application/octet-stream`, declare nothing) and the first 64 KiB:
     ///
     /// | The bytes are | The type is |
     /// |---|---|
@@ -73,14 +73,16 @@ impl<S: Sight> Connection<S> {
     ///
     /// # Name
     ///
-    /// The last part of a path, without controls, characters that turn the direction of text, and dots and spaces at the ends;
-    /// `<>:"|?*` become `_`, names that mean a device get one in front, and 255 bytes are kept, with the extension. Without a name
-    /// it is `image.png`, `video.mp4`, `file.pdf`, by its type.
+    /// The last part of a path, without controls, characters that turn the direction of text, and
+    /// dots and spaces at the ends; `<>:"|?*` become `_`, names that mean a device get one in
+    /// front, and 255 bytes are kept, with the extension. Without a name it is `image.png`,
+    /// `video.mp4`, `file.pdf`, by its type.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] at `contentType` if that is no media type; for the position those of
-    /// [`Self::insert_blocks`]; [`crate::ErrorKind::LimitExceeded`] as soon as there are more bytes than
-    /// [`crate::Limits::upload`]; [`crate::ErrorKind::Storage`] if `bytes` reports an error, which is its source.
+    /// [`crate::ErrorKind::Validation`] at `contentType` if that is no media type; for the position
+    /// those of [`Self::insert_blocks`]; [`crate::ErrorKind::LimitExceeded`] as soon as there are
+    /// more bytes than [`crate::Limits::upload`]; [`crate::ErrorKind::Storage`] if `bytes` reports
+    /// an error, which is its source.
     pub fn upload_file(&self, request: UploadFile, bytes: impl Read) -> Result<UploadedFile> {
         let UploadFile { position, content_type, file_name } = request;
         let (position, _) = self.write(|writing| self.check_place(writing, position))?;
@@ -95,7 +97,8 @@ impl<S: Sight> Connection<S> {
         Ok(UploadedFile { block_id, asset_url })
     }
 
-    /// Checks that a block may be put at `position`, and writes nothing. Gives the position with its day fixed.
+    /// Checks that a block may be put at `position`, and writes nothing. Gives the position with
+    /// its day fixed.
     fn check_place(&self, writing: &mut Writing<'_, '_>, position: Position) -> Result<Position> {
         if let Some(place) = self.place(writing, position, true)? {
             let block = media::block("", &AssetUrl::new(AssetId::NIL, String::new()));
@@ -111,7 +114,8 @@ impl<S: Sight> Connection<S> {
         Ok(Position::Within(edge, Target::Day(DayRef::Date(day))))
     }
 
-    /// Checks that a block can show a file of this name, or of the longest that is made up for one without.
+    /// Checks that a block can show a file of this name, or of the longest that is made up for one
+    /// without.
     fn check_name(&self, name: Option<&str>) -> Result<()> {
         let name = name.and_then(names::plain).unwrap_or_else(|| "image.sqlite".to_owned());
         let checked = media::block("", &AssetUrl::new(AssetId::NIL, name)).check(self.limits());
@@ -119,10 +123,18 @@ impl<S: Sight> Connection<S> {
     }
 
     /// Makes the upload a file of the space, and inserts the block that shows it.
-    fn show(&self, writing: &mut Writing<'_, '_>, position: Position, upload: &Upload) -> Result<BlockId> {
-        let place = self.place(writing, position, false)?.ok_or_else(|| Error::not_found().at("position"))?;
+    fn show(
+        &self,
+        writing: &mut Writing<'_, '_>,
+        position: Position,
+        upload: &Upload,
+    ) -> Result<BlockId> {
+        let place = self
+            .place(writing, position, false)?
+            .ok_or_else(|| Error::not_found().at("position"))?;
         let drafts = vec![BlockDraft::new(upload.block())];
-        let mut inserted = writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
+        let mut inserted =
+            writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
         prepare::titles(&mut inserted.edits);
         let mut edits = vec![Edit::CreateAsset(upload.record(writing.context.stamp))];
         edits.append(&mut inserted.edits);
@@ -145,7 +157,8 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if there is no such file, or no block that the connection sees shows it.
+    /// [`crate::ErrorKind::NotFound`] if there is no such file, or no block that the connection
+    /// sees shows it.
     pub fn file(&self, id: AssetId) -> Result<AssetRecord> {
         self.read(|tree, snapshot| {
             let record = snapshot.reader().asset(id)?;
@@ -154,8 +167,8 @@ impl<S: Sight> Connection<S> {
         })
     }
 
-    /// Opens an uploaded file to read its bytes, or a part of them. It stays open for as long as the file exists, and the connection sees a
-    /// block that shows it.
+    /// Opens an uploaded file to read its bytes, or a part of them. It stays open for as long as
+    /// the file exists, and the connection sees a block that shows it.
     ///
     /// ```
     /// use std::io::Read;
@@ -180,8 +193,8 @@ impl<S: Sight> Connection<S> {
     }
 }
 
-/// Refuses what `parts` say if they name a file that is not seen, unless the block named it before. `field` is where the address of a block
-/// that has one was given.
+/// Refuses what `parts` say if they name a file that is not seen, unless the block named it before.
+/// `field` is where the address of a block that has one was given.
 ///
 /// # Errors
 /// [`crate::ErrorKind::NotFound`] at the field, whether there is such a file or not.
@@ -211,7 +224,9 @@ pub(crate) fn check_title(tree: &Tree<'_>, before: Option<&BlockData>, title: &s
         return Ok(());
     }
     let checked = check_named(tree, before, &[BlockData::page(title)], "");
-    checked.map_err(|error| if error.kind() == ErrorKind::NotFound { Error::not_found() } else { error })
+    checked.map_err(
+        |error| if error.kind() == ErrorKind::NotFound { Error::not_found() } else { error },
+    )
 }
 
 /// The uploaded files that `data` names.
@@ -226,8 +241,8 @@ pub(crate) const fn field_of(data: &BlockData, field: &'static str) -> &'static 
     if data.block_type().has_own_markdown() { "markdown" } else { field }
 }
 
-/// Whether the call may know of the file: whether a block that is seen shows it. What is not there takes the same look-ups as what one
-/// hidden block shows; of more, each is looked at.
+/// Whether the call may know of the file: whether a block that is seen shows it. What is not there
+/// takes the same look-ups as what one hidden block shows; of more, each is looked at.
 pub(crate) fn is_seen(tree: &Tree<'_>, id: AssetId) -> Result<bool> {
     if tree.sees_all() {
         return Ok(true);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use leafbase_model::{
-    BuiltInLocation, CreateFolders, DeleteFolders, DocumentRecord, Edit, Error, Folder, FolderId, FolderRecord,
-    FolderRef, Items, Location, MoveFolders, Result,
+    BuiltInLocation, CreateFolders, DeleteFolders, DocumentRecord, Edit, Error, Folder, FolderId,
+    FolderRecord, FolderRef, Items, Location, MoveFolders, Result,
 };
 use leafbase_store::{DocumentQuery, Reader, Within};
 use leafbase_tree_ops::{self as ops, FolderPlan, ReadFolders};
@@ -14,9 +14,10 @@ use crate::documents;
 use crate::sight::Full;
 
 impl Connection<Full> {
-    /// The built-in locations (unsorted, daily notes, templates, trash), then the folders at the top with those in them. Each
-    /// says how many documents are right in it. Folders in one place are sorted by name, upper and lower case alike, and then
-    /// by ID. Costs by the number of folders, whatever is in them.
+    /// The built-in locations (unsorted, daily notes, templates, trash), then the folders at the
+    /// top with those in them. Each says how many documents are right in it. Folders in one place
+    /// are sorted by name, upper and lower case alike, and then by ID. Costs by the number of
+    /// folders, whatever is in them.
     ///
     /// ```
     /// use leafbase::BuiltInLocation;
@@ -58,14 +59,16 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `parentFolderId`; [`crate::ErrorKind::Validation`] at `name` if it is blank;
-    /// [`crate::ErrorKind::LimitExceeded`] at `name` if it is too long, and if the folder would be too deep.
+    /// [`crate::ErrorKind::NotFound`] at `parentFolderId`; [`crate::ErrorKind::Validation`] at
+    /// `name` if it is blank; [`crate::ErrorKind::LimitExceeded`] at `name` if it is too long, and
+    /// if the folder would be too deep.
     pub fn create_folder(&self, name: &str, parent: Option<FolderId>) -> Result<FolderRecord> {
         let made = self.create_planned(&FolderPlan::one(name, parent))?;
         made.into_iter().next().ok_or_else(|| Error::validation("a folder needs a name"))
     }
 
-    /// Makes folders, with folders in them, and gives them back: parents before children, else in the order of the request.
+    /// Makes folders, with folders in them, and gives them back: parents before children, else in
+    /// the order of the request.
     ///
     /// ```
     /// use leafbase::{CreateFolders, FolderDraft};
@@ -79,8 +82,9 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// Below `folders[n]`, those of [`Self::create_folder`]; [`crate::ErrorKind::Validation`] at `parentFolderId` for a nested
-    /// folder that names a parent; [`crate::ErrorKind::RuleViolation`] there for a built-in location;
+    /// Below `folders[n]`, those of [`Self::create_folder`]; [`crate::ErrorKind::Validation`] at
+    /// `parentFolderId` for a nested folder that names a parent;
+    /// [`crate::ErrorKind::RuleViolation`] there for a built-in location;
     /// [`crate::ErrorKind::LimitExceeded`] at `folders` for too many. Nothing is made then.
     pub fn create_folders(&self, request: CreateFolders) -> Result<Items<FolderRecord>> {
         self.create_planned(&FolderPlan::of(request.folders, self.limits())?).map(Items)
@@ -96,8 +100,8 @@ impl Connection<Full> {
         Ok(made)
     }
 
-    /// Moves folders, with all in them, to the top or into another, and gives them back as they are then. A folder named together
-    /// with one that it is in leaves it.
+    /// Moves folders, with all in them, to the top or into another, and gives them back as they are
+    /// then. A folder named together with one that it is in leaves it.
     ///
     /// ```
     /// use leafbase::MoveFolders;
@@ -111,9 +115,11 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// At `destination.parentFolderId` and `folderIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// folder named twice; [`crate::ErrorKind::RuleViolation`] for a built-in location, and for a move into the folder itself or one in
-    /// it; [`crate::ErrorKind::LimitExceeded`] if what is in it would be too deep. Nothing is moved then.
+    /// At `destination.parentFolderId` and `folderIds[n]`: [`crate::ErrorKind::NotFound`];
+    /// [`crate::ErrorKind::Validation`] for a folder named twice;
+    /// [`crate::ErrorKind::RuleViolation`] for a built-in location, and for a move into the folder
+    /// itself or one in it; [`crate::ErrorKind::LimitExceeded`] if what is in it would be too deep.
+    /// Nothing is moved then.
     pub fn move_folders(&self, request: MoveFolders) -> Result<Items<FolderRecord>> {
         let MoveFolders { folder_ids, destination } = request;
         let (moved, _) = self.write(|writing| {
@@ -125,11 +131,12 @@ impl Connection<Full> {
         Ok(Items(moved))
     }
 
-    /// Deletes folders, and gives back the IDs asked for. What is in one goes to the nearest folder around it that stays; at the
-    /// top, documents go to unsorted. Costs by the number of documents and folders right in them.
+    /// Deletes folders, and gives back the IDs asked for. What is in one goes to the nearest folder
+    /// around it that stays; at the top, documents go to unsorted. Costs by the number of documents
+    /// and folders right in them.
     ///
-    /// With `must_be_empty`, a folder with something in it is refused instead. Folders that the same request deletes do not
-    /// count; documents do, wherever they are.
+    /// With `must_be_empty`, a folder with something in it is refused instead. Folders that the
+    /// same request deletes do not count; documents do, wherever they are.
     ///
     /// ```
     /// use leafbase::{CreateDocuments, DeleteFolders, ErrorKind};
@@ -145,13 +152,15 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// At `folderIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a folder named twice;
-    /// [`crate::ErrorKind::RuleViolation`] for a built-in location, and for one that is not empty. Nothing is deleted then.
+    /// At `folderIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
+    /// folder named twice; [`crate::ErrorKind::RuleViolation`] for a built-in location, and for one
+    /// that is not empty. Nothing is deleted then.
     pub fn delete_folders(&self, request: DeleteFolders) -> Result<Items<FolderId>> {
         let DeleteFolders { folder_ids, must_be_empty } = request;
         self.write(|writing| {
             let folders = Folders(writing.transaction.reader()?);
-            let edits = ops::delete_folders(&folders, &writing.context, &folder_ids, must_be_empty)?;
+            let edits =
+                ops::delete_folders(&folders, &writing.context, &folder_ids, must_be_empty)?;
             writing.apply(edits)
         })?;
         let folder = |id| if let FolderRef::Folder(folder) = id { Some(folder) } else { None };

@@ -1,7 +1,8 @@
-//! The guide: what Leafbase is made of and what it promises, a page for each subject. The code in it runs as tests.
+//! The guide: what Leafbase is made of and what it promises, a page for each subject. The code in
+//! it runs as tests.
 //!
-//! Read [`spaces`], [`blocks`] and [`positions`] first; the rest as it is needed. [`operations`] has every operation with its request, its
-//! reply and its JSON.
+//! Read [`spaces`], [`blocks`] and [`positions`] first; the rest as it is needed. [`operations`]
+//! has every operation with its request, its reply and its JSON.
 
 #![allow(clippy::doc_markdown, reason = "the pages name formats and products in plain words")]
 

@@ -5,8 +5,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use leafbase_model::{IdSource, Timestamp};
 use ulid::Ulid;
 
-/// ULIDs with fresh randomness for each: what a space uses unless its builder is given another. They are not counted up
-/// within a millisecond, so that no ID tells how many others were made.
+/// ULIDs with fresh randomness for each: what a space uses unless its builder is given another.
+/// They are not counted up within a millisecond, so that no ID tells how many others were made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RandomIds;
 

@@ -8,7 +8,8 @@ use crate::days;
 use crate::sight::Sight;
 
 impl<S: Sight> Connection<S> {
-    /// What space this is, what time it is there, and how a host links to a block. One look-up, however large the space is.
+    /// What space this is, what time it is there, and how a host links to a block. One look-up,
+    /// however large the space is.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -20,8 +21,8 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] if the clock is beyond the years 0 to 9999, or the space's zone is unknown to this
-    /// version; what the store reports.
+    /// [`crate::ErrorKind::Validation`] if the clock is beyond the years 0 to 9999, or the space's
+    /// zone is unknown to this version; what the store reports.
     pub fn info(&self) -> Result<ConnectionInfo> {
         let meta = self.space.meta().map_err(|error| self.seen().tell(error))?;
         let now = self.space.now();
@@ -40,14 +41,17 @@ impl<S: Sight> Connection<S> {
     }
 }
 
-/// RFC 3339 with milliseconds and this offset. The standard has whole minutes: seconds of an offset, which zones had before
-/// they kept standard time, are left out, and out of the time as well, so that it is the same instant.
+/// RFC 3339 with milliseconds and this offset. The standard has whole minutes: seconds of an
+/// offset, which zones had before they kept standard time, are left out, and out of the time as
+/// well, so that it is the same instant.
 fn local_time(now: Timestamp, offset: Offset) -> Result<String> {
     let minutes = offset.seconds() / 60;
     let shifted = now.as_millis() + i64::from(minutes) * 60_000;
     let local = Timestamp::from_millis(shifted);
     if local.as_millis() != shifted {
-        return Err(Error::validation("the clock is beyond the calendar, which has the years 0 to 9999"));
+        return Err(Error::validation(
+            "the clock is beyond the calendar, which has the years 0 to 9999",
+        ));
     }
     let (sign, minutes) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
     let text = local.to_string();

@@ -12,7 +12,8 @@ mod listing;
 
 pub use listing::{DocumentLinks, Link};
 
-/// Tells everything that `data` points to: links in its text, the link or the file that it is, and relation values.
+/// Tells everything that `data` points to: links in its text, the link or the file that it is, and
+/// relation values.
 pub(crate) fn edges(data: &BlockData, tell: &mut dyn FnMut(EdgeTarget)) {
     if data.block_type().has_own_markdown() {
         markdown::links(&data.markdown, &mut |link| match AssetUrl::asset_of(&link.destination) {

@@ -1,15 +1,23 @@
-//! What a request gives is made ready for the tree: markdown is read into the fields that it stands for, several paragraphs
-//! become several blocks, and text that would read as structure is escaped.
+//! What a request gives is made ready for the tree: markdown is read into the fields that it stands
+//! for, several paragraphs become several blocks, and text that would read as structure is escaped.
 
 use leafbase_markdown as markdown;
-use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, Edit, Error, Fields, Limits, Result};
+use leafbase_model::{
+    BlockData, BlockDraft, BlockKind, BlockType, Edit, Error, Fields, Limits, Result,
+};
 use leafbase_tree_ops as ops;
 
 use crate::drafts::{Files, Names, Ready, checked, made_ready};
 use crate::rendered;
 
-/// Makes the drafts of the request's list `list` ready, with all below them. Errors name the drafts as they were given.
-pub(crate) fn drafts(list: &'static str, drafts: Vec<BlockDraft>, files: Files, limits: &Limits) -> Ready {
+/// Makes the drafts of the request's list `list` ready, with all below them. Errors name the drafts
+/// as they were given.
+pub(crate) fn drafts(
+    list: &'static str,
+    drafts: Vec<BlockDraft>,
+    files: Files,
+    limits: &Limits,
+) -> Ready {
     made_ready(Names::List(list), drafts, files, limits)
 }
 
@@ -21,17 +29,25 @@ pub(crate) fn document(page: BlockDraft, limits: &Limits) -> Result<BlockDraft> 
 /// The blocks that a request's markdown gives. The parser gives them ready.
 pub(crate) fn markdown(text: &str, files: Files, limits: &Limits) -> Result<Ready> {
     if text.len() > limits.markdown {
-        return Err(Error::limit("bytes of markdown in one request", limits.markdown, text.len()).at("markdown"));
+        return Err(Error::limit("bytes of markdown in one request", limits.markdown, text.len())
+            .at("markdown"));
     }
-    let options =
-        markdown::ParseOptions::default().with_limits(limits.clone()).with_most_blocks(limits.blocks_per_request);
+    let options = markdown::ParseOptions::default()
+        .with_limits(limits.clone())
+        .with_most_blocks(limits.blocks_per_request);
     let parsed = markdown::parse(text, &options).map_err(|error| error.at("markdown"))?;
     Ok(checked("markdown", parsed.blocks, files, limits))
 }
 
-/// Makes a draft's own data ready where it is, and gives the blocks that its further paragraphs become: mostly none. All of
-/// them are checked, so that an error is that of the draft as it was given. The root of a document is a page and one block.
-pub(crate) fn draft(data: &mut BlockData, has_content: bool, is_root: bool, limits: &Limits) -> Result<Vec<BlockData>> {
+/// Makes a draft's own data ready where it is, and gives the blocks that its further paragraphs
+/// become: mostly none. All of them are checked, so that an error is that of the draft as it was
+/// given. The root of a document is a page and one block.
+pub(crate) fn draft(
+    data: &mut BlockData,
+    has_content: bool,
+    is_root: bool,
+    limits: &Limits,
+) -> Result<Vec<BlockData>> {
     if is_too_long(data, limits) {
         ops::check_draft(limits, data, has_content)?;
     }
@@ -56,13 +72,18 @@ pub(crate) fn draft(data: &mut BlockData, has_content: bool, is_root: bool, limi
 /// Checks the texts that a patch gives, and takes back what only says what the block says already.
 pub(crate) fn fields(before: &BlockData, fields: &mut Fields, limits: &Limits) -> Result<()> {
     let wanted = fields.block_type.unwrap_or(before.block_type());
-    for text in [&fields.markdown, &fields.title].into_iter().flatten().filter(|text| text.len() <= limits.block_raw) {
+    for text in [&fields.markdown, &fields.title]
+        .into_iter()
+        .flatten()
+        .filter(|text| text.len() <= limits.block_raw)
+    {
         check_highlights(wanted, text)?;
     }
     rendered::settle(before, fields)
 }
 
-/// Makes what a changed block says ready: itself, and the blocks that its further paragraphs become. The tree checks them.
+/// Makes what a changed block says ready: itself, and the blocks that its further paragraphs
+/// become. The tree checks them.
 pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData>> {
     if is_too_long(&data, limits) {
         data.check(limits)?;
@@ -82,8 +103,10 @@ pub(crate) fn data(mut data: BlockData, limits: &Limits) -> Result<Vec<BlockData
 
 /// The title of an item, made ready. What is wrong is told without a path.
 pub(crate) fn item_title(text: &str, limits: &Limits) -> Result<String> {
-    let mut data =
-        BlockData { markdown: text.to_owned(), ..BlockData::new(BlockKind::empty(BlockType::CollectionItem)) };
+    let mut data = BlockData {
+        markdown: text.to_owned(),
+        ..BlockData::new(BlockKind::empty(BlockType::CollectionItem))
+    };
     let mut make_ready = || {
         check_highlights(data.block_type(), &data.markdown)?;
         check_item_title(text)?;
@@ -101,9 +124,11 @@ fn check_item_title(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether the text is longer than a block's may be: then it is refused before any work is done on it.
+/// Whether the text is longer than a block's may be: then it is refused before any work is done on
+/// it.
 fn is_too_long(data: &BlockData, limits: &Limits) -> bool {
-    let longest = if data.block_type() == BlockType::Table { limits.block_raw } else { limits.block_text };
+    let longest =
+        if data.block_type() == BlockType::Table { limits.block_raw } else { limits.block_text };
     data.block_type().has_own_markdown() && data.markdown.len() > longest
 }
 
@@ -121,7 +146,8 @@ fn check_rendered(data: &BlockData, limits: &Limits) -> Result<()> {
     // Markup and escapes take some room around the longest code and the longest URL.
     let longest = limits.block_raw.max(limits.attribute).saturating_mul(2);
     if data.markdown.len() > longest {
-        return Err(Error::limit("bytes of a block's markdown", longest, data.markdown.len()).at("markdown"));
+        return Err(Error::limit("bytes of a block's markdown", longest, data.markdown.len())
+            .at("markdown"));
     }
     Ok(())
 }
@@ -131,7 +157,8 @@ fn settle(data: &mut BlockData) -> Vec<BlockData> {
     let mut further = Vec::new();
     let has = |byte: u8| data.markdown.as_bytes().contains(&byte);
     if matches!(data.kind, BlockKind::Text(_)) && (has(b'\n') || has(b'\r')) {
-        let mut parts = markdown::split_paragraphs(std::mem::replace(data, BlockData::text(""))).into_iter();
+        let mut parts =
+            markdown::split_paragraphs(std::mem::replace(data, BlockData::text(""))).into_iter();
         *data = parts.next().unwrap_or_else(|| BlockData::text(""));
         further.extend(parts);
     }

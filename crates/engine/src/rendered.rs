@@ -1,16 +1,22 @@
-//! The `markdown` of kinds that have no text of their own is made from their other fields: a reply shows it, and a request may
-//! give it in their place, or send it back as it came.
+//! The `markdown` of kinds that have no text of their own is made from their other fields: a reply
+//! shows it, and a request may give it in their place, or send it back as it came.
 
 use leafbase_markdown as markdown;
-use leafbase_model::{BlockData, BlockKind, BlockType, CodeLanguage, Error, Fields, LineStyle, Result};
+use leafbase_model::{
+    BlockData, BlockKind, BlockType, CodeLanguage, Error, Fields, LineStyle, Result,
+};
 
-/// Takes back the `markdown` of a patch where it only says what the block says already: it came with a reply.
+/// Takes back the `markdown` of a patch where it only says what the block says already: it came
+/// with a reply.
 ///
 /// # Errors
-/// [`crate::ErrorKind::Validation`] if it says something else, and a field that it stands for is given beside it.
+/// [`crate::ErrorKind::Validation`] if it says something else, and a field that it stands for is
+/// given beside it.
 pub(crate) fn settle(before: &BlockData, fields: &mut Fields) -> Result<()> {
     let wanted = fields.block_type.unwrap_or(before.block_type());
-    let Some(text) = fields.markdown.as_deref().filter(|_| !wanted.has_own_markdown()) else { return Ok(()) };
+    let Some(text) = fields.markdown.as_deref().filter(|_| !wanted.has_own_markdown()) else {
+        return Ok(());
+    };
     if !before.block_type().has_own_markdown() && text == markdown::render_block(before) {
         fields.markdown = None;
         return Ok(());
@@ -18,7 +24,8 @@ pub(crate) fn settle(before: &BlockData, fields: &mut Fields) -> Result<()> {
     match stood_for(fields, wanted) {
         None => Ok(()),
         Some(name) => {
-            let message = format!("stands for {name}, too, and is not what the block says: give one of them");
+            let message =
+                format!("stands for {name}, too, and is not what the block says: give one of them");
             Err(Error::validation(message).at("markdown"))
         }
     }
@@ -36,7 +43,9 @@ fn stood_for(fields: &Fields, block_type: BlockType) -> Option<&'static str> {
             ("language", fields.language.is_some()),
             ("languageTag", fields.language_tag.is_some()),
         ],
-        BlockType::RichUrl => &[url, ("title", fields.title.is_some()), ("description", fields.description.is_some())],
+        BlockType::RichUrl => {
+            &[url, ("title", fields.title.is_some()), ("description", fields.description.is_some())]
+        }
         BlockType::Line => &[("lineStyle", fields.line_style.is_some())],
         _ => &[],
     };
@@ -46,8 +55,8 @@ fn stood_for(fields: &Fields, block_type: BlockType) -> Option<&'static str> {
 /// Reads the `markdown` of a new block into the fields that it stands for.
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidMarkdown`] if it is not the markdown of such a block, and [`crate::ErrorKind::Validation`] if one
-/// of those fields is given and says something else.
+/// [`crate::ErrorKind::InvalidMarkdown`] if it is not the markdown of such a block, and
+/// [`crate::ErrorKind::Validation`] if one of those fields is given and says something else.
 pub(crate) fn read(data: &mut BlockData) -> Result<()> {
     let text = std::mem::take(&mut data.markdown);
     markdown::canonical(data);
@@ -59,10 +68,12 @@ pub(crate) fn read(data: &mut BlockData) -> Result<()> {
     markdown::read_block(data)?;
     markdown::canonical(data);
     let read = said(&data.kind);
-    match given.iter().zip(&read).find(|((_, given), (_, read))| !given.is_empty() && given != read) {
+    match given.iter().zip(&read).find(|((_, given), (_, read))| !given.is_empty() && given != read)
+    {
         None => Ok(()),
         Some(((name, _), _)) => {
-            Err(Error::validation(format!("says something else than {name}: give one of them")).at("markdown"))
+            Err(Error::validation(format!("says something else than {name}: give one of them"))
+                .at("markdown"))
         }
     }
 }
@@ -73,15 +84,22 @@ fn said(kind: &BlockKind) -> Vec<(&'static str, String)> {
         BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. } => {
             vec![("url", url.clone()), ("altText", alt_text.clone())]
         }
-        BlockKind::File { url, file_name, .. } => vec![("url", url.clone()), ("fileName", file_name.clone())],
+        BlockKind::File { url, file_name, .. } => {
+            vec![("url", url.clone()), ("fileName", file_name.clone())]
+        }
         BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => vec![("url", url.clone())],
         BlockKind::Code { raw_code, language, language_tag } => {
-            let language = if *language == CodeLanguage::default() { "" } else { language.as_str() };
+            let language =
+                if *language == CodeLanguage::default() { "" } else { language.as_str() };
             let language = ("language", language.to_owned());
             vec![("rawCode", raw_code.clone()), language, ("languageTag", language_tag.clone())]
         }
         BlockKind::RichUrl { url, title, description, .. } => {
-            vec![("url", url.clone()), ("title", title.clone()), ("description", description.clone())]
+            vec![
+                ("url", url.clone()),
+                ("title", title.clone()),
+                ("description", description.clone()),
+            ]
         }
         BlockKind::Line { style } => {
             let style = if *style == LineStyle::default() { "" } else { style.as_str() };

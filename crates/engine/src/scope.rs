@@ -1,4 +1,5 @@
-//! Scopes: which documents a scoped connection shows. The host holds them, and may change them while connections are open.
+//! Scopes: which documents a scoped connection shows. The host holds them, and may change them
+//! while connections are open.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -24,11 +25,12 @@ pub(crate) use leaks::Leak;
 
 /// Some documents of a space, to be shown by connections that see nothing else.
 ///
-/// It is the host's: whoever has a scoped connection can neither reach nor see it. Every clone is the same scope, and every call of a
-/// connection sees it as it is when the call begins, its next page too.
+/// It is the host's: whoever has a scoped connection can neither reach nor see it. Every clone is
+/// the same scope, and every call of a connection sees it as it is when the call begins, its next
+/// page too.
 ///
-/// A document in the trash is not seen, and one that was purged is gone: it stays in the scope, and is seen when it is restored. IDs of
-/// documents that do not exist are no error, and show nothing.
+/// A document in the trash is not seen, and one that was purged is gone: it stays in the scope, and
+/// is seen when it is restored. IDs of documents that do not exist are no error, and show nothing.
 ///
 /// ```
 /// use leafbase::{ErrorKind, Fetch, Space};
@@ -66,8 +68,9 @@ impl Scope {
         Self { space, documents: Arc::new(RwLock::new(documents)), feed, leak: Leak::None }
     }
 
-    /// A connection that shows the documents of this scope. It has the operations that scoped and full connections share; those on
-    /// folders, tasks, daily notes, documents as a whole and the space do not exist on it.
+    /// A connection that shows the documents of this scope. It has the operations that scoped and
+    /// full connections share; those on folders, tasks, daily notes, documents as a whole and the
+    /// space do not exist on it.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -180,7 +183,8 @@ impl Space {
         Scope::new(self.clone(), documents)
     }
 
-    /// A connection that shows these documents and nothing else: [`Self::scope`], for a scope that never changes.
+    /// A connection that shows these documents and nothing else: [`Self::scope`], for a scope that
+    /// never changes.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {

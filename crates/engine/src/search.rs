@@ -1,5 +1,6 @@
-//! The searches: across documents, and in one. Those across documents, with their index, are the feature `search`; without it `without.rs` stands for
-//! the index, so that the rest of the engine need not know.
+//! The searches: across documents, and in one. Those across documents, with their index, are the
+//! feature `search`; without it `without.rs` stands for the index, so that the rest of the engine
+//! need not know.
 
 mod texts;
 

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use leafbase_model::json::FromJson;
-use leafbase_model::{Author, BlockId, Change, Clock, Edit, Error, ErrorKind, IdSource, Limits, Result, Stamp};
+use leafbase_model::{
+    Author, BlockId, Change, Clock, Edit, Error, ErrorKind, IdSource, Limits, Result, Stamp,
+};
 use leafbase_store::kv::{Durability, WriteOptions};
 use leafbase_store::{CheckReport, SpaceMeta, SpaceStore, SpaceTransaction, Stats};
 
@@ -136,7 +138,8 @@ impl Space {
         Self::builder().open(path)
     }
 
-    /// Whether the directory `path` has what a space has. Nothing is opened: whether it can be, only [`Self::open`] tells.
+    /// Whether the directory `path` has what a space has. Nothing is opened: whether it can be,
+    /// only [`Self::open`] tells.
     ///
     /// ```
     /// use leafbase::Space;
@@ -176,8 +179,8 @@ impl Space {
         Connection::new(self.clone(), Full)
     }
 
-    /// Makes every write that has returned survive the loss of power. What a full disk left of uploads that failed is dropped, if there is
-    /// room by now.
+    /// Makes every write that has returned survive the loss of power. What a full disk left of
+    /// uploads that failed is dropped, if there is room by now.
     ///
     /// ```
     /// use leafbase::{Durability, Space};
@@ -193,15 +196,16 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::NoSpace`], [`ErrorKind::Storage`]: writes since the last durable one may then be lost in a crash.
+    /// [`ErrorKind::NoSpace`], [`ErrorKind::Storage`]: writes since the last durable one may then
+    /// be lost in a crash.
     pub fn flush(&self) -> Result<()> {
         let store = self.store()?;
         self.0.leftovers.drop_from(&store);
         store.flush()
     }
 
-    /// Closes the space: flushes it, and every later call on any handle of it is an error. The directory can be opened
-    /// again once calls still running on other threads have ended.
+    /// Closes the space: flushes it, and every later call on any handle of it is an error. The
+    /// directory can be opened again once calls still running on other threads have ended.
     ///
     /// ```
     /// use leafbase::{ErrorKind, Space};
@@ -224,10 +228,11 @@ impl Space {
         store.flush()
     }
 
-    /// Copies the space as it is now into the new directory `path`, while others go on reading and writing.
+    /// Copies the space as it is now into the new directory `path`, while others go on reading and
+    /// writing.
     ///
-    /// Every checksum is verified on the way. A backup that matters is opened and verified by [`Self::check`], too: that of the space does not
-    /// read the copy.
+    /// Every checksum is verified on the way. A backup that matters is opened and verified by
+    /// [`Self::check`], too: that of the space does not read the copy.
     ///
     /// ```
     /// use leafbase::Space;
@@ -245,14 +250,14 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if something is at `path`; what the store or the operating system reports: nothing is left at
-    /// `path` then.
+    /// [`ErrorKind::Validation`] if something is at `path`; what the store or the operating system
+    /// reports: nothing is left at `path` then.
     pub fn backup_to(&self, path: impl AsRef<Path>) -> Result<()> {
         self.backup_with(path, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::backup_to`]. `progress` is told how many records are copied, and may break the copy off: nothing is left at
-    /// `path` then.
+    /// As [`Self::backup_to`]. `progress` is told how many records are copied, and may break the
+    /// copy off: nothing is left at `path` then.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -280,11 +285,13 @@ impl Space {
         store.backup_to(path, &mut |done| progress(Progress::new(done, total)))
     }
 
-    /// Reads everything and verifies every law of the store. The report names each thing that is wrong.
+    /// Reads everything and verifies every law of the store. The report names each thing that is
+    /// wrong.
     ///
-    /// Of a space in a directory the file is verified first, with all that was written: a check waits for the write that runs, and writes wait
-    /// until the file is verified. The rest is read from one state, while others read and write. The file is read twice in all.
-    /// What is damaged is best mended from a backup, or else by [`Self::salvage`].
+    /// Of a space in a directory the file is verified first, with all that was written: a check
+    /// waits for the write that runs, and writes wait until the file is verified. The rest is read
+    /// from one state, while others read and write. The file is read twice in all. What is damaged
+    /// is best mended from a backup, or else by [`Self::salvage`].
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -320,15 +327,19 @@ impl Space {
     ///
     /// # Errors
     /// As [`Self::check`], and [`ErrorKind::Canceled`].
-    pub fn check_with(&self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<CheckReport> {
+    pub fn check_with(
+        &self,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<CheckReport> {
         let store = self.store()?;
         // Where it cannot be found out, the check tells why.
         let total = store.approximate_rows().unwrap_or_default();
         store.check(&mut |done| progress(Progress::new(done, total)))
     }
 
-    /// Lays what there is so that it takes less, and gives unused space back to the file system. Waits for writers, and others wait for it. While it
-    /// lasts the file is up to twice as long; where there is no room for that, only unused space is given back.
+    /// Lays what there is so that it takes less, and gives unused space back to the file system.
+    /// Waits for writers, and others wait for it. While it lasts the file is up to twice as long;
+    /// where there is no room for that, only unused space is given back.
     ///
     /// ```
     /// use leafbase::{PurgeDocuments, Space};
@@ -345,8 +356,8 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupted`] where the file is damaged: it is read through before, and then left alone. What the store reports; the data
-    /// stays as it was.
+    /// [`ErrorKind::Corrupted`] where the file is damaged: it is read through before, and then left
+    /// alone. What the store reports; the data stays as it was.
     pub fn compact(&self) -> Result<()> {
         // The thread of the index reads the store, which cannot be compacted then.
         let store = self.store()?;
@@ -372,8 +383,9 @@ impl Space {
         self.store()?.stats()
     }
 
-    /// Reads a request from JSON text within the limits of this space: however long and deep what a stranger sends is, it is
-    /// taken in or refused, and the error has the path of what does not fit.
+    /// Reads a request from JSON text within the limits of this space: however long and deep what a
+    /// stranger sends is, it is taken in or refused, and the error has the path of what does not
+    /// fit.
     ///
     /// ```
     /// use leafbase::{InsertBlocks, Space};
@@ -424,7 +436,8 @@ impl Space {
         self.store()?.snapshot()?.reader().meta()
     }
 
-    /// Gives the space another name, of at most [`Limits::title`] characters. This is no row of the change log.
+    /// Gives the space another name, of at most [`Limits::title`] characters. This is no row of the
+    /// change log.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -436,14 +449,15 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`] at `name`; [`ErrorKind::ReadOnly`]; what else the store reports.
+    /// [`ErrorKind::LimitExceeded`] at `name`; [`ErrorKind::ReadOnly`]; what else the store
+    /// reports.
     pub fn rename(&self, name: &str) -> Result<()> {
         builder::check_name(name, self.limits())?;
         self.set_meta(|meta| name.clone_into(&mut meta.name))
     }
 
-    /// Counts the days of the space in another time zone from now on, given by its IANA name. Daily notes keep their days. This
-    /// is no row of the change log.
+    /// Counts the days of the space in another time zone from now on, given by its IANA name. Daily
+    /// notes keep their days. This is no row of the change log.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -455,7 +469,8 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown; [`ErrorKind::ReadOnly`]; what else the store reports.
+    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown; [`ErrorKind::ReadOnly`]; what
+    /// else the store reports.
     pub fn set_zone(&self, zone: &str) -> Result<()> {
         let zone = builder::known_zone(zone)?;
         self.set_meta(|meta| meta.zone = zone)
@@ -468,8 +483,8 @@ impl Space {
         self.store()?.set_meta(WriteOptions::durability(self.0.durability), &meta.name, &meta.zone)
     }
 
-    /// The URL that opens `block` in the host's app: the template of [`SpaceBuilder::url_template`] with the block's ID. Nothing
-    /// is looked up.
+    /// The URL that opens `block` in the host's app: the template of [`SpaceBuilder::url_template`]
+    /// with the block's ID. Nothing is looked up.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -545,14 +560,19 @@ impl Space {
         Ok((written.value, written.change))
     }
 
-    /// Undoes and redoes by applying edits as they stand: for a history above the change log. What no longer fits is refused, and
-    /// nothing is written: what operations decide is right by construction, and these edits come from outside.
+    /// Undoes and redoes by applying edits as they stand: for a history above the change log. What
+    /// no longer fits is refused, and nothing is written: what operations decide is right by
+    /// construction, and these edits come from outside.
     #[doc(hidden)]
     pub fn apply(&self, by: &Author, edits: &[Edit]) -> Result<Option<Change>> {
         let touched = Touched::by(edits);
         let apply = |transaction: &mut SpaceTransaction<'_>, _: &Stamp| {
             transaction.apply(edits.to_vec())?;
-            if touched.is_empty() { Ok(()) } else { touched.verify(&Tree::full(transaction.reader()?)) }
+            if touched.is_empty() {
+                Ok(())
+            } else {
+                touched.verify(&Tree::full(transaction.reader()?))
+            }
         };
         Ok(self.write(by, self.durability(), apply)?.1)
     }

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use leafbase_model::{
-    AddTasks, BlockId, BlockRecord, DeleteTasks, Error, Items, ItemsPage, ListTasks, Result, Task, TaskLocation,
-    UpdateTasks,
+    AddTasks, BlockId, BlockRecord, DeleteTasks, Error, Items, ItemsPage, ListTasks, Result, Task,
+    TaskLocation, UpdateTasks,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -22,12 +22,14 @@ mod places;
 mod updating;
 
 impl Connection<Full> {
-    /// The tasks of a scope. Costs what it returns, however many documents and tasks there are; the scope `inbox` looks at the IDs of
-    /// all its open tasks, `document` at those of all tasks of the document.
+    /// The tasks of a scope. Costs what it returns, however many documents and tasks there are; the
+    /// scope `inbox` looks at the IDs of all its open tasks, `document` at those of all tasks of
+    /// the document.
     ///
-    /// Without a limit the reply has all of them. A cursor leads on even if tasks come and go between two calls: what was given is
-    /// not given again as long as it keeps its place, and nothing that was there all along is left out. Tasks in templates are
-    /// in no scope but that of their document.
+    /// Without a limit the reply has all of them. A cursor leads on even if tasks come and go
+    /// between two calls: what was given is not given again as long as it keeps its place, and
+    /// nothing that was there all along is left out. Tasks in templates are in no scope but that of
+    /// their document.
     ///
     /// ```
     /// use leafbase::{AddTasks, DayRef, Space, TaskDraft, TaskScope};
@@ -42,17 +44,18 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `documentId`; [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for one of
-    /// another listing.
+    /// [`crate::ErrorKind::NotFound`] at `documentId`; [`crate::ErrorKind::Validation`] at `limit`
+    /// for 0, and at `cursor` for one of another listing.
     pub fn tasks(&self, request: impl Into<ListTasks>) -> Result<ItemsPage<Task>> {
         let request = request.into();
         request.paging.check()?;
         self.read(|_, snapshot| listing::page(snapshot.reader(), self.space.now(), &request))
     }
 
-    /// Makes tasks, each at the top of its place, or at the end of the inbox if it is made as done or canceled: open tasks stand
-    /// before closed ones there. Those for the same place keep the order of the request. The inbox and daily notes are made when they
-    /// are first needed. Gives the tasks in the order of the request.
+    /// Makes tasks, each at the top of its place, or at the end of the inbox if it is made as done
+    /// or canceled: open tasks stand before closed ones there. Those for the same place keep the
+    /// order of the request. The inbox and daily notes are made when they are first needed. Gives
+    /// the tasks in the order of the request.
     ///
     /// ```
     /// use leafbase::{AddTasks, DayRef, TaskDestination, TaskDraft, TaskLocation};
@@ -70,26 +73,31 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if a document does not exist, and [`crate::ErrorKind::RuleViolation`] if it is in the trash, at
-    /// `tasks[n].location.documentId`; [`crate::ErrorKind::Validation`] at `tasks[n].markdown` for more than one paragraph;
-    /// and as for the insertion of blocks. Nothing is made then.
+    /// [`crate::ErrorKind::NotFound`] if a document does not exist, and
+    /// [`crate::ErrorKind::RuleViolation`] if it is in the trash, at
+    /// `tasks[n].location.documentId`; [`crate::ErrorKind::Validation`] at `tasks[n].markdown` for
+    /// more than one paragraph; and as for the insertion of blocks. Nothing is made then.
     pub fn add_tasks(&self, request: AddTasks) -> Result<Items<Task>> {
         let AddTasks { tasks } = request;
         self.check_count("tasks", tasks.len())?;
         let (added, _) = self.write(|writing| {
             let mut additions = Additions::begin(writing, self.limits())?;
             for (index, task) in tasks.iter().enumerate() {
-                additions.add(index, task).map_err(|error| error.at(format_args!("tasks[{index}]")))?;
+                additions
+                    .add(index, task)
+                    .map_err(|error| error.at(format_args!("tasks[{index}]")))?;
             }
             additions.finish()
         })?;
         Ok(Items(added))
     }
 
-    /// Changes tasks; only what is given changes. A task that is moved goes to the top of its place, with all below it, and keeps its
-    /// ID; those moved to the same place keep the order of the request. In the inbox open tasks stand before closed ones: one that is
-    /// done or canceled goes to its end, whether it was there or is moved there, and one that is reopened to its top; tasks below
-    /// other blocks stay below them. (Block operations put a task where they are asked to.) Gives the tasks back as they are then.
+    /// Changes tasks; only what is given changes. A task that is moved goes to the top of its
+    /// place, with all below it, and keeps its ID; those moved to the same place keep the order of
+    /// the request. In the inbox open tasks stand before closed ones: one that is done or canceled
+    /// goes to its end, whether it was there or is moved there, and one that is reopened to its
+    /// top; tasks below other blocks stay below them. (Block operations put a task where they are
+    /// asked to.) Gives the tasks back as they are then.
     ///
     /// ```
     /// use leafbase::{AddTasks, TaskDraft, TaskScope, TaskState, TaskUpdate};
@@ -105,15 +113,17 @@ impl Connection<Full> {
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `tasksToUpdate[n].id`, or at its `location.documentId`;
     /// [`crate::ErrorKind::RuleViolation`] for a block that is no task, or a document in the trash;
-    /// [`crate::ErrorKind::Validation`] for a task named twice, and for a text of more than one paragraph; and as for the update of
-    /// blocks. Nothing is changed then.
+    /// [`crate::ErrorKind::Validation`] for a task named twice, and for a text of more than one
+    /// paragraph; and as for the update of blocks. Nothing is changed then.
     pub fn update_tasks(&self, request: impl Into<UpdateTasks>) -> Result<Items<Task>> {
         let UpdateTasks { tasks_to_update: tasks } = request.into();
         self.check_count("tasksToUpdate", tasks.len())?;
         let (updated, _) = self.write(|writing| {
             let mut updates = Updates::begin(writing, self.limits())?;
             for (index, task) in tasks.iter().enumerate() {
-                updates.add(task).map_err(|error| error.at(format_args!("tasksToUpdate[{index}]")))?;
+                updates
+                    .add(task)
+                    .map_err(|error| error.at(format_args!("tasksToUpdate[{index}]")))?;
             }
             updates.finish()
         })?;
@@ -134,9 +144,9 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// At `idsToDelete[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for a block that is no task, a
-    /// document's root, or a document in the trash; [`crate::ErrorKind::Validation`] for a task named twice. Nothing is deleted
-    /// then.
+    /// At `idsToDelete[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] for
+    /// a block that is no task, a document's root, or a document in the trash;
+    /// [`crate::ErrorKind::Validation`] for a task named twice. Nothing is deleted then.
     pub fn delete_tasks(&self, request: impl Into<DeleteTasks>) -> Result<Items<BlockId>> {
         let DeleteTasks { ids_to_delete: ids } = request.into();
         self.check_count("idsToDelete", ids.len())?;
@@ -151,8 +161,8 @@ impl Connection<Full> {
                     Err(error) => Some(error.at(format_args!("idsToDelete[{}]", sound.len()))),
                 });
                 // Those before it come first: what is wrong with one of them is told, and not this.
-                let deleted =
-                    ops::delete(tree, context, sound).map_err(|error| renamed(&error, "blockIds", "idsToDelete"))?;
+                let deleted = ops::delete(tree, context, sound)
+                    .map_err(|error| renamed(&error, "blockIds", "idsToDelete"))?;
                 fault.map_or(Ok(deleted), Err)
             })?;
             writing.apply(deleted.edits)
@@ -162,12 +172,20 @@ impl Connection<Full> {
 
     fn check_count(&self, list: &str, found: usize) -> Result<()> {
         let most = self.limits().blocks_per_request;
-        if found > most { Err(Error::limit("tasks in one request", most, found).at(list)) } else { Ok(()) }
+        if found > most {
+            Err(Error::limit("tasks in one request", most, found).at(list))
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// The task that a request names, once.
-fn find<T: ReadTree>(tree: &T, named: &mut HashSet<BlockId>, id: BlockId) -> Result<(ops::Located, BlockRecord)> {
+fn find<T: ReadTree>(
+    tree: &T,
+    named: &mut HashSet<BlockId>,
+    id: BlockId,
+) -> Result<(ops::Located, BlockRecord)> {
     let located = tree.locate(id)?.ok_or_else(Error::not_found)?;
     if !named.insert(id) {
         return Err(Error::validation(format!("task {id} is named twice")));
@@ -175,7 +193,10 @@ fn find<T: ReadTree>(tree: &T, named: &mut HashSet<BlockId>, id: BlockId) -> Res
     let missing = || Error::corrupted(format_args!("block {id} has a place but no data"));
     let block = tree.block(id)?.ok_or_else(missing)?;
     if block.data.task.is_none() {
-        return Err(Error::rule(format!("block {id} is no task: its listStyle is {}", block.data.list_style)));
+        return Err(Error::rule(format!(
+            "block {id} is no task: its listStyle is {}",
+            block.data.list_style
+        )));
     }
     Ok((located, block))
 }
@@ -183,7 +204,8 @@ fn find<T: ReadTree>(tree: &T, named: &mut HashSet<BlockId>, id: BlockId) -> Res
 /// The error of a block operation with the path that the task operation has in its place.
 fn renamed(error: &Error, from: &str, to: &str) -> Error {
     let path = error.path();
-    let path = path.strip_prefix(from).map_or_else(|| path.to_owned(), |rest| format!("{to}{rest}"));
+    let path =
+        path.strip_prefix(from).map_or_else(|| path.to_owned(), |rest| format!("{to}{rest}"));
     Error::new(error.kind(), error.message()).at(path.strip_prefix('.').unwrap_or(&path))
 }
 

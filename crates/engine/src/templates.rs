@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use leafbase_markdown::{self as markdown, LinkTarget};
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, BlockKind, CreateFromTemplate, Document, Error, Location, PropertyValue, Result,
+    BlockData, BlockDraft, BlockId, BlockKind, CreateFromTemplate, Document, Error, Location,
+    PropertyValue, Result,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -15,13 +16,15 @@ use crate::sight::Full;
 use crate::{documents, prepare};
 
 impl Connection<Full> {
-    /// Makes a document as a copy of one that is kept among the templates, and gives it back with a link that a person can
-    /// click. The blocks of the copy are new, made now, and links among the blocks of the template lead to the copies; all else
-    /// is as in the template, tasks with their states too. Comments are not copied, and files are shown by both.
+    /// Makes a document as a copy of one that is kept among the templates, and gives it back with a
+    /// link that a person can click. The blocks of the copy are new, made now, and links among the
+    /// blocks of the template lead to the copies; all else is as in the template, tasks with their
+    /// states too. Comments are not copied, and files are shown by both.
     ///
-    /// Collections are copied with their items, and relations among them are relations among the copies. A relation with a collection
-    /// outside the template is one of the copy, too: that collection gets another property, the other end of it. If it is in the trash,
-    /// the copy has no such relation.
+    /// Collections are copied with their items, and relations among them are relations among the
+    /// copies. A relation with a collection outside the template is one of the copy, too: that
+    /// collection gets another property, the other end of it. If it is in the trash, the copy has
+    /// no such relation.
     ///
     /// Costs by the size of the template, for which there is no limit of its own.
     ///
@@ -39,30 +42,38 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// At `templateId`, [`crate::ErrorKind::NotFound`], [`crate::ErrorKind::RuleViolation`] for a document that is no template,
-    /// and [`crate::ErrorKind::LimitExceeded`] if a collection that it relates to has no room for another property;
-    /// [`crate::ErrorKind::NotFound`] at `destination.folderId`; at `title`, those of a document's title.
+    /// At `templateId`, [`crate::ErrorKind::NotFound`], [`crate::ErrorKind::RuleViolation`] for a
+    /// document that is no template, and [`crate::ErrorKind::LimitExceeded`] if a collection that
+    /// it relates to has no room for another property; [`crate::ErrorKind::NotFound`] at
+    /// `destination.folderId`; at `title`, those of a document's title.
     pub fn create_from_template(&self, request: CreateFromTemplate) -> Result<Document> {
         let CreateFromTemplate { template_id, title, destination } = request;
         let title = title.map(|title| self.title(&title)).transpose();
         let (made, _) = self.write(|writing| {
             let (forest, schemas) = writing.decide(|tree, context| {
-                let template = tree.document(template_id)?.ok_or_else(|| Error::not_found().at("templateId"))?;
+                let template = tree
+                    .document(template_id)?
+                    .ok_or_else(|| Error::not_found().at("templateId"))?;
                 if template.location != Location::Templates {
                     let message = format!("document {template_id} is not kept among the templates");
                     return Err(Error::rule(message).at("templateId"));
                 }
                 let mut forest = tree.subtree(template_id.root(), None)?;
-                let schemas = Schemas::of(tree, &mut forest, context.limits).map_err(|error| error.at("templateId"))?;
+                let schemas = Schemas::of(tree, &mut forest, context.limits)
+                    .map_err(|error| error.at("templateId"))?;
                 Ok((forest, schemas))
             })?;
-            let title = title.as_ref().map_err(|error| Error::new(error.kind(), error.message()).at(error.path()))?;
+            let title = title
+                .as_ref()
+                .map_err(|error| Error::new(error.kind(), error.message()).at(error.path()))?;
             documents::check_destination(writing.transaction.reader()?, destination)?;
-            let (mut copy, copies) = ops::copy_document(&writing.context, forest, destination.into(), repoint)?;
+            let (mut copy, copies) =
+                ops::copy_document(&writing.context, forest, destination.into(), repoint)?;
             if let Some(title) = title {
                 copy.retitle(title);
             }
-            copy.edits.extend(writing.decide(|tree, _| schemas.edits(tree, copy.record.id, &copies))?);
+            copy.edits
+                .extend(writing.decide(|tree, _| schemas.edits(tree, copy.record.id, &copies))?);
             writing.apply(copy.edits)?;
             Ok((copy.record, copy.root.markdown))
         })?;
@@ -77,16 +88,20 @@ impl Connection<Full> {
     }
 }
 
-/// Makes what a block points to the copy of it, where there is one: what [`crate::links::edges`] tells of is changed here.
+/// Makes what a block points to the copy of it, where there is one: what [`crate::links::edges`]
+/// tells of is changed here.
 fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
     if data.block_type().has_own_markdown()
-        && let Cow::Owned(text) =
-            markdown::rewrite_links(&data.markdown, &mut |link| redirected(&link.destination, copies))
+        && let Cow::Owned(text) = markdown::rewrite_links(&data.markdown, &mut |link| {
+            redirected(&link.destination, copies)
+        })
     {
         data.markdown = text;
     }
     match &mut data.kind {
-        BlockKind::RichUrl { url, .. } => *url = redirected(url, copies).unwrap_or_else(|| std::mem::take(url)),
+        BlockKind::RichUrl { url, .. } => {
+            *url = redirected(url, copies).unwrap_or_else(|| std::mem::take(url))
+        }
         BlockKind::CollectionItem { properties } => {
             let relate = |value: &PropertyValue| match value {
                 PropertyValue::Relations(items) => {
@@ -95,7 +110,8 @@ fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
                 }
                 value => value.clone(),
             };
-            *properties = properties.iter().map(|(key, value)| (key.to_owned(), relate(value))).collect();
+            *properties =
+                properties.iter().map(|(key, value)| (key.to_owned(), relate(value))).collect();
         }
         _ => {}
     }
@@ -105,9 +121,12 @@ fn repoint(data: &mut BlockData, copies: &HashMap<BlockId, BlockId>) {
 fn redirected(destination: &str, copies: &HashMap<BlockId, BlockId>) -> Option<String> {
     let LinkTarget::Block(block) = LinkTarget::of(destination) else { return None };
     let copy = copies.get(&block)?;
-    // The ID is put where it was written, so that what stands around it, and the length, stay. One that is written in
-    // percent-encoding is not found like that.
-    let name = destination.split([':', '/', '?', '#']).map(str::trim_ascii).find(|part| part.parse() == Ok(block));
+    // The ID is put where it was written, so that what stands around it, and the length, stay. One
+    // that is written in percent-encoding is not found like that.
+    let name = destination
+        .split([':', '/', '?', '#'])
+        .map(str::trim_ascii)
+        .find(|part| part.parse() == Ok(block));
     Some(match name {
         Some(name) => destination.replacen(name, &copy.to_string(), 1),
         None => format!("block://{copy}"),

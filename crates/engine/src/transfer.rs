@@ -1,7 +1,9 @@
-//! Import and export: folders of markdown files become documents, and a space becomes such a folder again.
+//! Import and export: folders of markdown files become documents, and a space becomes such a folder
+//! again.
 //!
-//! What decides (names, front matter, links, anchors) reads and writes nothing; `source` and `folder_writer` are the only files
-//! here that touch a file system. An export that is imported and exported again is the same to the byte.
+//! What decides (names, front matter, links, anchors) reads and writes nothing; `source` and
+//! `folder_writer` are the only files here that touch a file system. An export that is imported and
+//! exported again is the same to the byte.
 
 mod report;
 
@@ -49,5 +51,7 @@ mod folder_writer;
 
 mod export;
 
-pub use report::{Adaptation, AdaptationKind, ExportOptions, ExportReport, ImportOptions, ImportReport, Skipped};
+pub use report::{
+    Adaptation, AdaptationKind, ExportOptions, ExportReport, ImportOptions, ImportReport, Skipped,
+};
 pub use source::{ImportSource, MemorySource, SourceEntry};

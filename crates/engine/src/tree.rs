@@ -1,8 +1,11 @@
-//! The block trees as the decisions read them: through the scope guard, so that what is hidden is not found.
+//! The block trees as the decisions read them: through the scope guard, so that what is hidden is
+//! not found.
 
 use std::cell::Cell;
 
-use leafbase_model::{BlockId, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Forest, Result};
+use leafbase_model::{
+    BlockId, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Forest, Result,
+};
 use leafbase_store::{Reader, Standing};
 use leafbase_tree_ops::{Located, ReadTree};
 
@@ -13,7 +16,8 @@ use crate::sight::Seen;
 pub(crate) struct Tree<'a> {
     reader: Reader<'a>,
     seen: Seen,
-    /// What was found to be seen last: the parts of one operation ask for the same few things again.
+    /// What was found to be seen last: the parts of one operation ask for the same few things
+    /// again.
     block: Cell<Option<(BlockId, Standing)>>,
     document: Cell<Option<DocumentId>>,
 }
@@ -48,7 +52,8 @@ impl<'a> Tree<'a> {
         Ok(self.standing(block)?.is_some())
     }
 
-    /// Where `block` stands, if the call may know of it. What is not there takes the same look-ups as what is hidden.
+    /// Where `block` stands, if the call may know of it. What is not there takes the same look-ups
+    /// as what is hidden.
     fn standing(&self, block: BlockId) -> Result<Option<Standing>> {
         if self.sees_all() {
             return self.reader.locate(block);
@@ -57,7 +62,8 @@ impl<'a> Tree<'a> {
             return Ok(Some(standing));
         }
         let standing = self.reader.look_up(block)?;
-        let document = standing.map_or(DocumentId::of_root(BlockId::NIL), |standing| standing.document);
+        let document =
+            standing.map_or(DocumentId::of_root(BlockId::NIL), |standing| standing.document);
         let is_seen = self.sees_document(document)?;
         if !is_seen && standing.is_some() && self.seen.leaks(Leak::Errors) {
             return Err(Error::new(ErrorKind::NotFound, "hidden"));
@@ -72,7 +78,8 @@ impl<'a> Tree<'a> {
         if self.sees_all() || self.document.get() == Some(document) {
             return Ok(true);
         }
-        let is_seen = self.reader.look_up_document(document)?.is_some_and(|record| self.seen.admits(&record));
+        let is_seen =
+            self.reader.look_up_document(document)?.is_some_and(|record| self.seen.admits(&record));
         if is_seen {
             self.document.set(Some(document));
         }
@@ -106,19 +113,36 @@ impl ReadTree for Tree<'_> {
     }
 
     fn last_child(&self, document: DocumentId, parent: BlockId) -> Result<Option<BlockId>> {
-        if self.sees_document(document)? { self.reader.last_child(document, parent) } else { Ok(None) }
+        if self.sees_document(document)? {
+            self.reader.last_child(document, parent)
+        } else {
+            Ok(None)
+        }
     }
 
     fn previous_sibling(&self, block: BlockId) -> Result<Option<BlockId>> {
         if self.hides(block)? { Ok(None) } else { self.reader.previous_sibling(block) }
     }
 
-    fn first_children(&self, document: DocumentId, parent: BlockId, limit: usize) -> Result<Vec<BlockRecord>> {
-        if self.sees_document(document)? { self.reader.first_children(document, parent, limit) } else { Ok(Vec::new()) }
+    fn first_children(
+        &self,
+        document: DocumentId,
+        parent: BlockId,
+        limit: usize,
+    ) -> Result<Vec<BlockRecord>> {
+        if self.sees_document(document)? {
+            self.reader.first_children(document, parent, limit)
+        } else {
+            Ok(Vec::new())
+        }
     }
 
     fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
-        if self.hides(block)? { Ok(Forest::default()) } else { self.reader.subtree(block, max_depth) }
+        if self.hides(block)? {
+            Ok(Forest::default())
+        } else {
+            self.reader.subtree(block, max_depth)
+        }
     }
 
     fn subtrees(&self, blocks: &[BlockId]) -> Result<Forest> {
@@ -133,6 +157,10 @@ impl ReadTree for Tree<'_> {
     }
 
     fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
-        if self.hides(block)? { Ok(Forest::default()) } else { self.reader.subtree_without_items(block, max_depth) }
+        if self.hides(block)? {
+            Ok(Forest::default())
+        } else {
+            self.reader.subtree_without_items(block, max_depth)
+        }
     }
 }

@@ -1,12 +1,14 @@
-//! What goes with what a write takes away: comments of blocks, files that no block shows any more, ends of relations. And what goes
-//! with a collection's name: its schema says the same.
+//! What goes with what a write takes away: comments of blocks, files that no block shows any more,
+//! ends of relations. And what goes with a collection's name: its schema says the same.
 //!
 //! Every write of the engine comes by here, so that no operation has to care.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_collections::ReadCollections;
-use leafbase_model::{AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Forest, Limits, Result, Schema};
+use leafbase_model::{
+    AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Forest, Limits, Result, Schema,
+};
 use leafbase_store::{EdgeEnd, Reader};
 
 use crate::collections::removal;
@@ -27,7 +29,8 @@ pub(crate) fn takes_any(edits: &[Edit]) -> bool {
     edits.iter().any(|edit| taken(edit).is_some())
 }
 
-/// Edits that may be applied together after one look at the comments: blocks that go stand where they are now.
+/// Edits that may be applied together after one look at the comments: blocks that go stand where
+/// they are now.
 pub(crate) fn stretches(edits: Vec<Edit>) -> Vec<Vec<Edit>> {
     let (mut stretches, mut moved) = (vec![Vec::new()], false);
     for edit in edits {
@@ -49,7 +52,11 @@ pub(crate) fn concerns_collections(edits: &[Edit]) -> bool {
 }
 
 /// `edits` with what of collections goes with them. `tree` is the state before.
-pub(crate) fn with_collections(tree: &Tree<'_>, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+pub(crate) fn with_collections(
+    tree: &Tree<'_>,
+    limits: &Limits,
+    edits: Vec<Edit>,
+) -> Result<Vec<Edit>> {
     let edits = with_names(tree, edits)?;
     if removal::takes_any(&edits) { removal::with_ends(tree, limits, edits) } else { Ok(edits) }
 }
@@ -69,7 +76,8 @@ fn with_names(tree: &Tree<'_>, edits: Vec<Edit>) -> Result<Vec<Edit>> {
     let brought: BTreeSet<_> = edits.iter().filter_map(named_by_schema).collect();
     let (mut all, mut schemas) = (Vec::with_capacity(edits.len()), BTreeMap::new());
     for edit in edits {
-        let renaming = renamed(&edit).map(|(document, block)| (document, block.id, block.data.markdown.clone()));
+        let renaming = renamed(&edit)
+            .map(|(document, block)| (document, block.id, block.data.markdown.clone()));
         all.push(edit);
         let Some((document, collection, name)) =
             renaming.filter(|(_, id, name)| !brought.contains(&(*id, name.clone())))
@@ -91,7 +99,9 @@ fn with_names(tree: &Tree<'_>, edits: Vec<Edit>) -> Result<Vec<Edit>> {
 /// The collection that `edit` gives a schema, with the name in it.
 fn named_by_schema(edit: &Edit) -> Option<(BlockId, String)> {
     match edit {
-        Edit::SetSchema { collection, after: Some(after), .. } => Some((*collection, after.name.clone())),
+        Edit::SetSchema { collection, after: Some(after), .. } => {
+            Some((*collection, after.name.clone()))
+        }
         _ => None,
     }
 }
@@ -106,7 +116,11 @@ pub(crate) fn comments(reader: Reader<'_>, edits: &[Edit]) -> Result<Vec<Edit>> 
     for (document, mut blocks) in going {
         blocks.sort_unstable();
         let comments = reader.comments_among(document, &blocks)?.into_iter();
-        removals.extend(comments.map(|(block, comment)| Edit::RemoveComment { document, block, comment }));
+        removals.extend(comments.map(|(block, comment)| Edit::RemoveComment {
+            document,
+            block,
+            comment,
+        }));
     }
     Ok(removals)
 }

@@ -1,5 +1,5 @@
-//! How the time grows with texts that are made to be slow: sixteen times the input should take about sixteen times as long,
-//! where a square would take 256 times.
+//! How the time grows with texts that are made to be slow: sixteen times the input should take
+//! about sixteen times as long, where a square would take 256 times.
 //!
 //! `cargo run --release -p leafbase-markdown --example growth`
 #![expect(clippy::print_stdout, reason = "a measurement, shown to whoever runs it")]
@@ -32,7 +32,13 @@ const PIECES: [&str; 16] = [
 ];
 
 fn main() {
-    println!("{:24} {:>12} {:>12} {:>8}", "piece", format!("{SMALL} B"), format!("{} B", SMALL * TIMES), "growth");
+    println!(
+        "{:24} {:>12} {:>12} {:>8}",
+        "piece",
+        format!("{SMALL} B"),
+        format!("{} B", SMALL * TIMES),
+        "growth"
+    );
     for piece in PIECES {
         let (few, many) = (fastest(piece, SMALL), fastest(piece, SMALL * TIMES));
         let growth = many.as_secs_f64() / few.as_secs_f64();
@@ -51,7 +57,8 @@ fn fastest(piece: &str, size: usize) -> Duration {
 }
 
 fn everything(text: &str) -> usize {
-    let written = parse(text, &leafbase_markdown::ParseOptions::default()).map_or(0, |read| render(&read.blocks).len());
+    let written = parse(text, &leafbase_markdown::ParseOptions::default())
+        .map_or(0, |read| render(&read.blocks).len());
     let mut data = BlockData::text(text);
     canonical(&mut data);
     let mut found = 0;

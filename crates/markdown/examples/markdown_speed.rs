@@ -1,7 +1,12 @@
-//! How long reading and writing take, beside the bare walk over the events of a markdown parser: over the `.md` files of a folder.
+//! How long reading and writing take, beside the bare walk over the events of a markdown parser:
+//! over the `.md` files of a folder.
 //!
 //! `cargo run --release -p leafbase-markdown --example markdown_speed -- <folder>`
-#![expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a measurement, shown to whoever runs it")]
+#![expect(
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "a measurement, shown to whoever runs it"
+)]
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,20 +17,36 @@ use pulldown_cmark::{Options, Parser};
 const ROUNDS: usize = 9;
 
 fn main() {
-    let Some(folder) = std::env::args().nth(1) else { return println!("name a folder with markdown files") };
+    let Some(folder) = std::env::args().nth(1) else {
+        return println!("name a folder with markdown files");
+    };
     let mut texts = Vec::new();
     collect(Path::new(&folder), &mut texts);
     let bytes = texts.iter().map(String::len).sum::<usize>();
     let options = ParseOptions::default().with_empty_first_item(EmptyFirstItem::Drop);
-    let extensions =
-        Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH;
+    let extensions = Options::ENABLE_TABLES
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_MATH;
     let read: Vec<_> = texts.iter().filter_map(|text| parse(text, &options).ok()).collect();
     let blocks = read.iter().flat_map(|parsed| &parsed.blocks);
-    println!("{} files, {bytes} bytes, {} read, {} blocks", texts.len(), read.len(), blocks.clone().count());
+    println!(
+        "{} files, {bytes} bytes, {} read, {} blocks",
+        texts.len(),
+        read.len(),
+        blocks.clone().count()
+    );
 
-    let walk = best(|| texts.iter().map(|text| Parser::new_ext(text, extensions).into_offset_iter().count()).sum());
-    let parsing =
-        best(|| texts.iter().filter_map(|text| parse(text, &options).ok()).map(|read| read.blocks.len()).sum());
+    let walk = best(|| {
+        texts.iter().map(|text| Parser::new_ext(text, extensions).into_offset_iter().count()).sum()
+    });
+    let parsing = best(|| {
+        texts
+            .iter()
+            .filter_map(|text| parse(text, &options).ok())
+            .map(|read| read.blocks.len())
+            .sum()
+    });
     let writing = best(|| read.iter().map(|parsed| render(&parsed.blocks).len()).sum());
     let plain = best(|| blocks.clone().map(|block| plain_text(&block.data.markdown).len()).sum());
     let linking = best(|| {
@@ -33,9 +54,13 @@ fn main() {
         blocks.clone().for_each(|block| links(&block.data.markdown, &mut |_| found += 1));
         found
     });
-    for (name, time) in
-        [("walk", walk), ("parse", parsing), ("render", writing), ("plain_text", plain), ("links", linking)]
-    {
+    for (name, time) in [
+        ("walk", walk),
+        ("parse", parsing),
+        ("render", writing),
+        ("plain_text", plain),
+        ("links", linking),
+    ] {
         let share = time.as_secs_f64() / walk.as_secs_f64();
         println!(
             "{name:10} {time:>12.2?} {:>8.1} MB/s {share:>6.2} of the walk",

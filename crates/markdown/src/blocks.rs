@@ -1,6 +1,8 @@
 //! From what is open to blocks: what the containers say about the block that is made within them.
 
-use leafbase_model::{BlockData, BlockDraft, BlockKind, Limits, ListStyle, Result, TaskInfo, TextLook, TextStyle};
+use leafbase_model::{
+    BlockData, BlockDraft, BlockKind, Limits, ListStyle, Result, TaskInfo, TextLook, TextStyle,
+};
 
 use crate::containers::{Container, Holds, Item};
 use crate::parse::{AdaptationKind, EmptyFirstItem, invalid};
@@ -20,13 +22,18 @@ impl Reader<'_, '_> {
 
     /// Whether a quote is open in the page.
     pub(crate) fn is_quoted(&self) -> bool {
-        let mut open = self.stack.iter().rev().take_while(|open| !matches!(open, Container::Page(_)));
+        let mut open =
+            self.stack.iter().rev().take_while(|open| !matches!(open, Container::Page(_)));
         open.any(|open| matches!(open, Container::Quote(_)))
     }
 
     /// The list item around that nothing stands in yet: what comes now takes its style.
     fn waiting(&self) -> Option<&Item> {
-        let inner = self.stack.iter().rev().find(|open| matches!(open, Container::Item(_) | Container::Page(_)))?;
+        let inner = self
+            .stack
+            .iter()
+            .rev()
+            .find(|open| matches!(open, Container::Item(_) | Container::Page(_)))?;
         match inner {
             Container::Item(item) if item.holds == Holds::Nothing => Some(item),
             _ => None,
@@ -59,7 +66,11 @@ impl Reader<'_, '_> {
 
     /// The list item around, if it stands in the page that is read.
     pub(crate) fn inner_item(&mut self) -> Option<&mut Item> {
-        let inner = self.stack.iter_mut().rev().find(|open| matches!(open, Container::Item(_) | Container::Page(_)))?;
+        let inner = self
+            .stack
+            .iter_mut()
+            .rev()
+            .find(|open| matches!(open, Container::Item(_) | Container::Page(_)))?;
         match inner {
             Container::Item(item) => Some(item),
             _ => None,
@@ -90,7 +101,9 @@ impl Reader<'_, '_> {
         for open in self.stack.iter().rev().take_while(|open| !matches!(open, Container::Page(_))) {
             match open {
                 Container::Quote(_) => data.decorations.quote = true,
-                Container::Wrapper(wrapper) if wrapper.element == Element::Callout => data.decorations.callout = true,
+                Container::Wrapper(wrapper) if wrapper.element == Element::Callout => {
+                    data.decorations.callout = true
+                }
                 _ => {}
             }
         }
@@ -135,7 +148,9 @@ impl Reader<'_, '_> {
                 }
             }
             Some(Container::Page(page)) => self.close_page(*page),
-            Some(Container::Wrapper(wrapper)) if wrapper.depth > 0 => self.unclosed(wrapper.element, wrapper.at),
+            Some(Container::Wrapper(wrapper)) if wrapper.depth > 0 => {
+                self.unclosed(wrapper.element, wrapper.at)
+            }
             _ => {}
         }
         self.after_item = after;
@@ -146,7 +161,10 @@ impl Reader<'_, '_> {
         if !item.first {
             self.leaf_at = item.at;
             self.stack.push(Container::Item(item));
-            self.emit(BlockData::new(BlockKind::Text(TextLook { style: TextStyle::Body, ..TextLook::default() })));
+            self.emit(BlockData::new(BlockKind::Text(TextLook {
+                style: TextStyle::Body,
+                ..TextLook::default()
+            })));
             self.stack.pop();
             return Ok(());
         }
@@ -155,7 +173,8 @@ impl Reader<'_, '_> {
             EmptyFirstItem::Drop => {
                 self.adapt(item.at, AdaptationKind::EmptyFirstItem);
                 // An item that held nothing but the one left out holds nothing.
-                if let Some(around) = self.inner_item().filter(|around| around.holds == Holds::List) {
+                if let Some(around) = self.inner_item().filter(|around| around.holds == Holds::List)
+                {
                     around.holds = Holds::Nothing;
                 }
                 Ok(())

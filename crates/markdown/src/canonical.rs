@@ -1,4 +1,5 @@
-//! The canonical form of a text: what would read as structure is escaped, so that a block rendered and read again is the same.
+//! The canonical form of a text: what would read as structure is escaped, so that a block rendered
+//! and read again is the same.
 
 use std::borrow::Cow;
 
@@ -9,7 +10,8 @@ use crate::sole::sole;
 use crate::starts::{self, Raw};
 use crate::tags::{self, Element};
 
-/// What stands for a text that is empty, where something must stand: a comment, which no reader of markdown shows.
+/// What stands for a text that is empty, where something must stand: a comment, which no reader of
+/// markdown shows.
 pub(crate) const NOTHING: &str = "<!-- -->";
 
 /// Where a text stands, which decides what in it would read as structure.
@@ -24,7 +26,8 @@ impl Place {
         matches!(self.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4)
     }
 
-    /// Whether the tag that `rest` begins with would open something. A title does where a page or a card is open.
+    /// Whether the tag that `rest` begins with would open something. A title does where a page or a
+    /// card is open.
     fn opens(self, rest: &str) -> bool {
         let titled = matches!(self.style, TextStyle::Card | TextStyle::Page);
         tags::tag(rest).is_some_and(|tag| match tag.element {
@@ -35,9 +38,10 @@ impl Place {
     }
 }
 
-/// Brings what `data` says into the form that [`render`](crate::render) and [`parse`](crate::parse) keep to the byte. The
-/// meaning stays: what would read as structure is escaped, white space at the ends and blank lines within go (see
-/// [`split_paragraphs`](crate::split_paragraphs) for a text of several paragraphs). Doing it twice changes nothing more.
+/// Brings what `data` says into the form that [`render`](crate::render) and [`parse`](crate::parse)
+/// keep to the byte. The meaning stays: what would read as structure is escaped, white space at the
+/// ends and blank lines within go (see [`split_paragraphs`](crate::split_paragraphs) for a text of
+/// several paragraphs). Doing it twice changes nothing more.
 ///
 /// ```
 /// use leafbase_model::BlockData;
@@ -47,7 +51,10 @@ impl Place {
 /// assert_eq!(data.markdown, "\\# no heading");
 /// ```
 pub fn canonical(data: &mut BlockData) {
-    let place = Place { list: data.list_style, style: data.look().map_or(TextStyle::Body, |look| look.style) };
+    let place = Place {
+        list: data.list_style,
+        style: data.look().map_or(TextStyle::Body, |look| look.style),
+    };
     let changed = match &mut data.kind {
         BlockKind::Text(_) => text(&data.markdown, place),
         BlockKind::Page(_) | BlockKind::CollectionItem { .. } | BlockKind::Collection => {
@@ -146,9 +153,13 @@ pub(crate) fn text(markdown: &str, place: Place) -> Cow<'_, str> {
     if escaped == markdown { Cow::Borrowed(markdown) } else { Cow::Owned(escaped) }
 }
 
-/// Whether a text is one line that begins with a word and holds nothing that could be structure: most are.
+/// Whether a text is one line that begins with a word and holds nothing that could be structure:
+/// most are.
 fn is_plain(text: &str) -> bool {
-    let begins = text.chars().next().is_none_or(|first| first.is_alphabetic() && !matches!(first, 'h' | 'H'));
+    let begins = text
+        .chars()
+        .next()
+        .is_none_or(|first| first.is_alphabetic() && !matches!(first, 'h' | 'H'));
     begins && memchr::memchr3(b'\n', b'\r', b'<', text.as_bytes()).is_none()
 }
 
@@ -167,7 +178,8 @@ fn heading(markdown: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{open}\\{closing}"))
 }
 
-/// Escapes what would read as structure, line by line; the state follows what reading would make of each line.
+/// Escapes what would read as structure, line by line; the state follows what reading would make of
+/// each line.
 fn escape_lines(text: &str, place: Place) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let (mut raw, mut html, mut last_line) = (None::<Raw>, false, 0);
@@ -181,7 +193,8 @@ fn escape_lines(text: &str, place: Place) -> String {
         let indent = if first { 0 } else { push_indent(&mut out, line) };
         if raw.is_none() && indent < 4 {
             let above = out.get(last_line..start).unwrap_or_default();
-            let escaped = if first { at_start(rest, text, place) } else { within(rest, above, html, place) };
+            let escaped =
+                if first { at_start(rest, text, place) } else { within(rest, above, html, place) };
             match escaped {
                 Some(Escape::Run) => push_escaped_run(&mut out, rest),
                 Some(Escape::Behind(bytes)) => {
@@ -230,10 +243,15 @@ fn at_start(rest: &str, text: &str, place: Place) -> Option<Escape> {
         b'$' => starts::formula(text).map(|_| Escape::Run),
         b'<' => place.opens(rest).then_some(Escape::Behind(0)),
         // Behind the bullet's own dash the line would be nothing but dashes.
-        b'-' if place.list == ListStyle::Bullet && rest.len() > 1 && starts::marks(rest) == rest.len() => {
+        b'-' if place.list == ListStyle::Bullet
+            && rest.len() > 1
+            && starts::marks(rest) == rest.len() =>
+        {
             Some(Escape::Behind(0))
         }
-        b'[' if place.list != ListStyle::None && !task => crate::lists::task_mark(rest).map(|_| Escape::Behind(0)),
+        b'[' if place.list != ListStyle::None && !task => {
+            crate::lists::task_mark(rest).map(|_| Escape::Behind(0))
+        }
         _ => separator_or_marker(rest, !task),
     }
 }
@@ -270,7 +288,8 @@ fn push_escaped_run(out: &mut String, rest: &str) {
     out.push_str(&escape_tags(tail));
 }
 
-/// Escapes the closing tags of the dialect, which would end what a text stands in, and highlights of no known colour.
+/// Escapes the closing tags of the dialect, which would end what a text stands in, and highlights
+/// of no known colour.
 pub(crate) fn escape_tags(line: &str) -> Cow<'_, str> {
     if memchr::memchr(b'<', line.as_bytes()).is_none() {
         return Cow::Borrowed(line);

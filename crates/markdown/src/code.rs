@@ -2,7 +2,8 @@
 
 use leafbase_model::CodeLanguage;
 
-/// The language of an info string, and the tag to keep where the string is not just the language's name.
+/// The language of an info string, and the tag to keep where the string is not just the language's
+/// name.
 pub(crate) fn language(info: &str) -> (CodeLanguage, &str) {
     if info.is_empty() {
         return (CodeLanguage::Plaintext, "");
@@ -27,8 +28,8 @@ pub(crate) fn info(language: CodeLanguage, tag: &str) -> &str {
     }
 }
 
-/// Makes language and tag agree, so that the info string written reads back as both. A language that says nothing follows
-/// the tag; a tag that names another language than the one given goes.
+/// Makes language and tag agree, so that the info string written reads back as both. A language
+/// that says nothing follows the tag; a tag that names another language than the one given goes.
 pub(crate) fn settle(kept: &mut CodeLanguage, tag: &mut String) {
     let (read, rest) = language(tag);
     let (spoken, redundant) = (!tag.is_empty(), rest.is_empty());

@@ -1,11 +1,12 @@
-//! What holds blocks while a document is read: quotes, list items, pages and the tags around paragraphs.
+//! What holds blocks while a document is read: quotes, list items, pages and the tags around
+//! paragraphs.
 
 use leafbase_model::{BlockDraft, ListStyle, TaskState, TextLook};
 
 use crate::tags::Element;
 
-/// The most containers that are told apart. Deeper list items flatten into the deepest one, so that a line costs no more
-/// however deep the nesting is.
+/// The most containers that are told apart. Deeper list items flatten into the deepest one, so that
+/// a line costs no more however deep the nesting is.
 pub(crate) const DEEPEST: usize = 96;
 
 #[derive(Debug)]
@@ -29,7 +30,8 @@ pub(crate) struct Quote {
 pub(crate) struct Item {
     /// Columns before its content.
     pub(crate) content: usize,
-    /// Columns from which on a list item belongs to it: two behind the start of a number, however wide that is.
+    /// Columns from which on a list item belongs to it: two behind the start of a number, however
+    /// wide that is.
     pub(crate) lenient: usize,
     /// 1 for the outermost.
     pub(crate) level: usize,

@@ -1,4 +1,5 @@
-//! A place in one line, counted in bytes and in columns: tabs reach to the next multiple of four, and a container may take part of one.
+//! A place in one line, counted in bytes and in columns: tabs reach to the next multiple of four,
+//! and a container may take part of one.
 
 /// The width of a tab (`CommonMark` 0.31, "Tabs").
 const TAB: usize = 4;
@@ -97,8 +98,8 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Appends the white space ahead as spaces, and skips it: what is kept of a line's start does not depend on the columns
-    /// that it stood at.
+    /// Appends the white space ahead as spaces, and skips it: what is kept of a line's start does
+    /// not depend on the columns that it stood at.
     pub(crate) fn take_indent(&mut self, into: &mut String) {
         for _ in 0..self.indent() {
             into.push(' ');

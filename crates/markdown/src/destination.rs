@@ -1,4 +1,5 @@
-//! The parts of a link: its destination and its title, read as `CommonMark` reads them and written so that they read back.
+//! The parts of a link: its destination and its title, read as `CommonMark` reads them and written
+//! so that they read back.
 
 use std::borrow::Cow;
 
@@ -23,10 +24,13 @@ pub(crate) fn in_parentheses(text: &str) -> Option<Target<'_>> {
     let start = 1 + white_space(inner);
     let mut target = target(text.get(start..)?, start)?;
     target.length += white_space(text.get(target.length..)?);
-    text.get(target.length..)?.starts_with(')').then(|| Target { length: target.length + 1, ..target })
+    text.get(target.length..)?
+        .starts_with(')')
+        .then(|| Target { length: target.length + 1, ..target })
 }
 
-/// Reads `destination "title"` at the start of `text`, as a definition has it; `before` bytes stand before it.
+/// Reads `destination "title"` at the start of `text`, as a definition has it; `before` bytes stand
+/// before it.
 pub(crate) fn target(text: &str, before: usize) -> Option<Target<'_>> {
     let (destination, pointed, length) = destination(text)?;
     let start = before + usize::from(pointed);
@@ -117,7 +121,8 @@ fn title(text: &str) -> Option<(&str, usize)> {
     None
 }
 
-/// Without backslashes before punctuation, and with `&amp;`, `&lt;`, `&gt;`, `&quot;` and numbered references resolved.
+/// Without backslashes before punctuation, and with `&amp;`, `&lt;`, `&gt;`, `&quot;` and numbered
+/// references resolved.
 pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     if memchr::memchr2(b'\\', b'&', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -135,7 +140,8 @@ pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     Cow::Owned(read)
 }
 
-/// The letter that `text`, which begins with a backslash or an ampersand, stands for, and the bytes it takes.
+/// The letter that `text`, which begins with a backslash or an ampersand, stands for, and the bytes
+/// it takes.
 fn escaped_letter(text: &str) -> (char, usize) {
     if let Some(after) = text.strip_prefix('\\') {
         return match after.chars().next() {
@@ -148,7 +154,8 @@ fn escaped_letter(text: &str) -> (char, usize) {
 
 /// The character reference that `text` begins with.
 pub(crate) fn entity(text: &str) -> Option<(char, usize)> {
-    const NAMED: [(&str, char); 5] = [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("colon", ':')];
+    const NAMED: [(&str, char); 5] =
+        [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("colon", ':')];
     let inner = text.strip_prefix('&')?;
     let end = inner.bytes().take(10).position(|byte| byte == b';')?;
     let name = inner.get(..end)?;
@@ -167,13 +174,16 @@ pub(crate) fn entity(text: &str) -> Option<(char, usize)> {
 /// Whether `text`, from an ampersand on, could read as a character reference of any name.
 fn looks_like_entity(text: &str) -> bool {
     let inner = text.get(1..).unwrap_or_default();
-    let length = inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
+    let length =
+        inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
     length > 0 && inner.as_bytes().get(length) == Some(&b';')
 }
 
 /// Appends `url` as the destination of a link.
 pub(crate) fn write(out: &mut String, url: &str) {
-    let bare = !url.is_empty() && !url.starts_with('<') && url.bytes().all(|byte| byte > b' ' && byte != 0x7f);
+    let bare = !url.is_empty()
+        && !url.starts_with('<')
+        && url.bytes().all(|byte| byte > b' ' && byte != 0x7f);
     let pointed = !bare || !balanced(url);
     if pointed {
         out.push('<');
@@ -249,7 +259,10 @@ pub(crate) fn write_label(out: &mut String, text: &str) {
 /// assert_eq!(leafbase_markdown::escape("2 * 3 [sic]"), "2 \\* 3 \\[sic\\]");
 /// ```
 pub fn escape(text: &str) -> Cow<'_, str> {
-    if !text.bytes().any(|byte| matches!(byte, b'\\' | b'*' | b'`' | b'[' | b']' | b'<' | b'&' | b'~' | b'_')) {
+    if !text
+        .bytes()
+        .any(|byte| matches!(byte, b'\\' | b'*' | b'`' | b'[' | b']' | b'<' | b'&' | b'~' | b'_'))
+    {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 8);
@@ -281,7 +294,9 @@ fn is_markup(before: Option<char>, tail: &str) -> bool {
         Some('&') => looks_like_entity(tail),
         Some('~') => next == Some('~') || before == Some('~'),
         // Within a word an underscore emphasises nothing.
-        Some('_') => !before.is_some_and(char::is_alphanumeric) || !next.is_some_and(char::is_alphanumeric),
+        Some('_') => {
+            !before.is_some_and(char::is_alphanumeric) || !next.is_some_and(char::is_alphanumeric)
+        }
         _ => false,
     }
 }

@@ -12,8 +12,9 @@ pub struct FrontMatter<'t> {
     pub length: usize,
 }
 
-/// The front matter that `text` begins with, its newlines being `\n`. Separators may have prose between them as well: front matter is
-/// blank, or its first line that is no comment looks like a key, with `: ` in it or `:` at its end.
+/// The front matter that `text` begins with, its newlines being `\n`. Separators may have prose
+/// between them as well: front matter is blank, or its first line that is no comment looks like a
+/// key, with `: ` in it or `:` at its end.
 ///
 /// ```
 /// use leafbase_markdown::front_matter;

@@ -5,8 +5,8 @@ use leafbase_model::Result;
 use crate::parse::invalid;
 use crate::tags;
 
-/// Refuses inline markdown with a highlight of an unknown colour, as [`parse`](crate::parse) does. [`canonical`](crate::canonical)
-/// would escape it.
+/// Refuses inline markdown with a highlight of an unknown colour, as [`parse`](crate::parse) does.
+/// [`canonical`](crate::canonical) would escape it.
 ///
 /// ```
 /// let error = leafbase_markdown::check_highlights("a <highlight color='puce'>b</highlight>").unwrap_err();

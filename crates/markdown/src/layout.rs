@@ -1,11 +1,14 @@
-//! Where a block stands in the markdown that is written: what separates it from the one before, its prefix on each line,
-//! its list marker, and the quotes and callouts around it.
+//! Where a block stands in the markdown that is written: what separates it from the one before, its
+//! prefix on each line, its list marker, and the quotes and callouts around it.
 //!
-//! A run of neighbours with the same decorations has them opened once around all of it, lists and all: `> - x`. Where such a
-//! run stands within a list item that began before it, or that goes on after it, each block has them on its own instead,
-//! within its item: `- > x`. So the levels of lists never depend on decorations.
+//! A run of neighbours with the same decorations has them opened once around all of it, lists and
+//! all: `> - x`. Where such a run stands within a list item that began before it, or that goes on
+//! after it, each block has them on its own instead, within its item: `- > x`. So the levels of
+//! lists never depend on decorations.
 
-use leafbase_model::{BlockData, BlockKind, BlockType, Decorations, ListStyle, TaskState, TextStyle};
+use leafbase_model::{
+    BlockData, BlockKind, BlockType, Decorations, ListStyle, TaskState, TextStyle,
+};
 
 use crate::render::LEVELS;
 
@@ -67,11 +70,23 @@ impl Layout {
 
     /// The layout of the content of the present block, a page.
     pub(crate) fn inner(&self) -> Self {
-        Self { prefix: self.prefix.clone(), base: self.prefix.len(), in_page: true, ..Self::default() }
+        Self {
+            prefix: self.prefix.clone(),
+            base: self.prefix.len(),
+            in_page: true,
+            ..Self::default()
+        }
     }
 
-    /// Begins a block, behind which `left` are left; `run` looks ahead for the run that the block begins.
-    pub(crate) fn begin(&mut self, out: &mut String, data: &BlockData, left: usize, run: impl FnOnce() -> Run) {
+    /// Begins a block, behind which `left` are left; `run` looks ahead for the run that the block
+    /// begins.
+    pub(crate) fn begin(
+        &mut self,
+        out: &mut String,
+        data: &BlockData,
+        left: usize,
+        run: impl FnOnce() -> Run,
+    ) {
         let is_item = data.list_style != ListStyle::None;
         let level = usize::from(data.indentation).min(LEVELS - 1);
         let wanted = data.decorations;
@@ -86,8 +101,10 @@ impl Layout {
             }
         }
         let apart = self.apart && self.run_ends.is_some();
-        let (outer, own) = if apart { (Decorations::default(), wanted) } else { (wanted, Decorations::default()) };
-        // A run that ends and one of the same decorations that begins are parted as blocks of one run are.
+        let (outer, own) =
+            if apart { (Decorations::default(), wanted) } else { (wanted, Decorations::default()) };
+        // A run that ends and one of the same decorations that begins are parted as blocks of one
+        // run are.
         if outer == self.outer {
             self.separate(out, is_item.then_some(level), data);
         } else {
@@ -106,7 +123,8 @@ impl Layout {
         self.previous = if tight { Previous::Item(level) } else { Previous::Block };
     }
 
-    /// Begins a line for the next block: right below a list item where it is one too, otherwise behind a blank line.
+    /// Begins a line for the next block: right below a list item where it is one too, otherwise
+    /// behind a blank line.
     fn separate(&mut self, out: &mut String, item: Option<usize>, data: &BlockData) {
         self.set_prefix(0);
         match (self.previous, item) {
@@ -147,7 +165,8 @@ impl Layout {
         }
     }
 
-    /// A blank line, and what every line here begins with. The rest of the prefix comes with the list marker.
+    /// A blank line, and what every line here begins with. The rest of the prefix comes with the
+    /// list marker.
     fn begin_line(&self, out: &mut String) {
         out.push('\n');
         out.push_str(self.prefix.trim_end_matches(' '));
@@ -200,8 +219,8 @@ impl Layout {
         self.prefix.push_str(SPACES.get(..columns).unwrap_or(SPACES));
     }
 
-    /// Writes what stands before the first line, marker and a quote of the block's own included, and sets the prefix of the
-    /// other lines.
+    /// Writes what stands before the first line, marker and a quote of the block's own included,
+    /// and sets the prefix of the other lines.
     fn mark(&mut self, out: &mut String, data: &BlockData, level: usize, quote: bool) {
         let open = self.depth.min(level);
         self.set_prefix(open);
@@ -254,17 +273,22 @@ pub(crate) fn is_empty_task(data: &BlockData) -> bool {
         && !data.decorations.callout
 }
 
-/// Whether a block is one text that fits between tags in one line. A heading without a word needs the line's end.
+/// Whether a block is one text that fits between tags in one line. A heading without a word needs
+/// the line's end.
 fn is_text(data: &BlockData) -> bool {
     let BlockKind::Text(look) = data.kind else { return false };
-    let heading = matches!(look.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4);
+    let heading =
+        matches!(look.style, TextStyle::H1 | TextStyle::H2 | TextStyle::H3 | TextStyle::H4);
     (!heading || !data.markdown.is_empty()) && !crate::render::ends_escaping(&data.markdown)
 }
 
 /// Whether lines right below a text could be taken for more of it, whatever they begin with.
 fn swallows_lines(data: &BlockData) -> bool {
-    let html = || data.markdown.split('\n').any(|line| line.trim_start_matches([' ', '\t']).starts_with('<'));
-    data.markdown.starts_with("$$") || (memchr::memchr(b'<', data.markdown.as_bytes()).is_some() && html())
+    let html = || {
+        data.markdown.split('\n').any(|line| line.trim_start_matches([' ', '\t']).starts_with('<'))
+    };
+    data.markdown.starts_with("$$")
+        || (memchr::memchr(b'<', data.markdown.as_bytes()).is_some() && html())
 }
 
 fn is_rule_like(data: &BlockData) -> bool {

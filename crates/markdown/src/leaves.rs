@@ -36,7 +36,8 @@ pub(crate) struct Paragraph {
     pub(crate) html: bool,
     /// Whether a formula is being read.
     pub(crate) formula: bool,
-    /// Whether a line came in that would read otherwise where the paragraph is written: it is brought into canonical form.
+    /// Whether a line came in that would read otherwise where the paragraph is written: it is
+    /// brought into canonical form.
     pub(crate) unsettled: bool,
     /// Where in the buffer the last line begins.
     pub(crate) last_line: usize,
@@ -46,7 +47,9 @@ impl<'t> Reader<'t, '_> {
     /// Gives the line to the leaf where that decides alone; otherwise closes what the line ends.
     pub(crate) fn continue_leaf(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
         match &mut self.leaf {
-            Leaf::Code { .. } if self.matched == self.stack.len() && !self.short => return self.code_line(cursor),
+            Leaf::Code { .. } if self.matched == self.stack.len() && !self.short => {
+                return self.code_line(cursor);
+            }
             Leaf::Indented if self.matched == self.stack.len() && !self.short => {
                 if cursor.is_blank() || cursor.indent() >= 4 {
                     cursor.skip_columns(4);
@@ -86,12 +89,16 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn code_line(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
-        let Leaf::Code { mark, length, inset, begun, .. } = &mut self.leaf else { return Ok(Step::Again) };
+        let Leaf::Code { mark, length, inset, begun, .. } = &mut self.leaf else {
+            return Ok(Step::Again);
+        };
         if cursor.indent() < 4 {
             let mut ahead = *cursor;
             ahead.skip_indent();
             let closing = starts::fence(ahead.rest());
-            if closing.is_some_and(|fence| fence.mark == *mark && fence.length >= *length && fence.info.is_empty()) {
+            if closing.is_some_and(|fence| {
+                fence.mark == *mark && fence.length >= *length && fence.info.is_empty()
+            }) {
                 self.close_leaf()?;
                 return Ok(Step::Done);
             }
@@ -131,14 +138,20 @@ impl<'t> Reader<'t, '_> {
     pub(crate) fn text_line(&mut self, cursor: &mut Cursor<'t>) -> Result<Step> {
         match self.leaf {
             Leaf::Paragraph(mut paragraph) => {
-                let raw = if cursor.indent() < 4 { starts::html(after_indent(*cursor), true) } else { None };
+                let raw = if cursor.indent() < 4 {
+                    starts::html(after_indent(*cursor), true)
+                } else {
+                    None
+                };
                 if self.all_matched() || raw.is_none() {
                     paragraph.unsettled |= !self.all_matched();
                     paragraph.raw = raw;
                     return self.add_line(cursor, paragraph);
                 }
             }
-            Leaf::Table if self.all_matched() && starts::html(after_indent(*cursor), true).is_none() => {
+            Leaf::Table
+                if self.all_matched() && starts::html(after_indent(*cursor), true).is_none() =>
+            {
                 cursor.skip_indent();
                 let (text, closer) = self.segment(cursor)?;
                 self.buffer.push('\n');
@@ -153,7 +166,10 @@ impl<'t> Reader<'t, '_> {
         let rest = cursor.rest();
         self.begin_leaf(Leaf::None, cursor.offset());
         let raw = starts::html(rest, false);
-        self.add_line(cursor, Paragraph { raw, formula: starts::opens_formula(rest), ..Paragraph::default() })
+        self.add_line(
+            cursor,
+            Paragraph { raw, formula: starts::opens_formula(rest), ..Paragraph::default() },
+        )
     }
 
     /// Adds the line to the paragraph, which may be new.
@@ -185,7 +201,11 @@ impl<'t> Reader<'t, '_> {
             Leaf::Table => {
                 let markdown = crate::table::canonical(&self.buffer).into_owned();
                 let data = BlockData { markdown, ..BlockData::new(BlockKind::Table) };
-                self.check_length("bytes of a table", data.markdown.len(), self.options.limits.block_raw)?;
+                self.check_length(
+                    "bytes of a table",
+                    data.markdown.len(),
+                    self.options.limits.block_raw,
+                )?;
                 self.emit(data);
                 Ok(())
             }
@@ -228,16 +248,22 @@ impl<'t> Reader<'t, '_> {
         let list = self.list_style();
         let mut data = BlockData::new(BlockKind::Text(look));
         if look.style == TextStyle::Body
-            && let Some(kind) = sole(&self.buffer).and_then(|sole| sole.block(list != leafbase_model::ListStyle::None))
+            && let Some(kind) = sole(&self.buffer)
+                .and_then(|sole| sole.block(list != leafbase_model::ListStyle::None))
         {
             data.kind = kind;
         } else if self.buffer != NOTHING {
             let place = Place { list, style: look.style };
             // Behind another bullet than the dash that items are written with, dashes are text.
             let dashes = list == leafbase_model::ListStyle::Bullet && self.buffer.starts_with("--");
-            data.markdown = self.own_text(place, paragraph.unsettled || paragraph.formula || dashes);
+            data.markdown =
+                self.own_text(place, paragraph.unsettled || paragraph.formula || dashes);
         }
-        self.check_length("bytes of a block's text", data.markdown.len(), self.options.limits.block_text)?;
+        self.check_length(
+            "bytes of a block's text",
+            data.markdown.len(),
+            self.options.limits.block_text,
+        )?;
         self.emit(data);
         Ok(())
     }
@@ -255,7 +281,11 @@ impl<'t> Reader<'t, '_> {
     pub(crate) fn front_text(&mut self, text: &str) -> Result<()> {
         let place = Place { list: leafbase_model::ListStyle::None, style: TextStyle::Body };
         let markdown = canonical::text(text, place);
-        self.check_length("bytes of a block's text", markdown.len(), self.options.limits.block_text)?;
+        self.check_length(
+            "bytes of a block's text",
+            markdown.len(),
+            self.options.limits.block_text,
+        )?;
         if !markdown.is_empty() {
             self.emit(BlockData::text(markdown));
         }
@@ -273,15 +303,21 @@ impl<'t> Reader<'t, '_> {
         let mut data = BlockData::new(BlockKind::Text(TextLook { style, ..TextLook::default() }));
         let place = Place { list: self.list_style(), style };
         data.markdown = canonical::text(text, place).into_owned();
-        self.check_length("bytes of a block's text", data.markdown.len(), self.options.limits.block_text)?;
+        self.check_length(
+            "bytes of a block's text",
+            data.markdown.len(),
+            self.options.limits.block_text,
+        )?;
         self.emit(data);
         Ok(())
     }
 
-    /// The last line of the open paragraph becomes the head of a table; the lines before it stay a paragraph.
+    /// The last line of the open paragraph becomes the head of a table; the lines before it stay a
+    /// paragraph.
     pub(crate) fn begin_table(&mut self, rule: &str) -> Result<()> {
         let Leaf::Paragraph(paragraph) = self.leaf else { return Ok(()) };
-        let head = crate::cursor::trim(self.buffer.get(paragraph.last_line..).unwrap_or_default()).to_owned();
+        let head = crate::cursor::trim(self.buffer.get(paragraph.last_line..).unwrap_or_default())
+            .to_owned();
         if paragraph.last_line > 0 {
             self.buffer.truncate(paragraph.last_line - 1);
             self.close_leaf()?;

@@ -1,7 +1,8 @@
 //! Markdown to Leafbase blocks and back.
 //!
-//! [`parse`] reads `CommonMark` with GFM's tables and tasks, and the tags of the dialect: pages, cards, callouts, captions and
-//! highlights. [`render`] writes it. Inline markdown is never taken apart for that: a block keeps it as it was written.
+//! [`parse`] reads `CommonMark` with GFM's tables and tasks, and the tags of the dialect: pages,
+//! cards, callouts, captions and highlights. [`render`] writes it. Inline markdown is never taken
+//! apart for that: a block keeps it as it was written.
 //!
 //! ```
 //! use leafbase_markdown::{ParseOptions, parse, render};
@@ -15,18 +16,22 @@
 //!
 //! # What holds
 //!
-//! 1. Blocks in [`canonical`] form come back from what is written of them, and what is read is canonical.
+//! 1. Blocks in [`canonical`] form come back from what is written of them, and what is read is
+//!    canonical.
 //! 2. What was read and written once stays as it is, to the byte.
 //! 3. Every word that is read is in the blocks, in order.
-//! 4. No text makes structure: `</page>` in a text closes no page, neither where it stands nor where it is written next.
-//! 5. Time grows as the input does, the stack does not grow at all, and an error names line and column.
+//! 4. No text makes structure: `</page>` in a text closes no page, neither where it stands nor
+//!    where it is written next.
+//! 5. Time grows as the input does, the stack does not grow at all, and an error names line and
+//!    column.
 //!
 //! # What markdown cannot say
 //!
-//! Written blocks lose what has no form: colour, alignment and font; size and width of pictures and videos; layout of files
-//! and rich links; the card layout where the style is neither card nor page; days and stamps of tasks. A block that is in no
-//! list keeps its indentation only up to one level below the list item before it. A rich link in a list, or one whose URL has
-//! no `scheme://`, comes back as a text with a link. Drawings and whiteboards come back as pictures, collections as
+//! Written blocks lose what has no form: colour, alignment and font; size and width of pictures and
+//! videos; layout of files and rich links; the card layout where the style is neither card nor
+//! page; days and stamps of tasks. A block that is in no list keeps its indentation only up to one
+//! level below the list item before it. A rich link in a list, or one whose URL has no `scheme://`,
+//! comes back as a text with a link. Drawings and whiteboards come back as pictures, collections as
 //! texts of their name, items as pages.
 
 mod cursor;
@@ -67,7 +72,8 @@ pub use front::{FrontMatter, front_matter};
 pub use highlights::check_highlights;
 pub use links::{Link, LinkForm, LinkTarget, links, may_have_links, rewrite_links};
 pub use mentions::{
-    Mention, MentionForm, Named, Rewritten, mentions, placeholder, placeholder_numbers, rewrite_mentions,
+    Mention, MentionForm, Named, Rewritten, mentions, placeholder, placeholder_numbers,
+    rewrite_mentions,
 };
 pub use parse::{Adaptation, AdaptationKind, EmptyFirstItem, ParseOptions, Parsed, parse};
 pub use plain::{is_plain, plain_text};

@@ -33,9 +33,14 @@ pub enum LinkTarget {
 }
 
 impl LinkTarget {
-    /// What `destination` leads to, escapes resolved: schemes are read in either case, and percent-encoding is resolved.
+    /// What `destination` leads to, escapes resolved: schemes are read in either case, and
+    /// percent-encoding is resolved.
     pub fn of(destination: &str) -> Self {
-        let decoded = if destination.contains('%') { percent_decoded(destination) } else { Cow::Borrowed(destination) };
+        let decoded = if destination.contains('%') {
+            percent_decoded(destination)
+        } else {
+            Cow::Borrowed(destination)
+        };
         let Some((scheme, rest)) = decoded.split_once(':') else { return Self::Other };
         let (scheme, rest) = (scheme.trim_ascii(), rest.trim_start_matches('/'));
         let name = rest.split(['/', '?', '#']).next().unwrap_or_default().trim_ascii();
@@ -63,7 +68,8 @@ pub enum LinkForm {
     Definition,
 }
 
-/// Visits every link of `inline`, in order. What stands in a code span or in an HTML tag is no link.
+/// Visits every link of `inline`, in order. What stands in a code span or in an HTML tag is no
+/// link.
 ///
 /// ```
 /// let mut found = Vec::new();
@@ -111,15 +117,22 @@ pub(crate) fn pieces<'t>(inline: &'t str, visit: &mut dyn FnMut(Piece<'t>)) {
 /// let moved = rewrite_links("[it](a.md) `[it](a.md)`", &mut |link| (link.destination == "a.md").then(|| "b c.md".to_owned()));
 /// assert_eq!(moved, "[it](<b c.md>) `[it](a.md)`");
 /// ```
-pub fn rewrite_links<'t>(inline: &'t str, replace: &mut dyn FnMut(&Link<'t>) -> Option<String>) -> Cow<'t, str> {
+pub fn rewrite_links<'t>(
+    inline: &'t str,
+    replace: &mut dyn FnMut(&Link<'t>) -> Option<String>,
+) -> Cow<'t, str> {
     let mut written = String::new();
     let mut from = 0;
     let in_table = crate::table::is_table_text(inline);
     links(inline, &mut |link| {
         let Some(destination) = replace(&link) else { return };
-        let pointed = link.form != LinkForm::Autolink && inline.get(..link.range.start).is_some_and(is_pointed);
-        let (start, end) =
-            if pointed { (link.range.start - 1, link.range.end + 1) } else { (link.range.start, link.range.end) };
+        let pointed = link.form != LinkForm::Autolink
+            && inline.get(..link.range.start).is_some_and(is_pointed);
+        let (start, end) = if pointed {
+            (link.range.start - 1, link.range.end + 1)
+        } else {
+            (link.range.start, link.range.end)
+        };
         written.push_str(inline.get(from..start).unwrap_or_default());
         let destination = if in_table { destination.replace('|', "%7C") } else { destination };
         match link.form {
@@ -156,7 +169,10 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, tail)) = rest.split_first() {
-        let code = tail.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = tail
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|digits| std::str::from_utf8(digits).ok());
         if let Some(byte) = code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
             bytes.push(byte);
             rest = tail.get(2..).unwrap_or_default();
@@ -202,7 +218,8 @@ impl<'t> Scan<'t> {
                     end
                 }
                 Some(b'[') => {
-                    let embedded = at > 0 && bytes.get(at - 1) == Some(&b'!') && !is_escaped(bytes, at - 1);
+                    let embedded =
+                        at > 0 && bytes.get(at - 1) == Some(&b'!') && !is_escaped(bytes, at - 1);
                     self.open.push(Open { at, embedded });
                     at + 1
                 }
@@ -250,7 +267,11 @@ impl<'t> Scan<'t> {
             return at + length;
         }
         if rest.starts_with("<!--") {
-            let end = if self.no_comment { None } else { rest.get(4..).and_then(|rest| rest.find("-->")) };
+            let end = if self.no_comment {
+                None
+            } else {
+                rest.get(4..).and_then(|rest| rest.find("-->"))
+            };
             self.no_comment = end.is_none();
             return end.map_or(at + 1, |end| at + 4 + end + 3);
         }
@@ -259,8 +280,15 @@ impl<'t> Scan<'t> {
         at + length
     }
 
-    fn found(&self, written: &'t str, start: usize, form: LinkForm, visit: &mut dyn FnMut(Piece<'t>)) {
-        let destination = if form == LinkForm::Autolink { Cow::Borrowed(written) } else { unescape(written) };
+    fn found(
+        &self,
+        written: &'t str,
+        start: usize,
+        form: LinkForm,
+        visit: &mut dyn FnMut(Piece<'t>),
+    ) {
+        let destination =
+            if form == LinkForm::Autolink { Cow::Borrowed(written) } else { unescape(written) };
         let target = LinkTarget::of(&destination);
         let start = self.before + start;
         visit(Piece::Link(Link { destination, range: start..start + written.len(), target, form }));
@@ -284,8 +312,11 @@ fn is_escaped(bytes: &[u8], at: usize) -> bool {
 /// The bytes of the autolink that `rest` begins with.
 fn autolink_length(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('<')?;
-    let scheme =
-        inner.bytes().take(33).take_while(|byte| byte.is_ascii_alphanumeric() || b"+.-".contains(byte)).count();
+    let scheme = inner
+        .bytes()
+        .take(33)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"+.-".contains(byte))
+        .count();
     let letter = inner.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
     if !letter || !(2..=32).contains(&scheme) || inner.as_bytes().get(scheme) != Some(&b':') {
         return None;

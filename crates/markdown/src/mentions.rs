@@ -1,4 +1,5 @@
-//! Where a text names blocks, in whatever form: what has to be written anew before it is shown to somebody who may not see them.
+//! Where a text names blocks, in whatever form: what has to be written anew before it is shown to
+//! somebody who may not see them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,7 +20,8 @@ const ID: usize = 26;
 pub struct Mention<'t> {
     /// The address, escapes resolved.
     pub destination: Cow<'t, str>,
-    /// Where it is written, in bytes; pointed brackets that only hold a destination together are within.
+    /// Where it is written, in bytes; pointed brackets that only hold a destination together are
+    /// within.
     pub range: Range<usize>,
     /// What stands there.
     pub named: Named,
@@ -64,7 +66,8 @@ pub fn placeholder(number: u32) -> String {
     format!("{PLACEHOLDER}{number}")
 }
 
-/// Visits every number of a placeholder that stands anywhere in `text`, also where no mention is seen.
+/// Visits every number of a placeholder that stands anywhere in `text`, also where no mention is
+/// seen.
 pub fn placeholder_numbers(text: &str, visit: &mut dyn FnMut(u32)) {
     // Nearly no text has one, and this is quick to say.
     let mut rest = text;
@@ -76,8 +79,9 @@ pub fn placeholder_numbers(text: &str, visit: &mut dyn FnMut(u32)) {
     }
 }
 
-/// Visits every place where `text` names a block, and every placeholder, in order: links of each form, attributes of HTML tags, and
-/// addresses that are just words. What stands in code is none of them.
+/// Visits every place where `text` names a block, and every placeholder, in order: links of each
+/// form, attributes of HTML tags, and addresses that are just words. What stands in code is none of
+/// them.
 ///
 /// ```
 /// let (id, mut found) = ("01KASZ4ZJG0000000000000001", Vec::new());
@@ -125,8 +129,12 @@ pub fn mentions<'t>(text: &'t str, visit: &mut dyn FnMut(Mention<'t>)) {
     told.for_each(visit);
 }
 
-/// Writes `text` with what `replace` gives in the place of the mentions that it gives something for. Every other byte stays.
-pub fn rewrite_mentions<'t>(text: &'t str, replace: &mut dyn FnMut(&Mention<'t>) -> Option<Rewritten>) -> Cow<'t, str> {
+/// Writes `text` with what `replace` gives in the place of the mentions that it gives something
+/// for. Every other byte stays.
+pub fn rewrite_mentions<'t>(
+    text: &'t str,
+    replace: &mut dyn FnMut(&Mention<'t>) -> Option<Rewritten>,
+) -> Cow<'t, str> {
     let (mut written, mut from) = (String::new(), 0);
     mentions(text, &mut |mention| {
         let Some(rewritten) = replace(&mention) else { return };
@@ -145,8 +153,11 @@ pub fn rewrite_mentions<'t>(text: &'t str, replace: &mut dyn FnMut(&Mention<'t>)
 }
 
 fn write(out: &mut String, text: &str, form: MentionForm, address: String) {
-    let address =
-        if address.contains('|') && crate::table::is_table_text(text) { address.replace('|', "%7C") } else { address };
+    let address = if address.contains('|') && crate::table::is_table_text(text) {
+        address.replace('|', "%7C")
+    } else {
+        address
+    };
     match form {
         MentionForm::Destination => destination::write(out, &address),
         MentionForm::Autolink => links::write_autolink(out, &address),
@@ -172,20 +183,31 @@ fn within<'t>(text: &'t str, piece: Piece<'t>, visit: &mut dyn FnMut(Mention<'t>
         Piece::Link(Link { destination, range, target, form }) => {
             let written = text.get(range.clone()).unwrap_or_default();
             let Some(named) = named(target, written) else { return };
-            let form = if form == LinkForm::Autolink { MentionForm::Autolink } else { MentionForm::Destination };
+            let form = if form == LinkForm::Autolink {
+                MentionForm::Autolink
+            } else {
+                MentionForm::Destination
+            };
             let before = text.get(..range.start).unwrap_or_default();
             let is_pointed = form == MentionForm::Destination && before.ends_with('<');
             let range = if is_pointed { range.start - 1..range.end + 1 } else { range };
             visit(Mention { destination, range, named, form });
         }
-        Piece::Tag(tag) => attributes(text.get(tag.clone()).unwrap_or_default(), &mut |value, quote| {
-            let range = tag.start + value.start..tag.start + value.end;
-            let written = text.get(range.clone()).unwrap_or_default();
-            let destination = unescape(written);
-            if let Some(named) = named(LinkTarget::of(&destination), written) {
-                visit(Mention { destination, range, named, form: MentionForm::Attribute(quote) });
-            }
-        }),
+        Piece::Tag(tag) => {
+            attributes(text.get(tag.clone()).unwrap_or_default(), &mut |value, quote| {
+                let range = tag.start + value.start..tag.start + value.end;
+                let written = text.get(range.clone()).unwrap_or_default();
+                let destination = unescape(written);
+                if let Some(named) = named(LinkTarget::of(&destination), written) {
+                    visit(Mention {
+                        destination,
+                        range,
+                        named,
+                        form: MentionForm::Attribute(quote),
+                    });
+                }
+            })
+        }
         Piece::Code(_) => {}
     }
 }
@@ -198,19 +220,23 @@ fn named(target: LinkTarget, written: &str) -> Option<Named> {
     (PLACEHOLDER.len() + length == written.len()).then_some(Named::Placeholder(number))
 }
 
-/// The values of the attributes of a tag, and their quotes. What the tag is made of was checked when it was found.
+/// The values of the attributes of a tag, and their quotes. What the tag is made of was checked
+/// when it was found.
 fn attributes(tag: &str, visit: &mut dyn FnMut(Range<usize>, Option<char>)) {
     let is_space = |letter: char| letter.is_ascii_whitespace() || letter == '/';
     let start = |text: &str| tag.len() - text.len();
     let mut rest = tag.trim_start_matches(|letter: char| !letter.is_ascii_whitespace());
     loop {
         rest = rest.trim_start_matches(is_space);
-        let name_end = rest.find(|letter: char| is_space(letter) || matches!(letter, '=' | '>')).unwrap_or(rest.len());
+        let name_end = rest
+            .find(|letter: char| is_space(letter) || matches!(letter, '=' | '>'))
+            .unwrap_or(rest.len());
         if name_end == 0 {
             return;
         }
         let behind = rest.get(name_end..).unwrap_or_default();
-        let Some(value) = behind.trim_ascii_start().strip_prefix('=').map(str::trim_ascii_start) else {
+        let Some(value) = behind.trim_ascii_start().strip_prefix('=').map(str::trim_ascii_start)
+        else {
             rest = behind;
             continue;
         };

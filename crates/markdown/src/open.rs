@@ -1,4 +1,5 @@
-//! What the rest of a line opens: containers, headings, code, separators, tags; text is what is left.
+//! What the rest of a line opens: containers, headings, code, separators, tags; text is what is
+//! left.
 
 use leafbase_model::{BlockData, BlockKind, LineStyle, ListStyle, Result};
 
@@ -36,7 +37,9 @@ impl<'t> Reader<'t, '_> {
             Some(b'`' | b'~') => self.open_code(&ahead, cursor.indent())?,
             Some(b'[') if self.leaf == Leaf::None => self.open_task(&ahead, cursor)?,
             Some(b'<') => self.open_tag(&ahead, cursor)?,
-            Some(b'*' | b'-' | b'_' | b'+' | b'=' | b'|' | b':' | b'0'..=b'9') => self.open_mark(&ahead, cursor)?,
+            Some(b'*' | b'-' | b'_' | b'+' | b'=' | b'|' | b':' | b'0'..=b'9') => {
+                self.open_mark(&ahead, cursor)?
+            }
             _ => None,
         };
         match step {
@@ -65,13 +68,20 @@ impl<'t> Reader<'t, '_> {
         Ok(Some(if cursor.is_blank() { Step::Done } else { Step::Again }))
     }
 
-    fn open_heading(&mut self, ahead: &mut Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
+    fn open_heading(
+        &mut self,
+        ahead: &mut Cursor<'t>,
+        cursor: &mut Cursor<'t>,
+    ) -> Result<Option<Step>> {
         let Some((level, before)) = starts::heading(ahead.rest()) else { return Ok(None) };
         self.close_unmatched()?;
         self.close_leaf()?;
         self.leaf_at = self.place(ahead.offset());
         if level > 4 {
-            self.adapt(self.leaf_at, AdaptationKind::HeadingLevel(u8::try_from(level).unwrap_or(6)));
+            self.adapt(
+                self.leaf_at,
+                AdaptationKind::HeadingLevel(u8::try_from(level).unwrap_or(6)),
+            );
         }
         ahead.skip(before);
         let (text, closer) = self.segment(ahead)?;
@@ -112,7 +122,8 @@ impl<'t> Reader<'t, '_> {
         if let Leaf::Paragraph(paragraph) = self.leaf
             && self.all_matched()
         {
-            let head = || starts::columns(self.buffer.get(paragraph.last_line..).unwrap_or_default());
+            let head =
+                || starts::columns(self.buffer.get(paragraph.last_line..).unwrap_or_default());
             if starts::table_rule(rest).is_some_and(|columns| columns == head()) {
                 self.begin_table(rest)?;
                 return Ok(Some(Step::Done));
@@ -133,16 +144,20 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// Whether a task mark stands before, and nothing of its text yet: that is a paragraph, and neither list nor quote.
+    /// Whether a task mark stands before, and nothing of its text yet: that is a paragraph, and
+    /// neither list nor quote.
     fn after_mark(&self) -> bool {
         self.leaf == Leaf::None && self.all_matched() && self.list_style() == ListStyle::Task
     }
 
     fn may_begin_item(&self, marker: Marker) -> bool {
-        marker.interrupts || !matches!(self.leaf, Leaf::Paragraph(_) | Leaf::Table) || !self.all_matched()
+        marker.interrupts
+            || !matches!(self.leaf, Leaf::Paragraph(_) | Leaf::Table)
+            || !self.all_matched()
     }
 
-    /// A line of many markers is looked at from each of them: where one search failed, the later ones fail too.
+    /// A line of many markers is looked at from each of them: where one search failed, the later
+    /// ones fail too.
     fn separator(&mut self, rest: &'t str) -> Option<LineStyle> {
         let (mark, left) = (*rest.as_bytes().first()?, rest.len());
         if self.no_separator.0 == mark && left > self.no_separator.1 {
@@ -155,7 +170,12 @@ impl<'t> Reader<'t, '_> {
         style
     }
 
-    fn open_separator(&mut self, style: LineStyle, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Step> {
+    fn open_separator(
+        &mut self,
+        style: LineStyle,
+        ahead: &Cursor<'t>,
+        cursor: &mut Cursor<'t>,
+    ) -> Result<Step> {
         self.close_unmatched()?;
         self.close_leaf()?;
         self.leaf_at = self.place(ahead.offset());
@@ -173,7 +193,12 @@ impl<'t> Reader<'t, '_> {
         Ok(())
     }
 
-    fn open_item(&mut self, marker: Marker, ahead: &Cursor<'t>, cursor: &mut Cursor<'t>) -> Result<Step> {
+    fn open_item(
+        &mut self,
+        marker: Marker,
+        ahead: &Cursor<'t>,
+        cursor: &mut Cursor<'t>,
+    ) -> Result<Step> {
         let indent = cursor.indent();
         self.close_unmatched()?;
         self.close_leaf()?;
@@ -188,7 +213,8 @@ impl<'t> Reader<'t, '_> {
         cursor.skip_columns(padding);
         let content = (indent + marker.width + padding).saturating_sub(self.shift);
         let style = lists::style(marker);
-        let lenient = if style == ListStyle::Numbered { (indent + 2).min(content) } else { content };
+        let lenient =
+            if style == ListStyle::Numbered { (indent + 2).min(content) } else { content };
         self.shift = 0;
         let first = self.after_item != Some((self.stack.len(), marker.sign));
         let level = self.level() + 1;
@@ -230,14 +256,17 @@ impl<'t> Reader<'t, '_> {
             return Ok(None);
         }
         self.close_unmatched()?;
-        if !matches!(self.list_style(), ListStyle::Bullet | ListStyle::Numbered | ListStyle::Toggle) {
+        if !matches!(self.list_style(), ListStyle::Bullet | ListStyle::Numbered | ListStyle::Toggle)
+        {
             return Ok(None);
         }
         let at = self.place(ahead.offset());
         if let Some(mark) = unknown {
             self.adapt(at, AdaptationKind::TaskMark(mark));
         }
-        let (Some((state, length)), Some(item)) = (known, self.inner_item()) else { return Ok(None) };
+        let (Some((state, length)), Some(item)) = (known, self.inner_item()) else {
+            return Ok(None);
+        };
         item.style = ListStyle::Task;
         item.task = Some(state);
         *cursor = *ahead;

@@ -1,6 +1,9 @@
-//! The tags of the dialect while a document is read: pages and cards with title and content, callouts, captions.
+//! The tags of the dialect while a document is read: pages and cards with title and content,
+//! callouts, captions.
 
-use leafbase_model::{BlockData, BlockDraft, BlockKind, CardLayout, Error, Result, TextLook, TextStyle};
+use leafbase_model::{
+    BlockData, BlockDraft, BlockKind, CardLayout, Error, Result, TextLook, TextStyle,
+};
 
 use crate::canonical::canonical_inline;
 use crate::containers::{Container, DEEPEST, Page, Part, Wrapper};
@@ -66,27 +69,40 @@ impl<'t> Reader<'t, '_> {
         self.leaf_at = at;
         self.dress(&mut data);
         let draft = BlockDraft::new(data);
-        self.push(Container::Page(Box::new(Page { element, part: Part::BeforeTitle, inset: None, draft, at })));
+        self.push(Container::Page(Box::new(Page {
+            element,
+            part: Part::BeforeTitle,
+            inset: None,
+            draft,
+            at,
+        })));
         Ok(())
     }
 
     fn open_wrapper(&mut self, element: Element, look: Option<TextLook>, at: (usize, usize)) {
         // A page or a card without a title is a text that looks like one.
         let look = look.map(|look| match (element, look) {
-            (Element::Page, TextLook { style: TextStyle::Body, .. }) => TextLook { style: TextStyle::Page, ..look },
+            (Element::Page, TextLook { style: TextStyle::Body, .. }) => {
+                TextLook { style: TextStyle::Page, ..look }
+            }
             (_, TextLook { card_layout: CardLayout::Small | CardLayout::Square, .. }) => {
                 TextLook { card_layout: CardLayout::Regular, ..look }
             }
             _ => look,
         });
         match self.stack.last_mut() {
-            Some(Container::Wrapper(around)) if around.element == element && around.look == look => around.depth += 1,
+            Some(Container::Wrapper(around))
+                if around.element == element && around.look == look =>
+            {
+                around.depth += 1
+            }
             _ => self.push(Container::Wrapper(Wrapper { element, depth: 1, look, at })),
         }
     }
 
-    /// The place in the stack of what a closing tag closes, if it closes anything. A tag behind a quote mark closes nothing
-    /// that the quote stands in, and nothing closes a page but its own tags.
+    /// The place in the stack of what a closing tag closes, if it closes anything. A tag behind a
+    /// quote mark closes nothing that the quote stands in, and nothing closes a page but its own
+    /// tags.
     pub(crate) fn closes(&self, element: Element) -> Option<usize> {
         for (place, open) in self.stack.iter().enumerate().rev() {
             match open {
@@ -128,10 +144,13 @@ impl<'t> Reader<'t, '_> {
         Ok(())
     }
 
-    /// The rest of the line within a page, before its content or behind it. None if it is content after all.
+    /// The rest of the line within a page, before its content or behind it. None if it is content
+    /// after all.
     pub(crate) fn page_part(&mut self, cursor: &mut Cursor<'t>) -> Result<Option<Step>> {
         cursor.skip_indent();
-        let opened = crate::tags::tag(cursor.rest()).filter(|tag| !tag.closing).map(|tag| (tag.element, tag.length));
+        let opened = crate::tags::tag(cursor.rest())
+            .filter(|tag| !tag.closing)
+            .map(|tag| (tag.element, tag.length));
         let Some(Container::Page(page)) = self.stack.last_mut() else { return Ok(None) };
         match (page.part, opened) {
             (Part::BeforeTitle, Some((Element::Title, length))) => {
@@ -182,7 +201,8 @@ impl<'t> Reader<'t, '_> {
     }
 }
 
-/// Whether a title opens next; in another line, list indentation and quote marks may stand before it.
+/// Whether a title opens next; in another line, list indentation and quote marks may stand before
+/// it.
 fn begins_title(text: &str) -> bool {
     let mut rest = text.trim_start_matches([' ', '\t']);
     if rest.starts_with('\n') {

@@ -81,7 +81,8 @@ pub enum AdaptationKind {
     Indentation,
     /// A mark in brackets that is no task state stayed text.
     TaskMark(char),
-    /// A page, card, callout or caption that is never closed was taken to end where what it stands in ends.
+    /// A page, card, callout or caption that is never closed was taken to end where what it stands
+    /// in ends.
     Unclosed(&'static str),
     /// A style or card layout that is unknown was left out.
     Attribute(&'static str),
@@ -91,9 +92,15 @@ impl fmt::Display for AdaptationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EmptyFirstItem => f.write_str("the empty first item of a list was left out"),
-            Self::HeadingLevel(level) => write!(f, "a heading of level {level} became one of level 4"),
-            Self::Indentation => write!(f, "nested deeper than {} levels, kept at that", Limits::INDENTATION),
-            Self::TaskMark(mark) => write!(f, "the mark [{mark}] is no state of a task and stayed text"),
+            Self::HeadingLevel(level) => {
+                write!(f, "a heading of level {level} became one of level 4")
+            }
+            Self::Indentation => {
+                write!(f, "nested deeper than {} levels, kept at that", Limits::INDENTATION)
+            }
+            Self::TaskMark(mark) => {
+                write!(f, "the mark [{mark}] is no state of a task and stayed text")
+            }
             Self::Unclosed(name) => write!(f, "<{name}> is not closed"),
             Self::Attribute(name) => write!(f, "the value of {name} is unknown and was left out"),
         }
@@ -106,7 +113,8 @@ impl fmt::Display for Adaptation {
     }
 }
 
-/// Reads markdown as blocks. Inline markdown is kept as it is written; what the dialect does not know stays text.
+/// Reads markdown as blocks. Inline markdown is kept as it is written; what the dialect does not
+/// know stays text.
 ///
 /// ```
 /// use leafbase_markdown::{ParseOptions, parse};
@@ -118,9 +126,10 @@ impl fmt::Display for Adaptation {
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::InvalidMarkdown`] with line and column for a highlight of an unknown colour and, unless the options say
-/// otherwise, for a list whose first item is empty. [`ErrorKind::LimitExceeded`] for text that is too long in all or in one
-/// block, for pages nested too deep, and for more blocks than the options ask for.
+/// [`ErrorKind::InvalidMarkdown`] with line and column for a highlight of an unknown colour and,
+/// unless the options say otherwise, for a list whose first item is empty.
+/// [`ErrorKind::LimitExceeded`] for text that is too long in all or in one block, for pages nested
+/// too deep, and for more blocks than the options ask for.
 pub fn parse(text: &str, options: &ParseOptions) -> Result<Parsed> {
     if text.len() > options.limits.markdown {
         return Err(Error::limit("bytes of markdown", options.limits.markdown, text.len()));

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use pulldown_cmark::{Event, Options, Parser};
 
-/// The words of inline markdown, markup removed: links by their text, pictures by their description, HTML tags not at all.
-/// Line breaks become spaces; the cells of a table are put side by side.
+/// The words of inline markdown, markup removed: links by their text, pictures by their
+/// description, HTML tags not at all. Line breaks become spaces; the cells of a table are put side
+/// by side.
 ///
 /// ```
 /// assert_eq!(leafbase_markdown::plain_text("a **b** [c](https://d.example)"), "a b c");
@@ -29,10 +30,13 @@ const SPECIAL: [u8; 10] = *b"\\*_`[<&~\n\r";
 /// So many bytes are looked at together.
 const TOGETHER: usize = 16;
 
-/// Whether an inline text, of which these are the bytes, has nothing that may be markup: then its words are all of it.
+/// Whether an inline text, of which these are the bytes, has nothing that may be markup: then its
+/// words are all of it.
 pub fn is_plain(text: &[u8]) -> bool {
     // What is left over is looked at with some of what is before it.
-    let Some(last) = text.last_chunk::<TOGETHER>() else { return !text.iter().any(|byte| is_special(*byte)) };
+    let Some(last) = text.last_chunk::<TOGETHER>() else {
+        return !text.iter().any(|byte| is_special(*byte));
+    };
     let mut found = [false; TOGETHER];
     for piece in text.as_chunks::<TOGETHER>().0.iter().chain([last]) {
         for (found, byte) in found.iter_mut().zip(piece) {
@@ -49,8 +53,8 @@ fn is_special(byte: u8) -> bool {
 }
 
 fn push_plain(plain: &mut String, inline: &str) {
-    // Behind a letter nothing begins a heading, a list or a link definition: all of it is read as one paragraph. A full stop
-    // leaves the emphasis behind it as it would be at the start.
+    // Behind a letter nothing begins a heading, a list or a link definition: all of it is read as
+    // one paragraph. A full stop leaves the emphasis behind it as it would be at the start.
     let guarded = format!(".{}", crate::cursor::trim(inline));
     let start = plain.len();
     for event in Parser::new_ext(&guarded, Options::ENABLE_STRIKETHROUGH) {
@@ -59,7 +63,10 @@ fn push_plain(plain: &mut String, inline: &str) {
             Event::SoftBreak | Event::HardBreak => plain.push(' '),
             Event::InlineHtml(tag) if tag.starts_with("<br") => plain.push(' '),
             Event::Html(html) => push_without_tags(plain, &html),
-            Event::End(end) if end == pulldown_cmark::TagEnd::Paragraph || end == pulldown_cmark::TagEnd::HtmlBlock => {
+            Event::End(end)
+                if end == pulldown_cmark::TagEnd::Paragraph
+                    || end == pulldown_cmark::TagEnd::HtmlBlock =>
+            {
                 plain.push(' ');
             }
             _ => {}

@@ -1,8 +1,9 @@
 //! The reader: takes line after line, keeps what is open, and makes blocks of what is closed.
 //!
-//! It follows `CommonMark`'s own method for block structure (containers that each line continues or closes, then what the
-//! line begins, then text), without reading inline markdown at all: that is kept as it is written. Its state is a flat
-//! stack, never recursion, and the work for one line is bounded by its length and [`DEEPEST`](crate::containers::DEEPEST).
+//! It follows `CommonMark`'s own method for block structure (containers that each line continues or
+//! closes, then what the line begins, then text), without reading inline markdown at all: that is
+//! kept as it is written. Its state is a flat stack, never recursion, and the work for one line is
+//! bounded by its length and [`DEEPEST`](crate::containers::DEEPEST).
 
 use std::cell::Cell;
 
@@ -60,7 +61,8 @@ pub(crate) struct Reader<'t, 'o> {
     pub(crate) present: Present,
     /// The place of the item closed last, and its sign: one that follows belongs to the same list.
     pub(crate) after_item: Option<(usize, u8)>,
-    /// A mark, and the bytes left of the line where it is not all marks: no separator of it begins before.
+    /// A mark, and the bytes left of the line where it is not all marks: no separator of it begins
+    /// before.
     pub(crate) no_separator: (u8, usize),
     /// Blocks of the document, and of each open page.
     pub(crate) out: Vec<Vec<BlockDraft>>,
@@ -114,7 +116,8 @@ impl<'t, 'o> Reader<'t, 'o> {
         self.check_made()
     }
 
-    /// Stops where more blocks are made than will be taken: what is read already is all that it takes.
+    /// Stops where more blocks are made than will be taken: what is read already is all that it
+    /// takes.
     fn check_made(&self) -> Result<()> {
         match self.options.most_blocks {
             Some(most) if self.made > most => Err(Error::limit("blocks in markdown", most, "more")),
@@ -140,7 +143,9 @@ impl<'t, 'o> Reader<'t, 'o> {
     fn find_closers(&mut self) {
         let (line, closers) = (self.line, &mut self.closers);
         tags::each_bracket(line, |start| {
-            if let Some(tag) = tags::tag(line.get(start..).unwrap_or_default()).filter(|tag| tag.closing) {
+            if let Some(tag) =
+                tags::tag(line.get(start..).unwrap_or_default()).filter(|tag| tag.closing)
+            {
                 closers.push(Closer { start, end: start + tag.length, element: tag.element });
             }
             true
@@ -157,7 +162,8 @@ impl<'t, 'o> Reader<'t, 'o> {
         for container in &mut self.stack {
             match container {
                 Container::Quote(quote) => {
-                    // Each mark may be set in by up to three columns, and takes one column behind it.
+                    // Each mark may be set in by up to three columns, and takes one column behind
+                    // it.
                     quote.seen = 0;
                     while quote.seen < quote.depth && is_quote_mark(cursor) {
                         take_quote_mark(cursor);
@@ -197,7 +203,8 @@ impl<'t, 'o> Reader<'t, 'o> {
         }
     }
 
-    /// The text from `cursor` to the next closing tag that closes something, or to the end of the line.
+    /// The text from `cursor` to the next closing tag that closes something, or to the end of the
+    /// line.
     pub(crate) fn segment(&mut self, cursor: &Cursor<'t>) -> Result<(&'t str, Option<Closer>)> {
         let rest = cursor.rest();
         let closer = self.closing(cursor.offset());
@@ -222,7 +229,11 @@ impl<'t, 'o> Reader<'t, 'o> {
     }
 
     /// Goes on behind a closing tag, or to the next line.
-    pub(crate) fn finish_segment(&mut self, cursor: &mut Cursor<'t>, closer: Option<Closer>) -> Result<Step> {
+    pub(crate) fn finish_segment(
+        &mut self,
+        cursor: &mut Cursor<'t>,
+        closer: Option<Closer>,
+    ) -> Result<Step> {
         let Some(closer) = closer else { return Ok(Step::Done) };
         self.close_element(closer.element)?;
         self.next_closer += 1;
@@ -250,7 +261,8 @@ impl<'t, 'o> Reader<'t, 'o> {
     /// Line and column of the byte `offset` in the present line.
     pub(crate) fn place(&self, offset: usize) -> (usize, usize) {
         let (line, from, before) = self.counted.get();
-        let (from, before) = if line == self.number && from <= offset { (from, before) } else { (0, 0) };
+        let (from, before) =
+            if line == self.number && from <= offset { (from, before) } else { (0, 0) };
         let column = before + self.line.get(from..offset).unwrap_or_default().chars().count();
         self.counted.set((self.number, offset, column));
         (self.number, column + 1)
@@ -291,11 +303,12 @@ impl<'t, 'o> Reader<'t, 'o> {
         Ok(Parsed { blocks: self.out.pop().unwrap_or_default(), adaptations: self.adaptations })
     }
 
-    /// Takes what looks like front matter, `---` around `key: value`, as text, and returns what follows: read as markdown it
-    /// would be a separator and a heading.
+    /// Takes what looks like front matter, `---` around `key: value`, as text, and returns what
+    /// follows: read as markdown it would be a separator and a heading.
     pub(crate) fn front_matter(&mut self) -> Result<&'t str> {
         // With nothing between them, the two lines are separators.
-        let front = front::front_matter(self.text).filter(|front| !crate::cursor::trim(front.matter).is_empty());
+        let front = front::front_matter(self.text)
+            .filter(|front| !crate::cursor::trim(front.matter).is_empty());
         let Some(length) = front.map(|front| front.length) else { return Ok(self.text) };
         let (front, rest) = self.text.split_at_checked(length).unwrap_or(("", self.text));
         let mut chunk = String::new();

@@ -1,11 +1,13 @@
 //! Blocks to markdown.
 //!
-//! The form is that of `CommonMark` wherever it has one: a reader that knows nothing of the dialect shows lists, quotes, code
-//! and tables as they are. What markdown cannot say is left out: colour, alignment, font, sizes and layouts (but the card
-//! layout of pages and cards), dates of tasks, and the indentation of what is in no list beyond the list before it.
+//! The form is that of `CommonMark` wherever it has one: a reader that knows nothing of the dialect
+//! shows lists, quotes, code and tables as they are. What markdown cannot say is left out: colour,
+//! alignment, font, sizes and layouts (but the card layout of pages and cards), dates of tasks, and
+//! the indentation of what is in no list beyond the list before it.
 
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockKind, CardLayout, Content, Limits, ListStyle, TextLook, TextStyle,
+    Block, BlockData, BlockDraft, BlockKind, CardLayout, Content, Limits, ListStyle, TextLook,
+    TextStyle,
 };
 
 use crate::canonical::NOTHING;
@@ -49,8 +51,9 @@ impl Rendered for Block {
     }
 }
 
-/// Writes blocks as markdown, without a line break at the end. Pages are written with their content, in tags; of a collection only the
-/// name is, since its schema and items are not at hand: who has them puts a table in its place, made by [`table`](crate::table).
+/// Writes blocks as markdown, without a line break at the end. Pages are written with their
+/// content, in tags; of a collection only the name is, since its schema and items are not at hand:
+/// who has them puts a table in its place, made by [`table`](crate::table).
 ///
 /// ```
 /// use leafbase_markdown::{ParseOptions, parse, render};
@@ -173,12 +176,14 @@ impl<'b, B: Rendered> Writer<'b, B> {
 
 /// The run that begins with the block `first`, which `left` follow.
 fn run<B: Rendered>(first: &BlockData, left: &[B]) -> Run {
-    let more = left.iter().take_while(|block| block.data().decorations == first.decorations).count();
+    let more =
+        left.iter().take_while(|block| block.data().decorations == first.decorations).count();
     let next = left.get(more).map(Rendered::data);
     Run {
         ends: left.len() - more,
         alone: more == 0 && first.list_style == ListStyle::None,
-        goes_on: next.is_some_and(|next| next.list_style == ListStyle::None && next.indentation > 0),
+        goes_on: next
+            .is_some_and(|next| next.list_style == ListStyle::None && next.indentation > 0),
     }
 }
 

@@ -1,6 +1,9 @@
-//! One block alone as markdown, and back: the `markdown` field of pictures, files, links, code and separators.
+//! One block alone as markdown, and back: the `markdown` field of pictures, files, links, code and
+//! separators.
 
-use leafbase_model::{BlockData, BlockKind, BlockType, CodeLanguage, LineStyle, Result, TextLook, TextStyle};
+use leafbase_model::{
+    BlockData, BlockKind, BlockType, CodeLanguage, LineStyle, Result, TextLook, TextStyle,
+};
 
 use crate::code;
 use crate::cursor::{is_blank, trim};
@@ -9,8 +12,8 @@ use crate::parse::{ParseOptions, invalid, parse};
 use crate::render::{ends_escaping, shown, write_look};
 use crate::sole::{self, sole};
 
-/// The markdown of one block: what a reply's `markdown` field shows. Kinds with text of their own show that, the others are
-/// made from their fields.
+/// The markdown of one block: what a reply's `markdown` field shows. Kinds with text of their own
+/// show that, the others are made from their fields.
 ///
 /// ```
 /// use leafbase_model::{BlockData, BlockKind, LineStyle};
@@ -27,8 +30,8 @@ pub fn render_block(data: &BlockData) -> String {
     out
 }
 
-/// Reads `data.markdown` into the fields of a kind that has no text of its own, and empties it. Kinds with text of their
-/// own, and an empty `markdown`, are left as they are.
+/// Reads `data.markdown` into the fields of a kind that has no text of its own, and empties it.
+/// Kinds with text of their own, and an empty `markdown`, are left as they are.
 ///
 /// ```
 /// use leafbase_model::{BlockData, BlockKind, BlockType};
@@ -41,7 +44,8 @@ pub fn render_block(data: &BlockData) -> String {
 /// ```
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::InvalidMarkdown`] if `markdown` is not the markdown of one such block.
+/// [`leafbase_model::ErrorKind::InvalidMarkdown`] if `markdown` is not the markdown of one such
+/// block.
 pub fn read_block(data: &mut BlockData) -> Result<()> {
     let block_type = data.block_type();
     if block_type.has_own_markdown() || is_blank(&data.markdown) {
@@ -49,13 +53,17 @@ pub fn read_block(data: &mut BlockData) -> Result<()> {
     }
     let text = trim(&data.markdown);
     let read = match &mut data.kind {
-        BlockKind::Code { raw_code, language, language_tag } => read_code(text, raw_code, language, language_tag),
+        BlockKind::Code { raw_code, language, language_tag } => {
+            read_code(text, raw_code, language, language_tag)
+        }
         BlockKind::Line { style } => crate::starts::separator(text).map(|read| *style = read),
         kind => read_link(text, kind),
     };
     if read.is_none() {
-        let expected =
-            format!("expected the markdown of a block of type {block_type}, such as {}", example(block_type));
+        let expected = format!(
+            "expected the markdown of a block of type {block_type}, such as {}",
+            example(block_type)
+        );
         return Err(invalid((1, 1), expected).at("markdown"));
     }
     data.markdown.clear();
@@ -71,7 +79,12 @@ const fn example(block_type: BlockType) -> &'static str {
     }
 }
 
-fn read_code(text: &str, code: &mut String, language: &mut CodeLanguage, tag: &mut String) -> Option<()> {
+fn read_code(
+    text: &str,
+    code: &mut String,
+    language: &mut CodeLanguage,
+    tag: &mut String,
+) -> Option<()> {
     let mut parsed = parse(text, &ParseOptions::default()).ok()?.blocks;
     let (data, _) = parsed.pop().filter(|_| parsed.is_empty())?.into_parts();
     match data.kind {
@@ -103,7 +116,8 @@ fn read_link(text: &str, kind: &mut BlockKind) -> Option<()> {
     Some(())
 }
 
-/// Appends a block without list marker and decorations; each line but the first begins with `prefix`.
+/// Appends a block without list marker and decorations; each line but the first begins with
+/// `prefix`.
 pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
     match &data.kind {
         BlockKind::Text(look) => write_text(out, data, *look, prefix),
@@ -115,7 +129,9 @@ pub(crate) fn write(out: &mut String, data: &BlockData, prefix: &str) {
         BlockKind::Code { raw_code, language, language_tag } => {
             write_code(out, raw_code, *language, language_tag, prefix);
         }
-        BlockKind::RichUrl { url, title, description, .. } => sole::write_rich(out, url, title, description),
+        BlockKind::RichUrl { url, title, description, .. } => {
+            sole::write_rich(out, url, title, description)
+        }
         BlockKind::Line { style } => out.push_str(match style {
             LineStyle::ExtraLight => "***",
             LineStyle::Light => "****",
@@ -147,8 +163,12 @@ fn write_text(out: &mut String, data: &BlockData, look: TextLook, prefix: &str) 
             return;
         }
         TextStyle::Caption => return write_tagged(out, data, "caption", None, prefix),
-        TextStyle::Card => return write_tagged(out, data, "card", Some((look, TextStyle::Card)), prefix),
-        TextStyle::Page => return write_tagged(out, data, "page", Some((look, TextStyle::Page)), prefix),
+        TextStyle::Card => {
+            return write_tagged(out, data, "card", Some((look, TextStyle::Card)), prefix);
+        }
+        TextStyle::Page => {
+            return write_tagged(out, data, "page", Some((look, TextStyle::Page)), prefix);
+        }
         TextStyle::H1 => "#",
         TextStyle::H2 => "##",
         TextStyle::H3 => "###",
@@ -161,7 +181,13 @@ fn write_text(out: &mut String, data: &BlockData, look: TextLook, prefix: &str) 
     }
 }
 
-fn write_tagged(out: &mut String, data: &BlockData, name: &str, look: Option<(TextLook, TextStyle)>, prefix: &str) {
+fn write_tagged(
+    out: &mut String,
+    data: &BlockData,
+    name: &str,
+    look: Option<(TextLook, TextStyle)>,
+    prefix: &str,
+) {
     out.push('<');
     out.push_str(name);
     if let Some((look, implied)) = look {
@@ -187,8 +213,13 @@ fn write_lines(out: &mut String, text: &str, prefix: &str) {
     while let Some(end) = memchr::memchr(b'\n', rest.as_bytes()) {
         let (line, tail) = rest.split_at_checked(end + 1).unwrap_or((rest, ""));
         out.push_str(line);
-        // A blank line has no white space at its end; one that is only white space, within code, keeps its own.
-        out.push_str(if tail.is_empty() || tail.starts_with('\n') { prefix.trim_end_matches(' ') } else { prefix });
+        // A blank line has no white space at its end; one that is only white space, within code,
+        // keeps its own.
+        out.push_str(if tail.is_empty() || tail.starts_with('\n') {
+            prefix.trim_end_matches(' ')
+        } else {
+            prefix
+        });
         rest = tail;
     }
     out.push_str(rest);
@@ -227,7 +258,11 @@ fn write_code(out: &mut String, code: &str, language: CodeLanguage, tag: &str, p
 
 /// Whether code can stand between `$$`: no blank line, and nothing that would end it.
 fn is_formula(code: &str) -> bool {
-    let line_fits =
-        |line: &str| !is_blank(line) && !line.contains("$$") && !line.contains("</") && !line.contains("<h");
-    code.is_empty() || (code.split('\n').all(line_fits) && !code.starts_with([' ', '\t']) && !code.contains('\t'))
+    let line_fits = |line: &str| {
+        !is_blank(line) && !line.contains("$$") && !line.contains("</") && !line.contains("<h")
+    };
+    code.is_empty()
+        || (code.split('\n').all(line_fits)
+            && !code.starts_with([' ', '\t'])
+            && !code.contains('\t'))
 }

@@ -18,7 +18,8 @@ pub(crate) struct Sole<'t> {
     title: Option<&'t str>,
 }
 
-/// What kind a link is read as where nothing else is said: the title `"image"`, `"video"` or `"file"` says so.
+/// What kind a link is read as where nothing else is said: the title `"image"`, `"video"` or
+/// `"file"` says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Image,
@@ -61,7 +62,8 @@ pub(crate) fn sole(text: &str) -> Option<Sole<'_>> {
     let inner = rest.strip_prefix('[')?;
     let end = label_end(inner)?;
     let label = destination::read_label(inner.get(..end)?)?;
-    let Target { destination, title, length, .. } = destination::in_parentheses(inner.get(end + 1..)?)?;
+    let Target { destination, title, length, .. } =
+        destination::in_parentheses(inner.get(end + 1..)?)?;
     if end + 1 + length != inner.len() || text.contains('\n') {
         return None;
     }
@@ -79,13 +81,22 @@ fn label_end(inner: &str) -> Option<usize> {
 
 fn autolink(text: &str) -> Option<Sole<'_>> {
     let url = text.strip_prefix('<')?.strip_suffix('>')?;
-    let fits = is_web_address(url) && url.bytes().all(|byte| byte > b' ' && !matches!(byte, b'<' | b'>' | 0x7f));
-    fits.then_some(Sole { embedded: false, label: Cow::Borrowed(""), url: Cow::Borrowed(url), title: None })
+    let fits = is_web_address(url)
+        && url.bytes().all(|byte| byte > b' ' && !matches!(byte, b'<' | b'>' | 0x7f));
+    fits.then_some(Sole {
+        embedded: false,
+        label: Cow::Borrowed(""),
+        url: Cow::Borrowed(url),
+        title: None,
+    })
 }
 
 fn bare(text: &str) -> Option<Sole<'_>> {
-    let web = ["http://", "https://"].iter().any(|scheme| starts_with(text, scheme) && text.len() > scheme.len());
-    let plain = text.bytes().all(|byte| byte > b' ' && !matches!(byte, b'<' | b'>' | b'\\' | b'`' | 0x7f));
+    let web = ["http://", "https://"]
+        .iter()
+        .any(|scheme| starts_with(text, scheme) && text.len() > scheme.len());
+    let plain =
+        text.bytes().all(|byte| byte > b' ' && !matches!(byte, b'<' | b'>' | b'\\' | b'`' | 0x7f));
     let ends = text.ends_with(['.', ',', ':', ';', '!', '?', '"', '\'', '*', ')', ']']);
     (web && plain && !ends).then_some(Sole {
         embedded: false,
@@ -99,7 +110,8 @@ fn starts_with(text: &str, start: &str) -> bool {
     text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
 }
 
-/// Whether `url` leads to a place of its own, and not to a block, a day or an asset, nor does something.
+/// Whether `url` leads to a place of its own, and not to a block, a day or an asset, nor does
+/// something.
 fn is_web_address(url: &str) -> bool {
     let Some((scheme, _)) = url.split_once("://") else { return false };
     let named = scheme.len() > 1
@@ -115,12 +127,14 @@ fn is_asset(url: &str) -> bool {
     starts_with(url, "asset://")
 }
 
-const IMAGES: [&str; 13] =
-    ["png", "jpg", "jpeg", "gif", "webp", "svg", "avif", "heic", "heif", "bmp", "tif", "tiff", "ico"];
+const IMAGES: [&str; 13] = [
+    "png", "jpg", "jpeg", "gif", "webp", "svg", "avif", "heic", "heif", "bmp", "tif", "tiff", "ico",
+];
 const VIDEOS: [&str; 8] = ["mp4", "mov", "webm", "m4v", "avi", "mkv", "mpg", "mpeg"];
 
 fn has_extension(url: &str, known: &[&str]) -> bool {
-    extension(url).is_some_and(|extension| known.iter().any(|known| known.eq_ignore_ascii_case(extension)))
+    extension(url)
+        .is_some_and(|extension| known.iter().any(|known| known.eq_ignore_ascii_case(extension)))
 }
 
 fn extension(url: &str) -> Option<&str> {
@@ -140,7 +154,9 @@ fn implied(embedded: bool, url: &str) -> Option<Role> {
     }
     Some(match url {
         url if has_extension(url, &VIDEOS) => Role::Video,
-        url if is_asset(url) && extension(url).is_some() && !has_extension(url, &IMAGES) => Role::File,
+        url if is_asset(url) && extension(url).is_some() && !has_extension(url, &IMAGES) => {
+            Role::File
+        }
         _ => Role::Image,
     })
 }
@@ -154,14 +170,16 @@ impl Sole<'_> {
         if said.is_none() && self.title.is_some() && role != Role::Rich {
             return None;
         }
-        if role == Role::Rich && in_list || (role != Role::File && said.is_some() && !self.embedded) {
+        if role == Role::Rich && in_list || (role != Role::File && said.is_some() && !self.embedded)
+        {
             return None;
         }
         Some(self.as_role(role))
     }
 
     fn as_role(&self, role: Role) -> BlockKind {
-        let (url, label) = (self.url.clone().into_owned(), crate::cursor::trim(&self.label).to_owned());
+        let (url, label) =
+            (self.url.clone().into_owned(), crate::cursor::trim(&self.label).to_owned());
         let (size, width) = (MediaSize::default(), MediaWidth::default());
         match role {
             Role::Image => BlockKind::Image { url, alt_text: label, size, width },
@@ -225,7 +243,9 @@ pub(crate) fn write_rich(out: &mut String, url: &str, title: &str, description: 
         let mut quoted = String::new();
         destination::write_title(&mut quoted, description);
         // The name of a role would be taken for one: its first letter as a reference says the same.
-        if let Some((first, rest)) = Role::named(description).and_then(|_| quoted.get(1..)).and_then(split_first) {
+        if let Some((first, rest)) =
+            Role::named(description).and_then(|_| quoted.get(1..)).and_then(split_first)
+        {
             quoted = format!("\"&#{};{rest}", u32::from(first));
         }
         out.push_str(&quoted);

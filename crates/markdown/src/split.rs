@@ -4,9 +4,10 @@ use leafbase_model::{BlockData, BlockKind, Limits, ListStyle, TextLook, TextStyl
 
 use crate::cursor::{is_blank, trim};
 
-/// Divides a text block at the blank lines of its markdown. The first part keeps what the block is; the others follow as
-/// texts of the same look, colour and decorations, body text below a heading, and one level further in below a list item.
-/// Every other block, and a text of one paragraph, comes back as it is.
+/// Divides a text block at the blank lines of its markdown. The first part keeps what the block is;
+/// the others follow as texts of the same look, colour and decorations, body text below a heading,
+/// and one level further in below a list item. Every other block, and a text of one paragraph,
+/// comes back as it is.
 ///
 /// ```
 /// use leafbase_model::BlockData;

@@ -1,4 +1,5 @@
-//! What a line begins: the predicates that reading and escaping share, so that both see the same structure.
+//! What a line begins: the predicates that reading and escaping share, so that both see the same
+//! structure.
 //!
 //! Each takes the line from its first letter that is no white space.
 
@@ -101,7 +102,8 @@ pub(crate) fn marker(rest: &str) -> Option<Marker> {
     let bytes = rest.as_bytes();
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let sign = *bytes.get(digits)?;
-    let known = if digits == 0 { matches!(sign, b'-' | b'*' | b'+') } else { matches!(sign, b'.' | b')') };
+    let known =
+        if digits == 0 { matches!(sign, b'-' | b'*' | b'+') } else { matches!(sign, b'.' | b')') };
     if !known || digits > 9 || !matches!(bytes.get(digits + 1), None | Some(b' ' | b'\t')) {
         return None;
     }
@@ -245,13 +247,16 @@ const BLOCK_ELEMENTS: [&str; 62] = [
     "ul",
 ];
 
-/// A line that begins raw HTML; one that is only some tag does so only where no paragraph stands before it.
+/// A line that begins raw HTML; one that is only some tag does so only where no paragraph stands
+/// before it.
 pub(crate) fn html(rest: &str, in_paragraph: bool) -> Option<Raw> {
     let tail = rest.strip_prefix('<')?;
     match tail.as_bytes().first()? {
         b'!' if tail.starts_with("!--") => return Some(Raw::Line("-->")),
         b'!' if tail.starts_with("![CDATA[") => return Some(Raw::Line("]]>")),
-        b'!' if tail.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic) => return Some(Raw::Line(">")),
+        b'!' if tail.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic) => {
+            return Some(Raw::Line(">"));
+        }
         b'?' => return Some(Raw::Line("?>")),
         _ => {}
     }
@@ -259,7 +264,8 @@ pub(crate) fn html(rest: &str, in_paragraph: bool) -> Option<Raw> {
         Some(tail) => (true, tail),
         None => (false, tail),
     };
-    let length = name_on.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
+    let length =
+        name_on.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
     let (name, after) = name_on.split_at_checked(length)?;
     if !name.as_bytes().first()?.is_ascii_alphabetic() {
         return None;
@@ -268,11 +274,15 @@ pub(crate) fn html(rest: &str, in_paragraph: bool) -> Option<Raw> {
     if ends && !closing && VERBATIM.iter().any(|known| known.eq_ignore_ascii_case(name)) {
         return Some(Raw::Verbatim);
     }
-    if (ends || after.starts_with("/>")) && BLOCK_ELEMENTS.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+    if (ends || after.starts_with("/>"))
+        && BLOCK_ELEMENTS.iter().any(|known| known.eq_ignore_ascii_case(name))
+    {
         return Some(Raw::Blank);
     }
     // A highlight is inline markup, wherever it stands.
-    let alone = !in_paragraph && name != "highlight" && !VERBATIM.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let alone = !in_paragraph
+        && name != "highlight"
+        && !VERBATIM.iter().any(|known| known.eq_ignore_ascii_case(name));
     (alone && is_lone_tag(after, closing)).then_some(Raw::Blank)
 }
 
@@ -309,7 +319,8 @@ pub(crate) fn tag_length(rest: &str) -> Option<usize> {
     if !name_on.as_bytes().first()?.is_ascii_alphabetic() {
         return None;
     }
-    let length = name_on.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
+    let length =
+        name_on.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
     Some(rest.len() - behind_tag(name_on.get(length..)?, closing)?.len())
 }
 
@@ -319,7 +330,10 @@ fn attribute(text: &str) -> Option<&str> {
     if !(first.is_ascii_alphabetic() || matches!(first, b'_' | b':')) {
         return None;
     }
-    let name = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(byte)).count();
+    let name = text
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(byte))
+        .count();
     let behind = text.get(name..)?;
     let Some(value) = trim_start(behind).strip_prefix('=') else { return Some(behind) };
     let value = trim_start(value);
@@ -332,7 +346,8 @@ fn attribute(text: &str) -> Option<&str> {
     value.get(length..).filter(|_| length > 0)
 }
 
-/// Whether a line that stands in a paragraph ends it by what it begins. Underlines, table rules and tags are not meant.
+/// Whether a line that stands in a paragraph ends it by what it begins. Underlines, table rules and
+/// tags are not meant.
 pub(crate) fn interrupts(rest: &str) -> bool {
     match rest.as_bytes().first() {
         Some(b'>') => true,
@@ -352,7 +367,8 @@ pub(crate) fn opens_formula(rest: &str) -> bool {
     after.find("$$").is_none_or(|at| at > 0 && at + 2 == after.len())
 }
 
-/// Where a formula that opens at the start of `text` ends: the number of bytes with its closing `$$`, which ends a line.
+/// Where a formula that opens at the start of `text` ends: the number of bytes with its closing
+/// `$$`, which ends a line.
 pub(crate) fn formula(text: &str) -> Option<usize> {
     let mut from = 0;
     for line in text.split('\n') {

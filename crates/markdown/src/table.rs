@@ -32,8 +32,8 @@ pub(crate) fn canonical(markdown: &str) -> Cow<'_, str> {
     if written == markdown { Cow::Borrowed(markdown) } else { Cow::Owned(written) }
 }
 
-/// Writes a table: the first row is its head. Cells are inline markdown of one line; pipes in them are escaped, line breaks become
-/// spaces, and rows shorter than the head are filled up.
+/// Writes a table: the first row is its head. Cells are inline markdown of one line; pipes in them
+/// are escaped, line breaks become spaces, and rows shorter than the head are filled up.
 ///
 /// ```
 /// let rows = [vec!["Title".to_owned(), "Pages".to_owned()], vec!["[A | B](https://a.example)".to_owned()]];
@@ -104,8 +104,11 @@ fn write_column(written: &mut String, rows: &[&str]) {
 /// Whether a row, without a pipe before it, would begin another block.
 fn begins_something(row: &str, first: bool) -> bool {
     let opens = tags::tag(row).is_some_and(|tag| !tag.closing);
-    let at_start =
-        || starts::marker(row).is_some() || starts::opens_formula(row) || crate::lists::task_mark(row).is_some();
+    let at_start = || {
+        starts::marker(row).is_some()
+            || starts::opens_formula(row)
+            || crate::lists::task_mark(row).is_some()
+    };
     opens || starts::interrupts(row) || starts::html(row, !first).is_some() || (first && at_start())
 }
 
@@ -113,7 +116,9 @@ fn begins_something(row: &str, first: bool) -> bool {
 pub(crate) fn is_table_text(text: &str) -> bool {
     let mut lines = text.split('\n');
     match (lines.next(), lines.next()) {
-        (Some(head), Some(rule)) => starts::table_rule(trim(rule)).is_some_and(|count| count == starts::columns(head)),
+        (Some(head), Some(rule)) => {
+            starts::table_rule(trim(rule)).is_some_and(|count| count == starts::columns(head))
+        }
         _ => false,
     }
 }
@@ -153,7 +158,8 @@ mod tests {
     use super::*;
     use crate::{ParseOptions, parse, render};
 
-    /// Cells as given and as they stand in the table; whatever is in them, it is read as that table again.
+    /// Cells as given and as they stand in the table; whatever is in them, it is read as that table
+    /// again.
     #[test]
     fn no_cell_breaks_the_table() {
         for (given, written) in [
@@ -171,12 +177,24 @@ mod tests {
             ("<page>", "<page>"),
         ] {
             let written = if written.is_empty() { String::new() } else { format!(" {written}") };
-            let rows = [vec![given.to_owned(), "x".to_owned()], vec!["y".to_owned(), given.to_owned()], Vec::new()];
+            let rows = [
+                vec![given.to_owned(), "x".to_owned()],
+                vec!["y".to_owned(), given.to_owned()],
+                Vec::new(),
+            ];
             let text = table(&rows);
-            assert_eq!(text, format!("|{written} | x |\n| --- | --- |\n| y |{written} |\n| | |"), "{given:?}");
+            assert_eq!(
+                text,
+                format!("|{written} | x |\n| --- | --- |\n| y |{written} |\n| | |"),
+                "{given:?}"
+            );
             let read = parse(&text, &ParseOptions::default()).unwrap().blocks;
             let expected = BlockData { markdown: text.clone(), ..BlockData::new(BlockKind::Table) };
-            assert_eq!(read.iter().map(|draft| &draft.data).collect::<Vec<_>>(), [&expected], "{given:?}");
+            assert_eq!(
+                read.iter().map(|draft| &draft.data).collect::<Vec<_>>(),
+                [&expected],
+                "{given:?}"
+            );
             assert_eq!(render(&[BlockDraft::new(expected)]), text);
         }
     }

@@ -1,4 +1,5 @@
-//! The tags that make structure: pages, cards, callouts and captions; and the colours of highlights.
+//! The tags that make structure: pages, cards, callouts and captions; and the colours of
+//! highlights.
 
 use std::str::FromStr;
 
@@ -67,7 +68,12 @@ pub(crate) fn tag(rest: &str) -> Option<Tag<'_>> {
     };
     let attributes = after.get(..inner)?;
     let length = rest.len() - after.len() + inner + 1;
-    (!closing || trim_start(attributes).is_empty()).then_some(Tag { element: *element, closing, length, attributes })
+    (!closing || trim_start(attributes).is_empty()).then_some(Tag {
+        element: *element,
+        closing,
+        length,
+        attributes,
+    })
 }
 
 /// What tags a text holds, seen at once before it is read.
@@ -111,7 +117,8 @@ pub(crate) fn present(text: &str) -> Present {
         let Some(tag) = tag(rest) else { continue };
         present.tags = true;
         if tag.closing
-            && let Some(last) = Present::place(tag.element).and_then(|place| present.last.get_mut(place))
+            && let Some(last) =
+                Present::place(tag.element).and_then(|place| present.last.get_mut(place))
         {
             *last = Some(at);
         }
@@ -119,7 +126,8 @@ pub(crate) fn present(text: &str) -> Present {
     present
 }
 
-/// Where the `>` of a tag stands, quotes passed over. No line break, no `<`: a tag is written in one line.
+/// Where the `>` of a tag stands, quotes passed over. No line break, no `<`: a tag is written in
+/// one line.
 fn tag_end(after: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in after.bytes().enumerate() {
@@ -182,15 +190,18 @@ fn attribute<'t>(attributes: &'t str, name: &str) -> Option<&'t str> {
     None
 }
 
-/// The longest run of backticks that opens a code span where tags are looked for. The bound keeps the search for closing
-/// runs linear: each length fails at most once in a line.
+/// The longest run of backticks that opens a code span where tags are looked for. The bound keeps
+/// the search for closing runs linear: each length fails at most once in a line.
 const LONGEST_RUN: usize = 32;
 
-/// Visits each `<` of `line` that stands neither behind a backslash nor in a code span, until `visit` says stop.
+/// Visits each `<` of `line` that stands neither behind a backslash nor in a code span, until
+/// `visit` says stop.
 pub(crate) fn each_bracket(line: &str, mut visit: impl FnMut(usize) -> bool) {
     let bytes = line.as_bytes();
     let mut at = 0;
-    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr3(b'<', b'`', b'\\', rest)) {
+    while let Some(found) =
+        bytes.get(at..).and_then(|rest| memchr::memchr3(b'<', b'`', b'\\', rest))
+    {
         at += found;
         match bytes.get(at) {
             Some(b'\\') => at += 2,
@@ -228,7 +239,8 @@ fn run_of_backticks(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).map_or(0, |rest| rest.iter().take_while(|byte| **byte == b'`').count())
 }
 
-/// The length of the highlight tag that `rest` begins with, and whether its colour is one of the dialect.
+/// The length of the highlight tag that `rest` begins with, and whether its colour is one of the
+/// dialect.
 pub(crate) fn highlight(rest: &str) -> Option<(usize, bool)> {
     let after = rest.strip_prefix("<highlight")?;
     let inner = match after.as_bytes().first()? {
@@ -241,7 +253,8 @@ pub(crate) fn highlight(rest: &str) -> Option<(usize, bool)> {
 }
 
 fn is_highlight_color(color: &str) -> bool {
-    const PLAIN: [&str; 9] = ["yellow", "green", "mint", "cyan", "blue", "purple", "pink", "red", "gray"];
+    const PLAIN: [&str; 9] =
+        ["yellow", "green", "mint", "cyan", "blue", "purple", "pink", "red", "gray"];
     const GRADIENTS: [&str; 5] = ["blue", "purple", "red", "yellow", "brown"];
     match color.strip_prefix("gradient-") {
         Some(gradient) => GRADIENTS.contains(&gradient),

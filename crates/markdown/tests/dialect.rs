@@ -3,11 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here is a failed test")]
 
 use leafbase_markdown::{
-    AdaptationKind, EmptyFirstItem, ParseOptions, canonical, parse, read_block, render, render_block, split_paragraphs,
+    AdaptationKind, EmptyFirstItem, ParseOptions, canonical, parse, read_block, render,
+    render_block, split_paragraphs,
 };
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, BlockLayout, BlockType, CodeLanguage, ErrorKind, LineStyle, ListStyle, MediaSize,
-    MediaWidth, TaskInfo, TaskState, TextLook, TextStyle,
+    BlockData, BlockDraft, BlockKind, BlockLayout, BlockType, CodeLanguage, ErrorKind, LineStyle,
+    ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextLook, TextStyle,
 };
 
 fn read(text: &str) -> Vec<BlockDraft> {
@@ -16,7 +17,11 @@ fn read(text: &str) -> Vec<BlockDraft> {
 
 /// One line for each block: what it is, and what it says.
 fn outline(text: &str) -> Vec<String> {
-    read(text).iter().flat_map(BlockDraft::walk).map(|(depth, block)| line(depth, &block.data)).collect()
+    read(text)
+        .iter()
+        .flat_map(BlockDraft::walk)
+        .map(|(depth, block)| line(depth, &block.data))
+        .collect()
 }
 
 fn line(depth: usize, data: &BlockData) -> String {
@@ -84,7 +89,11 @@ fn what_stands_in_an_item_is_one_level_in() {
 #[test]
 fn a_list_that_begins_deeper_begins_with_markers() {
     let item = |indentation, text: &str| {
-        BlockDraft::new(BlockData { indentation, list_style: ListStyle::Bullet, ..BlockData::text(text) })
+        BlockDraft::new(BlockData {
+            indentation,
+            list_style: ListStyle::Bullet,
+            ..BlockData::text(text)
+        })
     };
     let blocks = vec![item(0, "a"), item(3, "b"), item(3, "c"), item(1, "d")];
     let text = render(&blocks);
@@ -98,7 +107,8 @@ fn deeper_than_five_is_five() {
     let parsed = parse(&text, &ParseOptions::default()).unwrap();
     let levels: Vec<_> = parsed.blocks.iter().map(|block| block.data.indentation).collect();
     assert_eq!(levels, [0, 1, 2, 3, 4, 5, 5, 5]);
-    let kinds: Vec<_> = parsed.adaptations.iter().map(|adaptation| (adaptation.line, adaptation.kind)).collect();
+    let kinds: Vec<_> =
+        parsed.adaptations.iter().map(|adaptation| (adaptation.line, adaptation.kind)).collect();
     assert_eq!(kinds, [(7, AdaptationKind::Indentation), (8, AdaptationKind::Indentation)]);
 }
 
@@ -106,7 +116,14 @@ fn deeper_than_five_is_five() {
 fn quotes_and_callouts_are_decorations() {
     check(
         "> a\n> b\n>\n> - c\n\n<callout>d</callout>\n\n<callout>\ne\n\n![f](g.png)\n</callout>\n\n> <callout>h</callout>",
-        &["quote a\nb", "bullet quote c", "callout d", "callout e", "image callout ![f](g.png)", "quote callout h"],
+        &[
+            "quote a\nb",
+            "bullet quote c",
+            "callout d",
+            "callout e",
+            "image callout ![f](g.png)",
+            "quote callout h",
+        ],
         "> a\n> b\n>\n> - c\n\n<callout>\n\nd\n\ne\n\n![f](g.png)\n\n</callout>\n\n> <callout>h</callout>",
     );
 }
@@ -129,7 +146,13 @@ fn code_keeps_its_tag() {
     expect("~~~\n```\n~~~", "```", CodeLanguage::Plaintext, "", "````\n```\n````");
     expect("    a\n\n    b", "a\n\nb", CodeLanguage::Plaintext, "", "```\na\n\nb\n```");
     expect("$$\na\n- b\n$$", "a\n- b", CodeLanguage::MathFormula, "", "$$\na\n- b\n$$");
-    expect("```math_formula\na\n\nb\n```", "a\n\nb", CodeLanguage::MathFormula, "", "```math_formula\na\n\nb\n```");
+    expect(
+        "```math_formula\na\n\nb\n```",
+        "a\n\nb",
+        CodeLanguage::MathFormula,
+        "",
+        "```math_formula\na\n\nb\n```",
+    );
 }
 
 #[test]
@@ -197,7 +220,11 @@ fn pages_hold_their_content() {
         &["page A", "  page B", "    c", "  d", "e"],
         "<page>\n<pageTitle>A</pageTitle>\n<content>\n\n<page>\n<pageTitle>B</pageTitle>\n<content>\n\nc\n\n</content>\n</page>\n\nd\n\n</content>\n</page>\n\ne",
     );
-    check("<card>a</card>\n\n<caption>b</caption>", &["card a", "caption b"], "<card>a</card>\n\n<caption>b</caption>");
+    check(
+        "<card>a</card>\n\n<caption>b</caption>",
+        &["card a", "caption b"],
+        "<card>a</card>\n\n<caption>b</caption>",
+    );
 }
 
 #[test]
@@ -251,14 +278,18 @@ fn an_empty_first_item_is_refused_or_left_out() {
     let parsed = parse("-\n- a\n-\n- b", &dropping).unwrap();
     let texts: Vec<_> = parsed.blocks.iter().map(|block| block.data.markdown.as_str()).collect();
     assert_eq!(texts, ["a", "", "b"]);
-    assert_eq!(parsed.adaptations[0].to_string(), "line 1, column 1: the empty first item of a list was left out");
+    assert_eq!(
+        parsed.adaptations[0].to_string(),
+        "line 1, column 1: the empty first item of a list was left out"
+    );
 }
 
 #[test]
 fn a_highlight_has_a_known_colour() {
     for color in ["blue", "gradient-brown", "#a0B1c2", ""] {
         assert!(
-            parse(&format!("a <highlight color='{color}'>b</highlight>"), &ParseOptions::default()).is_ok(),
+            parse(&format!("a <highlight color='{color}'>b</highlight>"), &ParseOptions::default())
+                .is_ok(),
             "{color}"
         );
     }
@@ -339,17 +370,26 @@ fn canonical_escapes_what_would_be_structure() {
         assert_eq!(body(given), expected, "{given}");
     }
     assert_eq!(styled("[ ] a", ListStyle::Bullet, TextStyle::Body), "\\[ ] a");
-    assert_eq!(styled("[a](https://x.example)", ListStyle::Bullet, TextStyle::Body), "[a](https://x.example)");
+    assert_eq!(
+        styled("[a](https://x.example)", ListStyle::Bullet, TextStyle::Body),
+        "[a](https://x.example)"
+    );
     assert_eq!(styled("- a\nb #", ListStyle::None, TextStyle::H2), "- a b \\#");
 }
 
 #[test]
 fn a_block_without_text_is_read_from_its_markdown() {
     let (size, width) = (MediaSize::Fill, MediaWidth::FullWidth);
-    let mut data = BlockData::new(BlockKind::Image { url: String::new(), alt_text: String::new(), size, width });
+    let mut data = BlockData::new(BlockKind::Image {
+        url: String::new(),
+        alt_text: String::new(),
+        size,
+        width,
+    });
     data.markdown = "![a \\[b\\]](c.png)".to_owned();
     read_block(&mut data).unwrap();
-    let expected = BlockKind::Image { url: "c.png".to_owned(), alt_text: "a [b]".to_owned(), size, width };
+    let expected =
+        BlockKind::Image { url: "c.png".to_owned(), alt_text: "a [b]".to_owned(), size, width };
     assert_eq!((data.kind, data.markdown.as_str()), (expected, ""));
 
     for (block_type, markdown) in [
@@ -364,7 +404,10 @@ fn a_block_without_text_is_read_from_its_markdown() {
         data.markdown = markdown.to_owned();
         read_block(&mut data).unwrap();
         assert_eq!((data.block_type(), render_block(&data)), (block_type, markdown.to_owned()));
-        let mut wrong = BlockData { markdown: "just text".to_owned(), ..BlockData::new(BlockKind::empty(block_type)) };
+        let mut wrong = BlockData {
+            markdown: "just text".to_owned(),
+            ..BlockData::new(BlockKind::empty(block_type))
+        };
         let error = read_block(&mut wrong).unwrap_err();
         assert_eq!((error.kind(), error.path()), (ErrorKind::InvalidMarkdown, "markdown"));
     }
@@ -374,7 +417,12 @@ fn a_block_without_text_is_read_from_its_markdown() {
 fn links_say_what_markdown_alone_cannot() {
     let layout = BlockLayout::default();
     for kind in [
-        BlockKind::RichUrl { url: "https://x.example".into(), title: "a".into(), description: "file".into(), layout },
+        BlockKind::RichUrl {
+            url: "https://x.example".into(),
+            title: "a".into(),
+            description: "file".into(),
+            layout,
+        },
         BlockKind::RichUrl {
             url: "https://x.example/a b".into(),
             title: "[a*".into(),

@@ -1,4 +1,5 @@
-//! Links are found and rewritten wherever they are links, and nowhere else; plain text is what is left without markup.
+//! Links are found and rewritten wherever they are links, and nowhere else; plain text is what is
+//! left without markup.
 
 use leafbase_markdown::{LinkForm, LinkTarget, is_plain, links, plain_text, rewrite_links};
 use leafbase_model::BlockId;
@@ -8,7 +9,10 @@ const ID: &str = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 fn found(text: &str) -> Vec<(String, LinkForm)> {
     let mut found = Vec::new();
     links(text, &mut |link| {
-        assert_eq!(text.get(link.range.clone()).map(str::is_empty), Some(link.destination.is_empty()));
+        assert_eq!(
+            text.get(link.range.clone()).map(str::is_empty),
+            Some(link.destination.is_empty())
+        );
         found.push((link.destination.into_owned(), link.form));
     });
     found
@@ -33,7 +37,8 @@ fn every_form_is_found() {
         ("| [a](b) | ` |\n|---|---|\n| ` | [c](d) |", vec![("b", Inline), ("d", Inline)]),
         ("\\![a](b)", vec![("b", Inline)]),
     ] {
-        let expected: Vec<_> = expected.into_iter().map(|(url, form)| (url.to_owned(), form)).collect();
+        let expected: Vec<_> =
+            expected.into_iter().map(|(url, form)| (url.to_owned(), form)).collect();
         assert_eq!(found(text), expected, "{text}");
     }
 }
@@ -88,14 +93,18 @@ fn targets_are_seen_through_their_spelling() {
         assert_eq!(target(&text), LinkTarget::Block(id), "{text}");
     }
     assert_eq!(target("[a](block://nonsense)"), LinkTarget::Block(BlockId::NIL));
-    assert_eq!(target("[a](date://2026-11-21)"), LinkTarget::Day(Some("2026-11-21".parse().unwrap())));
+    assert_eq!(
+        target("[a](date://2026-11-21)"),
+        LinkTarget::Day(Some("2026-11-21".parse().unwrap()))
+    );
     assert_eq!(target("[a](date://someday)"), LinkTarget::Day(None));
     assert_eq!(target("[a](https://block://x)"), LinkTarget::Other);
 }
 
 #[test]
 fn rewriting_leaves_every_other_byte() {
-    let rewritten = |text: &str, url: &str| rewrite_links(text, &mut |_| Some(url.to_owned())).into_owned();
+    let rewritten =
+        |text: &str, url: &str| rewrite_links(text, &mut |_| Some(url.to_owned())).into_owned();
     for (text, url, expected) in [
         ("é [a](b  'c') `[d](e)`", "x", "é [a](x  'c') `[d](e)`"),
         ("[a](<b>)", "x y", "[a](<x y>)"),
@@ -110,7 +119,9 @@ fn rewriting_leaves_every_other_byte() {
         assert_eq!(rewritten(text, url), expected, "{text}");
     }
     assert!(matches!(rewrite_links("[a](b)", &mut |_| None), std::borrow::Cow::Borrowed(_)));
-    let some = rewrite_links("[a](b) [c](d)", &mut |link| (link.destination == "d").then(|| "x".to_owned()));
+    let some = rewrite_links("[a](b) [c](d)", &mut |link| {
+        (link.destination == "d").then(|| "x".to_owned())
+    });
     assert_eq!(some, "[a](b) [c](x)");
 }
 
@@ -122,7 +133,11 @@ fn what_may_be_markup_is_seen_wherever_it_stands() {
         for place in 0..length {
             for byte in 0..=u8::MAX {
                 text[place] = byte;
-                assert_eq!(is_plain(&text), !b"\\*_`[<&~\n\r".contains(&byte), "{byte} at {place} of {length}");
+                assert_eq!(
+                    is_plain(&text),
+                    !b"\\*_`[<&~\n\r".contains(&byte),
+                    "{byte} at {place} of {length}"
+                );
             }
             text[place] = b'a';
         }

@@ -1,7 +1,9 @@
 //! Where texts name blocks.
 
 use leafbase_markdown::MentionForm::{Attribute, Autolink, Destination, Words};
-use leafbase_markdown::{MentionForm, Named, Rewritten, mentions, placeholder_numbers, rewrite_mentions};
+use leafbase_markdown::{
+    MentionForm, Named, Rewritten, mentions, placeholder_numbers, rewrite_mentions,
+};
 use leafbase_model::BlockId;
 
 const ID: &str = "01KASZ4ZJG0000000000000001";
@@ -39,7 +41,10 @@ fn mentions_are_seen_in_every_form() {
             vec![Destination, Words, Words, Autolink],
         ),
         ("[a](invalid:out_of_scope#1) invalid:out_of_scope#20", vec![Destination, Words]),
-        ("<a b=invalid:out_of_scope#1><invalid:out_of_scope#4294967295>", vec![Attribute(None), Autolink]),
+        (
+            "<a b=invalid:out_of_scope#1><invalid:out_of_scope#4294967295>",
+            vec![Attribute(None), Autolink],
+        ),
         (
             "invalid:out_of_scope#0 invalid:out_of_scope#01 invalid:out_of_scope# invalid:out_of_scope#4294967296",
             vec![],
@@ -57,7 +62,9 @@ fn placeholders_are_told_with_their_numbers_wherever_they_stand() {
     placeholder_numbers(text, &mut |number| found.push(number));
     assert_eq!(found, [3, 1, 12]);
     let mut named = Vec::new();
-    mentions(&format!("[a](block://{ID}) invalid:out_of_scope#2"), &mut |mention| named.push(mention.named));
+    mentions(&format!("[a](block://{ID}) invalid:out_of_scope#2"), &mut |mention| {
+        named.push(mention.named)
+    });
     assert_eq!(named, [Named::Block(ID.parse::<BlockId>().unwrap()), Named::Placeholder(2)]);
 }
 
@@ -74,7 +81,8 @@ fn addresses_are_written_as_their_place_asks_for() {
         ("`block://@`", "x", "`block://@`"),
     ] {
         let text = text.replace('@', ID);
-        let rewritten = rewrite_mentions(&text, &mut |_| Some(Rewritten::Address(address.to_owned())));
+        let rewritten =
+            rewrite_mentions(&text, &mut |_| Some(Rewritten::Address(address.to_owned())));
         assert_eq!(rewritten, expected.replace('@', ID), "{text}");
         let mut spans = Vec::new();
         mentions(&text, &mut |mention| spans.push(text[mention.range.clone()].to_owned()));

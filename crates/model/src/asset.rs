@@ -22,7 +22,8 @@ pub struct AssetRecord {
     pub created: Stamp,
 }
 
-/// Where an uploaded file is: `asset://<ID>/<file name>`. The name is for people; the ID alone finds the file.
+/// Where an uploaded file is: `asset://<ID>/<file name>`. The name is for people; the ID alone
+/// finds the file.
 ///
 /// ```
 /// use leafbase_model::AssetUrl;
@@ -77,8 +78,8 @@ impl FromStr for AssetUrl {
     type Err = Error;
 
     fn from_str(url: &str) -> Result<Self> {
-        let (id, name) =
-            Self::split(url).ok_or_else(|| Error::validation("expected a URL asset://<ID>/<file name>"))?;
+        let (id, name) = Self::split(url)
+            .ok_or_else(|| Error::validation("expected a URL asset://<ID>/<file name>"))?;
         Ok(Self { id, file_name: decoded(name) })
     }
 }
@@ -88,7 +89,8 @@ fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while let Some(byte) = bytes.get(at) {
-        let digit = |place: usize| bytes.get(at + place).and_then(|digit| char::from(*digit).to_digit(16));
+        let digit =
+            |place: usize| bytes.get(at + place).and_then(|digit| char::from(*digit).to_digit(16));
         let stands_for = digit(1).zip(digit(2)).filter(|_| *byte == b'%');
         let meant = stands_for.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
         out.push(meant.unwrap_or(*byte));
@@ -98,7 +100,8 @@ fn decoded(text: &str) -> String {
 }
 
 impl fmt::Display for AssetUrl {
-    /// Of the name, what RFC 3986 (2.3) calls unreserved stays as it is; so do letters beyond ASCII, as RFC 3987 allows.
+    /// Of the name, what RFC 3986 (2.3) calls unreserved stays as it is; so do letters beyond
+    /// ASCII, as RFC 3987 allows.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{SCHEME}{}/", self.id)?;
         self.file_name.chars().try_for_each(|letter| {

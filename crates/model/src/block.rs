@@ -1,8 +1,8 @@
 //! Blocks: what each says, and how a reply shows it with its children.
 
 use crate::{
-    BlockId, BlockKind, BlockType, CardLayout, Color, Decorations, Error, ItemFields, Limits, ListStyle, Metadata,
-    Result, TaskInfo, TextLook,
+    BlockId, BlockKind, BlockType, CardLayout, Color, Decorations, Error, ItemFields, Limits,
+    ListStyle, Metadata, Result, TaskInfo, TextLook,
 };
 
 /// Everything a block says, without who it is and where it stands.
@@ -18,8 +18,9 @@ use crate::{
 pub struct BlockData {
     /// What its type holds.
     pub kind: BlockKind,
-    /// Inline markdown of a text, title of a page or an item, GFM of a table, name of a collection. Empty in the store for
-    /// the other types, whose markdown is made from their fields; a reply carries it made.
+    /// Inline markdown of a text, title of a page or an item, GFM of a table, name of a collection.
+    /// Empty in the store for the other types, whose markdown is made from their fields; a reply
+    /// carries it made.
     pub markdown: String,
     /// 0 to [`Limits::INDENTATION`].
     pub indentation: u8,
@@ -70,27 +71,46 @@ impl BlockData {
         }
     }
 
-    /// Checks what holds for every block, wherever it stands: the indentation, the length of its texts, a task exactly where
-    /// the list style says so, and that a text has no card layout for several columns.
+    /// Checks what holds for every block, wherever it stands: the indentation, the length of its
+    /// texts, a task exactly where the list style says so, and that a text has no card layout for
+    /// several columns.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`], [`crate::ErrorKind::LimitExceeded`] or [`crate::ErrorKind::RuleViolation`] with the
-    /// wire name of the field as its path.
+    /// [`crate::ErrorKind::Validation`], [`crate::ErrorKind::LimitExceeded`] or
+    /// [`crate::ErrorKind::RuleViolation`] with the wire name of the field as its path.
     pub fn check(&self, limits: &Limits) -> Result<()> {
         if self.indentation > Limits::INDENTATION {
-            return Err(indentation_out_of_range(u64::from(self.indentation)).at("indentationLevel"));
+            return Err(
+                indentation_out_of_range(u64::from(self.indentation)).at("indentationLevel")
+            );
         }
         match (&self.task, self.list_style == ListStyle::Task) {
-            (Some(_), false) => return Err(Error::validation(TASK_INFO_WITHOUT_TASK).at("taskInfo")),
-            (None, true) => return Err(Error::validation("is missing, though listStyle is task").at("taskInfo")),
+            (Some(_), false) => {
+                return Err(Error::validation(TASK_INFO_WITHOUT_TASK).at("taskInfo"));
+            }
+            (None, true) => {
+                return Err(
+                    Error::validation("is missing, though listStyle is task").at("taskInfo")
+                );
+            }
             _ => {}
         }
-        let longest = if matches!(self.kind, BlockKind::Table) { limits.block_raw } else { limits.block_text };
-        bytes_at_most("bytes of a block's text", longest, &self.markdown).map_err(|error| error.at("markdown"))?;
-        if matches!(self.kind, BlockKind::Page(_) | BlockKind::CollectionItem { .. } | BlockKind::Collection) {
+        let longest = if matches!(self.kind, BlockKind::Table) {
+            limits.block_raw
+        } else {
+            limits.block_text
+        };
+        bytes_at_most("bytes of a block's text", longest, &self.markdown)
+            .map_err(|error| error.at("markdown"))?;
+        if matches!(
+            self.kind,
+            BlockKind::Page(_) | BlockKind::CollectionItem { .. } | BlockKind::Collection
+        ) {
             let characters = self.markdown.chars().count();
             if characters > limits.title {
-                return Err(Error::limit("characters of a title", limits.title, characters).at("markdown"));
+                return Err(
+                    Error::limit("characters of a title", limits.title, characters).at("markdown")
+                );
             }
         }
         self.check_kind(limits)
@@ -98,11 +118,16 @@ impl BlockData {
 
     fn check_kind(&self, limits: &Limits) -> Result<()> {
         let attribute = |name: &str, value: &str| {
-            bytes_at_most(&format!("bytes of {name}"), limits.attribute, value).map_err(|error| error.at(name))
+            bytes_at_most(&format!("bytes of {name}"), limits.attribute, value)
+                .map_err(|error| error.at(name))
         };
         match &self.kind {
-            BlockKind::Text(TextLook { card_layout: layout @ (CardLayout::Small | CardLayout::Square), .. }) => {
-                let message = format!("a text block cannot have the card layout {layout}; pages can");
+            BlockKind::Text(TextLook {
+                card_layout: layout @ (CardLayout::Small | CardLayout::Square),
+                ..
+            }) => {
+                let message =
+                    format!("a text block cannot have the card layout {layout}; pages can");
                 Err(Error::rule(message).at("cardLayout"))
             }
             BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. } => {
@@ -115,7 +140,8 @@ impl BlockData {
             }
             BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => attribute("url", url),
             BlockKind::Code { raw_code, language_tag, .. } => {
-                bytes_at_most("bytes of raw code", limits.block_raw, raw_code).map_err(|error| error.at("rawCode"))?;
+                bytes_at_most("bytes of raw code", limits.block_raw, raw_code)
+                    .map_err(|error| error.at("rawCode"))?;
                 attribute("languageTag", language_tag)?;
                 if language_tag.contains(['\n', '\r']) {
                     return Err(Error::validation("is one line").at("languageTag"));
@@ -135,7 +161,10 @@ impl BlockData {
 pub(crate) const TASK_INFO_WITHOUT_TASK: &str = "is only for blocks whose listStyle is task";
 
 pub(crate) fn indentation_out_of_range(found: impl std::fmt::Display) -> Error {
-    Error::validation(format!("expected an indentation level from 0 to {}, got {found}", Limits::INDENTATION))
+    Error::validation(format!(
+        "expected an indentation level from 0 to {}, got {found}",
+        Limits::INDENTATION
+    ))
 }
 
 fn bytes_at_most(limit: &str, maximum: usize, text: &str) -> Result<()> {
@@ -155,7 +184,8 @@ pub enum Content {
 
 /// A block as a reply shows it, with its children.
 ///
-/// As JSON it is flat: `{"id", "type", "markdown", "listStyle", ..}`; fields at their default are left out.
+/// As JSON it is flat: `{"id", "type", "markdown", "listStyle", ..}`; fields at their default are
+/// left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// Its ID.

@@ -1,4 +1,5 @@
-//! How a block is written as JSON: flat, in the order of the specification, fields at their default left out.
+//! How a block is written as JSON: flat, in the order of the specification, fields at their default
+//! left out.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -6,7 +7,9 @@ use serde_json::Value;
 use crate::block::indentation_out_of_range;
 use crate::json::{FromJson, wrong_type};
 use crate::requests::given;
-use crate::{Block, BlockData, BlockKind, Color, Content, ItemFields, Limits, Result, TaskPatch, table};
+use crate::{
+    Block, BlockData, BlockKind, Color, Content, ItemFields, Limits, Result, TaskPatch, table,
+};
 
 impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -33,7 +36,8 @@ impl Serialize for Block {
 }
 
 impl BlockData {
-    /// Writes the fields that are not at their default, in the order of the specification, as replies show them.
+    /// Writes the fields that are not at their default, in the order of the specification, as
+    /// replies show them.
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
         self.write_with(map, self.task.as_ref(), Self::show_color)
     }
@@ -43,21 +47,28 @@ impl BlockData {
         map.serialize_entry("colorDark", &color.dark().to_string())
     }
 
-    /// The same for an item: its title under the content key of its collection, its values as their schema shows them.
-    fn write_item<M: SerializeMap>(&self, map: &mut M, item: &ItemFields) -> std::result::Result<(), M::Error> {
+    /// The same for an item: its title under the content key of its collection, its values as their
+    /// schema shows them.
+    fn write_item<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        item: &ItemFields,
+    ) -> std::result::Result<(), M::Error> {
         map.serialize_entry("type", &self.block_type())?;
         map.serialize_entry(&item.content_key, &self.markdown)?;
         self.write_common(map, self.task.as_ref(), Self::show_color)?;
         given(map, "properties", (!item.properties.is_empty()).then_some(&item.properties))
     }
 
-    /// The same as requests give them: the colour as it is kept, and the task with what is still to be put onto it.
+    /// The same as requests give them: the colour as it is kept, and the task with what is still to
+    /// be put onto it.
     pub(crate) fn write_given<M: SerializeMap>(
         &self,
         map: &mut M,
         task_patch: Option<TaskPatch>,
     ) -> std::result::Result<(), M::Error> {
-        let write_color = |map: &mut M, color: Color| map.serialize_entry("color", &color.to_string());
+        let write_color =
+            |map: &mut M, color: Color| map.serialize_entry("color", &color.to_string());
         match task_patch {
             None => self.write_with(map, self.task.as_ref(), write_color),
             Some(patch) => {
@@ -117,7 +128,8 @@ impl BlockKind {
                 }
                 map.serialize_entry("properties", properties)
             }
-            Self::Image { url, alt_text, size, width } | Self::Video { url, alt_text, size, width } => {
+            Self::Image { url, alt_text, size, width }
+            | Self::Video { url, alt_text, size, width } => {
                 text_entry(map, "url", url)?;
                 text_entry(map, "altText", alt_text)?;
                 entry(map, "size", *size)?;
@@ -146,14 +158,22 @@ impl BlockKind {
     }
 }
 
-fn entry<M: SerializeMap, T>(map: &mut M, name: &'static str, value: T) -> std::result::Result<(), M::Error>
+fn entry<M: SerializeMap, T>(
+    map: &mut M,
+    name: &'static str,
+    value: T,
+) -> std::result::Result<(), M::Error>
 where
     T: Serialize + Default + PartialEq + Copy,
 {
     if value == T::default() { Ok(()) } else { map.serialize_entry(name, &value) }
 }
 
-fn text_entry<M: SerializeMap>(map: &mut M, name: &'static str, value: &str) -> std::result::Result<(), M::Error> {
+fn text_entry<M: SerializeMap>(
+    map: &mut M,
+    name: &'static str,
+    value: &str,
+) -> std::result::Result<(), M::Error> {
     if value.is_empty() { Ok(()) } else { map.serialize_entry(name, value) }
 }
 

@@ -1,8 +1,11 @@
-//! How the change log is written as JSON: each change with its edits, each edit with its `type` and what it replaced.
+//! How the change log is written as JSON: each change with its edits, each edit with its `type` and
+//! what it replaced.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::{AssetRecord, BlockId, BlockRecord, Change, DocumentRecord, Edit, Forest, Result, Slot, Stamp};
+use crate::{
+    AssetRecord, BlockId, BlockRecord, Change, DocumentRecord, Edit, Forest, Result, Slot, Stamp,
+};
 
 impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -68,17 +71,22 @@ impl Serialize for Edit {
                 map.serialize_entry("before", before)?;
                 map.serialize_entry("after", after)?;
             }
-            Self::CreateFolder(folder) | Self::RemoveFolder(folder) => map.serialize_entry("folder", folder)?,
+            Self::CreateFolder(folder) | Self::RemoveFolder(folder) => {
+                map.serialize_entry("folder", folder)?
+            }
             Self::UpdateFolder { before, after } => {
                 map.serialize_entry("before", before)?;
                 map.serialize_entry("after", after)?;
             }
-            Self::AddComment { document, block, comment } | Self::RemoveComment { document, block, comment } => {
+            Self::AddComment { document, block, comment }
+            | Self::RemoveComment { document, block, comment } => {
                 map.serialize_entry("documentId", document)?;
                 map.serialize_entry("blockId", block)?;
                 map.serialize_entry("comment", comment)?;
             }
-            Self::CreateAsset(asset) | Self::EraseAsset(asset) => map.serialize_entry("asset", asset)?,
+            Self::CreateAsset(asset) | Self::EraseAsset(asset) => {
+                map.serialize_entry("asset", asset)?
+            }
             Self::SetSchema { document, collection, before, after, quiet } => {
                 map.serialize_entry("documentId", document)?;
                 map.serialize_entry("collectionId", collection)?;
@@ -106,7 +114,8 @@ impl Serialize for Slot {
 }
 
 impl Serialize for Forest {
-    /// A flat list in reading order, however deep it nests: each block says its `parentId` but the top ones.
+    /// A flat list in reading order, however deep it nests: each block says its `parentId` but the
+    /// top ones.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.with_parents().map(|(parent, block)| Placed { parent, block }))
     }
@@ -130,14 +139,21 @@ impl Serialize for BlockRecord {
     }
 }
 
-fn write_block<S: Serializer>(block: &BlockRecord, parent: Option<BlockId>, serializer: S) -> Result<S::Ok, S::Error> {
+fn write_block<S: Serializer>(
+    block: &BlockRecord,
+    parent: Option<BlockId>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     map.serialize_entry("id", &block.id)?;
     if let Some(parent) = parent {
         map.serialize_entry("parentId", &parent)?;
     }
     block.data.write_given(&mut map, None)?;
-    let names = [("createdAt", "createdBy", &block.created), ("lastModifiedAt", "lastModifiedBy", &block.modified)];
+    let names = [
+        ("createdAt", "createdBy", &block.created),
+        ("lastModifiedAt", "lastModifiedBy", &block.modified),
+    ];
     for (at_name, by_name, Stamp { at, by }) in names {
         map.serialize_entry(at_name, at)?;
         if !by.is_nobody() {

@@ -3,7 +3,10 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::requests::given;
-use crate::{BlockId, Content, DocumentId, ItemValues, PropertyKey, PropertyValue, Result, Schema, SharedText};
+use crate::{
+    BlockId, Content, DocumentId, ItemValues, PropertyKey, PropertyValue, Result, Schema,
+    SharedText,
+};
 
 /// A collection in a list. As JSON: `{"id", "name", "itemCount", "documentId"}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -58,7 +61,8 @@ pub struct RelatedItem {
     pub title: SharedText,
 }
 
-/// The value of a property as a reply shows it. The two ends of a relation look alike, whichever owns it.
+/// The value of a property as a reply shows it. The two ends of a relation look alike, whichever
+/// owns it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ItemValue {
     /// What is kept; never relations.
@@ -91,8 +95,9 @@ pub struct ItemFields {
 
 /// A row of a collection.
 ///
-/// As JSON: `{"id", "properties", "content"}`, and the title under the content key of the schema. Properties without a value are
-/// left out, and so is what is empty of them all; `content` is as in a [`crate::Block`], and there is none at depth 0.
+/// As JSON: `{"id", "properties", "content"}`, and the title under the content key of the schema.
+/// Properties without a value are left out, and so is what is empty of them all; `content` is as in
+/// a [`crate::Block`], and there is none at depth 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// Its block.
@@ -137,7 +142,8 @@ impl Serialize for Item {
     }
 }
 
-/// How many items have one value. As JSON: `{"value", "count"}`, the value `null` for items that have none.
+/// How many items have one value. As JSON: `{"value", "count"}`, the value `null` for items that
+/// have none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemGroup {
     /// What they have in common.
@@ -155,7 +161,8 @@ impl Serialize for ItemGroup {
     }
 }
 
-/// What the items of a group have in common. An item with several options or relations is in several groups.
+/// What the items of a group have in common. An item with several options or relations is in
+/// several groups.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum GroupValue {
@@ -165,7 +172,8 @@ pub enum GroupValue {
     Related(RelatedItem),
 }
 
-/// The reply to [`crate::CountItems`]. As JSON: `{"count", "groups"}`; groups only if they were asked for.
+/// The reply to [`crate::CountItems`]. As JSON: `{"count", "groups"}`; groups only if they were
+/// asked for.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ItemCounts {
     /// How many items there are.

@@ -1,7 +1,7 @@
 //! Colours: kept as given, shown in a variant that can be read.
 //!
-//! The variants keep the hue and move the lightness in OKLCH (Ottosson 2020, "A perceptual color space for image processing")
-//! until the contrast of WCAG 2.2 (1.4.3: 4.5 to 1) holds.
+//! The variants keep the hue and move the lightness in OKLCH (Ottosson 2020, "A perceptual color
+//! space for image processing") until the contrast of WCAG 2.2 (1.4.3: 4.5 to 1) holds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -65,8 +65,9 @@ impl Color {
             return self;
         }
         let [lightness, a, b] = self.oklab();
-        // Away from the paper: towards black on white, towards white on dark. The contrast grows with the distance, and
-        // at the far end it is 21 or 16, so that bisection always finds a place.
+        // Away from the paper: towards black on white, towards white on dark. The contrast grows
+        // with the distance, and at the far end it is 21 or 16, so that bisection always finds a
+        // place.
         let far = if paper.luminance() > 0.5 { 0.0 } else { 1.0 };
         let (mut near, mut reached) = (lightness, far);
         for _ in 0..24 {
@@ -134,10 +135,15 @@ fn linear(part: u8) -> f64 {
     if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..=255 before")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to 0..=255 before"
+)]
 fn gamma(part: f64) -> u8 {
     let part = part.clamp(0.0, 1.0);
-    let value = if part <= 0.003_130_8 { part * 12.92 } else { 1.055 * part.powf(1.0 / 2.4) - 0.055 };
+    let value =
+        if part <= 0.003_130_8 { part * 12.92 } else { 1.055 * part.powf(1.0 / 2.4) - 0.055 };
     (value * 255.0).round().clamp(0.0, 255.0) as u8
 }
 
@@ -159,7 +165,12 @@ impl FromStr for Color {
 
     /// Reads `#rrggbb`, in either case.
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = || Error::validation(format!("expected a colour #rrggbb, got {}", crate::json::quoted(text)));
+        let wrong = || {
+            Error::validation(format!(
+                "expected a colour #rrggbb, got {}",
+                crate::json::quoted(text)
+            ))
+        };
         let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6).ok_or_else(wrong)?;
         if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(wrong());
@@ -181,7 +192,8 @@ mod tests {
         for number in (0..1 << 24).step_by(4_099) {
             let [_, r, g, b] = u32::to_be_bytes(number);
             let color = Color([r, g, b]);
-            let expected: Oklab<f64> = Srgb::new(r, g, b).into_format::<f64>().into_linear().into_color();
+            let expected: Oklab<f64> =
+                Srgb::new(r, g, b).into_format::<f64>().into_linear().into_color();
             let [lightness, a, b] = color.oklab();
             for (ours, theirs) in [(lightness, expected.l), (a, expected.a), (b, expected.b)] {
                 assert!((ours - theirs).abs() < 1e-4, "{color}: {ours}, {theirs}");
@@ -192,7 +204,9 @@ mod tests {
 
     #[test]
     fn a_colour_beyond_the_screen_is_shown_with_less_chroma() {
-        for (lab, shown) in [([1.0, 0.4, 0.4], [255; 3]), ([0.0, 0.4, 0.4], [0; 3]), ([2.0, 0.0, 0.0], [255; 3])] {
+        for (lab, shown) in
+            [([1.0, 0.4, 0.4], [255; 3]), ([0.0, 0.4, 0.4], [0; 3]), ([2.0, 0.0, 0.0], [255; 3])]
+        {
             assert_eq!(Color::from_oklab(lab), Color(shown));
         }
     }

@@ -24,7 +24,8 @@ pub enum Location {
     Inbox,
 }
 
-/// Where documents can be put. As JSON: `{"destination": "unsorted"}`, `{"destination": "templates"}` or `{"folderId": ".."}`.
+/// Where documents can be put. As JSON: `{"destination": "unsorted"}`, `{"destination":
+/// "templates"}` or `{"folderId": ".."}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Destination {
     /// In no folder.
@@ -68,8 +69,12 @@ impl Destination {
         match location {
             BuiltInLocation::Unsorted => Ok(Self::Unsorted),
             BuiltInLocation::Templates => Ok(Self::Templates),
-            BuiltInLocation::DailyNotes => Err(Error::rule("daily notes are made by the first write to their day")),
-            BuiltInLocation::Trash => Err(Error::rule("documents come into the trash by being deleted only")),
+            BuiltInLocation::DailyNotes => {
+                Err(Error::rule("daily notes are made by the first write to their day"))
+            }
+            BuiltInLocation::Trash => {
+                Err(Error::rule("documents come into the trash by being deleted only"))
+            }
         }
     }
 }
@@ -81,7 +86,9 @@ impl FromJson for Destination {
         let folder: Option<FolderRef> = object.optional("folderId")?;
         object.finish()?;
         match (location, folder) {
-            (Some(location), None) => Self::built_in(location).map_err(|error| error.at("destination")),
+            (Some(location), None) => {
+                Self::built_in(location).map_err(|error| error.at("destination"))
+            }
             (None, Some(FolderRef::Folder(folder))) => Ok(Self::Folder(folder)),
             (None, Some(FolderRef::BuiltIn(location))) => {
                 Self::built_in(location).map_err(|error| error.at("folderId"))
@@ -110,7 +117,8 @@ pub struct DocumentRecord {
     pub day: Option<Day>,
     /// When it was made.
     pub created_at: Timestamp,
-    /// When it, or a block of it, last changed; putting it into the trash and taking it out are such a change, keeping it elsewhere is not.
+    /// When it, or a block of it, last changed; putting it into the trash and taking it out are
+    /// such a change, keeping it elsewhere is not.
     pub modified_at: Timestamp,
 }
 

@@ -20,14 +20,16 @@ use crate::{BlockData, BlockKind, BlockType, Day, DayRef, Error, Fields, Result,
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// Drafts read by [`crate::json::from_str`] nest no deeper than the page limit. Those built by hand may: an operation of the engine
-/// refuses them, and they are cloned, compared and dropped without recursion. Only printing and serializing one recurse
-/// through it. What has a drop of its own cannot be moved out of: [`Self::into_parts`] takes a draft apart.
+/// Drafts read by [`crate::json::from_str`] nest no deeper than the page limit. Those built by hand
+/// may: an operation of the engine refuses them, and they are cloned, compared and dropped without
+/// recursion. Only printing and serializing one recurse through it. What has a drop of its own
+/// cannot be moved out of: [`Self::into_parts`] takes a draft apart.
 #[derive(Debug)]
 pub struct BlockDraft {
     /// What it says.
     pub data: BlockData,
-    /// What is still to be put onto its task: days that a request names relative to the present. The engine knows the present.
+    /// What is still to be put onto its task: days that a request names relative to the present.
+    /// The engine knows the present.
     pub task_patch: Option<TaskPatch>,
     /// Its children, in order; a text block that has some is made as a page.
     pub content: Vec<BlockDraft>,
@@ -61,7 +63,8 @@ impl BlockDraft {
         })
     }
 
-    /// Gives the days that it, or a draft below it, names relative to the present as the dates that `resolve` finds.
+    /// Gives the days that it, or a draft below it, names relative to the present as the dates that
+    /// `resolve` finds.
     ///
     /// ```
     /// use leafbase_model::{BlockDraft, Day};
@@ -91,7 +94,8 @@ impl BlockDraft {
     /// Puts `task_patch` onto the task of `data`.
     ///
     /// # Errors
-    /// Below `taskInfo`: those of [`TaskPatch::apply`], and [`crate::ErrorKind::Validation`] if it is no task.
+    /// Below `taskInfo`: those of [`TaskPatch::apply`], and [`crate::ErrorKind::Validation`] if it
+    /// is no task.
     pub fn settle(&mut self) -> Result<()> {
         let Some(patch) = self.task_patch.take() else { return Ok(()) };
         Fields { task_patch: Some(patch), ..Fields::default() }.apply(&mut self.data)
@@ -130,12 +134,14 @@ impl FromJson for BlockDraft {
         let mut fields = Fields::take(&mut object)?;
         let content: Vec<Self> = object.optional("content")?.unwrap_or_default();
         object.finish()?;
-        let block_type = fields.block_type.take().ok_or_else(|| Error::validation("is missing").at("type"))?;
+        let block_type =
+            fields.block_type.take().ok_or_else(|| Error::validation("is missing").at("type"))?;
         let task_patch = fields.task_patch.as_mut().and_then(TaskPatch::take_relative);
         let mut data = BlockData::new(BlockKind::empty(block_type));
         fields.apply(&mut data)?;
         if !content.is_empty() && !block_type.may_be_parent() {
-            return Err(Error::rule(format!("a block of type {block_type} cannot have children")).at("content"));
+            return Err(Error::rule(format!("a block of type {block_type} cannot have children"))
+                .at("content"));
         }
         Ok(Self { data, task_patch, content })
     }

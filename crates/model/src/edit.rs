@@ -1,13 +1,17 @@
 //! The elementary writes. Each carries what it replaces, so that its inverse can be computed.
 
-use crate::{AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, FolderRecord, Schema, Stamp};
+use crate::{
+    AssetRecord, BlockData, BlockId, Comment, DocumentId, DocumentRecord, FolderRecord, Schema,
+    Stamp,
+};
 
 /// A block as the store keeps it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockRecord {
     /// Its ID.
     pub id: BlockId,
-    /// 1 when it is made, and one more with each change of its data, but for those that follow from the other end of a relation.
+    /// 1 when it is made, and one more with each change of its data, but for those that follow from
+    /// the other end of a relation.
     pub rev: u64,
     /// The making.
     pub created: Stamp,
@@ -37,7 +41,8 @@ pub struct Node {
     pub block: BlockRecord,
 }
 
-/// Blocks that stand side by side, each with all below it, in reading order (a parent before its children).
+/// Blocks that stand side by side, each with all below it, in reading order (a parent before its
+/// children).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forest(pub Vec<Node>);
 
@@ -81,8 +86,9 @@ pub enum Edit {
         /// What: side by side, and complete.
         forest: Forest,
     },
-    /// A block says something else. One that keeps its `rev` and its stamps is a change that follows from one elsewhere, at the other
-    /// end of a relation: then the time of its document's last change stays, too.
+    /// A block says something else. One that keeps its `rev` and its stamps is a change that
+    /// follows from one elsewhere, at the other end of a relation: then the time of its document's
+    /// last change stays, too.
     Update {
         /// Its document.
         document: DocumentId,
@@ -152,11 +158,12 @@ pub enum Edit {
     },
     /// A file whose bytes were stored before is one of the space from now on.
     CreateAsset(AssetRecord),
-    /// A file goes with its bytes; no block shows it. The bytes are no part of the edit: its inverse can be applied only where
-    /// they were stored again.
+    /// A file goes with its bytes; no block shows it. The bytes are no part of the edit: its
+    /// inverse can be applied only where they were stored again.
     EraseAsset(AssetRecord),
-    /// A collection gets a schema: its first right after its block was put in, with or without items; none right before its
-    /// block is taken out. Items hold nothing under a key that comes with the edit, unless it is the first schema.
+    /// A collection gets a schema: its first right after its block was put in, with or without
+    /// items; none right before its block is taken out. Items hold nothing under a key that comes
+    /// with the edit, unless it is the first schema.
     SetSchema {
         /// The document of the collection.
         document: DocumentId,
@@ -166,7 +173,8 @@ pub enum Edit {
         before: Option<Box<Schema>>,
         /// What it is then.
         after: Option<Box<Schema>>,
-        /// Whether it follows from a change elsewhere, at the other end of a relation: then the time of the document's last change stays.
+        /// Whether it follows from a change elsewhere, at the other end of a relation: then the
+        /// time of the document's last change stays.
         quiet: bool,
     },
 }
@@ -177,16 +185,26 @@ impl Edit {
         match self.clone() {
             Self::Insert { slot, forest } => Self::Remove { slot, forest },
             Self::Remove { slot, forest } => Self::Insert { slot, forest },
-            Self::Update { document, before, after } => Self::Update { document, before: after, after: before },
+            Self::Update { document, before, after } => {
+                Self::Update { document, before: after, after: before }
+            }
             Self::Move { block, from, to } => Self::Move { block, from: to, to: from },
             Self::CreateDocument { record, forest } => Self::EraseDocument { record, forest },
             Self::EraseDocument { record, forest } => Self::CreateDocument { record, forest },
-            Self::UpdateDocument { before, after } => Self::UpdateDocument { before: after, after: before },
+            Self::UpdateDocument { before, after } => {
+                Self::UpdateDocument { before: after, after: before }
+            }
             Self::CreateFolder(folder) => Self::RemoveFolder(folder),
             Self::RemoveFolder(folder) => Self::CreateFolder(folder),
-            Self::UpdateFolder { before, after } => Self::UpdateFolder { before: after, after: before },
-            Self::AddComment { document, block, comment } => Self::RemoveComment { document, block, comment },
-            Self::RemoveComment { document, block, comment } => Self::AddComment { document, block, comment },
+            Self::UpdateFolder { before, after } => {
+                Self::UpdateFolder { before: after, after: before }
+            }
+            Self::AddComment { document, block, comment } => {
+                Self::RemoveComment { document, block, comment }
+            }
+            Self::RemoveComment { document, block, comment } => {
+                Self::AddComment { document, block, comment }
+            }
             Self::CreateAsset(asset) => Self::EraseAsset(asset),
             Self::EraseAsset(asset) => Self::CreateAsset(asset),
             Self::SetSchema { document, collection, before, after, quiet } => {

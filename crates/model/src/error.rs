@@ -1,6 +1,7 @@
 //! The one error of Leafbase: a stable kind, a sentence that names the thing, and where it is.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -45,12 +46,16 @@ pub enum ErrorKind {
     Closed,
     /// The operating system reported another error.
     Storage,
-    /// The caller's own progress callback asked to stop. What was done so far is stated in the message.
+    /// The caller's own progress callback asked to stop. What was done so far is stated in the
+    /// message.
     Canceled,
+    /// An invariant of Leafbase itself does not hold: a bug. The operation stopped before it wrote.
+    Internal,
 }
 
 impl ErrorKind {
-    /// The code that programs on the other side of a wire see. Several storage kinds share `STORAGE`.
+    /// The code that programs on the other side of a wire see. Several storage kinds share
+    /// `STORAGE`.
     pub const fn code(self) -> &'static str {
         match self {
             Self::NotFound => "NOT_FOUND",
@@ -64,10 +69,14 @@ impl ErrorKind {
             Self::LimitExceeded => "LIMIT_EXCEEDED",
             Self::ReadOnly => "READ_ONLY",
             Self::Corrupted => "CORRUPTED",
-            Self::NotASpace | Self::AlreadyOpen | Self::NewerFormat | Self::NoSpace | Self::Closed | Self::Storage => {
-                "STORAGE"
-            }
+            Self::NotASpace
+            | Self::AlreadyOpen
+            | Self::NewerFormat
+            | Self::NoSpace
+            | Self::Closed
+            | Self::Storage => "STORAGE",
             Self::Canceled => "CANCELED",
+            Self::Internal => "INTERNAL",
         }
     }
 }
@@ -92,19 +101,26 @@ pub struct Detail {
 /// assert_eq!(error.to_string(), "blocks[3].color: expected a colour");
 /// assert!(!error.is_retryable());
 /// ```
-pub struct Error(Box<Inner>);
+#[derive(Clone)]
+pub struct Error(Box<ErrorParts>);
 
-struct Inner {
+#[derive(Clone)]
+struct ErrorParts {
     kind: ErrorKind,
     message: String,
     path: String,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     /// An error of `kind` with a sentence that names the thing.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), path: String::new(), source: None }))
+        Self(Box::new(ErrorParts {
+            kind,
+            message: message.into(),
+            path: String::new(),
+            source: None,
+        }))
     }
 
     /// [`ErrorKind::NotFound`]: the same words for what never was, what is gone and what is hidden.
@@ -127,7 +143,8 @@ impl Error {
         Self::new(ErrorKind::InvalidPosition, message)
     }
 
-    /// [`ErrorKind::LimitExceeded`]: `limit` names it, `maximum` is the most allowed, `found` what came.
+    /// [`ErrorKind::LimitExceeded`]: `limit` names it, `maximum` is the most allowed, `found` what
+    /// came.
     pub fn limit(limit: &str, maximum: impl fmt::Display, found: impl fmt::Display) -> Self {
         Self::new(ErrorKind::LimitExceeded, format!("{limit}: at most {maximum}, got {found}"))
     }
@@ -138,12 +155,23 @@ impl Error {
     }
 
     /// The same error with the error below that caused it.
-    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        self.0.source = Some(source.into());
+    pub fn with_source(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.0.source = Some(Arc::from(source.into()));
         self
     }
 
-    /// The same error, found below `path`: `error.at("blocks[3]")` turns the path `color` into `blocks[3].color`.
+    /// The same error without the path it was found below, for a message that names the thing
+    /// itself.
+    pub fn without_path(mut self) -> Self {
+        self.0.path.clear();
+        self
+    }
+
+    /// The same error, found below `path`: `error.at("blocks[3]")` turns the path `color` into
+    /// `blocks[3].color`.
     pub fn at(mut self, path: impl fmt::Display) -> Self {
         let outer = path.to_string();
         self.0.path = match (outer.is_empty(), self.0.path.is_empty()) {
@@ -170,7 +198,8 @@ impl Error {
         &self.0.message
     }
 
-    /// Where in the request the fault lies, such as `blocks[3].color`; empty for the request as a whole.
+    /// Where in the request the fault lies, such as `blocks[3].color`; empty for the request as a
+    /// whole.
     pub fn path(&self) -> &str {
         &self.0.path
     }
@@ -218,7 +247,8 @@ impl std::error::Error for Error {
 impl PartialEq for Error {
     /// Equal if a caller sees the same: kind, sentence and path.
     fn eq(&self, other: &Self) -> bool {
-        (self.0.kind, &self.0.message, &self.0.path) == (other.0.kind, &other.0.message, &other.0.path)
+        (self.0.kind, &self.0.message, &self.0.path)
+            == (other.0.kind, &other.0.message, &other.0.path)
     }
 }
 

@@ -1,15 +1,17 @@
-//! The fields that a request may give for a block, before it is known whether they make a new one or change one.
+//! The fields that a request may give for a block, before it is known whether they make a new one
+//! or change one.
 
 use crate::block::TASK_INFO_WITHOUT_TASK;
 use crate::block_json::Indentation;
 use crate::json::{Object, quoted};
 use crate::{
-    BlockData, BlockKind, BlockLayout, BlockType, CardLayout, CodeLanguage, Color, Day, DayRef, Decorations, Error,
-    Font, LineStyle, ListStyle, MediaSize, MediaWidth, Result, TaskInfo, TaskPatch, TaskState, TextAlignment,
-    TextStyle,
+    BlockData, BlockKind, BlockLayout, BlockType, CardLayout, CodeLanguage, Color, Day, DayRef,
+    Decorations, Error, Font, LineStyle, ListStyle, MediaSize, MediaWidth, Result, TaskInfo,
+    TaskPatch, TaskState, TextAlignment, TextStyle,
 };
 
-/// Each field of the specification, given or not. Which of them a block may have depends on its type: [`Fields::apply`] refuses the others.
+/// Each field of the specification, given or not. Which of them a block may have depends on its
+/// type: [`Fields::apply`] refuses the others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fields {
     /// `type`.
@@ -67,7 +69,8 @@ pub struct Fields {
 impl Fields {
     pub(crate) fn take(object: &mut Object) -> Result<Self> {
         if object.take("properties").is_some() {
-            return Err(Error::validation("are given with the operations on collection items").at("properties"));
+            return Err(Error::validation("are given with the operations on collection items")
+                .at("properties"));
         }
         Ok(Self {
             block_type: object.optional("type")?,
@@ -103,7 +106,8 @@ impl Fields {
         *self == Self::default()
     }
 
-    /// Gives `taskInfo`'s days that are named relative to the present (`tomorrow`) as the dates that `resolve` finds.
+    /// Gives `taskInfo`'s days that are named relative to the present (`tomorrow`) as the dates
+    /// that `resolve` finds.
     ///
     /// # Errors
     /// Those of `resolve`, with the field's path.
@@ -114,9 +118,10 @@ impl Fields {
         }
     }
 
-    /// Puts the given fields onto `data`, whose type decides which ones it may have. A list style that is no longer `task`
-    /// drops the task, one that becomes `task` begins an open one. A language clears the tag of the former one. If it fails,
-    /// `data` may have some of the fields and not the others: keep it only on success.
+    /// Puts the given fields onto `data`, whose type decides which ones it may have. A list style
+    /// that is no longer `task` drops the task, one that becomes `task` begins an open one. A
+    /// language clears the tag of the former one. If it fails, `data` may have some of the fields
+    /// and not the others: keep it only on success.
     ///
     /// ```
     /// use leafbase_model::{BlockData, Fields, ListStyle};
@@ -129,8 +134,8 @@ impl Fields {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] with the field's name as path if `data`'s type does not have it, and
-    /// [`crate::ErrorKind::RuleViolation`] for a change of type that is not allowed.
+    /// [`crate::ErrorKind::Validation`] with the field's name as path if `data`'s type does not
+    /// have it, and [`crate::ErrorKind::RuleViolation`] for a change of type that is not allowed.
     pub fn apply(self, data: &mut BlockData) -> Result<()> {
         let mut rest = self;
         if let Some(wanted) = rest.block_type.take() {
@@ -140,7 +145,9 @@ impl Fields {
             && let Some(title) = rest.title.take()
             && rest.markdown.replace(title).is_some()
         {
-            return Err(Error::validation("is another name for markdown: give one of them").at("title"));
+            return Err(
+                Error::validation("is another name for markdown: give one of them").at("title")
+            );
         }
         set(&mut data.markdown, rest.markdown.take());
         set(&mut data.indentation, rest.indentation.take());
@@ -180,7 +187,8 @@ impl Fields {
                 set(&mut look.font, self.font.take());
                 set(&mut look.card_layout, self.card_layout.take());
             }
-            BlockKind::Image { url, alt_text, size, width } | BlockKind::Video { url, alt_text, size, width } => {
+            BlockKind::Image { url, alt_text, size, width }
+            | BlockKind::Video { url, alt_text, size, width } => {
                 set(url, self.url.take());
                 set(alt_text, self.alt_text.take());
                 set(size, self.size.take());
@@ -238,14 +246,16 @@ impl Fields {
         match remaining.into_iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((name, _)) => {
-                Err(Error::validation(format!("a block of type {block_type} has no such field")).at(name))
+                Err(Error::validation(format!("a block of type {block_type} has no such field"))
+                    .at(name))
             }
         }
     }
 }
 
-/// The tag as a block of this language keeps it: none where it is just the language's name. One that means another language
-/// would make the block that other language as soon as it is written as markdown and read back.
+/// The tag as a block of this language keeps it: none where it is just the language's name. One
+/// that means another language would make the block that other language as soon as it is written as
+/// markdown and read back.
 fn tag_of(language: CodeLanguage, tag: String) -> Result<String> {
     if tag.is_empty() || tag == language.as_str() {
         return Ok(String::new());
@@ -254,7 +264,8 @@ fn tag_of(language: CodeLanguage, tag: String) -> Result<String> {
     if meant == language {
         return Ok(tag);
     }
-    let message = format!("{} means language {meant}, but the block's language is {language}", quoted(&tag));
+    let message =
+        format!("{} means language {meant}, but the block's language is {language}", quoted(&tag));
     Err(Error::validation(message).at("languageTag"))
 }
 
@@ -264,14 +275,18 @@ fn set<T>(place: &mut T, value: Option<T>) {
     }
 }
 
-/// Changes the type where that is allowed: between text and page, and within media (DECISIONS, "Changing a type by update").
-/// What both types have is kept. That a page with children stays a page is for the tree to check.
+/// Changes the type where that is allowed: between text and page, and within media (DECISIONS,
+/// "Changing a type by update"). What both types have is kept. That a page with children stays a
+/// page is for the tree to check.
 fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
     let present = data.block_type();
     if present == wanted {
         return Ok(());
     }
-    let refused = || Error::rule(format!("a block of type {present} cannot become one of type {wanted}")).at("type");
+    let refused = || {
+        Error::rule(format!("a block of type {present} cannot become one of type {wanted}"))
+            .at("type")
+    };
     let kind = std::mem::replace(&mut data.kind, BlockKind::Table);
     let (kind, changed) = match (kind, wanted) {
         (BlockKind::Text(look), BlockType::Page) => (BlockKind::Page(look), true),
@@ -282,9 +297,10 @@ fn change_type(data: &mut BlockData, wanted: BlockType) -> Result<()> {
         (BlockKind::Video { url, alt_text, size, width }, BlockType::Image) => {
             (BlockKind::Image { url, alt_text, size, width }, true)
         }
-        (BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. }, BlockType::File) => {
-            (BlockKind::File { url, file_name: alt_text, layout: BlockLayout::default() }, true)
-        }
+        (
+            BlockKind::Image { url, alt_text, .. } | BlockKind::Video { url, alt_text, .. },
+            BlockType::File,
+        ) => (BlockKind::File { url, file_name: alt_text, layout: BlockLayout::default() }, true),
         (BlockKind::File { url, file_name, .. }, BlockType::Image) => {
             let (size, width) = (MediaSize::default(), MediaWidth::default());
             (BlockKind::Image { url, alt_text: file_name, size, width }, true)

@@ -22,7 +22,8 @@ pub struct FolderRecord {
 }
 
 wire_enum! {
-    /// A location that every space has, and that is no folder: it can be no parent, is not moved and not deleted.
+    /// A location that every space has, and that is no folder: it can be no parent, is not moved
+    /// and not deleted.
     BuiltInLocation {
         /// Documents in no folder.
         #[default]

@@ -10,7 +10,8 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::{Error, Result, Timestamp};
 
-/// Where new IDs come from. The engine's own source gives ULIDs with fresh randomness for each ID: no counter shows in them.
+/// Where new IDs come from. The engine's own source gives ULIDs with fresh randomness for each ID:
+/// no counter shows in them.
 pub trait IdSource: Send + Sync {
     /// 16 bytes that no one has been given before, big-endian.
     fn mint(&self, now: Timestamp) -> [u8; 16];
@@ -68,7 +69,8 @@ macro_rules! ids {
         }
 
         impl $name {
-            /// The ID that nothing bears. A malformed ID in a request reads as this one, so that it is not found, like any other unknown ID.
+            /// The ID that nothing bears. A malformed ID in a request reads as this one, so that it
+            /// is not found, like any other unknown ID.
             pub const NIL: Self = Self([0; 16]);
 
             /// The ID of these 16 bytes, big-endian.
@@ -179,7 +181,8 @@ impl Visitor<'_> for IdVisitor {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
-        // Malformed and unknown must look alike to a caller who may not know: both read as an ID that nothing bears.
+        // Malformed and unknown must look alike to a caller who may not know: both read as an ID
+        // that nothing bears.
         Ok(read_text(text).unwrap_or_default())
     }
 

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Hashes IDs, and what is made of them. Only for those that are known to exist: they were made by the engine, never by who asks, so nobody
-/// chooses them to collide.
+/// Hashes IDs, and what is made of them. Only for those that are known to exist: they were made by
+/// the engine, never by who asks, so nobody chooses them to collide.
 #[derive(Debug, Default)]
 pub struct IdHasher(u64);
 

@@ -2,9 +2,11 @@
 
 use crate::{SpaceId, Timestamp};
 
-/// What a connection says of its space: who it is, what time it is there, and how a host links to a block.
+/// What a connection says of its space: who it is, what time it is there, and how a host links to a
+/// block.
 ///
-/// As JSON: `{"space": {"id", "name", "timezone", "time", "friendlyDate"}, "utc": {"time"}, "urlTemplates": {"app"}}`.
+/// As JSON: `{"space": {"id", "name", "timezone", "time", "friendlyDate"}, "utc": {"time"},
+/// "urlTemplates": {"app"}}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionInfo {

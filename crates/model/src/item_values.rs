@@ -7,8 +7,8 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::{ItemValue, PropertyKey, Result};
 
-/// The values of an item as a reply shows them, by key, in the order of the schema. All items of a reply share their keys. As JSON: an
-/// object.
+/// The values of an item as a reply shows them, by key, in the order of the schema. All items of a
+/// reply share their keys. As JSON: an object.
 ///
 /// ```
 /// use leafbase_model::{ItemValue, ItemValues, PropertyValue};
@@ -17,8 +17,8 @@ use crate::{ItemValue, PropertyKey, Result};
 /// assert_eq!(values.get("pages"), Some(&ItemValue::Value(PropertyValue::Number(412.0))));
 /// assert_eq!(values.iter().map(|(key, _)| key).collect::<Vec<_>>(), ["pages"]);
 /// ```
-// Items are read by the thousand: a key of its own for each value would cost more than most values do, and memory of its own for the
-// values of each item more than to read them.
+// Items are read by the thousand: a key of its own for each value would cost more than most values
+// do, and memory of its own for the values of each item more than to read them.
 #[derive(Clone, Default)]
 pub struct ItemValues {
     page: Arc<Page>,
@@ -42,7 +42,8 @@ impl ItemValues {
         Self { page: Arc::new(Page { keys, values }), from: 0, to }
     }
 
-    /// The values of several items, which share their memory as long as one of them is kept: those of an item end at the next one of `ends`.
+    /// The values of several items, which share their memory as long as one of them is kept: those
+    /// of an item end at the next one of `ends`.
     pub fn of_several(
         keys: Arc<[PropertyKey]>,
         values: Vec<(u32, ItemValue)>,
@@ -94,7 +95,8 @@ impl IntoIterator for ItemValues {
 
     /// Every key and value, copied.
     fn into_iter(self) -> Self::IntoIter {
-        let entry = |(place, value): &(u32, ItemValue)| Some((self.key(*place)?.clone(), value.clone()));
+        let entry =
+            |(place, value): &(u32, ItemValue)| Some((self.key(*place)?.clone(), value.clone()));
         self.values().iter().filter_map(entry).collect::<Vec<_>>().into_iter()
     }
 }

@@ -19,7 +19,9 @@ impl TryFrom<Date> for Day {
     /// # Errors
     /// [`crate::ErrorKind::Validation`] for a day before the year 0.
     fn try_from(date: Date) -> Result<Self> {
-        let beyond = || Error::validation(format!("expected a day from 0000-01-01 to 9999-12-31, got {date}"));
+        let beyond = || {
+            Error::validation(format!("expected a day from 0000-01-01 to 9999-12-31, got {date}"))
+        };
         let year = u16::try_from(date.year()).map_err(|_| beyond())?;
         Self::new(year, date.month().unsigned_abs(), date.day().unsigned_abs())
     }
@@ -39,9 +41,11 @@ impl TryFrom<Timestamp> for jiff::Timestamp {
     type Error = Error;
 
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for the last 26 hours of the year 9999, which jiff does not have.
+    /// [`crate::ErrorKind::Validation`] for the last 26 hours of the year 9999, which jiff does not
+    /// have.
     fn try_from(instant: Timestamp) -> Result<Self> {
-        Self::from_millisecond(instant.as_millis()).map_err(|error| Error::validation(error.to_string()))
+        Self::from_millisecond(instant.as_millis())
+            .map_err(|error| Error::validation(error.to_string()))
     }
 }
 
@@ -58,6 +62,10 @@ impl TryFrom<jiff::Timestamp> for Timestamp {
         if read.as_millis() == millis {
             return Ok(read);
         }
-        Err(Error::validation(format!("expected an instant from {} to {}, got {instant}", Self::MIN, Self::MAX)))
+        Err(Error::validation(format!(
+            "expected an instant from {} to {}, got {instant}",
+            Self::MIN,
+            Self::MAX
+        )))
     }
 }

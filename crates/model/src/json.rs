@@ -1,10 +1,11 @@
-//! Reading JSON strictly: an unknown field, an unknown value or a wrong type is an error that names its path.
+//! Reading JSON strictly: an unknown field, an unknown value or a wrong type is an error that names
+//! its path.
 
 use serde_json::{Map, Value};
 
 use crate::{
-    AssetId, Author, BlockId, Color, CommentId, Day, DayRef, DocumentId, Error, FolderId, Limits, Result, SpaceId,
-    Timestamp,
+    AssetId, Author, BlockId, Color, CommentId, Day, DayRef, DocumentId, Error, FolderId, Limits,
+    Result, SpaceId, Timestamp,
 };
 
 /// What can be read from a JSON value.
@@ -16,12 +17,12 @@ pub trait FromJson: Sized {
     fn from_json(value: Value) -> Result<Self>;
 }
 
-/// Reads a request from JSON text. Unlike `serde_json::from_str` it reads any nesting that the page limit allows, and its
-/// error has the path apart from the message.
+/// Reads a request from JSON text. Unlike `serde_json::from_str` it reads any nesting that the page
+/// limit allows, and its error has the path apart from the message.
 ///
 /// # Errors
-/// [`crate::ErrorKind::LimitExceeded`] if the text is longer or nested deeper than `limits` allow, and
-/// [`crate::ErrorKind::Validation`] if it is no JSON or does not fit.
+/// [`crate::ErrorKind::LimitExceeded`] if the text is longer or nested deeper than `limits` allow,
+/// and [`crate::ErrorKind::Validation`] if it is no JSON or does not fit.
 ///
 /// ```
 /// use leafbase_model::{json, InsertBlocks, Limits};
@@ -33,7 +34,8 @@ pub fn from_str<T: FromJson>(text: &str, limits: &Limits) -> Result<T> {
     if text.len() > limits.json {
         return Err(Error::limit("bytes of JSON in one request", limits.json, text.len()));
     }
-    // Two levels for each page or folder (its object, the list in it), and a few for what stands around and inside blocks.
+    // Two levels for each page or folder (its object, the list in it), and a few for what stands
+    // around and inside blocks.
     let deepest = limits.deepest_page().max(limits.deepest_folder()) * 2 + 16;
     let nested = nesting(text);
     if nested > deepest {
@@ -70,7 +72,8 @@ fn nesting(text: &str) -> usize {
     deepest
 }
 
-/// Makes serde read a type through [`FromJson`], so that any serde format of self-describing values gives the same strictness.
+/// Makes serde read a type through [`FromJson`], so that any serde format of self-describing values
+/// gives the same strictness.
 macro_rules! deserialize_through_json {
     ($($name:ty),* $(,)?) => {$(
         impl<'de> serde::Deserialize<'de> for $name {
@@ -140,7 +143,9 @@ impl Object {
         match self.take(name) {
             None => Ok(None),
             Some(Value::Null) => Ok(Some(None)),
-            Some(value) => T::from_json(value).map(|value| Some(Some(value))).map_err(|error| error.at(name)),
+            Some(value) => {
+                T::from_json(value).map(|value| Some(Some(value))).map_err(|error| error.at(name))
+            }
         }
     }
 
@@ -187,7 +192,9 @@ impl FromJson for i64 {
 impl<T: FromJson> FromJson for Vec<T> {
     fn from_json(value: Value) -> Result<Self> {
         let Value::Array(values) = value else { return Err(wrong_type("an array", &value)) };
-        let read = |(index, value)| T::from_json(value).map_err(|error| error.at(format_args!("[{index}]")));
+        let read = |(index, value)| {
+            T::from_json(value).map_err(|error| error.at(format_args!("[{index}]")))
+        };
         values.into_iter().enumerate().map(read).collect()
     }
 }
@@ -215,7 +222,8 @@ from_text!(Author: "a string", Color: "a colour #rrggbb", Day: "a day YYYY-MM-DD
 macro_rules! from_id {
     ($($name:ty),* $(,)?) => {$(
         impl FromJson for $name {
-            /// A malformed ID reads as [`Self::NIL`], which is never found: it looks like any other unknown ID.
+            /// A malformed ID reads as [`Self::NIL`], which is never found: it looks like any other
+            /// unknown ID.
             fn from_json(value: Value) -> Result<Self> {
                 match value {
                     Value::String(text) => Ok(text.parse().unwrap_or(Self::NIL)),
@@ -227,7 +235,8 @@ macro_rules! from_id {
 }
 from_id!(AssetId, BlockId, CommentId, DocumentId, FolderId, SpaceId);
 
-/// An enum whose values have a name on the wire, and maybe others that are read, too: `Boolean = "boolean" | "checkbox"`.
+/// An enum whose values have a name on the wire, and maybe others that are read, too: `Boolean =
+/// "boolean" | "checkbox"`.
 macro_rules! wire_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal $(| $alias:literal)*),* $(,)? }) => {
         $(#[$doc])*

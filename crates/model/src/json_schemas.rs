@@ -1,7 +1,9 @@
-//! JSON Schemas (2020-12) of requests, replies and errors, for hosts that tell others what to send: the feature `schemars`.
+//! JSON Schemas (2020-12) of requests, replies and errors, for hosts that tell others what to send:
+//! the feature `schemars`.
 //!
-//! What a request may hold is closed: a field that it does not name is refused, here as when it is read. Replies are open, because a later version
-//! may say more. What only the state of a space can tell, such as which field a block of which type has, is left to the operations.
+//! What a request may hold is closed: a field that it does not name is refused, here as when it is
+//! read. Replies are open, because a later version may say more. What only the state of a space can
+//! tell, such as which field a block of which type has, is left to the operations.
 
 use std::borrow::Cow;
 
@@ -60,7 +62,11 @@ impl<'g> Shape<'g> {
     /// A field that may be left out, and takes one value or several.
     fn some<T: JsonSchema>(mut self, name: &'static str, about: &'static str) -> Self {
         let schema = self.of::<T>();
-        self.field(name, json_schema!({ "anyOf": [schema, { "type": "array", "items": schema }] }), about)
+        self.field(
+            name,
+            json_schema!({ "anyOf": [schema, { "type": "array", "items": schema }] }),
+            about,
+        )
     }
 
     /// The same for a field that is always there.

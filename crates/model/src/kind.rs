@@ -37,20 +37,24 @@ wire_enum! {
 }
 
 impl BlockType {
-    /// Whether blocks of this type may have children: page, text (which becomes a page) and collection item.
+    /// Whether blocks of this type may have children: page, text (which becomes a page) and
+    /// collection item.
     pub const fn may_be_parent(self) -> bool {
         matches!(self, Self::Text | Self::Page | Self::CollectionItem)
     }
 
-    /// Whether blocks stand below blocks of this type: what may be a parent, and a collection, whose items do. Those come
-    /// and go by the operations on items alone.
+    /// Whether blocks stand below blocks of this type: what may be a parent, and a collection,
+    /// whose items do. Those come and go by the operations on items alone.
     pub const fn holds_blocks(self) -> bool {
         matches!(self, Self::Collection) || self.may_be_parent()
     }
 
     /// Whether the block's `markdown` is text of its own, and not made from its other fields.
     pub const fn has_own_markdown(self) -> bool {
-        matches!(self, Self::Text | Self::Page | Self::CollectionItem | Self::Table | Self::Collection)
+        matches!(
+            self,
+            Self::Text | Self::Page | Self::CollectionItem | Self::Table | Self::Collection
+        )
     }
 }
 
@@ -117,8 +121,8 @@ pub enum BlockKind {
         raw_code: String,
         /// The language.
         language: CodeLanguage,
-        /// The fence's info string where it is not just the language's name (`js`, `rust,ignore`, an unknown language);
-        /// empty otherwise.
+        /// The fence's info string where it is not just the language's name (`js`, `rust,ignore`,
+        /// an unknown language); empty otherwise.
         language_tag: String,
     },
     /// A link shown with title and description.
@@ -177,16 +181,20 @@ impl BlockKind {
                 size: MediaSize::default(),
                 width: MediaWidth::default(),
             },
-            BlockType::File => {
-                Self::File { url: String::new(), file_name: String::new(), layout: BlockLayout::default() }
-            }
+            BlockType::File => Self::File {
+                url: String::new(),
+                file_name: String::new(),
+                layout: BlockLayout::default(),
+            },
             BlockType::Drawing => Self::Drawing { url: String::new() },
             BlockType::Whiteboard => Self::Whiteboard { url: String::new() },
             BlockType::Table => Self::Table,
             BlockType::Collection => Self::Collection,
-            BlockType::Code => {
-                Self::Code { raw_code: String::new(), language: CodeLanguage::default(), language_tag: String::new() }
-            }
+            BlockType::Code => Self::Code {
+                raw_code: String::new(),
+                language: CodeLanguage::default(),
+                language_tag: String::new(),
+            },
             BlockType::RichUrl => Self::RichUrl {
                 url: String::new(),
                 title: String::new(),

@@ -130,8 +130,8 @@ const ALIASES: &[(&str, CodeLanguage)] = &[
 ];
 
 impl CodeLanguage {
-    /// The language that a fence's info string means: that of its first word, in any case; [`Self::Other`] for one that is
-    /// not known, [`Self::Plaintext`] for none.
+    /// The language that a fence's info string means: that of its first word, in any case;
+    /// [`Self::Other`] for one that is not known, [`Self::Plaintext`] for none.
     ///
     /// ```
     /// use leafbase_model::CodeLanguage;
@@ -147,7 +147,8 @@ impl CodeLanguage {
         let ends_word = |letter: char| matches!(letter, ' ' | '\t' | ',' | '{' | ':' | ';');
         let word = tag.split(ends_word).next().unwrap_or_default().to_ascii_lowercase();
         let named = Self::ALL.iter().copied().find(|language| language.as_str() == word);
-        let alias = || ALIASES.iter().find(|(alias, _)| *alias == word).map(|(_, language)| *language);
+        let alias =
+            || ALIASES.iter().find(|(alias, _)| *alias == word).map(|(_, language)| *language);
         named.or_else(alias).unwrap_or(Self::Other)
     }
 }

@@ -1,7 +1,8 @@
 //! The nouns of Leafbase: typed IDs, block types, positions, edits, limits and the wire JSON.
 //!
-//! Nothing here does I/O or reads the clock. What JSON looks like is decided here and nowhere else: reading is
-//! strict and names the path of what is wrong (`blocks[3].listStyle`), writing leaves defaults out.
+//! Nothing here does I/O or reads the clock. What JSON looks like is decided here and nowhere else:
+//! reading is strict and names the path of what is wrong (`blocks[3].listStyle`), writing leaves
+//! defaults out.
 //!
 //! | What | Types |
 //! |---|---|
@@ -40,10 +41,11 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 //!
-//! [`json::from_str`] does the same with the nesting and the length bounded by [`Limits`], and with the path apart from the
-//! message.
+//! [`json::from_str`] does the same with the nesting and the length bounded by [`Limits`], and with
+//! the path apart from the message.
 
 mod error;
+mod invariant;
 mod limits;
 mod nested;
 
@@ -97,8 +99,8 @@ pub use asset::{AssetRecord, AssetUrl};
 pub use block::{Block, BlockData, Content};
 pub use change::{Author, Change, Stamp};
 pub use collection::{
-    Collection, CollectionSchema, GroupValue, Item, ItemCounts, ItemFields, ItemGroup, ItemValue, RelatedItem,
-    SchemaReply,
+    Collection, CollectionSchema, GroupValue, Item, ItemCounts, ItemFields, ItemGroup, ItemValue,
+    RelatedItem, SchemaReply,
 };
 pub use color::Color;
 pub use document::{Destination, Document, DocumentRecord, Location};
@@ -111,6 +113,8 @@ pub use id::{AssetId, BlockId, CommentId, DocumentId, FolderId, IdSource, SpaceI
 #[doc(hidden)]
 pub use id_hash::{IdHasher, IdMap, IdSet};
 pub use info::{ConnectionInfo, SpaceInfo, UrlTemplates, UtcInfo};
+#[doc(hidden)]
+pub use invariant::broken_invariant;
 pub use item_values::ItemValues;
 pub use kind::{BlockKind, BlockType};
 pub use language::CodeLanguage;
@@ -119,34 +123,39 @@ pub use metadata::{Comment, Metadata};
 pub use patch::BlockPatch;
 pub use position::{Edge, Position, Side, Target};
 pub use properties::{Properties, PropertyChange, PropertyValue};
-pub use requests::blocks::{DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, MoveBlocks, UpdateBlocks};
+pub use requests::blocks::{
+    DeleteBlocks, Fetch, FetchFrom, InsertBlocks, InsertSource, MoveBlocks, UpdateBlocks,
+};
 pub use requests::collections::{
-    AddItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems, GetSchema, ItemDraft, ItemUpdate,
-    ListCollections, ReplaceSchema, SchemaFormat, UpdateItems,
+    AddItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems, GetSchema, ItemDraft,
+    ItemUpdate, ListCollections, ReplaceSchema, SchemaFormat, UpdateItems,
 };
 pub use requests::comments::{AddComments, AddedComment, CommentDraft};
 pub use requests::documents::{
-    CreateDocuments, CreateFromTemplate, DayRange, DeleteDocuments, DocumentFilter, DocumentOrder, ListDocuments,
-    MoveDocuments, PurgeDocuments, RestoreDailyNotes,
+    CreateDocuments, CreateFromTemplate, DayRange, DeleteDocuments, DocumentFilter, DocumentOrder,
+    ListDocuments, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
 };
 pub use requests::files::{UploadFile, UploadedFile};
-pub use requests::folders::{CreateFolders, DeleteFolders, FolderDestination, FolderDraft, MoveFolders};
+pub use requests::folders::{
+    CreateFolders, DeleteFolders, FolderDestination, FolderDraft, MoveFolders,
+};
 pub use requests::queries::{Condition, CountItems, Direction, Filter, Operator, QueryItems, Sort};
 pub use requests::search::{SearchBlocks, SearchDocuments, TermMode};
 pub use requests::tasks::{
-    AddTasks, DeleteTasks, ListTasks, TaskDestination, TaskDraft, TaskScope, TaskUpdate, UpdateTasks,
+    AddTasks, DeleteTasks, ListTasks, TaskDestination, TaskDraft, TaskScope, TaskUpdate,
+    UpdateTasks,
 };
 pub use requests::{Items, ItemsPage, Paging};
 pub use schema::{
-    ContentProperty, ContentPropertyDraft, Property, PropertyDraft, PropertyKind, PropertyType, Relation, Schema,
-    SchemaDraft, SelectOption,
+    ContentProperty, ContentPropertyDraft, Property, PropertyDraft, PropertyKind, PropertyType,
+    Relation, Schema, SchemaDraft, SelectOption,
 };
 pub use scoped::{ListScopedDocuments, ScopedChange, ScopedDocument};
 pub use search::{BlockMatch, ContextBlock, PathStep, SearchMatch};
 pub use shared_text::{PropertyKey, SharedText};
 pub use styles::{
-    BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, TextAlignment, TextLook,
-    TextStyle,
+    BlockLayout, CardLayout, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth,
+    TextAlignment, TextLook, TextStyle,
 };
 pub use task::{Task, TaskInfo, TaskLocation, TaskPatch, TaskState};
 pub use time::{Clock, Day, DayRef, Timestamp};

@@ -1,10 +1,13 @@
-//! Every limit, with what it protects. Passing one is [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded), before any write.
+//! Every limit, with what it protects. Passing one is
+//! [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded), before any write.
 
-/// The most that one request, block or space may hold. `Limits::default()` gives the documented values.
+/// The most that one request, block or space may hold. `Limits::default()` gives the documented
+/// values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Pages within pages: bounds every walk up the tree and every recursive reply type. At most [`Self::LEVELS`] count.
+    /// Pages within pages: bounds every walk up the tree and every recursive reply type. At most
+    /// [`Self::LEVELS`] count.
     pub page_nesting: usize,
     /// Folders within folders. At most [`Self::LEVELS`] count.
     pub folder_nesting: usize,
@@ -22,7 +25,8 @@ pub struct Limits {
     pub markdown: usize,
     /// Bytes of JSON in one request.
     pub json: usize,
-    /// Blocks in the reply to one fetch; of a larger tree, a fetch with a maximal depth gives a part.
+    /// Blocks in the reply to one fetch; of a larger tree, a fetch with a maximal depth gives a
+    /// part.
     pub blocks_per_fetch: usize,
     /// Characters of a title, a folder name or a property key.
     pub title: usize,
@@ -35,14 +39,15 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// How deep pages, and folders, nest however high a host sets their limits: replies are trees that are written and dropped by
-    /// recursion.
+    /// How deep pages, and folders, nest however high a host sets their limits: replies are trees
+    /// that are written and dropped by recursion.
     pub const LEVELS: usize = 500;
     /// The deepest indentation a block may have; the first level is 0.
     pub const INDENTATION: u8 = 5;
     /// How deep the filter of a query nests: bounds every walk over it.
     pub const FILTER_DEPTH: usize = 16;
-    /// Conditions in the filter of a query, and the properties that it sorts by: bounds the work for one item.
+    /// Conditions in the filter of a query, and the properties that it sorts by: bounds the work
+    /// for one item.
     pub const QUERY_CONDITIONS: usize = 200;
     /// Values that items are counted by: bounds the reply.
     pub const QUERY_GROUPS: usize = 10_000;

@@ -17,7 +17,8 @@ pub(crate) trait Nested: Sized {
 
 /// A copy of `top` and all below it.
 pub(crate) fn copy<T: Nested>(top: &T) -> T {
-    // A thing is copied after all below it; the copies of what is right below are the last ones made then.
+    // A thing is copied after all below it; the copies of what is right below are the last ones
+    // made then.
     let (mut made, mut waiting) = (Vec::new(), vec![(top, false)]);
     while let Some((one, is_met)) = waiting.pop() {
         let below = one.below();

@@ -3,11 +3,15 @@
 use serde_json::Value;
 
 use crate::json::{FromJson, Object, deserialize_through_json};
-use crate::{BlockId, Color, Day, DayRef, Decorations, Fields, ListStyle, Result, TaskState, TextStyle};
+use crate::{
+    BlockId, Color, Day, DayRef, Decorations, Fields, ListStyle, Result, TaskState, TextStyle,
+};
 
-/// A change to one block. Fields that are not given stay as they are; with nothing but the ID it changes nothing.
+/// A change to one block. Fields that are not given stay as they are; with nothing but the ID it
+/// changes nothing.
 ///
-/// As JSON: `{"id": "..", "markdown": "new text"}`. With `rev` the change is made only if the block still has that `rev`.
+/// As JSON: `{"id": "..", "markdown": "new text"}`. With `rev` the change is made only if the block
+/// still has that `rev`.
 ///
 /// ```
 /// use leafbase_model::{BlockPatch, TaskState};
@@ -87,7 +91,8 @@ impl BlockPatch {
         self
     }
 
-    /// The same change with this state of the task, too: a block that is none becomes one with [`Self::with_list_style`].
+    /// The same change with this state of the task, too: a block that is none becomes one with
+    /// [`Self::with_list_style`].
     pub fn with_task_state(mut self, state: TaskState) -> Self {
         self.fields.task_patch.get_or_insert_default().state = Some(state);
         self
@@ -105,8 +110,8 @@ impl BlockPatch {
         self
     }
 
-    /// Gives days that are named relative to the present (`"scheduleDate": "tomorrow"`) as the dates that `resolve` finds. Until
-    /// then [`Fields::apply`] refuses them.
+    /// Gives days that are named relative to the present (`"scheduleDate": "tomorrow"`) as the
+    /// dates that `resolve` finds. Until then [`Fields::apply`] refuses them.
     ///
     /// # Errors
     /// Those of `resolve`, with the field's path.
@@ -124,8 +129,11 @@ impl BlockPatch {
 impl FromJson for BlockPatch {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let read =
-            Self { id: object.required("id")?, rev: object.optional("rev")?, fields: Fields::take(&mut object)? };
+        let read = Self {
+            id: object.required("id")?,
+            rev: object.optional("rev")?,
+            fields: Fields::take(&mut object)?,
+        };
         object.finish()?;
         Ok(read)
     }

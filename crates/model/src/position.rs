@@ -42,8 +42,9 @@ pub enum Target {
 /// A place among blocks.
 ///
 /// As JSON: `{"position": "end", "pageId": ".."}`, `{"position": "start", "date": "today"}` or
-/// `{"position": "before", "siblingId": ".."}`, with exactly one target. Without one, on a full-space connection, today's
-/// daily note is meant. A `position` that is left out beside a target is `end`.
+/// `{"position": "before", "siblingId": ".."}`, with exactly one target. Without one, on a
+/// full-space connection, today's daily note is meant. A `position` that is left out beside a
+/// target is `end`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, Position};
@@ -121,11 +122,16 @@ impl FromJson for Position {
             (Ok(edge), _, None, Some(day), None) => Ok(Self::Within(edge, Target::Day(day))),
             (Ok(edge), _, None, None, None) => Ok(Self::Within(edge, Target::Unnamed)),
             (_, Ok(side), None, None, Some(sibling)) => Ok(Self::Beside(side, sibling)),
-            (Ok(_), _, None, None, Some(_)) => Err(wrong("with siblingId the position is before or after")),
+            (Ok(_), _, None, None, Some(_)) => {
+                Err(wrong("with siblingId the position is before or after"))
+            }
             (_, Ok(_), None, None, None) => Err(wrong("before and after need a siblingId")),
-            (_, Ok(_), _, _, None) => Err(wrong("with pageId or date the position is start or end")),
+            (_, Ok(_), _, _, None) => {
+                Err(wrong("with pageId or date the position is start or end"))
+            }
             (Err(_), Err(_), ..) => {
-                let message = format!("unknown position {word:?}, expected one of start, end, before, after");
+                let message =
+                    format!("unknown position {word:?}, expected one of start, end, before, after");
                 Err(Error::position(message).at("position"))
             }
             _ => Err(wrong("name exactly one of pageId, siblingId and date")),

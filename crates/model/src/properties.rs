@@ -27,7 +27,8 @@ pub enum PropertyValue {
 pub type PropertyChange = (String, Option<PropertyValue>);
 
 /// Values by property key, in the order of the keys.
-// A list and no map: items are read by the thousand, have few values each, and are kept in this order.
+// A list and no map: items are read by the thousand, have few values each, and are kept in this
+// order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties(Vec<(String, PropertyValue)>);
 
@@ -100,7 +101,8 @@ impl FromIterator<(String, PropertyValue)> for Properties {
     fn from_iter<I: IntoIterator<Item = (String, PropertyValue)>>(values: I) -> Self {
         let mut all: Vec<_> = values.into_iter().collect();
         if !all.is_sorted_by(|(one, _), (next, _)| one < next) {
-            // Of a key that comes twice the last value counts, as it would if one was set after the other.
+            // Of a key that comes twice the last value counts, as it would if one was set after the
+            // other.
             all.reverse();
             all.sort_by(|(one, _), (other, _)| one.cmp(other));
             all.dedup_by(|(later, _), (first, _)| later == first);
@@ -133,7 +135,8 @@ impl Serialize for PropertyValue {
             Self::Date(day) => day.serialize(serializer),
             Self::Options(options) => options.serialize(serializer),
             Self::Relations(items) => {
-                let related: Vec<_> = items.iter().map(|item| Related { block_id: *item }).collect();
+                let related: Vec<_> =
+                    items.iter().map(|item| Related { block_id: *item }).collect();
                 let mut map = serializer.serialize_map(Some(1))?;
                 map.serialize_entry("relations", &related)?;
                 map.end()
@@ -150,11 +153,13 @@ impl Serialize for PropertyValue {
 )]
 fn whole(number: f64) -> Option<i64> {
     let whole = number as i64;
-    (whole.unsigned_abs() < 1 << 53 && (whole as f64).to_bits() == number.to_bits()).then_some(whole)
+    (whole.unsigned_abs() < 1 << 53 && (whole as f64).to_bits() == number.to_bits())
+        .then_some(whole)
 }
 
 impl FromJson for PropertyValue {
-    /// Reads a value without a schema: a day reads as text, since only the property's type tells them apart.
+    /// Reads a value without a schema: a day reads as text, since only the property's type tells
+    /// them apart.
     fn from_json(value: Value) -> Result<Self> {
         match value {
             Value::String(text) => Ok(Self::Text(text)),

@@ -1,11 +1,12 @@
-//! How requests are written as JSON, so that a client can build them as types: what is written reads back the same.
+//! How requests are written as JSON, so that a client can build them as types: what is written
+//! reads back the same.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::requests::given;
 use crate::{
-    BlockPatch, DayRef, DeleteBlocks, Fetch, FetchFrom, Fields, InsertBlocks, InsertSource, MoveBlocks, Position,
-    Result, Target, TaskInfo, TaskPatch, UpdateBlocks,
+    BlockPatch, DayRef, DeleteBlocks, Fetch, FetchFrom, Fields, InsertBlocks, InsertSource,
+    MoveBlocks, Position, Result, Target, TaskInfo, TaskPatch, UpdateBlocks,
 };
 
 impl Serialize for DayRef {
@@ -28,7 +29,10 @@ impl Serialize for Fetch {
 }
 
 /// A position without a target is the one that is left out at its default, the end.
-fn write_position<M: SerializeMap>(map: &mut M, position: &Position) -> std::result::Result<(), M::Error> {
+fn write_position<M: SerializeMap>(
+    map: &mut M,
+    position: &Position,
+) -> std::result::Result<(), M::Error> {
     let left_out = *position == Position::Within(crate::Edge::End, Target::Unnamed);
     given(map, "position", (!left_out).then_some(position))
 }
@@ -89,8 +93,8 @@ impl Serialize for Fields {
 }
 
 impl Fields {
-    /// Writes the fields that are given. JSON has one form of a task, the change: a task given as a whole is written as the
-    /// change that makes it.
+    /// Writes the fields that are given. JSON has one form of a task, the change: a task given as a
+    /// whole is written as the change that makes it.
     fn write<M: SerializeMap>(&self, map: &mut M) -> std::result::Result<(), M::Error> {
         given(map, "type", self.block_type.as_ref())?;
         given(map, "markdown", self.markdown.as_ref())?;

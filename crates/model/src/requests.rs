@@ -28,7 +28,8 @@ pub(crate) fn given<M: SerializeMap, T: Serialize + ?Sized>(
     value.map_or(Ok(()), |value| map.serialize_entry(name, value))
 }
 
-/// How much of a list is asked for. As JSON: `limit` and `cursor` beside the other fields of a request.
+/// How much of a list is asked for. As JSON: `limit` and `cursor` beside the other fields of a
+/// request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Paging {
     /// The most items of one reply; none for all.
@@ -51,7 +52,9 @@ impl Paging {
     /// [`crate::ErrorKind::Validation`] at `limit` for 0.
     pub fn check(&self) -> Result<()> {
         if self.limit == Some(0) {
-            return Err(Error::validation("expected a number of items, 1 or more, got 0").at("limit"));
+            return Err(
+                Error::validation("expected a number of items, 1 or more, got 0").at("limit")
+            );
         }
         Ok(())
     }
@@ -71,7 +74,8 @@ impl FromJson for Paging {
     }
 }
 
-/// A part of a list: `{"items": [..], "nextCursor": ".."}`, the cursor only if more follows. It reads as the slice of its items.
+/// A part of a list: `{"items": [..], "nextCursor": ".."}`, the cursor only if more follows. It
+/// reads as the slice of its items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemsPage<T> {
     /// The items.

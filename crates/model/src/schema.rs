@@ -1,6 +1,7 @@
 //! Schemas of collections: columns, their types, and what each type holds.
 //!
-//! A request gives a [`SchemaDraft`], whose keys may be left out; the store keeps a [`Schema`], where each property has one.
+//! A request gives a [`SchemaDraft`], whose keys may be left out; the store keeps a [`Schema`],
+//! where each property has one.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -64,8 +65,9 @@ impl SelectOption {
 pub enum PropertyKind {
     /// Text.
     Text,
-    /// A finite number of 64 bits floating point. A whole number that this does not hold as it is, is refused, up to 2^64; of a larger
-    /// one, and of one that JSON writes with a fraction or an exponent, the nearest is kept. -0 is 0.
+    /// A finite number of 64 bits floating point. A whole number that this does not hold as it is,
+    /// is refused, up to 2^64; of a larger one, and of one that JSON writes with a fraction or an
+    /// exponent, the nearest is kept. -0 is 0.
     Number,
     /// Yes or no.
     Boolean,
@@ -85,14 +87,16 @@ pub enum PropertyKind {
     Relation(Relation),
 }
 
-/// One end of a two-way relation. As JSON, beside the other fields of a property: `targetCollectionId`, `inverseKey`, and `single`
-/// where it is true. In a request the target `self` is the collection that the property is of.
+/// One end of a two-way relation. As JSON, beside the other fields of a property:
+/// `targetCollectionId`, `inverseKey`, and `single` where it is true. In a request the target
+/// `self` is the collection that the property is of.
 ///
 /// # Which end holds it
-/// The end that was declared first: its items hold the IDs, and the other end, which is made along with it, is read from there. Both
-/// show the same, and either can be set. Yet an item that holds a relation grows with it, and each change of it writes all its related IDs.
-/// So declare a relation at the end whose items have few related ones: of projects and their tasks `project` on the tasks, with
-/// [`Self::single`], and not `tasks` on the projects.
+/// The end that was declared first: its items hold the IDs, and the other end, which is made along
+/// with it, is read from there. Both show the same, and either can be set. Yet an item that holds a
+/// relation grows with it, and each change of it writes all its related IDs. So declare a relation
+/// at the end whose items have few related ones: of projects and their tasks `project` on the
+/// tasks, with [`Self::single`], and not `tasks` on the projects.
 ///
 /// ```
 /// use leafbase_model::{BlockId, PropertyDraft, Relation, SchemaDraft};
@@ -103,28 +107,31 @@ pub enum PropertyKind {
 /// ```
 ///
 /// # In which order related items are
-/// At the end that holds the relation in the order that a request gave; one that is related from the other end joins as the last. At the
-/// other end they are by ID, and so they are at both of a symmetric relation.
+/// At the end that holds the relation in the order that a request gave; one that is related from
+/// the other end joins as the last. At the other end they are by ID, and so they are at both of a
+/// symmetric relation.
 ///
 /// # How it ends
-/// A schema that leaves one end out takes the other along, and what they show; within one collection, too, where a request may name the
-/// other end still.
+/// A schema that leaves one end out takes the other along, and what they show; within one
+/// collection, too, where a request may name the other end still.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Relation {
     /// The collection whose items are related.
     pub target: BlockId,
-    /// The key of the property there that shows the other end. In a schema that is kept there always is one; its own key makes a
-    /// relation of a collection with itself symmetric.
+    /// The key of the property there that shows the other end. In a schema that is kept there
+    /// always is one; its own key makes a relation of a collection with itself symmetric.
     pub inverse_key: Option<String>,
     /// Whether an item has one related item at most.
     pub single: bool,
-    /// Whether the relation is stored in the items of this end, and not in those of the other. It is no part of the JSON: the
-    /// end that was declared first owns the relation, and stays its owner.
+    /// Whether the relation is stored in the items of this end, and not in those of the other. It
+    /// is no part of the JSON: the end that was declared first owns the relation, and stays its
+    /// owner.
     pub owner: bool,
 }
 
 impl Relation {
-    /// The target of a relation within one collection, in a draft: a collection that is only made has no ID yet. Written `self`.
+    /// The target of a relation within one collection, in a draft: a collection that is only made
+    /// has no ID yet. Written `self`.
     pub const ITSELF: BlockId = BlockId::from_bytes([0xff; 16]);
 
     /// A relation with the items of `target`; the property at the other end is made.
@@ -217,7 +224,8 @@ pub struct ContentProperty {
 
 /// What the items of a collection look like.
 ///
-/// As JSON: `{"key", "name", "contentPropDetails": {"key", "name"}, "properties": [{"key", "name", "type", ..}]}`.
+/// As JSON: `{"key", "name", "contentPropDetails": {"key", "name"}, "properties": [{"key", "name",
+/// "type", ..}]}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Schema {
     /// The collection's key.
@@ -260,7 +268,9 @@ impl From<Property> for PropertyDraft {
     /// Which end owns a relation is not for a request to say.
     fn from(property: Property) -> Self {
         let kind = match property.kind {
-            PropertyKind::Relation(relation) => PropertyKind::Relation(Relation { owner: false, ..relation }),
+            PropertyKind::Relation(relation) => {
+                PropertyKind::Relation(Relation { owner: false, ..relation })
+            }
             kind => kind,
         };
         Self { key: Some(property.key), name: property.name, kind }
@@ -276,7 +286,8 @@ pub struct ContentPropertyDraft {
     pub name: String,
 }
 
-/// A schema as a request gives it: keys may be left out, and so may where the title stands. The properties are always all of them.
+/// A schema as a request gives it: keys may be left out, and so may where the title stands. The
+/// properties are always all of them.
 ///
 /// ```
 /// use leafbase_model::{PropertyType, SchemaDraft};
@@ -304,14 +315,23 @@ pub struct SchemaDraft {
 
 impl SchemaDraft {
     /// A schema of this name and these columns; keys are made from the names.
-    pub fn new(name: impl Into<String>, properties: impl IntoIterator<Item = PropertyDraft>) -> Self {
-        Self { key: None, name: name.into(), content: None, properties: properties.into_iter().collect() }
+    pub fn new(
+        name: impl Into<String>,
+        properties: impl IntoIterator<Item = PropertyDraft>,
+    ) -> Self {
+        Self {
+            key: None,
+            name: name.into(),
+            content: None,
+            properties: properties.into_iter().collect(),
+        }
     }
 }
 
 impl From<Schema> for SchemaDraft {
     fn from(schema: Schema) -> Self {
-        let content = ContentPropertyDraft { key: Some(schema.content.key), name: schema.content.name };
+        let content =
+            ContentPropertyDraft { key: Some(schema.content.key), name: schema.content.name };
         let properties = schema.properties.into_iter().map(PropertyDraft::from).collect();
         Self { key: Some(schema.key), name: schema.name, content: Some(content), properties }
     }
@@ -350,7 +370,10 @@ fn kind_of(property_type: PropertyType, object: &mut Object) -> Result<PropertyK
         ("single", single.is_some() && !is_relation),
     ];
     if let Some((name, _)) = misplaced.into_iter().find(|(_, wrong)| *wrong) {
-        return Err(Error::validation(format!("a property of type {property_type} has no such field")).at(name));
+        return Err(Error::validation(format!(
+            "a property of type {property_type} has no such field"
+        ))
+        .at(name));
     }
     let options = options.unwrap_or_default();
     Ok(match property_type {
@@ -364,7 +387,9 @@ fn kind_of(property_type: PropertyType, object: &mut Object) -> Result<PropertyK
         PropertyType::SingleSelect => PropertyKind::SingleSelect(options),
         PropertyType::MultiSelect => PropertyKind::MultiSelect(options),
         PropertyType::Relation => PropertyKind::Relation(Relation {
-            target: target.ok_or_else(|| Error::validation("is missing").at("targetCollectionId"))?.0,
+            target: target
+                .ok_or_else(|| Error::validation("is missing").at("targetCollectionId"))?
+                .0,
             inverse_key,
             single: single.unwrap_or_default(),
             owner: false,
@@ -379,7 +404,11 @@ struct RelationTarget(BlockId);
 
 impl FromJson for RelationTarget {
     fn from_json(value: Value) -> Result<Self> {
-        if value.as_str() == Some(SELF) { Ok(Self(Relation::ITSELF)) } else { BlockId::from_json(value).map(Self) }
+        if value.as_str() == Some(SELF) {
+            Ok(Self(Relation::ITSELF))
+        } else {
+            BlockId::from_json(value).map(Self)
+        }
     }
 }
 

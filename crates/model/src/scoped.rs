@@ -1,5 +1,5 @@
-//! What scoped connections ask and are shown where that is not what full ones do: neither where documents are kept nor the space's own
-//! change log.
+//! What scoped connections ask and are shown where that is not what full ones do: neither where
+//! documents are kept nor the space's own change log.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -52,10 +52,11 @@ impl Serialize for ListScopedDocuments {
     }
 }
 
-/// A document as a scoped connection shows it: not where it is kept, which is the rest of the space's.
+/// A document as a scoped connection shows it: not where it is kept, which is the rest of the
+/// space's.
 ///
-/// As JSON: `id`, `title`, `isDeleted` (`false`: what is in the trash is not shown), `dailyNoteDate`, and with metadata `createdAt` and
-/// `lastModifiedAt`.
+/// As JSON: `id`, `title`, `isDeleted` (`false`: what is in the trash is not shown),
+/// `dailyNoteDate`, and with metadata `createdAt` and `lastModifiedAt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopedDocument {
     /// Its ID, which is its root block's.
@@ -85,7 +86,8 @@ impl Serialize for ScopedDocument {
     }
 }
 
-/// A write to documents of a scope, as its connections are told of it: numbered within the scope, from 1 and without gaps.
+/// A write to documents of a scope, as its connections are told of it: numbered within the scope,
+/// from 1 and without gaps.
 ///
 /// As JSON: `sequence`, `at`, `by` unless nobody is known, `documentIds`, `blockIds`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +98,8 @@ pub struct ScopedChange {
     pub at: Timestamp,
     /// Who made it.
     pub by: Author,
-    /// The documents of the scope that it changed, by ID: read them anew. One that is not found then has left.
+    /// The documents of the scope that it changed, by ID: read them anew. One that is not found
+    /// then has left.
     pub documents: Vec<DocumentId>,
     /// The blocks in them that it made, changed, moved, commented or took away, by ID.
     pub blocks: Vec<BlockId>,

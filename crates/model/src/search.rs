@@ -9,8 +9,8 @@ use crate::{BlockId, DocumentId, Timestamp};
 
 /// A document that a search found.
 ///
-/// As JSON: `{"exposedDocumentId", "markdown", "highlights": [{"start", "end"}], "blockIds", "score"}`, and `createdAt` and
-/// `lastModifiedAt` on request.
+/// As JSON: `{"exposedDocumentId", "markdown", "highlights": [{"start", "end"}], "blockIds",
+/// "score"}`, and `createdAt` and `lastModifiedAt` on request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchMatch {
     /// The document.
@@ -73,15 +73,16 @@ pub struct ContextBlock {
 
 /// A block of a document that patterns match.
 ///
-/// As JSON: `{"blockId", "markdown", "ranges": [{"start", "end"}], "pageBlockPath": [{"id", "content"}], "beforeBlocks",
-/// "afterBlocks"}`.
+/// As JSON: `{"blockId", "markdown", "ranges": [{"start", "end"}], "pageBlockPath": [{"id",
+/// "content"}], "beforeBlocks", "afterBlocks"}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockMatch {
     /// The block.
     pub block_id: BlockId,
     /// What it says.
     pub markdown: String,
-    /// Where the hits are in `markdown`: bytes, in order, at most [`crate::Limits::RANGES`]. What matches without taking a letter is nowhere.
+    /// Where the hits are in `markdown`: bytes, in order, at most [`crate::Limits::RANGES`]. What
+    /// matches without taking a letter is nowhere.
     pub ranges: Vec<Range<usize>>,
     /// The pages that it stands in, the document's root first.
     pub path: Vec<PathStep>,

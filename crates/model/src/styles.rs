@@ -162,7 +162,9 @@ impl Decorations {
 impl Serialize for Decorations {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(
-            [(self.callout, "callout"), (self.quote, "quote")].into_iter().filter_map(|(on, name)| on.then_some(name)),
+            [(self.callout, "callout"), (self.quote, "quote")]
+                .into_iter()
+                .filter_map(|(on, name)| on.then_some(name)),
         )
     }
 }
@@ -175,7 +177,8 @@ impl FromJson for Decorations {
                 "callout" => &mut read.callout,
                 "quote" => &mut read.quote,
                 other => {
-                    let message = format!("unknown value {}, expected one of callout, quote", quoted(other));
+                    let message =
+                        format!("unknown value {}, expected one of callout, quote", quoted(other));
                     return Err(Error::validation(message).at(format_args!("[{index}]")));
                 }
             };

@@ -40,8 +40,8 @@ impl TaskInfo {
         Self { state, ..Self::default() }
     }
 
-    /// The same task with the stamps that its state asks for: the state's own is set to `now` unless it has one already, the
-    /// other one is cleared (DECISIONS, "Task state changes").
+    /// The same task with the stamps that its state asks for: the state's own is set to `now`
+    /// unless it has one already, the other one is cleared (DECISIONS, "Task state changes").
     pub fn stamped(self, now: Timestamp) -> Self {
         let (completed_at, canceled_at) = match self.state {
             TaskState::Todo => (None, None),
@@ -56,12 +56,16 @@ impl Serialize for TaskInfo {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("state", &self.state)?;
-        for (name, day) in [("scheduleDate", self.schedule_date), ("deadlineDate", self.deadline_date)] {
+        for (name, day) in
+            [("scheduleDate", self.schedule_date), ("deadlineDate", self.deadline_date)]
+        {
             if let Some(day) = day {
                 map.serialize_entry(name, &day)?;
             }
         }
-        for (name, instant) in [("completedAt", self.completed_at), ("canceledAt", self.canceled_at)] {
+        for (name, instant) in
+            [("completedAt", self.completed_at), ("canceledAt", self.canceled_at)]
+        {
             if let Some(instant) = instant {
                 map.serialize_entry(name, &instant)?;
             }
@@ -128,7 +132,8 @@ pub struct Task {
     pub location: TaskLocation,
 }
 
-/// A change to a task, as the `taskInfo` of a request: what is given changes, `null` clears, the rest stays.
+/// A change to a task, as the `taskInfo` of a request: what is given changes, `null` clears, the
+/// rest stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskPatch {
     /// `state`.
@@ -149,7 +154,8 @@ impl TaskPatch {
     /// # Errors
     /// Those of `resolve`, with the field's name as path.
     pub fn resolve_days(&mut self, mut resolve: impl FnMut(DayRef) -> Result<Day>) -> Result<()> {
-        let days = [("scheduleDate", &mut self.schedule_date), ("deadlineDate", &mut self.deadline_date)];
+        let days =
+            [("scheduleDate", &mut self.schedule_date), ("deadlineDate", &mut self.deadline_date)];
         for (name, day) in days {
             if let Some(Some(day)) = day {
                 *day = DayRef::Date(resolve(*day).map_err(|error| error.at(name))?);
@@ -164,7 +170,8 @@ impl TaskPatch {
             Some(Some(DayRef::Date(_)) | None) | None => None,
             Some(Some(_)) => day.take(),
         };
-        let (schedule_date, deadline_date) = (take(&mut self.schedule_date), take(&mut self.deadline_date));
+        let (schedule_date, deadline_date) =
+            (take(&mut self.schedule_date), take(&mut self.deadline_date));
         let relative = Self { schedule_date, deadline_date, ..Self::default() };
         (relative != Self::default()).then_some(relative)
     }
@@ -172,13 +179,16 @@ impl TaskPatch {
     /// Puts what is given onto `task`.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] with the field's name as path for a day that is still relative to the present, a stamp
-    /// that the task's state has none of, and a `null` for the one that it has.
+    /// [`crate::ErrorKind::Validation`] with the field's name as path for a day that is still
+    /// relative to the present, a stamp that the task's state has none of, and a `null` for the one
+    /// that it has.
     pub fn apply(self, task: &mut TaskInfo) -> Result<()> {
         let date = |name: &str, day: Option<DayRef>| match day {
             None => Ok(None),
             Some(DayRef::Date(day)) => Ok(Some(day)),
-            Some(day) => Err(Error::validation(format!("expected a day YYYY-MM-DD, got \"{day}\"")).at(name)),
+            Some(day) => {
+                Err(Error::validation(format!("expected a day YYYY-MM-DD, got \"{day}\"")).at(name))
+            }
         };
         task.state = self.state.unwrap_or(task.state);
         if let Some(day) = self.schedule_date {
@@ -187,13 +197,24 @@ impl TaskPatch {
         if let Some(day) = self.deadline_date {
             task.deadline_date = date("deadlineDate", day)?;
         }
-        task.completed_at = stamp("completedAt", self.completed_at, task.completed_at, task.state == TaskState::Done)?;
-        task.canceled_at = stamp("canceledAt", self.canceled_at, task.canceled_at, task.state == TaskState::Canceled)?;
+        task.completed_at = stamp(
+            "completedAt",
+            self.completed_at,
+            task.completed_at,
+            task.state == TaskState::Done,
+        )?;
+        task.canceled_at = stamp(
+            "canceledAt",
+            self.canceled_at,
+            task.canceled_at,
+            task.state == TaskState::Canceled,
+        )?;
         Ok(())
     }
 }
 
-/// A stamp after it is given, cleared or left: a state has its own one, and no other. The one that the task has is no wish.
+/// A stamp after it is given, cleared or left: a state has its own one, and no other. The one that
+/// the task has is no wish.
 #[expect(clippy::option_option, reason = "not given, cleared, given: the three cases of JSON")]
 fn stamp(
     name: &str,
@@ -203,9 +224,12 @@ fn stamp(
 ) -> Result<Option<Timestamp>> {
     match given {
         None => Ok(present),
-        // The task came from a reply and is sent back with another state: its old stamp goes with the old state.
+        // The task came from a reply and is sent back with another state: its old stamp goes with
+        // the old state.
         Some(Some(_)) if !belongs && given == Some(present) => Ok(None),
-        Some(Some(_)) if !belongs => Err(Error::validation("the task's state has no such stamp").at(name)),
+        Some(Some(_)) if !belongs => {
+            Err(Error::validation("the task's state has no such stamp").at(name))
+        }
         Some(None) if belongs => {
             Err(Error::validation("the task's state has this stamp, it cannot be cleared").at(name))
         }

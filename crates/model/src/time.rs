@@ -9,7 +9,8 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::{Error, Result};
 
-/// Where the present comes from. Nothing in Leafbase reads the system's clock but the engine's default source.
+/// Where the present comes from. Nothing in Leafbase reads the system's clock but the engine's
+/// default source.
 pub trait Clock: Send + Sync {
     /// The present instant.
     fn now(&self) -> Timestamp;
@@ -21,7 +22,8 @@ impl<T: Clock + ?Sized> Clock for Arc<T> {
     }
 }
 
-/// An instant: milliseconds since 1970-01-01T00:00:00Z. Written as RFC 3339 in UTC with milliseconds.
+/// An instant: milliseconds since 1970-01-01T00:00:00Z. Written as RFC 3339 in UTC with
+/// milliseconds.
 ///
 /// ```
 /// use leafbase_model::{Day, Timestamp};
@@ -73,12 +75,14 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = Error;
 
-    /// Reads `YYYY-MM-DDTHH:MM:SS[.fff]` with `Z` or `+00:00` at its end: other offsets than UTC are not read, what is finer
-    /// than a millisecond is cut off.
+    /// Reads `YYYY-MM-DDTHH:MM:SS[.fff]` with `Z` or `+00:00` at its end: other offsets than UTC
+    /// are not read, what is finer than a millisecond is cut off.
     fn from_str(text: &str) -> Result<Self> {
         read_timestamp(text).ok_or_else(|| {
             let got = crate::json::quoted(text);
-            Error::validation(format!("expected an instant like 2026-03-01T09:30:00.000Z, got {got}"))
+            Error::validation(format!(
+                "expected an instant like 2026-03-01T09:30:00.000Z, got {got}"
+            ))
         })
     }
 }
@@ -108,12 +112,17 @@ fn read_timestamp(text: &str) -> Option<Timestamp> {
 }
 
 fn two(text: &str) -> Option<u8> {
-    (text.len() == 2 && text.bytes().all(|digit| digit.is_ascii_digit())).then(|| text.parse().ok())?
+    (text.len() == 2 && text.bytes().all(|digit| digit.is_ascii_digit()))
+        .then(|| text.parse().ok())?
 }
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializer.is_human_readable() { serializer.collect_str(self) } else { serializer.serialize_i64(self.0) }
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            serializer.serialize_i64(self.0)
+        }
     }
 }
 
@@ -125,7 +134,11 @@ impl<'de> Deserialize<'de> for Timestamp {
         } else {
             let millis = i64::deserialize(deserializer)?;
             let read = Self::from_millis(millis);
-            if read.0 == millis { Ok(read) } else { Err(serde::de::Error::custom("an instant beyond the calendar")) }
+            if read.0 == millis {
+                Ok(read)
+            } else {
+                Err(serde::de::Error::custom("an instant beyond the calendar"))
+            }
         }
     }
 }
@@ -207,7 +220,9 @@ impl Day {
 fn days_in(year: u16, month: u8) -> u8 {
     match month {
         4 | 6 | 9 | 11 => 30,
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
         2 => 28,
         _ => 31,
     }
@@ -224,13 +239,22 @@ impl FromStr for Day {
 
     /// Reads exactly `YYYY-MM-DD`.
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = || Error::validation(format!("expected a day YYYY-MM-DD, got {}", crate::json::quoted(text)));
+        let wrong = || {
+            Error::validation(format!(
+                "expected a day YYYY-MM-DD, got {}",
+                crate::json::quoted(text)
+            ))
+        };
         let mut parts = text.split('-');
-        let (Some(year), Some(month), Some(day), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+        let (Some(year), Some(month), Some(day), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
         else {
             return Err(wrong());
         };
-        if text.len() != 10 || year.len() != 4 || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+        if text.len() != 10
+            || year.len() != 4
+            || !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+        {
             return Err(wrong());
         }
         match (year.parse(), two(month), two(day)) {

@@ -1,4 +1,5 @@
-//! How long the index takes: `cargo run --release -p leafbase-search --example index_speed`, on 25,000 documents of 40 texts each.
+//! How long the index takes: `cargo run --release -p leafbase-search --example index_speed`, on
+//! 25,000 documents of 40 texts each.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -22,7 +23,8 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
 
@@ -32,16 +34,26 @@ impl Dice {
         let mut number = self.below(rank.max(1)).wrapping_mul(2_654_435_761) % 450_000_000;
         let mut word = String::new();
         while number > 0 {
-            word.push(char::from(b"etaoinshrdlucmfwypvbgkjqxz"[usize::try_from(number % 26).expect("small")]));
+            word.push(char::from(
+                b"etaoinshrdlucmfwypvbgkjqxz"[usize::try_from(number % 26).expect("small")],
+            ));
             number /= 26;
         }
         word
     }
 
     fn document(&mut self, maker: &mut Maker, number: u32) -> (SearchDocument, usize) {
-        let id = DocumentId::from_bytes((u128::from(number) << 64 | u128::from(self.below(1 << 31))).to_be_bytes());
+        let id = DocumentId::from_bytes(
+            (u128::from(number) << 64 | u128::from(self.below(1 << 31))).to_be_bytes(),
+        );
         let now = Timestamp::from_millis(i64::from(number));
-        let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at: now, modified_at: now };
+        let attributes = Attributes {
+            id,
+            location: Location::Unsorted,
+            day: None,
+            created_at: now,
+            modified_at: now,
+        };
         let mut filling = maker.begin(attributes, &self.word());
         let mut bytes = 0;
         for text in 0..TEXTS {
@@ -78,7 +90,8 @@ fn timed<T>(mut run: impl FnMut() -> T) -> Duration {
 fn main() -> Result<()> {
     let home = tempfile::tempdir().expect("a directory");
     let index = Index::create(&home.path().join("index"), "speed")?;
-    let (mut dice, mut maker, mut bytes, mut making) = (Dice(7), Maker::default(), 0, Duration::ZERO);
+    let (mut dice, mut maker, mut bytes, mut making) =
+        (Dice(7), Maker::default(), 0, Duration::ZERO);
     let start = Instant::now();
     let mut documents = (0..DOCUMENTS).map(|number| {
         let start = Instant::now();
@@ -88,26 +101,36 @@ fn main() -> Result<()> {
         Ok(made)
     });
     index.update(&mut documents, &[], 1)?;
-    println!("built in {:?}, of which making documents (and their text) {making:?}", start.elapsed());
+    println!(
+        "built in {:?}, of which making documents (and their text) {making:?}",
+        start.elapsed()
+    );
     let start = Instant::now();
     index.tidy()?;
     println!("tidied in {:?}", start.elapsed());
     let start = Instant::now();
     index.view()?;
     println!("view in {:?}", start.elapsed());
-    let files = std::fs::read_dir(home.path().join("index")).expect("the index").map(|entry| entry.expect("a file"));
+    let files = std::fs::read_dir(home.path().join("index"))
+        .expect("the index")
+        .map(|entry| entry.expect("a file"));
     let mut total = 0;
     for file in files {
         let length = file.metadata().map(|data| data.len()).unwrap_or_default();
         total += length;
         if length > 100_000 {
-            println!("  {:>12} {}", length, file.file_name().to_string_lossy().rsplit('.').next().unwrap_or_default());
+            println!(
+                "  {:>12} {}",
+                length,
+                file.file_name().to_string_lossy().rsplit('.').next().unwrap_or_default()
+            );
         }
     }
     println!("text {bytes} bytes, index {total} bytes: {:.2}", total as f64 / bytes as f64);
 
     for some in [0_u32, 500] {
-        let fresh: Vec<SearchDocument> = (0..some).map(|number| dice.document(&mut maker, number * 50).0).collect();
+        let fresh: Vec<SearchDocument> =
+            (0..some).map(|number| dice.document(&mut maker, number * 50).0).collect();
         let changed: HashSet<DocumentId> = fresh.iter().map(SearchDocument::id).collect();
         let fresh: Vec<&SearchDocument> = fresh.iter().collect();
         let scope = Scope { fresh: &fresh, changed: &changed, accepts: &|_| true, only: None };
@@ -123,7 +146,9 @@ fn main() -> Result<()> {
             ("phrase with a prefix", "night_t"),
         ] {
             let found = view.search(&Terms::new(&[terms], false)?, &scope, usize::MAX)?.len();
-            let time = timed(|| Terms::new(&[terms], false).and_then(|terms| view.search(&terms, &scope, 20)));
+            let time = timed(|| {
+                Terms::new(&[terms], false).and_then(|terms| view.search(&terms, &scope, 20))
+            });
             println!("  {name}: {time:?} ({found} found)");
         }
         for pattern in ["rarew.rd", "common", "[0-9]+x"] {

@@ -1,4 +1,5 @@
-//! What a search asks for: words and phrases, read from what somebody typed. No text is a syntax error.
+//! What a search asks for: words and phrases, read from what somebody typed. No text is a syntax
+//! error.
 
 use std::collections::HashSet;
 
@@ -42,12 +43,12 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Reads texts. What stands in quotation marks is a phrase; the last word of a text may be the beginning of one. With `any` one of all
-    /// is enough.
+    /// Reads texts. What stands in quotation marks is a phrase; the last word of a text may be the
+    /// beginning of one. With `any` one of all is enough.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::LimitExceeded`] at `include` for more than [`MOST_TERMS`] texts, and at `include[n]` for one that is longer
-    /// than [`LONGEST_TERM`].
+    /// [`leafbase_model::ErrorKind::LimitExceeded`] at `include` for more than [`MOST_TERMS`]
+    /// texts, and at `include[n]` for one that is longer than [`LONGEST_TERM`].
     pub fn new<T: AsRef<str>>(texts: &[T], any: bool) -> Result<Self> {
         if texts.len() > MOST_TERMS {
             return Err(Error::limit("terms of a search", MOST_TERMS, texts.len()).at("include"));
@@ -62,7 +63,8 @@ impl Terms {
             clauses.extend(clauses_of(stemmer, text));
         }
         if any {
-            let parts: Vec<Clause> = clauses.iter().flat_map(|clause| clause.apart(stemmer)).collect();
+            let parts: Vec<Clause> =
+                clauses.iter().flat_map(|clause| clause.apart(stemmer)).collect();
             clauses.extend(parts);
         }
         let mut met = HashSet::new();
@@ -76,7 +78,8 @@ impl Terms {
     }
 }
 
-/// The clauses of a text: what stands between quotation marks is one. A mark that is not closed is none.
+/// The clauses of a text: what stands between quotation marks is one. A mark that is not closed is
+/// none.
 fn clauses_of(stemmer: Stemmer, text: &str) -> Vec<Clause> {
     let (mut clauses, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = split_at_mark(rest)
@@ -88,7 +91,9 @@ fn clauses_of(stemmer: Stemmer, text: &str) -> Vec<Clause> {
     }
     let words = query_words(rest);
     let last = words.len().saturating_sub(1);
-    clauses.extend(words.iter().enumerate().map(|(number, word)| of_word(stemmer, word, number == last)));
+    clauses.extend(
+        words.iter().enumerate().map(|(number, word)| of_word(stemmer, word, number == last)),
+    );
     clauses
 }
 
@@ -98,13 +103,31 @@ fn split_at_mark(text: &str) -> Option<(&str, &str)> {
     text.char_indices().find_map(|(at, letter)| {
         let (before, after) = (text.get(..at)?, text.get(at + letter.len_utf8()..)?);
         // Within a word it is a sign of abbreviations.
-        let is_in_word = letter == '"' && is_hebrew(before.chars().next_back()) && is_hebrew(after.chars().next());
+        let is_in_word = letter == '"'
+            && is_hebrew(before.chars().next_back())
+            && is_hebrew(after.chars().next());
         (is_mark(letter) && !is_in_word).then_some((before, after))
     })
 }
 
 const fn is_mark(letter: char) -> bool {
-    matches!(letter, '"' | '＂' | '“' | '”' | '„' | '‟' | '«' | '»' | '「' | '」' | '『' | '』' | '〝' | '〞' | '〟')
+    matches!(
+        letter,
+        '"' | '＂'
+            | '“'
+            | '”'
+            | '„'
+            | '‟'
+            | '«'
+            | '»'
+            | '「'
+            | '」'
+            | '『'
+            | '』'
+            | '〝'
+            | '〞'
+            | '〟'
+    )
 }
 
 fn of_word(stemmer: Stemmer, word: &QueryWord, is_last: bool) -> Clause {
@@ -135,7 +158,8 @@ fn phrase(words: &[QueryWord]) -> Option<Clause> {
 }
 
 impl Clause {
-    /// The parts of a word of several, each by itself: where any word is enough, so is a part of one.
+    /// The parts of a word of several, each by itself: where any word is enough, so is a part of
+    /// one.
     fn apart(&self, stemmer: Stemmer) -> Vec<Self> {
         if self.whole.is_none() {
             return Vec::new();

@@ -49,8 +49,8 @@ impl Lane {
     }
 }
 
-/// The words of a title, or of everything else, in order, each with its positions. They lie in one text, so that many documents are soon
-/// looked through for a word.
+/// The words of a title, or of everything else, in order, each with its positions. They lie in one
+/// text, so that many documents are soon looked through for a word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     text: String,
@@ -108,12 +108,15 @@ impl Words {
     }
 
     fn positions(&self, words: Range<usize>) -> &[u32] {
-        let start = |number: usize| self.each.get(number).map_or(self.positions.len(), |word| word.positions);
+        let start = |number: usize| {
+            self.each.get(number).map_or(self.positions.len(), |word| word.positions)
+        };
         self.positions.get(start(words.start)..start(words.end)).unwrap_or_default()
     }
 }
 
-/// The stems of the words of a title, or of everything else, in order, each with how often it occurs. A word that is its own stem is not among them.
+/// The stems of the words of a title, or of everything else, in order, each with how often it
+/// occurs. A word that is its own stem is not among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stems {
     text: String,
@@ -225,12 +228,14 @@ impl SearchDocument {
         Self { attributes, ..self }
     }
 
-    /// Whether its texts are not the same for everybody, so that its trigrams tell nothing to those who are shown others.
+    /// Whether its texts are not the same for everybody, so that its trigrams tell nothing to those
+    /// who are shown others.
     pub const fn varies(&self) -> bool {
         self.varies
     }
 
-    /// Whether one of its texts may have what is required. What is required nests no deeper than a pattern.
+    /// Whether one of its texts may have what is required. What is required nests no deeper than a
+    /// pattern.
     pub fn may_match(&self, required: &Required) -> bool {
         self.having(required) != 0
     }
@@ -241,7 +246,8 @@ impl SearchDocument {
             Required::Nothing => ANY_TEXT,
             Required::Trigram(trigram) => self.grams.mask(gram(*trigram)),
             Required::All(parts) => {
-                let both = |before, part| Some(before & self.having(part)).filter(|mask| *mask != 0);
+                let both =
+                    |before, part| Some(before & self.having(part)).filter(|mask| *mask != 0);
                 parts.iter().try_fold(ANY_TEXT, both).unwrap_or_default()
             }
             Required::Any(parts) => parts.iter().fold(0, |before, part| before | self.having(part)),
@@ -265,10 +271,19 @@ impl SearchDocument {
     }
 
     /// The positions of a word; or those of all words that begin with it.
-    pub(crate) fn occurrences(&self, is_title: bool, text: &str, is_prefix: bool) -> Cow<'_, [u32]> {
+    pub(crate) fn occurrences(
+        &self,
+        is_title: bool,
+        text: &str,
+        is_prefix: bool,
+    ) -> Cow<'_, [u32]> {
         match &self.lanes {
-            Lanes::Ordered(ordered) => Cow::Borrowed(ordered.words(is_title).occurrences(text, is_prefix)),
-            Lanes::Loose([title, body]) => (if is_title { title } else { body }).occurrences(text, is_prefix),
+            Lanes::Ordered(ordered) => {
+                Cow::Borrowed(ordered.words(is_title).occurrences(text, is_prefix))
+            }
+            Lanes::Loose([title, body]) => {
+                (if is_title { title } else { body }).occurrences(text, is_prefix)
+            }
         }
     }
 

@@ -1,7 +1,8 @@
-//! Hits in texts most of which have none: words are cut out only where a few letters tell that a hit may begin.
+//! Hits in texts most of which have none: words are cut out only where a few letters tell that a
+//! hit may begin.
 //!
-//! What a token says begins with what its first letter is folded to, so that no hit begins anywhere else; and words are cut alike in a
-//! whole text and in a stretch of it from one space to the next.
+//! What a token says begins with what its first letter is folded to, so that no hit begins anywhere
+//! else; and words are cut alike in a whole text and in a stretch of it from one space to the next.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -41,7 +42,9 @@ impl Terms {
     /// What looks for these words in many texts.
     pub fn finder(&self) -> Finder<'_> {
         // Of `ie`, as that of `ies`, no letter is sure to be there.
-        let is_sure = |clause: &Clause| clause.stem.as_deref().is_none_or(|stem| !beginning_of(stem).is_empty());
+        let is_sure = |clause: &Clause| {
+            clause.stem.as_deref().is_none_or(|stem| !beginning_of(stem).is_empty())
+        };
         let is_of_use = self.clauses.len() <= CLAUSES && self.clauses.iter().all(is_sure);
         let beginnings = is_of_use.then(|| Beginnings::of(&self.clauses));
         let is_of_tokens = self.clauses.iter().all(|clause| matches!(clause.parts.as_slice(), [_]));
@@ -97,7 +100,8 @@ impl Clause {
             return true;
         }
         let Some(stem) = &self.stem else { return false };
-        let may_be = matches!(kind, TokenKind::Word | TokenKind::Part) && word.starts_with(beginning_of(stem));
+        let may_be = matches!(kind, TokenKind::Word | TokenKind::Part)
+            && word.starts_with(beginning_of(stem));
         may_be && stem_of(stemmer, word).as_ref() == Some(stem)
     }
 }
@@ -111,9 +115,11 @@ fn stretch(text: &str, from: usize, at: usize) -> Range<usize> {
     start..end
 }
 
-/// What every word begins with that has this stem: an ending that is taken off may leave another letter or two.
+/// What every word begins with that has this stem: an ending that is taken off may leave another
+/// letter or two.
 pub(crate) fn beginning_of(stem: &str) -> &str {
-    let rest = ["ie", "le", "e", "i", "l", "y"].into_iter().find_map(|ending| stem.strip_suffix(ending));
+    let rest =
+        ["ie", "le", "e", "i", "l", "y"].into_iter().find_map(|ending| stem.strip_suffix(ending));
     rest.unwrap_or(stem)
 }
 
@@ -156,7 +162,10 @@ impl Beginnings {
         let ascii: String = text.nfd().take_while(char::is_ascii).collect();
         if let Some(first) = ascii.bytes().next() {
             for byte in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
-                self.bytes.get_mut(usize::from(byte)).into_iter().for_each(|is_first| *is_first = true);
+                self.bytes
+                    .get_mut(usize::from(byte))
+                    .into_iter()
+                    .for_each(|is_first| *is_first = true);
             }
             let pair = Pair::of(first, ascii.as_bytes().get(1).copied());
             if !self.pairs.contains(&pair) {
@@ -169,16 +178,21 @@ impl Beginnings {
     /// Whether a hit may be in the text at all: soon told of plain text.
     fn may_be_in(&self, text: &str) -> bool {
         let text = text.as_bytes();
-        self.pairs.len() > PAIRS || !text.is_ascii() || self.pairs.iter().any(|pair| pair.is_in(text))
+        self.pairs.len() > PAIRS
+            || !text.is_ascii()
+            || self.pairs.iter().any(|pair| pair.is_in(text))
     }
 
-    /// The first place from `from` on where a hit may begin. The text before is ended by a space, or there is none.
+    /// The first place from `from` on where a hit may begin. The text before is ended by a space,
+    /// or there is none.
     fn next(&self, text: &str, from: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         let mut before = None;
         for (at, byte) in bytes.iter().enumerate().skip(from) {
             let may_begin = if byte.is_ascii() {
-                self.is_first(*byte) && is_start(before, *byte) && self.goes_on(bytes.get(at..).unwrap_or_default())
+                self.is_first(*byte)
+                    && is_start(before, *byte)
+                    && self.goes_on(bytes.get(at..).unwrap_or_default())
             } else {
                 // Only the first byte of a letter has one.
                 let letter = text.get(at..).and_then(|rest| rest.chars().next());
@@ -216,7 +230,8 @@ impl Beginnings {
         }
         // A mark may change places with the one before it.
         let first = fold(letter.encode_utf8(&mut [0; 4])).nfd().next();
-        let may_begin = is_combining_mark(letter) || first.is_some_and(|first| self.letters.contains(&first));
+        let may_begin =
+            is_combining_mark(letter) || first.is_some_and(|first| self.letters.contains(&first));
         met.set((letter, may_begin));
         may_begin
     }
@@ -231,7 +246,8 @@ struct Pair {
     mask: u8,
 }
 
-/// The bit that tells letters from their capitals. What has neither may be taken for something else.
+/// The bit that tells letters from their capitals. What has neither may be taken for something
+/// else.
 const CASE: u8 = 0x20;
 
 impl Pair {
@@ -240,7 +256,10 @@ impl Pair {
         Self { first: first | CASE, second: second.map_or(0, |second| second | CASE), mask }
     }
 
-    #[expect(clippy::needless_bitwise_bool, reason = "a way out would have bytes looked at one by one")]
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "a way out would have bytes looked at one by one"
+    )]
     fn is_at(self, first: u8, second: u8) -> bool {
         (first | CASE == self.first) & ((second | CASE) & self.mask == self.second)
     }
@@ -279,8 +298,11 @@ mod tests {
 
     fn words() -> impl Strategy<Value = String> {
         let words: Vec<String> = WORDS.split(' ').map(str::to_owned).collect();
-        let letters =
-            select("aehinpTS19_.'\"- \n\u{301}éßﬁ東ひ\u{3099}ㄱㅏК\u{200d}🎉\u{ad}".chars().collect::<Vec<_>>());
+        let letters = select(
+            "aehinpTS19_.'\"- \n\u{301}éßﬁ東ひ\u{3099}ㄱㅏК\u{200d}🎉\u{ad}"
+                .chars()
+                .collect::<Vec<_>>(),
+        );
         let any = prop::collection::vec(letters, 0..4).prop_map(String::from_iter);
         prop_oneof![4 => select(words), 1 => any]
     }
@@ -288,7 +310,9 @@ mod tests {
     fn texts() -> impl Strategy<Value = String> {
         let spaces = select(vec![" ", "", "\n", ", ", "\u{3000}", "\t", " \u{301}"]);
         let words = prop::collection::vec((words(), spaces), 0..12);
-        words.prop_map(|words| words.into_iter().flat_map(|(word, space)| [word, space.to_owned()]).collect())
+        words.prop_map(|words| {
+            words.into_iter().flat_map(|(word, space)| [word, space.to_owned()]).collect()
+        })
     }
 
     fn asked() -> impl Strategy<Value = Vec<String>> {
@@ -307,13 +331,16 @@ mod tests {
         }
     }
 
-    /// Whether each hit in a text of ASCII, which lies among bytes, is where the sieve finds something, and none is before the first place.
+    /// Whether each hit in a text of ASCII, which lies among bytes, is where the sieve finds
+    /// something, and none is before the first place.
     fn is_sifted(finder: &Finder<'_>, sieve: &WordSieve, text: &str, around: &[u8]) -> bool {
         let text: String = text.chars().filter(char::is_ascii).collect();
         let (bytes, start) = ([around, text.as_bytes(), around].concat(), around.len());
         let hits = finder.hits(&text);
         hits.iter().all(|hit| sieve.next(&bytes, start + hit.start) == Some(start + hit.start))
-            && hits.first().is_none_or(|hit| sieve.next(&bytes, start).is_some_and(|first| first <= start + hit.start))
+            && hits.first().is_none_or(|hit| {
+                sieve.next(&bytes, start).is_some_and(|first| first <= start + hit.start)
+            })
     }
 
     fn around() -> impl Strategy<Value = Vec<u8>> {
@@ -335,14 +362,19 @@ mod tests {
 
     #[test]
     fn a_sieve_that_lacks_a_beginning_would_be_found_out() {
-        let outcome = TestRunner::deterministic().run(&(texts(), asked(), around()), |(text, asked, around)| {
-            let terms = Terms::new(&asked, false).unwrap();
-            let finder = terms.finder();
-            let Some(Beginnings { texts, .. }) = &finder.beginnings else { return Ok(()) };
-            let Some(sieve) = WordSieve::of(texts.get(1..).unwrap_or_default()) else { return Ok(()) };
-            prop_assert!(is_sifted(&finder, &sieve, &text, &around));
-            Ok(())
-        });
+        let outcome = TestRunner::deterministic().run(
+            &(texts(), asked(), around()),
+            |(text, asked, around)| {
+                let terms = Terms::new(&asked, false).unwrap();
+                let finder = terms.finder();
+                let Some(Beginnings { texts, .. }) = &finder.beginnings else { return Ok(()) };
+                let Some(sieve) = WordSieve::of(texts.get(1..).unwrap_or_default()) else {
+                    return Ok(());
+                };
+                prop_assert!(is_sifted(&finder, &sieve, &text, &around));
+                Ok(())
+            },
+        );
         assert!(outcome.is_err());
     }
 
@@ -361,7 +393,10 @@ mod tests {
     #[test]
     fn a_finder_that_misses_beginnings_would_be_found_out() {
         assert!(is_found_out(|beginnings| beginnings.letters.clear()));
-        assert!(is_found_out(|beginnings| beginnings.texts.iter_mut().for_each(|text| text.push('e'))));
+        assert!(is_found_out(|beginnings| beginnings
+            .texts
+            .iter_mut()
+            .for_each(|text| text.push('e'))));
         assert!(!is_found_out(|_| ()));
     }
 
@@ -384,7 +419,8 @@ mod tests {
         let endings: Vec<&str> = std::iter::once("").chain(endings.split_whitespace()).collect();
         let stemmer = Stemmer::new(Algorithm::English);
         let mut differing = 0;
-        // Steps that have no divisor in common with the number of letters: each letter comes at each place.
+        // Steps that have no divisor in common with the number of letters: each letter comes at
+        // each place.
         for beginning in (1..26 * 26 * 27).chain((20_000..12_000_000).step_by(1_013)).map(word) {
             for ending in &endings {
                 let word = format!("{beginning}{ending}");

@@ -3,10 +3,12 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The form in which words are compared: lower-case, without accents, full-width and other variants of letters made plain,
-/// ligatures and joined letters spelled out (`ß` as `ss`, `ø` as `o`), and what is not seen left out. Folding twice is folding once.
+/// The form in which words are compared: lower-case, without accents, full-width and other variants
+/// of letters made plain, ligatures and joined letters spelled out (`ß` as `ss`, `ø` as `o`), and
+/// what is not seen left out. Folding twice is folding once.
 ///
-/// Only accents go: vowel signs of Thai or Hindi and the voicing marks of Japanese make other words, and stay.
+/// Only accents go: vowel signs of Thai or Hindi and the voicing marks of Japanese make other
+/// words, and stay.
 ///
 /// ```
 /// use leafbase_search::fold;
@@ -18,13 +20,15 @@ pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    // Taking apart comes first: a letter that is a variant of a capital (Ⅷ, K) can be made small only then.
+    // Taking apart comes first: a letter that is a variant of a capital (Ⅷ, K) can be made small
+    // only then.
     let plain = text.nfkd().filter(|letter| !is_left_out(*letter));
     let lower = plain.flat_map(char::to_lowercase).filter(|letter| !is_left_out(*letter));
     lower.flat_map(spelled_out).nfc().collect()
 }
 
-/// Accents and the points of Hebrew and Arabic, and characters that only steer how others are shown.
+/// Accents and the points of Hebrew and Arabic, and characters that only steer how others are
+/// shown.
 pub(crate) fn is_left_out(letter: char) -> bool {
     let is_accent = matches!(u32::from(letter),
         0x0300..=0x036F | 0x0483..=0x0487 | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF | 0xFE20..=0xFE2F

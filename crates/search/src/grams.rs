@@ -1,5 +1,6 @@
-//! Trigrams as numbers: of plain letters and digits each has its own. Others may share one: what has a trigram is only a candidate. Which of a
-//! document's texts have it a mask tells, so that two words of which each stands in another text are told from two that stand in one.
+//! Trigrams as numbers: of plain letters and digits each has its own. Others may share one: what
+//! has a trigram is only a candidate. Which of a document's texts have it a mask tells, so that two
+//! words of which each stands in another text are told from two that stand in one.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,7 +22,8 @@ pub(crate) const MASK_BITS: u32 = 24;
 /// The mask of what may be in any text.
 pub(crate) const ANY_TEXT: Mask = (1 << MASK_BITS) - 1;
 
-/// The bits of a letter of ASCII. So few are all trigrams of them that a mask of each stays close at hand.
+/// The bits of a letter of ASCII. So few are all trigrams of them that a mask of each stays close
+/// at hand.
 const LETTER: u32 = 6;
 /// The numbers of trigrams of ASCII are below this.
 pub(crate) const PLAIN: Gram = 1 << (3 * LETTER);
@@ -31,7 +33,11 @@ pub(crate) const VARIES: Gram = PLAIN;
 const LETTERS: [u8; 128] = {
     let (mut letters, mut byte) = ([0; 128], 0);
     while byte < 128 {
-        #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "below 128, when it is compiled")]
+        #[expect(
+            clippy::indexing_slicing,
+            clippy::cast_possible_truncation,
+            reason = "below 128, when it is compiled"
+        )]
         {
             letters[byte] = letter(byte as u8);
         }
@@ -60,7 +66,8 @@ pub(crate) fn gram(trigram: Trigram) -> Gram {
     if let [Some(first), Some(second), Some(third)] = letters.map(plain) {
         return first << (2 * LETTER) | second << LETTER | third;
     }
-    // Multiplied by the golden ratio, of which the first bits depend on all (Knuth, "The Art of Computer Programming", 6.4).
+    // Multiplied by the golden ratio, of which the first bits depend on all (Knuth, "The Art of
+    // Computer Programming", 6.4).
     let all = letters.iter().fold(0, |all, letter| all << 21 | u64::from(*letter));
     let mixed = (all ^ all >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     u32::try_from(mixed).unwrap_or_default() | 1 << 31
@@ -94,7 +101,8 @@ impl Marked {
 #[derive(Default)]
 pub(crate) struct Grams {
     found: Vec<Gram>,
-    /// The mask of each trigram of plain letters. They cost little more than a bit for each: those of the same two letters lie together.
+    /// The mask of each trigram of plain letters. They cost little more than a bit for each: those
+    /// of the same two letters lie together.
     plain: Vec<Mask>,
     others: HashMap<Gram, Mask, RandomState>,
     /// How many texts there were.
@@ -136,7 +144,8 @@ impl Grams {
         let [first, second, rest @ ..] = text.as_bytes() else { return };
         let letter = |byte: u8| plain(byte.into()).unwrap_or_default();
         let mut gram = letter(*first) << LETTER | letter(*second);
-        // Whether a trigram is new cannot be foretold: so each is noted behind those that were, and stays if it was. There is room for all of them.
+        // Whether a trigram is new cannot be foretold: so each is noted behind those that were, and
+        // stays if it was. There is room for all of them.
         let mut count = self.found.len();
         self.found.resize(count + rest.len(), 0);
         for byte in rest {
@@ -209,7 +218,8 @@ mod tests {
     fn plain_trigrams_have_numbers_of_their_own() {
         let letters: Vec<char> = ('a'..='z').chain('0'..='9').chain([' ']).collect();
         let all = || letters.iter().flat_map(|one| letters.iter().map(move |other| (*one, *other)));
-        let grams: BTreeSet<Gram> = all().flat_map(|(a, b)| letters.iter().map(move |c| gram([a, b, *c]))).collect();
+        let grams: BTreeSet<Gram> =
+            all().flat_map(|(a, b)| letters.iter().map(move |c| gram([a, b, *c]))).collect();
         assert_eq!(grams.len(), 37 * 37 * 37);
         assert!(grams.iter().all(|gram| *gram < super::PLAIN));
         assert!(gram(['a', 'b', 'é']) > super::VARIES);

@@ -9,8 +9,8 @@ use crate::document::stem_of;
 use crate::tokens::{Token, TokenKind, tokens};
 
 impl Terms {
-    /// Where what is asked for stands in a text: bytes, in order, apart from each other. All of its words are cut out: where many texts are
-    /// looked through, [`Terms::finder`] does less.
+    /// Where what is asked for stands in a text: bytes, in order, apart from each other. All of its
+    /// words are cut out: where many texts are looked through, [`Terms::finder`] does less.
     pub fn hits(&self, text: &str) -> Vec<Range<usize>> {
         let text = Text::new(text, self.clauses.iter().any(|clause| clause.stem.is_some()));
         apart(self.clauses.iter().flat_map(|clause| text.hits(clause)).collect())
@@ -61,7 +61,8 @@ impl Text {
     fn hits(&self, clause: &Clause) -> Vec<Range<usize>> {
         let Some((first, rest)) = clause.parts.split_first() else { return Vec::new() };
         let rows = self.answering(first).filter_map(|token| self.row(token, rest));
-        let stems = clause.stem.iter().flat_map(|stem| self.of_stem(stem)).map(|token| token.range.clone());
+        let stems =
+            clause.stem.iter().flat_map(|stem| self.of_stem(stem)).map(|token| token.range.clone());
         rows.chain(stems).collect()
     }
 
@@ -88,7 +89,8 @@ impl Text {
         for part in rest {
             let position = first.position + part.offset as usize;
             let from = self.tokens.partition_point(|token| token.position < position);
-            let mut there = self.tokens.iter().skip(from).take_while(|token| token.position == position);
+            let mut there =
+                self.tokens.iter().skip(from).take_while(|token| token.position == position);
             end = end.max(there.find(|token| part.is(token))?.range.end);
         }
         Some(first.range.start..end)

@@ -1,7 +1,8 @@
 //! The index: what can be found, derived from the documents, and thrown away when in doubt.
 //!
-//! tantivy keeps the lists of which words are where; what they are worth is reckoned here (`rank.rs`), by the same formula for documents in the
-//! index and for those that were changed since, so that it does not matter which is which.
+//! tantivy keeps the lists of which words are where; what they are worth is reckoned here
+//! (`rank.rs`), by the same formula for documents in the index and for those that were changed
+//! since, so that it does not matter which is which.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -43,7 +44,8 @@ mod tidying;
 mod view;
 mod words;
 
-/// What is written with each commit: the layout that the index has, up to which write of the space it goes, and whose it is.
+/// What is written with each commit: the layout that the index has, up to which write of the space
+/// it goes, and whose it is.
 const FORMAT: &str = "leafbase-search-5";
 
 /// Bytes that documents are gathered in before they are written.
@@ -85,7 +87,8 @@ struct Prepared {
 fn builder() -> (IndexBuilder, Fields) {
     let (schema, fields) = layout::schema();
     // There are no stored texts to compress.
-    let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
+    let settings =
+        IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
     let builder = tantivy::Index::builder().schema(schema).settings(settings);
     (builder.register_plugin(Arc::new(grams::Keeper)), fields)
 }
@@ -117,12 +120,14 @@ impl Index {
         Self::of(builder.open_or_create(files).map_err(failed)?, fields, owner)
     }
 
-    /// The index in `directory`; none if it is not whole, not of this owner or not of this layout: then it has to be made anew. Reads all of it
-    /// once, to verify it: a damaged one must not be searched. Writes nothing.
+    /// The index in `directory`; none if it is not whole, not of this owner or not of this layout:
+    /// then it has to be made anew. Reads all of it once, to verify it: a damaged one must not be
+    /// searched. Writes nothing.
     pub fn open(directory: &Path, owner: &str) -> Option<Self> {
         // Files that were cut off have made the reading of their checksums panic.
-        let opened =
-            catch_unwind(AssertUnwindSafe(|| Self::open_whole(Files::open(directory).map_err(failed)?, owner)));
+        let opened = catch_unwind(AssertUnwindSafe(|| {
+            Self::open_whole(Files::open(directory).map_err(failed)?, owner)
+        }));
         opened.ok()?.ok()
     }
 
@@ -154,30 +159,48 @@ impl Index {
     /// As [`Self::open`], on a shelf.
     #[cfg(feature = "testkit")]
     pub fn open_on(shelf: Arc<dyn Shelf>, owner: &str) -> Option<Self> {
-        let opened = catch_unwind(AssertUnwindSafe(|| Self::open_whole(Files::shelved(shelf), owner)));
+        let opened =
+            catch_unwind(AssertUnwindSafe(|| Self::open_whole(Files::shelved(shelf), owner)));
         opened.ok()?.ok()
     }
 
     fn of(index: tantivy::Index, fields: Fields, owner: &str) -> Result<Self> {
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(failed)?;
+        let reader = index
+            .reader_builder()
+            .reload_policy(ReloadPolicy::Manual)
+            .try_into()
+            .map_err(failed)?;
         let (writer, view) = (Mutex::new(None), RwLock::new(None));
-        Ok(Self { inner: index, fields, reader, writer, view, owner: owner.to_owned(), gathers: GATHERED })
+        Ok(Self {
+            inner: index,
+            fields,
+            reader,
+            writer,
+            view,
+            owner: owner.to_owned(),
+            gathers: GATHERED,
+        })
     }
 
-    /// The same index, whose updates write a segment whenever documents come to so many bytes: for tests.
+    /// The same index, whose updates write a segment whenever documents come to so many bytes: for
+    /// tests.
     #[doc(hidden)]
     #[must_use]
     pub fn gathering(self, bytes: usize) -> Self {
         Self { gathers: bytes, ..self }
     }
 
-    /// The number of the last write of the space that it knows of; none if nothing was ever put into it.
+    /// The number of the last write of the space that it knows of; none if nothing was ever put
+    /// into it.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`] if it cannot be read, or is another space's.
     pub fn sequence(&self) -> Result<Option<u64>> {
-        let Some(payload) = self.inner.load_metas().map_err(failed)?.payload else { return Ok(None) };
-        let sequence = payload.strip_suffix(self.owner.as_str()).and_then(|rest| rest.strip_prefix(FORMAT));
+        let Some(payload) = self.inner.load_metas().map_err(failed)?.payload else {
+            return Ok(None);
+        };
+        let sequence =
+            payload.strip_suffix(self.owner.as_str()).and_then(|rest| rest.strip_prefix(FORMAT));
         let sequence = sequence.and_then(|number| number.trim().parse().ok());
         sequence.map(Some).ok_or_else(|| failed("it is not this space's"))
     }
@@ -186,11 +209,13 @@ impl Index {
         format!("{FORMAT} {sequence} {}", self.owner)
     }
 
-    /// Puts documents in, each once and in place of what there was of it, and takes those out that are gone: up to the write `sequence` of the
-    /// space. All of it is seen at once, and is on disk when this returns.
+    /// Puts documents in, each once and in place of what there was of it, and takes those out that
+    /// are gone: up to the write `sequence` of the space. All of it is seen at once, and is on disk
+    /// when this returns.
     ///
     /// # Errors
-    /// Those of `changed`, and [`ErrorKind::Storage`], also if a document is given twice: then nothing of it is seen.
+    /// Those of `changed`, and [`ErrorKind::Storage`], also if a document is given twice: then
+    /// nothing of it is seen.
     pub fn update(
         &self,
         changed: &mut dyn Iterator<Item = Result<SearchDocument>>,
@@ -200,7 +225,8 @@ impl Index {
         self.update_with(changed, &mut || Ok((gone.to_vec(), sequence)))
     }
 
-    /// The same where it is known only when the last document has come what is gone, and up to which write the index knows all: `end` is asked then.
+    /// The same where it is known only when the last document has come what is gone, and up to
+    /// which write the index knows all: `end` is asked then.
     ///
     /// # Errors
     /// As [`Self::update`], and those of `end`.
@@ -211,13 +237,17 @@ impl Index {
     ) -> Result<()> {
         self.writing(|writer| {
             let is_empty = self.inner.searchable_segment_metas().map_err(failed)?.is_empty();
-            let Prepared { made, old, sequence } = self.prepare(changed, end).inspect_err(|_| {
-                // What was written for it would take up room that others want. If it cannot be removed now, the next writer does it.
-                let _ = writer.garbage_collect_files().wait();
-            })?;
+            let Prepared { made, old, sequence } =
+                self.prepare(changed, end).inspect_err(|_| {
+                    // What was written for it would take up room that others want. If it cannot be
+                    // removed now, the next writer does it.
+                    let _ = writer.garbage_collect_files().wait();
+                })?;
             if !is_empty && !old.is_empty() {
                 let spared = made.iter().map(SegmentMeta::id).collect();
-                writer.delete_query(Box::new(Removal::of(self.fields.id, old, spared))).map_err(failed)?;
+                writer
+                    .delete_query(Box::new(Removal::of(self.fields.id, old, spared)))
+                    .map_err(failed)?;
             }
             for segment in made {
                 writer.add_segment(segment).map_err(failed)?;
@@ -236,7 +266,8 @@ impl Index {
         end: &mut dyn FnMut() -> Result<(Vec<DocumentId>, u64)>,
     ) -> Result<Prepared> {
         let mut old = Vec::new();
-        let mut noted = changed.inspect(|document| old.extend(document.iter().map(SearchDocument::id)));
+        let mut noted =
+            changed.inspect(|document| old.extend(document.iter().map(SearchDocument::id)));
         let made = making::segments(&self.inner, self.fields, self.gathers, &mut noted)?;
         // Each would be the one that is not taken out.
         old.sort_unstable();
@@ -256,8 +287,8 @@ impl Index {
         Ok(self.inner.searchable_segment_metas().map_err(failed)?.len())
     }
 
-    /// Puts segments together where there are many, and those in which much is deleted. What is written so is in proportion to what was
-    /// changed, not to all there is.
+    /// Puts segments together where there are many, and those in which much is deleted. What is
+    /// written so is in proportion to what was changed, not to all there is.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].
@@ -277,7 +308,8 @@ impl Index {
     /// The segments that should be one.
     fn untidy(&self) -> Result<Vec<SegmentId>> {
         let metas = self.inner.searchable_segment_metas().map_err(failed)?;
-        let sizes = metas.iter().map(|meta| Size { all: meta.max_doc(), deleted: meta.num_deleted_docs() });
+        let sizes =
+            metas.iter().map(|meta| Size { all: meta.max_doc(), deleted: meta.num_deleted_docs() });
         let chosen = tidying::chosen(&sizes.collect::<Vec<_>>());
         Ok(chosen.into_iter().filter_map(|number| metas.get(number)).map(SegmentMeta::id).collect())
     }
@@ -287,7 +319,8 @@ impl Index {
         let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut writer = slot.take().map_or_else(|| self.new_writer(), Ok)?;
         work(&mut writer)?;
-        // Given back only if all went well: what another left undone must not be written with what comes next.
+        // Given back only if all went well: what another left undone must not be written with what
+        // comes next.
         *slot = Some(writer);
         self.reload()
     }
@@ -315,7 +348,8 @@ impl Index {
         Ok(())
     }
 
-    /// The index as it is now. Cheap but for the first time after a change, when it reads the numbers of all documents.
+    /// The index as it is now. Cheap but for the first time after a change, when it reads the
+    /// numbers of all documents.
     ///
     /// # Errors
     /// [`ErrorKind::Storage`].

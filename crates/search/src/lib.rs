@@ -1,7 +1,9 @@
-//! How Leafbase finds words and patterns in text: what documents and queries must agree on, what a hit is worth, and an index.
+//! How Leafbase finds words and patterns in text: what documents and queries must agree on, what a
+//! hit is worth, and an index.
 //!
-//! It knows no store. A document comes as its texts ([`SearchDocument`]); a search goes over the index as it is ([`View`]) and over the documents that
-//! were changed since, in one formula, so that it does not matter which of the two a document is in.
+//! It knows no store. A document comes as its texts ([`SearchDocument`]); a search goes over the
+//! index as it is ([`View`]) and over the documents that were changed since, in one formula, so
+//! that it does not matter which of the two a document is in.
 //!
 //! | What | Here |
 //! |---|---|
@@ -15,9 +17,9 @@
 //!
 //! # Words
 //!
-//! Words are those of Unicode (UAX 29), folded so that case, accents and width do not matter. What is written without spaces is read
-//! in pairs of characters, so that any two in a row are found. An emoji is a word. Words with parts (`snake_case`, `v1.2`) are found whole
-//! and by each part.
+//! Words are those of Unicode (UAX 29), folded so that case, accents and width do not matter. What
+//! is written without spaces is read in pairs of characters, so that any two in a row are found. An
+//! emoji is a word. Words with parts (`snake_case`, `v1.2`) are found whole and by each part.
 //!
 //! ```
 //! use leafbase_search::{query_words, tokens};
@@ -104,7 +106,9 @@ pub use index::Shelf;
 pub use index::{Hit, Index, Scope, Selection, View};
 #[cfg(feature = "index")]
 pub use maker::{Filling, Maker};
-pub use pattern::{Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Sieve, Trigram, Unknown, trigrams};
+pub use pattern::{
+    Exhausted, Fuel, LONGEST, Matcher, Pattern, Required, Sieve, Trigram, Unknown, trigrams,
+};
 #[cfg(feature = "index")]
 pub use query::{QueryPart, QueryWord, query_words};
 #[cfg(feature = "index")]

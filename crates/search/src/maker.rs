@@ -1,4 +1,5 @@
-//! Documents made ready: their texts are cut into words and trigrams. What is needed for that is kept from one document to the next.
+//! Documents made ready: their texts are cut into words and trigrams. What is needed for that is
+//! kept from one document to the next.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,7 +18,8 @@ const STEMS: usize = 1 << 15;
 /// Positions between two texts: no phrase reaches from one to the next.
 const GAP: u32 = 16;
 
-/// Makes documents ready. It remembers the stems of words that it met, about three megabytes at most, so the next document costs less.
+/// Makes documents ready. It remembers the stems of words that it met, about three megabytes at
+/// most, so the next document costs less.
 #[derive(Default)]
 pub struct Maker {
     ordering: Ordering,
@@ -30,7 +32,9 @@ pub struct Maker {
 
 impl std::fmt::Debug for Maker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Maker").field("stems", &self.ordering.known.words.len()).finish_non_exhaustive()
+        f.debug_struct("Maker")
+            .field("stems", &self.ordering.known.words.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -79,7 +83,8 @@ impl Filling<'_> {
         }
     }
 
-    /// Adds a text that patterns are to find: all that one match may lie in, because what is in several of them counts as apart.
+    /// Adds a text that patterns are to find: all that one match may lie in, because what is in
+    /// several of them counts as apart.
     pub fn add_pattern_text(&mut self, text: &str) {
         self.maker.grams.add(text);
     }
@@ -97,7 +102,8 @@ impl Filling<'_> {
         self.finished(Lanes::Ordered(ordered), lengths)
     }
 
-    /// The document, ready for the index, and to be looked through, but with its words as they came: it is the sooner made, and the longer searched.
+    /// The document, ready for the index, and to be looked through, but with its words as they
+    /// came: it is the sooner made, and the longer searched.
     pub fn finish_loosely(self) -> SearchDocument {
         let loose = self.maker.lanes.clone();
         let [title, body] = &loose;
@@ -112,7 +118,8 @@ impl Filling<'_> {
     }
 }
 
-/// Adds the words of a text, whose first one has this position. Gives back the position behind the last one.
+/// Adds the words of a text, whose first one has this position. Gives back the position behind the
+/// last one.
 fn add(loose: &mut Loose, lower: &mut String, text: &str, first: u32) -> u32 {
     let mut end = first;
     each_token_in(lower, text, &mut |word: &str, _, position, kind| {
@@ -127,7 +134,8 @@ fn add(loose: &mut Loose, lower: &mut String, text: &str, first: u32) -> u32 {
 #[derive(Default)]
 struct Ordering {
     known: Known,
-    /// For each word its first letters, and behind them its number: to be sorted without looking at the text.
+    /// For each word its first letters, and behind them its number: to be sorted without looking at
+    /// the text.
     keys: Vec<u128>,
     /// Stems, one behind the other, and each with how often it occurs.
     stems: String,
@@ -167,12 +175,14 @@ impl Ordering {
         for alike in keys.chunk_by_mut(|one, other| head_of(*one) == head_of(*other)) {
             // All letters of a short word are in its key.
             if alike.iter().any(|key| word(key).len() > size_of::<u64>()) {
-                alike.sort_unstable_by(|one, other| word(one).cmp(word(other)).then(one.cmp(other)));
+                alike
+                    .sort_unstable_by(|one, other| word(one).cmp(word(other)).then(one.cmp(other)));
             }
             for same in alike.chunk_by(|one, other| word(one) == word(other)) {
                 let text = same.first().map(word).unwrap_or_default();
                 words.push(text, same.iter().map(|key| at(key).position));
-                let count = u32::try_from(same.iter().filter(|key| at(key).is_stemmed).count()).unwrap_or(u32::MAX);
+                let count = u32::try_from(same.iter().filter(|key| at(key).is_stemmed).count())
+                    .unwrap_or(u32::MAX);
                 if count > 0 {
                     length += count;
                     if let Some(stem) = known.stem(text) {
@@ -205,7 +215,11 @@ struct Known {
 
 impl Default for Known {
     fn default() -> Self {
-        Self { stemmer: Stemmer::new(Algorithm::English), words: HashMap::default(), stems: Vec::new() }
+        Self {
+            stemmer: Stemmer::new(Algorithm::English),
+            words: HashMap::default(),
+            stems: Vec::new(),
+        }
     }
 }
 

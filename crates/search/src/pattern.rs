@@ -39,12 +39,14 @@ pub const LONGEST: usize = Limits::PATTERN_BYTES;
 
 /// A regular expression.
 ///
-/// Its syntax is RE2's, with look-ahead (`(?=x)`, `(?!x)`) and look-behind of fixed width (`(?<=x)`, `(?<!x)`), whose choices at the top
-/// may differ in width. Back-references, atomic groups, possessive repetitions, conditions, recursion and comments are refused.
+/// Its syntax is RE2's, with look-ahead (`(?=x)`, `(?!x)`) and look-behind of fixed width
+/// (`(?<=x)`, `(?<!x)`), whose choices at the top may differ in width. Back-references, atomic
+/// groups, possessive repetitions, conditions, recursion and comments are refused.
 ///
-/// Of several matches the first one counts, and of those that begin at one place the one that the pattern prefers, as in Perl. A match
-/// costs at most one step for each letter of the text and each instruction of the pattern (Thompson, "Regular Expression Search
-/// Algorithm", 1968), groups that look around included, for each is looked for once.
+/// Of several matches the first one counts, and of those that begin at one place the one that the
+/// pattern prefers, as in Perl. A match costs at most one step for each letter of the text and each
+/// instruction of the pattern (Thompson, "Regular Expression Search Algorithm", 1968), groups that
+/// look around included, for each is looked for once.
 ///
 /// ```
 /// use leafbase_search::{Fuel, Pattern};
@@ -67,8 +69,8 @@ impl Pattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidPattern`] with the offset in bytes; [`ErrorKind::LimitExceeded`] for one that is longer than [`LONGEST`], or whose
-    /// repetitions make it too large.
+    /// [`ErrorKind::InvalidPattern`] with the offset in bytes; [`ErrorKind::LimitExceeded`] for one
+    /// that is longer than [`LONGEST`], or whose repetitions make it too large.
     pub fn new(pattern: &str, case_sensitive: bool) -> Result<Self> {
         if pattern.len() > LONGEST {
             return Err(Error::limit("bytes of a pattern", LONGEST, pattern.len()));
@@ -80,7 +82,9 @@ impl Pattern {
         let parsed = syntax::parse(pattern, case_sensitive).map_err(wrong)?;
         let tree = tree::tree(&parsed).map_err(wrong)?;
         let too_large = |program::TooLarge { most }| {
-            let message = format!("instructions of a pattern: at most {most}, repetitions make this one larger");
+            let message = format!(
+                "instructions of a pattern: at most {most}, repetitions make this one larger"
+            );
             Error::new(ErrorKind::LimitExceeded, message)
         };
         let program = Program::new(&tree, &parsed.arounds).map_err(too_large)?;
@@ -89,15 +93,18 @@ impl Pattern {
         // What passes a sieve is little, and not worth a second one.
         let seeks = needed.sieve.is_none();
         let lazily = |hir| Lazily::new(hir, seeks);
-        let automata = is_plain.then(|| [ascii::of_ascii(&parsed.hir), parsed.hir.clone()].map(lazily));
+        let automata =
+            is_plain.then(|| [ascii::of_ascii(&parsed.hir), parsed.hir.clone()].map(lazily));
         let joined = if is_plain { Joined::of(&parsed.hir) } else { Joined::NEVER };
         Ok(Self { program, automata, required: required(&tree), needed, joined })
     }
 
-    /// Whether several texts may be laid together, this letter between them, to find out at once that none of them matches: the whole has
-    /// a match if one of them has. It may have others, so that a match of the whole tells nothing of any of them.
+    /// Whether several texts may be laid together, this letter between them, to find out at once
+    /// that none of them matches: the whole has a match if one of them has. It may have others, so
+    /// that a match of the whole tells nothing of any of them.
     ///
-    /// Not so for a pattern that looks around, or at the ends of a text; nor is anything won by it for one that has to be walked.
+    /// Not so for a pattern that looks around, or at the ends of a text; nor is anything won by it
+    /// for one that has to be walked.
     ///
     /// ```
     /// use leafbase_search::Pattern;
@@ -111,8 +118,8 @@ impl Pattern {
         self.joined.with(separator)
     }
 
-    /// Whether, of texts that are laid together with this letter between them, no match reaches from one into the next: then each match of
-    /// the whole is one of a text.
+    /// Whether, of texts that are laid together with this letter between them, no match reaches
+    /// from one into the next: then each match of the whole is one of a text.
     pub fn stays_within(&self, separator: char) -> bool {
         self.joined.stays_within(separator)
     }
@@ -127,13 +134,15 @@ impl Pattern {
         self.needed.is_in(text)
     }
 
-    /// Finds the places where a text may be that it matches; none if they are too many, or are not known.
+    /// Finds the places where a text may be that it matches; none if they are too many, or are not
+    /// known.
     pub const fn sieve(&self) -> Option<&Sieve> {
         self.needed.sieve.as_ref()
     }
 
-    /// Whether it matches the text of these bytes, where that is told without an automaton, and with the steps that there are. A text that lacks what it needs
-    /// costs none. What its [`Self::sieve`] seeks begins nowhere before `from`.
+    /// Whether it matches the text of these bytes, where that is told without an automaton, and
+    /// with the steps that there are. A text that lacks what it needs costs none. What its
+    /// [`Self::sieve`] seeks begins nowhere before `from`.
     ///
     /// ```
     /// use leafbase_search::{Fuel, Pattern};
@@ -226,18 +235,21 @@ impl<'p> Matcher<'p> {
     /// # Errors
     /// [`Exhausted`] if that would take more steps than there are.
     pub fn is_match(&mut self, text: &str, fuel: &mut Fuel) -> Result<bool, Exhausted> {
-        let found = self.by_automaton(text.is_ascii(), |automaton, states| automaton.is_match(states, text, fuel))?;
+        let found = self.by_automaton(text.is_ascii(), |automaton, states| {
+            automaton.is_match(states, text, fuel)
+        })?;
         if let Some(found) = found {
             return Ok(found);
         }
         Ok(Walk::new(self.program, text, &mut self.room, fuel)?.find(0, fuel)?.is_some())
     }
 
-    /// The least place from `from` on at which a match ends that begins there or behind; none if there is no match. `is_ascii` says whether
-    /// all of the text is ASCII.
+    /// The least place from `from` on at which a match ends that begins there or behind; none if
+    /// there is no match. `is_ascii` says whether all of the text is ASCII.
     ///
     /// # Errors
-    /// [`Unknown`] where that cannot be told soon, or not with the steps that there are: then each text has to be looked at by itself.
+    /// [`Unknown`] where that cannot be told soon, or not with the steps that there are: then each
+    /// text has to be looked at by itself.
     pub fn least_end(
         &mut self,
         text: &str,
@@ -245,15 +257,23 @@ impl<'p> Matcher<'p> {
         from: usize,
         fuel: &mut Fuel,
     ) -> Result<Option<usize>, Unknown> {
-        let found = self.by_automaton(is_ascii, |automaton, states| automaton.least_end(states, text, from, fuel));
+        let found = self.by_automaton(is_ascii, |automaton, states| {
+            automaton.least_end(states, text, from, fuel)
+        });
         found.ok().flatten().ok_or(Unknown)
     }
 
-    /// The first matches in `text`, at most `most`, that do not overlap. An empty one right after another is left out.
+    /// The first matches in `text`, at most `most`, that do not overlap. An empty one right after
+    /// another is left out.
     ///
     /// # Errors
     /// As [`Self::is_match`].
-    pub fn find_all(&mut self, text: &str, most: usize, fuel: &mut Fuel) -> Result<Vec<Range<usize>>, Exhausted> {
+    pub fn find_all(
+        &mut self,
+        text: &str,
+        most: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<Range<usize>>, Exhausted> {
         self.found(text, most, true, fuel)
     }
 
@@ -261,11 +281,22 @@ impl<'p> Matcher<'p> {
     ///
     /// # Errors
     /// As [`Self::is_match`].
-    pub fn find_letters(&mut self, text: &str, most: usize, fuel: &mut Fuel) -> Result<Vec<Range<usize>>, Exhausted> {
+    pub fn find_letters(
+        &mut self,
+        text: &str,
+        most: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<Range<usize>>, Exhausted> {
         self.found(text, most, false, fuel)
     }
 
-    fn found(&mut self, text: &str, most: usize, empty: bool, fuel: &mut Fuel) -> Result<Vec<Range<usize>>, Exhausted> {
+    fn found(
+        &mut self,
+        text: &str,
+        most: usize,
+        empty: bool,
+        fuel: &mut Fuel,
+    ) -> Result<Vec<Range<usize>>, Exhausted> {
         let found = self.by_automaton(text.is_ascii(), |automaton, states| {
             all(text, most, empty, |from| automaton.find(states, text, from, fuel))
         })?;
@@ -277,7 +308,8 @@ impl<'p> Matcher<'p> {
     }
 }
 
-/// Goes on behind each match; behind an empty one, a letter further. Those that are empty are kept or not.
+/// Goes on behind each match; behind an empty one, a letter further. Those that are empty are kept
+/// or not.
 fn all<E>(
     text: &str,
     most: usize,
@@ -287,8 +319,10 @@ fn all<E>(
     let (mut found, mut from): (Vec<Range<usize>>, _) = (Vec::new(), 0);
     while found.len() < most && from <= text.len() {
         let Some(range) = find(from)? else { break };
-        let is_after_one = range.is_empty() && found.last().is_some_and(|last| last.end == range.start);
-        let step = text.get(range.end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        let is_after_one =
+            range.is_empty() && found.last().is_some_and(|last| last.end == range.start);
+        let step =
+            text.get(range.end..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
         from = if range.is_empty() { range.end + step } else { range.end };
         if !range.is_empty() || (empty && !is_after_one) {
             found.push(range);

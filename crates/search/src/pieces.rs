@@ -1,5 +1,5 @@
-//! Text as pieces: words with their parts, and runs of characters without spaces. Index and query both begin here, so that
-//! they count positions alike.
+//! Text as pieces: words with their parts, and runs of characters without spaces. Index and query
+//! both begin here, so that they count positions alike.
 
 use std::ops::Range;
 
@@ -12,7 +12,8 @@ use crate::scripts::{is_picture, is_unspaced};
 /// A word, or a run of characters that is written without spaces. Ranges are bytes of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// A word: sections between which it has punctuation, each of parts that are all letters or all digits.
+    /// A word: sections between which it has punctuation, each of parts that are all letters or all
+    /// digits.
     Word(Vec<Section>),
     /// Characters, each with the marks that belong to it.
     Run(Vec<Range<usize>>),
@@ -39,7 +40,8 @@ impl Piece {
     }
 }
 
-/// The pieces of `text`, in order. What has neither letter nor digit, and is no picture, is left out.
+/// The pieces of `text`, in order. What has neither letter nor digit, and is no picture, is left
+/// out.
 pub(crate) fn pieces(text: &str) -> Vec<Piece> {
     let (mut found, mut run) = (Vec::new(), 0..0);
     for (at, segment) in text.split_word_bound_indices() {
@@ -60,7 +62,8 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece> {
     found
 }
 
-/// A segment in stretches of characters that are all written with spaces between words, or all without.
+/// A segment in stretches of characters that are all written with spaces between words, or all
+/// without.
 fn stretches(at: usize, segment: &str) -> Vec<(bool, Range<usize>)> {
     // Most text is of one kind.
     if segment.is_ascii() {
@@ -81,7 +84,8 @@ fn stretches(at: usize, segment: &str) -> Vec<(bool, Range<usize>)> {
 fn characters(text: &str, run: Range<usize>) -> Option<Piece> {
     let at = run.start;
     let characters = text.get(run)?.grapheme_indices(true);
-    let ranges: Vec<_> = characters.map(|(offset, one)| at + offset..at + offset + one.len()).collect();
+    let ranges: Vec<_> =
+        characters.map(|(offset, one)| at + offset..at + offset + one.len()).collect();
     (!ranges.is_empty()).then_some(Piece::Run(ranges))
 }
 

@@ -10,7 +10,8 @@ use crate::tokens::{folded, span};
 pub struct QueryWord {
     /// Where it stands in the query, in bytes.
     pub range: Range<usize>,
-    /// Its parts, at least one: a word without parts is its only one, characters without spaces are asked for in pairs.
+    /// Its parts, at least one: a word without parts is its only one, characters without spaces are
+    /// asked for in pairs.
     pub parts: Vec<QueryPart>,
     /// The word as a whole, if it has parts: documents that have it as it is written match better.
     pub whole: Option<String>,
@@ -21,11 +22,11 @@ pub struct QueryWord {
 pub struct QueryPart {
     /// The folded text.
     pub text: String,
-    /// Its position, counted through the whole query as [`crate::tokens`] counts through a text: for a phrase, the distance between
-    /// two parts is that between their tokens.
+    /// Its position, counted through the whole query as [`crate::tokens`] counts through a text:
+    /// for a phrase, the distance between two parts is that between their tokens.
     pub position: usize,
-    /// Whether tokens that only begin with it answer, too: a single character of a script without spaces is found by the pairs
-    /// that it begins.
+    /// Whether tokens that only begin with it answer, too: a single character of a script without
+    /// spaces is found by the pairs that it begins.
     pub prefix: bool,
 }
 
@@ -41,7 +42,9 @@ pub fn query_words(text: &str) -> Vec<QueryWord> {
 
 fn query_word(text: &str, piece: &Piece, position: usize) -> Option<QueryWord> {
     let (asked, whole): (Vec<Range<usize>>, _) = match piece {
-        Piece::Word(sections) => (sections.iter().flatten().cloned().collect(), span(sections.iter().flatten())),
+        Piece::Word(sections) => {
+            (sections.iter().flatten().cloned().collect(), span(sections.iter().flatten()))
+        }
         Piece::Run(characters) => match characters.as_slice() {
             [_] => (characters.clone(), None),
             many => {

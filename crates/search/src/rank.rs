@@ -1,5 +1,5 @@
-//! What a hit is worth: BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009), for each lane of a document
-//! by itself.
+//! What a hit is worth: BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25
+//! and Beyond", 2009), for each lane of a document by itself.
 
 use crate::document::Lane;
 
@@ -9,7 +9,8 @@ const K1: f64 = 1.2;
 /// How much long lanes count less.
 const B: f64 = 0.75;
 
-/// How much a lane counts. What has a word as it was asked for has its stem as well: it is worth both. Chosen by measuring (`benches/README.md`).
+/// How much a lane counts. What has a word as it was asked for has its stem as well: it is worth
+/// both. Chosen by measuring (`benches/README.md`).
 const fn worth(lane: Lane) -> f64 {
     match lane {
         Lane::Title | Lane::TitleStems => 0.5,

@@ -1,7 +1,8 @@
-//! Scripts that are written without spaces between words, or glue particles to them; and pictures, which are words by themselves.
+//! Scripts that are written without spaces between words, or glue particles to them; and pictures,
+//! which are words by themselves.
 
-/// Whether text of this letter's script is read in pairs of characters: Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese.
-/// Punctuation and digits of these scripts are not meant.
+/// Whether text of this letter's script is read in pairs of characters: Chinese, Japanese, Korean,
+/// Thai, Lao, Khmer, Burmese. Punctuation and digits of these scripts are not meant.
 pub(crate) fn is_unspaced(letter: char) -> bool {
     matches!(u32::from(letter),
         0x0E01..=0x0E3A | 0x0E40..=0x0E4E // Thai

@@ -38,8 +38,8 @@ pub struct Token {
 
 /// Every token of `text`, sorted by where it starts. A compound comes before its parts.
 ///
-/// Each character of a run starts a token, the last one by itself: so one character is found as the beginning of a token, and
-/// more as pairs in a row.
+/// Each character of a run starts a token, the last one by itself: so one character is found as the
+/// beginning of a token, and more as pairs in a row.
 pub fn tokens(text: &str) -> Vec<Token> {
     let mut found = Vec::new();
     each_token(text, &mut |text, range, position, kind| {
@@ -52,7 +52,8 @@ pub fn tokens(text: &str) -> Vec<Token> {
 pub(crate) trait Visit: FnMut(&str, Range<usize>, usize, TokenKind) {}
 impl<F: FnMut(&str, Range<usize>, usize, TokenKind)> Visit for F {}
 
-/// Shows every token of `text`, in the order of [`tokens`]. Nothing is kept of them: for plain words nothing is allocated.
+/// Shows every token of `text`, in the order of [`tokens`]. Nothing is kept of them: for plain
+/// words nothing is allocated.
 pub(crate) fn each_token(text: &str, visit: &mut impl Visit) {
     each_token_in(&mut String::new(), text, visit);
 }
@@ -69,7 +70,8 @@ pub(crate) fn each_token_in(lower: &mut String, text: &str, visit: &mut impl Vis
     let (mut from, mut position) = (0, 0);
     while from < text.len() {
         let end = end_of_stretch(text, from);
-        let (stretch, lower) = (text.get(from..end).unwrap_or_default(), lower.get(from..end).unwrap_or_default());
+        let (stretch, lower) =
+            (text.get(from..end).unwrap_or_default(), lower.get(from..end).unwrap_or_default());
         if lower.is_ascii() {
             plain::each_token(lower, from, &mut position, visit);
         } else {
@@ -79,7 +81,8 @@ pub(crate) fn each_token_in(lower: &mut String, text: &str, visit: &mut impl Vis
     }
 }
 
-/// Where the stretch ends that starts here. No word goes on behind a space, and what is written over a space is none.
+/// Where the stretch ends that starts here. No word goes on behind a space, and what is written
+/// over a space is none.
 fn end_of_stretch(text: &str, from: usize) -> usize {
     let mut bytes = text.bytes().enumerate().skip(from + 1);
     bytes.find(|(_, byte)| matches!(byte, b' ' | b'\n')).map_or(text.len(), |(at, _)| at)
@@ -133,7 +136,9 @@ fn push_word(sections: &[Section], push: &mut impl FnMut(Range<usize>, usize, To
 }
 
 /// From where the first of these ranges starts to where the last one ends.
-pub(crate) fn span<'r>(mut ranges: impl DoubleEndedIterator<Item = &'r Range<usize>>) -> Option<Range<usize>> {
+pub(crate) fn span<'r>(
+    mut ranges: impl DoubleEndedIterator<Item = &'r Range<usize>>,
+) -> Option<Range<usize>> {
     let first = ranges.next()?;
     Some(first.start..ranges.next_back().unwrap_or(first).end)
 }
@@ -191,7 +196,8 @@ mod tests {
 
     #[test]
     fn a_way_that_parts_words_at_stops_would_be_found_out() {
-        let texts = prop::collection::vec(letters(), 0..24).prop_map(|letters| letters.into_iter().collect::<String>());
+        let texts = prop::collection::vec(letters(), 0..24)
+            .prop_map(|letters| letters.into_iter().collect::<String>());
         let outcome = TestRunner::deterministic().run(&texts, |text| {
             prop_assert_eq!(tokens(&text.replace('.', " ")), slowly(&text));
             Ok(())
@@ -201,7 +207,9 @@ mod tests {
 
     #[test]
     fn long_words_are_cut_as_those_of_any_script() {
-        for text in ["Ab".repeat(200), "1".repeat(300), "a1".repeat(200), format!("é {}", "x".repeat(256))] {
+        for text in
+            ["Ab".repeat(200), "1".repeat(300), "a1".repeat(200), format!("é {}", "x".repeat(256))]
+        {
             assert_eq!(tokens(&text), slowly(&text), "{text}");
         }
     }

@@ -1,4 +1,5 @@
-//! A copy of a space as it was at one moment: through a snapshot, in sorted batches, into a new directory.
+//! A copy of a space as it was at one moment: through a snapshot, in sorted batches, into a new
+//! directory.
 
 use std::ops::{Bound, ControlFlow};
 use std::path::Path;
@@ -13,9 +14,11 @@ use crate::space_store::Progress;
 /// Rows are written in transactions of about so many bytes: it bounds memory.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Copies every row of `source`, after a look at its checksum: a copy of damage would pass for a backup.
+/// Copies every row of `source`, after a look at its checksum: a copy of damage would pass for a
+/// backup.
 pub(crate) fn backup(source: &dyn Read, path: &Path, progress: Progress<'_>) -> Result<()> {
-    directory::create_with(path, &OpenOptions::default(), |target| copy(source, target, progress)).map(drop)
+    directory::create_with(path, &OpenOptions::default(), |target| copy(source, target, progress))
+        .map(drop)
 }
 
 #[derive(Default)]

@@ -1,7 +1,10 @@
-//! The check of a whole space: every record is read once and every law of the keyspaces is verified.
+//! The check of a whole space: every record is read once and every law of the keyspaces is
+//! verified.
 //!
-//! It needs memory for the IDs of all blocks (about 100 bytes each), for the records of all documents, folders and schemas, 16
-//! bytes for each edge and 80 for each task, and, for one collection after the other, 16 bytes for each row of its indexes. What it finds is told by law and record, and one thing that is damaged doesn't end it.
+//! It needs memory for the IDs of all blocks (about 100 bytes each), for the records of all
+//! documents, folders and schemas, 16 bytes for each edge and 80 for each task, and, for one
+//! collection after the other, 16 bytes for each row of its indexes. What it finds is told by law
+//! and record, and one thing that is damaged doesn't end it.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -40,7 +43,8 @@ const STEP: u64 = 1_024;
 pub enum Law {
     /// The storage engine finds its own structures whole.
     Engine,
-    /// Each row is in a known keyspace, its key is one of that keyspace, its checksum holds and its record can be read.
+    /// Each row is in a known keyspace, its key is one of that keyspace, its checksum holds and its
+    /// record can be read.
     Record,
     /// No run is empty, and none of several blocks is over its size.
     Run,
@@ -50,7 +54,8 @@ pub enum Law {
     Root,
     /// The parent of each block exists, in the same document.
     Parent,
-    /// Blocks stand below others only if those may have children; items stand in collections, and nothing else does.
+    /// Blocks stand below others only if those may have children; items stand in collections, and
+    /// nothing else does.
     ParentType,
     /// The parents of each block lead to the root.
     Reach,
@@ -64,7 +69,8 @@ pub enum Law {
     LocationCount,
     /// There is one inbox at most.
     Inbox,
-    /// Folders are in folders that exist, none is in itself, and there are as many as the space says.
+    /// Folders are in folders that exist, none is in itself, and there are as many as the space
+    /// says.
     Folder,
     /// The index of what is in a folder agrees with the folders.
     FolderIndex,
@@ -76,17 +82,20 @@ pub enum Law {
     BlockCount,
     /// Edges are what the contents of the blocks say.
     Edge,
-    /// The rows of tasks are what the contents of the blocks and the locations of their documents say.
+    /// The rows of tasks are what the contents of the blocks and the locations of their documents
+    /// say.
     Task,
     /// Each comment is on a block of its document.
     Comment,
     /// Each file has all its bytes and is shown, and no bytes are of no file.
     Asset,
-    /// Each collection has a schema, which has its name, and nothing else has one; keys and columns are unique.
+    /// Each collection has a schema, which has its name, and nothing else has one; keys and columns
+    /// are unique.
     Schema,
     /// Each relation has its other end, which leads back, and one of both owns it.
     Relation,
-    /// What items hold is as their schema says; related items are items of the other collection, and no more than may be.
+    /// What items hold is as their schema says; related items are items of the other collection,
+    /// and no more than may be.
     Value,
     /// It is known in which document each collection is, and how many items it has.
     ItemCount,
@@ -199,7 +208,8 @@ struct Check<'a> {
     extractor: Extractor,
     progress: Progress<'a>,
     broken_off: bool,
-    /// What came between this and the rows, if it was no damage: rows could then not be told from damaged ones.
+    /// What came between this and the rows, if it was no damage: rows could then not be told from
+    /// damaged ones.
     failure: Option<Error>,
     report: CheckReport,
 }
@@ -211,8 +221,14 @@ pub(crate) fn check(
     engine_is_whole: bool,
     progress: Progress<'_>,
 ) -> Result<CheckReport> {
-    let mut check =
-        Check { source, extractor, progress, broken_off: false, failure: None, report: CheckReport::default() };
+    let mut check = Check {
+        source,
+        extractor,
+        progress,
+        broken_off: false,
+        failure: None,
+        report: CheckReport::default(),
+    };
     if !engine_is_whole {
         check.found(Law::Engine, "the store", "its own check failed");
     }
@@ -255,7 +271,8 @@ impl Check<'_> {
         self.found(Law::Record, Row(key), error.message());
     }
 
-    /// An error of the device is the answer, unless damage was found before: that makes a store fail, too.
+    /// An error of the device is the answer, unless damage was found before: that makes a store
+    /// fail, too.
     fn note_failure(&mut self, error: &Error) {
         if self.report.problems.is_empty() && error.kind() == ErrorKind::Storage {
             self.failure = Some(Error::new(error.kind(), error.message()));
@@ -304,7 +321,9 @@ impl Check<'_> {
         let mut totals = None;
         self.rows(keyspaces::META, &mut |_, key, value| {
             match key.get(1..).and_then(|name| str::from_utf8(name).ok()) {
-                Some(meta::FORMAT) => drop(records::read_prefix(key, value, meta::read_minimum_reader)?),
+                Some(meta::FORMAT) => {
+                    drop(records::read_prefix(key, value, meta::read_minimum_reader)?)
+                }
                 Some(meta::SPACE) => drop(records::read(key, value, meta::read_space)?),
                 Some(meta::TOTALS) => totals = Some(records::read(key, value, meta::read_totals)?),
                 _ => return Err(records::damaged(key)),
@@ -321,7 +340,8 @@ impl Check<'_> {
     fn nothing_elsewhere(&mut self) {
         let used = |tag| keyspaces::IN_USE.iter().any(|keyspace| keyspace.tag == tag);
         for tag in (0..=u8::MAX).filter(|tag| !used(*tag)) {
-            let (start, end) = ([tag], tag.checked_add(1).map_or(vec![tag; 1_025], |next| vec![next]));
+            let (start, end) =
+                ([tag], tag.checked_add(1).map_or(vec![tag; 1_025], |next| vec![next]));
             let source = self.source;
             let scanned = source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
                 self.found(Law::Record, Row(key), "no row may be here");

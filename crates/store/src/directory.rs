@@ -8,7 +8,9 @@ use leafbase_model::{BlockData, Error, ErrorKind, Result};
 
 use crate::edges::{EdgeTarget, Extractor};
 pub use crate::kv::JOURNAL_FILE;
-use crate::kv::{FileBytes, Lock, OpenOptions, Read, RedbStore, Slot, Verify, create_store_file, from_io};
+use crate::kv::{
+    FileBytes, Lock, OpenOptions, Read, RedbStore, Slot, Verify, create_store_file, from_io,
+};
 use crate::reader::{Known, Reader};
 
 /// The file that holds everything.
@@ -25,8 +27,8 @@ const FORMAT: u8 = 3;
 
 /// Makes the directory `path` with an empty store in it, and opens it.
 ///
-/// It is made under another name and renamed, so that no crash leaves a directory that does not open. What a crash leaves
-/// under the other name is in nobody's way.
+/// It is made under another name and renamed, so that no crash leaves a directory that does not
+/// open. What a crash leaves under the other name is in nobody's way.
 ///
 /// # Errors
 /// [`ErrorKind::Validation`] if something is at `path` already; what the operating system reports.
@@ -34,7 +36,8 @@ pub fn create(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore
     create_with(path, options, |_| Ok(()))
 }
 
-/// The same, with what `fill` writes in it: no crash leaves a directory at `path` without all of that, and no error does.
+/// The same, with what `fill` writes in it: no crash leaves a directory at `path` without all of
+/// that, and no error does.
 ///
 /// # Errors
 /// As [`create`], and what `fill` returned.
@@ -57,9 +60,12 @@ pub fn create_with(
     sync(&making.0.join(STORE_FILE))?;
     File::create(making.0.join(LOCK_FILE)).map_err(|error| cannot_create(path, error))?;
     sync(&making.0)?;
-    // Renaming replaces an empty directory that another program has made meanwhile; anything else makes it fail.
+    // Renaming replaces an empty directory that another program has made meanwhile; anything else
+    // makes it fail.
     fs::rename(&making.0, path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory => exists(path),
+        io::ErrorKind::AlreadyExists
+        | io::ErrorKind::DirectoryNotEmpty
+        | io::ErrorKind::NotADirectory => exists(path),
         _ => cannot_create(path, error),
     })?;
     sync(&parent)?;
@@ -69,13 +75,15 @@ pub fn create_with(
 /// Opens the store in the directory `path`.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`] if nothing is there; [`ErrorKind::NotASpace`] if something else is; [`ErrorKind::AlreadyOpen`];
-/// [`ErrorKind::ReadOnly`] if it may be read but not written; [`ErrorKind::NewerFormat`]; [`ErrorKind::Corrupted`].
+/// [`ErrorKind::NotFound`] if nothing is there; [`ErrorKind::NotASpace`] if something else is;
+/// [`ErrorKind::AlreadyOpen`]; [`ErrorKind::ReadOnly`] if it may be read but not written;
+/// [`ErrorKind::NewerFormat`]; [`ErrorKind::Corrupted`].
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
     open_with(path.as_ref(), options, &mut |_| Ok(()))
 }
 
-/// The same, if the store holds a space that this version reads. After any error the files are as they were.
+/// The same, if the store holds a space that this version reads. After any error the files are as
+/// they were.
 ///
 /// # Errors
 /// As [`open`].
@@ -96,7 +104,8 @@ fn open_with(path: &Path, options: &OpenOptions, verify: Verify<'_>) -> Result<R
     RedbStore::open_file(&file, options, lock, verify)
 }
 
-/// The bytes of the store in the directory `path`, however damaged they are, and the lock that keeps writers out.
+/// The bytes of the store in the directory `path`, however damaged they are, and the lock that
+/// keeps writers out.
 pub(crate) fn open_wreck(path: &Path) -> Result<(FileBytes, Option<Lock>)> {
     let file = path.join(STORE_FILE);
     check_has_store(path, &file)?;
@@ -110,7 +119,9 @@ pub(crate) fn open_wreck(path: &Path) -> Result<(FileBytes, Option<Lock>)> {
 }
 
 fn split(path: &Path) -> Result<(PathBuf, String)> {
-    let name = path.file_name().ok_or_else(|| Error::validation("the path of a space must end in a name"))?;
+    let name = path
+        .file_name()
+        .ok_or_else(|| Error::validation("the path of a space must end in a name"))?;
     let parent = match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_owned(),
         _ => PathBuf::from("."),
@@ -135,7 +146,9 @@ fn unused_sibling(parent: &Path, name: &str) -> Result<PathBuf> {
         let sibling = parent.join(format!(".{name}.new-{process}-{number}"));
         match fs::create_dir(&sibling) {
             Ok(()) => return Ok(sibling),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 10_000 => number += 1,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 10_000 => {
+                number += 1
+            }
             Err(error) => return Err(cannot_create(&parent.join(name), error)),
         }
     }
@@ -159,7 +172,9 @@ fn check_is_space(path: &Path, file: &Path) -> Result<()> {
 
 fn check_has_store(path: &Path, file: &Path) -> Result<()> {
     let directory = fs::metadata(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::new(ErrorKind::NotFound, format!("there is nothing at {}", path.display())),
+        io::ErrorKind::NotFound => {
+            Error::new(ErrorKind::NotFound, format!("there is nothing at {}", path.display()))
+        }
         _ => cannot_read(path, error),
     })?;
     if !directory.is_dir() {
@@ -168,12 +183,15 @@ fn check_has_store(path: &Path, file: &Path) -> Result<()> {
     match fs::metadata(file) {
         Ok(metadata) if metadata.is_file() => Ok(()),
         Ok(_) => Err(not_a_space(path, "its store is not a file")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(not_a_space(path, "it holds no store")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(not_a_space(path, "it holds no store"))
+        }
         Err(error) => Err(cannot_read(path, error)),
     }
 }
 
-/// redb would start a new database in an empty file, and mend what it takes for its own: it gets only files that it made.
+/// redb would start a new database in an empty file, and mend what it takes for its own: it gets
+/// only files that it made.
 fn check_header(path: &Path, file: &Path) -> Result<()> {
     let mut header = Vec::new();
     File::open(file)
@@ -204,7 +222,8 @@ pub(crate) fn check_header_bytes(path: &Path, header: &[u8]) -> Result<()> {
     Err(not_a_space(path, "its store has a format that no version of Leafbase wrote"))
 }
 
-/// The lock is on a file of its own: the store's file may be replaced under its name, and a lock on it would not tell.
+/// The lock is on a file of its own: the store's file may be replaced under its name, and a lock on
+/// it would not tell.
 fn lock(path: &Path, read_only: bool) -> Result<Option<Lock>> {
     let name = path.join(LOCK_FILE);
     let file = if read_only {
@@ -226,7 +245,10 @@ fn lock(path: &Path, read_only: bool) -> Result<Option<Lock>> {
     match Lock::try_on(file, read_only) {
         Ok(Some(lock)) => Ok(Some(lock)),
         Ok(None) => {
-            let message = format!("{} is open in another handle, of this process or another one", path.display());
+            let message = format!(
+                "{} is open in another handle, of this process or another one",
+                path.display()
+            );
             Err(Error::new(ErrorKind::AlreadyOpen, message))
         }
         Err(error) => Err(from_io(&format!("{} could not be locked", path.display()), error)),
@@ -246,5 +268,6 @@ fn cannot_create(path: &Path, error: io::Error) -> Error {
 }
 
 fn cannot_read(path: &Path, error: io::Error) -> Error {
-    Error::new(ErrorKind::Storage, format!("{} could not be read", path.display())).with_source(error)
+    Error::new(ErrorKind::Storage, format!("{} could not be read", path.display()))
+        .with_source(error)
 }

@@ -33,16 +33,20 @@ pub struct EdgeTarget {
     pub kind: EdgeKind,
 }
 
-/// Tells everything that a block points to, by its data alone; the same target may be told twice. The store keeps the edges
-/// by it and knows no markdown itself, so it must always be the same one for a space.
+/// Tells everything that a block points to, by its data alone; the same target may be told twice.
+/// The store keeps the edges by it and knows no markdown itself, so it must always be the same one
+/// for a space.
 pub type EdgeExtractor = fn(&BlockData, &mut dyn FnMut(EdgeTarget));
 
-/// The keys under which an item stands in the index of a column of this type that has this value; none if it stands nowhere.
-/// They follow from the type of the property and the value alone: what else changes of a property, such as options, indexes no
-/// item anew. The title of an item is a text. Keys sort as values do, and none is the beginning of another; none is longer than 257 bytes.
+/// The keys under which an item stands in the index of a column of this type that has this value;
+/// none if it stands nowhere. They follow from the type of the property and the value alone: what
+/// else changes of a property, such as options, indexes no item anew. The title of an item is a
+/// text. Keys sort as values do, and none is the beginning of another; none is longer than 257
+/// bytes.
 pub type KeyExtractor = fn(&PropertyKind, &PropertyValue) -> Vec<Vec<u8>>;
 
-/// What follows from a block by what it says, as the host knows it. It must always be the same one for a space.
+/// What follows from a block by what it says, as the host knows it. It must always be the same one
+/// for a space.
 #[derive(Clone, Copy, Debug)]
 pub struct Extractor {
     /// What a block points to.

@@ -30,7 +30,8 @@ struct Signed {
 }
 
 impl Indexer<'_> {
-    /// Tells the rows that come and go when an item says `after` where it said `before`: all, if its signature changes.
+    /// Tells the rows that come and go when an item says `after` where it said `before`: all, if
+    /// its signature changes.
     pub(crate) fn changed(
         &self,
         item: BlockId,
@@ -38,17 +39,26 @@ impl Indexer<'_> {
         after: Option<Values<'_>>,
         tell: TellRow<'_>,
     ) {
-        let [signature_before, signature] =
-            [before, after].map(|values| values.map(|(_, values)| self.signature(values)).unwrap_or_default());
+        let [signature_before, signature] = [before, after]
+            .map(|values| values.map(|(_, values)| self.signature(values)).unwrap_or_default());
         let signed = Signed { item, signature, is_resigned: signature != signature_before };
-        let [title_before, title_after] = [before, after].map(|values| values.map(|(title, _)| title));
+        let [title_before, title_after] =
+            [before, after].map(|values| values.map(|(title, _)| title));
         if title_before != title_after || signed.is_resigned {
             let titles = [title_before, title_after];
-            let titles = titles.map(|title| title.map(|title| PropertyValue::Text(title.to_owned())));
-            self.column(schema::TITLE, &PropertyKind::Text, signed, titles.each_ref().map(Option::as_ref), tell);
+            let titles =
+                titles.map(|title| title.map(|title| PropertyValue::Text(title.to_owned())));
+            self.column(
+                schema::TITLE,
+                &PropertyKind::Text,
+                signed,
+                titles.each_ref().map(Option::as_ref),
+                tell,
+            );
         }
         for (property, number) in self.numbered.indexed() {
-            let values = [before, after].map(|values| values.and_then(|(_, values)| values.get(&property.key)));
+            let values = [before, after]
+                .map(|values| values.and_then(|(_, values)| values.get(&property.key)));
             self.column(number, &property.kind, signed, values, tell);
         }
     }
@@ -80,7 +90,9 @@ impl Indexer<'_> {
         if before == after && !signed.is_resigned {
             return;
         }
-        let keys = |value: Option<&PropertyValue>| value.map(|value| (self.keys)(kind, value)).unwrap_or_default();
+        let keys = |value: Option<&PropertyValue>| {
+            value.map(|value| (self.keys)(kind, value)).unwrap_or_default()
+        };
         let (before, after) = (keys(before), keys(after));
         let column = keyspaces::column(self.collection, number);
         for key in before.iter().filter(|key| !after.contains(key)) {

@@ -1,7 +1,8 @@
 //! The ordered key-value trait that everything in a space is stored behind.
 //!
-//! Keys are compared byte by byte, unsigned. Readers are handed borrowed bytes, so that an engine with memory-mapped or
-//! cached pages copies nothing. The traits are object safe and nothing above them is generic over the engine.
+//! Keys are compared byte by byte, unsigned. Readers are handed borrowed bytes, so that an engine
+//! with memory-mapped or cached pages copies nothing. The traits are object safe and nothing above
+//! them is generic over the engine.
 
 use std::fmt;
 use std::ops::{Bound, ControlFlow};
@@ -79,9 +80,10 @@ impl<'a> KeyRange<'a> {
             (Bound::Unbounded, Bound::Excluded(upper)) => upper.is_empty(),
             (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
             (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
-            (Bound::Included(lower) | Bound::Excluded(lower), Bound::Excluded(upper) | Bound::Included(upper)) => {
-                lower >= upper
-            }
+            (
+                Bound::Included(lower) | Bound::Excluded(lower),
+                Bound::Excluded(upper) | Bound::Included(upper),
+            ) => lower >= upper,
         }
     }
 }
@@ -94,7 +96,8 @@ pub type VisitMany<'f> = &'f mut dyn FnMut(usize, Option<&[u8]>) -> Result<()>;
 
 /// Reads of one consistent state. A visit may read again; it may not write.
 pub trait Read {
-    /// Hands the value of `key` to `visit`; `false` if there is none. The borrow ends with the visit.
+    /// Hands the value of `key` to `visit`; `false` if there is none. The borrow ends with the
+    /// visit.
     ///
     /// # Errors
     /// What the engine reports, or what `visit` returned.
@@ -106,8 +109,8 @@ pub trait Read {
     /// What the engine reports, or what `visit` returned.
     fn scan(&self, range: KeyRange<'_>, visit: Visit<'_>) -> Result<()>;
 
-    /// Hands the value of each key to `visit` together with its index in `keys`, in the order of `keys`. A remote engine
-    /// answers in one round trip.
+    /// Hands the value of each key to `visit` together with its index in `keys`, in the order of
+    /// `keys`. A remote engine answers in one round trip.
     ///
     /// # Errors
     /// What the engine reports, or what `visit` returned.
@@ -159,7 +162,8 @@ pub trait Transaction: Read {
 
 /// A state that stays as it is while others write.
 pub trait Snapshot: Read + Send + Sync {
-    /// About how many keys there are, where the engine knows that without a look at them: for those who are told how far a scan is.
+    /// About how many keys there are, where the engine knows that without a look at them: for those
+    /// who are told how far a scan is.
     fn approximate_len(&self) -> Option<u64> {
         None
     }
@@ -172,9 +176,9 @@ pub enum Durability {
     /// The write survives the loss of power.
     #[default]
     Durable,
-    /// The write is visible to every later read, and survives once a later durable write, a flush or a close of the space
-    /// has returned. A crash before that may lose it, together with every relaxed write after it: the last ones, all after one point, and
-    /// never half of one.
+    /// The write is visible to every later read, and survives once a later durable write, a flush
+    /// or a close of the space has returned. A crash before that may lose it, together with every
+    /// relaxed write after it: the last ones, all after one point, and never half of one.
     Relaxed,
 }
 
@@ -195,22 +199,28 @@ impl WriteOptions {
 
 /// An engine that keeps ordered keys.
 pub trait Store: fmt::Debug + Send + Sync + 'static {
-    /// A state with every write that returned before this call, whatever its durability, and with no part of one that is
-    /// still running. It does not wait for a running write. It holds back the reuse of space for as long as it
-    /// lives, so keep it for one call and no longer.
+    /// A state with every write that returned before this call, whatever its durability, and with
+    /// no part of one that is still running. It does not wait for a running write. It holds back
+    /// the reuse of space for as long as it lives, so keep it for one call and no longer.
     ///
     /// # Errors
     /// What the engine reports.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>>;
 
-    /// Runs `f` in a transaction and commits if it returns `Ok`, rolls back if it returns `Err`. One closure runs at a time:
-    /// a second one waits, so `f` must not write to the same store. Durable writes of several threads may be made durable together.
-    /// `f` may be run again, where a write fails that it had read: whatever it computes must be reset at its start.
+    /// Runs `f` in a transaction and commits if it returns `Ok`, rolls back if it returns `Err`.
+    /// One closure runs at a time: a second one waits, so `f` must not write to the same store.
+    /// Durable writes of several threads may be made durable together. `f` may be run again, where
+    /// a write fails that it had read: whatever it computes must be reset at its start.
     ///
     /// # Errors
-    /// What `f` returned, or what the engine reports. In either case nothing of the write is visible, now or after a restart;
-    /// but for one error, which says of itself that the outcome shows only once the store can be opened again.
-    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()>;
+    /// What `f` returned, or what the engine reports. In either case nothing of the write is
+    /// visible, now or after a restart; but for one error, which says of itself that the outcome
+    /// shows only once the store can be opened again.
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()>;
 
     /// Makes every write that has returned survive the loss of power.
     ///
@@ -218,14 +228,15 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// What the engine reports.
     fn flush(&self) -> Result<()>;
 
-    /// Gives unused space back to the file system, as far as the engine can, which may need as much again while it lasts. Waits for writers.
+    /// Gives unused space back to the file system, as far as the engine can, which may need as much
+    /// again while it lasts. Waits for writers.
     ///
     /// # Errors
     /// What the engine reports; the data stays as it was.
     fn compact(&self) -> Result<()>;
 
-    /// Verifies the engine's own structures and says whether they are whole. Reads everything and changes nothing. Waits for
-    /// writers, and makes them wait.
+    /// Verifies the engine's own structures and says whether they are whole. Reads everything and
+    /// changes nothing. Waits for writers, and makes them wait.
     ///
     /// # Errors
     /// What the engine reports.

@@ -32,9 +32,10 @@ mod uploads;
 pub use check::{CheckReport, Law, Problem};
 pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extractor, KeyExtractor};
 pub use reader::{
-    BlockText, CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex, ItemRow, Order, Reader,
-    RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts, Span, Standing, StoredText, TaskPage, TextBlock,
-    TextVisitor, Texts, ValueAt, ValueView, Within,
+    BlockText, CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex,
+    ItemRow, Order, Reader, RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts,
+    Span, Standing, StoredText, TaskPage, TextBlock, TextVisitor, Texts, ValueAt, ValueView,
+    Within,
 };
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
 pub use signature::Signature;

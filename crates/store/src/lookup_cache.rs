@@ -1,8 +1,9 @@
-//! What was looked up before: where blocks stand, and which documents have comments. Most requests name blocks that were met a moment
-//! ago, and a look-up in memory costs a tenth.
+//! What was looked up before: where blocks stand, and which documents have comments. Most requests
+//! name blocks that were met a moment ago, and a look-up in memory costs a tenth.
 //!
-//! Entries are what the rows of the state committed last say. A write takes out what it changes before it commits, and no
-//! entry is added while it does; a reader whose state is not the one committed last passes the cache by.
+//! Entries are what the rows of the state committed last say. A write takes out what it changes
+//! before it commits, and no entry is added while it does; a reader whose state is not the one
+//! committed last passes the cache by.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -12,11 +13,13 @@ use leafbase_model::{BlockId, DocumentId, IdMap};
 use crate::reader::Standing;
 use crate::records::place::Place;
 
-/// So many places are kept, 64 bytes each, in a table of 8 MB; when one more comes, all are let go and met anew.
+/// So many places are kept, 64 bytes each, in a table of 8 MB; when one more comes, all are let go
+/// and met anew.
 const KEPT: usize = 114_688;
 /// The first takes room for so many, 30 KB.
 const FIRST: usize = 448;
-/// A table that holds so many takes room for all at once: to grow step by step would move each entry many times.
+/// A table that holds so many takes room for all at once: to grow step by step would move each
+/// entry many times.
 const FEW: usize = 1_792;
 /// Of so many documents it is kept whether they have comments, 17 bytes each.
 const KEPT_DOCUMENTS: usize = 14_336;
@@ -77,8 +80,9 @@ impl Kept {
 }
 
 impl LookupCache {
-    /// The epoch of the state committed last; mostly none while a write commits. Asked once, it may be told although one was under way: another one has
-    /// ended meanwhile. A snapshot is of an epoch if it is told before and after taking it.
+    /// The epoch of the state committed last; mostly none while a write commits. Asked once, it may
+    /// be told although one was under way: another one has ended meanwhile. A snapshot is of an
+    /// epoch if it is told before and after taking it.
     pub(crate) fn epoch(&self) -> Option<Epoch> {
         // In this order: what ended is never more than what began.
         let begun = self.begun.load(Ordering::SeqCst);
@@ -185,7 +189,11 @@ mod tests {
     }
 
     fn place(document: u8) -> Place {
-        Place { document: DocumentId::from_bytes([document; 16]), parent: block(9), order: Arc::from([1]) }
+        Place {
+            document: DocumentId::from_bytes([document; 16]),
+            parent: block(9),
+            order: Arc::from([1]),
+        }
     }
 
     #[test]
@@ -196,15 +204,28 @@ mod tests {
         cache.add(before, block(2), &place(1));
         assert_eq!(cache.get(before, block(1)), Some(place(1)));
 
-        let committing = cache.begin_commit(&Changed { blocks: vec![block(1)], ..Changed::default() });
-        assert_eq!(cache.epoch(), None, "what is committed last is not known while a write commits");
+        let committing =
+            cache.begin_commit(&Changed { blocks: vec![block(1)], ..Changed::default() });
+        assert_eq!(
+            cache.epoch(),
+            None,
+            "what is committed last is not known while a write commits"
+        );
         assert_eq!(cache.get(before, block(2)), None, "an older state is not answered for");
         cache.add(before, block(1), &place(1));
         drop(committing);
 
         let after = cache.epoch().unwrap();
-        assert_eq!(cache.get(after, block(1)), None, "neither kept over the write nor added by an older state");
-        assert_eq!(cache.get(after, block(2)), Some(place(1)), "what the write did not change stays");
+        assert_eq!(
+            cache.get(after, block(1)),
+            None,
+            "neither kept over the write nor added by an older state"
+        );
+        assert_eq!(
+            cache.get(after, block(2)),
+            Some(place(1)),
+            "what the write did not change stays"
+        );
     }
 
     #[test]
@@ -214,15 +235,22 @@ mod tests {
         let before = cache.epoch().unwrap();
         cache.add_document(before, changed, false);
         cache.add_document(before, same, true);
-        assert_eq!([changed, same].map(|document| cache.has_comments(before, document)), [Some(false), Some(true)]);
+        assert_eq!(
+            [changed, same].map(|document| cache.has_comments(before, document)),
+            [Some(false), Some(true)]
+        );
 
-        let committing = cache.begin_commit(&Changed { commented: vec![changed], ..Changed::default() });
+        let committing =
+            cache.begin_commit(&Changed { commented: vec![changed], ..Changed::default() });
         cache.add_document(before, changed, false);
         assert_eq!(cache.has_comments(before, same), None, "an older state is not answered for");
         drop(committing);
 
         let after = cache.epoch().unwrap();
-        assert_eq!([changed, same].map(|document| cache.has_comments(after, document)), [None, Some(true)]);
+        assert_eq!(
+            [changed, same].map(|document| cache.has_comments(after, document)),
+            [None, Some(true)]
+        );
     }
 
     #[test]
@@ -246,6 +274,8 @@ mod tests {
         for number in 0..=KEPT_DOCUMENTS {
             cache.add_document(epoch, DocumentId::from_bytes((number as u128).to_be_bytes()), true);
         }
-        assert!(cache.read().places.len() <= KEPT && cache.read().documents.len() <= KEPT_DOCUMENTS);
+        assert!(
+            cache.read().places.len() <= KEPT && cache.read().documents.len() <= KEPT_DOCUMENTS
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! `MessagePack`, as far as records use it: written to a buffer, read from borrowed bytes.
 //!
-//! Reading borrows, allocates nothing, follows no length that the bytes do not hold, and never recurses. A field at its
-//! default is written as nil, and left out at the end of its array: so an array that grew by a field still reads the
-//! shorter one of an earlier writer.
+//! Reading borrows, allocates nothing, follows no length that the bytes do not hold, and never
+//! recurses. A field at its default is written as nil, and left out at the end of its array: so an
+//! array that grew by a field still reads the shorter one of an earlier writer.
 
 use leafbase_model::Timestamp;
 
@@ -116,7 +116,11 @@ impl<'a> Pack<'a> {
     }
 
     /// The next field, written by `write` unless it is at its default.
-    pub(crate) fn field(&mut self, is_default: bool, write: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
+    pub(crate) fn field(
+        &mut self,
+        is_default: bool,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> &mut Self {
         self.fields += 1;
         if is_default {
             put_nil(self.out);
@@ -203,7 +207,9 @@ impl<'a> Unpack<'a> {
     /// Takes a nil, if one is next.
     #[inline]
     pub(crate) fn nil(&mut self) -> bool {
-        let (Some(0xc0), Some(rest)) = (self.rest.first(), self.rest.get(1..)) else { return false };
+        let (Some(0xc0), Some(rest)) = (self.rest.first(), self.rest.get(1..)) else {
+            return false;
+        };
         self.rest = rest;
         true
     }
@@ -232,7 +238,9 @@ impl<'a> Unpack<'a> {
         match self.rest.first() {
             Some(0xe0..) => self.bytes().map(|[byte]| i64::from(i8::from_be_bytes([byte]))),
             Some(0xd0) => self.bytes().map(|[_, byte]| i64::from(i8::from_be_bytes([byte]))),
-            Some(0xd2) => self.bytes().map(|[_, a, b, c, d]| i64::from(i32::from_be_bytes([a, b, c, d]))),
+            Some(0xd2) => {
+                self.bytes().map(|[_, a, b, c, d]| i64::from(i32::from_be_bytes([a, b, c, d])))
+            }
             Some(0xd3) => {
                 self.marker()?;
                 self.bytes().map(i64::from_be_bytes)
@@ -317,7 +325,9 @@ impl<'a> Unpack<'a> {
         while let Some(others) = left.checked_sub(1) {
             left = others;
             match self.peek().ok_or(Fault::Damaged)? {
-                0x90..=0x9f | 0xdc | 0xdd => left = left.checked_add(self.array()?).ok_or(Fault::Damaged)?,
+                0x90..=0x9f | 0xdc | 0xdd => {
+                    left = left.checked_add(self.array()?).ok_or(Fault::Damaged)?
+                }
                 0xa0..=0xbf | 0xd9..=0xdb => self.str_bytes().map(|_| ())?,
                 0xc4..=0xc6 => self.bin().map(|_| ())?,
                 0x00..=0x7f | 0xe0..=0xff | 0xc0 | 0xc2 | 0xc3 => self.take(1).map(|_| ())?,
@@ -354,8 +364,14 @@ pub(crate) struct Fields<'r, 'a> {
 impl<'a> Fields<'_, 'a> {
     /// The next field; none if it is at its default.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a block has thirteen of them, and a fetch is mostly this")]
-    pub(crate) fn next<T>(&mut self, read: impl FnOnce(&mut Unpack<'a>) -> Unpacked<T>) -> Unpacked<Option<T>> {
+    #[expect(
+        clippy::inline_always,
+        reason = "a block has thirteen of them, and a fetch is mostly this"
+    )]
+    pub(crate) fn next<T>(
+        &mut self,
+        read: impl FnOnce(&mut Unpack<'a>) -> Unpacked<T>,
+    ) -> Unpacked<Option<T>> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -364,7 +380,10 @@ impl<'a> Fields<'_, 'a> {
     }
 
     /// The next field, which has no default.
-    pub(crate) fn required<T>(&mut self, read: impl FnOnce(&mut Unpack<'a>) -> Unpacked<T>) -> Unpacked<T> {
+    pub(crate) fn required<T>(
+        &mut self,
+        read: impl FnOnce(&mut Unpack<'a>) -> Unpacked<T>,
+    ) -> Unpacked<T> {
         self.next(read)?.ok_or(Fault::Damaged)
     }
 

@@ -1,14 +1,16 @@
 //! The order of runs: byte strings between any two of which another one fits.
 //!
-//! An integer part of 4 bytes, then digits of 2 bytes, the last of which is not 0. A key after the last one, or before the
-//! first one, is the next integer: it never gets longer. Between two keys it takes a small step from the deeper of both, so
-//! that a level holds 512 keys made one beside the other in either direction. Keys made on one side and the other in
-//! turn halve that step until it is used up, and take a level for every 7.
+//! An integer part of 4 bytes, then digits of 2 bytes, the last of which is not 0. A key after the
+//! last one, or before the first one, is the next integer: it never gets longer. Between two keys
+//! it takes a small step from the deeper of both, so that a level holds 512 keys made one beside
+//! the other in either direction. Keys made on one side and the other in turn halve that step until
+//! it is used up, and take a level for every 7.
 
 /// The integer part of a first key: as much room before as after.
 const MIDDLE: u32 = 0x8000_0000;
 const MIDDLE_DIGIT: u16 = 0x8000;
-/// How far the next digit is from a neighbour. Small steps serve keys in a row, large ones keys at random.
+/// How far the next digit is from a neighbour. Small steps serve keys in a row, large ones keys at
+/// random.
 const STEP: u32 = 64;
 /// Longer keys are not made: with the IDs before it the key of a run stays under 1 KiB.
 pub(crate) const MAX_BYTES: usize = 900;
@@ -21,10 +23,14 @@ pub(crate) fn first() -> Vec<u8> {
 /// Whether `key` is one that [`between`] can give.
 pub(crate) fn is_valid(key: &[u8]) -> bool {
     let digits = digits(key);
-    key.len() >= 4 && key.len().is_multiple_of(2) && key.len() <= MAX_BYTES && digits.last() != Some(&0)
+    key.len() >= 4
+        && key.len().is_multiple_of(2)
+        && key.len() <= MAX_BYTES
+        && digits.last() != Some(&0)
 }
 
-/// A key between `lower` and `upper`, where `lower` is the smaller one; none is no bound. None if it would be too long.
+/// A key between `lower` and `upper`, where `lower` is the smaller one; none is no bound. None if
+/// it would be too long.
 pub(crate) fn between(lower: Option<&[u8]>, upper: Option<&[u8]>) -> Option<Vec<u8>> {
     let digits = match (lower, upper) {
         (None, None) => return Some(first()),
@@ -39,7 +45,10 @@ pub(crate) fn between(lower: Option<&[u8]>, upper: Option<&[u8]>) -> Option<Vec<
 fn digits(key: &[u8]) -> Vec<u32> {
     let Some((integer, rest)) = key.split_first_chunk::<4>() else { return Vec::new() };
     let mut digits = vec![u32::from_be_bytes(*integer)];
-    digits.extend(rest.chunks_exact(2).map(|digit| digit.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte))));
+    digits.extend(
+        rest.chunks_exact(2)
+            .map(|digit| digit.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte))),
+    );
     digits
 }
 
@@ -71,7 +80,8 @@ fn after(lower: &[u32]) -> Vec<u32> {
 
 /// The same, but the digits before `from` stay as they are.
 fn above(lower: &[u32], from: usize) -> Vec<u32> {
-    let growing = lower.iter().enumerate().skip(from).find(|(level, digit)| **digit < highest(*level));
+    let growing =
+        lower.iter().enumerate().skip(from).find(|(level, digit)| **digit < highest(*level));
     match growing {
         Some((level, digit)) => stem(lower, level, digit + step(level).min(highest(level) - digit)),
         None => stem(lower, lower.len(), middle(lower.len())),
@@ -187,12 +197,19 @@ mod tests {
         let mut keys = vec![first()];
         let mut seed = 7_u64;
         for _ in 0..20_000 {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let place = usize::try_from(seed >> 33).unwrap() % (keys.len() + 1);
-            let (lower, upper) = (place.checked_sub(1).map(|before| &*keys[before]), keys.get(place).map(|key| &**key));
+            let (lower, upper) = (
+                place.checked_sub(1).map(|before| &*keys[before]),
+                keys.get(place).map(|key| &**key),
+            );
             let key = between(lower, upper).unwrap();
             assert!(
-                is_valid(&key) && lower.is_none_or(|lower| lower < &*key) && upper.is_none_or(|upper| &*key < upper)
+                is_valid(&key)
+                    && lower.is_none_or(|lower| lower < &*key)
+                    && upper.is_none_or(|upper| &*key < upper)
             );
             assert!(key.len() <= 16, "{}", key.len());
             keys.insert(place, key);

@@ -1,4 +1,5 @@
-//! What is done to rows before a store is compacted, so that they take fewer pages when these are filled in the order of the keys.
+//! What is done to rows before a store is compacted, so that they take fewer pages when these are
+//! filled in the order of the keys.
 
 use std::ops::{Bound, ControlFlow};
 

@@ -81,7 +81,11 @@ impl fmt::Debug for Reader<'_> {
 }
 
 /// What `read` makes of the value of `key`, if it is there.
-pub(crate) fn get<T>(source: &dyn Read, key: &[u8], mut read: impl FnMut(&[u8]) -> Result<T>) -> Result<Option<T>> {
+pub(crate) fn get<T>(
+    source: &dyn Read,
+    key: &[u8],
+    mut read: impl FnMut(&[u8]) -> Result<T>,
+) -> Result<Option<T>> {
     let mut found = None;
     source.get(key, &mut |value| {
         found = Some(read(value)?);
@@ -99,13 +103,16 @@ pub(crate) fn place_of(source: &dyn Read, block: BlockId) -> Result<Option<Place
 /// The record of `document` with the number of its blocks, if it exists.
 pub(crate) fn counted_document(source: &dyn Read, id: DocumentId) -> Result<Option<Counted>> {
     let key = keyspaces::document(id);
-    get(source, &key, |value| records::read(&key, value, |unpack| document::read_counted(id, unpack)))
+    get(source, &key, |value| {
+        records::read(&key, value, |unpack| document::read_counted(id, unpack))
+    })
 }
 
 /// What there must be of changes and folders.
 pub(crate) fn totals(source: &dyn Read) -> Result<Totals> {
     let key = keyspaces::meta(meta::TOTALS);
-    get(source, &key, |value| records::read(&key, value, meta::read_totals))?.ok_or_else(|| records::damaged(&key))
+    get(source, &key, |value| records::read(&key, value, meta::read_totals))?
+        .ok_or_else(|| records::damaged(&key))
 }
 
 /// Gets the key of a run, the run, and the index of the block that was sought.
@@ -125,7 +132,12 @@ impl Reader<'_> {
     }
 
     /// The place of `block`, which is not known yet: from now on it is.
-    fn place_met(&self, cache: &LookupCache, epoch: Epoch, block: BlockId) -> Result<Option<Place>> {
+    fn place_met(
+        &self,
+        cache: &LookupCache,
+        epoch: Epoch,
+        block: BlockId,
+    ) -> Result<Option<Place>> {
         let place = place_of(self.read, block)?;
         if let Some(place) = &place {
             cache.add(epoch, block, place);
@@ -133,7 +145,8 @@ impl Reader<'_> {
         Ok(place)
     }
 
-    /// Each of `blocks` will be asked about: a write reads now where those of them stand that lie side by side.
+    /// Each of `blocks` will be asked about: a write reads now where those of them stand that lie
+    /// side by side.
     pub fn expect(&self, blocks: &[BlockId]) {
         if let Known::Write(memo) = self.known {
             memo.expect(self.read, blocks);
@@ -147,9 +160,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Hands the run that holds `block` to `visit`, with its key and the block's index in it: the one that the place names,
-    /// or one to its right.
-    pub(crate) fn find_in_runs(&self, place: &Place, block: BlockId, visit: VisitFound<'_>) -> Result<()> {
+    /// Hands the run that holds `block` to `visit`, with its key and the block's index in it: the
+    /// one that the place names, or one to its right.
+    pub(crate) fn find_in_runs(
+        &self,
+        place: &Place,
+        block: BlockId,
+        visit: VisitFound<'_>,
+    ) -> Result<()> {
         if let Some(memo) = self.memo()
             && memo.find(place, block, visit)?
         {
@@ -195,7 +213,8 @@ impl Reader<'_> {
         Ok(place.map(|place| Standing::of(place.document, place.parent)))
     }
 
-    /// [`Self::locate`] by one look-up in the store, whatever is known already: as long for a block that is there as for one that is not.
+    /// [`Self::locate`] by one look-up in the store, whatever is known already: as long for a block
+    /// that is there as for one that is not.
     ///
     /// # Errors
     /// As [`Self::locate`].
@@ -249,20 +268,28 @@ impl Reader<'_> {
     /// # Errors
     /// As [`Self::locate`].
     pub fn edges_from(&self, block: BlockId) -> Result<Vec<EdgeTarget>> {
-        Ok(self.block(block)?.map(|block| links::targets(self.extractor, &block.data)).unwrap_or_default())
+        Ok(self
+            .block(block)?
+            .map(|block| links::targets(self.extractor, &block.data))
+            .unwrap_or_default())
     }
 
     /// What the space says of itself.
     ///
     /// # Errors
-    /// As [`Self::locate`]; [`ErrorKind::NotASpace`] if the store holds no space; [`ErrorKind::NewerFormat`] if a later
-    /// version wrote it.
+    /// As [`Self::locate`]; [`ErrorKind::NotASpace`] if the store holds no space;
+    /// [`ErrorKind::NewerFormat`] if a later version wrote it.
     pub fn meta(&self) -> Result<SpaceMeta> {
         let no_space = || Error::new(ErrorKind::NotASpace, "the store holds no space");
         let format = keyspaces::meta(meta::FORMAT);
-        let minimum = get(self.read, &format, |value| records::read_prefix(&format, value, meta::read_minimum_reader))?;
+        let minimum = get(self.read, &format, |value| {
+            records::read_prefix(&format, value, meta::read_minimum_reader)
+        })?;
         if minimum.ok_or_else(no_space)? > meta::FORMAT_VERSION {
-            return Err(Error::new(ErrorKind::NewerFormat, "the space was written by a later version of Leafbase"));
+            return Err(Error::new(
+                ErrorKind::NewerFormat,
+                "the space was written by a later version of Leafbase",
+            ));
         }
         let space = keyspaces::meta(meta::SPACE);
         get(self.read, &space, |value| records::read(&space, value, meta::read_space))?

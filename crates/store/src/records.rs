@@ -1,8 +1,9 @@
-//! What a record is on disk: a version byte, `MessagePack` in array form, and a checksum over key and value.
+//! What a record is on disk: a version byte, `MessagePack` in array form, and a checksum over key
+//! and value.
 //!
-//! redb verifies no checksum when it reads, so each record carries its own. The key goes into it, so that a row that stands
-//! where another one belongs is noticed. Every version of every record ends in this checksum: a version that is not known is
-//! told from damage by it.
+//! redb verifies no checksum when it reads, so each record carries its own. The key goes into it,
+//! so that a row that stands where another one belongs is noticed. Every version of every record
+//! ends in this checksum: a version that is not known is told from damage by it.
 
 use leafbase_model::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -102,8 +103,11 @@ pub(crate) mod trust {
 
 /// The body of the record under `key`, of whatever version, if its checksum holds.
 fn checked<'v>(key: &[u8], value: &'v [u8]) -> Result<(&'v [u8], u8)> {
-    let sealed = value.split_last_chunk::<CHECKSUM_BYTES>().filter(|(rest, sum)| agrees(key, rest, **sum));
-    let (version, body) = sealed.and_then(|(rest, _)| rest.split_first()).ok_or_else(|| fault(key, Fault::Damaged))?;
+    let sealed =
+        value.split_last_chunk::<CHECKSUM_BYTES>().filter(|(rest, sum)| agrees(key, rest, **sum));
+    let (version, body) = sealed
+        .and_then(|(rest, _)| rest.split_first())
+        .ok_or_else(|| fault(key, Fault::Damaged))?;
     Ok((body, *version))
 }
 
@@ -125,7 +129,8 @@ pub(crate) fn body_again(value: &[u8]) -> Option<&[u8]> {
     value.get(1..value.len().checked_sub(CHECKSUM_BYTES)?)
 }
 
-/// Reads the beginning of the body of the record under `key`, whatever follows it and whatever its version.
+/// Reads the beginning of the body of the record under `key`, whatever follows it and whatever its
+/// version.
 pub(crate) fn read_prefix<'v, T>(
     key: &[u8],
     value: &'v [u8],
@@ -136,7 +141,11 @@ pub(crate) fn read_prefix<'v, T>(
 }
 
 /// Reads the whole body of the record under `key` by `read`.
-pub(crate) fn read<'v, T>(key: &[u8], value: &'v [u8], read: impl FnOnce(&mut Unpack<'v>) -> Unpacked<T>) -> Result<T> {
+pub(crate) fn read<'v, T>(
+    key: &[u8],
+    value: &'v [u8],
+    read: impl FnOnce(&mut Unpack<'v>) -> Unpacked<T>,
+) -> Result<T> {
     let mut unpack = Unpack::new(body(key, value)?);
     let record = read(&mut unpack).map_err(|found| fault(key, found))?;
     unpack.finish().map_err(|found| fault(key, found))?;
@@ -155,7 +164,10 @@ pub(crate) fn fault(key: &[u8], found: Fault) -> Error {
         Fault::Damaged => Error::corrupted(Row(key)),
         Fault::Newer => {
             let name = keyspaces::of(key).name;
-            Error::new(ErrorKind::NewerFormat, format!("a record of {name} was written by a later version of Leafbase"))
+            Error::new(
+                ErrorKind::NewerFormat,
+                format!("a record of {name} was written by a later version of Leafbase"),
+            )
         }
     }
 }

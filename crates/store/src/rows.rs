@@ -3,10 +3,11 @@
 use leafbase_model::{Error, Result};
 
 use crate::keyspaces::{
-    self, ASSET_CHUNKS, ASSETS, BLOCKS, CHANGES, COLLECTIONS, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED,
-    DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED,
-    DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS, ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS,
-    PLACES, SCHEMAS, TASKS, TASKS_BY_DAY,
+    self, ASSET_CHUNKS, ASSETS, BLOCKS, CHANGES, COLLECTIONS, COMMENTS, DOCUMENTS,
+    DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED,
+    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, EDGES, FOLDER_CHILDREN, FOLDERS,
+    ITEM_KEYS, LOCATION_COUNTS, LOGBOOK, META, PENDING_ASSETS, PLACES, SCHEMAS, TASKS,
+    TASKS_BY_DAY,
 };
 use crate::reader::items::read_entry as read_collection;
 use crate::reader::log::Parts;
@@ -32,8 +33,8 @@ pub fn body(key: &[u8], value: &[u8]) -> Result<Vec<u8>> {
 /// Reads the row as what its keyspace holds, to the last byte.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::Corrupted`] or [`leafbase_model::ErrorKind::NewerFormat`]; nothing else, and no panic,
-/// whatever the bytes are.
+/// [`leafbase_model::ErrorKind::Corrupted`] or [`leafbase_model::ErrorKind::NewerFormat`]; nothing
+/// else, and no panic, whatever the bytes are.
 pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
     let damaged = || records::damaged(key);
     match keyspaces::of(key) {
@@ -41,7 +42,9 @@ pub fn read(key: &[u8], value: &[u8]) -> Result<()> {
             Some(name) if name == meta::FORMAT.as_bytes() => {
                 records::read_prefix(key, value, meta::read_minimum_reader).map(drop)
             }
-            Some(name) if name == meta::TOTALS.as_bytes() => records::read(key, value, meta::read_totals).map(drop),
+            Some(name) if name == meta::TOTALS.as_bytes() => {
+                records::read(key, value, meta::read_totals).map(drop)
+            }
             _ => records::read(key, value, meta::read_space).map(drop),
         },
         BLOCKS => read_run(key, value),

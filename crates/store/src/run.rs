@@ -1,8 +1,10 @@
-//! Runs: consecutive children of one parent in one value, spliced without decoding the blocks beside.
+//! Runs: consecutive children of one parent in one value, spliced without decoding the blocks
+//! beside.
 //!
-//! The value is a count of 2 bytes, the IDs, the end of each block record but the last one (2 bytes, counted from the first
-//! record), and the records; framed like every record. A block that is larger than a run is in one by itself, which
-//! is why the last end is left out: only it may be beyond 2 bytes.
+//! The value is a count of 2 bytes, the IDs, the end of each block record but the last one (2
+//! bytes, counted from the first record), and the records; framed like every record. A block that
+//! is larger than a run is in one by itself, which is why the last end is left out: only it may be
+//! beyond 2 bytes.
 
 use leafbase_model::{BlockId, Result};
 
@@ -69,7 +71,9 @@ impl<'v> RunView<'v> {
         self.ids.get(index).map(|id| BlockId::from_bytes(*id))
     }
 
-    pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = BlockId> + ExactSizeIterator + use<'v> {
+    pub(crate) fn ids(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = BlockId> + ExactSizeIterator + use<'v> {
         self.ids.iter().map(|id| BlockId::from_bytes(*id))
     }
 
@@ -95,7 +99,11 @@ impl<'v> RunView<'v> {
 
     /// The block at `index` as a run by itself.
     pub(crate) fn only(&self, index: usize) -> Self {
-        Self { ids: self.ids.get(index..=index).unwrap_or_default(), ends: &[], blocks: self.block(index) }
+        Self {
+            ids: self.ids.get(index..=index).unwrap_or_default(),
+            ends: &[],
+            blocks: self.block(index),
+        }
     }
 
     /// All records, one behind the other.
@@ -108,7 +116,8 @@ impl<'v> RunView<'v> {
         let (mut start, view) = (0, *self);
         self.ids().enumerate().map(move |(index, id)| {
             let end = view.end(index);
-            let bytes = view.blocks.get(std::mem::replace(&mut start, end)..end).unwrap_or_default();
+            let bytes =
+                view.blocks.get(std::mem::replace(&mut start, end)..end).unwrap_or_default();
             (id, bytes)
         })
     }
@@ -261,12 +270,14 @@ impl Run {
 
     /// How many of the first blocks go into a run of at most `most` bytes; at least one.
     fn fitting(&self, most: usize) -> usize {
-        let fits = |index: usize| FRAME_BYTES + COUNT_BYTES + ENTRY_BYTES * (index + 1) + self.end(index) <= most;
+        let fits = |index: usize| {
+            FRAME_BYTES + COUNT_BYTES + ENTRY_BYTES * (index + 1) + self.end(index) <= most
+        };
         (0..self.ids.len()).take_while(|index| fits(*index)).count().max(1)
     }
 
-    /// Cuts an overfull run: what is left fits, and so does each of the runs that follow it. Two are cut at half, more are
-    /// filled one after the other.
+    /// Cuts an overfull run: what is left fits, and so does each of the runs that follow it. Two
+    /// are cut at half, more are filled one after the other.
     pub(crate) fn cut(&mut self) -> Vec<Self> {
         let mut pieces = Vec::new();
         let mut rest = std::mem::take(self);
@@ -357,12 +368,19 @@ mod tests {
 
     #[test]
     fn a_run_reads_back() {
-        for records in [&[(1, 5)][..], &[(1, 0), (2, 0)], &[(1, 90_000)], &[(1, 5), (2, 0), (3, 700)]] {
+        for records in
+            [&[(1, 5)][..], &[(1, 0), (2, 0)], &[(1, 90_000)], &[(1, 5), (2, 0), (3, 700)]]
+        {
             let run = run(records);
             let value = sealed(&run);
             assert_eq!(Run::read(b"key", &value).unwrap(), run);
             let view = RunView::read(b"key", &value).unwrap();
-            assert_eq!(view.entries().map(|(id, block)| (id.as_bytes()[0], block.len())).collect::<Vec<_>>(), records);
+            assert_eq!(
+                view.entries()
+                    .map(|(id, block)| (id.as_bytes()[0], block.len()))
+                    .collect::<Vec<_>>(),
+                records
+            );
             assert_eq!(view.position(id(9)), None);
             assert_eq!(view.block(records.len() - 1).len(), records.last().unwrap().1);
         }
@@ -378,7 +396,10 @@ mod tests {
         run.insert(4, &[(id(9), &[9; 6])]);
         assert_eq!(contents(&run), [(7, 2), (8, 1), (2, 9), (3, 5), (9, 6)]);
         let tail = run.split_off(2);
-        assert_eq!((contents(&run), contents(&tail)), (vec![(7, 2), (8, 1)], vec![(2, 9), (3, 5), (9, 6)]));
+        assert_eq!(
+            (contents(&run), contents(&tail)),
+            (vec![(7, 2), (8, 1)], vec![(2, 9), (3, 5), (9, 6)])
+        );
         run.append(&tail);
         assert_eq!(contents(&run), [(7, 2), (8, 1), (2, 9), (3, 5), (9, 6)]);
         run.remove(1, 3);

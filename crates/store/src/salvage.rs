@@ -1,8 +1,11 @@
-//! Salvage: what can be read of a damaged space becomes a new one, and what cannot is listed. The damaged one is only read.
+//! Salvage: what can be read of a damaged space becomes a new one, and what cannot is listed. The
+//! damaged one is only read.
 //!
-//! Records that nothing else tells are taken: blocks, documents, folders, schemas, comments, files, the change log. What follows from them is made anew,
-//! and what they name that is lost is mended: a lost block that others stand below, or that has comments, comes back as one called
-//! "Recovered" in its place, by its ID; relations to lost items go; files that nothing shows any more get a document of their own.
+//! Records that nothing else tells are taken: blocks, documents, folders, schemas, comments, files,
+//! the change log. What follows from them is made anew, and what they name that is lost is mended:
+//! a lost block that others stand below, or that has comments, comes back as one called "Recovered"
+//! in its place, by its ID; relations to lost items go; files that nothing shows any more get a
+//! document of their own.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -106,7 +109,8 @@ pub struct Saved {
 pub struct SalvageReport {
     /// What is in the new space.
     pub saved: Saved,
-    /// How much of each kind is lost. One damage may count in several: a page, and the blocks that were on it.
+    /// How much of each kind is lost. One damage may count in several: a page, and the blocks that
+    /// were on it.
     pub lost: BTreeMap<LossKind, u64>,
     /// The first 1,000 losses.
     pub losses: Vec<Loss>,
@@ -123,7 +127,11 @@ impl SalvageReport {
     fn lose(&mut self, kind: LossKind, record: impl fmt::Display, message: impl fmt::Display) {
         *self.lost.entry(kind).or_default() += 1;
         if self.losses.len() < LISTED {
-            self.losses.push(Loss { kind, record: record.to_string(), message: message.to_string() });
+            self.losses.push(Loss {
+                kind,
+                record: record.to_string(),
+                message: message.to_string(),
+            });
         } else {
             self.unlisted += 1;
         }
@@ -158,10 +166,16 @@ struct Salvage<'a> {
 /// Makes a space in the new directory `to` of what can be read of the one in `from`.
 ///
 /// # Errors
-/// Of `from`: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`], [`ErrorKind::AlreadyOpen`], [`ErrorKind::NewerFormat`];
-/// [`ErrorKind::Corrupted`] if nothing of it can be read. Of `to`: [`ErrorKind::Validation`] if something is there, and what the operating
-/// system reports. [`ErrorKind::Canceled`]. Nothing is at `to` then.
-pub fn salvage(from: &Path, to: &Path, options: &SalvageOptions<'_>, progress: Progress<'_>) -> Result<SalvageReport> {
+/// Of `from`: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`], [`ErrorKind::AlreadyOpen`],
+/// [`ErrorKind::NewerFormat`]; [`ErrorKind::Corrupted`] if nothing of it can be read. Of `to`:
+/// [`ErrorKind::Validation`] if something is there, and what the operating system reports.
+/// [`ErrorKind::Canceled`]. Nothing is at `to` then.
+pub fn salvage(
+    from: &Path,
+    to: &Path,
+    options: &SalvageOptions<'_>,
+    progress: Progress<'_>,
+) -> Result<SalvageReport> {
     let (storage, _lock) = directory::open_wreck(from)?;
     let mut done = 0;
     let mut tell = || {
@@ -170,13 +184,15 @@ pub fn salvage(from: &Path, to: &Path, options: &SalvageOptions<'_>, progress: P
     };
     let mut wreck = Wreck::open(storage, &mut tell)?;
     let mut report = SalvageReport::default();
-    let mut lost =
-        |what: &dyn fmt::Display| report.lose(LossKind::Journal, what, "some of the last writes are not saved");
+    let mut lost = |what: &dyn fmt::Display| {
+        report.lose(LossKind::Journal, what, "some of the last writes are not saved")
+    };
     wreck.lay_journal(&from.join(directory::JOURNAL_FILE), &mut lost)?;
     directory::create_with(to, &OpenOptions::default(), |target| {
         let stamp = Stamp { at: options.at, by: Author::NOBODY };
         let SalvageOptions { extractor, mint, .. } = *options;
-        let mut salvage = Salvage { wreck: &wreck, extractor, stamp, mint, report: std::mem::take(&mut report) };
+        let mut salvage =
+            Salvage { wreck: &wreck, extractor, stamp, mint, report: std::mem::take(&mut report) };
         salvage.run(target, &mut tell)?;
         report = salvage.report;
         Ok(())
@@ -207,10 +223,18 @@ impl Salvage<'_> {
     fn tell_damage(&mut self) {
         let wreck = self.wreck;
         if wreck.is_older {
-            self.report.lose(LossKind::Commit, "the last commit", "what is saved may be the state before it");
+            self.report.lose(
+                LossKind::Commit,
+                "the last commit",
+                "what is saved may be the state before it",
+            );
         }
         for gap in &wreck.gaps {
-            self.report.lose(LossKind::Page, gap, format_args!("{} of its entries are saved", gap.saved));
+            self.report.lose(
+                LossKind::Page,
+                gap,
+                format_args!("{} of its entries are saved", gap.saved),
+            );
         }
         for key in wreck.bad.iter().filter(|key| survey::is_told_once(key)) {
             self.report.lose(LossKind::Record, crate::keyspaces::Row(key), "its checksum is wrong");
@@ -219,8 +243,11 @@ impl Salvage<'_> {
 
     /// What the space says of itself.
     fn meta(&mut self) -> Result<SpaceMeta> {
-        let reader =
-            crate::reader::Reader { read: self.wreck, extractor: self.extractor, known: crate::reader::Known::Nothing };
+        let reader = crate::reader::Reader {
+            read: self.wreck,
+            extractor: self.extractor,
+            known: crate::reader::Known::Nothing,
+        };
         match reader.meta() {
             Ok(meta) => Ok(meta),
             Err(error) if error.kind() == ErrorKind::NewerFormat => Err(error),

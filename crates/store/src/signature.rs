@@ -1,4 +1,5 @@
-//! Signatures: what rows of an index tell of the selects and booleans of their item, so that a query need not look it up.
+//! Signatures: what rows of an index tell of the selects and booleans of their item, so that a
+//! query need not look it up.
 
 use leafbase_model::Result;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -6,8 +7,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::msgpack::Fault;
 use crate::records;
 
-/// Which selects and booleans an item has set, and to what, in 64 bits: each value sets two, which others may set too. So a signature tells
-/// for certain that an item has a value not, and never that it has.
+/// Which selects and booleans an item has set, and to what, in 64 bits: each value sets two, which
+/// others may set too. So a signature tells for certain that an item has a value not, and never
+/// that it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Signature(u64);
 
@@ -37,7 +39,9 @@ impl Signature {
 
     /// Reads the record of an index row.
     pub(crate) fn read(key: &[u8], value: &[u8]) -> Result<Self> {
-        let bits = records::body(key, value)?.try_into().map_err(|_| records::fault(key, Fault::Damaged))?;
+        let bits = records::body(key, value)?
+            .try_into()
+            .map_err(|_| records::fault(key, Fault::Damaged))?;
         Ok(Self(u64::from_be_bytes(bits)))
     }
 }

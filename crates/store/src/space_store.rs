@@ -58,7 +58,10 @@ impl std::fmt::Debug for SpaceSnapshot {
 impl SpaceSnapshot {
     /// Reads of this state.
     pub fn reader(&self) -> Reader<'_> {
-        let known = self.known.as_ref().map_or(Known::Nothing, |(lookups, epoch)| Known::Committed(lookups, *epoch));
+        let known = self
+            .known
+            .as_ref()
+            .map_or(Known::Nothing, |(lookups, epoch)| Known::Committed(lookups, *epoch));
         Reader { read: &*self.snapshot, extractor: self.extractor, known }
     }
 }
@@ -93,7 +96,8 @@ pub struct Stats {
     pub sequence: u64,
 }
 
-const ALL_KEYS: KeyRange<'static> = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
+const ALL_KEYS: KeyRange<'static> =
+    KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };
 
 fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
     let key = keyspaces::meta(meta::SPACE);
@@ -140,7 +144,8 @@ impl SpaceStore {
     /// Opens the space in `store`. Nothing is written.
     ///
     /// # Errors
-    /// [`ErrorKind::NotASpace`] if it holds none; [`ErrorKind::NewerFormat`] if a later version wrote it.
+    /// [`ErrorKind::NotASpace`] if it holds none; [`ErrorKind::NewerFormat`] if a later version
+    /// wrote it.
     pub fn open(store: Arc<dyn Store>, extractor: Extractor) -> Result<Self> {
         let space = Self { store, extractor, lookups: Arc::default() };
         space.snapshot()?.reader().meta()?;
@@ -160,8 +165,9 @@ impl SpaceStore {
         Ok(SpaceSnapshot { snapshot, extractor: self.extractor, known })
     }
 
-    /// Runs `decide` in a write transaction: it reads, and applies edits, in as many turns as it needs. All of them become
-    /// visible together, with one row in the change log, or none does. `decide` may run again after a conflict.
+    /// Runs `decide` in a write transaction: it reads, and applies edits, in as many turns as it
+    /// needs. All of them become visible together, with one row in the change log, or none does.
+    /// `decide` may run again after a conflict.
     ///
     /// # Errors
     /// What `decide` returned, or what the store reports: nothing of the write is visible then.
@@ -176,8 +182,8 @@ impl SpaceStore {
             if let Some(change) = written.take().and_then(|written| written.change) {
                 earlier = change.edits;
             }
-            let mut transaction =
-                SpaceTransaction::new(rows, self.extractor, stamp).after(std::mem::take(&mut earlier));
+            let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp)
+                .after(std::mem::take(&mut earlier));
             let decided = decide(&mut transaction);
             // Those that were not taken are there for the next run.
             earlier = transaction.take_earlier();
@@ -197,31 +203,37 @@ impl SpaceStore {
     /// What the store reports.
     pub fn set_meta(&self, options: WriteOptions, name: &str, zone: &str) -> Result<()> {
         self.store.write(options, &mut |rows| {
-            let id = Reader { read: &*rows, extractor: self.extractor, known: Known::Nothing }.meta()?.id;
+            let id = Reader { read: &*rows, extractor: self.extractor, known: Known::Nothing }
+                .meta()?
+                .id;
             put_meta(rows, &SpaceMeta { id, name: name.to_owned(), zone: zone.to_owned() })
         })
     }
 
-    /// Reads everything once and verifies every law. `progress` is told how many rows are read, and may break off.
+    /// Reads everything once and verifies every law. `progress` is told how many rows are read, and
+    /// may break off.
     ///
     /// # Errors
-    /// What the store reports when it is asked for a snapshot; [`ErrorKind::Canceled`]. What is damaged is in the report.
+    /// What the store reports when it is asked for a snapshot; [`ErrorKind::Canceled`]. What is
+    /// damaged is in the report.
     pub fn check(&self, progress: Progress<'_>) -> Result<CheckReport> {
         let is_whole = self.store.verify()?;
         check::check(&*self.store.snapshot()?, self.extractor, is_whole, progress)
     }
 
-    /// Copies the space, as it is now, into the new directory `path`, while others go on reading and writing. `progress` is
-    /// told how many rows are copied, and may break off. Whatever goes wrong, nothing is left at `path` then.
+    /// Copies the space, as it is now, into the new directory `path`, while others go on reading
+    /// and writing. `progress` is told how many rows are copied, and may break off. Whatever goes
+    /// wrong, nothing is left at `path` then.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if something is at `path`; [`ErrorKind::Corrupted`] if a row is damaged;
-    /// [`ErrorKind::Canceled`]; what the store or the operating system reports.
+    /// [`ErrorKind::Validation`] if something is at `path`; [`ErrorKind::Corrupted`] if a row is
+    /// damaged; [`ErrorKind::Canceled`]; what the store or the operating system reports.
     pub fn backup_to(&self, path: impl AsRef<Path>, progress: Progress<'_>) -> Result<()> {
         backup::backup(&*self.store.snapshot()?, path.as_ref(), progress)
     }
 
-    /// About how many rows [`Self::check`] and [`Self::backup_to`] will read, where the engine knows that. One look-up at most.
+    /// About how many rows [`Self::check`] and [`Self::backup_to`] will read, where the engine
+    /// knows that. One look-up at most.
     ///
     /// # Errors
     /// What the store reports.
@@ -237,16 +249,21 @@ impl SpaceStore {
         let snapshot = self.store.snapshot()?;
         let count = |prefix: &[u8]| {
             let mut count = 0_u64;
-            snapshot.scan(KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)), &mut |_, _| {
-                count += 1;
-                Ok(ControlFlow::Continue(()))
-            })?;
+            snapshot.scan(
+                KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
+                &mut |_, _| {
+                    count += 1;
+                    Ok(ControlFlow::Continue(()))
+                },
+            )?;
             Ok::<_, Error>(count)
         };
         let collections =
-            Reader { read: &*snapshot, extractor: self.extractor, known: Known::Nothing }.collections()?;
+            Reader { read: &*snapshot, extractor: self.extractor, known: Known::Nothing }
+                .collections()?;
         Ok(Stats {
-            documents: count(&[DOCUMENTS.tag])?.saturating_sub(count(&keyspaces::location(Location::Inbox))?),
+            documents: count(&[DOCUMENTS.tag])?
+                .saturating_sub(count(&keyspaces::location(Location::Inbox))?),
             blocks: count(&[PLACES.tag])?,
             folders: count(&[FOLDERS.tag])?,
             collections: collections.len() as u64,
@@ -278,8 +295,8 @@ impl SpaceStore {
         self.store.flush()
     }
 
-    /// Makes every write that has returned survive the loss of power as a small durable write does, which may be for less. Nothing is written if
-    /// all of them do.
+    /// Makes every write that has returned survive the loss of power as a small durable write does,
+    /// which may be for less. Nothing is written if all of them do.
     ///
     /// # Errors
     /// As [`Self::write`].

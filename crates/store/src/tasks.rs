@@ -4,8 +4,8 @@ use leafbase_model::{BlockId, Location, TaskInfo, TaskState, Timestamp};
 
 use crate::keyspaces::{self, day_bytes, time_bytes};
 
-/// Whether the tasks of a document that is kept here are found by their days and in the logbook: those of the trash are gone for
-/// the time being, and those of a template are nobody's.
+/// Whether the tasks of a document that is kept here are found by their days and in the logbook:
+/// those of the trash are gone for the time being, and those of a template are nobody's.
 pub(crate) const fn are_listed(location: Location) -> bool {
     !matches!(location, Location::Trash | Location::Templates)
 }
@@ -20,10 +20,12 @@ pub(crate) enum TaskEntry {
 }
 
 impl TaskEntry {
-    /// The day is the one it is planned for, or else the one it must be done by. A closed task without a stamp is the oldest.
+    /// The day is the one it is planned for, or else the one it must be done by. A closed task
+    /// without a stamp is the oldest.
     pub(crate) fn of(task: &TaskInfo) -> Self {
         let TaskInfo { state, schedule_date, deadline_date, completed_at, canceled_at } = *task;
-        let closed = |stamp: Option<Timestamp>| Self::Closed(time_bytes(stamp.unwrap_or(Timestamp::MIN)));
+        let closed =
+            |stamp: Option<Timestamp>| Self::Closed(time_bytes(stamp.unwrap_or(Timestamp::MIN)));
         match state {
             TaskState::Todo => Self::Open(schedule_date.or(deadline_date).map(day_bytes)),
             TaskState::Done => closed(completed_at),

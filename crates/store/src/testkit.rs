@@ -1,6 +1,14 @@
 //! What every [`Store`] must do: a suite that an implementation runs in its own tests.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation is what the suite reports")]
-#![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the numbers drawn here are small")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a failed expectation is what the suite reports"
+)]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the numbers drawn here are small"
+)]
 
 use std::ops::{Bound, ControlFlow};
 
@@ -50,12 +58,18 @@ pub fn conformance(make: &mut dyn FnMut() -> Box<dyn Store>) {
     threads::no_update_is_lost(&*make());
 }
 
-fn write(store: &dyn Store, durability: Durability, mut f: impl FnMut(&mut dyn Transaction) -> Result<()>) {
+fn write(
+    store: &dyn Store,
+    durability: Durability,
+    mut f: impl FnMut(&mut dyn Transaction) -> Result<()>,
+) {
     store.write(WriteOptions::durability(durability), &mut f).expect("a write");
 }
 
 fn put_all(store: &dyn Store, durability: Durability, entries: &[(&[u8], &[u8])]) {
-    write(store, durability, |transaction| entries.iter().try_for_each(|(key, value)| transaction.put(key, value)));
+    write(store, durability, |transaction| {
+        entries.iter().try_for_each(|(key, value)| transaction.put(key, value))
+    });
 }
 
 /// The value of `key`.
@@ -98,7 +112,11 @@ fn keys(read: &dyn Read, range: KeyRange<'_>) -> Vec<Vec<u8>> {
 fn reads_what_was_written(store: &dyn Store, durability: Durability) {
     assert_eq!(scan(&*store.snapshot().unwrap(), everything()), []);
     assert_eq!(get(&*store.snapshot().unwrap(), b"absent"), None);
-    put_all(store, durability, &[(b"b", b"2"), (b"a", b"1"), (b"", b"empty key"), (b"c", b""), (b"\xFF\xFF", b"last")]);
+    put_all(
+        store,
+        durability,
+        &[(b"b", b"2"), (b"a", b"1"), (b"", b"empty key"), (b"c", b""), (b"\xFF\xFF", b"last")],
+    );
     put_all(store, durability, &[(b"a", b"one"), (b"d", b"4")]);
     write(store, durability, |transaction| {
         transaction.delete(b"b")?;
@@ -128,12 +146,28 @@ fn bounds_are_kept(store: &dyn Store, durability: Durability) {
     for key in stored {
         put_all(store, durability, &[(key, key)]);
     }
-    let probes: [&[u8]; 12] =
-        [b"", b"\x00", b"\x00\x00", b"A", b"a", b"a\x00", b"a\x01", b"b", b"b\xFE", b"b\xFF", b"\xFF", b"\xFF\x00"];
+    let probes: [&[u8]; 12] = [
+        b"",
+        b"\x00",
+        b"\x00\x00",
+        b"A",
+        b"a",
+        b"a\x00",
+        b"a\x01",
+        b"b",
+        b"b\xFE",
+        b"b\xFF",
+        b"\xFF",
+        b"\xFF\x00",
+    ];
     let all_bounds = |key| [Bound::Unbounded, Bound::Included(key), Bound::Excluded(key)];
     let snapshot = store.snapshot().unwrap();
-    for (lower, upper) in probes.iter().flat_map(|lower| probes.iter().map(move |upper| (*lower, *upper))) {
-        for (lower, upper) in all_bounds(lower).into_iter().flat_map(|l| all_bounds(upper).map(|u| (l, u))) {
+    for (lower, upper) in
+        probes.iter().flat_map(|lower| probes.iter().map(move |upper| (*lower, *upper)))
+    {
+        for (lower, upper) in
+            all_bounds(lower).into_iter().flat_map(|l| all_bounds(upper).map(|u| (l, u)))
+        {
             let above = |key: &[u8]| match lower {
                 Bound::Unbounded => true,
                 Bound::Included(lower) => key >= lower,
@@ -144,7 +178,8 @@ fn bounds_are_kept(store: &dyn Store, durability: Durability) {
                 Bound::Included(upper) => key <= upper,
                 Bound::Excluded(upper) => key < upper,
             };
-            let mut expected: Vec<_> = stored.iter().filter(|key| above(key) && below(key)).copied().collect();
+            let mut expected: Vec<_> =
+                stored.iter().filter(|key| above(key) && below(key)).copied().collect();
             let range = range(lower, upper);
             assert_eq!(keys(&*snapshot, range), expected, "{range:?}");
             expected.reverse();
@@ -163,7 +198,11 @@ fn a_break_ends_a_scan(store: &dyn Store, durability: Durability) {
             let mut seen = Vec::new();
             let visit = &mut |key: &[u8], _: &[u8]| {
                 seen.push(key.to_vec());
-                Ok(if seen.len() == wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                Ok(if seen.len() == wanted {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
             };
             snapshot.scan(range, visit).unwrap();
             assert_eq!(seen, all.get(..wanted).unwrap_or_default(), "after {wanted} entries");
@@ -172,7 +211,11 @@ fn a_break_ends_a_scan(store: &dyn Store, durability: Durability) {
 }
 
 fn ranges_are_deleted(store: &dyn Store, durability: Durability) {
-    put_all(store, durability, &[(b"a", b""), (b"b", b""), (b"b\x00", b""), (b"c", b""), (b"d", b"")]);
+    put_all(
+        store,
+        durability,
+        &[(b"a", b""), (b"b", b""), (b"b\x00", b""), (b"c", b""), (b"d", b"")],
+    );
     write(store, durability, |transaction| {
         transaction.put(b"bb", b"of this call")?;
         transaction.delete_range(b"b", b"c")?;
@@ -195,7 +238,9 @@ fn sizes_are_taken(store: &dyn Store, durability: Durability) {
     let entries: Vec<Entry> = sizes
         .iter()
         .zip(1_u8..)
-        .map(|(size, number)| (vec![number; 1_024], (0..*size).map(|at| (at % 251) as u8 ^ number).collect()))
+        .map(|(size, number)| {
+            (vec![number; 1_024], (0..*size).map(|at| (at % 251) as u8 ^ number).collect())
+        })
         .collect();
     for (key, value) in &entries {
         put_all(store, durability, &[(key, value)]);
@@ -221,7 +266,11 @@ fn an_error_rolls_back(store: &dyn Store, durability: Durability) {
     assert_eq!(scan(&*store.snapshot().unwrap(), everything()), before);
     put_all(store, durability, &[(b"later", b"4")]);
     store.flush().unwrap();
-    assert_eq!(scan(&*store.snapshot().unwrap(), everything()).len(), 3, "nor does it come with a later write");
+    assert_eq!(
+        scan(&*store.snapshot().unwrap(), everything()).len(),
+        3,
+        "nor does it come with a later write"
+    );
     assert_eq!(get(&*store.snapshot().unwrap(), b"kept"), Some(b"1".to_vec()));
 }
 
@@ -291,7 +340,11 @@ fn a_snapshot_stays(store: &dyn Store, durability: Durability) {
         });
         let snapshot = store.snapshot().unwrap();
         let entries = scan(&*snapshot, everything());
-        assert_eq!(get(&*snapshot, b"changing"), Some(vec![number; 300]), "a write that returned is seen");
+        assert_eq!(
+            get(&*snapshot, b"changing"),
+            Some(vec![number; 300]),
+            "a write that returned is seen"
+        );
         kept.push((snapshot, entries));
     }
     store.flush().unwrap();
@@ -324,7 +377,11 @@ fn relaxed_and_durable_writes_mix(store: &dyn Store) {
         expected.push(vec![number]);
         let snapshot = store.snapshot().unwrap();
         assert_eq!(keys(&*snapshot, range(Bound::Unbounded, Bound::Excluded(b"\xF0"))), expected);
-        assert_eq!(get(&*snapshot, b"\xF0last"), Some(vec![number]), "the latest value, whatever its promise");
+        assert_eq!(
+            get(&*snapshot, b"\xF0last"),
+            Some(vec![number]),
+            "the latest value, whatever its promise"
+        );
         if number % 20 == 19 {
             store.flush().unwrap();
         }

@@ -1,12 +1,15 @@
-//! The one way to write: edits are applied in order, and every row that follows from them is kept in step.
+//! The one way to write: edits are applied in order, and every row that follows from them is kept
+//! in step.
 //!
-//! Rows are staged, so that one touched by many edits is written once, and written in the order of their keys. The reader
-//! of a write is given after what is staged was written.
+//! Rows are staged, so that one touched by many edits is written once, and written in the order of
+//! their keys. The reader of a write is given after what is staged was written.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use leafbase_model::{BlockData, BlockId, Change, DocumentId, Edit, Error, ErrorKind, Result, Stamp};
+use leafbase_model::{
+    BlockData, BlockId, Change, DocumentId, Edit, Error, ErrorKind, Result, Stamp,
+};
 
 use crate::edges::Extractor;
 use crate::keyspaces;
@@ -40,7 +43,8 @@ use places::Places;
 use runs::Runs;
 use tasks::Tasks;
 
-/// The most bytes of a change in one row: with its frame it fills a page. Longer rows would take pages of a power of two.
+/// The most bytes of a change in one row: with its frame it fills a page. Longer rows would take
+/// pages of a power of two.
 const PART_BYTES: usize = 4_058;
 
 /// An open write: reads its own writes.
@@ -80,7 +84,11 @@ impl fmt::Debug for SpaceTransaction<'_> {
 }
 
 impl<'a> SpaceTransaction<'a> {
-    pub(crate) fn new(rows: &'a mut dyn Transaction, extractor: Extractor, stamp: &'a Stamp) -> Self {
+    pub(crate) fn new(
+        rows: &'a mut dyn Transaction,
+        extractor: Extractor,
+        stamp: &'a Stamp,
+    ) -> Self {
         Self {
             rows,
             extractor,
@@ -106,8 +114,8 @@ impl<'a> SpaceTransaction<'a> {
         Self { earlier, ..self }
     }
 
-    /// The edits that this write had applied when it was run before, in vain: who made them of something need not have kept that. None if it
-    /// was not, or came to no end.
+    /// The edits that this write had applied when it was run before, in vain: who made them of
+    /// something need not have kept that. None if it was not, or came to no end.
     pub fn take_earlier(&mut self) -> Vec<Edit> {
         std::mem::take(&mut self.earlier)
     }
@@ -124,8 +132,9 @@ impl<'a> SpaceTransaction<'a> {
     /// Applies `edits` in order.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if an edit names what is not there, [`ErrorKind::Conflict`] if it does not describe what is
-    /// there, [`ErrorKind::Validation`] if it is none that can be applied. After an error the write cannot be committed.
+    /// [`ErrorKind::NotFound`] if an edit names what is not there, [`ErrorKind::Conflict`] if it
+    /// does not describe what is there, [`ErrorKind::Validation`] if it is none that can be
+    /// applied. After an error the write cannot be committed.
     pub fn apply(&mut self, edits: Vec<Edit>) -> Result<()> {
         for (key, run) in self.memo.take_runs() {
             self.runs.keep(key, &run);
@@ -162,20 +171,30 @@ impl<'a> SpaceTransaction<'a> {
             Edit::CreateFolder(folder) => self.create_folder(folder),
             Edit::RemoveFolder(folder) => self.remove_folder(folder),
             Edit::UpdateFolder { before, after } => self.update_folder(before, after),
-            Edit::AddComment { document, block, comment } => self.add_comment(*document, *block, comment),
-            Edit::RemoveComment { document, block, comment } => self.remove_comment(*document, *block, comment),
+            Edit::AddComment { document, block, comment } => {
+                self.add_comment(*document, *block, comment)
+            }
+            Edit::RemoveComment { document, block, comment } => {
+                self.remove_comment(*document, *block, comment)
+            }
             Edit::CreateAsset(record) => self.create_asset(record),
             Edit::EraseAsset(record) => self.erase_asset(record),
-            Edit::SetSchema { document, collection, before, after, quiet } => {
-                self.set_schema((*document, *collection), before.as_deref(), after.as_deref(), *quiet)
-            }
+            Edit::SetSchema { document, collection, before, after, quiet } => self.set_schema(
+                (*document, *collection),
+                before.as_deref(),
+                after.as_deref(),
+                *quiet,
+            ),
         }
     }
 
     /// Writes what is staged, in the order of the keyspaces.
     fn flush(&mut self) -> Result<()> {
         if self.failed {
-            return Err(Error::new(ErrorKind::Conflict, "an edit of this write failed: it cannot go on"));
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "an edit of this write failed: it cannot go on",
+            ));
         }
         self.runs.flush(self.rows, &mut self.places)?;
         self.memo.forget_runs();
@@ -211,22 +230,30 @@ impl<'a> SpaceTransaction<'a> {
         Ok(Finished { change: Some(change), changed })
     }
 
-    /// Writes all that is left to write, and no row of the change log: for a copy that has the log of its source.
+    /// Writes all that is left to write, and no row of the change log: for a copy that has the log
+    /// of its source.
     pub(crate) fn finish_without_change(mut self) -> Result<()> {
         self.flush()
     }
 
-    /// Stages what follows from a block of `document`, which was touched, that says `after` where it said `before`: its edges,
-    /// and the rows of the task that it is.
-    fn index(&mut self, document: DocumentId, block: BlockId, before: Option<&BlockData>, after: Option<&BlockData>) {
+    /// Stages what follows from a block of `document`, which was touched, that says `after` where
+    /// it said `before`: its edges, and the rows of the task that it is.
+    fn index(
+        &mut self,
+        document: DocumentId,
+        block: BlockId,
+        before: Option<&BlockData>,
+        after: Option<&BlockData>,
+    ) {
         self.link(block, before, after);
         let task = |data: Option<&BlockData>| data.and_then(|data| data.task);
         self.track(document, block, task(before).as_ref(), task(after).as_ref());
     }
 
     fn link(&mut self, source: BlockId, before: Option<&BlockData>, after: Option<&BlockData>) {
-        let targets =
-            |data: Option<&BlockData>| data.map(|data| links::targets(self.extractor, data)).unwrap_or_default();
+        let targets = |data: Option<&BlockData>| {
+            data.map(|data| links::targets(self.extractor, data)).unwrap_or_default()
+        };
         for (targets, is_there) in [(targets(before), false), (targets(after), true)] {
             for target in targets {
                 self.edges.insert(keyspaces::edge(target.to, target.kind, source), is_there);
@@ -236,11 +263,16 @@ impl<'a> SpaceTransaction<'a> {
 }
 
 /// Writes the row of a change in parts. Its body is `head` and, behind that, `tail`.
-fn put_change(rows: &mut dyn Transaction, sequence: u64, (head, tail): (Vec<u8>, &[u8])) -> Result<()> {
+fn put_change(
+    rows: &mut dyn Transaction,
+    sequence: u64,
+    (head, tail): (Vec<u8>, &[u8]),
+) -> Result<()> {
     let length = head.len() + tail.len();
     let parts = length.div_ceil(PART_BYTES);
     let count = u32::try_from(parts).ok().filter(|count| count & keyspaces::PACKED == 0);
-    let count = count.ok_or_else(|| Error::limit("parts of a change", keyspaces::PACKED - 1, parts))?;
+    let count =
+        count.ok_or_else(|| Error::limit("parts of a change", keyspaces::PACKED - 1, parts))?;
     let mut written = Rows::with_room(parts, length.min(PART_BYTES) + 32);
     for (part, start) in (0..count).zip((0..length).step_by(PART_BYTES)) {
         let key = keyspaces::change_part(sequence, part);

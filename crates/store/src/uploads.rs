@@ -1,8 +1,8 @@
-//! Uploads: the bytes of a file come in chunks, each in a transaction of its own, before the file is one of the space. So an
-//! upload of any size takes little memory, and no writer waits for it.
+//! Uploads: the bytes of a file come in chunks, each in a transaction of its own, before the file
+//! is one of the space. So an upload of any size takes little memory, and no writer waits for it.
 //!
-//! These writes are no rows of the change log. A crash leaves an upload that nobody goes on with: it is swept when the space is
-//! opened again.
+//! These writes are no rows of the change log. A crash leaves an upload that nobody goes on with:
+//! it is swept when the space is opened again.
 
 use leafbase_model::{AssetId, Error, ErrorKind, Result};
 
@@ -44,11 +44,14 @@ fn check_chunks(rows: &dyn Read, asset: AssetId, first: u32, chunks: &[&[u8]]) -
     if follows && is_filled {
         Ok(())
     } else {
-        Err(Error::validation("the chunks of a file follow each other, and none but the last is short"))
+        Err(Error::validation(
+            "the chunks of a file follow each other, and none but the last is short",
+        ))
     }
 }
 
-/// How many chunks of an upload are stored: those from 0 on, without a gap. Of the chunks a few are read.
+/// How many chunks of an upload are stored: those from 0 on, without a gap. Of the chunks a few are
+/// read.
 fn stored_chunks(source: &dyn Read, asset: AssetId) -> Result<u32> {
     let is_there = |number: u32| source.get(&keyspaces::chunk(asset, number), &mut |_| Ok(()));
     let (mut there, mut beyond) = (0, 1);
@@ -77,20 +80,30 @@ impl SpaceStore {
             let key = keyspaces::pending_asset(asset);
             for key in [&key, &keyspaces::asset(asset)] {
                 if rows.get(key, &mut |_| Ok(()))? {
-                    return Err(Error::new(ErrorKind::Conflict, "a file of this ID exists already"));
+                    return Err(Error::new(
+                        ErrorKind::Conflict,
+                        "a file of this ID exists already",
+                    ));
                 }
             }
             rows.put(&key, &records::seal_empty(&key))
         })
     }
 
-    /// Stores chunks of an upload, numbered from `first` on: the first one of a file has the number 0. Each has [`CHUNK_BYTES`] but
-    /// the last of the file, which has fewer or as many, and at least one.
+    /// Stores chunks of an upload, numbered from `first` on: the first one of a file has the number
+    /// 0. Each has [`CHUNK_BYTES`] but the last of the file, which has fewer or as many, and at
+    /// least one.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is no such upload; [`ErrorKind::Validation`] if the chunks do not follow those stored, or
-    /// one before another is short; what the store reports.
-    pub fn put_chunks(&self, options: WriteOptions, asset: AssetId, first: u32, chunks: &[&[u8]]) -> Result<()> {
+    /// [`ErrorKind::NotFound`] if there is no such upload; [`ErrorKind::Validation`] if the chunks
+    /// do not follow those stored, or one before another is short; what the store reports.
+    pub fn put_chunks(
+        &self,
+        options: WriteOptions,
+        asset: AssetId,
+        first: u32,
+        chunks: &[&[u8]],
+    ) -> Result<()> {
         self.store.write(options, &mut |rows| {
             if !rows.get(&keyspaces::pending_asset(asset), &mut |_| Ok(()))? {
                 return Err(Error::new(ErrorKind::NotFound, "there is no such upload"));
@@ -122,7 +135,8 @@ impl SpaceStore {
         })
     }
 
-    /// Forgets all uploads, which nobody goes on with after a crash. Gives their number; without any, nothing is written.
+    /// Forgets all uploads, which nobody goes on with after a crash. Gives their number; without
+    /// any, nothing is written.
     ///
     /// # Errors
     /// What the store reports.

@@ -1,11 +1,15 @@
 //! Each law of collections, broken by hand: the check names it.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockData, BlockKind, BlockRecord, Edit, ErrorKind, Forest, Property, PropertyKind, PropertyValue, Relation,
-    Schema, SelectOption, Slot,
+    BlockData, BlockKind, BlockRecord, Edit, ErrorKind, Forest, Property, PropertyKind,
+    PropertyValue, Relation, Schema, SelectOption, Slot,
 };
 use leafbase_store::kv::Store;
 use leafbase_store::{IndexedColumn, Law, rows};
@@ -14,7 +18,8 @@ mod broken;
 mod naive;
 
 use broken::collections::{
-    COLLECTIONS, ITEM_KEYS, SCHEMAS, authors, books, document, item, property, related, relation, schema, set,
+    COLLECTIONS, ITEM_KEYS, SCHEMAS, authors, books, document, item, property, related, relation,
+    schema, set,
 };
 use broken::*;
 use naive::{relaxed, stamp};
@@ -27,7 +32,10 @@ fn breaks(law: Law, damage: impl Fn(&dyn Store)) {
     assert_eq!((report.collections, report.items), (2, 4));
     damage(&*store);
     let report = check(&space);
-    assert!(report.problems.iter().any(|problem| problem.law == law), "{law:?} is not among {report:#?}");
+    assert!(
+        report.problems.iter().any(|problem| problem.law == law),
+        "{law:?} is not among {report:#?}"
+    );
 }
 
 /// Breaks a law by edits, of which the store knows no rule, and that law alone.
@@ -35,7 +43,10 @@ fn broken_by(law: Law, edits: &[Edit]) {
     let (_, space) = full();
     space.write(relaxed(), &stamp(9), |open| open.apply(edits.to_vec())).unwrap();
     let report = check(&space);
-    assert!(!report.is_clean() && report.problems.iter().all(|problem| problem.law == law), "{law:?} {report:#?}");
+    assert!(
+        !report.is_clean() && report.problems.iter().all(|problem| problem.law == law),
+        "{law:?} {report:#?}"
+    );
 }
 
 /// A block becomes this.
@@ -62,23 +73,34 @@ fn broken_schemas_are_named() {
     breaks(Law::Schema, |store| delete(store, &key(SCHEMAS, &[24], &[])));
     breaks(Law::Schema, |store| copy(store, &key(SCHEMAS, &[24], &[]), &key(SCHEMAS, &[9], &[])));
     breaks(Law::Schema, |store| copy(store, &key(SCHEMAS, &[24], &[]), &key(SCHEMAS, &[22], &[])));
-    broken_by(Law::Schema, &[set(24, Some(authors()), Some(Schema { name: "Others".to_owned(), ..authors() }))]);
+    broken_by(
+        Law::Schema,
+        &[set(24, Some(authors()), Some(Schema { name: "Others".to_owned(), ..authors() }))],
+    );
     let collection = BlockData::new(BlockKind::Collection);
     let named = |name: &str| BlockData { markdown: name.to_owned(), ..collection.clone() };
     broken_by(Law::Schema, &[update(24, named("Authors"), named("Others"))]);
     let (_, space) = full();
-    space.write(relaxed(), &stamp(9), |open| open.apply(vec![insert(20, None, named("Bare"))])).unwrap();
+    space
+        .write(relaxed(), &stamp(9), |open| open.apply(vec![insert(20, None, named("Bare"))]))
+        .unwrap();
     let laws: Vec<Law> = check(&space).problems.iter().map(|problem| problem.law).collect();
     assert_eq!(laws, [Law::Schema, Law::ItemCount]);
-    let twice = schema("Authors", [authors().properties, vec![property("a", PropertyKind::Text); 2]].concat());
+    let twice = schema(
+        "Authors",
+        [authors().properties, vec![property("a", PropertyKind::Text); 2]].concat(),
+    );
     broken_by(Law::Schema, &[set(24, Some(authors()), Some(twice))]);
 }
 
 #[test]
 fn broken_relations_are_named() {
-    let of =
-        |relation: Relation| vec![set(24, Some(authors()), Some(schema("Authors", [property("wrote", relation)])))];
-    for wrong in [relation(21, "none", false), relation(21, "about", false), relation(21, "by", true)] {
+    let of = |relation: Relation| {
+        vec![set(24, Some(authors()), Some(schema("Authors", [property("wrote", relation)])))]
+    };
+    for wrong in
+        [relation(21, "none", false), relation(21, "about", false), relation(21, "by", true)]
+    {
         broken_by(Law::Relation, &of(wrong));
     }
     broken_by(Law::Relation, &of(Relation { inverse_key: None, ..relation(21, "by", false) }));
@@ -87,14 +109,16 @@ fn broken_relations_are_named() {
     // It leads to an end that leads elsewhere.
     let more = [authors().properties, vec![property("second", relation(21, "by", false))]].concat();
     broken_by(Law::Relation, &[set(24, Some(authors()), Some(schema("Authors", more)))]);
-    let symmetric = [authors().properties, vec![property("friends", relation(24, "friends", false))]].concat();
+    let symmetric =
+        [authors().properties, vec![property("friends", relation(24, "friends", false))]].concat();
     broken_by(Law::Relation, &[set(24, Some(authors()), Some(schema("Authors", symmetric)))]);
 }
 
 #[test]
 fn broken_values_are_named() {
-    let value =
-        |values: &[(&'static str, PropertyValue)]| vec![update(23, item("Emma", []), item("Emma", values.to_vec()))];
+    let value = |values: &[(&'static str, PropertyValue)]| {
+        vec![update(23, item("Emma", []), item("Emma", values.to_vec()))]
+    };
     let text = || PropertyValue::Text("text".to_owned());
     for (key, wrong) in [
         ("none", text()),
@@ -114,18 +138,28 @@ fn broken_values_are_named() {
     ] {
         broken_by(Law::Value, &value(&[(key, wrong)]));
     }
-    broken_by(Law::Value, &[update(26, item("Jane", []), item("Jane", [("wrote", related(&[23]))]))]);
+    broken_by(
+        Law::Value,
+        &[update(26, item("Jane", []), item("Jane", [("wrote", related(&[23]))]))],
+    );
     // Two that are like the same one, and one that has two as both name it and it names another.
     let third = insert(21, Some(23), item("Third", [("like", related(&[23]))]));
     let both = |like| [value(&[("like", related(&[like]))]), vec![third.clone()]].concat();
     broken_by(Law::Value, &both(22));
     // A deleted item is in no relation.
     let slot = Slot { document: document(), parent: id(24), after: None };
-    broken_by(Law::Value, &[Edit::Remove { slot, forest: Forest(vec![node(0, 25, item("Herman", []))]) }]);
+    broken_by(
+        Law::Value,
+        &[Edit::Remove { slot, forest: Forest(vec![node(0, 25, item("Herman", []))]) }],
+    );
     // The control: values that are in order.
     let (_, space) = full();
-    let values =
-        [("by", related(&[26])), ("like", related(&[23])), ("shelf", text()), ("pages", PropertyValue::Number(1.0))];
+    let values = [
+        ("by", related(&[26])),
+        ("like", related(&[23])),
+        ("shelf", text()),
+        ("pages", PropertyValue::Number(1.0)),
+    ];
     space.write(relaxed(), &stamp(9), |open| open.apply(value(&values))).unwrap();
     assert!(check(&space).is_clean());
 }
@@ -157,7 +191,11 @@ fn broken_indexes_are_named() {
             breaks(Law::ItemIndex, |store| copy(store, &row, &other));
         }
     }
-    for row in [key(ITEM_KEYS, &[0], &[7; 30]), key(ITEM_KEYS, &[23], &[7; 30]), key(ITEM_KEYS, &[255], &[255; 30])] {
+    for row in [
+        key(ITEM_KEYS, &[0], &[7; 30]),
+        key(ITEM_KEYS, &[23], &[7; 30]),
+        key(ITEM_KEYS, &[255], &[255; 30]),
+    ] {
         breaks(Law::ItemIndex, |store| put(store, &row, &rows::seal(&row, &[0; 8])));
     }
     breaks(Law::Record, |store| put(store, &all()[0].0, b"?"));
@@ -165,7 +203,9 @@ fn broken_indexes_are_named() {
     breaks(Law::Record, |store| put(store, &all()[0].0, &rows::seal(&all()[0].0, &[])));
     // Another signature.
     for (row, _) in all() {
-        breaks(Law::ItemIndex, |store| put(store, &row, &rows::seal(&row, &[0, 0, 0, 0, 0, 0, 0, 1])));
+        breaks(Law::ItemIndex, |store| {
+            put(store, &row, &rows::seal(&row, &[0, 0, 0, 0, 0, 0, 0, 1]))
+        });
     }
     let short = key(ITEM_KEYS, &[21], &[7; 19]);
     breaks(Law::Record, |store| put(store, &short, &rows::seal(&short, &[0; 8])));
@@ -203,7 +243,8 @@ fn schemas_that_cannot_be_are_damage() {
     let (store, _) = full();
     let (row, value) = find(&*store, &key(SCHEMAS, &[21], &[])).remove(0);
     let body = rows::body(&row, &value).unwrap();
-    let read = |body: &[u8]| rows::read(&row, &rows::seal(&row, body)).map_err(|error| error.kind());
+    let read =
+        |body: &[u8]| rows::read(&row, &rows::seal(&row, body)).map_err(|error| error.kind());
     assert_eq!(read(&body), Ok(()));
     // The columns are 1, 2, 3 and none twice, and the next is 4.
     let tail = [0x95, 1, 2, 3, 0xc0, 0xc0, 4];
@@ -223,7 +264,8 @@ fn schemas_that_cannot_be_are_damage() {
 /// Of every type, with and without colours, options and names.
 fn every_property() -> Vec<Property> {
     let color = "#0060c0".parse().ok();
-    let options = || vec![SelectOption { name: "Red".to_owned(), color }, SelectOption::new("None")];
+    let options =
+        || vec![SelectOption { name: "Red".to_owned(), color }, SelectOption::new("None")];
     let kinds = [
         PropertyKind::Text,
         PropertyKind::Number,
@@ -238,17 +280,24 @@ fn every_property() -> Vec<Property> {
         PropertyKind::MultiSelect(vec![]),
     ];
     let flags = [(false, false), (false, true), (true, false), (true, true)];
-    let relations = flags.map(|(single, owner)| Relation { single, owner, ..relation(21, "by", false) }.into());
+    let relations =
+        flags.map(|(single, owner)| Relation { single, owner, ..relation(21, "by", false) }.into());
     let open = Relation { inverse_key: None, ..relation(21, "", true) }.into();
     let kinds = kinds.into_iter().chain(relations).chain([open]);
-    (0..).zip(kinds).map(|(number, kind): (u32, _)| property(&format!("key{number}"), kind)).collect()
+    (0..)
+        .zip(kinds)
+        .map(|(number, kind): (u32, _)| property(&format!("key{number}"), kind))
+        .collect()
 }
 
 #[test]
 fn schemas_read_back_from_store_and_log() {
     let (_, space) = full();
     let all = schema("", every_property());
-    let edits = vec![set(24, Some(authors()), Some(all.clone())), set(24, Some(all.clone()), Some(schema("Few", [])))];
+    let edits = vec![
+        set(24, Some(authors()), Some(all.clone())),
+        set(24, Some(all.clone()), Some(schema("Few", []))),
+    ];
     let written = space.write(relaxed(), &stamp(9), |open| {
         open.apply(edits[..1].to_vec())?;
         assert_eq!(open.reader()?.schema(id(24))?, Some(all.clone()));

@@ -1,4 +1,5 @@
-//! Compaction: beside readers it waits for those that are reading, and no longer; pages are full after it, and a disk that fails loses nothing.
+//! Compaction: beside readers it waits for those that are reading, and no longer; pages are full
+//! after it, and a disk that fails loses nothing.
 
 #![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
@@ -46,7 +47,9 @@ fn a_compacted_store_stays_small_when_it_is_closed() {
     let store = directory::create(&path, &OpenOptions::new()).unwrap();
     let options = WriteOptions::durability(Durability::Relaxed);
     let keys = || (0..6_000_u32).map(u32::to_be_bytes);
-    store.write(options, &mut |rows| keys().try_for_each(|key| rows.put(&key, &[7; 1_000]))).unwrap();
+    store
+        .write(options, &mut |rows| keys().try_for_each(|key| rows.put(&key, &[7; 1_000])))
+        .unwrap();
     store.flush().unwrap();
     // With a journal, and pages that were freed all over.
     for key in keys().step_by(40) {
@@ -57,7 +60,11 @@ fn a_compacted_store_stays_small_when_it_is_closed() {
     assert!(compacted < 9_000_000, "{compacted} bytes for 6 MB");
     store.close().unwrap();
     let store = directory::open(&path, &OpenOptions::new()).unwrap();
-    assert!(store.bytes().unwrap() <= compacted, "{} bytes, {compacted} before", store.bytes().unwrap());
+    assert!(
+        store.bytes().unwrap() <= compacted,
+        "{} bytes, {compacted} before",
+        store.bytes().unwrap()
+    );
     assert!(store.verify().unwrap());
     assert!(keys().all(|key| store.snapshot().unwrap().get(&key, &mut |_| Ok(())).unwrap()));
 }
@@ -70,7 +77,8 @@ fn scattered(store: &dyn Store) {
     for round in 0..8_u32 {
         let keys = (0..700_u32).map(|number| (number * 8 + (round * 5) % 8).to_be_bytes());
         let write = &mut |rows: &mut dyn leafbase_store::kv::Transaction| {
-            keys.clone().try_for_each(|key| rows.put(&key, &vec![key[3]; 200 + usize::from(key[3])]))
+            keys.clone()
+                .try_for_each(|key| rows.put(&key, &vec![key[3]; 200 + usize::from(key[3])]))
         };
         store.write(options, write).unwrap();
         store.flush().unwrap();
@@ -173,7 +181,11 @@ fn a_store_that_is_being_read_is_left_as_long_as_it_is() {
     for _ in 0..2 {
         let error = store.compact().unwrap_err();
         assert!(error.message().contains("being read"), "{error}");
-        assert!(store.bytes().unwrap() <= before + 64 * 1024, "{} bytes, {before} before", store.bytes().unwrap());
+        assert!(
+            store.bytes().unwrap() <= before + 64 * 1024,
+            "{} bytes, {before} before",
+            store.bytes().unwrap()
+        );
     }
     drop(reading);
     store.compact().unwrap();

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use leafbase_model::{Error, Result};
 use leafbase_store::kv::{
-    Durability, KeyRange, MemoryStore, OpenOptions, Read, RedbStore, Snapshot, Store, Transaction, Visit, WriteOptions,
+    Durability, KeyRange, MemoryStore, OpenOptions, Read, RedbStore, Snapshot, Store, Transaction,
+    Visit, WriteOptions,
 };
 use leafbase_store::{directory, testkit};
 
@@ -22,7 +23,9 @@ fn the_store_on_a_file_conforms() {
     let mut number = 0;
     testkit::conformance(&mut || {
         number += 1;
-        Box::new(directory::create(place.path().join(number.to_string()), &OpenOptions::new()).unwrap())
+        Box::new(
+            directory::create(place.path().join(number.to_string()), &OpenOptions::new()).unwrap(),
+        )
     });
 }
 
@@ -71,7 +74,12 @@ struct WrongTransaction<'a> {
     wrong: Wrong,
 }
 
-fn wrong_get(read: &dyn Read, wrong: Wrong, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+fn wrong_get(
+    read: &dyn Read,
+    wrong: Wrong,
+    key: &[u8],
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<bool> {
     let mut dropped = false;
     let found = read.get(key, &mut |value| {
         dropped = wrong == Wrong::DropsEmptyValues && value.is_empty();
@@ -81,9 +89,16 @@ fn wrong_get(read: &dyn Read, wrong: Wrong, key: &[u8], visit: &mut dyn FnMut(&[
     Ok(found && !dropped)
 }
 
-fn wrong_scan(read: &dyn Read, wrong: Wrong, mut range: KeyRange<'_>, visit: Visit<'_>) -> Result<()> {
+fn wrong_scan(
+    read: &dyn Read,
+    wrong: Wrong,
+    mut range: KeyRange<'_>,
+    visit: Visit<'_>,
+) -> Result<()> {
     match (wrong, range.upper) {
-        (Wrong::IncludesTheEndOfARange, Bound::Excluded(upper)) => range.upper = Bound::Included(upper),
+        (Wrong::IncludesTheEndOfARange, Bound::Excluded(upper)) => {
+            range.upper = Bound::Included(upper)
+        }
         (Wrong::IgnoresReverse, _) => range.reverse = false,
         _ => {}
     }
@@ -144,12 +159,19 @@ impl Transaction for WrongTransaction<'_> {
 
 impl Store for WrongStore {
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
-        let inner =
-            if self.wrong == Wrong::HidesRelaxedWrites { self.durable.snapshot()? } else { self.inner.snapshot()? };
+        let inner = if self.wrong == Wrong::HidesRelaxedWrites {
+            self.durable.snapshot()?
+        } else {
+            self.inner.snapshot()?
+        };
         Ok(Box::new(WrongSnapshot { inner, store: Arc::clone(&self.inner), wrong: self.wrong }))
     }
 
-    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
         let wrong = self.wrong;
         let mut refused: Option<Error> = None;
         self.inner.write(options, &mut |inner| {
@@ -164,7 +186,8 @@ impl Store for WrongStore {
             }
         })?;
         if wrong == Wrong::WritesInTwoHalves {
-            // The first counter of the suite is seen alone for most of the time: a busy machine gives readers few turns.
+            // The first counter of the suite is seen alone for most of the time: a busy machine
+            // gives readers few turns.
             let mut half = None;
             self.inner.snapshot()?.get(&[0], &mut |value| {
                 half = Some(value.to_vec());
@@ -207,7 +230,8 @@ impl Store for WrongStore {
 
 #[test]
 fn wrong_stores_do_not_conform() {
-    // Their failures are wanted: nobody should read about them. The threads of the suite report by joining.
+    // Their failures are wanted: nobody should read about them. The threads of the suite report by
+    // joining.
     std::panic::set_hook(Box::new(|_| {}));
     let wrongs = [
         Wrong::KeepsWhatWasRefused,

@@ -1,11 +1,16 @@
-//! Blocks that go from one document to another in one write, many at a time: what follows from them goes along, and comes back.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+//! Blocks that go from one document to another in one write, many at a time: what follows from them
+//! goes along, and comes back.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, BlockType, Comment, CommentId, DocumentId, DocumentRecord, Edit, ErrorKind,
-    Forest, ListStyle, Location, Node, Slot, TaskInfo,
+    BlockData, BlockId, BlockRecord, BlockType, Comment, CommentId, DocumentId, DocumentRecord,
+    Edit, ErrorKind, Forest, ListStyle, Location, Node, Slot, TaskInfo,
 };
 use leafbase_store::SpaceStore;
 use proptest::prelude::*;
@@ -15,19 +20,26 @@ mod naive;
 use naive::{Naive, memory_space, relaxed, stamp};
 
 const HOMES: [u16; 2] = [1, 2];
-/// So many blocks stand in each document below its root. Every seventh is a page, which those after it stand on.
+/// So many blocks stand in each document below its root. Every seventh is a page, which those after
+/// it stand on.
 const EACH: u16 = 120;
 
 fn id(number: u16) -> BlockId {
     // Spread, so that neighbours are not beside each other in the store.
-    BlockId::from_bytes(u128::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes())
+    BlockId::from_bytes(
+        u128::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes(),
+    )
 }
 
 fn data(number: u16) -> BlockData {
     let words = "words ".repeat(usize::from(number % 30));
     match number % 7 {
         0 => BlockData::page(words),
-        3 => BlockData { list_style: ListStyle::Task, task: Some(TaskInfo::default()), ..BlockData::text(words) },
+        3 => BlockData {
+            list_style: ListStyle::Task,
+            task: Some(TaskInfo::default()),
+            ..BlockData::text(words)
+        },
         _ => BlockData::text(words),
     }
 }
@@ -46,7 +58,16 @@ fn document(number: u16) -> Edit {
     };
     let node = |depth, number| {
         let data = if depth == 0 { BlockData::page("Root") } else { data(number) };
-        Node { depth, block: BlockRecord { id: id(number), rev: 1, created: stamp(1), modified: stamp(1), data } }
+        Node {
+            depth,
+            block: BlockRecord {
+                id: id(number),
+                rev: 1,
+                created: stamp(1),
+                modified: stamp(1),
+                data,
+            },
+        }
     };
     let below = number * 1_000..number * 1_000 + EACH;
     let mut nodes = vec![node(0, number)];
@@ -72,7 +93,11 @@ fn made() -> (SpaceStore, Naive) {
                 content: "a comment".to_owned(),
                 created_at: stamp(1).at,
             };
-            edits.push(Edit::AddComment { document: DocumentId::of_root(id(home)), block: id(number), comment });
+            edits.push(Edit::AddComment {
+                document: DocumentId::of_root(id(home)),
+                block: id(number),
+                comment,
+            });
         }
     }
     for edit in &edits {
@@ -82,16 +107,22 @@ fn made() -> (SpaceStore, Naive) {
     (space, naive)
 }
 
-/// Moves siblings, `count` of them from the one that `first` picks, one after the other to behind what `target` picks. Some are put in backwards.
+/// Moves siblings, `count` of them from the one that `first` picks, one after the other to behind
+/// what `target` picks. Some are put in backwards.
 fn moves(naive: &mut Naive, [first, count, target, shape]: [u16; 4]) -> Vec<Edit> {
-    let inner: Vec<BlockId> = naive.blocks.keys().copied().filter(|block| naive.standing[block].1.is_some()).collect();
+    let inner: Vec<BlockId> =
+        naive.blocks.keys().copied().filter(|block| naive.standing[block].1.is_some()).collect();
     let first = inner[usize::from(first) % inner.len()];
     let (_, parent) = naive.standing[&first];
     let siblings = naive.children(parent.unwrap());
     let at = siblings.iter().position(|sibling| *sibling == first).unwrap();
-    let going: Vec<BlockId> = siblings[at..].iter().copied().take(usize::from(count % 60) + 1).collect();
-    let below: Vec<BlockId> =
-        going.iter().flat_map(|block| naive.subtree(*block, usize::MAX).0).map(|node| node.block.id).collect();
+    let going: Vec<BlockId> =
+        siblings[at..].iter().copied().take(usize::from(count % 60) + 1).collect();
+    let below: Vec<BlockId> = going
+        .iter()
+        .flat_map(|block| naive.subtree(*block, usize::MAX).0)
+        .map(|node| node.block.id)
+        .collect();
     let pages = naive.blocks.values().filter(|block| is_page(block)).map(|block| block.id);
     let targets: Vec<BlockId> = pages.filter(|block| !below.contains(block)).collect();
     let parent = targets[usize::from(target) % targets.len()];
@@ -144,16 +175,31 @@ fn what_is_crossing_is_seen_by_the_edits_after_it() {
     let (space, naive) = made();
     let [from, to] = HOMES.map(|home| DocumentId::of_root(id(home)));
     let tops: Vec<BlockId> = naive.children(from.root()).to_vec();
-    let slot = |document: DocumentId, after: Option<BlockId>| Slot { document, parent: document.root(), after };
-    let go =
-        |at: usize, after: Option<BlockId>| Edit::Move { block: tops[at], from: slot(from, None), to: slot(to, after) };
-    let back = |at: usize, after| Edit::Move { block: tops[at], from: slot(to, after), to: slot(from, None) };
+    let slot = |document: DocumentId, after: Option<BlockId>| Slot {
+        document,
+        parent: document.root(),
+        after,
+    };
+    let go = |at: usize, after: Option<BlockId>| Edit::Move {
+        block: tops[at],
+        from: slot(from, None),
+        to: slot(to, after),
+    };
+    let back = |at: usize, after| Edit::Move {
+        block: tops[at],
+        from: slot(to, after),
+        to: slot(from, None),
+    };
     let tried = |edits: Vec<Edit>| {
         let written = space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone()));
         written.map(drop).map_err(|error| error.kind())
     };
     let chain = || vec![go(0, None), go(1, Some(tops[0]))];
-    assert_eq!(tried([chain(), vec![go(0, Some(tops[1]))]].concat()), Err(ErrorKind::Conflict), "it went already");
+    assert_eq!(
+        tried([chain(), vec![go(0, Some(tops[1]))]].concat()),
+        Err(ErrorKind::Conflict),
+        "it went already"
+    );
     assert_eq!(
         tried([chain(), vec![go(2, Some(tops[3]))]].concat()),
         Err(ErrorKind::Conflict),

@@ -1,12 +1,19 @@
-//! Each law, broken by hand: the check names it. And damage of any kind is an error, never a panic, and stays where it is.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+//! Each law, broken by hand: the check names it. And damage of any kind is an error, never a panic,
+//! and stays where it is.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use leafbase_model::{BlockData, DocumentId, Edit, ErrorKind, Forest, Location, Result};
 use leafbase_store::kv::{Snapshot, Store, Transaction, WriteOptions};
-use leafbase_store::{DocumentQuery, Extractor, IndexedColumn, Law, Order, SpaceStore, Span, Within, rows};
+use leafbase_store::{
+    DocumentQuery, Extractor, IndexedColumn, Law, Order, SpaceStore, Span, Within, rows,
+};
 use proptest::prelude::*;
 
 mod broken;
@@ -21,7 +28,10 @@ fn breaks(law: Law, damage: impl Fn(&dyn Store)) {
     assert!(check(&space).is_clean());
     damage(&*store);
     let report = check(&space);
-    assert!(report.problems.iter().any(|problem| problem.law == law), "{law:?} is not among {report:#?}");
+    assert!(
+        report.problems.iter().any(|problem| problem.law == law),
+        "{law:?} is not among {report:#?}"
+    );
 }
 
 #[test]
@@ -33,7 +43,8 @@ fn broken_records_are_named() {
     breaks(Law::Record, |store| delete(store, b"\x01space"));
     breaks(Law::Record, |store| delete(store, b"\x01totals"));
     breaks(Law::Record, |store| {
-        let [first, second] = [2, 3].map(|number| find(store, &key(PLACES, &[number], &[])).remove(0));
+        let [first, second] =
+            [2, 3].map(|number| find(store, &key(PLACES, &[number], &[])).remove(0));
         put(store, &first.0, &second.1);
         put(store, &second.0, &first.1);
     });
@@ -44,7 +55,10 @@ fn broken_records_are_named() {
         flipped[value.len() / 2] ^= 4;
         put(&*store, &key, &flipped);
         let report = check(&space);
-        assert!(report.problems.iter().any(|problem| problem.law == Law::Record), "{key:02x?} {report:#?}");
+        assert!(
+            report.problems.iter().any(|problem| problem.law == Law::Record),
+            "{key:02x?} {report:#?}"
+        );
     }
 }
 
@@ -69,13 +83,25 @@ fn broken_runs_are_named() {
 
 #[test]
 fn broken_trees_are_named() {
-    breaks(Law::OnePlace, |store| copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x90, 0, 0, 0])));
+    breaks(Law::OnePlace, |store| {
+        copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x90, 0, 0, 0]))
+    });
     breaks(Law::Root, |store| delete(store, &key(BLOCKS, &[1, 0], &FIRST)));
-    breaks(Law::Root, |store| copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 0], &[0x90, 0, 0, 0])));
-    breaks(Law::Parent, |store| rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 9], &FIRST)));
-    breaks(Law::Parent, |store| rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[7, 4], &FIRST)));
-    breaks(Law::ParentType, |store| rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 6], &FIRST)));
-    breaks(Law::Reach, |store| rekey(store, &key(BLOCKS, &[1, 3], &FIRST), &key(BLOCKS, &[1, 4], &FIRST)));
+    breaks(Law::Root, |store| {
+        copy(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 0], &[0x90, 0, 0, 0]))
+    });
+    breaks(Law::Parent, |store| {
+        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 9], &FIRST))
+    });
+    breaks(Law::Parent, |store| {
+        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[7, 4], &FIRST))
+    });
+    breaks(Law::ParentType, |store| {
+        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 6], &FIRST))
+    });
+    breaks(Law::Reach, |store| {
+        rekey(store, &key(BLOCKS, &[1, 3], &FIRST), &key(BLOCKS, &[1, 4], &FIRST))
+    });
 }
 
 #[test]
@@ -83,13 +109,17 @@ fn broken_places_are_named() {
     breaks(Law::Place, |store| delete(store, &key(PLACES, &[5], &[])));
     breaks(Law::Place, |store| copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[9], &[])));
     breaks(Law::Place, |store| copy(store, &key(PLACES, &[5], &[]), &key(PLACES, &[2], &[])));
-    breaks(Law::Place, |store| rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x70, 0, 0, 0])));
+    breaks(Law::Place, |store| {
+        rekey(store, &key(BLOCKS, &[1, 4], &FIRST), &key(BLOCKS, &[1, 4], &[0x70, 0, 0, 0]))
+    });
 }
 
 #[test]
 fn broken_documents_are_named() {
     breaks(Law::Document, |store| delete(store, &key(DOCUMENTS, &[7], &[])));
-    breaks(Law::Document, |store| copy(store, &key(DOCUMENTS, &[7], &[]), &key(DOCUMENTS, &[9], &[])));
+    breaks(Law::Document, |store| {
+        copy(store, &key(DOCUMENTS, &[7], &[]), &key(DOCUMENTS, &[9], &[]))
+    });
     for tag in [0x21, 0x22, 0x23, 0x24, BY_LOCATION_MODIFIED, BY_LOCATION_CREATED] {
         breaks(Law::DocumentIndex, |store| {
             let row = find(store, &[tag]).remove(0);
@@ -115,7 +145,9 @@ fn broken_documents_are_named() {
             let of_inbox = [&[tag, 5][..], &[0; 16], &row[18..26], &[16; 16]].concat();
             put(store, &of_inbox, &rows::seal(&of_inbox, &[]));
         });
-        breaks(Law::Record, |store| put(store, &key(tag, &[1], &[]), &rows::seal(&key(tag, &[1], &[]), &[])));
+        breaks(Law::Record, |store| {
+            put(store, &key(tag, &[1], &[]), &rows::seal(&key(tag, &[1], &[]), &[]))
+        });
     }
     breaks(Law::BlockCount, |store| delete(store, &key(BLOCKS, &[1, 4], &FIRST)));
     breaks(Law::DailyNote, |store| {
@@ -146,7 +178,9 @@ fn broken_folders_are_named() {
 #[test]
 fn broken_edges_are_named() {
     breaks(Law::Edge, |store| delete(store, &find(store, &[EDGES]).remove(0).0));
-    breaks(Law::Edge, |store| copy(store, &[EDGES], &key(EDGES, &[], &[&[0][..], &[3; 16], &[0], &[2; 16]].concat())));
+    breaks(Law::Edge, |store| {
+        copy(store, &[EDGES], &key(EDGES, &[], &[&[0][..], &[3; 16], &[0], &[2; 16]].concat()))
+    });
 }
 
 #[test]
@@ -156,12 +190,16 @@ fn broken_counts_and_inboxes_are_named() {
         let (row, _) = find(store, &[LOCATION_COUNTS]).remove(0);
         put(store, &row, &rows::seal(&row, &[0x91, 9]));
     });
-    breaks(Law::LocationCount, |store| copy(store, &[LOCATION_COUNTS], &key(LOCATION_COUNTS, &[], &[1; 17])));
+    breaks(Law::LocationCount, |store| {
+        copy(store, &[LOCATION_COUNTS], &key(LOCATION_COUNTS, &[], &[1; 17]))
+    });
     breaks(Law::Record, |store| {
         let (row, _) = find(store, &[LOCATION_COUNTS]).remove(0);
         put(store, &row, &rows::seal(&row, &[0x90]));
     });
-    breaks(Law::Inbox, |store| copy(store, &key(DOCUMENTS, &[16], &[]), &key(DOCUMENTS, &[7], &[])));
+    breaks(Law::Inbox, |store| {
+        copy(store, &key(DOCUMENTS, &[16], &[]), &key(DOCUMENTS, &[7], &[]))
+    });
 }
 
 #[test]
@@ -175,8 +213,9 @@ fn broken_tasks_are_named() {
             copy(store, &row, &other);
         });
     }
-    let by_document =
-        |document: u8, class: u8, block: u8| key(TASKS, &[document], &[&[class][..], &[block; 16]].concat());
+    let by_document = |document: u8, class: u8, block: u8| {
+        key(TASKS, &[document], &[&[class][..], &[block; 16]].concat())
+    };
     breaks(Law::Task, |store| rekey(store, &by_document(10, 0, 11), &by_document(7, 0, 11)));
     breaks(Law::Task, |store| {
         let row = by_document(10, 0, 11);
@@ -214,7 +253,8 @@ fn broken_comments_and_files_are_named() {
 
 #[test]
 fn gaps_of_the_log_are_named() {
-    let change = |sequence: u8, part: u8| key(CHANGES, &[], &[0, 0, 0, 0, 0, 0, 0, sequence, 0, 0, 0, part]);
+    let change =
+        |sequence: u8, part: u8| key(CHANGES, &[], &[0, 0, 0, 0, 0, 0, 0, sequence, 0, 0, 0, part]);
     breaks(Law::ChangeLog, |store| delete(store, &change(1, 0)));
     breaks(Law::ChangeLog, |store| delete(store, &change(2, 0)));
     breaks(Law::ChangeLog, |store| delete(store, &change(4, 0)));
@@ -234,7 +274,11 @@ impl Store for Unsound {
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         self.0.snapshot()
     }
-    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
         self.0.write(options, f)
     }
     fn flush(&self) -> Result<()> {
@@ -272,7 +316,10 @@ fn damage_stays_where_it_is() {
     assert_eq!(reader.block(id(5)).unwrap_err().kind(), ErrorKind::Corrupted);
     assert_eq!(reader.subtree(id(7), None).unwrap().0.len(), 2);
     assert_eq!(reader.subtree(id(1), Some(1)).unwrap().0.len(), 4);
-    assert_eq!(reader.find_documents(&DocumentQuery::default(), None, 9).unwrap().documents.len(), 2);
+    assert_eq!(
+        reader.find_documents(&DocumentQuery::default(), None, 9).unwrap().documents.len(),
+        2
+    );
     // A write that needs it fails and changes nothing; others go on.
     let erase = space.write(relaxed(), &stamp(9), |open| {
         let forest = Forest(vec![node(0, 1, BlockData::page("One"))]);
@@ -280,13 +327,17 @@ fn damage_stays_where_it_is() {
         open.apply(vec![Edit::EraseDocument { record, forest }])
     });
     assert!(erase.is_err());
-    assert_eq!(check(&space).problems.iter().filter(|problem| problem.law == Law::Record).count(), 1);
+    assert_eq!(
+        check(&space).problems.iter().filter(|problem| problem.law == Law::Record).count(),
+        1
+    );
 }
 
 #[test]
 fn other_stores_and_later_versions_are_refused_and_left_alone() {
-    let open =
-        |store: &Arc<dyn Store>| SpaceStore::open(Arc::clone(store), Extractor::of_edges(extract)).unwrap_err().kind();
+    let open = |store: &Arc<dyn Store>| {
+        SpaceStore::open(Arc::clone(store), Extractor::of_edges(extract)).unwrap_err().kind()
+    };
     let empty: Arc<dyn Store> = Arc::new(leafbase_store::kv::MemoryStore::new());
     assert_eq!(open(&empty), ErrorKind::NotASpace);
     let (store, _) = space();
@@ -294,7 +345,10 @@ fn other_stores_and_later_versions_are_refused_and_left_alone() {
     put(&*store, format, &rows::seal(format, &[0x93, 9, 2, 7]));
     let before = dump(&*store);
     assert_eq!(open(&store), ErrorKind::NewerFormat);
-    assert!(SpaceStore::create(Arc::clone(&store), Extractor::of_edges(extract), &naive::meta()).is_err());
+    assert!(
+        SpaceStore::create(Arc::clone(&store), Extractor::of_edges(extract), &naive::meta())
+            .is_err()
+    );
     assert_eq!(dump(&*store), before);
     // A later version that this one may read.
     put(&*store, format, &rows::seal(format, &[0x93, 9, 1, 7]));
@@ -311,15 +365,16 @@ fn a_record_of_a_later_version_is_told_from_damage() {
     body[0] = 0x97;
     body.extend_from_slice(&[0xc0, 0xc0, 0xc0, 7]);
     put(&*store, &document, &rows::seal(&document, &body));
-    let error = space.snapshot().unwrap().reader().document(DocumentId::of_root(id(7))).unwrap_err();
+    let error =
+        space.snapshot().unwrap().reader().document(DocumentId::of_root(id(7))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NewerFormat);
     assert!(check(&space).problems.iter().any(|problem| problem.law == Law::Record));
 }
 
 /// Of all keyspaces.
 const TAGS: [u8; 25] = [
-    1, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x30, 0x31, 0x40, 0x50, 0x51, 0x52, 0x60, 0x61,
-    0x62, 0x63, 0x70, 0x71, 0x72, 0x80,
+    1, 0x10, 0x11, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x30, 0x31, 0x40, 0x50, 0x51,
+    0x52, 0x60, 0x61, 0x62, 0x63, 0x70, 0x71, 0x72, 0x80,
 ];
 
 #[test]

@@ -1,4 +1,5 @@
-//! What creating and opening a space's directory answers, and that it leaves alone what is not its own.
+//! What creating and opening a space's directory answers, and that it leaves alone what is not its
+//! own.
 #![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
 use std::collections::BTreeMap;
@@ -32,7 +33,8 @@ impl Place {
     /// The kind of error that opening gives, both ways, after checking that it changed nothing.
     fn refusal(&self) -> Error {
         let before = files(self.0.path());
-        let reading = directory::open(self.space(), &OpenOptions::new().read_only(true)).unwrap_err();
+        let reading =
+            directory::open(self.space(), &OpenOptions::new().read_only(true)).unwrap_err();
         let writing = directory::open(self.space(), &OpenOptions::new()).unwrap_err();
         assert_eq!(files(self.0.path()), before, "nothing is touched");
         assert_eq!(reading.kind(), writing.kind(), "{reading:?}");
@@ -54,7 +56,8 @@ fn get(store: &RedbStore, key: &[u8]) -> Option<Vec<u8>> {
     found
 }
 
-/// Every file below `path` with its length and the hash of its content, and every directory with none.
+/// Every file below `path` with its length and the hash of its content, and every directory with
+/// none.
 fn files(path: &Path) -> BTreeMap<PathBuf, Option<(usize, u64)>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(path).unwrap() {
@@ -87,7 +90,11 @@ fn a_space_is_created_closed_and_opened() {
     store.close().unwrap();
     let store = directory::open(&path, &OpenOptions::new()).unwrap();
     assert_eq!(get(&store, b"durable"), Some(b"1".to_vec()));
-    assert_eq!(get(&store, b"relaxed"), Some(b"2".to_vec()), "closing makes relaxed writes durable");
+    assert_eq!(
+        get(&store, b"relaxed"),
+        Some(b"2".to_vec()),
+        "closing makes relaxed writes durable"
+    );
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1, "nothing else is left there");
 }
 
@@ -98,7 +105,10 @@ fn dropping_makes_relaxed_writes_durable() {
     let relaxed = WriteOptions::durability(Durability::Relaxed);
     store.write(relaxed, &mut |transaction| transaction.put(b"relaxed", b"2")).unwrap();
     drop(store);
-    assert_eq!(get(&directory::open(place.space(), &OpenOptions::new()).unwrap(), b"relaxed"), Some(b"2".to_vec()));
+    assert_eq!(
+        get(&directory::open(place.space(), &OpenOptions::new()).unwrap(), b"relaxed"),
+        Some(b"2".to_vec())
+    );
 }
 
 #[test]
@@ -112,9 +122,13 @@ fn what_exists_is_not_created() {
         assert_eq!(error.kind(), ErrorKind::Validation, "{name}: {error:?}");
         assert!(error.message().contains("already"), "{error:?}");
     }
-    let error = directory::create(place.0.path().join("absent/notes"), &OpenOptions::new()).unwrap_err();
+    let error =
+        directory::create(place.0.path().join("absent/notes"), &OpenOptions::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Storage, "no parent: {error:?}");
-    assert_eq!(directory::create("..", &OpenOptions::new()).unwrap_err().kind(), ErrorKind::Validation);
+    assert_eq!(
+        directory::create("..", &OpenOptions::new()).unwrap_err().kind(),
+        ErrorKind::Validation
+    );
     assert_eq!(files(place.0.path()), before);
 }
 
@@ -127,7 +141,11 @@ fn what_a_crash_left_is_in_nobodys_way() {
         fs::create_dir(&left).unwrap();
         fs::write(left.join(STORE_FILE), vec![0; 4_096]).unwrap();
     }
-    put(&directory::create(place.path().join("notes"), &OpenOptions::new()).unwrap(), b"key", b"value");
+    put(
+        &directory::create(place.path().join("notes"), &OpenOptions::new()).unwrap(),
+        b"key",
+        b"value",
+    );
 }
 
 #[test]
@@ -162,7 +180,8 @@ fn read_only() {
     let before = files(place.0.path());
     let store = directory::open(place.space(), &OpenOptions::new().read_only(true)).unwrap();
     assert_eq!(get(&store, b"key"), Some(b"value".to_vec()));
-    let refused = store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"key", b"other"));
+    let refused =
+        store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"key", b"other"));
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::ReadOnly);
     assert_eq!(store.compact().unwrap_err().kind(), ErrorKind::ReadOnly);
     store.flush().unwrap();
@@ -188,7 +207,10 @@ fn a_store_left_by_a_crash_opens_for_reading_and_stays_as_it_is() {
         assert_eq!(get(&store, b"key"), Some(b"later".to_vec()), "mended in memory");
     }
     assert_eq!(files(place.0.path()), before, "and nowhere else");
-    assert_eq!(get(&directory::open(place.space(), &OpenOptions::new()).unwrap(), b"key"), Some(b"later".to_vec()));
+    assert_eq!(
+        get(&directory::open(place.space(), &OpenOptions::new()).unwrap(), b"key"),
+        Some(b"later".to_vec())
+    );
     directory::open(place.space(), &read_only).unwrap();
 }
 
@@ -219,7 +241,9 @@ fn what_the_journal_of_a_crash_holds_is_seen_by_those_who_only_read() {
 fn what_is_not_a_space() {
     let place = Place::new();
     let image = fs::read(place.store_file()).unwrap();
-    for content in [Vec::new(), b"red".to_vec(), b"a text, not a store".repeat(500), vec![0; 1_056_768]] {
+    for content in
+        [Vec::new(), b"red".to_vec(), b"a text, not a store".repeat(500), vec![0; 1_056_768]]
+    {
         fs::write(place.store_file(), content).unwrap();
         assert_eq!(place.refusal().kind(), ErrorKind::NotASpace);
     }
@@ -241,7 +265,11 @@ fn a_redb_file_of_somebody_else() {
     fs::remove_file(place.store_file()).unwrap();
     let database = redb::Database::create(place.store_file()).unwrap();
     let transaction = database.begin_write().unwrap();
-    transaction.open_table(redb::TableDefinition::<u64, u64>::new("theirs")).unwrap().insert(1, 2).unwrap();
+    transaction
+        .open_table(redb::TableDefinition::<u64, u64>::new("theirs"))
+        .unwrap()
+        .insert(1, 2)
+        .unwrap();
     transaction.commit().unwrap();
     drop(database);
     assert_eq!(place.refusal().kind(), ErrorKind::NotASpace);

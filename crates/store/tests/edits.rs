@@ -1,13 +1,18 @@
-//! Random edits against a naive model, on every store: reads agree, laws hold, and inverse edits bring back what was.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+//! Random edits against a naive model, on every store: reads agree, laws hold, and inverse edits
+//! bring back what was.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest,
-    Location, Timestamp,
+    BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId,
+    FolderRecord, Forest, Location, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, OpenOptions, Store};
 use leafbase_store::{DocumentQuery, Reader, SpaceStore, directory};
@@ -47,14 +52,17 @@ fn replayed(space: &SpaceStore) {
     let (ours, theirs) = (space.snapshot().unwrap(), || copy.snapshot().unwrap());
     for change in ours.reader().changes_after(0, usize::MAX).unwrap() {
         upload(&copy, &change.edits);
-        let written = copy.write(relaxed(), &change.stamp, |open| open.apply(change.edits.clone())).unwrap();
+        let written =
+            copy.write(relaxed(), &change.stamp, |open| open.apply(change.edits.clone())).unwrap();
         assert_eq!(written.change.unwrap(), change);
     }
     // And so it does when it is packed.
     let log = ours.reader().changes_after(0, usize::MAX).unwrap();
     copy.compact().unwrap();
     assert_eq!(theirs().reader().changes_after(0, usize::MAX).unwrap(), log);
-    let all = |reader: Reader<'_>| reader.find_documents(&DocumentQuery::default(), None, usize::MAX).unwrap();
+    let all = |reader: Reader<'_>| {
+        reader.find_documents(&DocumentQuery::default(), None, usize::MAX).unwrap()
+    };
     let documents = all(ours.reader());
     assert_eq!(documents, all(theirs().reader()));
     for document in documents.documents {
@@ -127,7 +135,8 @@ fn a_broken_inverse_is_noticed() {
     let (mut naive, mut maker, mut now) = with_document(&space);
     play(&space, &mut naive, &mut maker, &[[1, 5, 1, 22], [8, 3, 3, 9]], &mut now);
     let sequence = space.snapshot().unwrap().reader().last_sequence().unwrap();
-    let change = space.snapshot().unwrap().reader().changes_after(sequence - 1, 1).unwrap().remove(0);
+    let change =
+        space.snapshot().unwrap().reader().changes_after(sequence - 1, 1).unwrap().remove(0);
     let mut inverse = change.inverse();
     for edit in &mut inverse {
         match edit {
@@ -135,14 +144,18 @@ fn a_broken_inverse_is_noticed() {
             Edit::Remove { forest, .. } => forest.0.last_mut().unwrap().block.rev += 1,
             _ => {}
         }
-        let refused = space.write(relaxed(), &stamp(now), |transaction| transaction.apply(vec![edit.clone()]));
+        let refused = space
+            .write(relaxed(), &stamp(now), |transaction| transaction.apply(vec![edit.clone()]));
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::Conflict);
     }
     agrees(&space, &naive);
     // Left out altogether, it leaves another state: the comparison sees it.
     let before = Naive::default();
     let snapshot = space.snapshot().unwrap();
-    assert!(std::panic::catch_unwind(AssertUnwindSafe(|| before.agrees_with(snapshot.reader()))).is_err());
+    assert!(
+        std::panic::catch_unwind(AssertUnwindSafe(|| before.agrees_with(snapshot.reader())))
+            .is_err()
+    );
 }
 
 /// The control: each rule is broken in random sequences, and more than now and then.
@@ -152,7 +165,8 @@ fn random_sequences_break_every_rule() {
     let (mut naive, mut maker, mut now) = with_document(&space);
     let mut state = 1_u64;
     let mut number = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         u32::try_from(state >> 32).unwrap()
     };
     let numbers: Vec<[u32; 4]> = (0..300).map(|_| std::array::from_fn(|_| number())).collect();
@@ -165,22 +179,39 @@ fn random_sequences_break_every_rule() {
 }
 
 fn kept(number: u8, location: Location, day: Option<i64>) -> DocumentRecord {
-    let (id, at) = (DocumentId::of_root(BlockId::from_bytes([number; 16])), Timestamp::from_millis(1));
-    DocumentRecord { id, location, day: day.map(Day::from_epoch_days), created_at: at, modified_at: at }
+    let (id, at) =
+        (DocumentId::of_root(BlockId::from_bytes([number; 16])), Timestamp::from_millis(1));
+    DocumentRecord {
+        id,
+        location,
+        day: day.map(Day::from_epoch_days),
+        created_at: at,
+        modified_at: at,
+    }
 }
 
 fn create(record: &DocumentRecord) -> Edit {
     let (created, modified) = (stamp(1), stamp(1));
-    let root = BlockRecord { id: record.id.root(), rev: 1, created, modified, data: BlockData::page("Page") };
+    let root = BlockRecord {
+        id: record.id.root(),
+        rev: 1,
+        created,
+        modified,
+        data: BlockData::page("Page"),
+    };
     Edit::CreateDocument { record: record.clone(), forest: Forest::one(root) }
 }
 
 fn change(before: &DocumentRecord, location: Location, day: Option<i64>) -> Edit {
     let day = day.map(Day::from_epoch_days);
-    Edit::UpdateDocument { after: DocumentRecord { location, day, ..before.clone() }, before: before.clone() }
+    Edit::UpdateDocument {
+        after: DocumentRecord { location, day, ..before.clone() },
+        before: before.clone(),
+    }
 }
 
-/// What follows from a change elsewhere is told by the log, and not by the document's time; its inverse as little.
+/// What follows from a change elsewhere is told by the log, and not by the document's time; its
+/// inverse as little.
 #[test]
 fn quiet_edits_move_no_time() {
     let (_, space) = memory_space();
@@ -188,14 +219,17 @@ fn quiet_edits_move_no_time() {
     let (document, root) = (record.id, record.id.root());
     space.write(relaxed(), &stamp(1_000), |open| open.apply(vec![create(&record)])).unwrap();
     let block = || space.snapshot().unwrap().reader().block(root).unwrap().unwrap();
-    for (now, rev, moved_to) in [(2_000, 1, None), (3_000, 2, Some(3_000)), (4_000, 2, Some(3_000))] {
+    for (now, rev, moved_to) in [(2_000, 1, None), (3_000, 2, Some(3_000)), (4_000, 2, Some(3_000))]
+    {
         let before = block();
         let data = BlockData { markdown: format!("at {now}"), ..before.data.clone() };
         let after = BlockRecord { rev, data, ..before.clone() };
         let edit = Edit::Update { document, before: Box::new(before), after: Box::new(after) };
-        let written = space.write(relaxed(), &stamp(now), |open| open.apply(vec![edit.clone()])).unwrap();
+        let written =
+            space.write(relaxed(), &stamp(now), |open| open.apply(vec![edit.clone()])).unwrap();
         assert_eq!(written.change.unwrap().documents, [document]);
-        let modified = || space.snapshot().unwrap().reader().document(document).unwrap().unwrap().modified_at;
+        let modified =
+            || space.snapshot().unwrap().reader().document(document).unwrap().unwrap().modified_at;
         let expected = moved_to.map_or(record.modified_at, |at| stamp(at).at);
         assert_eq!(modified(), expected, "at {now}");
         if moved_to != Some(now) {
@@ -226,14 +260,16 @@ fn rows(store: &dyn Store) -> Vec<(Vec<u8>, Vec<u8>)> {
     rows
 }
 
-/// A space of a note, one in the trash, a plain document, an inbox, and three folders of which each is in the one before.
-/// Each edit after others of the same write, or alone; and whether it is refused.
+/// A space of a note, one in the trash, a plain document, an inbox, and three folders of which each
+/// is in the one before. Each edit after others of the same write, or alone; and whether it is
+/// refused.
 #[test]
 fn edits_that_break_a_rule_are_refused() {
     use Location::{DailyNotes, Folder, Inbox, Templates, Trash, Unsorted};
     let (conflict, missing) = (Some(ErrorKind::Conflict), Some(ErrorKind::NotFound));
     let note = kept(1, DailyNotes, Some(1));
-    let (trashed, plain, inbox) = (kept(2, Trash, Some(1)), kept(3, Unsorted, None), kept(4, Inbox, Some(1)));
+    let (trashed, plain, inbox) =
+        (kept(2, Trash, Some(1)), kept(3, Unsorted, None), kept(4, Inbox, Some(1)));
     let [first, third, unknown] = [1, 3, 9].map(|number| Folder(folder(number, None).id));
     let freed = change(&note, Trash, Some(1));
     let cases = [
@@ -242,16 +278,28 @@ fn edits_that_break_a_rule_are_refused() {
         (vec![], create(&kept(5, first, Some(1))), conflict),
         (vec![], create(&kept(5, Trash, Some(1))), None),
         (vec![], create(&kept(5, DailyNotes, Some(2))), None),
-        (vec![create(&kept(5, DailyNotes, Some(2)))], create(&kept(6, Templates, Some(2))), conflict),
+        (
+            vec![create(&kept(5, DailyNotes, Some(2)))],
+            create(&kept(6, Templates, Some(2))),
+            conflict,
+        ),
         (vec![], change(&trashed, DailyNotes, Some(1)), conflict),
         (vec![], change(&trashed, Unsorted, None), None),
         (vec![], change(&plain, Unsorted, Some(1)), conflict),
         (vec![], change(&plain, Trash, Some(1)), None),
         (vec![], change(&note, third, Some(1)), None),
         (vec![freed.clone()], change(&trashed, DailyNotes, Some(1)), None),
-        (vec![freed, change(&trashed, DailyNotes, Some(1))], create(&kept(5, first, Some(1))), conflict),
+        (
+            vec![freed, change(&trashed, DailyNotes, Some(1))],
+            create(&kept(5, first, Some(1))),
+            conflict,
+        ),
         (vec![change(&note, DailyNotes, Some(2))], create(&kept(5, DailyNotes, Some(1))), None),
-        (vec![create(&kept(1, DailyNotes, Some(1))).inverse()], change(&trashed, Unsorted, Some(1)), None),
+        (
+            vec![create(&kept(1, DailyNotes, Some(1))).inverse()],
+            change(&trashed, Unsorted, Some(1)),
+            None,
+        ),
         // The inbox is no note.
         (vec![], change(&inbox, Unsorted, Some(1)), conflict),
         (vec![], change(&inbox, Inbox, Some(2)), None),
@@ -270,14 +318,21 @@ fn edits_that_break_a_rule_are_refused() {
         (vec![], relocate(2, Some(1), None), None),
         (vec![], relocate(3, Some(2), Some(1)), None),
         (vec![relocate(2, Some(1), None)], relocate(1, None, Some(3)), None),
-        (vec![relocate(2, Some(1), None), relocate(1, None, Some(3))], relocate(2, None, Some(1)), conflict),
+        (
+            vec![relocate(2, Some(1), None), relocate(1, None, Some(3))],
+            relocate(2, None, Some(1)),
+            conflict,
+        ),
         (vec![], relocate(1, None, Some(9)), missing),
         (vec![], Edit::CreateFolder(folder(8, Some(8))), missing),
     ];
     for (before, edit, expected) in cases {
         let (store, space) = memory_space();
-        let write = |edits: &[Edit]| space.write(relaxed(), &stamp(1), |open| open.apply(edits.to_vec())).map(drop);
-        let folders = [folder(1, None), folder(2, Some(1)), folder(3, Some(2))].map(Edit::CreateFolder);
+        let write = |edits: &[Edit]| {
+            space.write(relaxed(), &stamp(1), |open| open.apply(edits.to_vec())).map(drop)
+        };
+        let folders =
+            [folder(1, None), folder(2, Some(1)), folder(3, Some(2))].map(Edit::CreateFolder);
         let documents = [&note, &trashed, &plain, &inbox].map(create);
         write(&[&folders[..], &documents].concat()).unwrap();
         let stored = rows(&*store);

@@ -1,4 +1,5 @@
-//! A disk that fails or loses power: every answer is definite, nothing that was acknowledged is lost, and the store goes on.
+//! A disk that fails or loses power: every answer is definite, nothing that was acknowledged is
+//! lost, and the store goes on.
 
 #![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
@@ -15,7 +16,11 @@ type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 /// A cache this small makes reads go to the disk, so that they too can fail.
 fn open(disk: &Disk) -> Result<RedbStore> {
     let (disk, journal) = (disk.clone(), disk.journal());
-    RedbStore::with_backends(move || disk.clone(), move || journal.clone(), &OpenOptions::new().cache_bytes(16 << 10))
+    RedbStore::with_backends(
+        move || disk.clone(),
+        move || journal.clone(),
+        &OpenOptions::new().cache_bytes(16 << 10),
+    )
 }
 
 fn content(store: &dyn Store) -> Result<Content> {
@@ -28,7 +33,8 @@ fn content(store: &dyn Store) -> Result<Content> {
     Ok(content)
 }
 
-/// The changes that step `number` of the workload makes: some keys are met again, some go, one value is big.
+/// The changes that step `number` of the workload makes: some keys are met again, some go, one
+/// value is big.
 fn step(number: u8) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
     let mut changes = vec![
         (b"head".to_vec(), Some(vec![number; 900])),
@@ -81,7 +87,8 @@ fn says_the_outcome_is_open(error: &leafbase_model::Error) -> bool {
     error.message().contains("whether this write took place")
 }
 
-/// What may be stored after the workload: one content, but for a write of which the store said that its outcome is open.
+/// What may be stored after the workload: one content, but for a write of which the store said that
+/// its outcome is open.
 struct Expected(Vec<Content>);
 
 impl Expected {
@@ -103,19 +110,23 @@ impl Expected {
                 self.0.iter_mut().for_each(|content| *content = changed(content, number));
             }
             Err(error) if says_the_outcome_is_open(&error) => {
-                let applied: Vec<_> = self.0.iter().map(|content| changed(content, number)).collect();
+                let applied: Vec<_> =
+                    self.0.iter().map(|content| changed(content, number)).collect();
                 self.0.extend(applied);
             }
             Err(error) => {
-                assert!(matches!(error.kind(), ErrorKind::Storage | ErrorKind::NoSpace), "{when}: {error:?}");
+                assert!(
+                    matches!(error.kind(), ErrorKind::Storage | ErrorKind::NoSpace),
+                    "{when}: {error:?}"
+                );
             }
         }
         succeeded
     }
 }
 
-/// Runs the workload with `fault`, counted from its start, and gives the disk and what is on it, or nothing if the fault
-/// never came.
+/// Runs the workload with `fault`, counted from its start, and gives the disk and what is on it, or
+/// nothing if the fault never came.
 fn run(fault: Fault, kind: io::ErrorKind) -> Option<(Disk, Expected)> {
     let disk = Disk::new();
     let store = open(&disk).unwrap();
@@ -142,7 +153,10 @@ fn run(fault: Fault, kind: io::ErrorKind) -> Option<(Disk, Expected)> {
     let powerless = disk.after_power_loss(0);
     if flushed && expected.0.len() == 1 {
         let found = content(&open(&powerless).unwrap()).unwrap();
-        assert!(expected.0.contains(&found), "{fault:?}: what was flushed survives the loss of power");
+        assert!(
+            expected.0.contains(&found),
+            "{fault:?}: what was flushed survives the loss of power"
+        );
     }
     disk.heal();
     let when = format!("{fault:?}, after healing");
@@ -185,7 +199,8 @@ fn a_disk_that_fails_again_and_again() {
     }
 }
 
-/// One on which a file that becomes longer takes room, and one on which what is written first to a new place does.
+/// One on which a file that becomes longer takes room, and one on which what is written first to a
+/// new place does.
 fn disks() -> [(&'static str, Disk); 2] {
     [("at once", Disk::new().takes_room_at_once()), ("when it is written", Disk::new())]
 }
@@ -201,20 +216,34 @@ fn a_disk_that_is_full() {
         let mut before = content(&store).unwrap();
         for length in [4 << 20, 200_000, 3_000, 4 << 20] {
             let value = vec![1; length];
-            let written = store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"value", &value));
+            let written = store.write(WriteOptions::default(), &mut |transaction| {
+                transaction.put(b"value", &value)
+            });
             match written {
                 // What is free in the file may suffice.
                 Ok(()) if length < 1 << 20 => drop(before.insert(b"value".to_vec(), value)),
                 written => {
-                    assert_eq!(written.unwrap_err().kind(), ErrorKind::NoSpace, "{length} bytes, room taken {when}");
+                    assert_eq!(
+                        written.unwrap_err().kind(),
+                        ErrorKind::NoSpace,
+                        "{length} bytes, room taken {when}"
+                    );
                 }
             }
             assert_eq!(content(&store).unwrap(), before, "{length} bytes, room taken {when}");
             let reopened = open(&disk.after_power_loss(0)).unwrap();
-            assert_eq!(content(&reopened).unwrap(), before, "{length} bytes, room taken {when}: after a loss of power");
+            assert_eq!(
+                content(&reopened).unwrap(),
+                before,
+                "{length} bytes, room taken {when}: after a loss of power"
+            );
         }
         drop(store);
-        assert_eq!(content(&open(&disk).unwrap()).unwrap(), before, "opened while it is full, room taken {when}");
+        assert_eq!(
+            content(&open(&disk).unwrap()).unwrap(),
+            before,
+            "opened while it is full, room taken {when}"
+        );
     }
 }
 
@@ -228,10 +257,14 @@ fn a_disk_that_was_full() {
     disk.fail(Fault::Full, io::ErrorKind::StorageFull);
     let before = content(&store).unwrap();
     let big = vec![1; 4 << 20];
-    let refused = store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"big", &big)).unwrap_err();
+    let refused = store
+        .write(WriteOptions::default(), &mut |transaction| transaction.put(b"big", &big))
+        .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::NoSpace, "{refused:?}");
     assert_eq!(content(&store).unwrap(), before, "it did not happen");
-    store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"small", b"fits")).unwrap();
+    store
+        .write(WriteOptions::default(), &mut |transaction| transaction.put(b"small", b"fits"))
+        .unwrap();
     disk.heal();
     store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"big", &big)).unwrap();
     drop(store);
@@ -271,12 +304,16 @@ fn power_lost_at_any_moment() {
                 durable = states.len() - 1;
             }
             let found = content(&open(&disk.after_power_loss(seed)).unwrap()).unwrap();
-            assert!(states[durable..].contains(&found), "seed {seed}, step {number}: no mixture, nothing lost");
+            assert!(
+                states[durable..].contains(&found),
+                "seed {seed}, step {number}: no mixture, nothing lost"
+            );
         }
     }
 }
 
-/// How often something that had to survive is gone, when power is lost at any operation of the workload, in each way.
+/// How often something that had to survive is gone, when power is lost at any operation of the
+/// workload, in each way.
 fn lost(ignore_one_sync_in: Option<u64>) -> usize {
     let disk = Disk::new();
     let store = open(&disk).unwrap();
@@ -298,8 +335,10 @@ fn lost(ignore_one_sync_in: Option<u64>) -> usize {
     for (moment, loss) in moments.iter().flat_map(|moment| Loss::ALL.map(|loss| (moment, loss))) {
         let first = durable.iter().rev().find(|(operations, _)| *operations < moment.operations());
         let kept = states.get(first.map_or(0, |(_, state)| *state)..).unwrap();
-        let found = open(&moment.after(loss, moment.operations())).and_then(|store| content(&store));
-        lost += usize::from(!found.is_ok_and(|found| kept.iter().any(|(_, state)| *state == found)));
+        let found =
+            open(&moment.after(loss, moment.operations())).and_then(|store| content(&store));
+        lost +=
+            usize::from(!found.is_ok_and(|found| kept.iter().any(|(_, state)| *state == found)));
     }
     lost
 }
@@ -339,7 +378,8 @@ fn damaged_pages_are_an_error_and_not_a_panic() {
             errors += 1;
             continue;
         };
-        errors += usize::from(content(&store).is_err_and(|error| error.kind() == ErrorKind::Corrupted));
+        errors +=
+            usize::from(content(&store).is_err_and(|error| error.kind() == ErrorKind::Corrupted));
         found_by_verify += usize::from(!store.verify().unwrap_or(false));
         let _ = write_step(&store, STEPS);
         let _ = content(&store);
@@ -349,11 +389,16 @@ fn damaged_pages_are_an_error_and_not_a_panic() {
     println!("{errors} errors on reading, {found_by_verify} found by verifying");
 }
 
-/// A store that durable writes of one kilobyte go to: the first ones are commits, the others records of the journal.
+/// A store that durable writes of one kilobyte go to: the first ones are commits, the others
+/// records of the journal.
 fn journaled(disk: &Disk, writes: u8) -> RedbStore {
     let store = open(disk).unwrap();
     for number in 0..writes {
-        store.write(WriteOptions::default(), &mut |transaction| transaction.put(&[number], &[number; 1_000])).unwrap();
+        store
+            .write(WriteOptions::default(), &mut |transaction| {
+                transaction.put(&[number], &[number; 1_000])
+            })
+            .unwrap();
     }
     store
 }
@@ -364,7 +409,11 @@ fn the_journal_is_read_when_a_store_is_opened_and_not_written_by_small_writes_al
     let store = journaled(&disk, 2);
     let before = disk.image();
     for number in 2..9 {
-        store.write(WriteOptions::default(), &mut |transaction| transaction.put(&[number], &[number; 1_000])).unwrap();
+        store
+            .write(WriteOptions::default(), &mut |transaction| {
+                transaction.put(&[number], &[number; 1_000])
+            })
+            .unwrap();
     }
     assert!(disk.image() == before, "the store's file is as it was");
     let expected = content(&store).unwrap();
@@ -394,7 +443,11 @@ fn a_journal_that_is_damaged_or_gone_is_told() {
     }
     drop(store);
     disk.damage_journal(Vec::clear);
-    assert_eq!(content(&open(&disk).unwrap()).unwrap().len(), 9, "it was closed: there is no journal any more");
+    assert_eq!(
+        content(&open(&disk).unwrap()).unwrap().len(),
+        9,
+        "it was closed: there is no journal any more"
+    );
 }
 
 #[test]
@@ -404,7 +457,11 @@ fn a_journal_without_room_is_done_without() {
     // One for the store's file, which has room for a row.
     disk.fail(Fault::Full, io::ErrorKind::StorageFull);
     for number in 1..9 {
-        store.write(WriteOptions::default(), &mut |transaction| transaction.put(&[number], &[number; 10])).unwrap();
+        store
+            .write(WriteOptions::default(), &mut |transaction| {
+                transaction.put(&[number], &[number; 10])
+            })
+            .unwrap();
     }
     let powerless = disk.after_power_loss(0);
     assert_eq!(content(&open(&powerless).unwrap()).unwrap().len(), 9);
@@ -431,18 +488,25 @@ fn a_journal_that_has_no_room_to_grow_takes_nothing_back_that_was_not_written() 
         disk.fail(Fault::Full, io::ErrorKind::StorageFull);
         assert_eq!(put(13, 60_000).unwrap_err().kind(), ErrorKind::NoSpace, "{left} bytes left");
         assert_eq!(content(&store).unwrap(), before, "{left} bytes left");
-        assert_eq!(content(&open(&disk.after_power_loss(0)).unwrap()).unwrap(), before, "{left} bytes left");
+        assert_eq!(
+            content(&open(&disk.after_power_loss(0)).unwrap()).unwrap(),
+            before,
+            "{left} bytes left"
+        );
         disk.heal();
         put(13, 60_000).unwrap();
         assert_eq!(content(&store).unwrap().len(), before.len() + 1);
     }
 }
 
-/// A key goes back to what the file says of it, while the journal says something else, and the commit of that fails.
+/// A key goes back to what the file says of it, while the journal says something else, and the
+/// commit of that fails.
 #[test]
 fn a_commit_that_did_not_take_place_is_told_from_one_that_changes_nothing() {
     let put = |store: &RedbStore, value: &[u8], durability| {
-        store.write(WriteOptions::durability(durability), &mut |transaction| transaction.put(b"key", value))
+        store.write(WriteOptions::durability(durability), &mut |transaction| {
+            transaction.put(b"key", value)
+        })
     };
     let (mut done, mut refused) = (0, 0);
     for is_flush in [true, false] {
@@ -490,11 +554,15 @@ fn relaxed_writes_survive_with_the_next_record() {
     let disk = Disk::new();
     let store = journaled(&disk, 3);
     let relaxed = WriteOptions::durability(Durability::Relaxed);
-    for (number, options) in [(10, relaxed), (11, relaxed), (12, WriteOptions::default()), (13, relaxed)] {
+    for (number, options) in
+        [(10, relaxed), (11, relaxed), (12, WriteOptions::default()), (13, relaxed)]
+    {
         store.write(options, &mut |transaction| transaction.put(&[number], b"value")).unwrap();
     }
     store.write(relaxed, &mut |transaction| transaction.delete(&[0])).unwrap();
-    let keys = |disk: &Disk| content(&open(disk).unwrap()).unwrap().into_keys().flatten().collect::<Vec<_>>();
+    let keys = |disk: &Disk| {
+        content(&open(disk).unwrap()).unwrap().into_keys().flatten().collect::<Vec<_>>()
+    };
     assert_eq!(keys(&disk.after_power_loss(0)), [0, 1, 2, 10, 11, 12]);
     // One that changes nothing makes them durable, too.
     store.write(WriteOptions::default(), &mut |_| Ok(())).unwrap();
@@ -519,8 +587,8 @@ fn last(store: &dyn Store) -> Result<Option<u8>> {
     Ok(last)
 }
 
-/// The process ends at once, and what it wrote stays: a store that is opened then holds what was told, while the disk fails now
-/// and then.
+/// The process ends at once, and what it wrote stays: a store that is opened then holds what was
+/// told, while the disk fails now and then.
 #[test]
 fn killed_again_and_again_while_the_disk_fails() {
     let mut opened_under_faults = 0;
@@ -558,20 +626,23 @@ fn killed_again_and_again_while_the_disk_fails() {
     assert!(opened_under_faults > 100, "{opened_under_faults}");
 }
 
-/// A write whose record could not be synced, and that could not be committed either, is not found by the next process once its
-/// outcome was told.
+/// A write whose record could not be synced, and that could not be committed either, is not found
+/// by the next process once its outcome was told.
 #[test]
 fn a_record_that_was_written_in_vain_is_taken_back() {
     let before = Disk::new();
     let store = journaled(&before, 4);
-    let write =
-        |store: &dyn Store| store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"last", b"!"));
+    let write = |store: &dyn Store| {
+        store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"last", b"!"))
+    };
     let mut told = [0, 0];
     for attempt in 0..60 {
         let disk = before.copy();
         let store = open(&disk).unwrap();
         for number in 10..14 {
-            store.write(WriteOptions::default(), &mut |transaction| transaction.put(b"k", &[number])).unwrap();
+            store
+                .write(WriteOptions::default(), &mut |transaction| transaction.put(b"k", &[number]))
+                .unwrap();
         }
         // The record is written, and its sync fails, and so much of what follows.
         let sync = disk.operations() + 2;
@@ -591,7 +662,8 @@ fn a_record_that_was_written_in_vain_is_taken_back() {
     assert!(told[0] > 3 && told[1] > 20, "{told:?}");
 }
 
-/// A store that had to be opened again still has what relaxed writes put, and the next durable write makes that durable, too.
+/// A store that had to be opened again still has what relaxed writes put, and the next durable
+/// write makes that durable, too.
 #[test]
 fn a_durable_write_takes_relaxed_ones_along_after_an_error() {
     let mut reopened = 0;
@@ -611,7 +683,10 @@ fn a_durable_write_takes_relaxed_ones_along_after_an_error() {
         reopened += u32::from(flushed.is_err());
         put(b"durable", Durability::Durable).unwrap();
         let found = content(&open(&disk.moment().after(Loss::Unsynced, number)).unwrap()).unwrap();
-        assert!(found.contains_key(&b"durable"[..]) && found.contains_key(&b"relaxed"[..]), "operation {number}");
+        assert!(
+            found.contains_key(&b"durable"[..]) && found.contains_key(&b"relaxed"[..]),
+            "operation {number}"
+        );
     }
     assert!(reopened > 0, "a flush fails");
 }

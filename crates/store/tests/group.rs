@@ -1,4 +1,5 @@
-//! Group commit: what writes of several threads share, what they see of each other, and what becomes of them when the disk fails or power is lost.
+//! Group commit: what writes of several threads share, what they see of each other, and what
+//! becomes of them when the disk fails or power is lost.
 
 #![expect(clippy::unwrap_used, reason = "a failed expectation is a failed test")]
 
@@ -57,8 +58,10 @@ impl Gate {
     }
 
     fn wait_for_a_sync(&self) {
-        let (state, timeout) =
-            self.changed.wait_timeout_while(self.state.lock().unwrap(), PATIENCE, |state| state.waiting == 0).unwrap();
+        let (state, timeout) = self
+            .changed
+            .wait_timeout_while(self.state.lock().unwrap(), PATIENCE, |state| state.waiting == 0)
+            .unwrap();
         drop(state);
         assert!(!timeout.timed_out(), "nobody syncs");
     }
@@ -88,7 +91,9 @@ impl Gate {
 
 impl Gated {
     fn below(&self) -> Arc<InMemoryBackend> {
-        Arc::clone(self.file.lock().unwrap().get_or_insert_with(|| Arc::new(InMemoryBackend::new())))
+        Arc::clone(
+            self.file.lock().unwrap().get_or_insert_with(|| Arc::new(InMemoryBackend::new())),
+        )
     }
 }
 
@@ -122,7 +127,12 @@ impl StorageBackend for Gated {
 fn store() -> (RedbStore, Arc<Gate>, Arc<Gate>) {
     let (file, journal) = (Gated::default(), Gated::default());
     let gates = (Arc::clone(&file.gate), Arc::clone(&journal.gate));
-    let store = RedbStore::with_backends(move || file.clone(), move || journal.clone(), &OpenOptions::new()).unwrap();
+    let store = RedbStore::with_backends(
+        move || file.clone(),
+        move || journal.clone(),
+        &OpenOptions::new(),
+    )
+    .unwrap();
     for _ in 0..3 {
         add(&store, DURABLE, b"a", 0).unwrap();
     }
@@ -156,7 +166,8 @@ const LONG: u64 = 1 << 40;
 /// What a closure makes of the number it finds; none if it refuses.
 type Decide<'s> = Box<dyn FnMut(u64) -> Option<u64> + Send + 's>;
 
-/// Runs closures on a store one after the other, each in a thread of its own, the first of which waits for its sync; then `open` opens gates.
+/// Runs closures on a store one after the other, each in a thread of its own, the first of which
+/// waits for its sync; then `open` opens gates.
 fn behind_a_sync<'s>(
     (store, gate): (&'s RedbStore, &Gate),
     writes: Vec<(WriteOptions, Decide<'s>)>,
@@ -202,7 +213,12 @@ fn writes_behind_a_sync_share_the_next_one() {
     let (store, _, gate) = store();
     let before = gate.syncs();
     let plus_one = || Box::new(|seen: u64| Some(seen + 1)) as Box<_>;
-    let writes = vec![(DURABLE, plus_one()), (DURABLE, plus_one()), (RELAXED, plus_one()), (DURABLE, plus_one())];
+    let writes = vec![
+        (DURABLE, plus_one()),
+        (DURABLE, plus_one()),
+        (RELAXED, plus_one()),
+        (DURABLE, plus_one()),
+    ];
     let outcomes = behind_a_sync((&store, &gate), writes, || {
         assert_eq!(published(&store, b"a"), 0, "nobody sees what is not settled");
         gate.open(0);
@@ -219,7 +235,8 @@ fn a_refusal_waits_for_what_it_was_made_on() {
         runs.fetch_add(1, Ordering::Relaxed);
         (seen == 0).then_some(7)
     };
-    let writes: Vec<(_, Decide<'_>)> = vec![(DURABLE, Box::new(|_| Some(1))), (DURABLE, Box::new(refuse))];
+    let writes: Vec<(_, Decide<'_>)> =
+        vec![(DURABLE, Box::new(|_| Some(1))), (DURABLE, Box::new(refuse))];
     let outcomes = behind_a_sync((&store, &gate), writes, || gate.open(0));
     assert_eq!(outcomes[1].as_ref().unwrap_err().kind(), ErrorKind::Validation);
     assert_eq!((published(&store, b"a"), runs.into_inner()), (1, 1));
@@ -237,7 +254,8 @@ fn what_read_a_write_that_failed_runs_again_without_it() {
         }) as Box<_>
     };
     let refuses = Box::new(|found: u64| (found < 100).then_some(found + 3)) as Box<_>;
-    let writes = vec![(DURABLE, adds(100)), (DURABLE, adds(1)), (RELAXED, adds(2)), (DURABLE, refuses)];
+    let writes =
+        vec![(DURABLE, adds(100)), (DURABLE, adds(1)), (RELAXED, adds(2)), (DURABLE, refuses)];
     let outcomes = behind_a_sync((&store, &gate), writes, || {
         // The record of the first one, and the commit in its place.
         file.open(1);
@@ -245,7 +263,11 @@ fn what_read_a_write_that_failed_runs_again_without_it() {
     });
     assert_eq!(outcomes[0].as_ref().unwrap_err().kind(), ErrorKind::Storage, "{outcomes:?}");
     assert!(outcomes[1..].iter().all(Result::is_ok), "{outcomes:?}");
-    assert_eq!(seen.into_inner().unwrap()[..3], [0, 100, 101], "they had run on what was not settled yet");
+    assert_eq!(
+        seen.into_inner().unwrap()[..3],
+        [0, 100, 101],
+        "they had run on what was not settled yet"
+    );
     assert_eq!(published(&store, b"a"), 1 + 2 + 3);
 }
 
@@ -263,10 +285,15 @@ fn a_write_that_finds_no_room_takes_none_of_its_batch_with_it() {
         (RELAXED, Box::new(|seen: u64| (seen >= LONG).then_some(0_u64)) as Box<_>),
     ];
     let outcomes = behind_a_sync((&store, &gate), writes, || gate.open(0));
-    let kinds: Vec<_> = outcomes.iter().map(|outcome| outcome.as_ref().map_err(Error::kind).err()).collect();
+    let kinds: Vec<_> =
+        outcomes.iter().map(|outcome| outcome.as_ref().map_err(Error::kind).err()).collect();
     let (refused, none) = (Some(ErrorKind::Validation), Some(ErrorKind::NoSpace));
     assert_eq!(kinds, [None, None, None, none, None, refused], "{outcomes:?}");
-    assert_eq!(published(&store, b"a"), 1_111, "the last one had seen what is not there, and looked again");
+    assert_eq!(
+        published(&store, b"a"),
+        1_111,
+        "the last one had seen what is not there, and looked again"
+    );
 }
 
 /// What a writer was told.
@@ -282,13 +309,15 @@ struct Told {
 const WRITERS: usize = 4;
 const WRITES: u64 = 25;
 
-/// Writers that each count for themselves and together, while the disk fails as told: what was acknowledged is there, what was refused is not,
-/// and neither is half of a write; also after a loss of power.
+/// Writers that each count for themselves and together, while the disk fails as told: what was
+/// acknowledged is there, what was refused is not, and neither is half of a write; also after a
+/// loss of power.
 fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
     let disk = Disk::new();
     let (file, journal) = (disk.clone(), disk.journal());
     let options = OpenOptions::new().cache_bytes(16 << 10);
-    let store = RedbStore::with_backends(move || file.clone(), move || journal.clone(), &options).unwrap();
+    let store =
+        RedbStore::with_backends(move || file.clone(), move || journal.clone(), &options).unwrap();
     for _ in 0..3 {
         add(&store, DURABLE, b"all", 0).unwrap();
     }
@@ -304,26 +333,37 @@ fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
                 let (mut sure, mut open, mut durable) = (0, 0, Vec::new());
                 for at in 0..WRITES {
                     let is_durable = !(seed + at + writer as u64).is_multiple_of(5);
-                    let wrote = store.write(if is_durable { DURABLE } else { RELAXED }, &mut |transaction| {
-                        let (all, own) = (number(transaction, b"all")?, number(transaction, &key)?);
-                        transaction.put(b"all", &(all + 1).to_be_bytes())?;
-                        if (seed + at) % 11 == 10 {
-                            return Err(Error::validation("refused"));
-                        }
-                        transaction.put(&key, &(own + 1).to_be_bytes())?;
-                        transaction.put(&[b'x', key[1], u8::try_from(at).unwrap()], &vec![1; 3_000])
-                    });
+                    let wrote = store.write(
+                        if is_durable { DURABLE } else { RELAXED },
+                        &mut |transaction| {
+                            let (all, own) =
+                                (number(transaction, b"all")?, number(transaction, &key)?);
+                            transaction.put(b"all", &(all + 1).to_be_bytes())?;
+                            if (seed + at) % 11 == 10 {
+                                return Err(Error::validation("refused"));
+                            }
+                            transaction.put(&key, &(own + 1).to_be_bytes())?;
+                            transaction
+                                .put(&[b'x', key[1], u8::try_from(at).unwrap()], &vec![1; 3_000])
+                        },
+                    );
                     match wrote {
                         Ok(()) => {
                             sure += 1;
-                            // With an outcome left open nobody knows which of its writes a writer has.
+                            // With an outcome left open nobody knows which of its writes a writer
+                            // has.
                             if is_durable && open == 0 {
                                 durable.push((disk.operations(), sure));
                             }
                         }
-                        Err(error) if error.message().contains("whether this write took place") => open += 1,
+                        Err(error) if error.message().contains("whether this write took place") => {
+                            open += 1
+                        }
                         Err(error) => assert!(
-                            matches!(error.kind(), ErrorKind::Validation | ErrorKind::Storage | ErrorKind::NoSpace),
+                            matches!(
+                                error.kind(),
+                                ErrorKind::Validation | ErrorKind::Storage | ErrorKind::NoSpace
+                            ),
                             "{error:?}"
                         ),
                     }
@@ -347,7 +387,10 @@ fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
         for writer in &told {
             let Told { key, sure, open, .. } = writer;
             let own = number(&*snapshot, key).unwrap();
-            assert!((least(writer)..=sure + open).contains(&own), "{when}: {own} of {sure} and {open}, seed {seed}");
+            assert!(
+                (least(writer)..=sure + open).contains(&own),
+                "{when}: {own} of {sure} and {open}, seed {seed}"
+            );
             sum += own;
         }
         assert_eq!(number(&*snapshot, b"all").unwrap(), sum, "{when}: together, seed {seed}");
@@ -356,13 +399,16 @@ fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
     for moment in disk.moments() {
         // What a call that had returned by then has acknowledged, and nobody had left open before.
         let by_then = |writer: &Told| {
-            let durable = writer.durable.iter().filter(|(operations, _)| *operations < moment.operations());
+            let durable =
+                writer.durable.iter().filter(|(operations, _)| *operations < moment.operations());
             durable.map(|(_, sure)| *sure).max().unwrap_or_default()
         };
         for loss in Loss::ALL {
             let disk = moment.after(loss, seed);
             let (file, journal) = (disk.clone(), disk.journal());
-            let store = RedbStore::with_backends(move || file.clone(), move || journal.clone(), &options).unwrap();
+            let store =
+                RedbStore::with_backends(move || file.clone(), move || journal.clone(), &options)
+                    .unwrap();
             check(&store, "after a loss of power", &by_then);
         }
     }
@@ -372,19 +418,22 @@ fn side_by_side(seed: u64, fault: Option<Fault>, kind: io::ErrorKind) {
 fn writers_side_by_side_keep_what_they_are_told() {
     for seed in 0..60 {
         side_by_side(seed, None, io::ErrorKind::Other);
-        let (from, kind) =
-            (8 + seed * 5 % 60, if seed % 2 == 0 { io::ErrorKind::Other } else { io::ErrorKind::StorageFull });
+        let (from, kind) = (
+            8 + seed * 5 % 60,
+            if seed % 2 == 0 { io::ErrorKind::Other } else { io::ErrorKind::StorageFull },
+        );
         side_by_side(seed, Some(Fault::Once(from)), kind);
         side_by_side(seed, Some(Fault::Between(from, from + 6)), kind);
         side_by_side(seed, Some(Fault::OneIn(9)), kind);
     }
 }
 
-/// What is asked to wait for the write that runs waits until it is settled, and not only until its closure has run: each is tried with a write that waits
-/// behind another one's sync.
+/// What is asked to wait for the write that runs waits until it is settled, and not only until its
+/// closure has run: each is tried with a write that waits behind another one's sync.
 #[test]
 fn who_waits_for_writes_finds_them() {
-    let ways: [fn(&RedbStore); 2] = [|store| assert!(store.verify().unwrap()), |store| store.compact().unwrap()];
+    let ways: [fn(&RedbStore); 2] =
+        [|store| assert!(store.verify().unwrap()), |store| store.compact().unwrap()];
     for wait in ways {
         for _ in 0..20 {
             let (store, _, gate) = store();
@@ -417,7 +466,8 @@ fn who_waits_for_writes_finds_them() {
     }
 }
 
-/// A flush whose outcome nobody can tell for now: a write that was made on top of it and waits is told of as done only if it stays.
+/// A flush whose outcome nobody can tell for now: a write that was made on top of it and waits is
+/// told of as done only if it stays.
 #[test]
 fn a_write_behind_a_flush_in_doubt_is_kept() {
     let mut done = 0;
@@ -438,7 +488,11 @@ fn a_write_behind_a_flush_in_doubt_is_kept() {
         done += usize::from(wrote.is_ok());
         add(&store, DURABLE, b"c", 1).unwrap();
         assert_eq!(published(&store, b"a"), 1, "{failing} failures");
-        assert_eq!(published(&store, b"b"), u64::from(wrote.is_ok()), "{failing} failures: {wrote:?}");
+        assert_eq!(
+            published(&store, b"b"),
+            u64::from(wrote.is_ok()),
+            "{failing} failures: {wrote:?}"
+        );
     }
     assert!(done > 0, "none is done");
 }

@@ -1,5 +1,9 @@
 //! What grows and what doesn't: keys, runs, and the rows that one edit touches.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::cell::Cell;
 use std::ops::{Bound, ControlFlow};
@@ -7,10 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, ErrorKind, Forest, Location, Node, Result, Slot,
-    Timestamp,
+    BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, ErrorKind, Forest, Location,
+    Node, Result, Slot, Timestamp,
 };
-use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
+use leafbase_store::kv::{
+    KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
+};
 use leafbase_store::{Extractor, SpaceStore, SpaceTransaction};
 
 mod naive;
@@ -38,15 +44,27 @@ fn document() -> DocumentId {
 
 fn make_document(space: &SpaceStore, children: impl IntoIterator<Item = BlockRecord>) {
     let time = Timestamp::from_millis(1);
-    let record =
-        DocumentRecord { id: document(), location: Location::Unsorted, day: None, created_at: time, modified_at: time };
-    let mut nodes = vec![Node { depth: 0, block: BlockRecord { data: BlockData::page("Root"), ..block(ROOT, 0) } }];
+    let record = DocumentRecord {
+        id: document(),
+        location: Location::Unsorted,
+        day: None,
+        created_at: time,
+        modified_at: time,
+    };
+    let mut nodes = vec![Node {
+        depth: 0,
+        block: BlockRecord { data: BlockData::page("Root"), ..block(ROOT, 0) },
+    }];
     nodes.extend(children.into_iter().map(|block| Node { depth: 1, block }));
     let edit = Edit::CreateDocument { record, forest: Forest(nodes) };
     space.write(relaxed(), &stamp(2), |open| open.apply(vec![edit.clone()])).unwrap();
 }
 
-fn insert(open: &mut SpaceTransaction<'_>, after: Option<BlockId>, block: BlockRecord) -> Result<()> {
+fn insert(
+    open: &mut SpaceTransaction<'_>,
+    after: Option<BlockId>,
+    block: BlockRecord,
+) -> Result<()> {
     let slot = Slot { document: document(), parent: id(ROOT), after };
     open.apply(vec![Edit::Insert { slot, forest: Forest::one(block) }])
 }
@@ -76,7 +94,8 @@ fn holds(space: &SpaceStore, expected: &[BlockId]) {
     assert!(report.is_clean(), "{report:#?}");
 }
 
-/// Inserts `count` blocks of `size` bytes; `place` tells the index of each among the siblings so far.
+/// Inserts `count` blocks of `size` bytes; `place` tells the index of each among the siblings so
+/// far.
 fn grow(size: usize, count: u32, place: impl Fn(u32, usize) -> usize) -> (usize, usize) {
     let (store, space) = memory_space();
     make_document(&space, [block(2, size), block(3, size)]);
@@ -108,14 +127,16 @@ fn ten_thousand_inserts_at_one_spot_keep_keys_short_and_runs_filled() {
     let (in_a_row, longest) = grow(100, 10_000, |number, _| usize::try_from(number).unwrap() + 1);
     assert!(in_a_row <= full * 22 / 10 && longest <= 16, "{in_a_row} {longest}");
     let (anywhere, longest) = grow(100, 10_000, |number, count| {
-        usize::try_from(u64::from(number) * 2_654_435_761 % (u64::try_from(count).unwrap() + 1)).unwrap()
+        usize::try_from(u64::from(number) * 2_654_435_761 % (u64::try_from(count).unwrap() + 1))
+            .unwrap()
     });
     assert!(anywhere <= full * 2 && longest <= 16, "{anywhere} {longest}");
 }
 
 #[test]
 fn order_keys_are_made_anew_before_they_get_long() {
-    // Each block is in a run by itself, and each goes to the middle, on one side and the other in turn.
+    // Each block is in a run by itself, and each goes to the middle, on one side and the other in
+    // turn.
     let (runs, longest) = grow(4_100, 1_500, |number, _| usize::try_from(number / 2).unwrap() + 1);
     assert_eq!(runs, 1_503);
     assert!(longest <= 66, "{longest}");
@@ -157,7 +178,10 @@ fn a_block_larger_than_a_run_grows_and_shrinks_in_place() {
                 open.apply(vec![Edit::Update { document: document(), before, after }])
             })
             .unwrap();
-        assert_eq!(space.snapshot().unwrap().reader().block(id(30)).unwrap().unwrap().data.markdown.len(), size);
+        assert_eq!(
+            space.snapshot().unwrap().reader().block(id(30)).unwrap().unwrap().data.markdown.len(),
+            size
+        );
     }
     holds(&space, &(10..60).map(id).collect::<Vec<_>>());
 }
@@ -207,7 +231,11 @@ impl Store for Counted {
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         self.store.snapshot()
     }
-    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
         self.store.write(options, &mut |rows| {
             let mut counting = Counting { rows, reads: Cell::new(0), writes: 0 };
             f(&mut counting)?;
@@ -233,8 +261,13 @@ impl Store for Counted {
 #[test]
 fn an_edit_of_one_block_touches_few_rows_of_a_large_document() {
     let (reads, writes) = <(Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
-    let store = Counted { store: MemoryStore::new(), reads: Arc::clone(&reads), writes: Arc::clone(&writes) };
-    let space = SpaceStore::create(Arc::new(store), Extractor::of_edges(extract), &naive::meta()).unwrap();
+    let store = Counted {
+        store: MemoryStore::new(),
+        reads: Arc::clone(&reads),
+        writes: Arc::clone(&writes),
+    };
+    let space =
+        SpaceStore::create(Arc::new(store), Extractor::of_edges(extract), &naive::meta()).unwrap();
     make_document(&space, (10..10_010).map(|number| block(number, 100)));
     let now = Cell::new(5);
     let done = |edit: Edit| {
@@ -245,15 +278,21 @@ fn an_edit_of_one_block_touches_few_rows_of_a_large_document() {
     let (before, mut after) = (block(5_000, 100), block(5_000, 100));
     after.rev = 2;
     after.data.markdown.push('y');
-    let update = Edit::Update { document: document(), before: Box::new(before), after: Box::new(after) };
-    // Run, document, by modified twice among all and twice in its location, log, totals; its place, run and document are
-    // read, and the totals.
+    let update =
+        Edit::Update { document: document(), before: Box::new(before), after: Box::new(after) };
+    // Run, document, by modified twice among all and twice in its location, log, totals; its place,
+    // run and document are read, and the totals.
     assert_eq!(done(update), (4, 8));
     let slot = Slot { document: document(), parent: id(ROOT), after: Some(id(7_000)) };
     let insert = Edit::Insert { slot, forest: Forest::one(block(20_000, 100)) };
-    // The run was full: it is cut. Of the one behind it only the key is read, and of the root nothing.
+    // The run was full: it is cut. Of the one behind it only the key is read, and of the root
+    // nothing.
     assert_eq!(done(insert.clone()), (6, 10));
-    assert_eq!(done(insert.inverse()).1, 9, "run, place, document, by modified four times, log, totals");
+    assert_eq!(
+        done(insert.inverse()).1,
+        9,
+        "run, place, document, by modified four times, log, totals"
+    );
     let to = Slot { after: Some(id(2_000)), ..slot };
     let from = Slot { after: Some(id(7_999)), ..slot };
     assert!(done(Edit::Move { block: id(8_000), from, to }).1 <= 11);
@@ -268,8 +307,12 @@ fn a_backup_is_the_space_as_it_was() {
     let stopped = space.backup_to(&path, &mut |_| ControlFlow::Break(())).unwrap_err();
     assert_eq!((stopped.kind(), path.exists()), (ErrorKind::Canceled, false));
     space.backup_to(&path, &mut |_| ControlFlow::Continue(())).unwrap();
-    assert!(space.backup_to(&path, &mut |_| ControlFlow::Continue(())).is_err(), "something is there");
-    let copy = leafbase_store::directory::open(&path, &leafbase_store::kv::OpenOptions::default()).unwrap();
+    assert!(
+        space.backup_to(&path, &mut |_| ControlFlow::Continue(())).is_err(),
+        "something is there"
+    );
+    let copy = leafbase_store::directory::open(&path, &leafbase_store::kv::OpenOptions::default())
+        .unwrap();
     let all = |store: &dyn Store| {
         let mut rows = vec![];
         let range = KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded, reverse: false };

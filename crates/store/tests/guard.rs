@@ -1,4 +1,5 @@
-//! Pages that are not what their parents say: no row that they hide is said to be missing, and none is older than it should be.
+//! Pages that are not what their parents say: no row that they hide is said to be missing, and none
+//! is older than it should be.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed expectation is a failed test")]
 
 use std::collections::BTreeMap;
@@ -29,12 +30,18 @@ fn key(number: u32) -> Vec<u8> {
     [&[0x62][..], &number.to_be_bytes()].concat()
 }
 
-/// The bytes of a store after its first commit, with other bodies in its rows; after its last, as a crash leaves it; and closed.
+/// The bytes of a store after its first commit, with other bodies in its rows; after its last, as a
+/// crash leaves it; and closed.
 fn images() -> [Vec<u8>; 3] {
     let disk = Disk::new();
     let handle = disk.clone();
-    let store = Arc::new(RedbStore::with_backend(move || handle.clone(), &OpenOptions::new()).unwrap());
-    let meta = SpaceMeta { id: leafbase_model::SpaceId::from_bytes([1; 16]), name: "n".into(), zone: "UTC".into() };
+    let store =
+        Arc::new(RedbStore::with_backend(move || handle.clone(), &OpenOptions::new()).unwrap());
+    let meta = SpaceMeta {
+        id: leafbase_model::SpaceId::from_bytes([1; 16]),
+        name: "n".into(),
+        zone: "UTC".into(),
+    };
     let extractor = Extractor::of_edges(|_, _: &mut dyn FnMut(EdgeTarget)| {});
     SpaceStore::create(store.clone(), extractor, &meta).unwrap();
     let write = |body: &[u8]| {
@@ -73,15 +80,21 @@ fn scan(snapshot: &dyn Snapshot) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, ErrorKind
     scanned.map(|()| found).map_err(|error| error.kind())
 }
 
-/// Reads everything of an image: each answer is right or told to be damage. Gives how many of both there were.
+/// Reads everything of an image: each answer is right or told to be damage. Gives how many of both
+/// there were.
 fn read(image: Vec<u8>, what: &str) -> (usize, usize) {
-    open_image(&Arc::from(image), &OpenOptions::new()).map_or((0, 0), |store| read_all(&store, what))
+    open_image(&Arc::from(image), &OpenOptions::new())
+        .map_or((0, 0), |store| read_all(&store, what))
 }
 
 fn read_all(store: &RedbStore, what: &str) -> (usize, usize) {
     let (mut right, mut damaged) = (0, 0);
     for number in 0..ROWS {
-        match store.snapshot().map_err(|error| error.kind()).and_then(|snapshot| get(&*snapshot, number)) {
+        match store
+            .snapshot()
+            .map_err(|error| error.kind())
+            .and_then(|snapshot| get(&*snapshot, number))
+        {
             Ok(Some(body)) if body == [8; 40] => right += 1,
             Err(ErrorKind::Corrupted) => damaged += 1,
             other => panic!("{what}: row {number} gives {other:?}"),
@@ -111,10 +124,13 @@ fn no_flipped_bit_hides_a_row() {
     assert!(right > 0 && damaged > 0, "{right} right, {damaged} damaged");
 }
 
-/// The branches of an image, each with its page and where it says how often the length of its last child is doubled.
+/// The branches of an image, each with its page and where it says how often the length of its last
+/// child is doubled.
 fn branches(image: &[u8]) -> Vec<(usize, usize)> {
     let length_of_last_child = |page: &[u8]| match page {
-        [2, _, low, high, ..] => Some(8 + 24 * (usize::from(u16::from_le_bytes([*low, *high])) + 1) - 1),
+        [2, _, low, high, ..] => {
+            Some(8 + 24 * (usize::from(u16::from_le_bytes([*low, *high])) + 1) - 1)
+        }
         _ => None,
     };
     let found = |(number, page)| Some((number, number * PAGE + length_of_last_child(page)?));
@@ -132,7 +148,10 @@ fn a_child_of_any_length_is_damage() {
             for length in [1, 5, 19, 20, 21, 31] {
                 let mut harmed = image.clone();
                 harmed[at] = length << 3;
-                let told = read(harmed, &format!("{name}: a child of page {page} is doubled {length} times"));
+                let told = read(
+                    harmed,
+                    &format!("{name}: a child of page {page} is doubled {length} times"),
+                );
                 (right, damaged) = (right + told.0, damaged + told.1);
             }
         }
@@ -151,7 +170,8 @@ fn a_child_that_is_any_other_page_is_damage() {
             for other in 0..image.len() / PAGE - 1 {
                 let mut harmed = image.clone();
                 harmed[at - 7..=at].copy_from_slice(&(other as u64).to_le_bytes());
-                let told = read(harmed, &format!("{name}: a child of page {page} is page {}", other + 1));
+                let told =
+                    read(harmed, &format!("{name}: a child of page {page} is page {}", other + 1));
                 (right, damaged) = (right + told.0, damaged + told.1);
             }
         }
@@ -190,8 +210,10 @@ fn an_older_page_is_not_believed() {
     keep_quiet();
     let [before, _, image] = images();
     let pages = |image: &[u8]| image.chunks(PAGE).map(<[u8]>::to_vec).collect::<Vec<_>>();
-    let old: Vec<Vec<u8>> =
-        pages(&before).into_iter().filter(|page| page[0] == 1 && page.windows(8).any(|part| part == [7; 8])).collect();
+    let old: Vec<Vec<u8>> = pages(&before)
+        .into_iter()
+        .filter(|page| page[0] == 1 && page.windows(8).any(|part| part == [7; 8]))
+        .collect();
     let new: Vec<usize> = pages(&image)
         .iter()
         .enumerate()
@@ -236,9 +258,11 @@ fn branches_below(image: &[u8]) -> Vec<(usize, usize)> {
         let children = usize::from(u16::from_le_bytes([*low, *high])) + 1;
         for child in 0..children {
             let (checksum, number) = (8 + 16 * child, 8 + 16 * children + 8 * child);
-            let below = u64::from_le_bytes(bytes.get(number..number + 8).unwrap().try_into().unwrap());
+            let below =
+                u64::from_le_bytes(bytes.get(number..number + 8).unwrap().try_into().unwrap());
             // Numbers begin behind the header; a page that was freed may lead anywhere.
-            let below = usize::try_from(below).unwrap_or(usize::MAX).saturating_add(1).saturating_mul(PAGE);
+            let below =
+                usize::try_from(below).unwrap_or(usize::MAX).saturating_add(1).saturating_mul(PAGE);
             if image.get(below) == Some(&2) {
                 found.push((page * PAGE + checksum, page * PAGE + number));
             }
@@ -266,7 +290,8 @@ fn count(store: &RedbStore) -> (u32, u32) {
     (there, damaged)
 }
 
-/// What is not read because of a damaged branch is still in the file, for salvage to find: writes do not take it away.
+/// What is not read because of a damaged branch is still in the file, for salvage to find: writes
+/// do not take it away.
 #[test]
 fn nothing_is_written_over_what_a_damaged_branch_hides() {
     keep_quiet();
@@ -277,12 +302,18 @@ fn nothing_is_written_over_what_a_damaged_branch_hides() {
         let disk = whole.copy();
         disk.damage(harm);
         let Ok(store) = on(&disk, &OpenOptions::new()) else { continue };
-        let put =
-            |number: u32| store.write(WriteOptions::default(), &mut |rows| rows.put(&key(number), &tall_row(number)));
+        let put = |number: u32| {
+            store.write(WriteOptions::default(), &mut |rows| {
+                rows.put(&key(number), &tall_row(number))
+            })
+        };
         let mut refused = 0;
         for number in (0..ROWS).step_by(100).chain([ROWS]) {
             if let Err(error) = put(number) {
-                assert!(matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::Storage), "{error:?}");
+                assert!(
+                    matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::Storage),
+                    "{error:?}"
+                );
                 refused += 1;
             }
         }
@@ -294,16 +325,22 @@ fn nothing_is_written_over_what_a_damaged_branch_hides() {
             assert_eq!(store.compact().unwrap_err().kind(), ErrorKind::Corrupted);
         }
         drop(store);
-        // With the checksum as it was, everything is there: if what was there was written anew, it was the root alone.
+        // With the checksum as it was, everything is there: if what was there was written anew, it
+        // was the root alone.
         if damaged > 0 {
             disk.damage(harm);
-            assert_eq!(count(&on(&disk, &OpenOptions::new()).unwrap()), (ROWS, 0), "checksum at {checksum}");
+            assert_eq!(
+                count(&on(&disk, &OpenOptions::new()).unwrap()),
+                (ROWS, 0),
+                "checksum at {checksum}"
+            );
         }
     }
     assert!(hidden > 1, "{hidden}");
 }
 
-/// A branch below which it stands itself is damage however often it is read, and whoever reads it: also who writes there.
+/// A branch below which it stands itself is damage however often it is read, and whoever reads it:
+/// also who writes there.
 #[test]
 fn what_leads_round_in_circles_is_damage_each_time() {
     keep_quiet();
@@ -319,9 +356,13 @@ fn what_leads_round_in_circles_is_damage_each_time() {
         let Ok(store) = on(&disk, &OpenOptions::new().cache_bytes(0)) else { continue };
         damaged += count(&store).1;
         for row in (0..ROWS).step_by(60) {
-            let written = store.write(WriteOptions::default(), &mut |rows| rows.put(&key(row), &tall_row(row)));
+            let written = store
+                .write(WriteOptions::default(), &mut |rows| rows.put(&key(row), &tall_row(row)));
             if let Err(error) = written {
-                assert!(matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::Storage), "{error:?}");
+                assert!(
+                    matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::Storage),
+                    "{error:?}"
+                );
             }
         }
         damaged += count(&store).1;

@@ -1,5 +1,10 @@
-//! Schemas and the items of collections: what is refused, what is kept in step, and how much is read for it.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+//! Schemas and the items of collections: what is refused, what is kept in step, and how much is
+//! read for it.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -8,16 +13,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, Edit, ErrorKind, Forest, Node, PropertyKind, PropertyValue,
-    Result, Schema, SelectOption, Slot,
+    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, Edit, ErrorKind, Forest, Node,
+    PropertyKind, PropertyValue, Result, Schema, SelectOption, Slot,
 };
-use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
+use leafbase_store::kv::{
+    KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
+};
 use leafbase_store::{IndexedColumn, Reader, Signature, SpaceStore};
 
 mod broken;
 mod naive;
 
-use broken::collections::{ITEM_KEYS, SCHEMAS, authors, books, document, item, make, property, schema, set};
+use broken::collections::{
+    ITEM_KEYS, SCHEMAS, authors, books, document, item, make, property, schema, set,
+};
 use broken::{check, find, full, id, key, node};
 use naive::{EXTRACTOR, Maker, Naive, memory_space, meta, play, relaxed, stamp};
 
@@ -46,15 +55,21 @@ fn schemas_that_do_not_fit_are_refused() {
     let (conflict, missing) = (Err(ErrorKind::Conflict), Err(ErrorKind::NotFound));
     let other = || Some(schema("Other", []));
     let elsewhere = |edit: Edit| match edit {
-        Edit::SetSchema { collection, before, after, quiet, .. } => {
-            Edit::SetSchema { document: DocumentId::of_root(id(7)), collection, before, after, quiet }
-        }
+        Edit::SetSchema { collection, before, after, quiet, .. } => Edit::SetSchema {
+            document: DocumentId::of_root(id(7)),
+            collection,
+            before,
+            after,
+            quiet,
+        },
         edit => edit,
     };
     let (_, space) = full();
     let trees = [21, 20].map(|top| subtree(&space, top));
     let record = read(&space, |reader| reader.document(document())).unwrap();
-    let [_, Edit::Update { before, .. }] = [set(24, None, None), renamed("Others")] else { unreachable!() };
+    let [_, Edit::Update { before, .. }] = [set(24, None, None), renamed("Others")] else {
+        unreachable!()
+    };
     let text = BlockRecord { data: BlockData::text("text"), rev: 2, ..(*before).clone() };
     let cases = [
         (vec![set(24, None, other())], conflict),
@@ -69,7 +84,13 @@ fn schemas_that_do_not_fit_are_refused() {
         (vec![elsewhere(set(24, Some(authors()), other()))], conflict),
         // No row is left behind.
         (vec![Edit::Remove { slot: slot(20, None), forest: trees[0].clone() }], conflict),
-        (vec![set(21, Some(books()), None), Edit::Remove { slot: slot(20, None), forest: trees[0].clone() }], Ok(())),
+        (
+            vec![
+                set(21, Some(books()), None),
+                Edit::Remove { slot: slot(20, None), forest: trees[0].clone() },
+            ],
+            Ok(()),
+        ),
         (vec![Edit::EraseDocument { record: record.clone(), forest: trees[1].clone() }], conflict),
         (
             vec![
@@ -109,13 +130,22 @@ fn a_collection_without_a_schema_yet_hides_its_items_too() {
         assert_eq!(reader.subtree_without_items(id(20), None)?.0.len(), 3);
         assert!(reader.schema(id(21))?.is_none() && reader.collections()?.is_empty());
         // Items come and go before the schema does.
-        let more = Edit::Insert { slot: slot(21, None), forest: Forest(vec![node(0, 30, item("New", []))]) };
-        let less = Edit::Insert { slot: slot(24, None), forest: Forest(vec![node(0, 25, item("Herman", []))]) };
+        let more = Edit::Insert {
+            slot: slot(21, None),
+            forest: Forest(vec![node(0, 30, item("New", []))]),
+        };
+        let less = Edit::Insert {
+            slot: slot(24, None),
+            forest: Forest(vec![node(0, 25, item("Herman", []))]),
+        };
         open.apply(vec![more, less.inverse(), less])?;
         open.apply(edits[1..].to_vec())
     });
     written.unwrap();
-    assert_eq!((titles(&space, 21), titles(&space, 24)), ([23, 22, 30].map(id).to_vec(), [25, 26].map(id).to_vec()));
+    assert_eq!(
+        (titles(&space, 21), titles(&space, 24)),
+        ([23, 22, 30].map(id).to_vec(), [25, 26].map(id).to_vec())
+    );
     assert!(check(&space).is_clean());
 }
 
@@ -144,8 +174,12 @@ fn a_collection_changes_before_and_after_it_goes_to_another_document() {
     let there = Edit::Move { block: id(24), from: slot(20, Some(21)), to };
     write(&space, &[add(30, document()), there, add(31, other)]).unwrap();
     let entry = |entry: leafbase_store::CollectionEntry| (entry.collection, entry.items);
-    let of =
-        |document| read(&space, |reader| reader.collections_of(document)).into_iter().map(entry).collect::<Vec<_>>();
+    let of = |document| {
+        read(&space, |reader| reader.collections_of(document))
+            .into_iter()
+            .map(entry)
+            .collect::<Vec<_>>()
+    };
     assert_eq!((of(document()), of(other)), (vec![(id(21), 2)], vec![(id(24), 4)]));
     assert!(check(&space).is_clean());
 }
@@ -159,8 +193,14 @@ fn nothing_is_left_of_a_collection() {
     assert!(read(&space, |reader| reader.collections()).is_empty());
     assert!(space.snapshot().unwrap().reader().item_index(id(21)).unwrap().is_none());
     // They come back with what the items say by then.
-    write(&space, &[Edit::Insert { slot: slot(21, None), forest: Forest(vec![node(0, 30, item("New", []))]) }])
-        .unwrap();
+    write(
+        &space,
+        &[Edit::Insert {
+            slot: slot(21, None),
+            forest: Forest(vec![node(0, 30, item("New", []))]),
+        }],
+    )
+    .unwrap();
     let back: Vec<Edit> = edits.iter().rev().map(Edit::inverse).collect();
     write(&space, &back).unwrap();
     assert_eq!(titles(&space, 21), [23, 22, 30].map(id), "Emma, Moby, New");
@@ -180,7 +220,12 @@ fn column(space: &SpaceStore, collection: u8, column: IndexedColumn<'_>) -> Vec<
         found.push(item);
         Ok(ControlFlow::Continue(()))
     };
-    reader.item_index(id(collection)).unwrap().unwrap().scan(column, &[], None, false, visit).unwrap();
+    reader
+        .item_index(id(collection))
+        .unwrap()
+        .unwrap()
+        .scan(column, &[], None, false, visit)
+        .unwrap();
     found
 }
 
@@ -192,8 +237,9 @@ fn a_number_of_a_column_is_never_used_again() {
         let body = leafbase_store::rows::body(&row, &value).unwrap();
         body[body.len() - 3..].to_vec()
     };
-    let of =
-        |kinds: &[(&str, PropertyKind)]| schema("Authors", kinds.iter().map(|(key, kind)| property(key, kind.clone())));
+    let of = |kinds: &[(&str, PropertyKind)]| {
+        schema("Authors", kinds.iter().map(|(key, kind)| property(key, kind.clone())))
+    };
     let (text, number) = (PropertyKind::Text, PropertyKind::Number);
     let mut before = of(&[]);
     write(&space, &[set(24, Some(authors()), Some(before.clone()))]).unwrap();
@@ -271,7 +317,11 @@ impl Store for Counted {
         let (reads, writes) = (Arc::clone(&self.reads), Arc::clone(&self.writes));
         Ok(Box::new(Counting { rows: self.store.snapshot()?, reads, writes }))
     }
-    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
         self.store.write(options, &mut |rows| {
             let (reads, writes) = (Arc::clone(&self.reads), Arc::clone(&self.writes));
             f(&mut Counting { rows, reads, writes })
@@ -309,7 +359,8 @@ fn large() -> (SpaceStore, impl Fn() -> (usize, usize)) {
     let space = SpaceStore::create(Arc::new(store), EXTRACTOR, &meta()).unwrap();
     make(&space);
     let nodes = (0..MANY).map(|number| Node { depth: 0, block: record(number, f64::from(number)) });
-    write(&space, &[Edit::Insert { slot: slot(21, Some(23)), forest: Forest(nodes.collect()) }]).unwrap();
+    write(&space, &[Edit::Insert { slot: slot(21, Some(23)), forest: Forest(nodes.collect()) }])
+        .unwrap();
     let taken = move || (reads.swap(0, Ordering::Relaxed), writes.swap(0, Ordering::Relaxed));
     taken();
     (space, taken)
@@ -353,7 +404,8 @@ fn items_are_read_from_one_on() {
     snapshot.reader().items(id(21), Some(after), visit).unwrap();
     assert_eq!(found, (MANY - 20..MANY).map(number_id).collect::<Vec<_>>());
     assert!(taken().0 <= 6, "two places and a run or two");
-    let stray = snapshot.reader().items(id(21), Some(id(25)), &mut |_| Ok(ControlFlow::Continue(())));
+    let stray =
+        snapshot.reader().items(id(21), Some(id(25)), &mut |_| Ok(ControlFlow::Continue(())));
     assert_eq!(stray.unwrap_err().kind(), ErrorKind::NotFound);
     // Without items, a document reads none.
     taken();
@@ -370,7 +422,10 @@ fn writes_of_a_large_collection_touch_few_rows() {
         space.write(relaxed(), &stamp(now.get()), |open| open.apply(edits.clone())).unwrap();
         taken()
     };
-    let more = |properties: &[_]| Schema { properties: [&books().properties, properties].concat(), ..books() };
+    let more = |properties: &[_]| Schema {
+        properties: [&books().properties, properties].concat(),
+        ..books()
+    };
     // Come, renamed, moved, gone.
     let wide = more(&[property("more", PropertyKind::Date)]);
     let mut named = wide.clone();
@@ -380,7 +435,8 @@ fn writes_of_a_large_collection_touch_few_rows() {
         let (reads, writes) = done(vec![set(21, Some(before), Some(after))]);
         assert!(reads <= 6 && writes <= 9, "{reads} reads, {writes} writes");
     }
-    // One value of one item: its run, document with two rows, the log, the totals; and the rows of the value.
+    // One value of one item: its run, document with two rows, the log, the totals; and the rows of
+    // the value.
     let update = |before: BlockRecord, after: BlockRecord| Edit::Update {
         document: document(),
         before: Box::new(before),
@@ -392,7 +448,9 @@ fn writes_of_a_large_collection_touch_few_rows() {
     after.data.color = "#0060c0".parse().ok();
     assert_eq!(done(vec![update(record(6_000, 6_000.0), after)]), (6, 8), "no row of an index");
     // The schema is read once for all.
-    let many = (0..50).map(|number| update(record(number, f64::from(number)), record(number, 0.5))).collect();
+    let many = (0..50)
+        .map(|number| update(record(number, f64::from(number)), record(number, 0.5)))
+        .collect();
     let (_, writes) = done(many);
     assert!(writes <= 50 * 2 + 20, "{writes}");
     // A property that gets another type reads the items, and writes the rows of its column alone.
@@ -400,10 +458,14 @@ fn writes_of_a_large_collection_touch_few_rows() {
     retyped.properties[0].kind = PropertyKind::Text;
     let (_, writes) = done(vec![set(21, Some(books()), Some(retyped))]);
     assert!(writes <= MANY as usize + 12, "{writes}");
-    assert_eq!(read(&space, |reader| reader.collections_of(document()))[0].items, u64::from(MANY) + 2);
+    assert_eq!(
+        read(&space, |reader| reader.collections_of(document()))[0].items,
+        u64::from(MANY) + 2
+    );
 }
 
-/// An item's select changes, or the type of a property that signatures tell of: all rows of those items are written again.
+/// An item's select changes, or the type of a property that signatures tell of: all rows of those
+/// items are written again.
 #[test]
 fn signatures_follow_values_and_types() {
     let (_, space) = full();
@@ -421,12 +483,16 @@ fn signatures_follow_values_and_types() {
         assert!(check(&space).is_clean());
         found
     };
-    let tells = |key: &[u8]| seen(key).into_iter().map(|(item, tells, _)| (item, tells)).collect::<Vec<_>>();
+    let tells = |key: &[u8]| {
+        seen(key).into_iter().map(|(item, tells, _)| (item, tells)).collect::<Vec<_>>()
+    };
     let update = |rev, values: [Option<&str>; 2]| {
-        let of =
-            |value: Option<&str>| item("Emma", value.map(|value| ("shelf", PropertyValue::Text(value.to_owned()))));
+        let of = |value: Option<&str>| {
+            item("Emma", value.map(|value| ("shelf", PropertyValue::Text(value.to_owned()))))
+        };
         let [before, after] = values.map(|value| node(0, 23, of(value)).block);
-        let (before, after) = (BlockRecord { rev, ..before }, BlockRecord { rev: rev + 1, ..after });
+        let (before, after) =
+            (BlockRecord { rev, ..before }, BlockRecord { rev: rev + 1, ..after });
         Edit::Update { document: document(), before: Box::new(before), after: Box::new(after) }
     };
     let (key, other) = (b"oa\0", b"ob\0");
@@ -447,7 +513,8 @@ fn signatures_follow_values_and_types() {
     assert_ne!(seen(other)[0].2, signed);
     // Other options are nothing to them.
     let mut more = books();
-    more.properties[2].kind = PropertyKind::SingleSelect(vec![SelectOption::new("C"), SelectOption::new("B")]);
+    more.properties[2].kind =
+        PropertyKind::SingleSelect(vec![SelectOption::new("C"), SelectOption::new("B")]);
     write(&space, &[set(21, Some(books()), Some(more.clone()))]).unwrap();
     assert_eq!(tells(other), [(id(23), true), (id(22), false)]);
     write(&space, &[update(3, [Some("B"), None])]).unwrap();
@@ -460,33 +527,63 @@ fn other_keys_are_noticed() {
     let (store, space) = memory_space();
     make(&space);
     assert!(check(&space).is_clean());
-    let space = SpaceStore::open(store, leafbase_store::Extractor { keys: |_, _| vec![vec![7]], ..EXTRACTOR }).unwrap();
+    let space = SpaceStore::open(
+        store,
+        leafbase_store::Extractor { keys: |_, _| vec![vec![7]], ..EXTRACTOR },
+    )
+    .unwrap();
     let problems = check(&space).problems;
-    assert!(!problems.is_empty() && problems.iter().all(|problem| problem.law == leafbase_store::Law::ItemIndex));
+    assert!(
+        !problems.is_empty()
+            && problems.iter().all(|problem| problem.law == leafbase_store::Law::ItemIndex)
+    );
 }
 
 /// What an edit does to collections, of those things that the random edits must meet.
 fn kinds(naive: &Naive, edit: &Edit) -> Vec<&'static str> {
     let has_items = |collection: &BlockId| !naive.children(*collection).is_empty();
-    let kind_of = |schema: &Schema, key: &str| schema.property(key).map(|property| property.kind.property_type());
+    let kind_of = |schema: &Schema, key: &str| {
+        schema.property(key).map(|property| property.kind.property_type())
+    };
     match edit {
         Edit::Move { block, from, to } if from.document != to.document => {
             let forest = naive.subtree(*block, usize::MAX);
-            forest.0.iter().filter(|node| naive.schemas.contains_key(&node.block.id)).map(|_| "taken along").collect()
+            forest
+                .0
+                .iter()
+                .filter(|node| naive.schemas.contains_key(&node.block.id))
+                .map(|_| "taken along")
+                .collect()
         }
-        Edit::Move { from, .. } if naive.schemas.contains_key(&from.parent) => vec!["another place"],
+        Edit::Move { from, .. } if naive.schemas.contains_key(&from.parent) => {
+            vec!["another place"]
+        }
         Edit::Insert { slot, .. } if naive.schemas.contains_key(&slot.parent) => vec!["added"],
         Edit::Remove { slot, .. } if naive.schemas.contains_key(&slot.parent) => vec!["removed"],
-        Edit::Update { before, .. } if matches!(before.data.kind, BlockKind::CollectionItem { .. }) => vec!["changed"],
-        Edit::SetSchema { collection, before: None, .. } if has_items(collection) => vec!["made with items"],
-        Edit::SetSchema { collection, after: None, .. } if has_items(collection) => vec!["gone with items"],
-        Edit::SetSchema { collection, before: Some(before), after: Some(after), .. } if has_items(collection) => {
-            let gone = before.properties.iter().map(|property| (property, kind_of(after, &property.key)));
+        Edit::Update { before, .. }
+            if matches!(before.data.kind, BlockKind::CollectionItem { .. }) =>
+        {
+            vec!["changed"]
+        }
+        Edit::SetSchema { collection, before: None, .. } if has_items(collection) => {
+            vec!["made with items"]
+        }
+        Edit::SetSchema { collection, after: None, .. } if has_items(collection) => {
+            vec!["gone with items"]
+        }
+        Edit::SetSchema { collection, before: Some(before), after: Some(after), .. }
+            if has_items(collection) =>
+        {
+            let gone =
+                before.properties.iter().map(|property| (property, kind_of(after, &property.key)));
             let kinds = gone.filter_map(|(property, after)| match after {
                 None => Some("column gone"),
-                Some(after) => (after != property.kind.property_type()).then_some("column of another type"),
+                Some(after) => {
+                    (after != property.kind.property_type()).then_some("column of another type")
+                }
             });
-            let come = after.properties.iter().filter(|property| before.property(&property.key).is_none());
+            let come =
+                after.properties.iter().filter(|property| before.property(&property.key).is_none());
             kinds.chain(come.map(|_| "column come")).collect()
         }
         _ => vec![],
@@ -499,7 +596,8 @@ fn the_random_edits_meet_what_they_should() {
     let (mut naive, mut maker, mut now) = (Naive::default(), Maker::new(), 1_000);
     let mut state = 7_u64;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         u32::try_from(state >> 33).unwrap()
     };
     play(&space, &mut naive, &mut maker, &[[0, 1, 1, 38]], &mut now);

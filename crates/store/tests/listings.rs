@@ -1,13 +1,19 @@
 //! Listings give what their index says, in order, in pages of any size and in both directions.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest,
-    Location, Node, Slot, Timestamp,
+    BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId,
+    FolderRecord, Forest, Location, Node, Slot, Timestamp,
 };
-use leafbase_store::{BackLink, Cursor, DocumentQuery, EdgeEnd, EdgeKind, Order, SpaceStore, Span, Within};
+use leafbase_store::{
+    BackLink, Cursor, DocumentQuery, EdgeEnd, EdgeKind, Order, SpaceStore, Span, Within,
+};
 
 mod naive;
 
@@ -17,11 +23,13 @@ fn time(number: u8) -> Timestamp {
     Timestamp::from_millis(i64::from(number) * 1_000 - 20_000)
 }
 
-/// Documents 1 to 40, of which each fourth is a daily note, and others in folder 1, in the trash, or unsorted.
+/// Documents 1 to 40, of which each fourth is a daily note, and others in folder 1, in the trash,
+/// or unsorted.
 fn space() -> SpaceStore {
     let (_, space) = memory_space();
     let folder = FolderId::from_bytes([1; 16]);
-    let mut edits = vec![Edit::CreateFolder(FolderRecord { id: folder, name: "A".to_owned(), parent: None })];
+    let mut edits =
+        vec![Edit::CreateFolder(FolderRecord { id: folder, name: "A".to_owned(), parent: None })];
     for number in 1..=40_u8 {
         let (location, day) = match number % 4 {
             0 => (Location::DailyNotes, Some(Day::from_epoch_days(i64::from(number) - 20))),
@@ -88,7 +96,9 @@ fn days(from: Option<Day>, to: Option<Day>) -> DocumentQuery {
 fn listings_are_ranges_in_both_directions_and_any_pages() {
     let space = space();
     let all: Vec<u8> = (1..=40).collect();
-    let some = |keep: fn(u8) -> bool| all.iter().copied().filter(|number| keep(*number)).collect::<Vec<_>>();
+    let some = |keep: fn(u8) -> bool| {
+        all.iter().copied().filter(|number| keep(*number)).collect::<Vec<_>>()
+    };
     let day = |number: i64| Some(Day::from_epoch_days(number - 20));
     let folder = |number| FolderId::from_bytes([number; 16]);
     let folders = |folders: &[u8]| DocumentQuery {
@@ -113,15 +123,36 @@ fn listings_are_ranges_in_both_directions_and_any_pages() {
         (modified(None, Some(time(3))), vec![40, 39, 38]),
         (days(None, None), some(|number| number % 4 == 0)),
         (days(day(9), day(20)), vec![12, 16, 20]),
-        (DocumentQuery { created: span(Some(time(30)), None), ..at(Location::Trash) }, vec![30, 34, 38]),
-        (DocumentQuery { order: Order::Modified, ..folders(&[1]) }, (1..=37).rev().step_by(4).collect()),
-        (DocumentQuery { order: Order::Modified, ..at(Location::Trash) }, (2..=38).rev().step_by(4).collect()),
-        (DocumentQuery { order: Order::Created, ..folders(&[3, 1]) }, (1..=37).step_by(4).collect()),
         (
-            DocumentQuery { within: Within::Location(Location::Trash), ..created(Some(time(30)), None) },
+            DocumentQuery { created: span(Some(time(30)), None), ..at(Location::Trash) },
             vec![30, 34, 38],
         ),
-        (DocumentQuery { within: folders(&[1]).within, ..modified(Some(time(8)), Some(time(16))) }, vec![33, 29, 25]),
+        (
+            DocumentQuery { order: Order::Modified, ..folders(&[1]) },
+            (1..=37).rev().step_by(4).collect(),
+        ),
+        (
+            DocumentQuery { order: Order::Modified, ..at(Location::Trash) },
+            (2..=38).rev().step_by(4).collect(),
+        ),
+        (
+            DocumentQuery { order: Order::Created, ..folders(&[3, 1]) },
+            (1..=37).step_by(4).collect(),
+        ),
+        (
+            DocumentQuery {
+                within: Within::Location(Location::Trash),
+                ..created(Some(time(30)), None)
+            },
+            vec![30, 34, 38],
+        ),
+        (
+            DocumentQuery {
+                within: folders(&[1]).within,
+                ..modified(Some(time(8)), Some(time(16)))
+            },
+            vec![33, 29, 25],
+        ),
         (DocumentQuery { order: Order::Modified, ..at(Location::Inbox) }, vec![]),
         (DocumentQuery { day: span(day(30), None), ..DocumentQuery::default() }, vec![32, 36, 40]),
     ];
@@ -144,7 +175,10 @@ fn a_cursor_of_another_query_is_refused() {
         DocumentQuery { descending: true, ..DocumentQuery::default() },
         at(Location::Unsorted),
         at(Location::Trash),
-        DocumentQuery { within: Within::Folders(vec![FolderId::from_bytes([1; 16])]), ..DocumentQuery::default() },
+        DocumentQuery {
+            within: Within::Folders(vec![FolderId::from_bytes([1; 16])]),
+            ..DocumentQuery::default()
+        },
         at(Location::Folder(FolderId::from_bytes([1; 16]))),
         created(None, None),
         created(Some(time(1)), None),
@@ -154,17 +188,25 @@ fn a_cursor_of_another_query_is_refused() {
         DocumentQuery { order: Order::Created, ..at(Location::Trash) },
         days(None, None),
     ];
-    let cursors = queries.clone().map(|query| snapshot.reader().find_documents(&query, None, 1).unwrap().next.unwrap());
+    let cursors = queries
+        .clone()
+        .map(|query| snapshot.reader().find_documents(&query, None, 1).unwrap().next.unwrap());
     for (asked, query) in queries.iter().enumerate() {
         for (given, cursor) in cursors.iter().enumerate() {
             let found = snapshot.reader().find_documents(query, Some(cursor), 1);
-            assert_eq!(found.is_ok(), asked == given, "{query:?} with the cursor of {:?}", queries[given]);
+            assert_eq!(
+                found.is_ok(),
+                asked == given,
+                "{query:?} with the cursor of {:?}",
+                queries[given]
+            );
             if let Err(error) = found {
                 assert_eq!((error.kind(), error.path()), (ErrorKind::Validation, "cursor"));
             }
         }
         for bytes in [&b""[..], b"123456789", &cursors[asked].as_bytes()[..20], &[0x20; 26]] {
-            let found = snapshot.reader().find_documents(query, Some(&Cursor::from_bytes(bytes)), 1);
+            let found =
+                snapshot.reader().find_documents(query, Some(&Cursor::from_bytes(bytes)), 1);
             assert_eq!(found.unwrap_err().kind(), ErrorKind::Validation);
         }
     }
@@ -278,10 +320,15 @@ fn moves_that_make_no_tree_are_refused() {
     };
     let forest = Forest(vec![node(0, 1), node(1, 2), node(2, 3), node(1, 4)]);
     let twice = Forest(vec![node(0, 9), node(1, 8), node(1, 8)]);
-    let apply = |edit: Edit| space.write(relaxed(), &stamp(2), |open| open.apply(vec![edit.clone()])).map(drop);
+    let apply = |edit: Edit| {
+        space.write(relaxed(), &stamp(2), |open| open.apply(vec![edit.clone()])).map(drop)
+    };
     apply(Edit::CreateDocument { record: record.clone(), forest: forest.clone() }).unwrap();
-    let slot = |parent: u8, after: Option<u8>| Slot { document, parent: id(parent), after: after.map(id) };
-    let refused = |kind: ErrorKind, edit: Edit| assert_eq!(apply(edit.clone()).unwrap_err().kind(), kind, "{edit:?}");
+    let slot =
+        |parent: u8, after: Option<u8>| Slot { document, parent: id(parent), after: after.map(id) };
+    let refused = |kind: ErrorKind, edit: Edit| {
+        assert_eq!(apply(edit.clone()).unwrap_err().kind(), kind, "{edit:?}")
+    };
     let moved = |block: u8, from, to| Edit::Move { block: id(block), from, to };
     refused(ErrorKind::RuleViolation, moved(2, slot(1, None), slot(3, None)));
     refused(ErrorKind::RuleViolation, moved(2, slot(1, None), slot(2, Some(3))));
@@ -292,11 +339,20 @@ fn moves_that_make_no_tree_are_refused() {
     refused(ErrorKind::NotFound, moved(4, slot(1, Some(2)), slot(7, None)));
     refused(ErrorKind::NotFound, moved(7, slot(1, Some(2)), slot(2, None)));
     refused(ErrorKind::Conflict, Edit::CreateDocument { record, forest });
-    refused(ErrorKind::Conflict, Edit::Insert { slot: slot(4, None), forest: Forest(vec![node(0, 3)]) });
+    refused(
+        ErrorKind::Conflict,
+        Edit::Insert { slot: slot(4, None), forest: Forest(vec![node(0, 3)]) },
+    );
     refused(ErrorKind::Conflict, Edit::Insert { slot: slot(4, None), forest: twice });
-    refused(ErrorKind::Validation, Edit::Insert { slot: slot(4, None), forest: Forest(vec![node(1, 7)]) });
+    refused(
+        ErrorKind::Validation,
+        Edit::Insert { slot: slot(4, None), forest: Forest(vec![node(1, 7)]) },
+    );
     // A page without what is in it.
-    refused(ErrorKind::Conflict, Edit::Remove { slot: slot(1, None), forest: Forest(vec![node(0, 2)]) });
+    refused(
+        ErrorKind::Conflict,
+        Edit::Remove { slot: slot(1, None), forest: Forest(vec![node(0, 2)]) },
+    );
     // And with one that is not in it.
     let extra = Forest(vec![node(0, 2), node(1, 3), node(1, 7)]);
     refused(ErrorKind::Conflict, Edit::Remove { slot: slot(1, None), forest: extra });

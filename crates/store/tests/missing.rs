@@ -1,9 +1,16 @@
-//! Rows that are gone, as after damage of what the engine finds them by: no read takes what is left for all there is.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+//! Rows that are gone, as after damage of what the engine finds them by: no read takes what is left
+//! for all there is.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockData, DocumentId, Edit, Error, ErrorKind, Forest, Location, Result, Slot};
+use leafbase_model::{
+    BlockData, DocumentId, Edit, Error, ErrorKind, Forest, Location, Result, Slot,
+};
 use leafbase_store::kv::Store;
 use leafbase_store::{DocumentQuery, Extractor, Order, Reader, SpaceStore, Within, rows};
 
@@ -19,7 +26,11 @@ fn large() -> (std::sync::Arc<dyn Store>, SpaceStore) {
     let slot = Slot { document: DocumentId::of_root(id(1)), parent: id(1), after: Some(id(6)) };
     let text = BlockData::text("the quick brown fox jumps over the lazy dog and runs far away");
     let forest = Forest((20..220).map(|number| node(0, number, text.clone())).collect());
-    space.write(relaxed(), &stamp(3), |open| open.apply(vec![Edit::Insert { slot, forest: forest.clone() }])).unwrap();
+    space
+        .write(relaxed(), &stamp(3), |open| {
+            open.apply(vec![Edit::Insert { slot, forest: forest.clone() }])
+        })
+        .unwrap();
     (store, space)
 }
 
@@ -70,7 +81,8 @@ fn a_document_without_some_of_its_blocks_is_not_erased() {
 fn a_log_without_some_of_its_changes_is_damaged() {
     let (store, _) = large();
     let rows = find(&*store, &[CHANGES]);
-    let numbers: Vec<u64> = rows.iter().map(|(row, _)| u64::from_be_bytes(row[1..9].try_into().unwrap())).collect();
+    let numbers: Vec<u64> =
+        rows.iter().map(|(row, _)| u64::from_be_bytes(row[1..9].try_into().unwrap())).collect();
     assert!(
         numbers.len() > 5 && (1..=5).all(|number| numbers.contains(&number)),
         "some have several parts: {numbers:?}"
@@ -81,7 +93,10 @@ fn a_log_without_some_of_its_changes_is_damaged() {
         delete(&*store, row);
         corrupted(read(&space, |reader| reader.changes_after(0, 9)));
         assert_eq!(read(&space, |reader| reader.last_sequence()).unwrap(), 5);
-        assert_eq!(read(&space, |reader| reader.changes_after(number, 9)).unwrap().len() as u64, 5 - number);
+        assert_eq!(
+            read(&space, |reader| reader.changes_after(number, 9)).unwrap().len() as u64,
+            5 - number
+        );
         assert_eq!(read(&space, |reader| reader.changes_after(5, 9)).unwrap(), []);
     }
     let (store, space) = large();
@@ -111,7 +126,8 @@ fn a_log_that_is_packed_says_what_it_said() {
     assert!(bytes(&packed) < bytes(&plain) / 2, "{} of {}", bytes(&packed), bytes(&plain));
     assert!(packed.len() < plain.len());
     assert_eq!(all(&space).unwrap(), before);
-    let documents = before.iter().map(|change| (change.sequence, change.documents.clone())).collect::<Vec<_>>();
+    let documents =
+        before.iter().map(|change| (change.sequence, change.documents.clone())).collect::<Vec<_>>();
     assert_eq!(read(&space, |reader| reader.changed_after(0, 9)).unwrap(), documents);
     assert!(space.check(&mut |_| ControlFlow::Continue(())).unwrap().is_clean());
     space.compact().unwrap();
@@ -126,7 +142,10 @@ fn a_log_that_is_packed_says_what_it_said() {
             put(&*store, key, &rows::seal(key, &body));
             // What it says then may be read, too.
             if let Err(error) = all(&space) {
-                assert!(matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat), "{error}");
+                assert!(
+                    matches!(error.kind(), ErrorKind::Corrupted | ErrorKind::NewerFormat),
+                    "{error}"
+                );
             }
         }
         let mut longer = body(value);
@@ -151,11 +170,17 @@ fn folders_without_some_of_them_are_damaged() {
 #[test]
 fn documents_that_an_index_names_are_not_left_out() {
     let all = DocumentQuery::default();
-    let orders = [Order::Created, Order::Modified, Order::Day].map(|order| DocumentQuery { order, ..all.clone() });
+    let orders = [Order::Created, Order::Modified, Order::Day]
+        .map(|order| DocumentQuery { order, ..all.clone() });
     let at = |location| DocumentQuery { within: Within::Location(location), ..all.clone() };
     let (store, space) = full();
     for query in orders.iter().chain([&at(Location::DailyNotes)]) {
-        assert!(!read(&space, |reader| reader.find_documents(query, None, 9)).unwrap().documents.is_empty());
+        assert!(
+            !read(&space, |reader| reader.find_documents(query, None, 9))
+                .unwrap()
+                .documents
+                .is_empty()
+        );
     }
     delete(&*store, &key(DOCUMENTS, &[10], &[]));
     for query in orders.iter().chain([&at(Location::DailyNotes)]) {
@@ -173,9 +198,14 @@ fn documents_that_an_index_names_are_not_left_out() {
 #[test]
 fn tasks_that_an_index_names_are_not_left_out() {
     let document = DocumentId::of_root(id(10));
-    for damaged in [key(PLACES, &[11], &[]), key(PLACES, &[10], &[]), key(BLOCKS, &[10, 10], &FIRST)] {
+    for damaged in
+        [key(PLACES, &[11], &[]), key(PLACES, &[10], &[]), key(BLOCKS, &[10, 10], &FIRST)]
+    {
         let (store, space) = full();
-        assert_eq!(read(&space, |reader| reader.tasks_of(document, false)).unwrap(), [id(11), id(12)]);
+        assert_eq!(
+            read(&space, |reader| reader.tasks_of(document, false)).unwrap(),
+            [id(11), id(12)]
+        );
         delete(&*store, &damaged);
         // Opened again: places that were read are known.
         let space = SpaceStore::open(store, Extractor::of_edges(extract)).unwrap();

@@ -1,15 +1,23 @@
-//! Queries for documents and tasks give what looking at every record gives, and read no more than they must.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+//! Queries for documents and tasks give what looking at every record gives, and read no more than
+//! they must.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, Error, ErrorKind, FolderId, FolderRecord,
-    Forest, ListStyle, Location, Node, Result, Slot, TaskInfo, TaskState, Timestamp,
+    BlockData, BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Edit, Error, ErrorKind,
+    FolderId, FolderRecord, Forest, ListStyle, Location, Node, Result, Slot, TaskInfo, TaskState,
+    Timestamp,
 };
-use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
+use leafbase_store::kv::{
+    KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
+};
 use leafbase_store::{Cursor, DocumentQuery, Extractor, Order, Reader, SpaceStore, Span, Within};
 use proptest::prelude::*;
 
@@ -54,7 +62,11 @@ impl Store for Counted {
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         Ok(Box::new(Counting(self.store.snapshot()?)))
     }
-    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
         self.store.write(options, f)
     }
     fn flush(&self) -> Result<()> {
@@ -96,10 +108,16 @@ fn day(number: u32) -> Day {
 }
 
 /// The root of a document, and what is in it.
-fn document(record: &DocumentRecord, children: impl IntoIterator<Item = (u16, BlockId, BlockData)>) -> Edit {
+fn document(
+    record: &DocumentRecord,
+    children: impl IntoIterator<Item = (u16, BlockId, BlockData)>,
+) -> Edit {
     let block = |id, data| BlockRecord { id, rev: 1, created: stamp(1), modified: stamp(1), data };
-    let mut nodes = vec![Node { depth: 0, block: block(record.id.root(), BlockData::page("Page")) }];
-    nodes.extend(children.into_iter().map(|(depth, id, data)| Node { depth, block: block(id, data) }));
+    let mut nodes =
+        vec![Node { depth: 0, block: block(record.id.root(), BlockData::page("Page")) }];
+    nodes.extend(
+        children.into_iter().map(|(depth, id, data)| Node { depth, block: block(id, data) }),
+    );
     Edit::CreateDocument { record: record.clone(), forest: Forest(nodes) }
 }
 
@@ -109,17 +127,27 @@ const MIXED: u32 = 3_000;
 
 impl Shelf {
     fn of(records: Vec<DocumentRecord>) -> Self {
-        let space =
-            SpaceStore::create(Arc::new(Counted::default()), Extractor::of_edges(extract), &naive::meta()).unwrap();
+        let space = SpaceStore::create(
+            Arc::new(Counted::default()),
+            Extractor::of_edges(extract),
+            &naive::meta(),
+        )
+        .unwrap();
         let folders = (0..FOLDERS).map(|number| {
-            Edit::CreateFolder(FolderRecord { id: folder(number), name: number.to_string(), parent: None })
+            Edit::CreateFolder(FolderRecord {
+                id: folder(number),
+                name: number.to_string(),
+                parent: None,
+            })
         });
-        let edits: Vec<Edit> = folders.chain(records.iter().map(|record| document(record, []))).collect();
+        let edits: Vec<Edit> =
+            folders.chain(records.iter().map(|record| document(record, []))).collect();
         space.write(relaxed(), &stamp(-1_000_000), |open| open.apply(edits.clone())).unwrap();
         Self { space, records }
     }
 
-    /// Documents of all places, many of few, and with times that are met again, and in the trash with days that are.
+    /// Documents of all places, many of few, and with times that are met again, and in the trash
+    /// with days that are.
     fn mixed(count: u32) -> Self {
         let records = (0..count).map(|number| {
             let mixed = number.wrapping_mul(2_654_435_761) >> 8;
@@ -137,7 +165,13 @@ impl Shelf {
             let other = if location == Location::Trash { mixed / 5 % count } else { number };
             let day = is_of_day.then(|| day(other));
             let (created_at, modified_at) = (time(mixed / 64 % 60), time(mixed / 640 % 60));
-            DocumentRecord { id: DocumentId::of_root(id(number)), location, day, created_at, modified_at }
+            DocumentRecord {
+                id: DocumentId::of_root(id(number)),
+                location,
+                day,
+                created_at,
+                modified_at,
+            }
         });
         Self::of(records.collect())
     }
@@ -175,7 +209,13 @@ where
 
 fn query() -> impl Strategy<Value = DocumentQuery> {
     let times = || span((0..62_u32).prop_map(time));
-    let built_in = [Location::Unsorted, Location::Templates, Location::DailyNotes, Location::Trash, Location::Inbox];
+    let built_in = [
+        Location::Unsorted,
+        Location::Templates,
+        Location::DailyNotes,
+        Location::Trash,
+        Location::Inbox,
+    ];
     let within = prop_oneof![
         2 => Just(Within::All),
         2 => prop::sample::select(built_in.to_vec()).prop_map(Within::Location),
@@ -200,7 +240,8 @@ fn mixed() -> &'static Shelf {
     SHELF.get_or_init(|| Shelf::mixed(MIXED))
 }
 
-/// So many rows at most are read for a page, whatever the ranges: what is tried before any is known to be small.
+/// So many rows at most are read for a page, whatever the ranges: what is tried before any is known
+/// to be small.
 const TRIED: usize = 128;
 
 proptest! {
@@ -232,9 +273,16 @@ proptest! {
 fn a_page_of_an_order_alone_reads_the_page() {
     let shelf = mixed();
     let of = |order| DocumentQuery { order, ..DocumentQuery::default() };
-    let at = |location| DocumentQuery { within: Within::Location(location), ..DocumentQuery::default() };
-    let of_folders = DocumentQuery { within: Within::Folders((0..FOLDERS).map(folder).collect()), ..of(Order::Id) };
-    let spanned = DocumentQuery { created: Span { from: Some(time(20)), to: Some(time(50)) }, ..of(Order::Created) };
+    let at =
+        |location| DocumentQuery { within: Within::Location(location), ..DocumentQuery::default() };
+    let of_folders = DocumentQuery {
+        within: Within::Folders((0..FOLDERS).map(folder).collect()),
+        ..of(Order::Id)
+    };
+    let spanned = DocumentQuery {
+        created: Span { from: Some(time(20)), to: Some(time(50)) },
+        ..of(Order::Created)
+    };
     let queries = [
         of(Order::Id),
         of(Order::Created),
@@ -249,20 +297,24 @@ fn a_page_of_an_order_alone_reads_the_page() {
         DocumentQuery { order: Order::Modified, ..of_folders },
         spanned,
     ];
-    for query in
-        queries.iter().flat_map(|query| [false, true].map(|descending| DocumentQuery { descending, ..query.clone() }))
-    {
+    for query in queries.iter().flat_map(|query| {
+        [false, true].map(|descending| DocumentQuery { descending, ..query.clone() })
+    }) {
         let mut cursor: Option<Cursor> = None;
         for _ in 0..4 {
-            let (page, rows) = shelf.counted(|reader| reader.find_documents(&query, cursor.as_ref(), 40).unwrap());
-            // A key and a record for each, and for the one that tells that it goes on. Among all by ID the inbox is passed by;
-            // of several folders, some keys of each are read.
+            let (page, rows) =
+                shelf.counted(|reader| reader.find_documents(&query, cursor.as_ref(), 40).unwrap());
+            // A key and a record for each, and for the one that tells that it goes on. Among all by
+            // ID the inbox is passed by; of several folders, some keys of each are read.
             let passing_by = match (&query.within, query.order) {
                 (Within::All, Order::Id) => 2 * 32,
                 (Within::Folders(folders), _) => folders.len() * 41_usize.div_ceil(folders.len()),
                 _ => 0,
             };
-            assert!(page.documents.len() == 40 && rows <= 2 * 41 + passing_by, "{rows} rows for {query:?}");
+            assert!(
+                page.documents.len() == 40 && rows <= 2 * 41 + passing_by,
+                "{rows} rows for {query:?}"
+            );
             cursor = page.next;
         }
     }
@@ -274,18 +326,24 @@ fn a_range_is_sorted_by_its_ids_before_records_are_read() {
     let mut records = Shelf::mixed(2_000).records;
     records.sort_unstable_by_key(|record| record.id);
     for (number, record) in records.iter_mut().enumerate() {
-        record.created_at = time(if number < 1_500 { 1 } else { 2_000 - u32::try_from(number / 2).unwrap() });
+        record.created_at =
+            time(if number < 1_500 { 1 } else { 2_000 - u32::try_from(number / 2).unwrap() });
     }
     let shelf = Shelf::of(records);
-    let late = DocumentQuery { created: Span { from: Some(time(2)), to: None }, ..DocumentQuery::default() };
-    let before_the_last = DocumentQuery { modified: Span { from: None, to: Some(time(50)) }, ..late.clone() };
+    let late = DocumentQuery {
+        created: Span { from: Some(time(2)), to: None },
+        ..DocumentQuery::default()
+    };
+    let before_the_last =
+        DocumentQuery { modified: Span { from: None, to: Some(time(50)) }, ..late.clone() };
     // The keys of another range that was tried meanwhile, and records that it leaves out.
     for (query, beside) in [(late, 0), (before_the_last, 4 * TRIED + 32)] {
         let expected = answer(&shelf.records, &query);
         assert_eq!(pages(shelf.space.snapshot().unwrap().reader(), &query, 20), expected);
         let (page, rows) = shelf.counted(|reader| reader.find_documents(&query, None, 20).unwrap());
         assert_eq!(page.documents, expected[..20]);
-        // Those tried by ID with their records, the keys of all late ones, and the records of the page.
+        // Those tried by ID with their records, the keys of all late ones, and the records of the
+        // page.
         assert!(rows <= 2 * 4 * TRIED + 500 + 21 + beside, "{rows} rows for {query:?}");
     }
 }
@@ -301,14 +359,20 @@ fn what_a_query_reads_does_not_grow_with_the_space() {
             record.created_at = time(1_000 + number);
             record.day = Some(day(10_000 + number));
         }
-        for record in records.iter_mut().filter(|record| record.location == Location::Folder(folder(FOLDERS - 1))) {
+        for record in records
+            .iter_mut()
+            .filter(|record| record.location == Location::Folder(folder(FOLDERS - 1)))
+        {
             if record.day < Some(day(10_000)) {
                 record.location = Location::Trash;
             }
         }
         Shelf::of(records)
     });
-    let rare = DocumentQuery { created: Span { from: Some(time(1_000)), to: None }, ..DocumentQuery::default() };
+    let rare = DocumentQuery {
+        created: Span { from: Some(time(1_000)), to: None },
+        ..DocumentQuery::default()
+    };
     let place = Within::Folders((2..FOLDERS).map(folder).collect());
     let queries = [
         rare.clone(),
@@ -326,14 +390,17 @@ fn what_a_query_reads_does_not_grow_with_the_space() {
         },
     ];
     for query in queries {
-        let [(few, before), (same, after)] =
-            [&small, &large].map(|shelf| shelf.counted(|reader| reader.find_documents(&query, None, 50).unwrap()));
+        let [(few, before), (same, after)] = [&small, &large]
+            .map(|shelf| shelf.counted(|reader| reader.find_documents(&query, None, 50).unwrap()));
         assert_eq!((few.documents.len(), same.documents.len()), (10, 10), "{query:?}");
         assert!(before.max(after) <= 8 * TRIED, "{before} and {after} rows for {query:?}");
     }
     // The control: what has to be looked through does grow.
     let [few, many] = [&small, &large].map(|shelf| {
-        let query = DocumentQuery { within: Within::Location(Location::Unsorted), ..DocumentQuery::default() };
+        let query = DocumentQuery {
+            within: Within::Location(Location::Unsorted),
+            ..DocumentQuery::default()
+        };
         shelf.counted(|reader| reader.find_documents(&query, None, usize::MAX).unwrap()).1
     });
     assert!(many > 7 * few, "{few} {many}");
@@ -351,8 +418,15 @@ fn cursors_stay_good_while_documents_come_and_go() {
         let before = answer(&shelf.records, &query);
         let (mut found, mut cursor, mut gone) = (vec![], None, vec![]);
         loop {
-            let page = shelf.space.snapshot().unwrap().reader().find_documents(&query, cursor.as_ref(), 3).unwrap();
-            // The one that the cursor is behind goes, and another one comes to a folder that is sought in too.
+            let page = shelf
+                .space
+                .snapshot()
+                .unwrap()
+                .reader()
+                .find_documents(&query, cursor.as_ref(), 3)
+                .unwrap();
+            // The one that the cursor is behind goes, and another one comes to a folder that is
+            // sought in too.
             let last = page.documents.last().unwrap().clone();
             let number = 1_000 + u32::try_from(found.len()).unwrap();
             let new = DocumentRecord {
@@ -364,7 +438,10 @@ fn cursors_stay_good_while_documents_come_and_go() {
                 .space
                 .write(relaxed(), &stamp(-1_000_000), |open| {
                     let forest = open.reader()?.subtree(last.id.root(), None)?;
-                    open.apply(vec![Edit::EraseDocument { record: last.clone(), forest }, document(&new, [])])
+                    open.apply(vec![
+                        Edit::EraseDocument { record: last.clone(), forest },
+                        document(&new, []),
+                    ])
                 })
                 .unwrap();
             gone.push(last.id);
@@ -372,7 +449,8 @@ fn cursors_stay_good_while_documents_come_and_go() {
             let Some(next) = page.next else { break };
             cursor = Some(next);
         }
-        let known: Vec<_> = found.iter().filter(|record| before.contains(record)).cloned().collect();
+        let known: Vec<_> =
+            found.iter().filter(|record| before.contains(record)).cloned().collect();
         assert_eq!(known, before, "{query:?}");
         assert!(gone.len() >= before.len() / 3 && before.len() > 20);
     }
@@ -405,7 +483,8 @@ fn with_tasks(texts: u32) -> (Shelf, DocumentId, Vec<BlockId>) {
         tasks.extend(data.task.map(|_| id(number)));
         children.push((depth, id(number), data));
     }
-    let many = (texts + 1..2 * texts).map(|number| (1, id(number), task(TaskState::Todo, Some(day(number % 50)))));
+    let many = (texts + 1..2 * texts)
+        .map(|number| (1, id(number), task(TaskState::Todo, Some(day(number % 50)))));
     let edits = vec![document(&record(0), children), document(&record(9_999_999), many)];
     shelf.space.write(relaxed(), &stamp(2), |open| open.apply(edits.clone())).unwrap();
     (shelf, DocumentId::of_root(id(0)), tasks)
@@ -422,18 +501,21 @@ fn tasks_are_read_without_what_is_beside_them() {
         assert!(rows <= 10 * 3 + 11 * 2, "{rows}");
         let (open, _) = shelf.counted(|reader| reader.tasks_of(document, true).unwrap());
         assert_eq!(open, tasks.iter().copied().step_by(2).collect::<Vec<_>>());
-        let (page, rows) =
-            shelf.counted(|reader| reader.open_tasks(Span { from: None, to: Some(day(20)) }, None, 15).unwrap());
+        let (page, rows) = shelf.counted(|reader| {
+            reader.open_tasks(Span { from: None, to: Some(day(20)) }, None, 15).unwrap()
+        });
         assert_eq!((page.tasks.len(), rows), (15, 16));
         let (page, rows) = shelf.counted(|reader| reader.logbook(None, 3).unwrap());
         assert_eq!((page.tasks.len(), rows), (3, 4));
-        let nothing =
-            shelf.counted(|reader| reader.open_tasks(Span { from: Some(day(500)), to: None }, None, 15).unwrap());
+        let nothing = shelf.counted(|reader| {
+            reader.open_tasks(Span { from: Some(day(500)), to: None }, None, 15).unwrap()
+        });
         assert_eq!((nothing.0.tasks.len(), nothing.1), (0, 0));
     }
 }
 
-/// What is staged by the same write moves along: tasks deep in a page, from one document to another, into the trash or a template and out.
+/// What is staged by the same write moves along: tasks deep in a page, from one document to
+/// another, into the trash or a template and out.
 #[test]
 fn tasks_follow_their_page_and_their_document_within_one_write() {
     let shelf = Shelf::of(vec![]);
@@ -451,7 +533,11 @@ fn tasks_follow_their_page_and_their_document_within_one_write() {
         (3, id(12), task(TaskState::Todo, Some(day(5)))),
         (3, id(13), task(TaskState::Done, None)),
     ];
-    let slot = |number| Slot { document: DocumentId::of_root(id(number)), parent: id(number), after: None };
+    let slot = |number| Slot {
+        document: DocumentId::of_root(id(number)),
+        parent: id(number),
+        after: None,
+    };
     let to = |before: &DocumentRecord, location| Edit::UpdateDocument {
         before: before.clone(),
         after: DocumentRecord { location, ..before.clone() },
@@ -478,7 +564,8 @@ fn tasks_follow_their_page_and_their_document_within_one_write() {
     };
     // All in one write, up to each step; and each step in a write of its own.
     for count in 1..=steps.len() {
-        let (edits, (_, home, is_listed)) = (steps[..count].iter().flat_map(|step| step.0.clone()), &steps[count - 1]);
+        let (edits, (_, home, is_listed)) =
+            (steps[..count].iter().flat_map(|step| step.0.clone()), &steps[count - 1]);
         let edits: Vec<Edit> = edits.collect();
         let written = shelf.space.write(relaxed(), &stamp(2), |open| {
             open.apply(edits.clone())?;
@@ -505,7 +592,10 @@ fn a_cursor_of_other_tasks_is_refused() {
     let cursor = reader.open_tasks(early, None, 3).unwrap().next.unwrap();
     let logged = reader.logbook(None, 1).unwrap().next.unwrap();
     let listed = reader.find_documents(&DocumentQuery::default(), None, 1).unwrap().next.unwrap();
-    assert!(reader.open_tasks(early, Some(&cursor), 3).is_ok() && reader.logbook(Some(&logged), 3).is_ok());
+    assert!(
+        reader.open_tasks(early, Some(&cursor), 3).is_ok()
+            && reader.logbook(Some(&logged), 3).is_ok()
+    );
     let refused = [
         reader.open_tasks(late, Some(&cursor), 3),
         reader.open_tasks(early, Some(&logged), 3),
@@ -529,7 +619,9 @@ fn counts_the_inbox_and_the_note_of_a_day_are_looked_up() {
     records[500].location = Location::DailyNotes;
     records[500].day = Some(day(7));
     records.retain(|record| {
-        record.day != Some(day(7)) || record.location == Location::Trash || record.id == DocumentId::of_root(id(500))
+        record.day != Some(day(7))
+            || record.location == Location::Trash
+            || record.id == DocumentId::of_root(id(500))
     });
     let shelf = Shelf::of(records);
     let (note, rows) = shelf.counted(|reader| reader.note_of(day(7)).unwrap().unwrap());
@@ -558,7 +650,9 @@ fn a_space_has_one_inbox() {
         day: None,
         ..records[0].clone()
     };
-    let write = |edits: Vec<Edit>| shelf.space.write(relaxed(), &stamp(1), |open| open.apply(edits.clone())).map(drop);
+    let write = |edits: Vec<Edit>| {
+        shelf.space.write(relaxed(), &stamp(1), |open| open.apply(edits.clone())).map(drop)
+    };
     let to = |before: &DocumentRecord, location| Edit::UpdateDocument {
         before: before.clone(),
         after: DocumentRecord { location, ..before.clone() },
@@ -569,7 +663,11 @@ fn a_space_has_one_inbox() {
     for edits in [
         vec![document(&second, [])],
         vec![to(&records[0], Location::Inbox)],
-        vec![to(&first, Location::Unsorted), document(&second, []), to(&records[0], Location::Inbox)],
+        vec![
+            to(&first, Location::Unsorted),
+            document(&second, []),
+            to(&records[0], Location::Inbox),
+        ],
     ] {
         assert_eq!(write(edits).unwrap_err().kind(), ErrorKind::Conflict);
     }

@@ -1,5 +1,9 @@
 //! Runs that shrink and move within one write, and that are cut anew when a space is compacted.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 mod naive;
 
@@ -7,7 +11,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, Forest, Location, Node, Slot, Timestamp,
+    BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, Forest, Location, Node,
+    Slot, Timestamp,
 };
 use leafbase_store::SpaceStore;
 use leafbase_store::kv::{KeyRange, Store};
@@ -25,7 +30,10 @@ fn id(number: u16) -> BlockId {
 }
 
 fn node(depth: u16, number: u16, data: BlockData) -> Node {
-    Node { depth, block: BlockRecord { id: id(number), rev: 1, created: stamp(1), modified: stamp(1), data } }
+    Node {
+        depth,
+        block: BlockRecord { id: id(number), rev: 1, created: stamp(1), modified: stamp(1), data },
+    }
 }
 
 fn child(depth: u16, number: u16) -> Node {
@@ -58,7 +66,8 @@ fn a_page_that_shrinks_leaves_and_comes_back_in_one_write() {
     for children in [20, 30, 40, 60, 200] {
         let (_, space) = memory_space();
         let page = node(1, PAGE, BlockData::page("a page"));
-        let below = std::iter::once(page).chain((0..children).map(|number| child(2, number))).collect();
+        let below =
+            std::iter::once(page).chain((0..children).map(|number| child(2, number))).collect();
         let made = vec![document(FIRST, below), document(SECOND, Vec::new())];
         space.write(relaxed(), &stamp(1), |transaction| transaction.apply(made.clone())).unwrap();
         let going = Forest((0..children - 2).map(|number| child(0, number)).collect());
@@ -67,7 +76,9 @@ fn a_page_that_shrinks_leaves_and_comes_back_in_one_write() {
             travel(FIRST, SECOND),
             travel(SECOND, FIRST),
         ];
-        let written = space.write(relaxed(), &stamp(2), |transaction| transaction.apply(edits.clone())).unwrap();
+        let written = space
+            .write(relaxed(), &stamp(2), |transaction| transaction.apply(edits.clone()))
+            .unwrap();
         assert_clean(&space);
         let left = space.snapshot().unwrap().reader().subtree(id(PAGE), None).unwrap();
         assert_eq!(left.0.len(), 3, "of {children} children two stay");
@@ -104,13 +115,15 @@ fn pages(rows: &[Row]) -> usize {
     pages
 }
 
-/// Documents with runs of every size that leaves room in a page, one block that takes more than one, and one document with so many runs
-/// that they are cut in several turns.
+/// Documents with runs of every size that leaves room in a page, one block that takes more than
+/// one, and one document with so many runs that they are cut in several turns.
 fn roomy() -> (Arc<dyn Store>, SpaceStore, Vec<BlockId>) {
     let (store, space) = memory_space();
     let mut next = 1_000_u16;
     let mut roots = Vec::new();
-    for (number, children) in [28, 29, 30, 80, 7, 28, 33, 1, 12_000, 28, 0, 29].into_iter().enumerate() {
+    for (number, children) in
+        [28, 29, 30, 80, 7, 28, 33, 1, 12_000, 28, 0, 29].into_iter().enumerate()
+    {
         let root = u16::try_from(number).unwrap() + 10;
         let below = (0..children).map(|child| {
             next += 1;
@@ -125,8 +138,13 @@ fn roomy() -> (Arc<dyn Store>, SpaceStore, Vec<BlockId>) {
     let forest = space.snapshot().unwrap().reader().subtree(roots[8], None).unwrap();
     let children: Vec<Node> = forest.0.into_iter().skip(1).collect();
     for pair in children.chunks(8).filter(|chunk| chunk.len() == 8) {
-        let going = Forest(pair[1..5].iter().map(|node| Node { depth: 0, ..node.clone() }).collect());
-        let slot = Slot { document: DocumentId::of_root(roots[8]), parent: roots[8], after: Some(pair[0].block.id) };
+        let going =
+            Forest(pair[1..5].iter().map(|node| Node { depth: 0, ..node.clone() }).collect());
+        let slot = Slot {
+            document: DocumentId::of_root(roots[8]),
+            parent: roots[8],
+            after: Some(pair[0].block.id),
+        };
         let edits = vec![Edit::Remove { slot, forest: going }];
         space.write(relaxed(), &stamp(2), |transaction| transaction.apply(edits.clone())).unwrap();
     }
@@ -163,7 +181,11 @@ fn runs_fill_pages_in_a_compacted_space() {
 
     // What comes between full runs finds its place, and goes again.
     for (root, forest) in roots.iter().zip(&before) {
-        let after = forest.0.get(forest.0.len() / 2).map(|node| node.block.id).filter(|block| block != root);
+        let after = forest
+            .0
+            .get(forest.0.len() / 2)
+            .map(|node| node.block.id)
+            .filter(|block| block != root);
         let slot = Slot { document: DocumentId::of_root(*root), parent: *root, after };
         let coming = Forest((0..40).map(|number| child(0, number)).collect());
         let put = vec![Edit::Insert { slot, forest: coming.clone() }];

@@ -1,15 +1,22 @@
-//! Reads through a sieve: they give what reads without one give, but for what the sieve does not ask for.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+//! Reads through a sieve: they give what reads without one give, but for what the sieve does not
+//! ask for.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, DocumentRecord, Edit, Forest, LineStyle,
-    Location, Node, Result, Slot, Timestamp,
+    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, DocumentRecord, Edit,
+    Forest, LineStyle, Location, Node, Result, Slot, Timestamp,
 };
 use leafbase_store::kv::{OpenOptions, Store};
-use leafbase_store::{BlockText, Reader, Sieve, SpaceStore, StoredText, TextVisitor, Texts, directory};
+use leafbase_store::{
+    BlockText, Reader, Sieve, SpaceStore, StoredText, TextVisitor, Texts, directory,
+};
 use naive::{EXTRACTOR, meta, relaxed, stamp};
 use proptest::prelude::*;
 
@@ -86,12 +93,24 @@ struct Made {
 }
 
 fn texts() -> impl Strategy<Value = String> {
-    let pieces = vec!["needle", "need", "le", "a text like others", "\u{1}", "字", " ", "needleneedle", "nee", "?"];
+    let pieces = vec![
+        "needle",
+        "need",
+        "le",
+        "a text like others",
+        "\u{1}",
+        "字",
+        " ",
+        "needleneedle",
+        "nee",
+        "?",
+    ];
     let pieces = proptest::collection::vec(proptest::sample::select(pieces), 0..8);
     let rare = prop_oneof![300 => Just(String::new()), 1 => Just("é".to_owned())];
     let far = prop_oneof![30 => Just(0_usize), 1 => 3_900..4_100_usize, 1 => Just(20_000), 1 => Just(70_000)];
-    (pieces, rare, far)
-        .prop_map(|(pieces, rare, far)| format!("{}{}{rare}{}", pieces.concat(), "-".repeat(far), pieces.concat()))
+    (pieces, rare, far).prop_map(|(pieces, rare, far)| {
+        format!("{}{}{rare}{}", pieces.concat(), "-".repeat(far), pieces.concat())
+    })
 }
 
 fn blocks() -> impl Strategy<Value = Vec<Made>> {
@@ -105,11 +124,17 @@ fn blocks() -> impl Strategy<Value = Vec<Made>> {
     proptest::collection::vec(made, 0..160)
 }
 
-/// The document's root, and below it the blocks; those in a page that are to be below the one before.
+/// The document's root, and below it the blocks; those in a page that are to be below the one
+/// before.
 fn forest(document: usize, blocks: &[Made]) -> Forest {
     let node = |depth, number, data: &BlockData| {
-        let block =
-            BlockRecord { id: id(document, number), rev: 1, created: stamp(1), modified: stamp(1), data: data.clone() };
+        let block = BlockRecord {
+            id: id(document, number),
+            rev: 1,
+            created: stamp(1),
+            modified: stamp(1),
+            data: data.clone(),
+        };
         Node { depth, block }
     };
     let mut nodes = vec![node(0, 0, &BlockData::page("needle of a title"))];
@@ -143,7 +168,8 @@ fn compare(reader: Reader<'_>, documents: &[DocumentId], word: &'static str) {
     assert!(all.iter().filter(asked).eq(given.iter().filter(asked)));
     // Where the sieve cannot tell, more is given, in its place.
     let tells = !all.iter().any(|(_, text)| text.contains('é'));
-    // The byte before a text is the last one of its length, and may be a letter: 3,941 bytes that begin with "need" look like "eneed".
+    // The byte before a text is the last one of its length, and may be a letter: 3,941 bytes that
+    // begin with "need" look like "eneed".
     let looks_asked = |said: &(DocumentId, String)| {
         let length = char::from(said.1.len().to_le_bytes()[0]);
         length.is_ascii() && format!("{length}{}", said.1).contains(sieve.0)
@@ -154,28 +180,45 @@ fn compare(reader: Reader<'_>, documents: &[DocumentId], word: &'static str) {
 
     for document in documents {
         let (whole, sieved) = compare_below(reader, document.root(), Some(&sieve));
-        let visited: BTreeMap<String, usize> =
-            count(given.iter().filter(|(other, _)| other == document).map(|(_, text)| text.clone()));
-        assert_eq!(count(sieved.iter().map(|index| shown(whole.get(*index).unwrap().text))), visited);
+        let visited: BTreeMap<String, usize> = count(
+            given.iter().filter(|(other, _)| other == document).map(|(_, text)| text.clone()),
+        );
+        assert_eq!(
+            count(sieved.iter().map(|index| shown(whole.get(*index).unwrap().text))),
+            visited
+        );
         let (_, all) = compare_below(reader, document.root(), None);
         assert!(all.into_iter().eq(0..whole.len()));
-        let pages = whole.iter().filter(|block| block.depth == 1 && block.text.block_type() == BlockType::Page);
+        let pages = whole
+            .iter()
+            .filter(|block| block.depth == 1 && block.text.block_type() == BlockType::Page);
         pages.take(3).for_each(|page| drop(compare_below(reader, page.id, Some(&sieve))));
         let asked = reader.asked_texts(document.root(), &sieve).unwrap();
         let is_kept = |index: &usize| *index == 0 || sieved.contains(index);
-        assert!((0..whole.len()).filter(is_kept).filter_map(|index| whole.get(index)).eq(asked.iter()));
+        assert!(
+            (0..whole.len()).filter(is_kept).filter_map(|index| whole.get(index)).eq(asked.iter())
+        );
     }
 }
 
 /// What `block` and all below it say, and which of them may be asked for.
-fn compare_below(reader: Reader<'_>, block: BlockId, sieve: Option<&dyn Sieve>) -> (Texts, Vec<usize>) {
-    let (whole, sieved) = (reader.texts(block).unwrap(), reader.sieved_texts(block, sieve).unwrap());
+fn compare_below(
+    reader: Reader<'_>,
+    block: BlockId,
+    sieve: Option<&dyn Sieve>,
+) -> (Texts, Vec<usize>) {
+    let (whole, sieved) =
+        (reader.texts(block).unwrap(), reader.sieved_texts(block, sieve).unwrap());
     assert!(whole.iter().map(|block| (block.depth, block.id)).eq(sieved.ids()));
-    let asked: Vec<usize> = (0..sieved.count_asked()).map(|number| sieved.asked(number).unwrap()).collect();
+    let asked: Vec<usize> =
+        (0..sieved.count_asked()).map(|number| sieved.asked(number).unwrap()).collect();
     assert!(asked.is_sorted_by(|one, other| one < other));
     for (number, index) in asked.iter().enumerate() {
         assert_eq!(sieved.asked_text(number), sieved.text(*index).unwrap());
-        assert_eq!((sieved.asked_before(*index), sieved.asked_before(index + 1)), (number, number + 1));
+        assert_eq!(
+            (sieved.asked_before(*index), sieved.asked_before(index + 1)),
+            (number, number + 1)
+        );
     }
     for (index, block) in whole.iter().enumerate() {
         let above = whole.iter().take(index).rposition(|above| above.depth < block.depth);
@@ -199,12 +242,15 @@ fn count(texts: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
 
 /// A space with these documents, and their IDs.
 fn space_of(place: &std::path::Path, forests: &[Forest]) -> (SpaceStore, Vec<DocumentId>) {
-    let store: Arc<dyn Store> = Arc::new(directory::create(place.join("notes"), &OpenOptions::new()).unwrap());
+    let store: Arc<dyn Store> =
+        Arc::new(directory::create(place.join("notes"), &OpenOptions::new()).unwrap());
     let space = SpaceStore::create(store, EXTRACTOR, &meta()).unwrap();
     let (at, location) = (Timestamp::from_millis(1), Location::Unsorted);
-    let ids: Vec<DocumentId> = (0..forests.len()).map(|number| DocumentId::of_root(id(number, 0))).collect();
+    let ids: Vec<DocumentId> =
+        (0..forests.len()).map(|number| DocumentId::of_root(id(number, 0))).collect();
     for (id, forest) in ids.iter().zip(forests) {
-        let record = DocumentRecord { id: *id, location, day: None, created_at: at, modified_at: at };
+        let record =
+            DocumentRecord { id: *id, location, day: None, created_at: at, modified_at: at };
         write(&space, &[Edit::CreateDocument { record, forest: forest.clone() }]);
     }
     (space, ids)
@@ -213,7 +259,11 @@ fn space_of(place: &std::path::Path, forests: &[Forest]) -> (SpaceStore, Vec<Doc
 #[test]
 fn what_only_looks_asked_for_is_given_too() {
     let place = tempfile::tempdir().unwrap();
-    let texts = [format!("need{}", "-".repeat(3_937)), format!("need{}", "-".repeat(97)), "else".to_owned()];
+    let texts = [
+        format!("need{}", "-".repeat(3_937)),
+        format!("need{}", "-".repeat(97)),
+        "else".to_owned(),
+    ];
     let blocks = texts.map(|text| Made { is_below: false, data: BlockData::text(text) });
     let (space, ids) = space_of(place.path(), &[forest(0, &blocks)]);
     let snapshot = space.snapshot().unwrap();
@@ -269,16 +319,28 @@ proptest! {
 fn what_a_sieve_does_not_find_is_left_out() {
     let (_, space) = naive::memory_space();
     let (at, location) = (Timestamp::from_millis(1), Location::Unsorted);
-    let record =
-        DocumentRecord { id: DocumentId::of_root(id(0, 0)), location, day: None, created_at: at, modified_at: at };
-    let made = ["a needle", "hay", "é"].map(|text| Made { is_below: false, data: BlockData::text(text) });
-    for (count, expected) in
-        [(2, vec!["needle of a title", "a needle"]), (3, vec!["needle of a title", "a needle", "hay", "é"])]
-    {
+    let record = DocumentRecord {
+        id: DocumentId::of_root(id(0, 0)),
+        location,
+        day: None,
+        created_at: at,
+        modified_at: at,
+    };
+    let made =
+        ["a needle", "hay", "é"].map(|text| Made { is_below: false, data: BlockData::text(text) });
+    for (count, expected) in [
+        (2, vec!["needle of a title", "a needle"]),
+        (3, vec!["needle of a title", "a needle", "hay", "é"]),
+    ] {
         let forest = forest(0, &made[..count]);
         write(&space, &[Edit::CreateDocument { record: record.clone(), forest: forest.clone() }]);
         let mut said = Listener::default();
-        space.snapshot().unwrap().reader().visit_texts(&[record.id], Some(&Word("needle")), &mut said).unwrap();
+        space
+            .snapshot()
+            .unwrap()
+            .reader()
+            .visit_texts(&[record.id], Some(&Word("needle")), &mut said)
+            .unwrap();
         assert_eq!(said.said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), expected);
         write(&space, &[Edit::EraseDocument { record: record.clone(), forest }]);
     }

@@ -1,13 +1,17 @@
 //! Uploads: what is begun becomes a file when all its bytes are there, or leaves nothing behind.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a failed expectation is a failed test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failed expectation is a failed test"
+)]
 
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use leafbase_model::{
-    AssetId, AssetRecord, BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit, ErrorKind, Forest,
-    Location, Result, Timestamp,
+    AssetId, AssetRecord, BlockData, BlockId, BlockRecord, DocumentId, DocumentRecord, Edit,
+    ErrorKind, Forest, Location, Result, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, OpenOptions, Store};
 use leafbase_store::{CHUNK_BYTES, Extractor, SpaceStore, directory};
@@ -59,7 +63,11 @@ fn rows_of_files(store: &dyn Store) -> usize {
         rows += 1;
         Ok(ControlFlow::Continue(()))
     };
-    store.snapshot().unwrap().scan(KeyRange::half_open(&FILES[..1], &[FILES[2] + 1]), visit).unwrap();
+    store
+        .snapshot()
+        .unwrap()
+        .scan(KeyRange::half_open(&FILES[..1], &[FILES[2] + 1]), visit)
+        .unwrap();
     rows
 }
 
@@ -161,7 +169,8 @@ fn what_is_stored_of_a_file_is_a_whole_beginning_of_it() {
     space.begin_upload(relaxed(), asset(1)).unwrap();
     for (first, chunks, is_taken) in cases {
         let lengths: Vec<usize> = chunks.iter().map(|chunk| chunk.len()).collect();
-        let stored = space.put_chunks(relaxed(), asset(1), first, chunks).map_err(|error| error.kind());
+        let stored =
+            space.put_chunks(relaxed(), asset(1), first, chunks).map_err(|error| error.kind());
         assert_eq!(stored.is_ok(), is_taken, "{first} {lengths:?} {stored:?}");
     }
     apply(&space, &[Edit::CreateAsset(record(1, 4 * CHUNK_BYTES + 9)), showing(1)]).unwrap();
@@ -226,8 +235,10 @@ fn a_file_that_a_block_shows_stays() {
 fn the_bytes_of_an_upload_do_not_gather_in_memory() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join("space");
-    let store: Arc<dyn Store> = Arc::new(directory::create(&path, &OpenOptions::default()).unwrap());
-    let space = SpaceStore::create(Arc::clone(&store), Extractor::of_edges(extract), &meta()).unwrap();
+    let store: Arc<dyn Store> =
+        Arc::new(directory::create(&path, &OpenOptions::default()).unwrap());
+    let space =
+        SpaceStore::create(Arc::clone(&store), Extractor::of_edges(extract), &meta()).unwrap();
     let chunk = vec![7; CHUNK_BYTES];
     space.begin_upload(relaxed(), asset(1)).unwrap();
     let (empty, most) = (store.bytes().unwrap(), 9 << 20);

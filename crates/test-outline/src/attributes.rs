@@ -1,7 +1,9 @@
-//! The fields of blocks as attributes of an outline's line: `style=h1 list=task task=done color=#ff0000`.
+//! The fields of blocks as attributes of an outline's line: `style=h1 list=task task=done
+//! color=#ff0000`.
 
 use leafbase_model::{
-    BlockData, BlockKind, BlockPatch, Decorations, Fields, ListStyle, Properties, TaskInfo, TaskState, TextLook,
+    BlockData, BlockKind, BlockPatch, Decorations, Fields, ListStyle, Properties, TaskInfo,
+    TaskState, TextLook,
 };
 
 use crate::properties;
@@ -48,7 +50,9 @@ pub fn fields(text: &str) -> Fields {
 impl Change {
     pub(crate) fn take(&mut self, word: Word) -> Result<(), String> {
         match word {
-            Word::Quoted(text) if self.fields.markdown.is_none() => self.fields.markdown = Some(text),
+            Word::Quoted(text) if self.fields.markdown.is_none() => {
+                self.fields.markdown = Some(text)
+            }
             Word::Quoted(text) => return Err(format!("a second text {text:?}")),
             Word::Bare(word) => match word.strip_prefix('#') {
                 Some(label) if !label.is_empty() => self.labels.push(label.to_owned()),
@@ -66,9 +70,14 @@ impl Change {
         let fields = &mut self.fields;
         match name {
             "type" => fields.block_type = Some(read(&value)?),
-            "indent" => fields.indentation = Some(value.parse().map_err(|_| "expected a number".to_owned())?),
+            "indent" => {
+                fields.indentation =
+                    Some(value.parse().map_err(|_| "expected a number".to_owned())?)
+            }
             "list" => fields.list_style = Some(read(&value)?),
-            "color" => fields.color = Some(if value == "none" { None } else { Some(read(&value)?) }),
+            "color" => {
+                fields.color = Some(if value == "none" { None } else { Some(read(&value)?) })
+            }
             "decorations" => fields.decorations = Some(decorations(&value)?),
             "style" => fields.text_style = Some(read(&value)?),
             "align" => fields.text_alignment = Some(read(&value)?),
@@ -90,7 +99,9 @@ impl Change {
             "rev" => self.rev = Some(value.parse().map_err(|_| "expected a number".to_owned())?),
             "preview" => self.preview = Some(value),
             "in" => self.location = Some(value),
-            "task" | "schedule" | "deadline" | "completed" | "canceled" => return self.set_task(name, &value),
+            "task" | "schedule" | "deadline" | "completed" | "canceled" => {
+                return self.set_task(name, &value);
+            }
             _ => return Err("unknown attribute".to_owned()),
         }
         Ok(())
@@ -141,7 +152,8 @@ pub(crate) fn print(data: &BlockData) -> String {
     }
     line.optional("color", data.color);
     let decorations = [(data.decorations.callout, "callout"), (data.decorations.quote, "quote")];
-    let decorations: Vec<_> = decorations.into_iter().filter_map(|(on, name)| on.then_some(name)).collect();
+    let decorations: Vec<_> =
+        decorations.into_iter().filter_map(|(on, name)| on.then_some(name)).collect();
     line.optional("decorations", (!decorations.is_empty()).then(|| decorations.join(",")));
     line.0.join(" ")
 }
@@ -161,7 +173,8 @@ fn print_kind(line: &mut Line, kind: &BlockKind) {
     match kind {
         BlockKind::Text(look) | BlockKind::Page(look) => print_look(line, *look),
         BlockKind::CollectionItem { properties } => line.0.extend(properties::print(properties)),
-        BlockKind::Image { url, alt_text, size, width } | BlockKind::Video { url, alt_text, size, width } => {
+        BlockKind::Image { url, alt_text, size, width }
+        | BlockKind::Video { url, alt_text, size, width } => {
             line.text("url", url);
             line.text("alt", alt_text);
             line.word("size", *size);

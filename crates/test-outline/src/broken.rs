@@ -1,6 +1,7 @@
 //! Rules broken on purpose: whoever compares with the naive space must find out.
 
-/// A rule that the naive space does not keep: a control, for what is compared with it must be told from it.
+/// A rule that the naive space does not keep: a control, for what is compared with it must be told
+/// from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     /// A deleted folder takes its folders with it.

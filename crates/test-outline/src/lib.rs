@@ -1,4 +1,5 @@
-//! A text language for block trees, a naive model to compare with, and random operations: for tests and fuzz only.
+//! A text language for block trees, a naive model to compare with, and random operations: for tests
+//! and fuzz only.
 //!
 //! An outline has a line for each block, two spaces for each level:
 //!
@@ -59,8 +60,8 @@ pub use naive::{NaiveBlock, NaiveDocument, NaiveFile, NaiveSpace};
 pub use naive_relations::{NaiveEnd, NaiveRelation};
 pub use numbers::Numbers;
 pub use ops::{
-    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, Request, Setting, TaskRequest,
-    small_limits,
+    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, Request, Setting,
+    TaskRequest, small_limits,
 };
 pub use outline::{Labels, Outline, ParseError};
 pub use sources::{FixedClock, SequentialIds, stamp};

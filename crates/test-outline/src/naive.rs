@@ -1,8 +1,9 @@
-//! A space of documents as plain trees: as simple as can be, and slow. What real code gives is compared with it.
+//! A space of documents as plain trees: as simple as can be, and slow. What real code gives is
+//! compared with it.
 
 use leafbase_model::{
-    AssetRecord, BlockId, BlockRecord, Comment, Day, DocumentId, DocumentRecord, FolderRecord, IdSource, Limits,
-    Location, Result, Schema, Stamp, Timestamp,
+    AssetRecord, BlockId, BlockRecord, Comment, Day, DocumentId, DocumentRecord, FolderRecord,
+    IdSource, Limits, Location, Result, Schema, Stamp, Timestamp,
 };
 
 use crate::{Broken, Labels, NaiveRelation, Outline, ParseError, SequentialIds, stamp};
@@ -37,7 +38,8 @@ pub struct NaiveFile {
     pub bytes: Vec<u8>,
 }
 
-/// A space of documents. Operations are written from the rules, apart from the code that they are compared with.
+/// A space of documents. Operations are written from the rules, apart from the code that they are
+/// compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NaiveSpace {
     /// The documents, in the order of their making; the inbox among them, once there is one.
@@ -48,7 +50,8 @@ pub struct NaiveSpace {
     pub comments: Vec<(BlockId, Comment)>,
     /// The uploaded files.
     pub files: Vec<NaiveFile>,
-    /// The schemas of collections; which end owns a relation is the one part of them that no request tells.
+    /// The schemas of collections; which end owns a relation is the one part of them that no
+    /// request tells.
     pub schemas: Vec<(BlockId, Schema)>,
     /// The relations between items. Their values are here alone: items hold none.
     pub relations: Vec<NaiveRelation>,
@@ -93,9 +96,20 @@ impl NaiveBlock {
 impl NaiveSpace {
     /// A space without documents.
     pub fn new(limits: Limits) -> Self {
-        let (documents, folders, comments, files) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (documents, folders, comments, files) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (schemas, relations) = (Vec::new(), Vec::new());
-        Self { documents, folders, comments, files, schemas, relations, limits, zone_hours: 0, broken: None }
+        Self {
+            documents,
+            folders,
+            comments,
+            files,
+            schemas,
+            relations,
+            limits,
+            zone_hours: 0,
+            broken: None,
+        }
     }
 
     /// The day that it is in the space's zone.
@@ -103,7 +117,8 @@ impl NaiveSpace {
         Timestamp::from_millis(instant.as_millis() + self.zone_hours * 3_600_000).day_utc()
     }
 
-    /// The same space, all of whose documents changed last when they were made: what edits say nothing of.
+    /// The same space, all of whose documents changed last when they were made: what edits say
+    /// nothing of.
     pub fn timeless(mut self) -> Self {
         for document in &mut self.documents {
             document.record.modified_at = document.record.created_at;
@@ -115,9 +130,14 @@ impl NaiveSpace {
         self.broken == Some(rule)
     }
 
-    /// Does all of `operation` or nothing, and after it what goes with every write: comments go with their blocks, files with
-    /// the last block that shows them, relations with what is at their ends, and documents that changed say so.
-    pub(crate) fn write<T>(&mut self, stamp: &Stamp, operation: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    /// Does all of `operation` or nothing, and after it what goes with every write: comments go
+    /// with their blocks, files with the last block that shows them, relations with what is at
+    /// their ends, and documents that changed say so.
+    pub(crate) fn write<T>(
+        &mut self,
+        stamp: &Stamp,
+        operation: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
         let before = self.clone();
         let done = operation(self);
         if done.is_err() {
@@ -142,27 +162,31 @@ impl NaiveSpace {
         let same = |document: &NaiveDocument| {
             let id = document.record.id;
             let on = |(found, _): &&(DocumentId, Comment)| *found == id;
-            let is_same_tree = before.document(id).is_some_and(|before| is_same_content(before, document));
+            let is_same_tree =
+                before.document(id).is_some_and(|before| is_same_content(before, document));
             is_same_tree && commented.iter().filter(on).eq(former.iter().filter(on))
         };
         let changed: Vec<_> = self.documents.iter().map(|document| !same(document)).collect();
-        for (document, _) in self.documents.iter_mut().zip(changed).filter(|(_, changed)| *changed) {
+        for (document, _) in self.documents.iter_mut().zip(changed).filter(|(_, changed)| *changed)
+        {
             document.record.modified_at = document.record.modified_at.max(stamp.at);
         }
     }
 
-    /// A space whose documents are the top blocks of an outline, whatever the rules say of them. IDs come from
-    /// [`SequentialIds`] of series 0 in reading order; labels name them.
+    /// A space whose documents are the top blocks of an outline, whatever the rules say of them.
+    /// IDs come from [`SequentialIds`] of series 0 in reading order; labels name them.
     ///
     /// # Errors
     /// Those of [`Outline::parse`].
     pub fn from_outline(text: &str) -> Result<(Self, Labels), ParseError> {
-        let (mut space, mut labels, ids) = (Self::new(Limits::default()), Labels::default(), SequentialIds::new(0));
+        let (mut space, mut labels, ids) =
+            (Self::new(Limits::default()), Labels::default(), SequentialIds::new(0));
         for top in Outline::parse(text)? {
             let root = planted(&top, &ids, &mut labels);
             let (location, at) = (top.location.unwrap_or_default(), stamp(0).at);
             let id = DocumentId::of_root(root.record.id);
-            let record = DocumentRecord { id, location, day: None, created_at: at, modified_at: at };
+            let record =
+                DocumentRecord { id, location, day: None, created_at: at, modified_at: at };
             space.documents.push(NaiveDocument { record, root });
         }
         Ok((space, labels))
@@ -171,7 +195,8 @@ impl NaiveSpace {
     /// The space as an outline, with these labels.
     pub fn outline(&self, labels: &Labels) -> String {
         let outline = |document: &NaiveDocument| {
-            let location = Some(document.record.location).filter(|location| *location != Location::Unsorted);
+            let location =
+                Some(document.record.location).filter(|location| *location != Location::Unsorted);
             Outline { location, ..document.root.outline(labels) }
         };
         Outline::print(&self.documents.iter().map(outline).collect::<Vec<_>>())
@@ -185,12 +210,17 @@ fn planted(outline: &Outline, ids: &SequentialIds, labels: &mut Labels) -> Naive
     }
     let (created, modified, data) = (stamp(0), stamp(0), outline.data.clone());
     let record = BlockRecord { id, rev: outline.rev.unwrap_or(1), created, modified, data };
-    NaiveBlock { record, children: outline.children.iter().map(|child| planted(child, ids, labels)).collect() }
+    NaiveBlock {
+        record,
+        children: outline.children.iter().map(|child| planted(child, ids, labels)).collect(),
+    }
 }
 
 /// Whether nothing of a document changed but where it is kept, in the trash or out of it.
 fn is_same_content(before: &NaiveDocument, after: &NaiveDocument) -> bool {
     let is_trashed = |document: &NaiveDocument| document.record.location == Location::Trash;
     let elsewhere = DocumentRecord { location: before.record.location, ..after.record.clone() };
-    is_trashed(before) == is_trashed(after) && before.record == elsewhere && before.root == after.root
+    is_trashed(before) == is_trashed(after)
+        && before.record == elsewhere
+        && before.root == after.root
 }

@@ -1,8 +1,8 @@
 //! Edits applied to the naive space, each checked to describe exactly what it finds.
 
 use leafbase_model::{
-    AssetRecord, BlockId, BlockKind, BlockType, Comment, DocumentId, DocumentRecord, Edit, FolderRecord, Forest, Node,
-    PropertyValue, Schema, Slot,
+    AssetRecord, BlockId, BlockKind, BlockType, Comment, DocumentId, DocumentRecord, Edit,
+    FolderRecord, Forest, Node, PropertyValue, Schema, Slot,
 };
 
 use crate::naive_files::shows;
@@ -14,15 +14,18 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// What an edit says that is not so, in words. The space is then half changed.
-    pub fn apply_all<'a>(&mut self, edits: impl IntoIterator<Item = &'a Edit>) -> Result<(), String> {
+    pub fn apply_all<'a>(
+        &mut self,
+        edits: impl IntoIterator<Item = &'a Edit>,
+    ) -> Result<(), String> {
         for (number, edit) in edits.into_iter().enumerate() {
             self.apply(edit).map_err(|error| format!("edit {number}: {error}"))?;
         }
         Ok(())
     }
 
-    /// The same space as far as edits tell of it: without the bytes of files and the times of changes, and each list by ID. What items
-    /// hold of relations are pairs.
+    /// The same space as far as edits tell of it: without the bytes of files and the times of
+    /// changes, and each list by ID. What items hold of relations are pairs.
     pub fn as_edits_tell(&self) -> Self {
         let mut told = self.clone().timeless();
         told.broken = None;
@@ -41,7 +44,10 @@ impl NaiveSpace {
     fn tell_pairs(&mut self) {
         for (collection, schema) in self.schemas.clone() {
             for property in &schema.properties {
-                let Some(relation) = property.kind.relation().filter(|relation| relation.owner) else { continue };
+                let Some(relation) = property.kind.relation().filter(|relation| relation.owner)
+                else {
+                    continue;
+                };
                 let (first, second) = (
                     (collection, property.key.clone()),
                     (relation.target, relation.inverse_key.clone().unwrap_or_default()),
@@ -61,7 +67,9 @@ impl NaiveSpace {
     fn take_pairs(&mut self, (collection, key): &(BlockId, String)) -> Vec<(BlockId, BlockId)> {
         let mut pairs = Vec::new();
         for item in &mut self.get_mut(*collection).children {
-            let BlockKind::CollectionItem { properties } = &mut item.record.data.kind else { continue };
+            let BlockKind::CollectionItem { properties } = &mut item.record.data.kind else {
+                continue;
+            };
             if let Some(PropertyValue::Relations(items)) = properties.get(key).cloned() {
                 pairs.extend(items.into_iter().map(|other| (item.record.id, other)));
                 properties.set(key.as_str(), None);
@@ -85,20 +93,30 @@ impl NaiveSpace {
                 self.check_in(before.id, *document)?;
                 let record = &mut self.get_mut(before.id).record;
                 check(*record == **before, "the block is not what it was said to be")?;
-                check(after.id == before.id && after != before, "the update changes nothing, or the ID")?;
+                check(
+                    after.id == before.id && after != before,
+                    "the update changes nothing, or the ID",
+                )?;
                 *record = (**after).clone();
                 Ok(())
             }
             Edit::Move { block, from, to } => self.relocate(*block, *from, *to),
             Edit::CreateDocument { record, forest } => {
                 let mut roots = self.fresh(forest)?;
-                check(roots.len() == 1 && roots[0].record.id == record.id.root(), "a document has one root")?;
-                self.documents.push(NaiveDocument { record: record.clone(), root: roots.remove(0) });
+                check(
+                    roots.len() == 1 && roots[0].record.id == record.id.root(),
+                    "a document has one root",
+                )?;
+                self.documents
+                    .push(NaiveDocument { record: record.clone(), root: roots.remove(0) });
                 Ok(())
             }
             Edit::EraseDocument { record, forest } => {
                 let index = self.index_of_document(record)?;
-                check(forest_of(&[&self.documents[index].root]) == *forest, "other blocks than were said")?;
+                check(
+                    forest_of(&[&self.documents[index].root]) == *forest,
+                    "other blocks than were said",
+                )?;
                 self.check_uncommented(forest)?;
                 self.check_without_schema(forest)?;
                 self.documents.remove(index);
@@ -113,8 +131,12 @@ impl NaiveSpace {
             Edit::CreateFolder(folder) => self.add_folder(folder),
             Edit::RemoveFolder(folder) => self.remove_folder(folder),
             Edit::UpdateFolder { before, after } => self.update_folder(before, after),
-            Edit::AddComment { document, block, comment } => self.add_comment(*document, *block, comment),
-            Edit::RemoveComment { document, block, comment } => self.remove_comment(*document, *block, comment),
+            Edit::AddComment { document, block, comment } => {
+                self.add_comment(*document, *block, comment)
+            }
+            Edit::RemoveComment { document, block, comment } => {
+                self.remove_comment(*document, *block, comment)
+            }
             Edit::CreateAsset(record) => self.add_file(record),
             Edit::EraseAsset(record) => self.erase_file(record),
             Edit::SetSchema { document, collection, before, after, .. } => {
@@ -124,13 +146,22 @@ impl NaiveSpace {
         }
     }
 
-    fn set_schema(&mut self, id: BlockId, before: Option<&Schema>, after: Option<&Schema>) -> Result<(), String> {
+    fn set_schema(
+        &mut self,
+        id: BlockId,
+        before: Option<&Schema>,
+        after: Option<&Schema>,
+    ) -> Result<(), String> {
         let block = self.get(id);
-        check(block.record.data.block_type() == BlockType::Collection, "what gets a schema is no collection")?;
+        check(
+            block.record.data.block_type() == BlockType::Collection,
+            "what gets a schema is no collection",
+        )?;
         check(self.schema(id) == before, "the schema is not what it was said to be")?;
         check(before != after, "the schema stays what it is")?;
         if let (Some(before), Some(after)) = (before, after) {
-            let new = after.properties.iter().filter(|property| before.property(&property.key).is_none());
+            let new =
+                after.properties.iter().filter(|property| before.property(&property.key).is_none());
             let held = |key: &str| {
                 block.children.iter().any(|item| match &item.record.data.kind {
                     BlockKind::CollectionItem { properties } => properties.get(key).is_some(),
@@ -152,16 +183,21 @@ impl NaiveSpace {
         check(!forest.0.iter().any(has), "a collection goes with its schema")
     }
 
-    /// The document that a record is of. The time of its last change is left out: each write sets it.
+    /// The document that a record is of. The time of its last change is left out: each write sets
+    /// it.
     fn index_of_document(&self, record: &DocumentRecord) -> Result<usize, String> {
         let same = |found: &NaiveDocument| {
-            found.record == DocumentRecord { modified_at: found.record.modified_at, ..record.clone() }
+            found.record
+                == DocumentRecord { modified_at: found.record.modified_at, ..record.clone() }
         };
         self.documents.iter().position(same).ok_or_else(|| "no such document".to_owned())
     }
 
     fn check_parent(&self, folder: &FolderRecord) -> Result<(), String> {
-        check(folder.parent.is_none_or(|parent| self.folder(parent).is_some()), "a folder is in none that there is")
+        check(
+            folder.parent.is_none_or(|parent| self.folder(parent).is_some()),
+            "a folder is in none that there is",
+        )
     }
 
     fn add_folder(&mut self, folder: &FolderRecord) -> Result<(), String> {
@@ -175,7 +211,10 @@ impl NaiveSpace {
         check(self.folder(folder.id) == Some(folder), "no such folder")?;
         let location = leafbase_model::Location::Folder(folder.id);
         let holds = self.documents.iter().any(|document| document.record.location == location);
-        check(!holds && self.folders_below(folder.id).len() == 1, "there is something in the folder")?;
+        check(
+            !holds && self.folders_below(folder.id).len() == 1,
+            "there is something in the folder",
+        )?;
         self.folders.retain(|found| found != folder);
         Ok(())
     }
@@ -184,20 +223,37 @@ impl NaiveSpace {
         check(before.id == after.id && before != after, "the update changes nothing, or the ID")?;
         self.check_parent(after)?;
         let below = self.folders_below(after.id);
-        check(after.parent.is_none_or(|parent| !below.contains(&parent)), "a folder goes into itself")?;
-        let found = self.folders.iter_mut().find(|found| *found == before).ok_or("no such folder")?;
+        check(
+            after.parent.is_none_or(|parent| !below.contains(&parent)),
+            "a folder goes into itself",
+        )?;
+        let found =
+            self.folders.iter_mut().find(|found| *found == before).ok_or("no such folder")?;
         *found = after.clone();
         Ok(())
     }
 
-    fn add_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) -> Result<(), String> {
+    fn add_comment(
+        &mut self,
+        document: DocumentId,
+        block: BlockId,
+        comment: &Comment,
+    ) -> Result<(), String> {
         self.check_in(block, document)?;
-        check(self.comments.iter().all(|(_, known)| known.id != comment.id), "the comment is there already")?;
+        check(
+            self.comments.iter().all(|(_, known)| known.id != comment.id),
+            "the comment is there already",
+        )?;
         self.put_comment(block, comment.clone());
         Ok(())
     }
 
-    fn remove_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) -> Result<(), String> {
+    fn remove_comment(
+        &mut self,
+        document: DocumentId,
+        block: BlockId,
+        comment: &Comment,
+    ) -> Result<(), String> {
         self.check_in(block, document)?;
         let found = self.comments.iter().position(|(on, known)| *on == block && known == comment);
         self.comments.remove(found.ok_or("no such comment")?);
@@ -217,7 +273,8 @@ impl NaiveSpace {
     }
 
     fn erase_file(&mut self, record: &AssetRecord) -> Result<(), String> {
-        let found = self.files.iter().position(|file| file.record == *record).ok_or("no such file")?;
+        let found =
+            self.files.iter().position(|file| file.record == *record).ok_or("no such file")?;
         let shown = self.blocks().any(|block| shows(&block.record.data, record.id));
         check(!shown, "a block shows the file")?;
         self.files.remove(found);
@@ -243,7 +300,10 @@ impl NaiveSpace {
         check(!self.get(block).holds(to.parent), "it goes under itself")?;
         let start = self.index_of(from)?;
         let siblings = &mut self.get_mut(from.parent).children;
-        check(siblings.get(start).is_some_and(|found| found.record.id == block), "the block stands elsewhere")?;
+        check(
+            siblings.get(start).is_some_and(|found| found.record.id == block),
+            "the block stands elsewhere",
+        )?;
         let block = siblings.remove(start);
         self.put(to, vec![block])
     }
@@ -261,7 +321,9 @@ impl NaiveSpace {
         let siblings = &self.get(slot.parent).children;
         let Some(after) = slot.after else { return Ok(0) };
         let found = siblings.iter().position(|sibling| sibling.record.id == after);
-        found.map(|index| index + 1).ok_or_else(|| format!("{after} is no child of {}", slot.parent))
+        found
+            .map(|index| index + 1)
+            .ok_or_else(|| format!("{after} is no child of {}", slot.parent))
     }
 
     fn check_in(&self, block: BlockId, document: DocumentId) -> Result<(), String> {

@@ -1,8 +1,9 @@
 //! Blocks of the naive space: made, changed, deleted, moved and read.
 
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockId, BlockPatch, BlockRecord, Content, Day, DocumentId, DocumentRecord, Error,
-    Fetch, FetchFrom, IdSource, Location, Metadata, Position, Result, Stamp, Timestamp,
+    Block, BlockData, BlockDraft, BlockId, BlockPatch, BlockRecord, Content, Day, DocumentId,
+    DocumentRecord, Error, Fetch, FetchFrom, IdSource, Location, Metadata, Position, Result, Stamp,
+    Timestamp,
 };
 
 use crate::naive_rules as rules;
@@ -25,7 +26,8 @@ impl NaiveSpace {
         rules::check_draft_count(std::slice::from_ref(&root), &self.limits, "")?;
         let root = rules::grown(&root, "", 0, by, &self.limits)?;
         let id = DocumentId::of_root(root.record.id);
-        let record = DocumentRecord { id, location, day, created_at: by.0.at, modified_at: by.0.at };
+        let record =
+            DocumentRecord { id, location, day, created_at: by.0.at, modified_at: by.0.at };
         self.documents.push(NaiveDocument { record, root });
         Ok(id)
     }
@@ -41,19 +43,23 @@ impl NaiveSpace {
         position: Position,
     ) -> Result<Vec<BlockId>> {
         self.write(by.0, |space| {
-            let Some(position) = space.landed(by, position, drafts.is_empty())? else { return Ok(Vec::new()) };
+            let Some(position) = space.landed(by, position, drafts.is_empty())? else {
+                return Ok(Vec::new());
+            };
             let (parent, index, path) = rules::place(space, position)?;
             rules::check_draft_count(drafts, &space.limits, "blocks")?;
             let depth = space.depth(parent) + 1;
             let drafts = space.dated_drafts(drafts, by.0.at);
             let grown = |(number, draft)| {
                 let path = format!("blocks[{number}]");
-                let data = rules::drafted(draft, depth, by.0, &space.limits).map_err(|error| error.at(&path))?;
+                let data = rules::drafted(draft, depth, by.0, &space.limits)
+                    .map_err(|error| error.at(&path))?;
                 let entered = rules::check_enters(space, parent, &data);
                 entered.map_err(|error| error.at("listStyle").at(&path))?;
                 rules::grown(draft, &path, depth, by, &space.limits)
             };
-            let blocks: Vec<NaiveBlock> = drafts.iter().enumerate().map(grown).collect::<Result<_>>()?;
+            let blocks: Vec<NaiveBlock> =
+                drafts.iter().enumerate().map(grown).collect::<Result<_>>()?;
             let ids = blocks.iter().map(|block| block.record.id).collect();
             if !blocks.is_empty() {
                 space.receive(parent, by.0, path)?;
@@ -72,7 +78,8 @@ impl NaiveSpace {
         self.write(stamp, |after| {
             let (before, mut updated) = (after.clone(), Vec::new());
             for (index, patch) in patches.iter().enumerate() {
-                let once = rules::check_once(index, patches, |patch| patch.id).map_err(|error| error.at("id"));
+                let once = rules::check_once(index, patches, |patch| patch.id)
+                    .map_err(|error| error.at("id"));
                 let changed = once.and_then(|()| rules::patched(&before, patch, stamp));
                 let data = changed.map_err(|error| error.at(format_args!("blocks[{index}]")))?;
                 after.revise(patch.id, data, stamp);
@@ -125,7 +132,9 @@ impl NaiveSpace {
         ids: &[BlockId],
         position: Position,
     ) -> Result<Vec<BlockId>> {
-        let Some(position) = self.landed(by, position, ids.is_empty())? else { return Ok(Vec::new()) };
+        let Some(position) = self.landed(by, position, ids.is_empty())? else {
+            return Ok(Vec::new());
+        };
         rules::check_count(ids.len(), &self.limits, "blockIds")?;
         let (parent, index, path) = rules::place(self, position)?;
         if matches!(position, Position::Beside(_, sibling) if ids.contains(&sibling)) {
@@ -163,9 +172,16 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn fetch(&self, request: Fetch, now: Timestamp, plain: &dyn Fn(&BlockData) -> String) -> Result<Block> {
+    pub fn fetch(
+        &self,
+        request: Fetch,
+        now: Timestamp,
+        plain: &dyn Fn(&BlockData) -> String,
+    ) -> Result<Block> {
         let block = match request.from {
-            FetchFrom::Block(block) => self.find(block).ok_or_else(|| Error::not_found().at("id"))?,
+            FetchFrom::Block(block) => {
+                self.find(block).ok_or_else(|| Error::not_found().at("id"))?
+            }
             FetchFrom::Day(day) => {
                 let note = self.note_of(self.resolve(day, now));
                 &note.ok_or_else(|| Error::not_found().at("date"))?.root
@@ -212,10 +228,13 @@ impl NaiveSpace {
                 let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
                 Content::Preview(text.chars().take(120).collect())
             }
-            "page" | "collectionItem" => Content::Blocks(block.children.iter().map(below).collect()),
+            "page" | "collectionItem" => {
+                Content::Blocks(block.children.iter().map(below).collect())
+            }
             _ => Content::None,
         };
-        let metadata = metadata.then(|| Metadata { created, modified, comments: self.comments_on(id) });
+        let metadata =
+            metadata.then(|| Metadata { created, modified, comments: self.comments_on(id) });
         let item = self.item_fields(id).map(Box::new);
         Block { id, rev, data, metadata, item, content }
     }

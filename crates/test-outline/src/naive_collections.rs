@@ -1,9 +1,9 @@
 //! Collections of the naive space: made, listed, given other schemas.
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, Collection, CollectionSchema, ContentPropertyDraft, CreateCollection,
-    DocumentFilterMode, Error, ErrorKind, ListCollections, Location, PropertyKind, Relation, ReplaceSchema, Result,
-    Schema, SchemaDraft, Stamp,
+    BlockData, BlockId, BlockKind, BlockRecord, Collection, CollectionSchema, ContentPropertyDraft,
+    CreateCollection, DocumentFilterMode, Error, ErrorKind, ListCollections, Location,
+    PropertyKind, Relation, ReplaceSchema, Result, Schema, SchemaDraft, Stamp,
 };
 
 use crate::naive::By;
@@ -32,7 +32,12 @@ impl NaiveSpace {
             let wanted = request.document_ids.as_ref().is_none_or(|ids| ids.contains(&document.id));
             if wanted && document.location != Location::Inbox {
                 let item_count = self.get(*id).children.len() as u64;
-                listed.push(Collection { id: *id, name: schema.name.clone(), item_count, document_id: document.id });
+                listed.push(Collection {
+                    id: *id,
+                    name: schema.name.clone(),
+                    item_count,
+                    document_id: document.id,
+                });
             }
         }
         listed.sort_by_key(|collection| (collection.document_id, collection.id));
@@ -58,7 +63,11 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn create_collection(&mut self, by: By<'_>, request: &CreateCollection) -> Result<CollectionSchema> {
+    pub fn create_collection(
+        &mut self,
+        by: By<'_>,
+        request: &CreateCollection,
+    ) -> Result<CollectionSchema> {
         self.write(by.0, |space| {
             let position = space.landed(by, request.position, false)?.unwrap();
             let (parent, index, path) = rules::place(space, position)?;
@@ -69,13 +78,20 @@ impl NaiveSpace {
             rules::check_enters(space, parent, &data).map_err(at_place)?;
             let id = BlockId::from_bytes(by.1.mint(by.0.at));
             let before = space.clone();
-            let mut schema = complete(&request.schema, &space.limits).map_err(|error| error.at("schema"))?;
+            let mut schema =
+                complete(&request.schema, &space.limits).map_err(|error| error.at("schema"))?;
             let given = schema.clone();
             space.pair_up(id, &mut schema).map_err(|error| error.at("schema"))?;
-            space.check_other_ends(&before, id, (&given, &schema)).map_err(|error| error.at("schema"))?;
+            space
+                .check_other_ends(&before, id, (&given, &schema))
+                .map_err(|error| error.at("schema"))?;
             data.markdown.clone_from(&schema.name);
-            let record = BlockRecord { id, rev: 1, created: by.0.clone(), modified: by.0.clone(), data };
-            space.get_mut(parent).children.insert(index, NaiveBlock { record, children: Vec::new() });
+            let record =
+                BlockRecord { id, rev: 1, created: by.0.clone(), modified: by.0.clone(), data };
+            space
+                .get_mut(parent)
+                .children
+                .insert(index, NaiveBlock { record, children: Vec::new() });
             space.schemas.push((id, schema.clone()));
             space.begin_relations(id);
             Ok(CollectionSchema { id, name: schema.name.clone(), schema })
@@ -83,13 +99,20 @@ impl NaiveSpace {
     }
 
     /// What is in the trash is not written, the other ends of relations neither.
-    fn check_other_ends(&self, before: &Self, collection: BlockId, (given, schema): (&Schema, &Schema)) -> Result<()> {
-        let mut others: Vec<_> = before.schemas.iter().map(|(id, _)| *id).filter(|id| *id != collection).collect();
+    fn check_other_ends(
+        &self,
+        before: &Self,
+        collection: BlockId,
+        (given, schema): (&Schema, &Schema),
+    ) -> Result<()> {
+        let mut others: Vec<_> =
+            before.schemas.iter().map(|(id, _)| *id).filter(|id| *id != collection).collect();
         others.sort_unstable();
         for other in others {
             let in_trash = rules::check_writable(self, other).is_err();
             if in_trash && self.schema(other) != before.schema(other) {
-                let was = |key: &str| before.schema(collection).and_then(|old| relation_of(old, key));
+                let was =
+                    |key: &str| before.schema(collection).and_then(|old| relation_of(old, key));
                 let comes = |key: &str| {
                     let now = relation_of(schema, key).is_some_and(|now| now.target == other);
                     now && was(key).is_none_or(|was| was.target != other)
@@ -108,7 +131,11 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn replace_schema(&mut self, by: By<'_>, request: &ReplaceSchema) -> Result<CollectionSchema> {
+    pub fn replace_schema(
+        &mut self,
+        by: By<'_>,
+        request: &ReplaceSchema,
+    ) -> Result<CollectionSchema> {
         let id = request.collection_id;
         let old = self.writable_schema(id)?;
         self.write(by.0, |space| {
@@ -133,7 +160,8 @@ impl NaiveSpace {
             space.revise(id, data, by.0);
             if schema != old && !space.breaks(Broken::ChangesAreNotDated) {
                 let home = space.document_of(id).unwrap().record.id;
-                let document = space.documents.iter_mut().find(|document| document.record.id == home).unwrap();
+                let document =
+                    space.documents.iter_mut().find(|document| document.record.id == home).unwrap();
                 document.record.modified_at = document.record.modified_at.max(by.0.at);
             }
             Ok(CollectionSchema { id, name: schema.name.clone(), schema })
@@ -141,7 +169,14 @@ impl NaiveSpace {
     }
 
     /// Puts the values of all items into their new form. Whether nothing was lost.
-    fn convert_items(&mut self, before: &Self, id: BlockId, old: &Schema, new: &Schema, stamp: &Stamp) -> bool {
+    fn convert_items(
+        &mut self,
+        before: &Self,
+        id: BlockId,
+        old: &Schema,
+        new: &Schema,
+        stamp: &Stamp,
+    ) -> bool {
         let mut lossless = true;
         for item in self.get(id).children.iter().map(|item| item.record.id).collect::<Vec<_>>() {
             let mut data = self.get(item).record.data.clone();
@@ -155,7 +190,8 @@ impl NaiveSpace {
                     lossless &= match now {
                         None => true,
                         Some(PropertyKind::Relation(now))
-                            if now.target == former.target && now.inverse_key == former.inverse_key =>
+                            if now.target == former.target
+                                && now.inverse_key == former.inverse_key =>
                         {
                             self.limit_pairs(&end, item, &related, former, now)
                         }
@@ -178,7 +214,8 @@ impl NaiveSpace {
         lossless
     }
 
-    /// An end that takes one item from now on has none where there were more. Whether it had no more.
+    /// An end that takes one item from now on has none where there were more. Whether it had no
+    /// more.
     fn limit_pairs(
         &mut self,
         end: &(BlockId, String),
@@ -187,7 +224,10 @@ impl NaiveSpace {
         former: &Relation,
         now: &Relation,
     ) -> bool {
-        let is_over = now.single && !former.single && related.len() > 1 && !self.breaks(Broken::SingleEndsTakeMore);
+        let is_over = now.single
+            && !former.single
+            && related.len() > 1
+            && !self.breaks(Broken::SingleEndsTakeMore);
         if is_over {
             self.relate(end, item, &[], "", &mut Vec::new());
         }
@@ -199,7 +239,9 @@ impl NaiveSpace {
         if self.breaks(Broken::NamesStay) {
             return;
         }
-        let named = |space: &Self, id: BlockId| space.find(id).map(|block| block.record.data.markdown.clone());
+        let named = |space: &Self, id: BlockId| {
+            space.find(id).map(|block| block.record.data.markdown.clone())
+        };
         for index in 0..self.schemas.len() {
             if let Some(name) = named(self, self.schemas[index].0) {
                 self.schemas[index].1.name = name;
@@ -211,7 +253,9 @@ impl NaiveSpace {
 /// What a draft leaves out stays.
 fn kept(mut draft: SchemaDraft, old: &Schema) -> SchemaDraft {
     draft.key = draft.key.or_else(|| Some(old.key.clone()));
-    let content = draft.content.unwrap_or_else(|| ContentPropertyDraft { key: None, name: old.content.name.clone() });
+    let content = draft
+        .content
+        .unwrap_or_else(|| ContentPropertyDraft { key: None, name: old.content.name.clone() });
     let key = content.key.or_else(|| Some(old.content.key.clone()));
     draft.content = Some(ContentPropertyDraft { key, name: content.name });
     draft
@@ -220,5 +264,6 @@ fn kept(mut draft: SchemaDraft, old: &Schema) -> SchemaDraft {
 /// Whether values stay as they are: the same type, and every option is still there.
 fn is_same(old: &PropertyKind, new: &PropertyKind) -> bool {
     let still = |name: &str| new.options().iter().any(|option| option.name == name);
-    old.property_type() == new.property_type() && old.options().iter().all(|option| still(&option.name))
+    old.property_type() == new.property_type()
+        && old.options().iter().all(|option| still(&option.name))
 }

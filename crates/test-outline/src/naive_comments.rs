@@ -1,6 +1,8 @@
 //! Comments of the naive space: they stand on a block, and go with it.
 
-use leafbase_model::{AddComments, AddedComment, BlockId, Comment, CommentId, DocumentId, Error, Result};
+use leafbase_model::{
+    AddComments, AddedComment, BlockId, Comment, CommentId, DocumentId, Error, Result,
+};
 
 use crate::naive::By;
 use crate::naive_rules as rules;
@@ -14,14 +16,17 @@ impl NaiveSpace {
     pub fn add_comments(&mut self, by: By<'_>, request: &AddComments) -> Result<Vec<AddedComment>> {
         rules::check_count(request.comments.len(), &self.limits, "comments")?;
         for (index, draft) in request.comments.iter().enumerate() {
-            self.check_comment(draft.block_id, &draft.content).map_err(|error| at("comments", index, error))?;
+            self.check_comment(draft.block_id, &draft.content)
+                .map_err(|error| at("comments", index, error))?;
         }
         // So that those of a request keep its order.
-        let mut ids: Vec<_> = request.comments.iter().map(|_| CommentId::from_bytes(by.1.mint(by.0.at))).collect();
+        let mut ids: Vec<_> =
+            request.comments.iter().map(|_| CommentId::from_bytes(by.1.mint(by.0.at))).collect();
         ids.sort_unstable();
         self.write(by.0, |space| {
             for (draft, id) in request.comments.iter().zip(&ids) {
-                let (id, author, content, created_at) = (*id, by.0.by.clone(), draft.content.clone(), by.0.at);
+                let (id, author, content, created_at) =
+                    (*id, by.0.by.clone(), draft.content.clone(), by.0.at);
                 space.put_comment(draft.block_id, Comment { id, author, content, created_at });
             }
             Ok(ids.into_iter().map(|comment_id| AddedComment { comment_id }).collect())
@@ -33,7 +38,11 @@ impl NaiveSpace {
         if content.len() > self.limits.comment {
             return Err(Error::limit("bytes", self.limits.comment, content.len()).at("content"));
         }
-        if content.trim().is_empty() { Err(Error::validation("it says nothing").at("content")) } else { Ok(()) }
+        if content.trim().is_empty() {
+            Err(Error::validation("it says nothing").at("content"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Comments of one instant stand by their IDs.
@@ -44,7 +53,11 @@ impl NaiveSpace {
 
     /// The comments on a block, oldest first.
     pub fn comments_on(&self, block: BlockId) -> Vec<Comment> {
-        self.comments.iter().filter(|(on, _)| *on == block).map(|(_, comment)| comment.clone()).collect()
+        self.comments
+            .iter()
+            .filter(|(on, _)| *on == block)
+            .map(|(_, comment)| comment.clone())
+            .collect()
     }
 
     /// The comments with the documents that they are in.
@@ -59,7 +72,8 @@ impl NaiveSpace {
     pub(crate) fn drop_comments(&mut self) {
         if !self.breaks(Broken::CommentsStay) {
             let comments = std::mem::take(&mut self.comments);
-            self.comments = comments.into_iter().filter(|(block, _)| self.find(*block).is_some()).collect();
+            self.comments =
+                comments.into_iter().filter(|(block, _)| self.find(*block).is_some()).collect();
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Collections of the naive space whose document is copied: the copies have schemas and relations of their own.
+//! Collections of the naive space whose document is copied: the copies have schemas and relations
+//! of their own.
 
 use leafbase_model::{BlockId, Error, Location, Property, PropertyKind, Relation, Result, Schema};
 
@@ -29,7 +30,8 @@ impl NaiveSpace {
         self.document_of(id).is_some_and(|home| home.record.location == Location::Trash)
     }
 
-    /// The collections elsewhere, but not in the trash, that those within a block are related to: one for each relation.
+    /// The collections elsewhere, but not in the trash, that those within a block are related to:
+    /// one for each relation.
     fn outward(&self, root: &NaiveBlock) -> Vec<(BlockId, String, BlockId)> {
         let mut found = Vec::new();
         for (id, schema) in self.collections_within(root) {
@@ -69,7 +71,9 @@ impl NaiveSpace {
                 let PropertyKind::Relation(relation) = kind else { continue };
                 match copy_of(relation.target, copies) {
                     Some(copy) => relation.target = copy,
-                    None => *relation = self.lead_out((id, key), &schema.name, relation, root, copies),
+                    None => {
+                        *relation = self.lead_out((id, key), &schema.name, relation, root, copies)
+                    }
                 }
             }
             self.schemas.push((copy_of(id, copies).unwrap(), schema));
@@ -77,7 +81,8 @@ impl NaiveSpace {
         self.copy_pairs(copies);
     }
 
-    /// The relation that the copy of a collection has with one elsewhere, which gets another end for it.
+    /// The relation that the copy of a collection has with one elsewhere, which gets another end
+    /// for it.
     fn lead_out(
         &mut self,
         (id, key): (BlockId, &str),
@@ -89,14 +94,20 @@ impl NaiveSpace {
         let (copy, target) = (copy_of(id, copies).unwrap(), relation.target);
         let former = relation.inverse_key.clone().unwrap();
         let other = self.schema_mut(target).unwrap();
-        let mut taken: Vec<_> = other.properties.iter().map(|property| property.key.clone()).collect();
+        let mut taken: Vec<_> =
+            other.properties.iter().map(|property| property.key.clone()).collect();
         taken.push(other.content.key.clone());
         let inverse = free_key(name, &taken);
         let single = relation_of(other, &former).is_some_and(|former| former.single);
         let kind = Relation { single, ..Relation::to(copy).with_inverse(key) }.into();
         other.properties.push(Property { key: inverse.clone(), name: name.to_owned(), kind });
         let mut pairs = Vec::new();
-        for item in root.walk().into_iter().filter(|block| block.record.id == id).flat_map(|found| &found.children) {
+        for item in root
+            .walk()
+            .into_iter()
+            .filter(|block| block.record.id == id)
+            .flat_map(|found| &found.children)
+        {
             let item = item.record.id;
             let related = self.related(&(id, key.to_owned()), item);
             pairs.extend(related.into_iter().map(|other| (copy_of(item, copies).unwrap(), other)));
@@ -116,7 +127,11 @@ impl NaiveSpace {
         };
         let with_copies = |relation: &NaiveRelation| {
             let pairs = relation.pairs.iter().filter_map(pair).collect();
-            Some(NaiveRelation { first: end(&relation.first)?, second: end(&relation.second)?, pairs })
+            Some(NaiveRelation {
+                first: end(&relation.first)?,
+                second: end(&relation.second)?,
+                pairs,
+            })
         };
         let made: Vec<_> = self.relations.iter().filter_map(with_copies).collect();
         self.relations.extend(made);

@@ -1,7 +1,8 @@
 //! Daily notes of the naive space: made by the first write to their day.
 
 use leafbase_model::{
-    BlockData, BlockDraft, Day, DayRef, DocumentId, Location, Position, Result, Target, TaskPatch, Timestamp,
+    BlockData, BlockDraft, Day, DayRef, DocumentId, Location, Position, Result, Target, TaskPatch,
+    Timestamp,
 };
 
 use crate::naive::By;
@@ -24,7 +25,9 @@ impl NaiveSpace {
 
     /// The same change to a task with dates for its days.
     pub(crate) fn dated(&self, mut patch: TaskPatch, now: Timestamp) -> TaskPatch {
-        for day in [&mut patch.schedule_date, &mut patch.deadline_date].into_iter().flatten().flatten() {
+        for day in
+            [&mut patch.schedule_date, &mut patch.deadline_date].into_iter().flatten().flatten()
+        {
             *day = DayRef::Date(self.resolve(*day, now));
         }
         patch
@@ -42,7 +45,9 @@ impl NaiveSpace {
 
     /// The note of a day that is not in the trash.
     pub fn note_of(&self, day: Day) -> Option<&NaiveDocument> {
-        self.documents.iter().find(|found| found.record.day == Some(day) && found.record.location != Location::Trash)
+        self.documents
+            .iter()
+            .find(|found| found.record.day == Some(day) && found.record.location != Location::Trash)
     }
 
     /// The note of a day, made if there is none.
@@ -57,7 +62,12 @@ impl NaiveSpace {
     }
 
     /// The same position without a day: its note is made, unless it is made for nothing.
-    pub(crate) fn landed(&mut self, by: By<'_>, position: Position, for_nothing: bool) -> Result<Option<Position>> {
+    pub(crate) fn landed(
+        &mut self,
+        by: By<'_>,
+        position: Position,
+        for_nothing: bool,
+    ) -> Result<Option<Position>> {
         let (edge, day) = match position {
             Position::Within(edge, Target::Day(day)) => (edge, day),
             Position::Within(edge, Target::Unnamed) => (edge, DayRef::Today),
@@ -75,9 +85,15 @@ impl NaiveSpace {
 
 /// The title of a daily note.
 pub(crate) fn long_form(day: Day) -> String {
-    let months = "January February March April May June July August September October November December";
+    let months =
+        "January February March April May June July August September October November December";
     let days = "Thursday Friday Saturday Sunday Monday Tuesday Wednesday";
     let word = |words: &str, number: usize| words.split(' ').nth(number).unwrap().to_owned();
     let weekday = word(days, usize::try_from(day.epoch_days().rem_euclid(7)).unwrap());
-    format!("{weekday}, {} {} {}", day.day(), word(months, usize::from(day.month()) - 1), day.year())
+    format!(
+        "{weekday}, {} {} {}",
+        day.day(),
+        word(months, usize::from(day.month()) - 1),
+        day.year()
+    )
 }

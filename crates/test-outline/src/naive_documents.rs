@@ -1,9 +1,10 @@
 //! Documents of the naive space: made, listed, put into the trash and out of it, erased.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, CreateDocuments, CreateFromTemplate, Day, DayRange, DeleteDocuments, Destination,
-    Document, DocumentFilter, DocumentId, DocumentOrder, DocumentRecord, Error, ErrorKind, FolderRef, ListDocuments,
-    Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
+    BlockData, BlockDraft, BlockId, CreateDocuments, CreateFromTemplate, Day, DayRange,
+    DeleteDocuments, Destination, Document, DocumentFilter, DocumentId, DocumentOrder,
+    DocumentRecord, Error, ErrorKind, FolderRef, ListDocuments, Location, MoveDocuments,
+    PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
 };
 
 use crate::naive::By;
@@ -40,7 +41,12 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn create_document_at(&mut self, by: By<'_>, root: &BlockDraft, destination: Destination) -> Result<Document> {
+    pub fn create_document_at(
+        &mut self,
+        by: By<'_>,
+        root: &BlockDraft,
+        destination: Destination,
+    ) -> Result<Document> {
         self.write(by.0, |space| {
             let id = space.create_document(by, root, destination.into(), None)?;
             space.check_destination(destination)?;
@@ -52,7 +58,11 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn create_documents(&mut self, by: By<'_>, request: &CreateDocuments) -> Result<Vec<Document>> {
+    pub fn create_documents(
+        &mut self,
+        by: By<'_>,
+        request: &CreateDocuments,
+    ) -> Result<Vec<Document>> {
         let (documents, destination) = (&request.documents, request.destination);
         self.write(by.0, |space| {
             let mut ids = Vec::new();
@@ -102,7 +112,10 @@ impl NaiveSpace {
         if request.descending {
             found.reverse();
         }
-        Ok(found.into_iter().map(|record| self.shown_document(record.id, request.metadata)).collect())
+        Ok(found
+            .into_iter()
+            .map(|record| self.shown_document(record.id, request.metadata))
+            .collect())
     }
 
     /// The locations that are in the folders of a filter.
@@ -113,13 +126,19 @@ impl NaiveSpace {
         }
         let mut listed = Vec::new();
         for (index, folder) in folders.iter().enumerate() {
-            let path = if folders.len() == 1 { "folderId".to_owned() } else { format!("folderId[{index}]") };
+            let path = if folders.len() == 1 {
+                "folderId".to_owned()
+            } else {
+                format!("folderId[{index}]")
+            };
             match folder {
                 FolderRef::Folder(id) if self.folder(*id).is_some() => {
                     listed.extend(self.folders_below(*id).into_iter().map(Location::Folder));
                 }
                 FolderRef::Folder(_) => return Err(Error::not_found().at(path)),
-                FolderRef::BuiltIn(_) => return Err(Error::validation("a built-in location").at(path)),
+                FolderRef::BuiltIn(_) => {
+                    return Err(Error::validation("a built-in location").at(path));
+                }
             }
         }
         Ok(Some(listed))
@@ -161,7 +180,11 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn delete_documents(&mut self, by: By<'_>, request: &DeleteDocuments) -> Result<Vec<DocumentId>> {
+    pub fn delete_documents(
+        &mut self,
+        by: By<'_>,
+        request: &DeleteDocuments,
+    ) -> Result<Vec<DocumentId>> {
         let ids = &request.document_ids;
         self.each_once(ids, |found, _| match found.record.location {
             Location::Trash => Err(Error::rule("in the trash already")),
@@ -194,14 +217,19 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn restore_daily_notes(&mut self, by: By<'_>, request: &RestoreDailyNotes) -> Result<Vec<Document>> {
+    pub fn restore_daily_notes(
+        &mut self,
+        by: By<'_>,
+        request: &RestoreDailyNotes,
+    ) -> Result<Vec<Document>> {
         let ids = &request.document_ids;
         self.each_once(ids, |found, before| {
             let day = found.record.day.ok_or_else(|| Error::rule("no daily note"))?;
             if found.record.location != Location::Trash {
                 return Err(Error::rule("not in the trash"));
             }
-            let same = before.iter().any(|other| self.document(*other).unwrap().record.day == Some(day));
+            let same =
+                before.iter().any(|other| self.document(*other).unwrap().record.day == Some(day));
             if same || self.note_of(day).is_some() && !self.breaks(Broken::DaysAreTakenTwice) {
                 return Err(Error::new(ErrorKind::Conflict, "the day has a note"));
             }
@@ -217,7 +245,11 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn purge_documents(&mut self, by: By<'_>, request: &PurgeDocuments) -> Result<Vec<DocumentId>> {
+    pub fn purge_documents(
+        &mut self,
+        by: By<'_>,
+        request: &PurgeDocuments,
+    ) -> Result<Vec<DocumentId>> {
         let ids = match request {
             PurgeDocuments::Documents(ids) => {
                 self.each_once(ids, |found, _| match found.record.location {
@@ -226,7 +258,9 @@ impl NaiveSpace {
                 })?;
                 ids.clone()
             }
-            PurgeDocuments::OlderThanDays(days) => self.in_trash_for(i64::from(*days) * 86_400_000, by.0.at),
+            PurgeDocuments::OlderThanDays(days) => {
+                self.in_trash_for(i64::from(*days) * 86_400_000, by.0.at)
+            }
         };
         self.write(by.0, |space| {
             space.documents.retain(|document| !ids.contains(&document.record.id));
@@ -238,21 +272,28 @@ impl NaiveSpace {
     fn in_trash_for(&self, millis: i64, now: Timestamp) -> Vec<DocumentId> {
         let records = self.documents.iter().map(|document| &document.record);
         let trashed = records.filter(|record| record.location == Location::Trash);
-        let old = trashed.filter(|record| now.as_millis() - record.modified_at.as_millis() >= millis);
+        let old =
+            trashed.filter(|record| now.as_millis() - record.modified_at.as_millis() >= millis);
         let mut found: Vec<_> = old.map(|record| (record.modified_at, record.id)).collect();
         found.sort_unstable();
         found.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Makes a document as a copy of a template: links to blocks of the template lead to their copies.
+    /// Makes a document as a copy of a template: links to blocks of the template lead to their
+    /// copies.
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn create_from_template(&mut self, by: By<'_>, request: &CreateFromTemplate) -> Result<Document> {
-        let template = self.known(request.template_id).and_then(|found| match found.record.location {
-            Location::Templates => Ok(found.root.clone()),
-            _ => Err(Error::rule("no template")),
-        });
+    pub fn create_from_template(
+        &mut self,
+        by: By<'_>,
+        request: &CreateFromTemplate,
+    ) -> Result<Document> {
+        let template =
+            self.known(request.template_id).and_then(|found| match found.record.location {
+                Location::Templates => Ok(found.root.clone()),
+                _ => Err(Error::rule("no template")),
+            });
         let template = template.and_then(|root| self.check_room_for_copy(&root).map(|()| root));
         let template = template.map_err(|error| error.at("templateId"))?;
         if let Some(title) = &request.title {
@@ -270,8 +311,10 @@ impl NaiveSpace {
             if let Some(title) = &request.title {
                 root.record.data.markdown.clone_from(title);
             }
-            let (id, location, at) = (DocumentId::of_root(root.record.id), request.destination.into(), by.0.at);
-            let record = DocumentRecord { id, location, day: None, created_at: at, modified_at: at };
+            let (id, location, at) =
+                (DocumentId::of_root(root.record.id), request.destination.into(), by.0.at);
+            let record =
+                DocumentRecord { id, location, day: None, created_at: at, modified_at: at };
             space.documents.push(NaiveDocument { record, root });
             space.copy_collections(&template, &pairs);
             Ok(space.created(id))

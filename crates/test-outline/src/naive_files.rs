@@ -1,8 +1,8 @@
 //! Files of the naive space: bytes that blocks show.
 
 use leafbase_model::{
-    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockLayout, BlockType, Error, MediaSize,
-    MediaWidth, Position, Result, UploadFile, UploadedFile,
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockKind, BlockLayout, BlockType,
+    Error, MediaSize, MediaWidth, Position, Result, UploadFile, UploadedFile,
 };
 
 use crate::naive::By;
@@ -10,11 +10,17 @@ use crate::naive_rules as rules;
 use crate::{Broken, NaiveFile, NaiveSpace};
 
 impl NaiveSpace {
-    /// Takes a file in, and puts a block that shows it at a position. The content type is taken at its word.
+    /// Takes a file in, and puts a block that shows it at a position. The content type is taken at
+    /// its word.
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn upload_file(&mut self, by: By<'_>, request: &UploadFile, bytes: &[u8]) -> Result<UploadedFile> {
+    pub fn upload_file(
+        &mut self,
+        by: By<'_>,
+        request: &UploadFile,
+        bytes: &[u8],
+    ) -> Result<UploadedFile> {
         self.write(by.0, |space| {
             if let Some(position) = space.landed(by, request.position, true)? {
                 space.check_place(position)?;
@@ -58,7 +64,8 @@ impl NaiveSpace {
             return;
         }
         let files = std::mem::take(&mut self.files);
-        let shown = |file: &NaiveFile| self.blocks().any(|block| shows(&block.record.data, file.record.id));
+        let shown =
+            |file: &NaiveFile| self.blocks().any(|block| shows(&block.record.data, file.record.id));
         self.files = files.into_iter().filter(shown).collect();
     }
 }
@@ -68,7 +75,11 @@ fn kind_of(record: &AssetRecord, url: String) -> BlockKind {
     match record.media_type.split('/').next() {
         Some("image") => BlockKind::Image { url, alt_text, size, width },
         Some("video") => BlockKind::Video { url, alt_text, size, width },
-        _ => BlockKind::File { url, file_name: record.file_name.clone(), layout: BlockLayout::default() },
+        _ => BlockKind::File {
+            url,
+            file_name: record.file_name.clone(),
+            layout: BlockLayout::default(),
+        },
     }
 }
 

@@ -1,8 +1,9 @@
-//! Folders of the naive space: a tree of records, and documents that name the folder they are kept in.
+//! Folders of the naive space: a tree of records, and documents that name the folder they are kept
+//! in.
 
 use leafbase_model::{
-    BuiltInLocation, CreateFolders, DeleteFolders, Destination, Error, Folder, FolderDestination, FolderDraft,
-    FolderId, FolderRecord, FolderRef, Location, MoveFolders, Result,
+    BuiltInLocation, CreateFolders, DeleteFolders, Destination, Error, Folder, FolderDestination,
+    FolderDraft, FolderId, FolderRecord, FolderRef, Location, MoveFolders, Result,
 };
 
 use crate::naive::By;
@@ -30,7 +31,8 @@ impl NaiveSpace {
     }
 
     fn folders_in(&self, parent: Option<FolderId>) -> Vec<Folder> {
-        let mut within: Vec<_> = self.folders.iter().filter(|folder| folder.parent == parent).collect();
+        let mut within: Vec<_> =
+            self.folders.iter().filter(|folder| folder.parent == parent).collect();
         within.sort_by_key(|folder| (folder.name.to_lowercase(), folder.id));
         let shown = |folder: &FolderRecord| Folder {
             id: folder.id.into(),
@@ -56,7 +58,9 @@ impl NaiveSpace {
     /// A folder that is named and no built-in location.
     fn named(&self, folder: FolderRef) -> Result<FolderId> {
         match folder {
-            FolderRef::Folder(id) => self.folder(id).map(|found| found.id).ok_or_else(Error::not_found),
+            FolderRef::Folder(id) => {
+                self.folder(id).map(|found| found.id).ok_or_else(Error::not_found)
+            }
             FolderRef::BuiltIn(_) => Err(Error::rule("a built-in location")),
         }
     }
@@ -72,7 +76,9 @@ impl NaiveSpace {
     /// The folder and those in it.
     pub(crate) fn folders_below(&self, folder: FolderId) -> Vec<FolderId> {
         let below = self.folders.iter().filter(|found| found.parent == Some(folder));
-        std::iter::once(folder).chain(below.flat_map(|found| self.folders_below(found.id))).collect()
+        std::iter::once(folder)
+            .chain(below.flat_map(|found| self.folders_below(found.id)))
+            .collect()
     }
 
     fn folder_height(&self, folder: FolderId) -> usize {
@@ -93,7 +99,11 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn create_folders(&mut self, by: By<'_>, request: &CreateFolders) -> Result<Vec<FolderRecord>> {
+    pub fn create_folders(
+        &mut self,
+        by: By<'_>,
+        request: &CreateFolders,
+    ) -> Result<Vec<FolderRecord>> {
         fn count(drafts: &[FolderDraft]) -> usize {
             drafts.iter().map(|draft| 1 + count(&draft.folders)).sum()
         }
@@ -113,7 +123,12 @@ impl NaiveSpace {
         self.create_within(by, draft, parent)
     }
 
-    fn create_within(&mut self, by: By<'_>, draft: &FolderDraft, parent: Option<FolderId>) -> Result<()> {
+    fn create_within(
+        &mut self,
+        by: By<'_>,
+        draft: &FolderDraft,
+        parent: Option<FolderId>,
+    ) -> Result<()> {
         self.check_name(&draft.name).map_err(|error| error.at("name"))?;
         self.check_folder_depth(self.folder_path(parent).len())?;
         let id = FolderId::from_bytes(by.1.mint(by.0.at));
@@ -180,8 +195,11 @@ impl NaiveSpace {
         rules::check_count(folders.len(), &self.limits, "folderIds")?;
         let checked = |(index, folder): (usize, &FolderRef)| {
             let named = self.named(*folder);
-            let named = named.and_then(|id| rules::check_once(index, folders, |folder| *folder).map(|()| id));
-            named.and_then(|id| allowed(self, id).map(|()| id)).map_err(|error| at("folderIds", index, error))
+            let named = named
+                .and_then(|id| rules::check_once(index, folders, |folder| *folder).map(|()| id));
+            named
+                .and_then(|id| allowed(self, id).map(|()| id))
+                .map_err(|error| at("folderIds", index, error))
         };
         folders.iter().enumerate().map(checked).collect()
     }
@@ -193,10 +211,18 @@ impl NaiveSpace {
     pub fn delete_folders(&mut self, by: By<'_>, request: &DeleteFolders) -> Result<Vec<FolderId>> {
         let gone = |folder: &FolderRecord| request.folder_ids.contains(&folder.id.into());
         let ids = self.named_once(&request.folder_ids, |space, id| {
-            let documents = space.documents.iter().any(|document| document.record.location == Location::Folder(id));
-            let folders = space.folders.iter().any(|folder| folder.parent == Some(id) && !gone(folder));
+            let documents = space
+                .documents
+                .iter()
+                .any(|document| document.record.location == Location::Folder(id));
+            let folders =
+                space.folders.iter().any(|folder| folder.parent == Some(id) && !gone(folder));
             let is_full = (documents || folders) && !space.breaks(Broken::FullFoldersGo);
-            if request.must_be_empty && is_full { Err(Error::rule("it is not empty")) } else { Ok(()) }
+            if request.must_be_empty && is_full {
+                Err(Error::rule("it is not empty"))
+            } else {
+                Ok(())
+            }
         })?;
         self.write(by.0, |space| {
             for id in &ids {

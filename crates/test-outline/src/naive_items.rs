@@ -1,9 +1,10 @@
 //! Items of the naive space: made, changed, deleted and shown, with their relations.
 
 use leafbase_model::{
-    AddItems, BlockData, BlockDraft, BlockId, BlockKind, BlockRecord, Content, DeleteItems, Error, GetItems, Item,
-    ItemDraft, ItemFields, ItemUpdate, ItemValue, Location, Properties, Property, PropertyChange, PropertyKind,
-    PropertyValue, RelatedItem, Result, Schema, SelectOption, UpdateItems,
+    AddItems, BlockData, BlockDraft, BlockId, BlockKind, BlockRecord, Content, DeleteItems, Error,
+    GetItems, Item, ItemDraft, ItemFields, ItemUpdate, ItemValue, Location, Properties, Property,
+    PropertyChange, PropertyKind, PropertyValue, RelatedItem, Result, Schema, SelectOption,
+    UpdateItems,
 };
 use serde_json::{Map, Value};
 
@@ -34,14 +35,18 @@ impl NaiveSpace {
             rules::check_depth(depth, &space.limits).map_err(|error| error.at("collectionId"))?;
             let (ids, claims) = first_fault("items", items.len(), space, |space, count| {
                 let (drafts, new_options) = (&items[..count], request.allow_new_select_options);
-                let read = space
-                    .read_items(by, id, "items", drafts, new_options, |draft| (&draft.fields, &draft.properties))?;
+                let read = space.read_items(by, id, "items", drafts, new_options, |draft| {
+                    (&draft.fields, &draft.properties)
+                })?;
                 space.grow_items(by, id, drafts, read)
             })?;
             space.check_claims(&claims)?;
             let blocks: usize = ids.iter().map(|item| space.get(*item).walk().len()).sum();
             rules::check_count(blocks, &space.limits, "items")?;
-            Ok(ids.into_iter().map(|item| space.shown_item(item, Some(0), &|_| String::new())).collect())
+            Ok(ids
+                .into_iter()
+                .map(|item| space.shown_item(item, Some(0), &|_| String::new()))
+                .collect())
         })
     }
 
@@ -63,7 +68,8 @@ impl NaiveSpace {
             let reading = Reading { today, limits: &limits, new_options };
             let within = |error: Error| at(list, index, error);
             let title = title(&schema, fields, &limits).map_err(within)?;
-            let changes = values(&schema, properties, reading).map_err(|error| within(error.at("properties")))?;
+            let changes = values(&schema, properties, reading)
+                .map_err(|error| within(error.at("properties")))?;
             self.add_options(id, &changes).map_err(|error| within(error.at("properties")))?;
             found.push((title, changes));
         }
@@ -71,11 +77,15 @@ impl NaiveSpace {
     }
 
     fn add_options(&mut self, id: BlockId, changes: &[PropertyChange]) -> Result<()> {
-        let (most, forgets) = (self.limits.select_options, self.breaks(Broken::OptionsAreForgotten));
+        let (most, forgets) =
+            (self.limits.select_options, self.breaks(Broken::OptionsAreForgotten));
         let schema = self.schema_mut(id).unwrap();
         for (key, value) in changes {
-            let property = schema.properties.iter_mut().find(|property| property.key == *key).unwrap();
-            let (PropertyKind::SingleSelect(options) | PropertyKind::MultiSelect(options)) = &mut property.kind else {
+            let property =
+                schema.properties.iter_mut().find(|property| property.key == *key).unwrap();
+            let (PropertyKind::SingleSelect(options) | PropertyKind::MultiSelect(options)) =
+                &mut property.kind
+            else {
                 continue;
             };
             let names = match value {
@@ -83,7 +93,8 @@ impl NaiveSpace {
                 Some(PropertyValue::Options(names)) => names,
                 _ => &[],
             };
-            let new = names.iter().filter(|name| !options.iter().any(|option| option.name == **name));
+            let new =
+                names.iter().filter(|name| !options.iter().any(|option| option.name == **name));
             let new: Vec<_> = new.map(SelectOption::new).collect();
             if !new.is_empty() && !forgets {
                 at_most(most, options.len() + new.len()).map_err(|error| error.at(key))?;
@@ -101,29 +112,47 @@ impl NaiveSpace {
         read: Vec<ReadItem>,
     ) -> Result<(Vec<BlockId>, Vec<Claim>)> {
         let depth = self.depth(id) + 1;
-        let mut ids: Vec<_> = drafts.iter().map(|_| BlockId::from_bytes(by.1.mint(by.0.at))).collect();
+        let mut ids: Vec<_> =
+            drafts.iter().map(|_| BlockId::from_bytes(by.1.mint(by.0.at))).collect();
         ids.sort_unstable();
         let mut changes = Vec::new();
         for (index, (draft, (title, values))) in drafts.iter().zip(read).enumerate() {
             let kind = BlockKind::CollectionItem { properties: Properties::default() };
             let data = BlockData { markdown: title.unwrap_or_default(), ..BlockData::new(kind) };
-            let record = BlockRecord { id: ids[index], rev: 1, created: by.0.clone(), modified: by.0.clone(), data };
-            let children = self.grow_page(by, &draft.content, depth + 1).map_err(|error| at("items", index, error))?;
-            let end = if self.breaks(Broken::ItemsComeFirst) { 0 } else { self.get(id).children.len() };
+            let record = BlockRecord {
+                id: ids[index],
+                rev: 1,
+                created: by.0.clone(),
+                modified: by.0.clone(),
+                data,
+            };
+            let children = self
+                .grow_page(by, &draft.content, depth + 1)
+                .map_err(|error| at("items", index, error))?;
+            let end =
+                if self.breaks(Broken::ItemsComeFirst) { 0 } else { self.get(id).children.len() };
             self.get_mut(id).children.insert(end, NaiveBlock { record, children });
             changes.push((ids[index], values));
         }
         Ok((ids, self.give_values(id, "items", &changes)?))
     }
 
-    fn grow_page(&self, by: By<'_>, content: &[BlockDraft], depth: usize) -> Result<Vec<NaiveBlock>> {
+    fn grow_page(
+        &self,
+        by: By<'_>,
+        content: &[BlockDraft],
+        depth: usize,
+    ) -> Result<Vec<NaiveBlock>> {
         rules::check_draft_count(content, &self.limits, "content")?;
         let drafts = self.dated_drafts(content, by.0.at);
-        let grown = |(number, draft)| rules::grown(draft, &format!("content[{number}]"), depth, by, &self.limits);
+        let grown = |(number, draft)| {
+            rules::grown(draft, &format!("content[{number}]"), depth, by, &self.limits)
+        };
         drafts.iter().enumerate().map(grown).collect()
     }
 
-    /// The values of items become this, relations at both ends. Whether the new pairs may be is seen when all is done.
+    /// The values of items become this, relations at both ends. Whether the new pairs may be is
+    /// seen when all is done.
     fn give_values(
         &mut self,
         id: BlockId,
@@ -136,8 +165,17 @@ impl NaiveSpace {
             for (key, value) in values {
                 if schema.property(key).unwrap().kind.relation().is_some() {
                     let path = format!("{list}[{index}].properties.{key}");
-                    self.give_relation(&schema, (id, key), *item, value.as_ref(), &path, &mut claims)?;
-                } else if let BlockKind::CollectionItem { properties } = &mut self.get_mut(*item).record.data.kind {
+                    self.give_relation(
+                        &schema,
+                        (id, key),
+                        *item,
+                        value.as_ref(),
+                        &path,
+                        &mut claims,
+                    )?;
+                } else if let BlockKind::CollectionItem { properties } =
+                    &mut self.get_mut(*item).record.data.kind
+                {
                     properties.set(key, value.clone());
                 }
             }
@@ -162,7 +200,8 @@ impl NaiveSpace {
         };
         let mut once = Vec::new();
         for (index, other) in wanted.iter().enumerate() {
-            let place = if wanted.len() == 1 { path.to_owned() } else { format!("{path}[{index}]") };
+            let place =
+                if wanted.len() == 1 { path.to_owned() } else { format!("{path}[{index}]") };
             let Some(found) = self.find(*other).filter(|found| is_item(found)) else {
                 return Err(Error::not_found().at(place));
             };
@@ -181,7 +220,9 @@ impl NaiveSpace {
     fn check_trash(&self, claims: &[Claim]) -> Result<()> {
         for claim in claims {
             let home = self.document_of(claim.other).unwrap();
-            if home.record.location == Location::Trash && !self.breaks(Broken::TrashedItemsAreRelated) {
+            if home.record.location == Location::Trash
+                && !self.breaks(Broken::TrashedItemsAreRelated)
+            {
                 return Err(Error::rule("in the trash").at(&claim.path));
             }
         }
@@ -203,7 +244,8 @@ impl NaiveSpace {
             })?;
             space.check_claims(&claims)?;
             for update in updates {
-                // The values were put in before: it is a change of the record if they are others than they were.
+                // The values were put in before: it is a change of the record if they are others
+                // than they were.
                 let data = space.get(update.id).record.data.clone();
                 let former = before.get(update.id).record.clone();
                 space.get_mut(update.id).record = former;
@@ -212,7 +254,8 @@ impl NaiveSpace {
                     space.revise_alike(&before, update.id, by.0);
                 }
             }
-            let shown = |update: &ItemUpdate| space.shown_item(update.id, Some(0), &|_| String::new());
+            let shown =
+                |update: &ItemUpdate| space.shown_item(update.id, Some(0), &|_| String::new());
             Ok(updates.iter().map(shown).collect())
         })
     }
@@ -232,7 +275,9 @@ impl NaiveSpace {
         let parts = |update: &ItemUpdate| (update.fields.clone(), update.properties.clone());
         let parts: Vec<_> = updates.iter().map(parts).collect();
         let read =
-            self.read_items(by, id, "itemsToUpdate", &parts, new_options, |(fields, values)| (fields, values))?;
+            self.read_items(by, id, "itemsToUpdate", &parts, new_options, |(fields, values)| {
+                (fields, values)
+            })?;
         let mut changes = Vec::new();
         for (update, (title, values)) in updates.iter().zip(read) {
             if let Some(title) = title {
@@ -259,7 +304,9 @@ impl NaiveSpace {
             space.writable_schema(id)?;
             rules::check_count(ids.len(), &space.limits, "idsToDelete")?;
             for (index, item) in ids.iter().enumerate() {
-                let checked = space.check_item(id, *item).and_then(|()| rules::check_once(index, ids, |id| *id));
+                let checked = space
+                    .check_item(id, *item)
+                    .and_then(|()| rules::check_once(index, ids, |id| *id));
                 checked.map_err(|error| at("idsToDelete", index, error))?;
             }
             for item in ids {
@@ -276,7 +323,10 @@ impl NaiveSpace {
     pub fn items(&self, request: &GetItems, plain: Plain<'_>) -> Result<Vec<Item>> {
         self.known_schema(request.collection_id)?;
         let items = &self.get(request.collection_id).children;
-        Ok(items.iter().map(|item| self.shown_item(item.record.id, request.max_depth, plain)).collect())
+        Ok(items
+            .iter()
+            .map(|item| self.shown_item(item.record.id, request.max_depth, plain))
+            .collect())
     }
 
     /// An item as replies show it, with so many levels of its page.
@@ -284,14 +334,19 @@ impl NaiveSpace {
         let block = self.get(id);
         let ItemFields { content_key, properties } = self.item_fields(id).unwrap();
         let below = |child| self.shown(child, depth.map(|depth| depth - 1), false, plain);
-        let content =
-            if depth == Some(0) { Content::None } else { Content::Blocks(block.children.iter().map(below).collect()) };
+        let content = if depth == Some(0) {
+            Content::None
+        } else {
+            Content::Blocks(block.children.iter().map(below).collect())
+        };
         Item { id, content_key, title: block.record.data.markdown.clone(), properties, content }
     }
 
     /// What the schema of its collection makes of a block that is an item.
     pub fn item_fields(&self, id: BlockId) -> Option<ItemFields> {
-        let BlockKind::CollectionItem { properties } = &self.find(id)?.record.data.kind else { return None };
+        let BlockKind::CollectionItem { properties } = &self.find(id)?.record.data.kind else {
+            return None;
+        };
         let collection = self.parent(id)?;
         let schema = self.schema(collection)?;
         let value = |property: &Property| {
@@ -302,18 +357,23 @@ impl NaiveSpace {
             (!related.is_empty()).then(|| ItemValue::Relations(self.titled(&related)))
         };
         let of = schema.properties.iter();
-        let properties = of.filter_map(|property| Some((property.key.as_str(), value(property)?))).collect();
+        let properties =
+            of.filter_map(|property| Some((property.key.as_str(), value(property)?))).collect();
         Some(ItemFields { content_key: schema.content.key.as_str().into(), properties })
     }
 
     pub(crate) fn titled(&self, items: &[BlockId]) -> Vec<RelatedItem> {
-        let title =
-            |id: BlockId| self.find(id).map(|found| found.record.data.markdown.as_str().into()).unwrap_or_default();
+        let title = |id: BlockId| {
+            self.find(id)
+                .map(|found| found.record.data.markdown.as_str().into())
+                .unwrap_or_default()
+        };
         items.iter().map(|id| RelatedItem { block_id: *id, title: title(*id) }).collect()
     }
 }
 
-/// Does all entries of a list, or tells the fault of the first that is at fault if those after it were not there.
+/// Does all entries of a list, or tells the fault of the first that is at fault if those after it
+/// were not there.
 fn first_fault<T>(
     list: &str,
     count: usize,
@@ -324,8 +384,15 @@ fn first_fault<T>(
     let mut outcome = run(space, count);
     let mut most = count;
     while let Err(error) = &outcome {
-        let number = error.path().strip_prefix(list).and_then(|rest| rest.strip_prefix('[')?.split(']').next());
-        let Some(number) = number.and_then(|number| number.parse().ok()).filter(|number| *number < most) else { break };
+        let number = error
+            .path()
+            .strip_prefix(list)
+            .and_then(|rest| rest.strip_prefix('[')?.split(']').next());
+        let Some(number) =
+            number.and_then(|number| number.parse().ok()).filter(|number| *number < most)
+        else {
+            break;
+        };
         match run(&mut before.clone(), number) {
             Err(earlier) => outcome = Err(earlier),
             Ok(_) => break,
@@ -344,7 +411,11 @@ pub(crate) fn is_title(schema: &Schema, key: &str) -> bool {
     key == schema.content.key || key == "title" && schema.property("title").is_none()
 }
 
-fn title(schema: &Schema, fields: &Map<String, Value>, limits: &leafbase_model::Limits) -> Result<Option<String>> {
+fn title(
+    schema: &Schema,
+    fields: &Map<String, Value>,
+    limits: &leafbase_model::Limits,
+) -> Result<Option<String>> {
     if let Some(unknown) = fields.keys().find(|key| !is_title(schema, key)) {
         return Err(mismatch("no title").at(unknown));
     }
@@ -357,13 +428,18 @@ fn title(schema: &Schema, fields: &Map<String, Value>, limits: &leafbase_model::
     Ok(Some(text.to_owned()))
 }
 
-fn values(schema: &Schema, given: &Map<String, Value>, reading: Reading<'_>) -> Result<Vec<PropertyChange>> {
+fn values(
+    schema: &Schema,
+    given: &Map<String, Value>,
+    reading: Reading<'_>,
+) -> Result<Vec<PropertyChange>> {
     if let Some(unknown) = given.keys().find(|key| schema.property(key).is_none()) {
         return Err(mismatch("no such property").at(unknown));
     }
     let mut found = Vec::new();
     for property in schema.properties.iter().filter(|property| given.contains_key(&property.key)) {
-        let value = read(property, &given[&property.key], reading).map_err(|error| error.at(&property.key))?;
+        let value = read(property, &given[&property.key], reading)
+            .map_err(|error| error.at(&property.key))?;
         found.push((property.key.clone(), value));
     }
     Ok(found)

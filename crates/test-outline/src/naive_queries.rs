@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use leafbase_model::{
-    BlockId, BlockKind, Condition, CountItems, Direction, Error, Filter, GroupValue, Item, ItemCounts, ItemGroup,
-    Operator, Property, PropertyKind, PropertyType, PropertyValue, QueryItems, Result, Schema, Timestamp,
+    BlockId, BlockKind, Condition, CountItems, Direction, Error, Filter, GroupValue, Item,
+    ItemCounts, ItemGroup, Operator, Property, PropertyKind, PropertyType, PropertyValue,
+    QueryItems, Result, Schema, Timestamp,
 };
 use serde_json::Value;
 
@@ -28,13 +29,20 @@ impl NaiveSpace {
     ///
     /// # Errors
     /// As the operation of this name.
-    pub fn query_items(&self, request: &QueryItems, now: Timestamp, plain: Plain<'_>) -> Result<Vec<Item>> {
+    pub fn query_items(
+        &self,
+        request: &QueryItems,
+        now: Timestamp,
+        plain: Plain<'_>,
+    ) -> Result<Vec<Item>> {
         let schema = self.known_schema(request.collection_id)?;
         let mut found = self.meant(&schema, request.collection_id, request.filter.as_ref(), now)?;
         let mut columns = Vec::new();
         for (index, sort) in request.sort.iter().enumerate() {
             let column = column(&schema, &sort.property).and_then(|column| match column.kind {
-                PropertyKind::MultiSelect(_) | PropertyKind::Relation(_) => Err(mismatch("no order").at("property")),
+                PropertyKind::MultiSelect(_) | PropertyKind::Relation(_) => {
+                    Err(mismatch("no order").at("property"))
+                }
                 _ => Ok(column),
             });
             let column = column.map_err(|error| error.at(format_args!("sort[{index}]")))?;
@@ -43,8 +51,10 @@ impl NaiveSpace {
         found.sort_by(|one, other| {
             let mut order = Ordering::Equal;
             for (column, descending) in &columns {
-                let value = |item| present(self.value(&schema, request.collection_id, column, item));
-                order = order.then_with(|| self.ordered(column, value(*one), value(*other), *descending));
+                let value =
+                    |item| present(self.value(&schema, request.collection_id, column, item));
+                order = order
+                    .then_with(|| self.ordered(column, value(*one), value(*other), *descending));
             }
             let by_id = one.cmp(other);
             let is_reversed = columns.first().is_some_and(|(_, descending)| *descending);
@@ -66,7 +76,9 @@ impl NaiveSpace {
                 let order = compare(&column.kind, &one, &other);
                 if descending { order.reverse() } else { order }
             }
-            (one, other) if self.breaks(Broken::EmptyComesFirst) => one.is_some().cmp(&other.is_some()),
+            (one, other) if self.breaks(Broken::EmptyComesFirst) => {
+                one.is_some().cmp(&other.is_some())
+            }
             (one, other) => one.is_none().cmp(&other.is_none()),
         }
     }
@@ -80,7 +92,8 @@ impl NaiveSpace {
         let found = self.meant(&schema, request.collection_id, request.filter.as_ref(), now)?;
         let count = found.len() as u64;
         let Some(key) = &request.group_by else { return Ok(ItemCounts { count, groups: None }) };
-        let column = column(&schema, key).map_err(|error| Error::new(error.kind(), error.message()).at("groupBy"))?;
+        let column = column(&schema, key)
+            .map_err(|error| Error::new(error.kind(), error.message()).at("groupBy"))?;
         let mut groups: Vec<(Option<PropertyValue>, u64)> = Vec::new();
         for item in found {
             let value = present(self.value(&schema, request.collection_id, &column, item));
@@ -88,9 +101,10 @@ impl NaiveSpace {
                 Some(PropertyValue::Options(names)) => {
                     names.into_iter().map(|name| Some(PropertyValue::Text(name))).collect()
                 }
-                Some(PropertyValue::Relations(items)) => {
-                    items.into_iter().map(|item| Some(PropertyValue::Relations(vec![item]))).collect()
-                }
+                Some(PropertyValue::Relations(items)) => items
+                    .into_iter()
+                    .map(|item| Some(PropertyValue::Relations(vec![item])))
+                    .collect(),
                 value => vec![value],
             };
             for part in parts {
@@ -130,12 +144,19 @@ impl NaiveSpace {
         let items = self.get(collection).children.iter().map(|item| item.record.id);
         let Some(filter) = filter else { return Ok(items.collect()) };
         let reading = Reading { today: self.today(now), limits: &self.limits, new_options: false };
-        let meant = read_filter(schema, collection, filter, reading).map_err(|error| error.at("filter"))?;
+        let meant =
+            read_filter(schema, collection, filter, reading).map_err(|error| error.at("filter"))?;
         Ok(items.filter(|item| meant(self, *item)).collect())
     }
 
     /// What an item has in a column.
-    fn value(&self, schema: &Schema, collection: BlockId, column: &Property, item: BlockId) -> Option<PropertyValue> {
+    fn value(
+        &self,
+        schema: &Schema,
+        collection: BlockId,
+        column: &Property,
+        item: BlockId,
+    ) -> Option<PropertyValue> {
         let block = self.get(item);
         if is_title(schema, &column.key) {
             return Some(PropertyValue::Text(block.record.data.markdown.clone()));
@@ -165,8 +186,11 @@ fn read_filter<'a>(
     Ok(match filter {
         Filter::Condition(condition) => {
             let column = column(schema, &condition.property)?;
-            let test = test(condition, &column, reading).map_err(|error| error.at(condition.operator))?;
-            Box::new(move |space, item| test(present(space.value(schema, collection, &column, item)).as_ref()))
+            let test =
+                test(condition, &column, reading).map_err(|error| error.at(condition.operator))?;
+            Box::new(move |space, item| {
+                test(present(space.value(schema, collection, &column, item)).as_ref())
+            })
         }
         Filter::And(filters) => {
             let all = all(filters, "and")?;
@@ -177,7 +201,8 @@ fn read_filter<'a>(
             Box::new(move |space, item| any.iter().any(|meant| meant(space, item)))
         }
         Filter::Not(filter) => {
-            let not = read_filter(schema, collection, filter, reading).map_err(|error| error.at("not"))?;
+            let not = read_filter(schema, collection, filter, reading)
+                .map_err(|error| error.at("not"))?;
             Box::new(move |space, item| !not(space, item))
         }
     })
@@ -203,7 +228,9 @@ fn compare(kind: &PropertyKind, one: &PropertyValue, other: &PropertyValue) -> O
     use PropertyValue::{Boolean, Date, Number, Relations, Text};
     let rank = |name: &str| kind.options().iter().position(|option| option.name == name);
     match (one, other) {
-        (Text(one), Text(other)) if kind.property_type().has_options() => rank(one).cmp(&rank(other)),
+        (Text(one), Text(other)) if kind.property_type().has_options() => {
+            rank(one).cmp(&rank(other))
+        }
         (Text(one), Text(other)) => folded(one).cmp(&folded(other)),
         (Number(one), Number(other)) => one.partial_cmp(other).unwrap(),
         (Boolean(one), Boolean(other)) => one.cmp(other),
@@ -219,7 +246,9 @@ fn operands<T>(condition: &Condition, read: impl Fn(&Value) -> Result<T>) -> Res
         return Ok(vec![read(&condition.operand)?]);
     }
     let values = condition.operand.as_array().ok_or_else(|| mismatch("no array"))?;
-    let at = |(index, value): (usize, &Value)| read(value).map_err(|error| error.at(format_args!("[{index}]")));
+    let at = |(index, value): (usize, &Value)| {
+        read(value).map_err(|error| error.at(format_args!("[{index}]")))
+    };
     values.iter().enumerate().map(at).collect()
 }
 
@@ -242,11 +271,13 @@ fn test(condition: &Condition, column: &Property, reading: Reading<'_>) -> Resul
             if !matches!(operator, Equals | Contains | StartsWith | AnyOf) {
                 return refused();
             }
-            let text = |value: &Value| value.as_str().map(folded).ok_or_else(|| mismatch("no text"));
+            let text =
+                |value: &Value| value.as_str().map(folded).ok_or_else(|| mismatch("no text"));
             let wanted = operands(condition, text)?;
             Ok(Box::new(move |value| {
                 let Some(PropertyValue::Text(text)) = value else {
-                    return matches!(operator, Equals | AnyOf) && wanted.iter().any(String::is_empty);
+                    return matches!(operator, Equals | AnyOf)
+                        && wanted.iter().any(String::is_empty);
                 };
                 let text = folded(text);
                 wanted.iter().any(|wanted| match operator {
@@ -257,7 +288,8 @@ fn test(condition: &Condition, column: &Property, reading: Reading<'_>) -> Resul
             }))
         }
         PropertyType::Number => {
-            let holds = ordering_of(operator, true).ok_or_else(|| mismatch("no such comparison"))?;
+            let holds =
+                ordering_of(operator, true).ok_or_else(|| mismatch("no such comparison"))?;
             let number = |value: &Value| match read(column, value, reading)? {
                 Some(PropertyValue::Number(number)) => Ok(number),
                 _ => Err(mismatch("no number")),
@@ -269,7 +301,8 @@ fn test(condition: &Condition, column: &Property, reading: Reading<'_>) -> Resul
             }))
         }
         PropertyType::Date => {
-            let holds = ordering_of(operator, false).ok_or_else(|| mismatch("no such comparison"))?;
+            let holds =
+                ordering_of(operator, false).ok_or_else(|| mismatch("no such comparison"))?;
             let wanted = operands(condition, |value| day(value, reading.today))?;
             Ok(Box::new(move |value| {
                 let Some(PropertyValue::Date(day)) = value else { return false };
@@ -286,11 +319,17 @@ fn test(condition: &Condition, column: &Property, reading: Reading<'_>) -> Resul
                 _ => Err(mismatch("no name")),
             };
             let wanted = operands(condition, name)?;
-            Ok(Box::new(move |value| wanted.iter().any(|name| value == Some(&PropertyValue::Text(name.clone())))))
+            Ok(Box::new(move |value| {
+                wanted.iter().any(|name| value == Some(&PropertyValue::Text(name.clone())))
+            }))
         }
         PropertyType::MultiSelect if matches!(operator, Equals | Contains | AnyOf | AllOf) => {
-            let alone = condition.operand.is_string().then(|| Value::Array(vec![condition.operand.clone()]));
-            let wanted = match read(column, alone.as_ref().unwrap_or(&condition.operand), reading)? {
+            let alone = condition
+                .operand
+                .is_string()
+                .then(|| Value::Array(vec![condition.operand.clone()]));
+            let wanted = match read(column, alone.as_ref().unwrap_or(&condition.operand), reading)?
+            {
                 Some(PropertyValue::Options(names)) => names,
                 _ if condition.operand.is_null() => return Err(mismatch("nothing")),
                 _ => Vec::new(),
@@ -322,7 +361,9 @@ fn check_one(operator: Operator, found: usize) -> Result<()> {
 /// The values of a set that are wanted: just these, one of them, or all of them.
 fn among<T: PartialEq>(operator: Operator, found: &[T], wanted: &[T]) -> bool {
     match operator {
-        Operator::Equals => found.len() == wanted.len() && wanted.iter().all(|one| found.contains(one)),
+        Operator::Equals => {
+            found.len() == wanted.len() && wanted.iter().all(|one| found.contains(one))
+        }
         Operator::AllOf => wanted.iter().all(|one| found.contains(one)),
         _ => wanted.iter().any(|one| found.contains(one)),
     }

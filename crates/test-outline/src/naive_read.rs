@@ -5,7 +5,11 @@ use leafbase_model::{BlockId, BlockRecord, DocumentId, Forest, Node};
 use crate::{NaiveBlock, NaiveDocument, NaiveSpace};
 
 fn find(block: &NaiveBlock, id: BlockId) -> Option<&NaiveBlock> {
-    if block.record.id == id { Some(block) } else { block.children.iter().find_map(|child| find(child, id)) }
+    if block.record.id == id {
+        Some(block)
+    } else {
+        block.children.iter().find_map(|child| find(child, id))
+    }
 }
 
 fn find_mut(block: &mut NaiveBlock, id: BlockId) -> Option<&mut NaiveBlock> {
@@ -23,7 +27,12 @@ fn parent_below(above: &NaiveBlock, id: BlockId) -> Option<BlockId> {
 }
 
 /// The block with all below it, down to so many levels.
-pub(crate) fn flatten(block: &NaiveBlock, depth: u16, levels: Option<usize>, nodes: &mut Vec<Node>) {
+pub(crate) fn flatten(
+    block: &NaiveBlock,
+    depth: u16,
+    levels: Option<usize>,
+    nodes: &mut Vec<Node>,
+) {
     nodes.push(Node { depth, block: block.record.clone() });
     if levels != Some(0) {
         for child in &block.children {

@@ -16,7 +16,8 @@ pub struct NaiveRelation {
     pub first: NaiveEnd,
     /// The other end; the same one if the relation is symmetric.
     pub second: NaiveEnd,
-    /// An item of the first end and one of the second; a new pair is the last. Of a symmetric relation each pair is there once.
+    /// An item of the first end and one of the second; a new pair is the last. Of a symmetric
+    /// relation each pair is there once.
     pub pairs: Vec<(BlockId, BlockId)>,
 }
 
@@ -46,7 +47,8 @@ impl NaiveRelation {
         match (self.is_symmetric(), *end == self.first) {
             (true, _) => {
                 let stays = |(one, other): &(BlockId, BlockId)| {
-                    (*one != item || wanted.contains(other)) && (*other != item || wanted.contains(one))
+                    (*one != item || wanted.contains(other))
+                        && (*other != item || wanted.contains(one))
                 };
                 self.pairs.retain(stays);
                 self.pairs.extend(new.map(|other| (item, *other)));
@@ -69,7 +71,8 @@ impl NaiveRelation {
     }
 }
 
-/// A new pair, and where the request says so: the end and the item that were given, and the related item.
+/// A new pair, and where the request says so: the end and the item that were given, and the related
+/// item.
 pub(crate) struct Claim {
     pub(crate) end: NaiveEnd,
     pub(crate) item: BlockId,
@@ -132,7 +135,9 @@ impl NaiveSpace {
     /// No end that takes one item has two by one of these pairs.
     pub(crate) fn check_claims(&self, claims: &[Claim]) -> Result<()> {
         for Claim { end, item, other, path } in claims {
-            for (end, item, other) in [(end.clone(), item, other), (self.other_end(end), other, item)] {
+            for (end, item, other) in
+                [(end.clone(), item, other), (self.other_end(end), other, item)]
+            {
                 let related = self.related(&end, *item);
                 let is_single = self.is_single(&end) && !self.breaks(Broken::SingleEndsTakeMore);
                 if is_single && related.len() > 1 && related.contains(other) {
@@ -145,10 +150,13 @@ impl NaiveSpace {
 
     fn is_single(&self, (collection, key): &NaiveEnd) -> bool {
         let property = self.schema(*collection).and_then(|schema| schema.property(key));
-        property.and_then(|property| property.kind.relation()).is_some_and(|relation| relation.single)
+        property
+            .and_then(|property| property.kind.relation())
+            .is_some_and(|relation| relation.single)
     }
 
-    /// What an item holds for the relations that its collection declared first: a change of it is one of its record.
+    /// What an item holds for the relations that its collection declared first: a change of it is
+    /// one of its record.
     fn held(&self, item: BlockId) -> BTreeMap<&NaiveEnd, Vec<BlockId>> {
         let mut held: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for relation in &self.relations {
@@ -159,8 +167,13 @@ impl NaiveSpace {
         held
     }
 
-    /// Whether an item of a collection, both of which were there before, holds or shows other related items.
-    pub(crate) fn shows_others(&self, before: &Self, (collection, item): (BlockId, BlockId)) -> bool {
+    /// Whether an item of a collection, both of which were there before, holds or shows other
+    /// related items.
+    pub(crate) fn shows_others(
+        &self,
+        before: &Self,
+        (collection, item): (BlockId, BlockId),
+    ) -> bool {
         let properties = self.schema(collection).into_iter().flat_map(|schema| &schema.properties);
         let mut relations = properties.filter(|property| property.kind.relation().is_some());
         self.held(item) != before.held(item)
@@ -180,16 +193,24 @@ impl NaiveSpace {
     }
 
     /// Those of the items meant that hold other relations than before have changed.
-    pub(crate) fn revise_holders(&mut self, before: &Self, stamp: &Stamp, is_meant: &dyn Fn(BlockId) -> bool) {
+    pub(crate) fn revise_holders(
+        &mut self,
+        before: &Self,
+        stamp: &Stamp,
+        is_meant: &dyn Fn(BlockId) -> bool,
+    ) {
         if self.relations.is_empty() && before.relations.is_empty() {
             return;
         }
-        let pairs = self.relations.iter().chain(&before.relations).flat_map(|relation| &relation.pairs);
+        let pairs =
+            self.relations.iter().chain(&before.relations).flat_map(|relation| &relation.pairs);
         let mut holders: Vec<_> = pairs.map(|(one, _)| *one).collect();
         holders.sort_unstable();
         holders.dedup();
         for holder in holders.into_iter().filter(|holder| is_meant(*holder)) {
-            let (Some(now), Some(then)) = (self.find(holder), before.find(holder)) else { continue };
+            let (Some(now), Some(then)) = (self.find(holder), before.find(holder)) else {
+                continue;
+            };
             if now.record.rev == then.record.rev && self.held(holder) != before.held(holder) {
                 let record = &mut self.get_mut(holder).record;
                 record.rev += 1;
@@ -200,7 +221,8 @@ impl NaiveSpace {
 
     /// What is gone is in no relation, and a collection that is gone is at no end of one.
     pub(crate) fn drop_relations(&mut self) {
-        let gone: Vec<_> = self.schemas.iter().map(|(id, _)| *id).filter(|id| self.find(*id).is_none()).collect();
+        let gone: Vec<_> =
+            self.schemas.iter().map(|(id, _)| *id).filter(|id| self.find(*id).is_none()).collect();
         for collection in gone {
             self.schemas.retain(|(id, _)| *id != collection);
             let relations = std::mem::take(&mut self.relations);
@@ -221,7 +243,9 @@ impl NaiveSpace {
         }
         let mut relations = std::mem::take(&mut self.relations);
         for relation in &mut relations {
-            relation.pairs.retain(|(one, other)| self.find(*one).is_some() && self.find(*other).is_some());
+            relation
+                .pairs
+                .retain(|(one, other)| self.find(*one).is_some() && self.find(*other).is_some());
         }
         self.relations = relations;
     }

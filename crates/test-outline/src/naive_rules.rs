@@ -1,14 +1,18 @@
 //! The rules of the naive space, each written as it is said.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, DocumentId, Edge, Error, ErrorKind,
-    Fields, IdSource, Limits, ListStyle, Location, Position, Result, Side, Stamp, Target, TaskInfo,
+    BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, DocumentId,
+    Edge, Error, ErrorKind, Fields, IdSource, Limits, ListStyle, Location, Position, Result, Side,
+    Stamp, Target, TaskInfo,
 };
 
 use crate::{Broken, NaiveBlock, NaiveSpace};
 
 /// Whose children, before which of them, and what names it in the request.
-pub(crate) fn place(space: &NaiveSpace, position: Position) -> Result<(BlockId, usize, &'static str)> {
+pub(crate) fn place(
+    space: &NaiveSpace,
+    position: Position,
+) -> Result<(BlockId, usize, &'static str)> {
     let (block, path) = match position {
         Position::Within(_, Target::Page(page)) => (page, "position.pageId"),
         Position::Beside(_, sibling) => (sibling, "position.siblingId"),
@@ -24,7 +28,9 @@ fn find_place(space: &NaiveSpace, position: Position, block: BlockId) -> Result<
         Position::Within(Edge::Start, _) => (block, 0),
         Position::Within(Edge::End, _) => (block, space.get(block).children.len()),
         Position::Beside(side, _) => {
-            let Some(parent) = space.parent(block) else { return Err(Error::position("beside a root")) };
+            let Some(parent) = space.parent(block) else {
+                return Err(Error::position("beside a root"));
+            };
             (parent, space.index(block) + usize::from(side == Side::After))
         }
     };
@@ -42,7 +48,11 @@ fn check_may_hold(block_type: BlockType) -> Result<()> {
 /// It exists, and its document is not in the trash.
 pub(crate) fn check_writable(space: &NaiveSpace, block: BlockId) -> Result<()> {
     let document = space.document_of(block).ok_or_else(Error::not_found)?;
-    if document.record.location == Location::Trash { Err(Error::rule("in the trash")) } else { Ok(()) }
+    if document.record.location == Location::Trash {
+        Err(Error::rule("in the trash"))
+    } else {
+        Ok(())
+    }
 }
 
 pub(crate) fn not_a_root(space: &NaiveSpace, block: BlockId) -> Result<BlockId> {
@@ -70,7 +80,9 @@ fn check_stays(space: &NaiveSpace, block: BlockId, data: &BlockData) -> Result<(
 
 /// Whether the block is the root of the inbox.
 fn is_inbox(space: &NaiveSpace, block: BlockId) -> bool {
-    space.document(DocumentId::of_root(block)).is_some_and(|found| found.record.location == Location::Inbox)
+    space
+        .document(DocumentId::of_root(block))
+        .is_some_and(|found| found.record.location == Location::Inbox)
 }
 
 pub(crate) fn movable(space: &NaiveSpace, block: BlockId, parent: BlockId) -> Result<()> {
@@ -87,7 +99,11 @@ pub(crate) fn movable(space: &NaiveSpace, block: BlockId, parent: BlockId) -> Re
 }
 
 pub(crate) fn check_depth(depth: usize, limits: &Limits) -> Result<()> {
-    if depth > limits.page_nesting { Err(Error::limit("nesting", limits.page_nesting, depth)) } else { Ok(()) }
+    if depth > limits.page_nesting {
+        Err(Error::limit("nesting", limits.page_nesting, depth))
+    } else {
+        Ok(())
+    }
 }
 
 pub(crate) fn check_count(count: usize, limits: &Limits, path: &str) -> Result<()> {
@@ -105,14 +121,20 @@ pub(crate) fn check_draft_count(drafts: &[BlockDraft], limits: &Limits, path: &s
 }
 
 /// No entry before `index` names the same block.
-pub(crate) fn check_once<T, I: PartialEq>(index: usize, entries: &[T], id: impl Fn(&T) -> I) -> Result<()> {
+pub(crate) fn check_once<T, I: PartialEq>(
+    index: usize,
+    entries: &[T],
+    id: impl Fn(&T) -> I,
+) -> Result<()> {
     let same = |entry: &T| id(entry) == id(&entries[index]);
     if entries[..index].iter().any(same) { Err(Error::validation("named twice")) } else { Ok(()) }
 }
 
 pub(crate) fn root_data(data: BlockData) -> Result<BlockData> {
     match data.kind {
-        BlockKind::Page(look) | BlockKind::Text(look) => Ok(BlockData { kind: BlockKind::Page(look), ..data }),
+        BlockKind::Page(look) | BlockKind::Text(look) => {
+            Ok(BlockData { kind: BlockKind::Page(look), ..data })
+        }
         _ => Err(Error::rule("a root is a page").at("type")),
     }
 }
@@ -139,12 +161,23 @@ pub(crate) fn grown(
     let mut children = Vec::new();
     for (index, child) in draft.content.iter().enumerate() {
         let dot = if path.is_empty() { "" } else { "." };
-        children.push(grown(child, &format!("{path}{dot}content[{index}]"), depth + 1, by, limits)?);
+        children.push(grown(
+            child,
+            &format!("{path}{dot}content[{index}]"),
+            depth + 1,
+            by,
+            limits,
+        )?);
     }
     Ok(NaiveBlock { record, children })
 }
 
-pub(crate) fn drafted(draft: &BlockDraft, depth: usize, stamp: &Stamp, limits: &Limits) -> Result<BlockData> {
+pub(crate) fn drafted(
+    draft: &BlockDraft,
+    depth: usize,
+    stamp: &Stamp,
+    limits: &Limits,
+) -> Result<BlockData> {
     check_depth(depth, limits)?;
     let mut data = draft.data.clone();
     Fields { task_patch: draft.task_patch, ..Fields::default() }.apply(&mut data)?;

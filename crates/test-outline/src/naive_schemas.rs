@@ -1,8 +1,8 @@
 //! Schemas of the naive space: what a request makes of them, at both ends of relations.
 
 use leafbase_model::{
-    BlockId, ContentProperty, Error, Limits, Property, PropertyDraft, PropertyKind, Relation, Result, Schema,
-    SchemaDraft, SelectOption,
+    BlockId, ContentProperty, Error, Limits, Property, PropertyDraft, PropertyKind, Relation,
+    Result, Schema, SchemaDraft, SelectOption,
 };
 
 use crate::naive_relations::NaiveRelation;
@@ -10,12 +10,14 @@ use crate::naive_values::at_most;
 use crate::{Broken, NaiveSpace};
 
 /// An item shows these itself.
-const FIELDS_OF_ITEMS: [&str; 8] = ["id", "type", "color", "decorations", "properties", "metadata", "rev", "content"];
+const FIELDS_OF_ITEMS: [&str; 8] =
+    ["id", "type", "color", "decorations", "properties", "metadata", "rev", "content"];
 
 /// The key that a name makes; names are of letters that need no more than this.
 fn key_of(name: &str) -> String {
     let words = name.split_whitespace().map(|word| {
-        let letters = word.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'));
+        let letters =
+            word.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'));
         letters.collect::<String>().to_lowercase()
     });
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
@@ -59,7 +61,11 @@ fn check_options(options: &[SelectOption], limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-fn check_property(property: &PropertyDraft, taken: &mut Vec<String>, limits: &Limits) -> Result<()> {
+fn check_property(
+    property: &PropertyDraft,
+    taken: &mut Vec<String>,
+    limits: &Limits,
+) -> Result<()> {
     if let Some(key) = &property.key {
         check_key(key, taken, limits).map_err(|error| error.at("key"))?;
     }
@@ -70,9 +76,12 @@ fn check_property(property: &PropertyDraft, taken: &mut Vec<String>, limits: &Li
 /// The schema with a key for everything.
 pub(crate) fn complete(draft: &SchemaDraft, limits: &Limits) -> Result<Schema> {
     check_name(&draft.name, limits).map_err(|error| error.at("name"))?;
-    at_most(limits.schema_properties, draft.properties.len()).map_err(|error| error.at("properties"))?;
+    at_most(limits.schema_properties, draft.properties.len())
+        .map_err(|error| error.at("properties"))?;
     let key = match &draft.key {
-        Some(key) => check_key(key, &mut Vec::new(), limits).map(|()| key.clone()).map_err(|error| error.at("key"))?,
+        Some(key) => check_key(key, &mut Vec::new(), limits)
+            .map(|()| key.clone())
+            .map_err(|error| error.at("key"))?,
         None => key_of(&draft.name),
     };
     let mut taken = Vec::new();
@@ -147,7 +156,9 @@ fn add_end(
     let mut taken: Vec<_> = schema.properties.iter().map(|property| property.key.clone()).collect();
     taken.push(schema.content.key.clone());
     let made = match wanted {
-        Some(wanted) if is_key(wanted) && !taken.iter().any(|key| key == wanted) => wanted.to_owned(),
+        Some(wanted) if is_key(wanted) && !taken.iter().any(|key| key == wanted) => {
+            wanted.to_owned()
+        }
         Some(_) => return Err(Error::validation("no key").at("inverseKey")),
         None => free_key(name, &taken),
     };
@@ -158,7 +169,8 @@ fn add_end(
 }
 
 impl NaiveSpace {
-    /// Gives the relations of a new schema of `collection` their other ends, and takes those of relations that it had and that end.
+    /// Gives the relations of a new schema of `collection` their other ends, and takes those of
+    /// relations that it had and that end.
     pub(crate) fn pair_up(&mut self, collection: BlockId, schema: &mut Schema) -> Result<()> {
         for property in &mut schema.properties {
             if let PropertyKind::Relation(relation) = &mut property.kind
@@ -181,13 +193,16 @@ impl NaiveSpace {
             let paired = self.pair_one(collection, &old, schema, index, &mut paired);
             paired.map_err(|error| error.at(format_args!("properties[{place}]")))?;
         }
-        let inverse =
-            |schema: &Schema, key: &str| relation_of(schema, key).map(|relation| relation.inverse_key.clone());
+        let inverse = |schema: &Schema, key: &str| {
+            relation_of(schema, key).map(|relation| relation.inverse_key.clone())
+        };
         let is_gone = |(of, key): &(BlockId, String)| {
-            *of == collection && !(stays(&old, schema, key) && inverse(&old, key) == inverse(schema, key))
+            *of == collection
+                && !(stays(&old, schema, key) && inverse(&old, key) == inverse(schema, key))
         };
         if !self.breaks(Broken::PairsOutliveTheirColumn) {
-            self.relations.retain(|relation| !is_gone(&relation.first) && !is_gone(&relation.second));
+            self.relations
+                .retain(|relation| !is_gone(&relation.first) && !is_gone(&relation.second));
         }
         Ok(())
     }
@@ -214,7 +229,9 @@ impl NaiveSpace {
         index: usize,
         paired: &mut Vec<String>,
     ) -> Result<()> {
-        let Property { key, name, kind: PropertyKind::Relation(relation) } = schema.properties[index].clone() else {
+        let Property { key, name, kind: PropertyKind::Relation(relation) } =
+            schema.properties[index].clone()
+        else {
             return Ok(());
         };
         if paired.contains(&key) {
@@ -224,7 +241,15 @@ impl NaiveSpace {
             return keep_end(collection, old, schema, &key, relation.inverse_key.as_deref());
         }
         let inverse = if relation.target == collection {
-            let inverse = pair_within(collection, old, schema, (&key, &name), &relation, paired, &self.limits)?;
+            let inverse = pair_within(
+                collection,
+                old,
+                schema,
+                (&key, &name),
+                &relation,
+                paired,
+                &self.limits,
+            )?;
             paired.extend([key.clone(), inverse.clone()]);
             if inverse != key {
                 set_end(schema, &inverse, &key, false);
@@ -256,14 +281,22 @@ impl NaiveSpace {
 
 /// Whether a relation of the collection with itself is to stay, as it was, without its other end.
 fn is_half(collection: BlockId, old: &Schema, new: &Schema, key: &str) -> bool {
-    let (Some(former), Some(now)) = (relation_of(old, key), relation_of(new, key)) else { return false };
+    let (Some(former), Some(now)) = (relation_of(old, key), relation_of(new, key)) else {
+        return false;
+    };
     let asks_for_another = now.inverse_key.is_some() && now.inverse_key != former.inverse_key;
     let is_left_out = new.property(former.inverse_key.as_deref().unwrap()).is_none();
     former.target == collection && now.target == collection && is_left_out && !asks_for_another
 }
 
 /// A relation that stays keeps its other end.
-fn keep_end(collection: BlockId, old: &Schema, schema: &mut Schema, key: &str, wanted: Option<&str>) -> Result<()> {
+fn keep_end(
+    collection: BlockId,
+    old: &Schema,
+    schema: &mut Schema,
+    key: &str,
+    wanted: Option<&str>,
+) -> Result<()> {
     let former = relation_of(old, key).unwrap().clone();
     let inverse = former.inverse_key.clone().unwrap();
     if wanted.is_some_and(|wanted| wanted != inverse) {
@@ -287,25 +320,33 @@ fn pair_within(
     limits: &Limits,
 ) -> Result<String> {
     let is_new = |schema: &Schema, other: &str| {
-        relation_of(schema, other).is_some_and(|relation| relation.target == collection) && !stays(old, schema, other)
+        relation_of(schema, other).is_some_and(|relation| relation.target == collection)
+            && !stays(old, schema, other)
     };
-    let names =
-        |schema: &Schema, other: &str| relation_of(schema, other).and_then(|relation| relation.inverse_key.clone());
+    let names = |schema: &Schema, other: &str| {
+        relation_of(schema, other).and_then(|relation| relation.inverse_key.clone())
+    };
     match relation.inverse_key.as_deref() {
         Some(wanted) if wanted == key => Ok(key.to_owned()),
         Some(wanted) if schema.property(wanted).is_some() => {
-            let fits = is_new(schema, wanted) && names(schema, wanted).is_none_or(|named| named == key);
+            let fits =
+                is_new(schema, wanted) && names(schema, wanted).is_none_or(|named| named == key);
             if fits && !paired.iter().any(|known| known == wanted) {
                 Ok(wanted.to_owned())
             } else {
                 Err(Error::validation("no other end").at("inverseKey"))
             }
         }
-        Some(wanted) => add_end(schema, Some(wanted), &format!("{name} of"), (collection, key), limits),
+        Some(wanted) => {
+            add_end(schema, Some(wanted), &format!("{name} of"), (collection, key), limits)
+        }
         None => {
             let others = schema.properties.iter().map(|property| property.key.clone());
-            let mut partners = others
-                .filter(|other| other != key && is_new(schema, other) && names(schema, other).as_deref() == Some(key));
+            let mut partners = others.filter(|other| {
+                other != key
+                    && is_new(schema, other)
+                    && names(schema, other).as_deref() == Some(key)
+            });
             match partners.next() {
                 Some(partner) => Ok(partner),
                 None => add_end(schema, None, &format!("{name} of"), (collection, key), limits),

@@ -1,9 +1,9 @@
 //! Tasks of the naive space: every block that is one, wherever it stands.
 
 use leafbase_model::{
-    AddTasks, BlockData, BlockDraft, BlockId, BlockPatch, Day, DeleteTasks, DocumentId, DocumentRecord, Error, Fields,
-    ListStyle, Location, Result, Task, TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskScope, TaskState,
-    TaskUpdate, Timestamp, UpdateTasks,
+    AddTasks, BlockData, BlockDraft, BlockId, BlockPatch, Day, DeleteTasks, DocumentId,
+    DocumentRecord, Error, Fields, ListStyle, Location, Result, Task, TaskDestination, TaskDraft,
+    TaskInfo, TaskLocation, TaskScope, TaskState, TaskUpdate, Timestamp, UpdateTasks,
 };
 
 use crate::naive::By;
@@ -11,7 +11,8 @@ use crate::naive_comments::at;
 use crate::naive_rules as rules;
 use crate::{Broken, NaiveBlock, NaiveDocument, NaiveSpace};
 
-/// The tasks of a request with the documents that they go to, and whether to the end; by the order in which these are named first.
+/// The tasks of a request with the documents that they go to, and whether to the end; by the order
+/// in which these are named first.
 type Groups<T> = Vec<((DocumentId, bool), Vec<T>)>;
 
 fn group<T>(groups: &mut Groups<T>, place: (DocumentId, bool), entry: T) {
@@ -32,7 +33,8 @@ impl NaiveSpace {
             TaskScope::Active => self.dated_tasks(|day| day <= today),
             TaskScope::Upcoming => self.dated_tasks(|day| day > today),
             TaskScope::Inbox => {
-                let inbox = self.documents.iter().filter(|found| found.record.location == Location::Inbox);
+                let inbox =
+                    self.documents.iter().filter(|found| found.record.location == Location::Inbox);
                 let tasks = inbox.flat_map(tasks_of);
                 tasks.filter(|task| task.info.state == TaskState::Todo).collect()
             }
@@ -43,7 +45,8 @@ impl NaiveSpace {
                 tasks
             }
             TaskScope::Document(id) => {
-                let document = self.document(id).ok_or_else(|| Error::not_found().at("documentId"))?;
+                let document =
+                    self.document(id).ok_or_else(|| Error::not_found().at("documentId"))?;
                 tasks_of(document)
             }
         })
@@ -84,7 +87,8 @@ impl NaiveSpace {
                 self.note(by, day)
             }
             TaskDestination::Document(document) => {
-                let found = self.document(document).ok_or_else(|| Error::not_found().at("documentId"))?;
+                let found =
+                    self.document(document).ok_or_else(|| Error::not_found().at("documentId"))?;
                 let checked = rules::check_writable(self, found.record.id.root());
                 checked.map(|()| document).map_err(|error| error.at("documentId"))
             }
@@ -92,7 +96,9 @@ impl NaiveSpace {
     }
 
     fn inbox(&mut self, by: By<'_>) -> Result<DocumentId> {
-        if let Some(inbox) = self.documents.iter().find(|found| found.record.location == Location::Inbox) {
+        if let Some(inbox) =
+            self.documents.iter().find(|found| found.record.location == Location::Inbox)
+        {
             return Ok(inbox.record.id);
         }
         let page = BlockDraft::new(BlockData::page("Inbox"));
@@ -108,13 +114,15 @@ impl NaiveSpace {
         self.write(by.0, |space| {
             let mut groups = Groups::new();
             for (index, draft) in request.tasks.iter().enumerate() {
-                let (document, draft) = space.drafted_task(by, draft).map_err(|error| at("tasks", index, error))?;
+                let (document, draft) =
+                    space.drafted_task(by, draft).map_err(|error| at("tasks", index, error))?;
                 let place = (document, space.goes_to_the_end(document, &draft.data));
                 group(&mut groups, place, (index, draft));
             }
             let mut added = Vec::new();
             for ((document, at_end), drafts) in groups {
-                let grown = |(index, draft)| Ok((index, rules::grown(&draft, "", 1, by, &space.limits)?));
+                let grown =
+                    |(index, draft)| Ok((index, rules::grown(&draft, "", 1, by, &space.limits)?));
                 let grown: Vec<_> = drafts.into_iter().map(grown).collect::<Result<_>>()?;
                 added.extend(grown.iter().map(|(index, block)| (*index, block.record.id)));
                 let at_end = at_end || space.breaks(Broken::TasksGoToTheEnd);
@@ -132,7 +140,8 @@ impl NaiveSpace {
         let mut info = TaskInfo::default();
         self.dated(draft.info, by.0.at).apply(&mut info).map_err(|error| error.at("taskInfo"))?;
         let text = BlockData::text(draft.markdown.clone());
-        let draft = BlockDraft::new(BlockData { list_style: ListStyle::Task, task: Some(info), ..text });
+        let draft =
+            BlockDraft::new(BlockData { list_style: ListStyle::Task, task: Some(info), ..text });
         rules::drafted(&draft, 1, by.0, &self.limits)?;
         Ok((document, draft))
     }
@@ -176,13 +185,15 @@ impl NaiveSpace {
         placed: &mut Vec<(BlockId, DocumentId)>,
     ) -> Result<BlockData> {
         let (markdown, task_patch) = (update.markdown.clone(), Some(update.info));
-        let patch = BlockPatch::new(update.id, Fields { markdown, task_patch, ..Fields::default() });
+        let patch =
+            BlockPatch::new(update.id, Fields { markdown, task_patch, ..Fields::default() });
         let data = rules::patched(self, &patch, by.0)?;
         if let Some(to) = update.location {
             let document = self.place_for(by, to).map_err(|error| error.at("location"))?;
             if !self.is_in(update.id, document) {
                 rules::not_a_root(self, update.id).map_err(|error| error.at("id"))?;
-                rules::movable(self, update.id, document.root()).map_err(|error| error.at("location"))?;
+                rules::movable(self, update.id, document.root())
+                    .map_err(|error| error.at("location"))?;
             }
             placed.push((update.id, document));
         }
@@ -195,26 +206,40 @@ impl NaiveSpace {
 
     /// In the inbox open tasks stand before closed ones.
     fn goes_to_the_end(&self, document: DocumentId, data: &BlockData) -> bool {
-        let is_inbox = self.document(document).is_some_and(|found| found.record.location == Location::Inbox);
+        let is_inbox =
+            self.document(document).is_some_and(|found| found.record.location == Location::Inbox);
         is_inbox && is_closed(data) && !self.breaks(Broken::ClosedTasksStay)
     }
 
-    /// Of `ids`, those that are to be elsewhere go to the top of their place or to its end, and so do those of the inbox that were
-    /// opened or closed since `before`; in the order of the request. Those that are there stay, and come back if one above took them
-    /// along.
-    pub(crate) fn move_tasks(&mut self, before: &Self, ids: &[BlockId], placed: &[(BlockId, DocumentId)]) {
+    /// Of `ids`, those that are to be elsewhere go to the top of their place or to its end, and so
+    /// do those of the inbox that were opened or closed since `before`; in the order of the
+    /// request. Those that are there stay, and come back if one above took them along.
+    pub(crate) fn move_tasks(
+        &mut self,
+        before: &Self,
+        ids: &[BlockId],
+        placed: &[(BlockId, DocumentId)],
+    ) {
         let mut groups = Groups::new();
         for id in ids {
             let elsewhere = self.elsewhere(*id, placed);
             if let Some(document) = elsewhere.or_else(|| self.turned(before, *id)) {
-                group(&mut groups, (document, self.goes_to_the_end(document, &self.get(*id).record.data)), *id);
+                group(
+                    &mut groups,
+                    (document, self.goes_to_the_end(document, &self.get(*id).record.data)),
+                    *id,
+                );
             }
         }
         self.bring_all(groups);
         let mut groups = Groups::new();
         for id in ids {
             if let Some(document) = self.elsewhere(*id, placed) {
-                group(&mut groups, (document, self.goes_to_the_end(document, &self.get(*id).record.data)), *id);
+                group(
+                    &mut groups,
+                    (document, self.goes_to_the_end(document, &self.get(*id).record.data)),
+                    *id,
+                );
             }
         }
         self.bring_all(groups);
@@ -237,7 +262,8 @@ impl NaiveSpace {
     /// The inbox, if the task at its top was opened or closed.
     fn turned(&self, before: &Self, id: BlockId) -> Option<DocumentId> {
         let document = &self.document_of(id)?.record;
-        let is_top = document.location == Location::Inbox && self.parent(id) == Some(document.id.root());
+        let is_top =
+            document.location == Location::Inbox && self.parent(id) == Some(document.id.root());
         let [former, now] = [before, self].map(|space| is_closed(&space.get(id).record.data));
         (is_top && former != now && !self.breaks(Broken::ClosedTasksStay)).then_some(document.id)
     }

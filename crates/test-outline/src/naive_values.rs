@@ -1,7 +1,9 @@
-//! Values of items in the naive space: which a property takes, and what becomes of them when it gets another type.
+//! Values of items in the naive space: which a property takes, and what becomes of them when it
+//! gets another type.
 
 use leafbase_model::{
-    BlockId, Day, DayRef, Error, ErrorKind, Limits, Property, PropertyKind, PropertyValue, Result, SelectOption,
+    BlockId, Day, DayRef, Error, ErrorKind, Limits, Property, PropertyKind, PropertyValue, Result,
+    SelectOption,
 };
 use serde_json::Value;
 
@@ -18,7 +20,11 @@ pub(crate) fn mismatch(message: &str) -> Error {
 }
 
 /// The value that a property gets; none clears it.
-pub(crate) fn read(property: &Property, value: &Value, reading: Reading<'_>) -> Result<Option<PropertyValue>> {
+pub(crate) fn read(
+    property: &Property,
+    value: &Value,
+    reading: Reading<'_>,
+) -> Result<Option<PropertyValue>> {
     let text = |most: usize| {
         let text = value.as_str().ok_or_else(|| mismatch("no text"))?;
         at_most(most, text.len())?;
@@ -37,25 +43,34 @@ pub(crate) fn read(property: &Property, value: &Value, reading: Reading<'_>) -> 
         PropertyKind::Email => Some(formed(is_email)?),
         PropertyKind::Phone => Some(formed(is_phone)?),
         PropertyKind::Number => Some(PropertyValue::Number(number(value)?)),
-        PropertyKind::Boolean => Some(PropertyValue::Boolean(value.as_bool().ok_or_else(|| mismatch("no boolean"))?)),
+        PropertyKind::Boolean => {
+            Some(PropertyValue::Boolean(value.as_bool().ok_or_else(|| mismatch("no boolean"))?))
+        }
         PropertyKind::Date => Some(PropertyValue::Date(day(value, reading.today)?)),
-        PropertyKind::SingleSelect(options) => Some(PropertyValue::Text(option(options, value, reading)?)),
+        PropertyKind::SingleSelect(options) => {
+            Some(PropertyValue::Text(option(options, value, reading)?))
+        }
         PropertyKind::MultiSelect(options) => {
             let mut chosen = Vec::new();
-            for (index, value) in value.as_array().ok_or_else(|| mismatch("no array"))?.iter().enumerate() {
-                let name = option(options, value, reading).map_err(|error| error.at(format_args!("[{index}]")))?;
+            for (index, value) in
+                value.as_array().ok_or_else(|| mismatch("no array"))?.iter().enumerate()
+            {
+                let name = option(options, value, reading)
+                    .map_err(|error| error.at(format_args!("[{index}]")))?;
                 if !chosen.contains(&name) {
                     chosen.push(name);
                 }
             }
-            Some(PropertyValue::Options(chosen)).filter(|value| *value != PropertyValue::Options(Vec::new()))
+            Some(PropertyValue::Options(chosen))
+                .filter(|value| *value != PropertyValue::Options(Vec::new()))
         }
         PropertyKind::Relation(relation) => {
             let ids = ids(value)?;
             if relation.single && ids.len() > 1 {
                 return Err(mismatch("more than one"));
             }
-            Some(PropertyValue::Relations(ids)).filter(|value| *value != PropertyValue::Relations(Vec::new()))
+            Some(PropertyValue::Relations(ids))
+                .filter(|value| *value != PropertyValue::Relations(Vec::new()))
         }
     })
 }
@@ -97,7 +112,11 @@ pub(crate) fn day(value: &Value, today: Day) -> Result<Day> {
     }
 }
 
-pub(crate) fn option(options: &[SelectOption], value: &Value, reading: Reading<'_>) -> Result<String> {
+pub(crate) fn option(
+    options: &[SelectOption],
+    value: &Value,
+    reading: Reading<'_>,
+) -> Result<String> {
     let name = value.as_str().ok_or_else(|| mismatch("no name"))?;
     if options.iter().any(|option| option.name == name) {
         return Ok(name.to_owned());
@@ -115,10 +134,12 @@ pub(crate) fn ids(value: &Value) -> Result<Vec<BlockId>> {
         let text = value.as_str().ok_or_else(|| mismatch("no ID"))?;
         Ok::<_, Error>(text.parse().unwrap_or(BlockId::NIL))
     };
-    let each = |values: &[Value], read: &dyn Fn(&Value) -> Result<BlockId>| -> Result<Vec<BlockId>> {
-        let read = |(index, value)| read(value).map_err(|error| error.at(format_args!("[{index}]")));
-        values.iter().enumerate().map(read).collect()
-    };
+    let each =
+        |values: &[Value], read: &dyn Fn(&Value) -> Result<BlockId>| -> Result<Vec<BlockId>> {
+            let read =
+                |(index, value)| read(value).map_err(|error| error.at(format_args!("[{index}]")));
+            values.iter().enumerate().map(read).collect()
+        };
     match value {
         Value::String(_) => Ok(vec![id(value)?]),
         Value::Array(values) => each(values, &id),
@@ -126,7 +147,8 @@ pub(crate) fn ids(value: &Value) -> Result<Vec<BlockId>> {
             if let Some(unknown) = fields.keys().find(|name| *name != "relations") {
                 return Err(mismatch("unknown").at(unknown));
             }
-            let related = fields.get("relations").ok_or_else(|| mismatch("missing").at("relations"))?;
+            let related =
+                fields.get("relations").ok_or_else(|| mismatch("missing").at("relations"))?;
             let related = related.as_array().ok_or_else(|| mismatch("no array").at("relations"))?;
             let within = |value: &Value| {
                 if !value["title"].is_null() && !value["title"].is_string() {
@@ -141,8 +163,13 @@ pub(crate) fn ids(value: &Value) -> Result<Vec<BlockId>> {
 }
 
 /// What is left of a value in a property of this kind, and whether that is all of it.
-pub(crate) fn converted(value: &PropertyValue, kind: &PropertyKind, limits: &Limits) -> (Option<PropertyValue>, bool) {
-    let has = |options: &[SelectOption], name: &str| options.iter().any(|option| option.name == name);
+pub(crate) fn converted(
+    value: &PropertyValue,
+    kind: &PropertyKind,
+    limits: &Limits,
+) -> (Option<PropertyValue>, bool) {
+    let has =
+        |options: &[SelectOption], name: &str| options.iter().any(|option| option.name == name);
     if let (PropertyValue::Options(names), PropertyKind::MultiSelect(options)) = (value, kind) {
         let kept: Vec<_> = names.iter().filter(|name| has(options, name)).cloned().collect();
         let is_whole = kept.len() == names.len();
@@ -150,7 +177,9 @@ pub(crate) fn converted(value: &PropertyValue, kind: &PropertyKind, limits: &Lim
     }
     let text = match value {
         PropertyValue::Text(text) => text.clone(),
-        PropertyValue::Number(_) | PropertyValue::Boolean(_) => serde_json::to_string(value).unwrap(),
+        PropertyValue::Number(_) | PropertyValue::Boolean(_) => {
+            serde_json::to_string(value).unwrap()
+        }
         PropertyValue::Date(day) => day.to_string(),
         PropertyValue::Options(names) if names.len() == 1 => names[0].clone(),
         PropertyValue::Options(_) | PropertyValue::Relations(_) => return (None, false),
@@ -163,9 +192,15 @@ pub(crate) fn converted(value: &PropertyValue, kind: &PropertyKind, limits: &Lim
         PropertyKind::Email => kept(short && is_email(&text)),
         PropertyKind::Phone => kept(short && is_phone(&text)),
         PropertyKind::SingleSelect(options) => kept(has(options, &text)),
-        PropertyKind::MultiSelect(options) => has(options, &text).then(|| PropertyValue::Options(vec![text.clone()])),
+        PropertyKind::MultiSelect(options) => {
+            has(options, &text).then(|| PropertyValue::Options(vec![text.clone()]))
+        }
         PropertyKind::Number => {
-            let number = text.parse().ok().filter(|number: &f64| number.is_finite()).map(PropertyValue::Number);
+            let number = text
+                .parse()
+                .ok()
+                .filter(|number: &f64| number.is_finite())
+                .map(PropertyValue::Number);
             number.filter(|number| serde_json::to_string(number).unwrap() == text)
         }
         PropertyKind::Boolean => text.parse().ok().map(PropertyValue::Boolean),

@@ -1,6 +1,7 @@
 //! The numbers that random requests are made from.
 
-/// Numbers from a generator or a fuzzer. Used up, they go on as zeros, which make the simplest choices.
+/// Numbers from a generator or a fuzzer. Used up, they go on as zeros, which make the simplest
+/// choices.
 #[derive(Debug)]
 pub struct Numbers<'a>(&'a [u32]);
 

@@ -1,6 +1,9 @@
-//! Random requests: any numbers make one that means something in the space at hand, wrong ones included.
+//! Random requests: any numbers make one that means something in the space at hand, wrong ones
+//! included.
 
-use leafbase_model::{AddComments, BlockId, CommentDraft, Day, DayRef, DocumentId, Limits, Location};
+use leafbase_model::{
+    AddComments, BlockId, CommentDraft, Day, DayRef, DocumentId, Limits, Location,
+};
 
 use crate::{NaiveBlock, NaiveDocument, NaiveSpace, Numbers};
 
@@ -91,17 +94,29 @@ impl Request {
 fn comments(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> AddComments {
     let count = 1 + numbers.below(3);
     let draft = |_| {
-        let content =
-            if numbers.once_in(12) { blocks::text(numbers, setting) } else { "a".repeat(1 + numbers.below(4)) };
+        let content = if numbers.once_in(12) {
+            blocks::text(numbers, setting)
+        } else {
+            "a".repeat(1 + numbers.below(4))
+        };
         CommentDraft::new(block(numbers, setting, |_| true), content)
     };
     AddComments::new((0..count).map(draft))
 }
 
-/// A block of the space, mostly one that is wanted and not in the trash; now and then one that is not there.
-fn block(numbers: &mut Numbers<'_>, setting: Setting<'_>, wanted: impl Fn(&NaiveBlock) -> bool) -> BlockId {
+/// A block of the space, mostly one that is wanted and not in the trash; now and then one that is
+/// not there.
+fn block(
+    numbers: &mut Numbers<'_>,
+    setting: Setting<'_>,
+    wanted: impl Fn(&NaiveBlock) -> bool,
+) -> BlockId {
     let (none, any) = (numbers.once_in(24), numbers.once_in(12));
-    let live = setting.space.documents.iter().filter(|found| any || found.record.location != Location::Trash);
+    let live = setting
+        .space
+        .documents
+        .iter()
+        .filter(|found| any || found.record.location != Location::Trash);
     let blocks: Vec<_> = live.flat_map(|found| found.root.walk()).collect();
     let some = blocks.iter().any(|found| wanted(found));
     let blocks = blocks.into_iter().filter(|found| any || !some || wanted(found));
@@ -115,7 +130,11 @@ fn is_inner(setting: Setting<'_>) -> impl Fn(&NaiveBlock) -> bool {
 }
 
 /// A document, mostly one that is wanted; now and then one that is not there.
-fn document(numbers: &mut Numbers<'_>, setting: Setting<'_>, wanted: impl Fn(&NaiveDocument) -> bool) -> DocumentId {
+fn document(
+    numbers: &mut Numbers<'_>,
+    setting: Setting<'_>,
+    wanted: impl Fn(&NaiveDocument) -> bool,
+) -> DocumentId {
     let (none, any) = (numbers.once_in(24), numbers.once_in(12));
     let documents = &setting.space.documents;
     let mut found: Vec<_> = documents.iter().filter(|found| any || wanted(found)).collect();
@@ -132,12 +151,18 @@ fn day(numbers: &mut Numbers<'_>, today: Day) -> DayRef {
         0 => DayRef::Today,
         1 => DayRef::Tomorrow,
         2 => DayRef::Yesterday,
-        shift => DayRef::Date(Day::from_epoch_days(today.epoch_days() + i64::try_from(shift).unwrap_or(0) - 5)),
+        shift => DayRef::Date(Day::from_epoch_days(
+            today.epoch_days() + i64::try_from(shift).unwrap_or(0) - 5,
+        )),
     }
 }
 
 /// A few of what `make` gives; mostly each once.
-fn few<T: PartialEq>(numbers: &mut Numbers<'_>, most: usize, mut make: impl FnMut(&mut Numbers<'_>) -> T) -> Vec<T> {
+fn few<T: PartialEq>(
+    numbers: &mut Numbers<'_>,
+    most: usize,
+    mut make: impl FnMut(&mut Numbers<'_>) -> T,
+) -> Vec<T> {
     let count = numbers.below(most) + usize::from(!numbers.once_in(24));
     let repeats = numbers.once_in(12);
     let mut found: Vec<T> = Vec::new();

@@ -50,8 +50,16 @@ impl Labels {
 
     /// Only the labels that `outline` uses.
     pub fn used_in(&self, outline: &[Outline]) -> Self {
-        let used = |label: &str| outline.iter().any(|top| top.walk().any(|node| node.label.as_deref() == Some(label)));
-        Self(self.0.iter().filter(|(label, _)| used(label)).map(|(label, id)| (label.clone(), *id)).collect())
+        let used = |label: &str| {
+            outline.iter().any(|top| top.walk().any(|node| node.label.as_deref() == Some(label)))
+        };
+        Self(
+            self.0
+                .iter()
+                .filter(|(label, _)| used(label))
+                .map(|(label, id)| (label.clone(), *id))
+                .collect(),
+        )
     }
 }
 
@@ -64,7 +72,8 @@ pub struct Outline {
     pub label: Option<String>,
     /// Its `rev`, if the line gives it.
     pub rev: Option<u64>,
-    /// Where its document is kept, if the line gives it: `in=trash`, `in=templates`, `in=daily_notes`.
+    /// Where its document is kept, if the line gives it: `in=trash`, `in=templates`,
+    /// `in=daily_notes`.
     pub location: Option<Location>,
     /// The preview of children that were cut off.
     pub preview: Option<String>,
@@ -73,9 +82,10 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Reads an outline. The first line is of level 0. If it begins the text without a line break before it, the second
-    /// line is of level 1, however far it stands to the right, so that a raw string in a test may be aligned. Otherwise
-    /// the smallest indentation is level 0. Empty lines count for nothing.
+    /// Reads an outline. The first line is of level 0. If it begins the text without a line break
+    /// before it, the second line is of level 1, however far it stands to the right, so that a raw
+    /// string in a test may be aligned. Otherwise the smallest indentation is level 0. Empty lines
+    /// count for nothing.
     ///
     /// # Errors
     /// The first line that is wrong.
@@ -90,7 +100,10 @@ impl Outline {
             let level = level(line, number, base).map_err(error)?;
             let block = Self::parse_line(line).map_err(error)?;
             if level > open.len() {
-                return Err(error(format!("it stands {} levels below the line before it", level + 1 - open.len())));
+                return Err(error(format!(
+                    "it stands {} levels below the line before it",
+                    level + 1 - open.len()
+                )));
             }
             close(&mut open, &mut done, level);
             open.push(block);
@@ -101,8 +114,11 @@ impl Outline {
 
     fn parse_line(line: &str) -> Result<Self, String> {
         let mut words = words(line)?.into_iter();
-        let Some(Word::Bare(block_type)) = words.next() else { return Err("expected a block type".to_owned()) };
-        let block_type = block_type.parse().map_err(|error: leafbase_model::Error| error.to_string())?;
+        let Some(Word::Bare(block_type)) = words.next() else {
+            return Err("expected a block type".to_owned());
+        };
+        let block_type =
+            block_type.parse().map_err(|error: leafbase_model::Error| error.to_string())?;
         let mut given = Change::default();
         for word in words {
             given.take(word)?;
@@ -161,7 +177,8 @@ impl Outline {
 
     /// The draft that it stands for.
     pub fn draft(&self) -> BlockDraft {
-        BlockDraft::new(self.data.clone()).with_content(self.children.iter().map(Self::draft).collect())
+        BlockDraft::new(self.data.clone())
+            .with_content(self.children.iter().map(Self::draft).collect())
     }
 
     /// The outline of a draft.
@@ -234,7 +251,9 @@ fn location(name: &str) -> Result<Location, String> {
         "daily_notes" => Ok(Location::DailyNotes),
         "trash" => Ok(Location::Trash),
         "inbox" => Ok(Location::Inbox),
-        folder => folder.parse().map(Location::Folder).map_err(|_| format!("unknown location {folder:?}")),
+        folder => {
+            folder.parse().map(Location::Folder).map_err(|_| format!("unknown location {folder:?}"))
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Properties of items in an outline: `prop:stage="draft" prop:pages=12 prop:tags=["a","b"] prop:due=2026-03-01`.
+//! Properties of items in an outline: `prop:stage="draft" prop:pages=12 prop:tags=["a","b"]
+//! prop:due=2026-03-01`.
 
 use leafbase_model::{Properties, PropertyValue};
 
@@ -19,7 +20,9 @@ pub(crate) fn read(value: &str, quoted: bool) -> Result<PropertyValue, String> {
     }
     if let Some(options) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         let options = options.split(',').filter(|option| !option.is_empty());
-        return Ok(PropertyValue::Options(options.map(|option| option.trim_matches('"').to_owned()).collect()));
+        return Ok(PropertyValue::Options(
+            options.map(|option| option.trim_matches('"').to_owned()).collect(),
+        ));
     }
     match value {
         "true" => Ok(PropertyValue::Boolean(true)),

@@ -49,5 +49,8 @@ impl Clock for FixedClock {
 
 /// A stamp so many seconds after 2026-01-01T00:00:00Z, by nobody.
 pub fn stamp(seconds: u32) -> Stamp {
-    Stamp { at: Timestamp::from_millis(1_767_225_600_000 + i64::from(seconds) * 1_000), by: Author::NOBODY }
+    Stamp {
+        at: Timestamp::from_millis(1_767_225_600_000 + i64::from(seconds) * 1_000),
+        by: Author::NOBODY,
+    }
 }

@@ -37,7 +37,8 @@ fn word(rest: &str) -> Result<(Word, &str), String> {
         let (text, after) = quoted(rest)?;
         return Ok((Word::Quoted(text), after));
     }
-    let end = rest.find(|letter: char| letter.is_whitespace() || letter == '=').unwrap_or(rest.len());
+    let end =
+        rest.find(|letter: char| letter.is_whitespace() || letter == '=').unwrap_or(rest.len());
     let (name, after) = (rest[..end].to_owned(), &rest[end..]);
     let Some(value) = after.strip_prefix('=') else { return Ok((Word::Bare(name), after)) };
     if value.starts_with('"') {
@@ -69,7 +70,8 @@ fn quoted(rest: &str) -> Result<(String, &str), String> {
 
 /// Writes a text in quotes.
 pub(crate) fn quote(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
+    let escaped =
+        text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
     format!("\"{escaped}\"")
 }
 
@@ -79,7 +81,11 @@ mod tests {
 
     #[test]
     fn words_are_bare_quoted_or_pairs() {
-        let pair = |name: &str, value: &str, quoted| Word::Pair { name: name.into(), value: value.into(), quoted };
+        let pair = |name: &str, value: &str, quoted| Word::Pair {
+            name: name.into(),
+            value: value.into(),
+            quoted,
+        };
         assert_eq!(
             words(r#"text "a \"b\" \\ \n" indent=2 url="x y" #p"#).unwrap(),
             [

@@ -22,7 +22,12 @@ pub(crate) struct Batch<'a, T: ?Sized> {
 
 impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
     pub(crate) fn new(tree: &'a T) -> Self {
-        Self { tree, writable: RefCell::default(), last: Cell::new(None), parents: RefCell::default() }
+        Self {
+            tree,
+            writable: RefCell::default(),
+            last: Cell::new(None),
+            parents: RefCell::default(),
+        }
     }
 
     /// Each of `blocks` will be asked about.
@@ -46,7 +51,9 @@ impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
 
     /// A block that is known to stand somewhere.
     pub(crate) fn block(&self, block: BlockId) -> Result<BlockRecord> {
-        self.tree.block(block)?.ok_or_else(|| Error::corrupted(format_args!("block {block} has a place but no data")))
+        self.tree
+            .block(block)?
+            .ok_or_else(|| Error::corrupted(format_args!("block {block} has a place but no data")))
     }
 
     /// Where a document is kept that may be written.
@@ -63,10 +70,13 @@ impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
         if let Some(known) = self.writable.borrow().get(&document) {
             return Ok(*known);
         }
-        let missing = || Error::corrupted(format_args!("document {document} has blocks but no record"));
+        let missing =
+            || Error::corrupted(format_args!("document {document} has blocks but no record"));
         let location = self.tree.document(document)?.ok_or_else(missing)?.location;
         if location == Location::Trash {
-            return Err(Error::rule("the document is in the trash: restore it to change its blocks"));
+            return Err(Error::rule(
+                "the document is in the trash: restore it to change its blocks",
+            ));
         }
         self.writable.borrow_mut().insert(document, location);
         // A document that exists has a root, which need not be looked up to be known for one.
@@ -79,7 +89,9 @@ impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
             return Ok(*known);
         }
         let located = self.tree.locate(block)?;
-        let parent = located.ok_or_else(|| Error::corrupted(format_args!("the parent {block} has no place")))?.parent;
+        let parent = located
+            .ok_or_else(|| Error::corrupted(format_args!("the parent {block} has no place")))?
+            .parent;
         self.parents.borrow_mut().insert(block, parent);
         Ok(parent)
     }
@@ -90,7 +102,9 @@ impl<'a, T: ReadTree + ?Sized> Batch<'a, T> {
         let mut next = self.parent(block)?;
         while let Some(parent) = next {
             if lineage.len() > MOST_LEVELS {
-                return Err(Error::corrupted(format_args!("the parents of block {block} go round")));
+                return Err(Error::corrupted(format_args!(
+                    "the parents of block {block} go round"
+                )));
             }
             lineage.push(parent);
             next = self.parent(parent)?;
@@ -104,8 +118,8 @@ pub(crate) fn check_count(what: &str, maximum: usize, found: usize, path: &str) 
     if found > maximum { Err(Error::limit(what, maximum, found).at(path)) } else { Ok(()) }
 }
 
-/// The IDs of one request, each of which may be named once. Who adds one finds it next, or refuses the request: those of blocks that do not exist could be
-/// chosen to collide.
+/// The IDs of one request, each of which may be named once. Who adds one finds it next, or refuses
+/// the request: those of blocks that do not exist could be chosen to collide.
 #[derive(Default)]
 pub(crate) struct Named(IdSet<BlockId>);
 
@@ -116,7 +130,11 @@ impl Named {
     }
 
     pub(crate) fn add(&mut self, id: BlockId) -> Result<()> {
-        if self.0.insert(id) { Ok(()) } else { Err(Error::validation(format!("block {id} is named twice"))) }
+        if self.0.insert(id) {
+            Ok(())
+        } else {
+            Err(Error::validation(format!("block {id} is named twice")))
+        }
     }
 
     pub(crate) fn contains(&self, id: BlockId) -> bool {

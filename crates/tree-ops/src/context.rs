@@ -1,4 +1,5 @@
-//! What an operation is given beside its request: the limits, who acts and when, and where new IDs come from.
+//! What an operation is given beside its request: the limits, who acts and when, and where new IDs
+//! come from.
 
 use std::fmt;
 
@@ -22,13 +23,22 @@ impl Context<'_> {
 
     /// A new block that says `data`.
     pub(crate) fn born(&self, data: BlockData) -> BlockRecord {
-        BlockRecord { id: self.mint(), rev: 1, created: self.stamp.clone(), modified: self.stamp.clone(), data }
+        BlockRecord {
+            id: self.mint(),
+            rev: 1,
+            created: self.stamp.clone(),
+            modified: self.stamp.clone(),
+            data,
+        }
     }
 }
 
 impl fmt::Debug for Context<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("limits", &self.limits).field("stamp", &self.stamp).finish_non_exhaustive()
+        f.debug_struct("Context")
+            .field("limits", &self.limits)
+            .field("stamp", &self.stamp)
+            .finish_non_exhaustive()
     }
 }
 

@@ -26,12 +26,18 @@ impl Deleted {
     }
 }
 
-/// Deletes blocks with all below them. A block may be named together with one that it stands below: it goes once.
+/// Deletes blocks with all below them. A block may be named together with one that it stands below:
+/// it goes once.
 ///
 /// # Errors
-/// At `blockIds[n]`: [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::Validation`] for a block named
-/// twice, and [`leafbase_model::ErrorKind::RuleViolation`] for a document's root or a document in the trash.
-pub fn delete<T: ReadTree + ?Sized>(tree: &T, context: &Context<'_>, ids: Vec<BlockId>) -> Result<Deleted> {
+/// At `blockIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
+/// [`leafbase_model::ErrorKind::Validation`] for a block named twice, and
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a document's root or a document in the trash.
+pub fn delete<T: ReadTree + ?Sized>(
+    tree: &T,
+    context: &Context<'_>,
+    ids: Vec<BlockId>,
+) -> Result<Deleted> {
     check_count("IDs in one request", context.limits.blocks_per_request, ids.len(), "blockIds")?;
     let batch = Batch::new(tree);
     batch.expect(&ids);
@@ -60,7 +66,8 @@ pub fn delete<T: ReadTree + ?Sized>(tree: &T, context: &Context<'_>, ids: Vec<Bl
 /// Where a block that may be deleted stands; which sibling it follows is not looked up yet.
 fn locate<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, id: BlockId) -> Result<Slot> {
     let Located { document, parent } = batch.locate(id)?;
-    let refused = || Error::rule("the root of a document is not deleted as a block: delete the document");
+    let refused =
+        || Error::rule("the root of a document is not deleted as a block: delete the document");
     Ok(Slot { document, parent: parent.ok_or_else(refused)?, after: None })
 }
 
@@ -76,7 +83,9 @@ impl Runs {
     fn add(&mut self, id: BlockId, slot: Slot) {
         let (start, end) = (self.ids.len(), self.ids.len() + 1);
         match self.parts.last_mut() {
-            Some((_, part)) if slot.after.is_some() && slot.after == self.ids.last().copied() => part.end = end,
+            Some((_, part)) if slot.after.is_some() && slot.after == self.ids.last().copied() => {
+                part.end = end
+            }
             _ => self.parts.push((slot, start..end)),
         }
         self.ids.push(id);
@@ -86,14 +95,20 @@ impl Runs {
         self.ids.get(range.clone()).unwrap_or_default()
     }
 
-    /// One edit for each run, in the order of the request. What a run follows stays, so no edit changes the slot of another.
+    /// One edit for each run, in the order of the request. What a run follows stays, so no edit
+    /// changes the slot of another.
     fn edits<T: ReadTree + ?Sized>(&self, tree: &T) -> Result<Vec<Edit>> {
-        let lasts: IdSet<BlockId> = self.parts.iter().filter_map(|part| self.part(part).last().copied()).collect();
+        let lasts: IdSet<BlockId> =
+            self.parts.iter().filter_map(|part| self.part(part).last().copied()).collect();
         let after = |part: &(Slot, Range<usize>)| part.0.after;
         let followers: IdMap<BlockId, &(Slot, Range<usize>)> =
             self.parts.iter().filter_map(|part| Some((after(part)?, part))).collect();
         let mut edits = Vec::new();
-        for first in self.parts.iter().filter(|part| after(part).is_none_or(|before| !lasts.contains(&before))) {
+        for first in self
+            .parts
+            .iter()
+            .filter(|part| after(part).is_none_or(|before| !lasts.contains(&before)))
+        {
             let (mut run, mut next) = (Vec::new(), Some(first));
             while let Some(part) = next {
                 run.extend_from_slice(self.part(part));

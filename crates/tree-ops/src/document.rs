@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, BlockKind, BlockRecord, Day, Destination, DocumentId, DocumentRecord, Edit, Error,
-    Forest, Location, Node, Result,
+    BlockData, BlockDraft, BlockId, BlockKind, BlockRecord, Day, Destination, DocumentId,
+    DocumentRecord, Edit, Error, Forest, Location, Node, Result,
 };
 
 use crate::batch::check_count;
@@ -40,19 +40,40 @@ impl Created {
         }
     }
 
-    fn new(context: &Context<'_>, forest: Forest, location: Location, day: Option<Day>) -> Result<Self> {
-        let root = forest.0.first().ok_or_else(|| Error::validation("a document needs a root"))?.block.clone();
+    fn new(
+        context: &Context<'_>,
+        forest: Forest,
+        location: Location,
+        day: Option<Day>,
+    ) -> Result<Self> {
+        let root = forest
+            .0
+            .first()
+            .ok_or_else(|| Error::validation("a document needs a root"))?
+            .block
+            .clone();
         let (created_at, modified_at) = (context.stamp.at, context.stamp.at);
-        let record = DocumentRecord { id: DocumentId::of_root(root.id), location, day, created_at, modified_at };
-        Ok(Self { edits: vec![Edit::CreateDocument { record: record.clone(), forest }], record, root: root.data })
+        let record = DocumentRecord {
+            id: DocumentId::of_root(root.id),
+            location,
+            day,
+            created_at,
+            modified_at,
+        };
+        Ok(Self {
+            edits: vec![Edit::CreateDocument { record: record.clone(), forest }],
+            record,
+            root: root.data,
+        })
     }
 }
 
-/// Makes a document whose root is `root`, a page; a text is made as a page. Paths of errors begin below the root draft.
+/// Makes a document whose root is `root`, a page; a text is made as a page. Paths of errors begin
+/// below the root draft.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::RuleViolation`] if the root is of another type or `location` is the trash, and those of
-/// [`crate::insert`] about drafts.
+/// [`leafbase_model::ErrorKind::RuleViolation`] if the root is of another type or `location` is the
+/// trash, and those of [`crate::insert`] about drafts.
 pub fn create_document(
     context: &Context<'_>,
     mut root: BlockDraft,
@@ -71,10 +92,12 @@ pub fn create_document(
 /// Checks that a document with such a root can be made in `location`.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::RuleViolation`] if the root is neither page nor text, or `location` is the trash.
+/// [`leafbase_model::ErrorKind::RuleViolation`] if the root is neither page nor text, or `location`
+/// is the trash.
 pub fn check_root(root: &BlockData, location: Location) -> Result<()> {
     if !matches!(root.kind, BlockKind::Text(_) | BlockKind::Page(_)) {
-        let message = format!("the root of a document is a page, not a block of type {}", root.block_type());
+        let message =
+            format!("the root of a document is a page, not a block of type {}", root.block_type());
         return Err(Error::rule(message).at("type"));
     }
     if location == Location::Trash {
@@ -83,8 +106,9 @@ pub fn check_root(root: &BlockData, location: Location) -> Result<()> {
     Ok(())
 }
 
-/// Makes a document of the same blocks as `forest`, which is a whole document. The copies are new blocks: made now, with IDs
-/// of their own. `revise` may change what each says, and is told the copy of each block; the caller is told them, too.
+/// Makes a document of the same blocks as `forest`, which is a whole document. The copies are new
+/// blocks: made now, with IDs of their own. `revise` may change what each says, and is told the
+/// copy of each block; the caller is told them, too.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::Validation`] if there is no block.
@@ -94,13 +118,23 @@ pub fn copy_document(
     location: Location,
     mut revise: impl FnMut(&mut BlockData, &HashMap<BlockId, BlockId>),
 ) -> Result<(Created, HashMap<BlockId, BlockId>)> {
-    let copies: HashMap<_, _> = forest.0.iter().map(|node| (node.block.id, context.mint())).collect();
+    let copies: HashMap<_, _> =
+        forest.0.iter().map(|node| (node.block.id, context.mint())).collect();
     let stamp = context.stamp;
     let nodes = forest.0.into_iter().map(|Node { depth, block }| {
         let BlockRecord { id, mut data, .. } = block;
         revise(&mut data, &copies);
         let id = copies.get(&id).copied().unwrap_or(id);
-        Node { depth, block: BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp.clone(), data } }
+        Node {
+            depth,
+            block: BlockRecord {
+                id,
+                rev: 1,
+                created: stamp.clone(),
+                modified: stamp.clone(),
+                data,
+            },
+        }
     });
     let forest = Forest(nodes.collect());
     Ok((Created::new(context, forest, location, None)?, copies))
@@ -130,8 +164,10 @@ impl Relocated {
 /// Puts documents into the trash, daily notes too.
 ///
 /// # Errors
-/// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::Validation`] for a document named
-/// twice, and [`leafbase_model::ErrorKind::RuleViolation`] for one that is in the trash already, and for the inbox.
+/// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
+/// [`leafbase_model::ErrorKind::Validation`] for a document named twice, and
+/// [`leafbase_model::ErrorKind::RuleViolation`] for one that is in the trash already, and for the
+/// inbox.
 pub fn delete_documents<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
@@ -151,8 +187,10 @@ pub fn delete_documents<T: ReadTree + ?Sized>(
 /// Moves documents to `destination`, which exists. One in the trash is restored by that.
 ///
 /// # Errors
-/// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::Validation`] for a document named
-/// twice, and [`leafbase_model::ErrorKind::RuleViolation`] for a daily note, in the trash or not, and for the inbox.
+/// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
+/// [`leafbase_model::ErrorKind::Validation`] for a document named twice, and
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a daily note, in the trash or not, and for the
+/// inbox.
 pub fn move_documents<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
@@ -162,7 +200,9 @@ pub fn move_documents<T: ReadTree + ?Sized>(
     let mut relocated = Relocated::default();
     each(tree, context, ids, |before| {
         if let Some(day) = before.day {
-            let message = format!("the daily note of {day} is not moved: out of the trash, restoreDailyNotes takes it");
+            let message = format!(
+                "the daily note of {day} is not moved: out of the trash, restoreDailyNotes takes it"
+            );
             return Err(Error::rule(message));
         }
         relocated.add(context, before, destination.into());
@@ -171,12 +211,15 @@ pub fn move_documents<T: ReadTree + ?Sized>(
     Ok(relocated)
 }
 
-/// Takes daily notes out of the trash, each back to its day. `note_of` gives the note that a day has.
+/// Takes daily notes out of the trash, each back to its day. `note_of` gives the note that a day
+/// has.
 ///
 /// # Errors
-/// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::Validation`] for a document named
-/// twice, [`leafbase_model::ErrorKind::RuleViolation`] for one that is no daily note or is not in the trash, and
-/// [`leafbase_model::ErrorKind::Conflict`] if its day has another note by now, or gets one by this request.
+/// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
+/// [`leafbase_model::ErrorKind::Validation`] for a document named twice,
+/// [`leafbase_model::ErrorKind::RuleViolation`] for one that is no daily note or is not in the
+/// trash, and [`leafbase_model::ErrorKind::Conflict`] if its day has another note by now, or gets
+/// one by this request.
 pub fn restore_daily_notes<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
@@ -185,10 +228,15 @@ pub fn restore_daily_notes<T: ReadTree + ?Sized>(
 ) -> Result<Relocated> {
     let (mut relocated, mut days) = (Relocated::default(), HashSet::new());
     each(tree, context, ids, |before| {
-        let day = before.day.ok_or_else(|| Error::rule("is no daily note: a move takes it out of the trash"))?;
+        let day = before
+            .day
+            .ok_or_else(|| Error::rule("is no daily note: a move takes it out of the trash"))?;
         check_in_trash(&before)?;
         if !days.insert(day) || note_of(day)?.is_some() {
-            return Err(Error::new(leafbase_model::ErrorKind::Conflict, format!("{day} has another note by now")));
+            return Err(Error::new(
+                leafbase_model::ErrorKind::Conflict,
+                format!("{day} has another note by now"),
+            ));
         }
         relocated.add(context, before, Location::DailyNotes);
         Ok(())
@@ -199,9 +247,14 @@ pub fn restore_daily_notes<T: ReadTree + ?Sized>(
 /// Checks that documents may be erased for good: each is in the trash.
 ///
 /// # Errors
-/// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::Validation`] for a document named
-/// twice, and [`leafbase_model::ErrorKind::RuleViolation`] for one that is not in the trash.
-pub fn check_purge<T: ReadTree + ?Sized>(tree: &T, context: &Context<'_>, ids: &[DocumentId]) -> Result<()> {
+/// At `documentIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
+/// [`leafbase_model::ErrorKind::Validation`] for a document named twice, and
+/// [`leafbase_model::ErrorKind::RuleViolation`] for one that is not in the trash.
+pub fn check_purge<T: ReadTree + ?Sized>(
+    tree: &T,
+    context: &Context<'_>,
+    ids: &[DocumentId],
+) -> Result<()> {
     each(tree, context, ids, |record| check_in_trash(&record))
 }
 
@@ -221,7 +274,8 @@ fn check_in_trash(record: &DocumentRecord) -> Result<()> {
     Err(Error::rule(format!("document {} is not in the trash", record.id)))
 }
 
-/// Looks up each document of the request's `documentIds`, and hands it to `take`. The inbox stays where it is.
+/// Looks up each document of the request's `documentIds`, and hands it to `take`. The inbox stays
+/// where it is.
 fn each<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,

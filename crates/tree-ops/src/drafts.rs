@@ -2,7 +2,9 @@
 
 use std::vec::IntoIter;
 
-use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, Error, Forest, Limits, Node, Result};
+use leafbase_model::{
+    BlockData, BlockDraft, BlockKind, BlockType, Error, Forest, Limits, Node, Result,
+};
 
 use crate::batch::check_count;
 use crate::place::{check_nesting, check_parent};
@@ -11,7 +13,8 @@ use crate::{Context, Takes};
 
 /// Drafts on their way to be blocks, in reading order, on a stack of our own.
 pub(crate) struct Drafts {
-    /// What the request calls the list of top drafts; none if there is one top draft that the paths begin below.
+    /// What the request calls the list of top drafts; none if there is one top draft that the paths
+    /// begin below.
     list: Option<&'static str>,
     levels: Vec<Level>,
 }
@@ -49,18 +52,39 @@ impl Drafts {
         Self { list: None, levels: vec![Level::new(vec![draft])] }
     }
 
-    /// The blocks that the drafts give, the top ones at `depth` of their document, at a place that takes `takes`.
-    pub(crate) fn grow(mut self, context: &Context<'_>, depth: usize, takes: Takes) -> Result<Forest> {
-        let count = self.levels.iter().flat_map(|level| level.rest.as_slice()).flat_map(BlockDraft::walk).count();
-        check_count("blocks in one request", context.limits.blocks_per_request, count, self.list.unwrap_or_default())?;
+    /// The blocks that the drafts give, the top ones at `depth` of their document, at a place that
+    /// takes `takes`.
+    pub(crate) fn grow(
+        mut self,
+        context: &Context<'_>,
+        depth: usize,
+        takes: Takes,
+    ) -> Result<Forest> {
+        let count = self
+            .levels
+            .iter()
+            .flat_map(|level| level.rest.as_slice())
+            .flat_map(BlockDraft::walk)
+            .count();
+        check_count(
+            "blocks in one request",
+            context.limits.blocks_per_request,
+            count,
+            self.list.unwrap_or_default(),
+        )?;
         let mut nodes = Vec::with_capacity(count);
         while let Some(Draft { below, settled, mut data, has_content }) = self.next() {
             let takes = if below == 0 { takes } else { Takes::Anything };
             // Where it is: a block is large, and there are many.
-            let ready = settled.and_then(|()| make_new(context, depth + below, &mut data, has_content));
-            let ready = ready.and_then(|()| takes.check(&data).map_err(|error| error.at("listStyle")));
+            let ready =
+                settled.and_then(|()| make_new(context, depth + below, &mut data, has_content));
+            let ready =
+                ready.and_then(|()| takes.check(&data).map_err(|error| error.at("listStyle")));
             ready.map_err(|error| error.at(self.path()))?;
-            nodes.push(Node { depth: u16::try_from(below).unwrap_or(u16::MAX), block: context.born(data) });
+            nodes.push(Node {
+                depth: u16::try_from(below).unwrap_or(u16::MAX),
+                block: context.born(data),
+            });
         }
         Ok(Forest(nodes))
     }
@@ -77,7 +101,8 @@ impl Drafts {
             level.taken += 1;
             let has_content = !draft.content.is_empty();
             let settled = draft.settle();
-            // Pushed even if empty, so that the path of the draft just taken is always that of all levels but the last.
+            // Pushed even if empty, so that the path of the draft just taken is always that of all
+            // levels but the last.
             let (data, content) = draft.into_parts();
             self.levels.push(Level::new(content));
             return Some(Draft { below, settled, data, has_content });
@@ -88,17 +113,19 @@ impl Drafts {
     fn path(&self) -> String {
         let above = self.levels.len().saturating_sub(1);
         let lists = std::iter::once(self.list).chain(std::iter::repeat(Some("content")));
-        let steps = self
-            .levels
-            .iter()
-            .take(above)
-            .zip(lists)
-            .filter_map(|(level, list)| list.map(|list| format!("{list}[{}]", level.taken.saturating_sub(1))));
+        let steps = self.levels.iter().take(above).zip(lists).filter_map(|(level, list)| {
+            list.map(|list| format!("{list}[{}]", level.taken.saturating_sub(1)))
+        });
         steps.collect::<Vec<_>>().join(".")
     }
 }
 
-fn make_new(context: &Context<'_>, depth: usize, data: &mut BlockData, has_content: bool) -> Result<()> {
+fn make_new(
+    context: &Context<'_>,
+    depth: usize,
+    data: &mut BlockData,
+    has_content: bool,
+) -> Result<()> {
     check_nesting(context.limits, depth)?;
     check_draft(context.limits, data, has_content)?;
     if let (true, BlockKind::Text(look)) = (has_content, &data.kind) {
@@ -108,21 +135,28 @@ fn make_new(context: &Context<'_>, depth: usize, data: &mut BlockData, has_conte
     Ok(())
 }
 
-/// Checks what a draft says, wherever it is to stand: for callers that change drafts before they insert them, and want an
-/// error to name what they were given.
+/// Checks what a draft says, wherever it is to stand: for callers that change drafts before they
+/// insert them, and want an error to name what they were given.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::RuleViolation`] for a collection, an item, and content of a type that cannot have any; those
-/// of [`BlockData::check`]. The path begins below the draft.
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a collection, an item, and content of a type
+/// that cannot have any; those of [`BlockData::check`]. The path begins below the draft.
 pub fn check_draft(limits: &Limits, data: &BlockData, has_content: bool) -> Result<()> {
     match data.block_type() {
         BlockType::CollectionItem => {
-            return Err(Error::rule("a block of type collectionItem is made by the item operations").at("type"));
+            return Err(Error::rule(
+                "a block of type collectionItem is made by the item operations",
+            )
+            .at("type"));
         }
         BlockType::Collection => {
-            return Err(Error::rule("a block of type collection is made by its own operation").at("type"));
+            return Err(
+                Error::rule("a block of type collection is made by its own operation").at("type")
+            );
         }
-        block_type if has_content => check_parent(block_type).map_err(|error| error.at("content"))?,
+        block_type if has_content => {
+            check_parent(block_type).map_err(|error| error.at("content"))?
+        }
         _ => {}
     }
     match data.kind {

@@ -4,7 +4,8 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockRecord, BlockType, Content, DocumentId, Error, Forest, Metadata, Node, Result,
+    Block, BlockData, BlockId, BlockRecord, BlockType, Content, DocumentId, Error, Forest,
+    Metadata, Node, Result,
 };
 
 use crate::ReadTree;
@@ -15,10 +16,12 @@ const PREVIEW_CHARACTERS: usize = 120;
 /// Children that a preview is made of: most pages fill it with fewer.
 const PREVIEW_CHILDREN: usize = 12;
 
-/// Reads `block` and what is below it down to `max_depth` levels (none: all). `plain` gives the plain text of a block.
+/// Reads `block` and what is below it down to `max_depth` levels (none: all). `plain` gives the
+/// plain text of a block.
 ///
-/// A page or an item whose children are cut off has a preview of them; a collection shows none of its items, which are read
-/// by the item operations. The metadata is without the comments, which are no part of the tree.
+/// A page or an item whose children are cut off has a preview of them; a collection shows none of
+/// its items, which are read by the item operations. The metadata is without the comments, which
+/// are no part of the tree.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::NotFound`] at `id`, and what the store reports.
@@ -59,7 +62,10 @@ pub(crate) fn check_depths(forest: &Forest) -> Result<()> {
     let mut deepest = 0;
     for node in &forest.0 {
         if node.depth > deepest {
-            return Err(Error::corrupted(format_args!("block {} has no parent in its tree", node.block.id)));
+            return Err(Error::corrupted(format_args!(
+                "block {} has no parent in its tree",
+                node.block.id
+            )));
         }
         deepest = node.depth.saturating_add(1);
     }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::mem::take;
 
 use leafbase_model::{
-    DocumentRecord, Edit, Error, FolderDestination, FolderDraft, FolderId, FolderRecord, FolderRef, Limits, Location,
-    Result,
+    DocumentRecord, Edit, Error, FolderDestination, FolderDraft, FolderId, FolderRecord, FolderRef,
+    Limits, Location, Result,
 };
 
 use crate::Context;
@@ -31,7 +31,8 @@ pub trait ReadFolders {
     /// What the store reports.
     fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>>;
 
-    /// How many documents are right in `folder`. A store that keeps count should say so without reading them.
+    /// How many documents are right in `folder`. A store that keeps count should say so without
+    /// reading them.
     ///
     /// # Errors
     /// What the store reports.
@@ -62,7 +63,8 @@ struct Level {
 }
 
 impl FolderPlan {
-    /// The folders of the request's list `folders`. Drafts may be nested deeper than the call stack allows.
+    /// The folders of the request's list `folders`. Drafts may be nested deeper than the call stack
+    /// allows.
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::LimitExceeded`] at `folders` for too many.
@@ -76,7 +78,12 @@ impl FolderPlan {
             };
             let (name, folders) = (take(&mut draft.name), take(&mut draft.folders));
             let at = plan.0.len();
-            plan.0.push(Planned { name, parent: draft.parent, above: level.above, number: Some(level.number) });
+            plan.0.push(Planned {
+                name,
+                parent: draft.parent,
+                above: level.above,
+                number: Some(level.number),
+            });
             level.number += 1;
             levels.push(Level { above: Some(at), number: 0, rest: folders.into_iter() });
         }
@@ -86,13 +93,19 @@ impl FolderPlan {
 
     /// One folder, the fields of which stand in the request itself.
     pub fn one(name: impl Into<String>, parent: Option<FolderId>) -> Self {
-        Self(vec![Planned { name: name.into(), parent: parent.map(FolderRef::from), above: None, number: None }])
+        Self(vec![Planned {
+            name: name.into(),
+            parent: parent.map(FolderRef::from),
+            above: None,
+            number: None,
+        }])
     }
 
     fn path(&self, planned: &Planned) -> String {
         let step = |planned: &Planned| planned.number.map(|number| format!("folders[{number}]"));
         let above = |planned: &&Planned| planned.above.and_then(|above| self.0.get(above));
-        let mut steps: Vec<_> = std::iter::successors(Some(planned), above).filter_map(step).collect();
+        let mut steps: Vec<_> =
+            std::iter::successors(Some(planned), above).filter_map(step).collect();
         steps.reverse();
         steps.join(".")
     }
@@ -101,10 +114,10 @@ impl FolderPlan {
 /// Makes the folders of `plan`, and gives them in its order: parents before children.
 ///
 /// # Errors
-/// Below `folders[n]`: [`leafbase_model::ErrorKind::Validation`] for a name without letters and for a nested folder that names
-/// a parent; [`leafbase_model::ErrorKind::NotFound`] for a parent that does not exist,
-/// [`leafbase_model::ErrorKind::RuleViolation`] for a built-in one, and [`leafbase_model::ErrorKind::LimitExceeded`] for a name
-/// too long and a folder too deep.
+/// Below `folders[n]`: [`leafbase_model::ErrorKind::Validation`] for a name without letters and for
+/// a nested folder that names a parent; [`leafbase_model::ErrorKind::NotFound`] for a parent that
+/// does not exist, [`leafbase_model::ErrorKind::RuleViolation`] for a built-in one, and
+/// [`leafbase_model::ErrorKind::LimitExceeded`] for a name too long and a folder too deep.
 pub fn create_folders<T: ReadFolders + ?Sized>(
     folders: &T,
     context: &Context<'_>,
@@ -131,13 +144,15 @@ pub struct MovedFolders {
     pub records: Vec<FolderRecord>,
 }
 
-/// Moves folders, with all in them, to `destination`. A folder may be named together with one that it is in: it leaves it.
+/// Moves folders, with all in them, to `destination`. A folder may be named together with one that
+/// it is in: it leaves it.
 ///
 /// # Errors
 /// At `destination.parentFolderId` and `folderIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
-/// [`leafbase_model::ErrorKind::Validation`] for a folder named twice, [`leafbase_model::ErrorKind::RuleViolation`] for a
-/// built-in location and a move into the folder itself or one in it, and [`leafbase_model::ErrorKind::LimitExceeded`] if what is
-/// in it would be too deep.
+/// [`leafbase_model::ErrorKind::Validation`] for a folder named twice,
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a built-in location and a move into the folder
+/// itself or one in it, and [`leafbase_model::ErrorKind::LimitExceeded`] if what is in it would be
+/// too deep.
 pub fn move_folders<T: ReadFolders + ?Sized>(
     folders: &T,
     context: &Context<'_>,
@@ -148,15 +163,20 @@ pub fn move_folders<T: ReadFolders + ?Sized>(
     let parent = match destination {
         FolderDestination::Root => None,
         FolderDestination::Folder(parent) => {
-            let found = batch.parent(parent).map_err(|error| error.at("destination.parentFolderId"));
+            let found =
+                batch.parent(parent).map_err(|error| error.at("destination.parentFolderId"));
             Some(found?.id)
         }
     };
-    // All go to the same place, and nothing that it is in moves: what is no ring for each alone is none for all of them.
+    // All go to the same place, and nothing that it is in moves: what is no ring for each alone is
+    // none for all of them.
     let lineage = parent.map_or(Ok(Vec::new()), |parent| batch.lineage(parent))?;
     let going = batch.named(ids, |folder| {
         if lineage.contains(&folder.id) {
-            return Err(Error::rule(format!("folder {} cannot go into itself or a folder in it", folder.id)));
+            return Err(Error::rule(format!(
+                "folder {} cannot go into itself or a folder in it",
+                folder.id
+            )));
         }
         Ok(())
     })?;
@@ -172,13 +192,15 @@ pub fn move_folders<T: ReadFolders + ?Sized>(
     Ok(moved)
 }
 
-/// Deletes folders. What is in one goes to the nearest folder around it that stays; at the top, its documents go to
-/// `unsorted`. With `must_be_empty` a folder with something in it is refused instead; what this request deletes too does not
-/// count.
+/// Deletes folders. What is in one goes to the nearest folder around it that stays; at the top, its
+/// documents go to `unsorted`. With `must_be_empty` a folder with something in it is refused
+/// instead; what this request deletes too does not count.
 ///
 /// # Errors
-/// At `folderIds[n]`: [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::Validation`] for a folder named
-/// twice, and [`leafbase_model::ErrorKind::RuleViolation`] for a built-in location and for one that is not empty.
+/// At `folderIds[n]`: [`leafbase_model::ErrorKind::NotFound`],
+/// [`leafbase_model::ErrorKind::Validation`] for a folder named twice, and
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a built-in location and for one that is not
+/// empty.
 pub fn delete_folders<T: ReadFolders + ?Sized>(
     folders: &T,
     context: &Context<'_>,
@@ -187,7 +209,11 @@ pub fn delete_folders<T: ReadFolders + ?Sized>(
 ) -> Result<Vec<Edit>> {
     let batch = Batch::new(folders, context.limits);
     let gone: HashSet<FolderRef> = ids.iter().copied().collect();
-    let going = batch.named(ids, |folder| if must_be_empty { batch.check_empty(folder, &gone) } else { Ok(()) })?;
+    let going =
+        batch.named(
+            ids,
+            |folder| if must_be_empty { batch.check_empty(folder, &gone) } else { Ok(()) },
+        )?;
     let (mut edits, mut removals) = (Vec::new(), Vec::with_capacity(going.len()));
     for folder in going {
         let lineage = batch.lineage(folder.id)?;
@@ -197,7 +223,11 @@ pub fn delete_folders<T: ReadFolders + ?Sized>(
             let after = before.kept_at(location, context.stamp.at);
             edits.push(Edit::UpdateDocument { before, after });
         }
-        for before in folders.folders_in(folder.id)?.into_iter().filter(|within| !gone.contains(&within.id.into())) {
+        for before in folders
+            .folders_in(folder.id)?
+            .into_iter()
+            .filter(|within| !gone.contains(&within.id.into()))
+        {
             let after = FolderRecord { parent: heir, ..before.clone() };
             edits.push(Edit::UpdateFolder { before, after });
         }
@@ -213,7 +243,10 @@ pub fn delete_folders<T: ReadFolders + ?Sized>(
 ///
 /// # Errors
 /// What the store reports.
-pub fn folders_within<T: ReadFolders + ?Sized>(folders: &T, tops: &[FolderId]) -> Result<Vec<FolderId>> {
+pub fn folders_within<T: ReadFolders + ?Sized>(
+    folders: &T,
+    tops: &[FolderId],
+) -> Result<Vec<FolderId>> {
     let mut found = Vec::with_capacity(tops.len());
     let (mut met, mut waiting) = (HashSet::new(), tops.iter().rev().copied().collect::<Vec<_>>());
     while let Some(folder) = waiting.pop() {
@@ -237,12 +270,18 @@ impl<'a, T: ReadFolders + ?Sized> Batch<'a, T> {
     }
 
     /// Looks up each folder of the request's `folderIds`, and lets `check` say whether it may go.
-    fn named(&self, ids: &[FolderRef], check: impl Fn(&FolderRecord) -> Result<()>) -> Result<Vec<FolderRecord>> {
+    fn named(
+        &self,
+        ids: &[FolderRef],
+        check: impl Fn(&FolderRecord) -> Result<()>,
+    ) -> Result<Vec<FolderRecord>> {
         check_count("IDs in one request", self.limits.blocks_per_request, ids.len(), "folderIds")?;
         let (mut named, mut going) = (HashSet::new(), Vec::with_capacity(ids.len()));
         for (index, id) in ids.iter().enumerate() {
             let mut one = || {
-                let folder = self.find(*id, |location| format!("{location} is a built-in location, which stays"))?;
+                let folder = self.find(*id, |location| {
+                    format!("{location} is a built-in location, which stays")
+                })?;
                 if !named.insert(*id) {
                     return Err(Error::validation(format!("folder {id} is named twice")));
                 }
@@ -255,7 +294,9 @@ impl<'a, T: ReadFolders + ?Sized> Batch<'a, T> {
     }
 
     fn parent(&self, id: FolderRef) -> Result<FolderRecord> {
-        self.find(id, |location| format!("{location} is a built-in location, in which there are no folders"))
+        self.find(id, |location| {
+            format!("{location} is a built-in location, in which there are no folders")
+        })
     }
 
     fn find(
@@ -269,13 +310,19 @@ impl<'a, T: ReadFolders + ?Sized> Batch<'a, T> {
         }
     }
 
-    /// Where a planned folder is made, and how many folders it will be in; `above` is the one made before that it is in.
-    fn planned(&self, planned: &Planned, above: Option<&(FolderRecord, usize)>) -> Result<(Option<FolderId>, usize)> {
+    /// Where a planned folder is made, and how many folders it will be in; `above` is the one made
+    /// before that it is in.
+    fn planned(
+        &self,
+        planned: &Planned,
+        above: Option<&(FolderRecord, usize)>,
+    ) -> Result<(Option<FolderId>, usize)> {
         let (parent, depth) = match (planned.parent, above) {
             (None, None) => (None, 0),
             (None, Some((above, depth))) => (Some(above.id), depth + 1),
             (Some(_), Some(_)) => {
-                return Err(Error::validation("it is made in the folder that it is nested in").at("parentFolderId"));
+                return Err(Error::validation("it is made in the folder that it is nested in")
+                    .at("parentFolderId"));
             }
             (Some(parent), None) => {
                 let parent = self.parent(parent).map_err(|error| error.at("parentFolderId"))?.id;
@@ -297,31 +344,42 @@ impl<'a, T: ReadFolders + ?Sized> Batch<'a, T> {
         let (mut lineage, mut next) = (Vec::new(), Some(folder));
         while let Some(id) = next {
             if lineage.contains(&id) {
-                return Err(Error::corrupted(format_args!("the folders around folder {id} go round")));
+                return Err(Error::corrupted(format_args!(
+                    "the folders around folder {id} go round"
+                )));
             }
             lineage.push(id);
             let record = self.folders.folder(id)?;
-            next = record.ok_or_else(|| Error::corrupted(format_args!("folder {id} is not there")))?.parent;
+            next = record
+                .ok_or_else(|| Error::corrupted(format_args!("folder {id} is not there")))?
+                .parent;
         }
         Ok(lineage)
     }
 
-    /// Checks that nothing in the folders comes too deep when they are at `depth`. Those that go themselves leave the ones
-    /// that they are in.
+    /// Checks that nothing in the folders comes too deep when they are at `depth`. Those that go
+    /// themselves leave the ones that they are in.
     fn check_depths(&self, going: &[FolderRecord], depth: usize) -> Result<()> {
         let gone: HashSet<FolderId> = going.iter().map(|folder| folder.id).collect();
         for (index, folder) in going.iter().enumerate() {
             let stands = self.lineage(folder.id)?.len();
             if depth >= stands {
                 let deepest = self.deepest(folder.id, depth, &gone)?;
-                self.check_depth(deepest).map_err(|error| error.at(format_args!("folderIds[{index}]")))?;
+                self.check_depth(deepest)
+                    .map_err(|error| error.at(format_args!("folderIds[{index}]")))?;
             }
         }
         Ok(())
     }
 
-    /// How deep the deepest folder in `folder` is when that one is at `depth`; one too many is told as soon as it is met.
-    fn deepest(&self, folder: FolderId, mut depth: usize, gone: &HashSet<FolderId>) -> Result<usize> {
+    /// How deep the deepest folder in `folder` is when that one is at `depth`; one too many is told
+    /// as soon as it is met.
+    fn deepest(
+        &self,
+        folder: FolderId,
+        mut depth: usize,
+        gone: &HashSet<FolderId>,
+    ) -> Result<usize> {
         let mut level = vec![folder];
         while self.check_depth(depth).is_ok() {
             let mut below = Vec::new();
@@ -340,12 +398,15 @@ impl<'a, T: ReadFolders + ?Sized> Batch<'a, T> {
     fn check_empty(&self, folder: &FolderRecord, gone: &HashSet<FolderRef>) -> Result<()> {
         let documents = self.folders.document_count(folder.id)?;
         let within = self.folders.folders_in(folder.id)?;
-        let folders = within.iter().filter(|within| !gone.contains(&FolderRef::from(within.id))).count();
+        let folders =
+            within.iter().filter(|within| !gone.contains(&FolderRef::from(within.id))).count();
         if documents == 0 && folders == 0 {
             return Ok(());
         }
-        let message =
-            format!("folder {} is not empty: documents in it {documents}, folders in it {folders}", folder.id);
+        let message = format!(
+            "folder {} is not empty: documents in it {documents}, folders in it {folders}",
+            folder.id
+        );
         Err(Error::rule(message))
     }
 }

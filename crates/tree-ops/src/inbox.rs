@@ -1,6 +1,6 @@
-//! The inbox: a hidden document that is shown as its tasks alone. So at its top there are tasks, and its root stays as it is;
-//! below its tasks anything goes. Closed tasks stand behind the open ones, so that these lie together however much was done: who
-//! lists them reads no more than them.
+//! The inbox: a hidden document that is shown as its tasks alone. So at its top there are tasks,
+//! and its root stays as it is; below its tasks anything goes. Closed tasks stand behind the open
+//! ones, so that these lie together however much was done: who lists them reads no more than them.
 
 use leafbase_model::{BlockData, BlockId, DocumentId, Edge, Error, Location, Result, TaskState};
 
@@ -19,7 +19,11 @@ pub enum Takes {
 impl Takes {
     /// What may stand among the children of `parent`, in a document that is kept at `location`.
     pub(crate) fn below(parent: BlockId, document: DocumentId, location: Location) -> Self {
-        if location == Location::Inbox && parent == document.root() { Self::Tasks } else { Self::Anything }
+        if location == Location::Inbox && parent == document.root() {
+            Self::Tasks
+        } else {
+            Self::Anything
+        }
     }
 
     /// Whether a block may stand here that says `data`.
@@ -35,20 +39,25 @@ impl Takes {
         if self.admits(data) {
             return Ok(());
         }
-        Err(Error::rule("only tasks stand in the inbox: make it a task first, or put it into a document"))
+        Err(Error::rule(
+            "only tasks stand in the inbox: make it a task first, or put it into a document",
+        ))
     }
 
-    /// Checks that a block may stay here that said `before`, and is to say `parts` together with blocks that follow it.
+    /// Checks that a block may stay here that said `before`, and is to say `parts` together with
+    /// blocks that follow it.
     pub(crate) fn check_change(self, before: &BlockData, parts: &[BlockData]) -> Result<()> {
         let Some((first, rest)) = parts.split_first() else { return Ok(()) };
         if self.admits(before) && !self.admits(first) {
-            return Err(Error::rule("a task in the inbox stays a task: move it out of the inbox first").at("listStyle"));
+            return Err(Error::rule(
+                "a task in the inbox stays a task: move it out of the inbox first",
+            )
+            .at("listStyle"));
         }
         if rest.iter().all(|data| self.admits(data)) {
             return Ok(());
         }
-        let message =
-            "its further paragraphs would be no tasks, as all in the inbox are: move it out of the inbox first";
+        let message = "its further paragraphs would be no tasks, as all in the inbox are: move it out of the inbox first";
         Err(Error::rule(message).at("markdown"))
     }
 }
@@ -61,14 +70,14 @@ pub(crate) fn check_changeable(parent: Option<BlockId>, location: Location) -> R
     Ok(())
 }
 
-/// Where a task that says `data` goes, of its own accord, in a document that is kept at `location`: to the top, but to the end of
-/// the inbox once it is done or given up.
+/// Where a task that says `data` goes, of its own accord, in a document that is kept at `location`:
+/// to the top, but to the end of the inbox once it is done or given up.
 pub fn edge_for(location: Location, data: &BlockData) -> Edge {
     if location == Location::Inbox && is_closed(data) { Edge::End } else { Edge::Start }
 }
 
-/// Where a block goes that says `after` and no longer `before`: elsewhere only if it stands at the top of the inbox, and was opened
-/// or closed.
+/// Where a block goes that says `after` and no longer `before`: elsewhere only if it stands at the
+/// top of the inbox, and was opened or closed.
 pub(crate) fn destination(
     located: Located,
     location: Location,

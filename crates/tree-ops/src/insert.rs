@@ -26,13 +26,15 @@ impl Inserted {
     }
 }
 
-/// Inserts `drafts` at `place`, in their order. Without drafts the place is checked and nothing happens.
+/// Inserts `drafts` at `place`, in their order. Without drafts the place is checked and nothing
+/// happens.
 ///
 /// # Errors
 /// Those of [`crate::open_place`]; below `blocks`, those of [`leafbase_model::BlockData::check`],
-/// [`leafbase_model::ErrorKind::RuleViolation`] for content of a type that cannot have any, for a collection, for an item and for
-/// what is no task at the top of the inbox,
-/// and [`leafbase_model::ErrorKind::LimitExceeded`] for a draft that would stand too deep or for too many.
+/// [`leafbase_model::ErrorKind::RuleViolation`] for content of a type that cannot have any, for a
+/// collection, for an item and for what is no task at the top of the inbox, and
+/// [`leafbase_model::ErrorKind::LimitExceeded`] for a draft that would stand too deep or for too
+/// many.
 pub fn insert<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
@@ -43,9 +45,10 @@ pub fn insert<T: ReadTree + ?Sized>(
     insert_listed(tree, context, place, |_, _| Ok(drafts))
 }
 
-/// As [`insert`], with drafts that `drafts` gives once the place is found and checked. It is told how deep they will stand, 1
-/// for the children of a root, and what the place takes: [`insert`] names a draft that may not stand there by its number, `drafts`
-/// can name it as the request has it.
+/// As [`insert`], with drafts that `drafts` gives once the place is found and checked. It is told
+/// how deep they will stand, 1 for the children of a root, and what the place takes: [`insert`]
+/// names a draft that may not stand there by its number, `drafts` can name it as the request has
+/// it.
 ///
 /// # Errors
 /// As [`insert`], and those of `drafts`.
@@ -55,7 +58,9 @@ pub fn insert_at<T: ReadTree + ?Sized>(
     place: Place,
     drafts: impl FnOnce(usize, Takes) -> Result<Vec<BlockDraft>>,
 ) -> Result<Inserted> {
-    insert_listed(tree, context, place, |depth, takes| Ok(Drafts::listed("blocks", drafts(depth, takes)?)))
+    insert_listed(tree, context, place, |depth, takes| {
+        Ok(Drafts::listed("blocks", drafts(depth, takes)?))
+    })
 }
 
 fn insert_listed<T: ReadTree + ?Sized>(

@@ -1,7 +1,8 @@
 //! Items: put into their collection with the blocks of their pages, and shown with them.
 
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockId, BlockRecord, BlockType, DocumentId, Edit, Error, Forest, Node, Result, Slot,
+    Block, BlockData, BlockDraft, BlockId, BlockRecord, BlockType, DocumentId, Edit, Error, Forest,
+    Node, Result, Slot,
 };
 
 use crate::batch::{Batch, check_count};
@@ -24,8 +25,8 @@ pub struct NewItem {
 /// Looks a block up whose document is to be written.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::NotFound`], and [`leafbase_model::ErrorKind::RuleViolation`] if its document is in the trash;
-/// without a path.
+/// [`leafbase_model::ErrorKind::NotFound`], and [`leafbase_model::ErrorKind::RuleViolation`] if its
+/// document is in the trash; without a path.
 pub fn check_writable<T: ReadTree + ?Sized>(tree: &T, block: BlockId) -> Result<Located> {
     Batch::new(tree).locate(block)
 }
@@ -36,7 +37,11 @@ pub fn check_writable<T: ReadTree + ?Sized>(tree: &T, block: BlockId) -> Result<
 /// At `collectionId`: [`leafbase_model::ErrorKind::NotFound`] if there is no such collection,
 /// [`leafbase_model::ErrorKind::RuleViolation`] if its document is in the trash, and
 /// [`leafbase_model::ErrorKind::LimitExceeded`] if the items would stand too deep.
-pub fn open_collection<T: ReadTree + ?Sized>(tree: &T, context: &Context<'_>, collection: BlockId) -> Result<Opened> {
+pub fn open_collection<T: ReadTree + ?Sized>(
+    tree: &T,
+    context: &Context<'_>,
+    collection: BlockId,
+) -> Result<Opened> {
     let open = || {
         let block = tree.block(collection)?.ok_or_else(Error::not_found)?;
         if block.data.block_type() != BlockType::Collection {
@@ -55,24 +60,35 @@ pub fn open_collection<T: ReadTree + ?Sized>(tree: &T, context: &Context<'_>, co
 /// The edit that puts new items at `opened`, in their order.
 ///
 /// # Errors
-/// Those of new blocks, with paths such as `items[2].content[0].color`; [`leafbase_model::ErrorKind::LimitExceeded`] at `items`
-/// for too many blocks in all.
+/// Those of new blocks, with paths such as `items[2].content[0].color`;
+/// [`leafbase_model::ErrorKind::LimitExceeded`] at `items` for too many blocks in all.
 pub fn insert_items(context: &Context<'_>, opened: &Opened, items: Vec<NewItem>) -> Result<Edit> {
     let mut nodes = Vec::with_capacity(items.len());
     for (index, NewItem { id, data, content }) in items.into_iter().enumerate() {
         let at = |error: Error| error.at(format_args!("items[{index}]"));
         data.check(context.limits).map_err(at)?;
-        let page = Drafts::listed("content", content).grow(context, opened.depth + 1, Takes::Anything);
+        let page =
+            Drafts::listed("content", content).grow(context, opened.depth + 1, Takes::Anything);
         let (created, modified) = (context.stamp.clone(), context.stamp.clone());
         nodes.push(Node { depth: 0, block: BlockRecord { id, rev: 1, created, modified, data } });
-        nodes.extend(page.map_err(at)?.0.into_iter().map(|Node { depth, block }| Node { depth: depth + 1, block }));
-        check_count("blocks in one request", context.limits.blocks_per_request, nodes.len(), "items")?;
+        nodes.extend(
+            page.map_err(at)?
+                .0
+                .into_iter()
+                .map(|Node { depth, block }| Node { depth: depth + 1, block }),
+        );
+        check_count(
+            "blocks in one request",
+            context.limits.blocks_per_request,
+            nodes.len(),
+            "items",
+        )?;
     }
     Ok(Edit::Insert { slot: opened.slot, forest: Forest(nodes) })
 }
 
-/// The top blocks of `forest`, which stand in `document`, with what is below them down to `max_depth` levels (none: all), as a reply
-/// shows them. `plain` gives the plain text of a block.
+/// The top blocks of `forest`, which stand in `document`, with what is below them down to
+/// `max_depth` levels (none: all), as a reply shows them. `plain` gives the plain text of a block.
 ///
 /// # Errors
 /// What the store reports.

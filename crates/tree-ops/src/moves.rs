@@ -11,18 +11,21 @@ use crate::{Context, Place, ReadTree};
 pub struct Moved {
     /// What to write. A block that already stands where it is to go has no edit.
     pub edits: Vec<Edit>,
-    /// The IDs asked for, in the order of the request, which is also the order in which they then stand.
+    /// The IDs asked for, in the order of the request, which is also the order in which they then
+    /// stand.
     pub ids: Vec<BlockId>,
 }
 
-/// Moves blocks to `place`, where they stand in the order of the request. A block may be named together with one that it
-/// stands below: it leaves it.
+/// Moves blocks to `place`, where they stand in the order of the request. A block may be named
+/// together with one that it stands below: it leaves it.
 ///
 /// # Errors
-/// Those of [`crate::open_place`]; [`leafbase_model::ErrorKind::InvalidPosition`] next to one of the blocks themselves; at
-/// `blockIds[n]`, [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::Validation`] for a block named twice,
-/// [`leafbase_model::ErrorKind::RuleViolation`] for a root, an item, a document in the trash, what is no task at the top of the
-/// inbox, and a move under the block itself or below it, and [`leafbase_model::ErrorKind::LimitExceeded`] if what is below would stand too deep.
+/// Those of [`crate::open_place`]; [`leafbase_model::ErrorKind::InvalidPosition`] next to one of
+/// the blocks themselves; at `blockIds[n]`, [`leafbase_model::ErrorKind::NotFound`],
+/// [`leafbase_model::ErrorKind::Validation`] for a block named twice,
+/// [`leafbase_model::ErrorKind::RuleViolation`] for a root, an item, a document in the trash, what
+/// is no task at the top of the inbox, and a move under the block itself or below it, and
+/// [`leafbase_model::ErrorKind::LimitExceeded`] if what is below would stand too deep.
 pub fn move_blocks<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
@@ -55,7 +58,8 @@ fn movable<T: ReadTree + ?Sized>(
     id: BlockId,
 ) -> Result<Slot> {
     let located = batch.locate(id)?;
-    let refused = || Error::rule("the root of a document is not moved as a block: move the document");
+    let refused =
+        || Error::rule("the root of a document is not moved as a block: move the document");
     let parent = located.parent.ok_or_else(refused)?;
     if spot.lineage.contains(&id) {
         return Err(Error::rule("a block cannot go under itself or a block below it"));
@@ -72,7 +76,8 @@ fn movable<T: ReadTree + ?Sized>(
     Ok(Slot { document: located.document, parent, after: batch.tree.previous_sibling(id)? })
 }
 
-/// A block that goes no deeper than it stands takes nothing over the limit: what is below it need not be read.
+/// A block that goes no deeper than it stands takes nothing over the limit: what is below it need
+/// not be read.
 fn check_levels<T: ReadTree + ?Sized>(
     batch: &Batch<'_, T>,
     context: &Context<'_>,
@@ -85,7 +90,9 @@ fn check_levels<T: ReadTree + ?Sized>(
         return Ok(());
     }
     check_nesting(context.limits, depth)?;
-    if block_type != BlockType::Collection && !(block_type.may_be_parent() && block_type != BlockType::Text) {
+    if block_type != BlockType::Collection
+        && !(block_type.may_be_parent() && block_type != BlockType::Text)
+    {
         return Ok(());
     }
     let one_too_many = context.limits.deepest_page().saturating_sub(depth).saturating_add(1);
@@ -101,7 +108,8 @@ fn relink<T: ReadTree + ?Sized>(
 ) -> Result<Vec<Edit>> {
     let mut row = Row::new(slots);
     let mut after = spot.after(batch)?;
-    // What the first block follows must be a block that stays: those that go are found again behind it.
+    // What the first block follows must be a block that stays: those that go are found again behind
+    // it.
     while let Some(sibling) = after.filter(|sibling| going.contains(*sibling)) {
         after = row.slot(sibling).and_then(|slot| slot.after);
     }
@@ -110,7 +118,9 @@ fn relink<T: ReadTree + ?Sized>(
         let to = spot.slot(after);
         if let Some(mut from) = row.put(*id, to) {
             // A block above it that went before has taken it along to the other document.
-            if from.document != to.document && batch.lineage(from.parent)?.iter().any(|above| gone.contains(above)) {
+            if from.document != to.document
+                && batch.lineage(from.parent)?.iter().any(|above| gone.contains(above))
+            {
                 from.document = to.document;
             }
             edits.push(Edit::Move { block: *id, from, to });
@@ -121,8 +131,8 @@ fn relink<T: ReadTree + ?Sized>(
     Ok(edits)
 }
 
-/// Where the blocks of the request stand while one after the other goes. Other blocks are never asked about, so that only
-/// the siblings right before are read.
+/// Where the blocks of the request stand while one after the other goes. Other blocks are never
+/// asked about, so that only the siblings right before are read.
 struct Row {
     slots: IdMap<BlockId, Slot>,
     /// The block of the request that stands at a slot.
@@ -131,7 +141,10 @@ struct Row {
 
 impl Row {
     fn new(slots: &[(BlockId, Slot)]) -> Self {
-        Self { slots: slots.iter().copied().collect(), at: slots.iter().map(|(id, slot)| (*slot, *id)).collect() }
+        Self {
+            slots: slots.iter().copied().collect(),
+            at: slots.iter().map(|(id, slot)| (*slot, *id)).collect(),
+        }
     }
 
     fn slot(&self, id: BlockId) -> Option<Slot> {

@@ -1,7 +1,8 @@
 //! Where blocks go: a place becomes a slot among the children of a parent that may have them.
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edge, Edit, Error, Limits, Result, Side, Slot,
+    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edge, Edit, Error, Limits,
+    Result, Side, Slot,
 };
 
 use crate::batch::Batch;
@@ -19,13 +20,14 @@ pub struct Opened {
     pub depth: usize,
 }
 
-/// Makes a place ready for blocks that have `levels` levels, themselves included: 1 for blocks without children.
+/// Makes a place ready for blocks that have `levels` levels, themselves included: 1 for blocks
+/// without children.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::InvalidPosition`] next to a root,
-/// [`leafbase_model::ErrorKind::RuleViolation`] if the parent may not have children or its document is in the trash, and
-/// [`leafbase_model::ErrorKind::LimitExceeded`] if the blocks would stand too deep: each at `position.pageId` or
-/// `position.siblingId`.
+/// [`leafbase_model::ErrorKind::NotFound`], [`leafbase_model::ErrorKind::InvalidPosition`] next to
+/// a root, [`leafbase_model::ErrorKind::RuleViolation`] if the parent may not have children or its
+/// document is in the trash, and [`leafbase_model::ErrorKind::LimitExceeded`] if the blocks would
+/// stand too deep: each at `position.pageId` or `position.siblingId`.
 pub fn open_place<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
@@ -35,7 +37,8 @@ pub fn open_place<T: ReadTree + ?Sized>(
     open(&Batch::new(tree), context, place, levels).map(|(opened, _)| opened)
 }
 
-/// Makes a place ready for a block without children that says `data`: as [`open_place`], and it may stand there.
+/// Makes a place ready for a block without children that says `data`: as [`open_place`], and it may
+/// stand there.
 ///
 /// # Errors
 /// As [`open_place`].
@@ -114,7 +117,10 @@ impl Spot {
     }
 
     /// The sibling that blocks put here follow.
-    pub(crate) fn after<T: ReadTree + ?Sized>(&self, batch: &Batch<'_, T>) -> Result<Option<BlockId>> {
+    pub(crate) fn after<T: ReadTree + ?Sized>(
+        &self,
+        batch: &Batch<'_, T>,
+    ) -> Result<Option<BlockId>> {
         match self.place {
             Place::Within(Edge::Start, _) => Ok(None),
             Place::Within(Edge::End, page) => batch.tree.last_child(self.document, page),
@@ -130,14 +136,18 @@ impl Spot {
         let mut data = text.data.clone();
         data.kind = BlockKind::Page(look);
         // The path names the position: the request has no field for the title.
-        let at_place = |error: Error| Error::new(error.kind(), error.message()).at(self.place.path());
+        let at_place =
+            |error: Error| Error::new(error.kind(), error.message()).at(self.place.path());
         data.check(context.limits).map_err(at_place)?;
         Ok(revise(self.document, text, data, context.stamp))
     }
 }
 
 /// A block that may have children, if it is a text.
-fn receiving<T: ReadTree + ?Sized>(batch: &Batch<'_, T>, parent: BlockId) -> Result<Option<BlockRecord>> {
+fn receiving<T: ReadTree + ?Sized>(
+    batch: &Batch<'_, T>,
+    parent: BlockId,
+) -> Result<Option<BlockRecord>> {
     let parent = batch.block(parent)?;
     let block_type = parent.data.block_type();
     check_parent(block_type)?;
@@ -149,7 +159,9 @@ pub(crate) fn check_parent(block_type: BlockType) -> Result<()> {
         return Ok(());
     }
     if block_type == BlockType::Collection {
-        return Err(Error::rule("a block of type collection takes items only, through the item operations"));
+        return Err(Error::rule(
+            "a block of type collection takes items only, through the item operations",
+        ));
     }
     Err(Error::rule(format!("a block of type {block_type} cannot have children")))
 }

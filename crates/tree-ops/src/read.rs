@@ -11,9 +11,11 @@ pub struct Located {
     pub parent: Option<BlockId>,
 }
 
-/// Reads of one consistent state of the block trees. Every method costs the same however large the space is.
+/// Reads of one consistent state of the block trees. Every method costs the same however large the
+/// space is.
 pub trait ReadTree {
-    /// Each of `blocks` will be asked about, one after the other. A store that can read where all of them stand at once, for less, may do so now.
+    /// Each of `blocks` will be asked about, one after the other. A store that can read where all
+    /// of them stand at once, for less, may do so now.
     fn expect(&self, _blocks: &[BlockId]) {}
 
     /// Where `block` stands, if it exists.
@@ -50,16 +52,22 @@ pub trait ReadTree {
     ///
     /// # Errors
     /// What the store reports.
-    fn first_children(&self, document: DocumentId, parent: BlockId, limit: usize) -> Result<Vec<BlockRecord>>;
+    fn first_children(
+        &self,
+        document: DocumentId,
+        parent: BlockId,
+        limit: usize,
+    ) -> Result<Vec<BlockRecord>>;
 
-    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if it does not exist. Costs
-    /// what it returns.
+    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if
+    /// it does not exist. Costs what it returns.
     ///
     /// # Errors
     /// What the store reports.
     fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest>;
 
-    /// Each of `blocks`, siblings one behind the other, with all below it: what [`Self::subtree`] gives of them, in one.
+    /// Each of `blocks`, siblings one behind the other, with all below it: what [`Self::subtree`]
+    /// gives of them, in one.
     ///
     /// # Errors
     /// What the store reports.
@@ -71,14 +79,15 @@ pub trait ReadTree {
         Ok(forest)
     }
 
-    /// As [`Self::subtree`], but without what stands below collections: their items, which nobody asked for, cost nothing.
+    /// As [`Self::subtree`], but without what stands below collections: their items, which nobody
+    /// asked for, cost nothing.
     ///
     /// # Errors
     /// What the store reports.
     fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest>;
 
-    /// How many levels of children stand below `block`, counted up to `at_most`; 0 if it does not exist. A store that can tell
-    /// without reading the blocks should.
+    /// How many levels of children stand below `block`, counted up to `at_most`; 0 if it does not
+    /// exist. A store that can tell without reading the blocks should.
     ///
     /// # Errors
     /// What the store reports.

@@ -1,8 +1,8 @@
 //! Blocks say something else; only the fields given change.
 
 use leafbase_model::{
-    BlockData, BlockId, BlockPatch, BlockRecord, BlockType, DocumentId, Edit, Error, ErrorKind, Fields, Forest, Limits,
-    Node, Result, Slot, Stamp, TaskInfo,
+    BlockData, BlockId, BlockPatch, BlockRecord, BlockType, DocumentId, Edit, Error, ErrorKind,
+    Fields, Forest, Limits, Node, Result, Slot, Stamp, TaskInfo,
 };
 
 use crate::batch::{Batch, Named, check_count};
@@ -13,20 +13,23 @@ use crate::{Context, Located, Place, ReadTree, inbox};
 pub struct Updated {
     /// What to write. A block that already says what is asked has no edit.
     pub edits: Vec<Edit>,
-    /// The blocks of the request as they then are, in its order, each followed by those that its text was split into.
+    /// The blocks of the request as they then are, in its order, each followed by those that its
+    /// text was split into.
     pub blocks: Vec<BlockRecord>,
-    /// What is to be moved once this is written, in the order of the request: tasks at the top of the inbox that were opened go to
-    /// its start, those that were closed to its end.
+    /// What is to be moved once this is written, in the order of the request: tasks at the top of
+    /// the inbox that were opened go to its start, those that were closed to its end.
     pub going: Vec<(BlockId, Place)>,
 }
 
 /// What a host makes of the texts of an update.
 #[derive(Clone, Copy)]
 pub struct Texts<'a> {
-    /// Given what a block says and the fields of its patch before they are put onto it: it may refuse or take back fields.
+    /// Given what a block says and the fields of its patch before they are put onto it: it may
+    /// refuse or take back fields.
     pub settle: &'a dyn Fn(&BlockData, &mut Fields) -> Result<()>,
-    /// Given what a block says and what it is to say, whenever anything of it changes, it makes the latter ready for the store; all but
-    /// the first of what it returns become new blocks right after.
+    /// Given what a block says and what it is to say, whenever anything of it changes, it makes the
+    /// latter ready for the store; all but the first of what it returns become new blocks right
+    /// after.
     pub ready: &'a dyn Fn(&BlockData, BlockData) -> Result<Vec<BlockData>>,
 }
 
@@ -36,21 +39,29 @@ impl std::fmt::Debug for Texts<'_> {
     }
 }
 
-/// Changes blocks. `ready` is that of [`Texts`], given only what a block is to say; hosts without markdown pass `&|data| Ok(vec![data])`.
+/// Changes blocks. `ready` is that of [`Texts`], given only what a block is to say; hosts without
+/// markdown pass `&|data| Ok(vec![data])`.
 ///
 /// # Errors
-/// Below `blocks`: [`ErrorKind::NotFound`], [`ErrorKind::Validation`] for a block named twice or a field that its type does
-/// not have, [`ErrorKind::Conflict`] if it has another `rev` than the patch expects, [`ErrorKind::RuleViolation`] for a change of
-/// type that is not allowed, a document in the trash, the root of the inbox and what would leave at its top what is no task, and those of `ready` and [`BlockData::check`].
-/// [`ErrorKind::Validation`] at `markdown` also for a collection's name that is blank;
-/// [`ErrorKind::LimitExceeded`] at `blocks` for too many, those that texts are split into included.
+/// Below `blocks`: [`ErrorKind::NotFound`], [`ErrorKind::Validation`] for a block named twice or a
+/// field that its type does not have, [`ErrorKind::Conflict`] if it has another `rev` than the
+/// patch expects, [`ErrorKind::RuleViolation`] for a change of type that is not allowed, a document
+/// in the trash, the root of the inbox and what would leave at its top what is no task, and those
+/// of `ready` and [`BlockData::check`]. [`ErrorKind::Validation`] at `markdown` also for a
+/// collection's name that is blank; [`ErrorKind::LimitExceeded`] at `blocks` for too many, those
+/// that texts are split into included.
 pub fn update<T: ReadTree + ?Sized>(
     tree: &T,
     context: &Context<'_>,
     patches: Vec<BlockPatch>,
     ready: &dyn Fn(BlockData) -> Result<Vec<BlockData>>,
 ) -> Result<Updated> {
-    update_texts(tree, context, patches, Texts { settle: &|_, _| Ok(()), ready: &|_, data| ready(data) })
+    update_texts(
+        tree,
+        context,
+        patches,
+        Texts { settle: &|_, _| Ok(()), ready: &|_, data| ready(data) },
+    )
 }
 
 /// As [`update`], with all that a host makes of the texts.
@@ -76,7 +87,8 @@ pub fn update_texts<T: ReadTree + ?Sized>(
         let mut parts = parts.into_iter();
         let data = parts.next().unwrap_or_else(|| before.data.clone());
         let rest: Vec<_> = parts.map(|data| context.born(data)).collect();
-        let place = inbox::destination(located, batch.location(located.document)?, &before.data, &data);
+        let place =
+            inbox::destination(located, batch.location(located.document)?, &before.data, &data);
         updated.going.extend(place.map(|place| (before.id, place)));
         match revise(located.document, before.clone(), data, context.stamp) {
             Some(edit) => {
@@ -93,7 +105,12 @@ pub fn update_texts<T: ReadTree + ?Sized>(
 const BLOCKS: &str = "blocks in one request";
 
 impl Updated {
-    fn add_after(&mut self, located: Located, block: BlockId, added: Vec<BlockRecord>) -> Result<()> {
+    fn add_after(
+        &mut self,
+        located: Located,
+        block: BlockId,
+        added: Vec<BlockRecord>,
+    ) -> Result<()> {
         if added.is_empty() {
             return Ok(());
         }
@@ -102,13 +119,21 @@ impl Updated {
         };
         self.blocks.extend(added.iter().cloned());
         let forest = Forest(added.into_iter().map(|block| Node { depth: 0, block }).collect());
-        self.edits.push(Edit::Insert { slot: Slot { document: located.document, parent, after: Some(block) }, forest });
+        self.edits.push(Edit::Insert {
+            slot: Slot { document: located.document, parent, after: Some(block) },
+            forest,
+        });
         Ok(())
     }
 }
 
 /// The edit after which `before` says `data`; none if it does already.
-pub fn revise(document: DocumentId, before: BlockRecord, data: BlockData, stamp: &Stamp) -> Option<Edit> {
+pub fn revise(
+    document: DocumentId,
+    before: BlockRecord,
+    data: BlockData,
+    stamp: &Stamp,
+) -> Option<Edit> {
     if before.data == data {
         return None;
     }
@@ -158,7 +183,8 @@ fn changed<T: ReadTree + ?Sized>(
     let mut data = before.data.clone();
     patch.fields.apply(&mut data)?;
     check_type(batch, located, before, data.block_type())?;
-    let mut parts = if data == before.data { vec![data] } else { (texts.ready)(&before.data, data)? };
+    let mut parts =
+        if data == before.data { vec![data] } else { (texts.ready)(&before.data, data)? };
     if parts.len() > 1 && before.data.block_type() == BlockType::CollectionItem {
         return Err(Error::rule("the title of an item is one paragraph").at("markdown"));
     }
@@ -175,7 +201,8 @@ fn changed<T: ReadTree + ?Sized>(
 
 /// A collection keeps a name: that of its schema, which is never blank.
 fn check_name(before: &BlockData, parts: &[BlockData]) -> Result<()> {
-    let is_blank = |data: &BlockData| data.markdown.trim().is_empty() && data.markdown != before.markdown;
+    let is_blank =
+        |data: &BlockData| data.markdown.trim().is_empty() && data.markdown != before.markdown;
     if before.block_type() == BlockType::Collection && parts.first().is_some_and(is_blank) {
         return Err(Error::validation("is blank").at("markdown"));
     }
@@ -193,15 +220,20 @@ fn check_type<T: ReadTree + ?Sized>(
         return Ok(());
     }
     if located.parent.is_none() {
-        return Err(Error::rule("the root of a document stays of type page, it cannot become text").at("type"));
+        return Err(Error::rule(
+            "the root of a document stays of type page, it cannot become text",
+        )
+        .at("type"));
     }
     if batch.tree.first_children(located.document, before.id, 1)?.is_empty() {
         return Ok(());
     }
-    Err(Error::rule("a block of type page that has children cannot become one of type text").at("type"))
+    Err(Error::rule("a block of type page that has children cannot become one of type text")
+        .at("type"))
 }
 
-/// A task keeps the stamps that the request does not give; [`TaskInfo::stamped`] drops those that a change of state ends.
+/// A task keeps the stamps that the request does not give; [`TaskInfo::stamped`] drops those that a
+/// change of state ends.
 fn carried(former: Option<TaskInfo>, task: TaskInfo) -> TaskInfo {
     let former = former.unwrap_or_default();
     TaskInfo {
@@ -214,7 +246,10 @@ fn carried(former: Option<TaskInfo>, task: TaskInfo) -> TaskInfo {
 /// What holds for every block, and that only types whose text is their own have one in the store.
 pub(crate) fn check_data(data: &BlockData, limits: &Limits) -> Result<()> {
     if !data.block_type().has_own_markdown() && !data.markdown.is_empty() {
-        let message = format!("the text of a block of type {} is made from its other fields", data.block_type());
+        let message = format!(
+            "the text of a block of type {} is made from its other fields",
+            data.block_type()
+        );
         return Err(Error::validation(message).at("markdown"));
     }
     data.check(limits)

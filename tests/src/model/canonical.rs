@@ -1,7 +1,10 @@
-//! The model knows no markdown: requests are given to both sides in the canonical form, in which the engine changes nothing.
+//! The model knows no markdown: requests are given to both sides in the canonical form, in which
+//! the engine changes nothing.
 
 use leafbase::{BlockData, BlockDraft, BlockKind, BlockPatch, ListStyle, TaskInfo};
-use leafbase_test_outline::{BlockRequest, CollectionRequest, DocumentRequest, NaiveSpace, Request, TaskRequest};
+use leafbase_test_outline::{
+    BlockRequest, CollectionRequest, DocumentRequest, NaiveSpace, Request, TaskRequest,
+};
 
 pub fn request(request: Request, naive: &NaiveSpace) -> Request {
     match request {
@@ -17,7 +20,11 @@ pub fn request(request: Request, naive: &NaiveSpace) -> Request {
         Request::Tasks(TaskRequest::Add(mut add)) => {
             for task in &mut add.tasks {
                 let text = BlockData::text(std::mem::take(&mut task.markdown));
-                let data = BlockData { list_style: ListStyle::Task, task: Some(TaskInfo::default()), ..text };
+                let data = BlockData {
+                    list_style: ListStyle::Task,
+                    task: Some(TaskInfo::default()),
+                    ..text
+                };
                 task.markdown = settled(data);
             }
             Request::Tasks(TaskRequest::Add(add))

@@ -4,7 +4,8 @@ use std::io::Read;
 
 use leafbase::{Connection, DeleteBlocks, Error, InsertBlocks, MoveBlocks, UpdateBlocks};
 use leafbase_test_outline::{
-    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, Request, TaskRequest,
+    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, Request,
+    TaskRequest,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -56,15 +57,21 @@ fn pages<T: Serialize>(
 
 fn blocks(notes: &Connection, request: BlockRequest) -> Result<Vec<String>, Error> {
     Ok(match request {
-        BlockRequest::CreateDocument { root, destination } => vec![json(notes.create_document_of(root, destination)?)],
+        BlockRequest::CreateDocument { root, destination } => {
+            vec![json(notes.create_document_of(root, destination)?)]
+        }
         BlockRequest::Insert { drafts, position } => {
             each(&notes.insert_blocks(InsertBlocks::blocks(drafts, position))?)
         }
         BlockRequest::Update(blocks) => each(&notes.update_blocks(UpdateBlocks { blocks })?),
         BlockRequest::Delete(block_ids) => each(&notes.delete_blocks(DeleteBlocks { block_ids })?),
-        BlockRequest::Move { ids, position } => each(&notes.move_blocks(MoveBlocks { block_ids: ids, position })?),
+        BlockRequest::Move { ids, position } => {
+            each(&notes.move_blocks(MoveBlocks { block_ids: ids, position })?)
+        }
         BlockRequest::Fetch(fetch) => vec![json(notes.fetch(fetch)?)],
-        BlockRequest::Relocate { .. } => panic!("documents are deleted and moved by their own operations"),
+        BlockRequest::Relocate { .. } => {
+            panic!("documents are deleted and moved by their own operations")
+        }
     })
 }
 
@@ -108,7 +115,9 @@ fn tasks(notes: &Connection, request: TaskRequest) -> Result<Vec<String>, Error>
 
 fn files(notes: &Connection, request: FileRequest) -> Result<Vec<String>, Error> {
     match request {
-        FileRequest::Upload { file, bytes } => Ok(vec![json(notes.upload_file(sent(&file), &*bytes)?)]),
+        FileRequest::Upload { file, bytes } => {
+            Ok(vec![json(notes.upload_file(sent(&file), &*bytes)?)])
+        }
         FileRequest::Read(id) => {
             let mut bytes = Vec::new();
             notes.open_file(id)?.read_to_end(&mut bytes).unwrap();

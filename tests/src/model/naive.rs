@@ -1,9 +1,11 @@
 //! What the naive model answers, in the same form as the engine.
 
-use leafbase::{Block, BlockData, BlockRecord, Content, Error, Fetch, IdSource, Item, Stamp, Task, Timestamp};
+use leafbase::{
+    Block, BlockData, BlockRecord, Content, Error, Fetch, IdSource, Item, Stamp, Task, Timestamp,
+};
 use leafbase_test_outline::{
-    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, NaiveSpace, Request, SequentialIds,
-    TaskRequest,
+    BlockRequest, CollectionRequest, DocumentRequest, FileRequest, FolderRequest, NaiveSpace,
+    Request, SequentialIds, TaskRequest,
 };
 use serde::Serialize;
 
@@ -28,7 +30,9 @@ fn pages<T: Serialize>(items: &[T], limit: Option<usize>) -> Vec<String> {
     let chunks: Vec<_> = items.chunks(limit.unwrap_or(usize::MAX)).collect();
     match chunks.split_last() {
         None => vec![page(items, false)],
-        Some((last, before)) => before.iter().map(|items| page(items, true)).chain([page(last, false)]).collect(),
+        Some((last, before)) => {
+            before.iter().map(|items| page(items, true)).chain([page(last, false)]).collect()
+        }
     }
 }
 
@@ -49,7 +53,9 @@ fn blocks(naive: &mut NaiveSpace, by: By<'_>, request: BlockRequest) -> Result<V
         BlockRequest::Delete(ids) => each(&naive.delete(by.0, &ids)?),
         BlockRequest::Move { ids, position } => each(&naive.move_blocks(by, &ids, position)?),
         BlockRequest::Fetch(request) => vec![json(fetch(naive, request, by.0.at)?)],
-        BlockRequest::Relocate { .. } => panic!("documents are deleted and moved by their own operations"),
+        BlockRequest::Relocate { .. } => {
+            panic!("documents are deleted and moved by their own operations")
+        }
     })
 }
 
@@ -78,9 +84,15 @@ fn with_markdown(mut block: Block) -> Block {
     block
 }
 
-fn documents(naive: &mut NaiveSpace, by: By<'_>, request: DocumentRequest) -> Result<Vec<String>, Error> {
+fn documents(
+    naive: &mut NaiveSpace,
+    by: By<'_>,
+    request: DocumentRequest,
+) -> Result<Vec<String>, Error> {
     Ok(match request {
-        DocumentRequest::List(list) => pages(&naive.list_documents(&list, by.0.at)?, list.paging.limit),
+        DocumentRequest::List(list) => {
+            pages(&naive.list_documents(&list, by.0.at)?, list.paging.limit)
+        }
         DocumentRequest::Create(create) => each(&naive.create_documents(by, &create)?),
         DocumentRequest::Delete(delete) => each(&naive.delete_documents(by, &delete)?),
         DocumentRequest::Move(to) => each(&naive.move_documents(by, &to)?),
@@ -90,7 +102,11 @@ fn documents(naive: &mut NaiveSpace, by: By<'_>, request: DocumentRequest) -> Re
     })
 }
 
-fn folders(naive: &mut NaiveSpace, by: By<'_>, request: &FolderRequest) -> Result<Vec<String>, Error> {
+fn folders(
+    naive: &mut NaiveSpace,
+    by: By<'_>,
+    request: &FolderRequest,
+) -> Result<Vec<String>, Error> {
     Ok(match request {
         FolderRequest::Tree => each(&naive.folder_tree()),
         FolderRequest::Create(create) => each(&naive.create_folders(by, create)?),
@@ -119,7 +135,10 @@ pub fn rendered(naive: &NaiveSpace, tasks: Vec<Task>) -> Vec<Task> {
     let rendered = |task: Task| {
         let data = &naive.find(task.id).unwrap().record.data;
         let own = data.block_type().has_own_markdown();
-        Task { markdown: if own { task.markdown } else { leafbase_markdown::render_block(data) }, ..task }
+        Task {
+            markdown: if own { task.markdown } else { leafbase_markdown::render_block(data) },
+            ..task
+        }
     };
     tasks.into_iter().map(rendered).collect()
 }
@@ -134,14 +153,21 @@ fn files(naive: &mut NaiveSpace, by: By<'_>, request: &FileRequest) -> Result<Ve
     }
 }
 
-fn collections(naive: &mut NaiveSpace, by: By<'_>, request: &CollectionRequest) -> Result<Vec<String>, Error> {
-    let with_pages = |items: Vec<Item>| -> Vec<Item> { items.into_iter().map(item_with_markdown).collect() };
+fn collections(
+    naive: &mut NaiveSpace,
+    by: By<'_>,
+    request: &CollectionRequest,
+) -> Result<Vec<String>, Error> {
+    let with_pages =
+        |items: Vec<Item>| -> Vec<Item> { items.into_iter().map(item_with_markdown).collect() };
     Ok(match request {
         CollectionRequest::List(list) => each(&naive.list_collections(list)?),
         CollectionRequest::Create(create) => vec![json(naive.create_collection(by, create)?)],
         CollectionRequest::Schema(get) => vec![json(naive.known_schema(get.collection_id)?)],
         CollectionRequest::Replace(replace) => vec![json(naive.replace_schema(by, replace)?)],
-        CollectionRequest::Items(get) => pages(&with_pages(naive.items(get, &plain)?), get.paging.limit),
+        CollectionRequest::Items(get) => {
+            pages(&with_pages(naive.items(get, &plain)?), get.paging.limit)
+        }
         CollectionRequest::Add(add) => each(&naive.add_items(by, add)?),
         CollectionRequest::Update(update) => each(&naive.update_items(by, update)?),
         CollectionRequest::Delete(delete) => each(&naive.delete_items(by, delete)?),

@@ -1,11 +1,13 @@
-//! The engine and the naive model side by side: equal replies, equal errors, equal dumps. Tests, fuzzing and the program `trust` use this.
+//! The engine and the naive model side by side: equal replies, equal errors, equal dumps. Tests,
+//! fuzzing and the program `trust` use this.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    BlockData, BlockDraft, Clock, Connection, Destination, Durability, IdSource, Space, SpaceBuilder, Stamp, Timestamp,
+    BlockData, BlockDraft, Clock, Connection, Destination, Durability, IdSource, Space,
+    SpaceBuilder, Stamp, Timestamp,
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, Request, Setting, small_limits};
 
@@ -53,8 +55,10 @@ impl Present {
 
 impl IdSource for Present {
     fn mint(&self, _: Timestamp) -> [u8; 16] {
-        let (series, number) =
-            (self.0.request.load(Ordering::Relaxed), self.0.given.fetch_add(1, Ordering::Relaxed) + 1);
+        let (series, number) = (
+            self.0.request.load(Ordering::Relaxed),
+            self.0.given.fetch_add(1, Ordering::Relaxed) + 1,
+        );
         // Spread, as random IDs are: the order of IDs is not the order in which they were made.
         let spread = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ series;
         ((u128::from(spread) << 64) | (u128::from(series) << 20) | u128::from(number)).to_be_bytes()
@@ -102,13 +106,24 @@ impl Pair {
         })
     }
 
-    fn with(directory: Option<PathBuf>, make: impl FnOnce(&Self) -> leafbase::Result<Space>) -> Self {
+    fn with(
+        directory: Option<PathBuf>,
+        make: impl FnOnce(&Self) -> leafbase::Result<Space>,
+    ) -> Self {
         let mut naive = NaiveSpace::new(small_limits());
         // Tokyo's clocks are never changed.
         naive.zone_hours = 9;
         let (present, mirror) = (Present::default(), naive.clone());
-        let mut pair =
-            Self { present, naive, mirror, mirrored: 0, requests: 0, with_collections: false, directory, space: None };
+        let mut pair = Self {
+            present,
+            naive,
+            mirror,
+            mirrored: 0,
+            requests: 0,
+            with_collections: false,
+            directory,
+            space: None,
+        };
         pair.space = Some(make(&pair).unwrap());
         let (root, destination) = (BlockDraft::new(BlockData::page("home")), Destination::Unsorted);
         pair.step(Request::Blocks(BlockRequest::CreateDocument { root, destination }));
@@ -151,7 +166,11 @@ impl Pair {
         let shown = format!("{request:?}");
         self.requests += 1;
         // Every other request is somebody's.
-        let notes = if self.requests.is_multiple_of(2) { self.notes().acting_as("Ada") } else { self.notes() };
+        let notes = if self.requests.is_multiple_of(2) {
+            self.notes().acting_as("Ada")
+        } else {
+            self.notes()
+        };
         self.present.begin(self.requests);
         let ours = engine::answer(&notes, request.clone());
         self.present.begin(self.requests);
@@ -161,7 +180,11 @@ impl Pair {
             (Ok(ours), Ok(theirs)) => assert_eq!(ours, theirs, "the replies to {shown}"),
             (Err(ours), Err(theirs)) => {
                 let told = (ours.kind(), ours.path());
-                assert_eq!(told, (theirs.kind(), theirs.path()), "the errors of {shown}: {ours:?}, {theirs:?}");
+                assert_eq!(
+                    told,
+                    (theirs.kind(), theirs.path()),
+                    "the errors of {shown}: {ours:?}, {theirs:?}"
+                );
             }
             _ => panic!("{shown}: the engine says {ours:?}, the model {theirs:?}"),
         }
@@ -176,7 +199,8 @@ impl Pair {
         let notes = self.notes();
         for question in dumps::values(&self.naive) {
             let theirs = naive::told(&self.naive, self.present.now(), question.clone());
-            let ours = engine::answer(&notes, question).unwrap_or_else(|error| vec![format!("{error:?}")]);
+            let ours =
+                engine::answer(&notes, question).unwrap_or_else(|error| vec![format!("{error:?}")]);
             assert_eq!(ours, theirs, "the items after {after}");
         }
     }
@@ -184,8 +208,10 @@ impl Pair {
     /// Compares all that there is on both sides.
     pub fn compare_dumps(&mut self) {
         let notes = self.notes();
-        let (found, expected) =
-            (dumps::of_engine(&notes, &self.naive), dumps::of_naive(&self.naive, self.present.now()));
+        let (found, expected) = (
+            dumps::of_engine(&notes, &self.naive),
+            dumps::of_naive(&self.naive, self.present.now()),
+        );
         for (found, expected) in found.iter().zip(&expected) {
             assert_eq!(found, expected, "the dumps");
         }
@@ -193,7 +219,9 @@ impl Pair {
         for change in notes.changes_since(self.mirrored) {
             let change = change.unwrap();
             self.mirrored = change.sequence;
-            self.mirror.apply_all(&change.edits).unwrap_or_else(|error| panic!("change {}: {error}", change.sequence));
+            self.mirror
+                .apply_all(&change.edits)
+                .unwrap_or_else(|error| panic!("change {}: {error}", change.sequence));
         }
         let (found, expected) = (self.mirror.as_edits_tell(), self.naive.as_edits_tell());
         assert_eq!(found.folders, expected.folders, "the folders of the change log");
@@ -210,10 +238,15 @@ impl Pair {
         let changes: Vec<_> = self.notes().changes_since(0).collect::<Result<_, _>>().unwrap();
         for change in changes.iter().rev() {
             let inverse = change.inverse();
-            undone.apply_all(&inverse).unwrap_or_else(|error| panic!("undoing {}: {error}", change.sequence));
+            undone
+                .apply_all(&inverse)
+                .unwrap_or_else(|error| panic!("undoing {}: {error}", change.sequence));
         }
         let NaiveSpace { documents, folders, comments, files, schemas, .. } = undone;
-        assert!(documents.is_empty() && folders.is_empty() && comments.is_empty() && files.is_empty(), "all is undone");
+        assert!(
+            documents.is_empty() && folders.is_empty() && comments.is_empty() && files.is_empty(),
+            "all is undone"
+        );
         assert!(schemas.is_empty(), "all is undone");
         let report = self.space.as_ref().unwrap().check().unwrap();
         assert!(report.is_clean(), "{report:?}");

@@ -46,7 +46,8 @@ impl std::fmt::Debug for Tape {
 }
 
 thread_local! {
-    /// Whether this thread looks for a sequence that fails: the panics on the way are no news, the smallest one is printed.
+    /// Whether this thread looks for a sequence that fails: the panics on the way are no news, the
+    /// smallest one is printed.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -69,19 +70,27 @@ pub fn sequences(cases: u32, smaller: u32, test: impl Fn(&[u32])) -> Result<(), 
     smallest(&mut TestRunner::new(config), test).map_err(|error| error.to_string())
 }
 
-/// Does the sequence of this seed, and then smaller ones of its kind if it fails. Returns the smallest that fails, and how.
+/// Does the sequence of this seed, and then smaller ones of its kind if it fails. Returns the
+/// smallest that fails, and how.
 pub fn sequence(seed: u64, smaller: u32, test: impl Fn(&[u32])) -> Result<(), (Vec<u32>, String)> {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    smallest(&mut TestRunner::new_with_rng(config(1, smaller), random), test).map_err(|error| match error {
-        TestError::Fail(why, numbers) => (numbers.0, why.to_string()),
-        TestError::Abort(why) => (Vec::new(), why.to_string()),
+    smallest(&mut TestRunner::new_with_rng(config(1, smaller), random), test).map_err(|error| {
+        match error {
+            TestError::Fail(why, numbers) => (numbers.0, why.to_string()),
+            TestError::Abort(why) => (Vec::new(), why.to_string()),
+        }
     })
 }
 
 fn config(cases: u32, smaller: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: smaller, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: smaller,
+        ..ProptestConfig::default()
+    }
 }
 
 fn smallest(runner: &mut TestRunner, test: impl Fn(&[u32])) -> Result<(), TestError<Tape>> {

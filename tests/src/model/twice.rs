@@ -1,4 +1,5 @@
-//! A store that runs the closure of each write twice, as one may where several writers meet: what it computes has to be the same again.
+//! A store that runs the closure of each write twice, as one may where several writers meet: what
+//! it computes has to be the same again.
 
 use std::fmt;
 
@@ -29,7 +30,11 @@ impl<B: Fn(bool) + Send + Sync + 'static> Store for Twice<B> {
         self.store.snapshot()
     }
 
-    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
         (self.begin)(false);
         let mut refused = None;
         let undone = self.store.write(options, &mut |rows| {

@@ -37,8 +37,16 @@ fn around_made<T>(
     for size in [limit + 1, limit * 3] {
         let made = make(size);
         let before = notes.space().stats().unwrap();
-        assert_eq!(wrong(&send(made).unwrap_err()), format!("LIMIT_EXCEEDED {path}").trim_end(), "{size} of {limit}");
-        assert_eq!(notes.space().stats().unwrap(), before, "{size} of {limit} at {path} left a trace");
+        assert_eq!(
+            wrong(&send(made).unwrap_err()),
+            format!("LIMIT_EXCEEDED {path}").trim_end(),
+            "{size} of {limit}"
+        );
+        assert_eq!(
+            notes.space().stats().unwrap(),
+            before,
+            "{size} of {limit} at {path} left a trace"
+        );
     }
 }
 
@@ -49,7 +57,11 @@ fn broken(refused_from: usize, leaves: bool) {
         if leaves || size < refused_from {
             host.notes.insert_markdown("x", host.document()).map(drop)?;
         }
-        if size < refused_from { Ok(()) } else { Err(Error::limit("blocks", 10, size).at("blocks")) }
+        if size < refused_from {
+            Ok(())
+        } else {
+            Err(Error::limit("blocks", 10, size).at("blocks"))
+        }
     });
 }
 
@@ -94,7 +106,11 @@ fn blocks_in_one_request() {
     let host = Host::with_limits(limits);
     let end = json!({"pageId": "@root"});
     around(&host.notes, 10, "blocks", |size| {
-        send(&host, "insert", &json!({"blocks": vec![json!({"type": "text"}); size], "position": end}))
+        send(
+            &host,
+            "insert",
+            &json!({"blocks": vec![json!({"type": "text"}); size], "position": end}),
+        )
     });
     around(&host.notes, 10, "blocks", |size| {
         let page = json!({"type": "page", "content": vec![json!({"type": "text"}); size - 1]});
@@ -124,9 +140,15 @@ fn blocks_in_one_request() {
     around_made(&host.notes, 10, "blockIds", made, |ids| {
         send(&host, "move", &json!({"blockIds": ids, "position": {"pageId": "@other"}}))
     });
-    around_made(&host.notes, 10, "blockIds", made, |ids| send(&host, "delete", &json!({"blockIds": ids})));
+    around_made(&host.notes, 10, "blockIds", made, |ids| {
+        send(&host, "delete", &json!({"blockIds": ids}))
+    });
     around(&host.notes, 10, "", |size| {
-        send(&host, "create", &json!({"type": "page", "content": vec![json!({"type": "text"}); size - 1]}))
+        send(
+            &host,
+            "create",
+            &json!({"type": "page", "content": vec![json!({"type": "text"}); size - 1]}),
+        )
     });
 }
 
@@ -138,22 +160,37 @@ fn bytes_of_a_text() {
         send(
             &host,
             "insert",
-            &insertion(json!({"type": "text", "markdown": "é".repeat(size / 2) + &"x".repeat(size % 2)})),
+            &insertion(
+                json!({"type": "text", "markdown": "é".repeat(size / 2) + &"x".repeat(size % 2)}),
+            ),
         )
     });
-    around(&host.notes, 64, "blocks[0].markdown", |size| send(&host, "update", &update("@text", "x".repeat(size))));
+    around(&host.notes, 64, "blocks[0].markdown", |size| {
+        send(&host, "update", &update("@text", "x".repeat(size)))
+    });
     around(&host.notes, 64, "markdown", |size| {
-        send(&host, "insert", &json!({"markdown": "x".repeat(size), "position": {"pageId": "@root"}}))
+        send(
+            &host,
+            "insert",
+            &json!({"markdown": "x".repeat(size), "position": {"pageId": "@root"}}),
+        )
     });
     // Before it is split: one text of a request is never more than one text's work.
     let many = "x\n\n".repeat(100);
-    assert_eq!(host.line("update", &update("@text", many.clone()).to_string()), "LIMIT_EXCEEDED blocks[0].markdown");
+    assert_eq!(
+        host.line("update", &update("@text", many.clone()).to_string()),
+        "LIMIT_EXCEEDED blocks[0].markdown"
+    );
     assert_eq!(
         host.line("insert", &insertion(json!({"type": "text", "markdown": many})).to_string()),
         "LIMIT_EXCEEDED blocks[0].markdown"
     );
     around(&host.notes, 96, "blocks[0].markdown", |size| {
-        send(&host, "update", &update("@table", format!("| a |\n| --- |\n| {} |", "x".repeat(size - 18))))
+        send(
+            &host,
+            "update",
+            &update("@table", format!("| a |\n| --- |\n| {} |", "x".repeat(size - 18))),
+        )
     });
 }
 
@@ -177,18 +214,24 @@ fn bytes_of_code() {
 #[test]
 fn characters_of_a_title() {
     let host = Host::with_limits(small());
-    around(&host.notes, 16, "markdown", |size| host.notes.create_document(&"é".repeat(size)).map(drop));
+    around(&host.notes, 16, "markdown", |size| {
+        host.notes.create_document(&"é".repeat(size)).map(drop)
+    });
     around(&host.notes, 16, "blocks[0].markdown", |size| {
         send(&host, "insert", &insertion(json!({"type": "page", "title": "x".repeat(size)})))
     });
     around(&host.notes, 16, "blocks[0].markdown", |size| {
         send(&host, "update", &json!({"blocks": [{"id": "@page", "title": "x".repeat(size)}]}))
     });
-    let text = |size: usize| host.notes.insert_markdown(&"x".repeat(size), host.document()).unwrap().0[0].id;
+    let text = |size: usize| {
+        host.notes.insert_markdown(&"x".repeat(size), host.document()).unwrap().0[0].id
+    };
     around_made(&host.notes, 16, "position.pageId", text, |id| {
         host.notes.insert_markdown("child", leafbase::Position::end_of(id)).map(drop)
     });
-    around(&host.notes, 16, "name", |size| host.notes.create_folder(&"x".repeat(size), None).map(drop));
+    around(&host.notes, 16, "name", |size| {
+        host.notes.create_folder(&"x".repeat(size), None).map(drop)
+    });
     around(&host.notes, 16, "name", |size| {
         leafbase::Space::builder().name("x".repeat(size)).limits(small()).in_memory().map(drop)
     });
@@ -205,12 +248,17 @@ fn bytes_of_an_author() {
 #[test]
 fn a_long_text_is_refused_before_any_work_is_done_on_it() {
     let host = Host::new();
-    let error = host.notes.update_markdown(host.id("text"), &"x\n\n".repeat(5_000_000)).unwrap_err();
+    let error =
+        host.notes.update_markdown(host.id("text"), &"x\n\n".repeat(5_000_000)).unwrap_err();
     assert_eq!(wrong(&error), "LIMIT_EXCEEDED blocks[0].markdown");
     let draft = leafbase::BlockDraft::new(leafbase::BlockData::text("x\n\n".repeat(5_000_000)));
-    let error = host.notes.insert_blocks(leafbase::InsertBlocks::blocks(vec![draft], host.document())).unwrap_err();
+    let error = host
+        .notes
+        .insert_blocks(leafbase::InsertBlocks::blocks(vec![draft], host.document()))
+        .unwrap_err();
     assert_eq!(wrong(&error), "LIMIT_EXCEEDED blocks[0].markdown");
-    let error = host.notes.insert_markdown(&"x\n\n".repeat(5_000_000), host.document()).unwrap_err();
+    let error =
+        host.notes.insert_markdown(&"x\n\n".repeat(5_000_000), host.document()).unwrap_err();
     assert_eq!(wrong(&error), "LIMIT_EXCEEDED markdown");
     let one_line = "<callout>x</callout>".repeat(500_000);
     let error = host.notes.insert_markdown(&one_line, host.document()).unwrap_err();
@@ -234,9 +282,12 @@ fn blocks_in_one_fetch() {
 #[test]
 fn levels_of_indentation() {
     let host = Host::new();
-    for (level, expected) in [(4, Ok(())), (5, Ok(())), (6, Err("VALIDATION")), (15, Err("VALIDATION"))] {
+    for (level, expected) in
+        [(4, Ok(())), (5, Ok(())), (6, Err("VALIDATION")), (15, Err("VALIDATION"))]
+    {
         let before = host.notes.space().stats().unwrap();
-        let inserted = send(&host, "insert", &insertion(json!({"type": "text", "indentationLevel": level})));
+        let inserted =
+            send(&host, "insert", &insertion(json!({"type": "text", "indentationLevel": level})));
         assert_eq!(
             inserted.map_err(|error| wrong(&error)),
             expected.map_err(|code| format!("{code} blocks[0].indentationLevel"))

@@ -1,5 +1,6 @@
-//! Collections in their trees: what goes with items, collections and documents that go, what may stand where, how collections are read
-//! as blocks and as markdown, and copies. After every step the space checks out and both ends of each relation say the same.
+//! Collections in their trees: what goes with items, collections and documents that go, what may
+//! stand where, how collections are read as blocks and as markdown, and copies. After every step
+//! the space checks out and both ends of each relation say the same.
 
 mod removal;
 mod rules;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    AddComments, AddTasks, BlockId, CommentDraft, Connection, CreateFromTemplate, DeleteBlocks, Destination, Edit,
-    Error, Fetch, Limits, MoveBlocks, MoveDocuments, Position, PurgeDocuments, Space, TaskDestination, TaskDraft,
-    TaskUpdate,
+    AddComments, AddTasks, BlockId, CommentDraft, Connection, CreateFromTemplate, DeleteBlocks,
+    Destination, Edit, Error, Fetch, Limits, MoveBlocks, MoveDocuments, Position, PurgeDocuments,
+    Space, TaskDestination, TaskDraft, TaskUpdate,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
@@ -14,15 +14,23 @@ use serde_json::{Value, json};
 use crate::host::{Host, wrong};
 use crate::stores::Wrapped;
 
-fn add(notes: &Connection, comments: &[(BlockId, &str)]) -> Result<Vec<leafbase::CommentId>, Error> {
+fn add(
+    notes: &Connection,
+    comments: &[(BlockId, &str)],
+) -> Result<Vec<leafbase::CommentId>, Error> {
     let drafts = comments.iter().map(|(block, content)| CommentDraft::new(*block, *content));
     Ok(notes.add_comments(AddComments::new(drafts))?.iter().map(|added| added.comment_id).collect())
 }
 
 /// Author and content of the comments on `block`, as a fetch of it shows them.
 fn on(notes: &Connection, block: BlockId) -> Vec<(String, String)> {
-    let metadata = notes.fetch(Fetch::new(block).depth(0).with_metadata()).unwrap().metadata.unwrap();
-    metadata.comments.into_iter().map(|comment| (comment.author.as_str().to_owned(), comment.content)).collect()
+    let metadata =
+        notes.fetch(Fetch::new(block).depth(0).with_metadata()).unwrap().metadata.unwrap();
+    metadata
+        .comments
+        .into_iter()
+        .map(|comment| (comment.author.as_str().to_owned(), comment.content))
+        .collect()
 }
 
 fn contents(notes: &Connection, block: BlockId) -> Vec<String> {
@@ -32,7 +40,8 @@ fn contents(notes: &Connection, block: BlockId) -> Vec<String> {
 #[test]
 fn comments_are_shown_with_author_and_time_where_metadata_is_asked_for() {
     let clock = Arc::new(FixedClock::at(1_000));
-    let space = Space::builder().clock(clock.clone()).ids(SequentialIds::new(1)).in_memory().unwrap();
+    let space =
+        Space::builder().clock(clock.clone()).ids(SequentialIds::new(1)).in_memory().unwrap();
     let (ada, nobody) = (space.connect().acting_as("Ada"), space.connect());
     let document = ada.create_document("Trip").unwrap().id();
     let text = ada.insert_markdown("socks", document).unwrap()[0].id;
@@ -41,7 +50,8 @@ fn comments_are_shown_with_author_and_time_where_metadata_is_asked_for() {
     clock.advance(1_000);
     let [second] = add(&nobody, &[(text, " Yes.\n")]).unwrap()[..] else { panic!() };
 
-    let fetched = serde_json::to_value(ada.fetch(Fetch::new(document).with_metadata()).unwrap()).unwrap();
+    let fetched =
+        serde_json::to_value(ada.fetch(Fetch::new(document).with_metadata()).unwrap()).unwrap();
     assert_eq!(
         fetched["content"][0]["metadata"],
         json!({
@@ -53,8 +63,15 @@ fn comments_are_shown_with_author_and_time_where_metadata_is_asked_for() {
             ],
         })
     );
-    assert_eq!((&fetched["content"][0]["rev"], &fetched["metadata"]["comments"]), (&json!(1), &Value::Null));
-    assert_eq!(ada.document(document).unwrap().modified_at().as_millis(), 3_000, "the document has changed");
+    assert_eq!(
+        (&fetched["content"][0]["rev"], &fetched["metadata"]["comments"]),
+        (&json!(1), &Value::Null)
+    );
+    assert_eq!(
+        ada.document(document).unwrap().modified_at().as_millis(),
+        3_000,
+        "the document has changed"
+    );
     let plain = serde_json::to_value(ada.fetch(Fetch::new(document)).unwrap()).unwrap();
     assert_eq!(plain["content"][0].get("metadata"), None);
 }
@@ -68,7 +85,10 @@ fn outcomes() {
     let four = json!({"comments": vec![json!({"blockId": "?", "content": ""}); 4]}).to_string();
     for (body, outcome) in [
         (r#"{"comments":[]}"#, "0 added"),
-        (r#"{"comments":[{"blockId":"@text","content":"x"},{"blockId":"@root","content":"y"}]}"#, "2 added"),
+        (
+            r#"{"comments":[{"blockId":"@text","content":"x"},{"blockId":"@root","content":"y"}]}"#,
+            "2 added",
+        ),
         (r#"{"comments":[{"blockId":"@text","content":"12345678"}]}"#, "1 added"),
         (
             r#"{"comments":[{"blockId":"@text","content":"x"},{"blockId":"?","content":"x"}]}"#,
@@ -76,19 +96,30 @@ fn outcomes() {
         ),
         (r#"{"comments":[{"blockId":"?","content":" "}]}"#, "NOT_FOUND comments[0].blockId"),
         (r#"{"comments":[{"blockId":"@text","content":""}]}"#, "VALIDATION comments[0].content"),
-        (r#"{"comments":[{"blockId":"@text","content":" \n\t"}]}"#, "VALIDATION comments[0].content"),
+        (
+            r#"{"comments":[{"blockId":"@text","content":" \n\t"}]}"#,
+            "VALIDATION comments[0].content",
+        ),
         (&long, "LIMIT_EXCEEDED comments[0].content"),
         (&four, "LIMIT_EXCEEDED comments"),
         (r#"{"comments":[{"blockId":"@text"}]}"#, "VALIDATION comments[0].content"),
-        (r#"{"comments":[{"blockId":"@text","content":"x","author":"Ben"}]}"#, "VALIDATION comments[0].author"),
+        (
+            r#"{"comments":[{"blockId":"@text","content":"x","author":"Ben"}]}"#,
+            "VALIDATION comments[0].author",
+        ),
         (r#"{"comments":{"blockId":"@text","content":"x"}}"#, "VALIDATION comments"),
         ("{}", "VALIDATION comments"),
     ] {
         let before = host.dump();
         let found = host.request(body).and_then(|request| host.notes.add_comments(request));
-        let found = found.map_or_else(|error| wrong(&error), |added| format!("{} added", added.len()));
+        let found =
+            found.map_or_else(|error| wrong(&error), |added| format!("{} added", added.len()));
         assert_eq!(found, outcome, "{body}");
-        assert_eq!(host.dump() == before, !outcome.ends_with(" added") || outcome == "0 added", "{body}");
+        assert_eq!(
+            host.dump() == before,
+            !outcome.ends_with(" added") || outcome == "0 added",
+            "{body}"
+        );
     }
 }
 
@@ -101,7 +132,10 @@ fn every_type_of_block_takes_comments() {
         assert_eq!(contents(&host.notes, block), [block_type.as_str()]);
     }
     let tree = host.notes.fetch(Fetch::new(host.document()).with_metadata()).unwrap();
-    let shown = tree.walk().filter(|(_, block)| !block.metadata.as_ref().unwrap().comments.is_empty()).count();
+    let shown = tree
+        .walk()
+        .filter(|(_, block)| !block.metadata.as_ref().unwrap().comments.is_empty())
+        .count();
     // A collection shows none of its items; every other block is in the tree.
     assert_eq!(shown, leafbase::BlockType::ALL.len() - 1);
     assert!(host.notes.space().check().unwrap().is_clean());
@@ -132,14 +166,19 @@ fn comments_of_one_batch_keep_its_order() {
     );
     let tree = notes.fetch(Fetch::new(a).with_metadata()).unwrap();
     let shown: Vec<_> = tree.metadata.unwrap().comments.iter().map(|comment| comment.id).collect();
-    assert_eq!(shown, [given[0], given[2], given[4]], "the IDs are given in the order of the request");
+    assert_eq!(
+        shown,
+        [given[0], given[2], given[4]],
+        "the IDs are given in the order of the request"
+    );
 }
 
 #[test]
 fn a_block_alone_and_its_tree_show_the_same() {
     let host = Host::new();
     let lines: Vec<_> = (0..40).map(|number| format!("line {number}")).collect();
-    let blocks = host.notes.insert_markdown(&lines.join("\n\n"), Position::end_of(host.id("page"))).unwrap();
+    let blocks =
+        host.notes.insert_markdown(&lines.join("\n\n"), Position::end_of(host.id("page"))).unwrap();
     for (number, block) in blocks.iter().enumerate().step_by(3) {
         add(&host.notes, &[(block.id, &format!("on {number}"))]).unwrap();
     }
@@ -164,13 +203,19 @@ fn a_fetch_reads_the_comments_that_it_shows() {
     let pages = notes.insert_markdown("few\n\nmany", document).unwrap();
     let [few, many] = [pages[0].id, pages[1].id];
     let lines = |count: usize| vec!["x"; count].join("\n\n");
-    let insert = |page: BlockId, count: usize| notes.insert_markdown(&lines(count), Position::end_of(page)).unwrap();
+    let insert = |page: BlockId, count: usize| {
+        notes.insert_markdown(&lines(count), Position::end_of(page)).unwrap()
+    };
     // By their IDs, the many lie between the few.
     let before = insert(few, 10);
     let between = insert(many, 1_000);
     let after = insert(few, 10);
     let shown = [before[3].id, before[9].id, after[0].id, few];
-    let all: Vec<_> = between.iter().map(|block| (block.id, "x")).chain(shown.map(|block| (block, "y"))).collect();
+    let all: Vec<_> = between
+        .iter()
+        .map(|block| (block.id, "x"))
+        .chain(shown.map(|block| (block, "y")))
+        .collect();
     add(&notes, &all).unwrap();
     for (request, expected, at_most) in [
         // The first one also looks whether the document has any.
@@ -181,8 +226,10 @@ fn a_fetch_reads_the_comments_that_it_shows() {
         (Fetch::new(document).with_metadata(), 1_004, 1_004),
     ] {
         let (tree, rows) = store.counting(COMMENTS, || notes.fetch(request).unwrap());
-        let comments =
-            tree.walk().filter_map(|(_, block)| block.metadata.as_ref()).map(|metadata| metadata.comments.len());
+        let comments = tree
+            .walk()
+            .filter_map(|(_, block)| block.metadata.as_ref())
+            .map(|metadata| metadata.comments.len());
         let comments = comments.sum::<usize>();
         assert_eq!(comments, expected, "{request:?}");
         assert!((expected..=at_most).contains(&rows), "{request:?}: {rows} rows");
@@ -199,13 +246,20 @@ fn comments_stay_with_their_block() {
     notes.insert_markdown("x", Position::end_of(text)).unwrap();
     assert_eq!(contents(notes, text), ["on the text"]);
     // Moved to another document with the page that it stands in.
-    notes.move_blocks(MoveBlocks::new([host.id("page"), text], Position::end_of(host.id("other")))).unwrap();
+    notes
+        .move_blocks(MoveBlocks::new([host.id("page"), text], Position::end_of(host.id("other"))))
+        .unwrap();
     assert_eq!(
         (contents(notes, text), contents(notes, child)),
         (vec!["on the text".into()], vec!["on the child".into()])
     );
     let tree = notes.fetch(Fetch::new(host.id("other")).with_metadata()).unwrap();
-    assert_eq!(tree.walk().map(|(_, block)| block.metadata.as_ref().unwrap().comments.len()).sum::<usize>(), 2);
+    assert_eq!(
+        tree.walk()
+            .map(|(_, block)| block.metadata.as_ref().unwrap().comments.len())
+            .sum::<usize>(),
+        2
+    );
     assert!(notes.space().check().unwrap().is_clean());
 }
 
@@ -217,7 +271,9 @@ fn a_document_in_the_trash_takes_none_and_keeps_those_it_has() {
     assert_eq!(contents(&host.notes, host.id("text")), ["before"]);
     let error = add(&host.notes, &[(host.id("other"), "x"), (host.id("child"), " ")]).unwrap_err();
     assert_eq!(wrong(&error), "RULE_VIOLATION comments[1].blockId");
-    host.notes.move_documents(MoveDocuments::new([host.document()], Destination::Unsorted)).unwrap();
+    host.notes
+        .move_documents(MoveDocuments::new([host.document()], Destination::Unsorted))
+        .unwrap();
     add(&host.notes, &[(host.id("text"), "after")]).unwrap();
     assert_eq!(contents(&host.notes, host.id("text")), ["before", "after"]);
 }
@@ -235,7 +291,8 @@ fn comments_go_with_their_block_and_come_back_with_it() {
     assert!(notes.space().check().unwrap().is_clean());
 
     let change = notes.changes_since(from).next().unwrap().unwrap();
-    let taken = change.edits.iter().filter(|edit| matches!(edit, Edit::RemoveComment { .. })).count();
+    let taken =
+        change.edits.iter().filter(|edit| matches!(edit, Edit::RemoveComment { .. })).count();
     assert_eq!((taken, change.documents.as_slice()), (3, &[host.document()][..]));
     notes.space().apply(notes.author(), &change.inverse()).unwrap();
     assert_eq!(host.dump(), before, "what was deleted is back");
@@ -255,7 +312,8 @@ fn comments_go_with_their_block_and_come_back_with_it() {
 fn a_purge_takes_the_comments_and_its_inverse_brings_them_back() {
     let host = Host::new();
     let (notes, document) = (&host.notes, host.document());
-    add(notes, &[(host.id("child"), "1"), (host.id("root"), "2"), (host.id("other"), "stays")]).unwrap();
+    add(notes, &[(host.id("child"), "1"), (host.id("root"), "2"), (host.id("other"), "stays")])
+        .unwrap();
     notes.delete_documents(document).unwrap();
     let (before, from) = (host.dump(), notes.last_sequence().unwrap());
     notes.purge_documents(PurgeDocuments::new([document])).unwrap();
@@ -294,7 +352,9 @@ fn a_task_takes_its_comments_from_place_to_place() {
 fn a_copy_of_a_template_has_no_comments() {
     let host = Host::new();
     let (notes, document) = (&host.notes, host.document());
-    notes.delete_blocks(DeleteBlocks::new([host.id("collection"), host.id("collectionItem")])).unwrap();
+    notes
+        .delete_blocks(DeleteBlocks::new([host.id("collection"), host.id("collectionItem")]))
+        .unwrap();
     notes.move_documents(MoveDocuments::new([document], Destination::Templates)).unwrap();
     add(notes, &[(host.id("text"), "about the template")]).unwrap();
     let copy = notes.create_from_template(CreateFromTemplate::new(document)).unwrap().id();

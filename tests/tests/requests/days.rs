@@ -1,11 +1,11 @@
-//! Daily notes: which day a request means in the space's zone, and when a note is made: by the first write to its day, and by
-//! nothing else.
+//! Daily notes: which day a request means in the space's zone, and when a note is made: by the
+//! first write to its day, and by nothing else.
 
 use std::sync::{Arc, Barrier};
 
 use leafbase::{
-    Clock, Connection, Document, DocumentId, Error, Fetch, ListDocuments, PurgeDocuments, RestoreDailyNotes, Space,
-    TaskScope, Timestamp, json,
+    Clock, Connection, Document, DocumentId, Error, Fetch, ListDocuments, PurgeDocuments,
+    RestoreDailyNotes, Space, TaskScope, Timestamp, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 
@@ -14,7 +14,8 @@ use crate::host::wrong;
 /// Saturday, 21 November 2026, noon in UTC.
 const NOON: u64 = 1_795_262_400_000;
 
-/// Writes that take a date. Each is given its connection, a position in a day and a place in a day, both as JSON.
+/// Writes that take a date. Each is given its connection, a position in a day and a place in a day,
+/// both as JSON.
 type Write = fn(&Connection, &str, &str) -> Result<(), Error>;
 
 fn read<T: json::FromJson>(notes: &Connection, text: &str) -> Result<T, Error> {
@@ -23,15 +24,23 @@ fn read<T: json::FromJson>(notes: &Connection, text: &str) -> Result<T, Error> {
 
 const WRITES: [(&str, Write); 6] = [
     ("insert blocks", |notes, position, _| {
-        let body = format!(r#"{{"blocks":[{{"type":"text","markdown":"x"}}],"position":{position}}}"#);
+        let body =
+            format!(r#"{{"blocks":[{{"type":"text","markdown":"x"}}],"position":{position}}}"#);
         notes.insert_blocks(read(notes, &body)?).map(drop)
     }),
     ("insert markdown", |notes, position, _| {
-        notes.insert_blocks(read(notes, &format!(r#"{{"markdown":"x","position":{position}}}"#))?).map(drop)
+        notes
+            .insert_blocks(read(notes, &format!(r#"{{"markdown":"x","position":{position}}}"#))?)
+            .map(drop)
     }),
     ("move", |notes, position, _| {
         let block = notes.insert_markdown("x", home(notes))?[0].id;
-        notes.move_blocks(read(notes, &format!(r#"{{"blockIds":"{block}","position":{position}}}"#))?).map(drop)
+        notes
+            .move_blocks(read(
+                notes,
+                &format!(r#"{{"blockIds":"{block}","position":{position}}}"#),
+            )?)
+            .map(drop)
     }),
     ("upload", |notes, position, _| notes.upload_file(read(notes, position)?, &b"x"[..]).map(drop)),
     ("add a task", |notes, _, place| {
@@ -47,18 +56,28 @@ const WRITES: [(&str, Write); 6] = [
 
 /// A document that is no daily note.
 fn home(notes: &Connection) -> DocumentId {
-    let found = notes.documents().unwrap().into_iter().find(|document| document.record.day.is_none());
+    let found =
+        notes.documents().unwrap().into_iter().find(|document| document.record.day.is_none());
     found.map_or_else(|| notes.create_document("home").unwrap().id(), |document| document.id())
 }
 
 fn notes_at(clock: impl Clock + 'static, zone: &str) -> Connection {
-    Space::builder().clock(clock).ids(SequentialIds::new(1)).zone(zone).in_memory().unwrap().connect()
+    Space::builder()
+        .clock(clock)
+        .ids(SequentialIds::new(1))
+        .zone(zone)
+        .in_memory()
+        .unwrap()
+        .connect()
 }
 
 /// The daily notes, each with its title.
 fn daily(notes: &Connection) -> Vec<(String, String)> {
-    let documents = notes.documents().unwrap().into_iter().filter(|document| document.record.day.is_some());
-    documents.map(|Document { record, title, .. }| (record.day.unwrap().to_string(), title)).collect()
+    let documents =
+        notes.documents().unwrap().into_iter().filter(|document| document.record.day.is_some());
+    documents
+        .map(|Document { record, title, .. }| (record.day.unwrap().to_string(), title))
+        .collect()
 }
 
 fn fetch(notes: &Connection, query: &str) -> Result<leafbase::Block, Error> {
@@ -78,10 +97,16 @@ fn the_first_write_makes_the_note_and_the_next_ones_take_it() {
         ] {
             for edge in ["", r#","position":"start""#, r#","position":"end""#] {
                 let notes = notes_at(FixedClock::at(NOON), "UTC");
-                let (position, place) =
-                    (format!(r#"{{"date":{day}{edge}}}"#), format!(r#"{{"type":"dailyNote","date":{day}}}"#));
+                let (position, place) = (
+                    format!(r#"{{"date":{day}{edge}}}"#),
+                    format!(r#"{{"type":"dailyNote","date":{day}}}"#),
+                );
                 to(&notes, &position, &place).unwrap();
-                assert_eq!(daily(&notes), [(date.to_owned(), title.to_owned())], "{write} {position}");
+                assert_eq!(
+                    daily(&notes),
+                    [(date.to_owned(), title.to_owned())],
+                    "{write} {position}"
+                );
                 let made = fetch(&notes, &format!(r#"{{"date":{day}}}"#)).unwrap();
                 to(&notes, &position, &place).unwrap();
                 let note = fetch(&notes, &format!(r#"{{"date":"{date}"}}"#)).unwrap();
@@ -135,10 +160,18 @@ fn days_are_those_of_the_space() {
             let notes = notes_at(At(now.parse().unwrap()), zone);
             for (word, date) in ["yesterday", "today", "tomorrow"].into_iter().zip(expected) {
                 let day = format!(r#"{{"date":"{word}"}}"#);
-                assert_eq!(wrong(&fetch(&notes, &day).unwrap_err()), "NOT_FOUND date", "{zone} {word}");
+                assert_eq!(
+                    wrong(&fetch(&notes, &day).unwrap_err()),
+                    "NOT_FOUND date",
+                    "{zone} {word}"
+                );
                 to(&notes, &day, &format!(r#"{{"type":"dailyNote","date":"{word}"}}"#)).unwrap();
                 let note = fetch(&notes, &day).unwrap();
-                assert_eq!(fetch(&notes, &format!(r#"{{"date":"{date}"}}"#)).unwrap().id, note.id, "{write} {zone}");
+                assert_eq!(
+                    fetch(&notes, &format!(r#"{{"date":"{date}"}}"#)).unwrap().id,
+                    note.id,
+                    "{write} {zone}"
+                );
             }
             let days: Vec<_> = daily(&notes).into_iter().map(|(day, _)| day).collect();
             assert_eq!(days, expected, "{write} {zone} {now}");
@@ -150,7 +183,8 @@ fn days_are_those_of_the_space() {
 fn midnight_and_another_zone_change_what_today_is_and_no_note() {
     let clock = Arc::new(FixedClock::at(NOON));
     let notes = notes_at(clock.clone(), "UTC");
-    let today = || fetch(&notes, r#"{"date":"today"}"#).map(|note| note.data.markdown).unwrap_or_default();
+    let today =
+        || fetch(&notes, r#"{"date":"today"}"#).map(|note| note.data.markdown).unwrap_or_default();
     notes.insert_markdown("x", read::<leafbase::Position>(&notes, "{}").unwrap()).unwrap();
     assert_eq!(today(), "Saturday, 21 November 2026");
     clock.advance(12 * 3_600_000 - 1);
@@ -194,23 +228,39 @@ fn what_is_refused_or_empty_makes_no_note() {
     let notes = notes_at(FixedClock::at(NOON), "UTC");
     let (text, root) = (notes.insert_markdown("x", home(&notes)).unwrap()[0].id, home(&notes));
     let (day, place) = (r#""position":{"date":"today"}"#, r#""location":{"type":"dailyNote"}"#);
-    let insert = |body: &str| read(&notes, body).and_then(|request| notes.insert_blocks(request)).map(|_| ());
-    let moves = |body: &str| read(&notes, body).and_then(|request| notes.move_blocks(request)).map(|_| ());
-    let upload =
-        |body: &str, bytes: &[u8]| read(&notes, body).and_then(|request| notes.upload_file(request, bytes)).map(|_| ());
-    let add = |body: &str| read(&notes, body).and_then(|request| notes.add_tasks(request)).map(|_| ());
+    let insert = |body: &str| {
+        read(&notes, body).and_then(|request| notes.insert_blocks(request)).map(|_| ())
+    };
+    let moves =
+        |body: &str| read(&notes, body).and_then(|request| notes.move_blocks(request)).map(|_| ());
+    let upload = |body: &str, bytes: &[u8]| {
+        read(&notes, body).and_then(|request| notes.upload_file(request, bytes)).map(|_| ())
+    };
+    let add =
+        |body: &str| read(&notes, body).and_then(|request| notes.add_tasks(request)).map(|_| ());
     let update = |body: &str| {
-        read::<leafbase::UpdateTasks>(&notes, body).and_then(|request| notes.update_tasks(request)).map(|_| ())
+        read::<leafbase::UpdateTasks>(&notes, body)
+            .and_then(|request| notes.update_tasks(request))
+            .map(|_| ())
     };
     let before = notes.last_sequence().unwrap();
     for (outcome, expected) in [
         (insert(&format!(r#"{{"blocks":[],{day}}}"#)), "done"),
         (insert(&format!(r#"{{"markdown":" \n",{day}}}"#)), "done"),
         (insert(&format!(r#"{{"markdown":"- \n- x",{day}}}"#)), "INVALID_MARKDOWN markdown"),
-        (insert(&format!(r#"{{"blocks":[{{"type":"collection"}}],{day}}}"#)), "RULE_VIOLATION blocks[0].type"),
-        (insert(r#"{"markdown":"x","position":{"date":"2026-02-30"}}"#), "VALIDATION position.date"),
+        (
+            insert(&format!(r#"{{"blocks":[{{"type":"collection"}}],{day}}}"#)),
+            "RULE_VIOLATION blocks[0].type",
+        ),
+        (
+            insert(r#"{"markdown":"x","position":{"date":"2026-02-30"}}"#),
+            "VALIDATION position.date",
+        ),
         (insert(r#"{"markdown":"x","position":{"date":"Today"}}"#), "VALIDATION position.date"),
-        (insert(r#"{"markdown":"x","position":{"date":"today","position":"before"}}"#), "INVALID_POSITION position"),
+        (
+            insert(r#"{"markdown":"x","position":{"date":"today","position":"before"}}"#),
+            "INVALID_POSITION position",
+        ),
         (moves(&format!(r#"{{"blockIds":[],{day}}}"#)), "done"),
         (moves(&format!(r#"{{"blockIds":["{text}","?"],{day}}}"#)), "NOT_FOUND blockIds[1]"),
         (moves(&format!(r#"{{"blockIds":"{root}",{day}}}"#)), "RULE_VIOLATION blockIds[0]"),
@@ -220,11 +270,21 @@ fn what_is_refused_or_empty_makes_no_note() {
             add(&format!(r#"{{"tasks":[{{"markdown":"x",{place}}},{{"markdown":"a\n\nb"}}]}}"#)),
             "VALIDATION tasks[1].markdown",
         ),
-        (update(&format!(r#"{{"tasksToUpdate":[{{"id":"{text}",{place}}}]}}"#)), "RULE_VIOLATION tasksToUpdate[0].id"),
-        (update(&format!(r#"{{"tasksToUpdate":[{{"id":"?",{place}}}]}}"#)), "NOT_FOUND tasksToUpdate[0].id"),
+        (
+            update(&format!(r#"{{"tasksToUpdate":[{{"id":"{text}",{place}}}]}}"#)),
+            "RULE_VIOLATION tasksToUpdate[0].id",
+        ),
+        (
+            update(&format!(r#"{{"tasksToUpdate":[{{"id":"?",{place}}}]}}"#)),
+            "NOT_FOUND tasksToUpdate[0].id",
+        ),
     ] {
         assert_eq!(outcome.map_or_else(|error| wrong(&error), |()| "done".to_owned()), expected);
-        assert_eq!((notes.last_sequence().unwrap(), daily(&notes).len()), (before, 0), "{expected}");
+        assert_eq!(
+            (notes.last_sequence().unwrap(), daily(&notes).len()),
+            (before, 0),
+            "{expected}"
+        );
     }
 }
 
@@ -237,18 +297,26 @@ fn an_upload_that_breaks_off_makes_no_note() {
         }
     }
     let notes = notes_at(FixedClock::at(NOON), "UTC");
-    let error = notes.upload_file(read(&notes, r#"{"date":"today"}"#).unwrap(), Broken).unwrap_err();
-    assert_eq!((error.code(), daily(&notes).len(), notes.last_sequence().unwrap()), ("STORAGE", 0, 0));
+    let error =
+        notes.upload_file(read(&notes, r#"{"date":"today"}"#).unwrap(), Broken).unwrap_err();
+    assert_eq!(
+        (error.code(), daily(&notes).len(), notes.last_sequence().unwrap()),
+        ("STORAGE", 0, 0)
+    );
 }
 
 #[test]
 fn a_fetch_names_a_block_or_a_day() {
     let notes = notes_at(FixedClock::at(NOON), "UTC");
-    let text = notes.insert_markdown("x", read::<leafbase::Position>(&notes, "{}").unwrap()).unwrap()[0].id;
+    let text =
+        notes.insert_markdown("x", read::<leafbase::Position>(&notes, "{}").unwrap()).unwrap()[0]
+            .id;
     let note = notes.document_of(text).unwrap();
-    for query in
-        [r#"{"date":"today"}"#.to_owned(), r#"{"date":"2026-11-21"}"#.to_owned(), format!(r#"{{"id":"{note}"}}"#)]
-    {
+    for query in [
+        r#"{"date":"today"}"#.to_owned(),
+        r#"{"date":"2026-11-21"}"#.to_owned(),
+        format!(r#"{{"id":"{note}"}}"#),
+    ] {
         assert_eq!(fetch(&notes, &query).unwrap().id, note.root(), "{query}");
     }
     for (query, outcome) in [
@@ -272,7 +340,8 @@ fn a_day_has_one_note_however_many_write_to_it_first() {
         let start = Barrier::new(8);
         std::thread::scope(|scope| {
             for thread in 0..8 {
-                let (notes, start, (_, to)) = (notes.clone(), &start, WRITES[(thread + round) % WRITES.len()]);
+                let (notes, start, (_, to)) =
+                    (notes.clone(), &start, WRITES[(thread + round) % WRITES.len()]);
                 scope.spawn(move || {
                     start.wait();
                     to(&notes, r#"{"date":"today"}"#, r#"{"type":"dailyNote"}"#).unwrap();
@@ -312,7 +381,8 @@ fn a_note_in_the_trash_frees_its_day() {
 
 #[test]
 fn a_filter_of_days_holds_what_was_made_on_them() {
-    // Around the day that Samoa skipped, and in the hour that Newfoundland lived twice over midnight.
+    // Around the day that Samoa skipped, and in the hour that Newfoundland lived twice over
+    // midnight.
     let directory = tempfile::tempdir().unwrap();
     for (name, zone, made, day, found) in [
         ("before", "Pacific/Apia", "2011-12-30T09:59:59.999Z", "2011-12-29", 1),
@@ -331,11 +401,15 @@ fn a_filter_of_days_holds_what_was_made_on_them() {
             home(&notes);
             for field in ["createdDate", "lastModifiedDate"] {
                 let request = format!(r#"{{"{field}Gte":"{day}","{field}Lte":"{day}"}}"#);
-                let listed = notes.list_documents(read::<ListDocuments>(&notes, &request).unwrap()).unwrap();
+                let listed =
+                    notes.list_documents(read::<ListDocuments>(&notes, &request).unwrap()).unwrap();
                 assert_eq!(listed.len(), found, "{name} {request}");
             }
             let turned = r#"{"createdDateGte":"2030-01-02","createdDateLte":"2020-01-01"}"#;
-            assert_eq!(notes.list_documents(read::<ListDocuments>(&notes, turned).unwrap()).unwrap().len(), 0);
+            assert_eq!(
+                notes.list_documents(read::<ListDocuments>(&notes, turned).unwrap()).unwrap().len(),
+                0
+            );
         }
     }
 }

@@ -7,20 +7,27 @@ mod reading;
 mod wide;
 
 use leafbase::{
-    BlockData, BlockDraft, BlockId, Destination, ErrorKind, Fetch, InsertBlocks, Limits, MoveBlocks, Position,
+    BlockData, BlockDraft, BlockId, Destination, ErrorKind, Fetch, InsertBlocks, Limits,
+    MoveBlocks, Position,
 };
 use serde_json::json;
 
 use crate::host::{Host, wrong};
 
-/// Runs on a stack as small as a host's thread may have, which what recursed over an input would pass at once.
+/// Runs on a stack as small as a host's thread may have, which what recursed over an input would
+/// pass at once.
 fn on_a_small_stack(work: impl FnOnce() + Send) {
     on_a_stack_of(256 << 10, work);
 }
 
 fn on_a_stack_of(bytes: usize, work: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
-        std::thread::Builder::new().stack_size(bytes).spawn_scoped(scope, work).unwrap().join().unwrap();
+        std::thread::Builder::new()
+            .stack_size(bytes)
+            .spawn_scoped(scope, work)
+            .unwrap()
+            .join()
+            .unwrap();
     });
 }
 
@@ -29,7 +36,8 @@ fn boundless() -> Limits {
     let mut limits = Limits::default();
     (limits.page_nesting, limits.folder_nesting) = (usize::MAX, usize::MAX);
     (limits.block_text, limits.block_raw, limits.comment) = (usize::MAX, usize::MAX, usize::MAX);
-    (limits.markdown, limits.json, limits.attribute, limits.title) = (usize::MAX, usize::MAX, usize::MAX, usize::MAX);
+    (limits.markdown, limits.json, limits.attribute, limits.title) =
+        (usize::MAX, usize::MAX, usize::MAX, usize::MAX);
     (limits.blocks_per_request, limits.blocks_per_fetch) = (usize::MAX, usize::MAX);
     limits
 }
@@ -63,8 +71,12 @@ fn inserted_blocks() {
 fn the_first_that_is_too_deep_is_named_as_it_was_given() {
     let host = Host::new();
     let split = BlockDraft::new(BlockData::text("a\n\nb\n\nc"));
-    let drafts = vec![split.clone(), BlockDraft::new(BlockData::page("x")).with_content(vec![split, nested(64)])];
-    let error = host.notes.insert_blocks(InsertBlocks::blocks(drafts, host.document())).unwrap_err();
+    let drafts = vec![
+        split.clone(),
+        BlockDraft::new(BlockData::page("x")).with_content(vec![split, nested(64)]),
+    ];
+    let error =
+        host.notes.insert_blocks(InsertBlocks::blocks(drafts, host.document())).unwrap_err();
     assert_eq!(wrong(&error), path("blocks[1].content[1]", 63));
 }
 
@@ -72,12 +84,15 @@ fn the_first_that_is_too_deep_is_named_as_it_was_given() {
 fn markdown() {
     let host = Host::new();
     let pages = |levels: usize| {
-        "<page><pageTitle>p</pageTitle><content>".repeat(levels) + "x" + &"</content></page>".repeat(levels)
+        "<page><pageTitle>p</pageTitle><content>".repeat(levels)
+            + "x"
+            + &"</content></page>".repeat(levels)
     };
     host.notes.insert_markdown(&pages(63), host.document()).unwrap();
     let error = host.notes.insert_markdown(&pages(64), host.document()).unwrap_err();
     assert_eq!(wrong(&error), "LIMIT_EXCEEDED markdown");
-    let error = host.notes.insert_markdown(&pages(63), Position::end_of(host.id("page"))).unwrap_err();
+    let error =
+        host.notes.insert_markdown(&pages(63), Position::end_of(host.id("page"))).unwrap_err();
     assert_eq!(wrong(&error), "LIMIT_EXCEEDED markdown");
     let error = host.notes.insert_markdown(&pages(1_000), host.document()).unwrap_err();
     assert_eq!(wrong(&error), "LIMIT_EXCEEDED markdown");
@@ -87,7 +102,9 @@ fn markdown() {
 fn json() {
     let host = Host::new();
     let body = |levels: usize| {
-        let page = r#"{"type":"page","content":["#.repeat(levels - 1) + r#"{"type":"page"}"# + &"]}".repeat(levels - 1);
+        let page = r#"{"type":"page","content":["#.repeat(levels - 1)
+            + r#"{"type":"page"}"#
+            + &"]}".repeat(levels - 1);
         format!(r#"{{"blocks":[{page}],"position":{{"pageId":"@root"}}}}"#)
     };
     host.ask("insert", &body(64)).unwrap();
@@ -99,8 +116,10 @@ fn json() {
 fn moves() {
     let host = Host::new();
     let chain = insert(&host, 63, host.id("other")).unwrap();
-    let go =
-        |page: BlockId| host.notes.move_blocks(MoveBlocks { block_ids: vec![chain], position: Position::end_of(page) });
+    let go = |page: BlockId| {
+        host.notes
+            .move_blocks(MoveBlocks { block_ids: vec![chain], position: Position::end_of(page) })
+    };
     go(host.id("page")).unwrap();
     let deeper = insert(&host, 1, host.id("root")).unwrap();
     let deeper = insert(&host, 1, deeper).unwrap();
@@ -125,15 +144,18 @@ fn drafts_of_any_depth_are_refused_on_a_small_stack() {
                 let drafts = vec![BlockDraft::new(BlockData::text("a\n\nb")), nested(LEVELS)];
                 host.notes.insert_blocks(InsertBlocks::blocks(drafts, position)).unwrap_err();
             }
-            let deep_below_a_fault =
-                BlockDraft::new(BlockData::text("x".repeat(1 << 20))).with_content(vec![nested(LEVELS)]);
-            let error = host.notes.insert_blocks(InsertBlocks::blocks(vec![deep_below_a_fault], known)).unwrap_err();
+            let deep_below_a_fault = BlockDraft::new(BlockData::text("x".repeat(1 << 20)))
+                .with_content(vec![nested(LEVELS)]);
+            let error = host
+                .notes
+                .insert_blocks(InsertBlocks::blocks(vec![deep_below_a_fault], known))
+                .unwrap_err();
             assert_eq!(error.kind(), ErrorKind::LimitExceeded);
             for location in [Destination::Unsorted, Destination::Templates] {
                 host.notes.create_document_of(nested(LEVELS), location).unwrap_err();
             }
-            let odd =
-                BlockDraft::new(BlockData::new(leafbase::BlockKind::Collection)).with_content(vec![nested(LEVELS)]);
+            let odd = BlockDraft::new(BlockData::new(leafbase::BlockKind::Collection))
+                .with_content(vec![nested(LEVELS)]);
             host.notes.create_document_of(odd, Destination::Unsorted).unwrap_err();
             // As deep as may be is read and written on it, too.
             let page = host.notes.create_document_of(nested(65), Destination::Unsorted).unwrap();

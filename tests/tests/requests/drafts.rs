@@ -49,7 +49,8 @@ fn markdown_is_named_as_a_whole() {
         ),
         ("insert", r#"{"markdown":"- \n- b","position":{"pageId":"@root"}}"#, "INVALID_MARKDOWN markdown"),
     ]);
-    let long = format!("<page><pageTitle>{}</pageTitle><content>x</content></page>", "t".repeat(1_001));
+    let long =
+        format!("<page><pageTitle>{}</pageTitle><content>x</content></page>", "t".repeat(1_001));
     let error = host.notes.insert_markdown(&long, host.document()).unwrap_err();
     assert_eq!(wrong(&error), "LIMIT_EXCEEDED markdown");
 }
@@ -111,13 +112,21 @@ fn nothing_is_done_for_nothing() {
             ("insert", r#""markdown":"\n \n""#),
             ("move", r#""blockIds":[]"#),
         ] {
-            assert_eq!(host.line(operation, &format!("{{{what}{target}}}")), "[]", "{operation} {what} {target}");
+            assert_eq!(
+                host.line(operation, &format!("{{{what}{target}}}")),
+                "[]",
+                "{operation} {what} {target}"
+            );
         }
     }
     host.table(&[
         ("update", r#"{"blocks":[]}"#, "[]"),
         ("delete", r#"{"blockIds":[]}"#, "[]"),
-        ("insert", r#"{"blocks":[],"position":{"pageId":"@line"}}"#, "RULE_VIOLATION position.pageId"),
+        (
+            "insert",
+            r#"{"blocks":[],"position":{"pageId":"@line"}}"#,
+            "RULE_VIOLATION position.pageId",
+        ),
         ("insert", r#"{"markdown":"","position":{"pageId":"x"}}"#, "NOT_FOUND position.pageId"),
         (
             "move",
@@ -147,7 +156,9 @@ fn a_multi_line_text_that_receives_a_child_becomes_a_title_of_one_line() {
 #[test]
 fn task_stamps_are_given_only_where_the_state_has_them() {
     let host = Host::new();
-    let task = |info: &str| format!(r#"{{"blocks":[{{"id":"@text","listStyle":"task","taskInfo":{info}}}]}}"#);
+    let task = |info: &str| {
+        format!(r#"{{"blocks":[{{"id":"@text","listStyle":"task","taskInfo":{info}}}]}}"#)
+    };
     host.table(&[
         ("update", &task(r#"{"state":"todo","completedAt":"2026-03-01T00:00:00Z"}"#), "VALIDATION blocks[0].taskInfo.completedAt"),
         ("update", &task(r#"{"state":"done","canceledAt":"2026-03-01T00:00:00Z"}"#), "VALIDATION blocks[0].taskInfo.canceledAt"),

@@ -1,4 +1,5 @@
-//! Every field on every type of block: changed where the type has it, refused by its name where it has not.
+//! Every field on every type of block: changed where the type has it, refused by its name where it
+//! has not.
 
 use serde_json::{Value, json};
 
@@ -49,7 +50,8 @@ fn fields() -> Vec<(&'static str, Value, &'static [&'static str])> {
     ]
 }
 
-/// Where replies have what requests give as this field: the title of an item stands under the content key of its schema.
+/// Where replies have what requests give as this field: the title of an item stands under the
+/// content key of its schema.
 fn shown_as<'a>(block_type: &str, field: &'a str) -> &'a str {
     match (block_type, field) {
         ("collectionItem", "markdown" | "title") => "title",
@@ -68,15 +70,25 @@ fn a_type_has_its_fields_and_no_other() {
             let before = host.dump();
             let outcome = host.ask("update", &body.to_string());
             if types.contains(&block_type) {
-                let reply = outcome.unwrap_or_else(|error| panic!("{field} of {block_type}: {error}"));
+                let reply =
+                    outcome.unwrap_or_else(|error| panic!("{field} of {block_type}: {error}"));
                 let shown = shown_as(block_type, field);
                 let default = ["blockLayout", "layout", "cardLayout", "size"].contains(&field);
                 let found = &reply["items"][0][shown];
-                assert!(*found == value || (default && found.is_null()), "{field} of {block_type}: {found}");
+                assert!(
+                    *found == value || (default && found.is_null()),
+                    "{field} of {block_type}: {found}"
+                );
             } else {
                 let error = outcome.unwrap_err();
-                assert_eq!((error.code(), error.path()), ("VALIDATION", format!("blocks[0].{field}").as_str()));
-                assert_eq!(error.message(), format!("a block of type {block_type} has no such field"));
+                assert_eq!(
+                    (error.code(), error.path()),
+                    ("VALIDATION", format!("blocks[0].{field}").as_str())
+                );
+                assert_eq!(
+                    error.message(),
+                    format!("a block of type {block_type} has no such field")
+                );
                 assert_eq!(host.dump(), before);
             }
         }
@@ -87,11 +99,17 @@ fn a_type_has_its_fields_and_no_other() {
 fn fields_of_a_new_block_are_the_same() {
     let host = Host::new();
     for (field, value, types) in fields() {
-        for block_type in TYPES.iter().filter(|block_type| !["collection", "collectionItem"].contains(block_type)) {
+        for block_type in
+            TYPES.iter().filter(|block_type| !["collection", "collectionItem"].contains(block_type))
+        {
             let body = json!({"blocks": [{"type": block_type, field: value}], "position": {"pageId": "@other"}});
             let outcome = host.line("insert", &body.to_string());
             let expected = format!("VALIDATION blocks[0].{field}");
-            assert_eq!(outcome != expected, types.contains(block_type), "{field} of {block_type}: {outcome}");
+            assert_eq!(
+                outcome != expected,
+                types.contains(block_type),
+                "{field} of {block_type}: {outcome}"
+            );
         }
     }
 }

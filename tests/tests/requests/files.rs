@@ -11,15 +11,17 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use leafbase::{
-    AssetId, BlockData, BlockDraft, Connection, DayRef, DeleteDocuments, DocumentId, Error, ErrorKind, Fetch,
-    FetchFrom, InsertBlocks, Limits, Position, Result, Space, UploadFile, UploadedFile, json,
+    AssetId, BlockData, BlockDraft, Connection, DayRef, DeleteDocuments, DocumentId, Error,
+    ErrorKind, Fetch, FetchFrom, InsertBlocks, Limits, Position, Result, Space, UploadFile,
+    UploadedFile, json,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, Store};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 
 use crate::host::wrong;
 
-/// Bytes of a whole chunk, and of what one transaction stores: the sizes around which an upload may go wrong.
+/// Bytes of a whole chunk, and of what one transaction stores: the sizes around which an upload may
+/// go wrong.
 const CHUNK: usize = leafbase_store::CHUNK_BYTES;
 const PART: usize = 16 * CHUNK;
 
@@ -38,7 +40,8 @@ fn limited(limit: impl FnOnce(&mut Limits)) -> Scene {
     let mut limits = Limits::default();
     limit(&mut limits);
     let store = Arc::new(MemoryStore::new());
-    let builder = Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1)).limits(limits);
+    let builder =
+        Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1)).limits(limits);
     let notes = builder.over(store.clone(), true).unwrap().connect();
     let page = notes.create_document("page").unwrap().id();
     Scene { store, notes, page }
@@ -57,7 +60,11 @@ impl Scene {
                 rows += 1;
                 Ok(ControlFlow::Continue(()))
             };
-            self.store.snapshot().unwrap().scan(KeyRange::half_open(&[tag], &[tag + 1]), &mut count).unwrap();
+            self.store
+                .snapshot()
+                .unwrap()
+                .scan(KeyRange::half_open(&[tag], &[tag + 1]), &mut count)
+                .unwrap();
             rows
         })
     }
@@ -101,7 +108,8 @@ impl Read for Untouched {
 
 /// The texts of the children of what a fetch names; a file is shown by its name.
 fn children(notes: &Connection, from: impl Into<FetchFrom>) -> Vec<String> {
-    let fetched = notes.fetch(Fetch { from: from.into(), max_depth: None, metadata: false }).unwrap();
+    let fetched =
+        notes.fetch(Fetch { from: from.into(), max_depth: None, metadata: false }).unwrap();
     let shown = |data: &BlockData| match &data.kind {
         leafbase::BlockKind::File { file_name, .. } => file_name.clone(),
         _ => data.markdown.clone(),
@@ -112,7 +120,9 @@ fn children(notes: &Connection, from: impl Into<FetchFrom>) -> Vec<String> {
 #[test]
 fn files_go_where_the_position_says() {
     let page = |scene: &Scene| FetchFrom::Block(scene.page.root());
-    let lone = |scene: &Scene| FetchFrom::Block(scene.notes.fetch(Fetch::new(scene.page)).unwrap().children()[2].id);
+    let lone = |scene: &Scene| {
+        FetchFrom::Block(scene.notes.fetch(Fetch::new(scene.page)).unwrap().children()[2].id)
+    };
     let today = |_: &Scene| FetchFrom::Day(DayRef::Today);
     type From = fn(&Scene) -> FetchFrom;
     let cases: [(&str, From, &[&str]); 9] = [
@@ -142,7 +152,10 @@ fn files_go_where_the_position_says() {
         let file = scene.notes.file(uploaded.asset_url.id()).unwrap();
         assert_eq!((file.created.by.as_str(), file.size, file.file_name.as_str()), ("Ada", 4, "f"));
         assert_eq!(scene.notes.document_of(uploaded.block_id).unwrap().root(), {
-            let fetched = scene.notes.fetch(Fetch { from: target(&scene), max_depth: None, metadata: false }).unwrap();
+            let fetched = scene
+                .notes
+                .fetch(Fetch { from: target(&scene), max_depth: None, metadata: false })
+                .unwrap();
             scene.notes.document_of(fetched.id).unwrap().root()
         });
         scene.assert_clean();
@@ -160,7 +173,8 @@ fn a_text_that_receives_a_file_becomes_the_page_that_it_would_with_a_text() {
         let made = made.unwrap();
         scene.notes.insert_markdown("child", Position::end_of(made[0].id)).unwrap();
         scene.notes.upload_file(UploadFile::new(Position::end_of(made[1].id)), &b"x"[..]).unwrap();
-        let [expected, found] = [0, 1].map(|at| scene.notes.fetch(Fetch::new(made[at].id)).unwrap().data);
+        let [expected, found] =
+            [0, 1].map(|at| scene.notes.fetch(Fetch::new(made[at].id)).unwrap().data);
         assert_eq!(found, expected, "{text:?}");
     }
 }
@@ -171,9 +185,13 @@ fn the_reply_names_block_and_url() {
     let request = UploadFile::new(scene.page).named("Day plan.pdf");
     let uploaded = scene.notes.upload_file(request, &b"%PDF-1.7"[..]).unwrap();
     let id = uploaded.asset_url.id();
-    let expected = format!(r#"{{"blockId":"{}","assetUrl":"asset://{id}/Day%20plan.pdf"}}"#, uploaded.block_id);
+    let expected = format!(
+        r#"{{"blockId":"{}","assetUrl":"asset://{id}/Day%20plan.pdf"}}"#,
+        uploaded.block_id
+    );
     assert_eq!(serde_json::to_string(&uploaded).unwrap(), expected);
-    let block = serde_json::to_value(scene.notes.fetch(Fetch::new(uploaded.block_id)).unwrap()).unwrap();
+    let block =
+        serde_json::to_value(scene.notes.fetch(Fetch::new(uploaded.block_id)).unwrap()).unwrap();
     assert_eq!(block["url"], uploaded.asset_url.to_string());
     assert_eq!((&block["type"], &block["fileName"]), (&"file".into(), &"Day plan.pdf".into()));
 }
@@ -181,7 +199,9 @@ fn the_reply_names_block_and_url() {
 #[test]
 fn what_cannot_succeed_fails_before_a_byte_is_read() {
     let scene = limited(|limits| (limits.page_nesting, limits.attribute) = (2, 300));
-    let made = scene.notes.insert_markdown("text\n\n*****\n\n<page><pageTitle>deep</pageTitle></page>", scene.page);
+    let made = scene
+        .notes
+        .insert_markdown("text\n\n*****\n\n<page><pageTitle>deep</pageTitle></page>", scene.page);
     let made = made.unwrap();
     let deep = scene.notes.insert_markdown("deepest", Position::end_of(made[2].id)).unwrap()[0].id;
     let trashed = scene.notes.create_document("trashed").unwrap().id();
@@ -189,10 +209,16 @@ fn what_cannot_succeed_fails_before_a_byte_is_read() {
     let (text, line, nowhere) = (made[0].id, made[1].id, "01ARZ3NDEKTSV4RRFFQ69G5FAV");
     let cases = [
         (format!(r#"{{"pageId":"{nowhere}"}}"#), "NOT_FOUND position.pageId"),
-        (format!(r#"{{"position":"after","siblingId":"{nowhere}"}}"#), "NOT_FOUND position.siblingId"),
+        (
+            format!(r#"{{"position":"after","siblingId":"{nowhere}"}}"#),
+            "NOT_FOUND position.siblingId",
+        ),
         (format!(r#"{{"pageId":"{nowhere}","contentType":"?"}}"#), "NOT_FOUND position.pageId"),
         (format!(r#"{{"pageId":"{line}"}}"#), "RULE_VIOLATION position.pageId"),
-        (format!(r#"{{"position":"before","siblingId":"{}"}}"#, scene.page), "INVALID_POSITION position.siblingId"),
+        (
+            format!(r#"{{"position":"before","siblingId":"{}"}}"#, scene.page),
+            "INVALID_POSITION position.siblingId",
+        ),
         (format!(r#"{{"pageId":"{trashed}"}}"#), "RULE_VIOLATION position.pageId"),
         (format!(r#"{{"pageId":"{deep}"}}"#), "LIMIT_EXCEEDED position.pageId"),
         (format!(r#"{{"pageId":"{text}","contentType":"png"}}"#), "VALIDATION contentType"),
@@ -200,17 +226,30 @@ fn what_cannot_succeed_fails_before_a_byte_is_read() {
         (format!(r#"{{"pageId":"{text}","contentType":"image/p ng"}}"#), "VALIDATION contentType"),
         (format!(r#"{{"pageId":"{text}","contentType":"image/"}}"#), "VALIDATION contentType"),
         (format!(r#"{{"pageId":"{text}","contentType":"a/b/c"}}"#), "VALIDATION contentType"),
-        (format!(r#"{{"pageId":"{text}","contentType":"image/\u00fc"}}"#), "VALIDATION contentType"),
-        (format!(r#"{{"pageId":"{text}","contentType":"a/{}"}}"#, "b".repeat(126)), "VALIDATION contentType"),
+        (
+            format!(r#"{{"pageId":"{text}","contentType":"image/\u00fc"}}"#),
+            "VALIDATION contentType",
+        ),
+        (
+            format!(r#"{{"pageId":"{text}","contentType":"a/{}"}}"#, "b".repeat(126)),
+            "VALIDATION contentType",
+        ),
         (r#"{"date":"today","contentType":"x"}"#.to_owned(), "VALIDATION contentType"),
-        (format!(r#"{{"pageId":"{text}","fileName":"{}"}}"#, "%".repeat(255)), "LIMIT_EXCEEDED fileName"),
+        (
+            format!(r#"{{"pageId":"{text}","fileName":"{}"}}"#, "%".repeat(255)),
+            "LIMIT_EXCEEDED fileName",
+        ),
     ];
     let before = (scene.sequence(), scene.notes.space().stats().unwrap().bytes);
     for (query, expected) in cases {
         let request = json::from_str(&query, &Limits::default()).unwrap();
         let error = scene.notes.upload_file(request, Untouched).unwrap_err();
         assert_eq!(wrong(&error), expected, "{query}");
-        assert_eq!((scene.sequence(), scene.notes.space().stats().unwrap().bytes), before, "{query} left a trace");
+        assert_eq!(
+            (scene.sequence(), scene.notes.space().stats().unwrap().bytes),
+            before,
+            "{query} left a trace"
+        );
     }
     let long = format!("a/{}", "b".repeat(125));
     scene.notes.upload_file(UploadFile::new(scene.page).of_type(&*long), &b""[..]).unwrap();
@@ -228,7 +267,10 @@ fn other_requests_that_are_refused() {
         assert_eq!(wrong(&error), expected, "{query}");
     }
     let scene = scene();
-    let error = scene.notes.acting_as(&"x".repeat(9_000)).upload_file(UploadFile::new(scene.page), Untouched);
+    let error = scene
+        .notes
+        .acting_as(&"x".repeat(9_000))
+        .upload_file(UploadFile::new(scene.page), Untouched);
     assert_eq!(wrong(&error.unwrap_err()), "LIMIT_EXCEEDED author");
     scene.notes.space().clone().close().unwrap();
     let error = scene.notes.upload_file(UploadFile::new(scene.page), Untouched).unwrap_err();
@@ -264,7 +306,9 @@ impl<F: FnMut(&mut [u8]) -> io::Result<usize>> Read for Then<F> {
 
 #[test]
 fn a_file_may_be_as_long_as_the_limit() {
-    for most in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, PART - 1, PART, PART + 1, 2 * PART, 2 * PART + CHUNK] {
+    for most in
+        [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, PART - 1, PART, PART + 1, 2 * PART, 2 * PART + CHUNK]
+    {
         let scene = limited(|limits| limits.upload = most as u64);
         let request = || UploadFile::new(Position::end_of_day(DayRef::Today));
         let before = (scene.sequence(), scene.rows());
@@ -275,7 +319,8 @@ fn a_file_may_be_as_long_as_the_limit() {
         assert!(error.message().contains(&most.to_string()), "{error}");
         assert_eq!((scene.sequence(), scene.rows()), before, "{most}: something is left");
         assert!(scene.notes.fetch(Fetch::day(DayRef::Today)).is_err(), "{most}: no note is made");
-        let uploaded = scene.notes.upload_file(request(), Then::new(most, |_: &mut [u8]| Ok(0))).unwrap();
+        let uploaded =
+            scene.notes.upload_file(request(), Then::new(most, |_: &mut [u8]| Ok(0))).unwrap();
         assert_eq!(scene.notes.file(uploaded.asset_url.id()).unwrap().size, most as u64);
         assert_eq!(scene.rows(), [1, most.div_ceil(CHUNK), 0]);
         scene.assert_clean();
@@ -290,8 +335,12 @@ fn a_reader_that_fails_leaves_nothing() {
         let before = (scene.sequence(), scene.rows());
         let fails = |_: &mut [u8]| Err(io::Error::new(io::ErrorKind::ConnectionReset, "gone"));
         let error = scene.notes.upload_file(request(), Then::new(at, fails)).unwrap_err();
-        let source = std::error::Error::source(&error).unwrap().downcast_ref::<io::Error>().unwrap();
-        assert_eq!((error.kind(), source.kind()), (ErrorKind::Storage, io::ErrorKind::ConnectionReset));
+        let source =
+            std::error::Error::source(&error).unwrap().downcast_ref::<io::Error>().unwrap();
+        assert_eq!(
+            (error.kind(), source.kind()),
+            (ErrorKind::Storage, io::ErrorKind::ConnectionReset)
+        );
         assert_eq!((scene.sequence(), scene.rows()), before, "an error at {at}");
 
         let lies = |out: &mut [u8]| Ok(out.len() + 1);
@@ -299,7 +348,8 @@ fn a_reader_that_fails_leaves_nothing() {
         assert_eq!(error.kind(), ErrorKind::Storage);
         assert_eq!((scene.sequence(), scene.rows()), before, "a lie at {at}");
 
-        let panics = Then::new(at, |_: &mut [u8]| std::panic::resume_unwind(Box::new("the reader panics")));
+        let panics =
+            Then::new(at, |_: &mut [u8]| std::panic::resume_unwind(Box::new("the reader panics")));
         let caught = catch_unwind(AssertUnwindSafe(|| scene.notes.upload_file(request(), panics)));
         assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"the reader panics"));
         assert_eq!((scene.sequence(), scene.rows()), before, "a panic at {at}");
@@ -352,7 +402,8 @@ fn a_place_that_goes_meanwhile_is_not_found() {
         let _ = scene.notes.delete_blocks(text.into());
         Ok(0)
     });
-    let error = scene.notes.upload_file(UploadFile::new(Position::after(text)), reader).unwrap_err();
+    let error =
+        scene.notes.upload_file(UploadFile::new(Position::after(text)), reader).unwrap_err();
     assert_eq!(wrong(&error), "NOT_FOUND position.siblingId");
     assert_eq!(scene.rows(), [0; 3]);
     scene.assert_clean();
@@ -437,7 +488,10 @@ fn many_upload_at_once() {
     });
     for (number, uploaded) in (0..8).zip(uploads) {
         let length = usize::try_from(number).unwrap() * PART / 3;
-        assert!(scene.bytes(uploaded.unwrap().asset_url.id()) == noise(length, number), "file {number}");
+        assert!(
+            scene.bytes(uploaded.unwrap().asset_url.id()) == noise(length, number),
+            "file {number}"
+        );
     }
     assert_eq!(scene.notes.fetch(Fetch::new(scene.page)).unwrap().children().len(), 8);
     scene.assert_clean();

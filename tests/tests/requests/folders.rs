@@ -1,6 +1,8 @@
 //! Folders: a tree with the built-in locations first, made, moved and deleted.
 
-use leafbase::{BuiltInLocation, CreateFolders, DeleteFolders, FolderDraft, FolderId, FolderRef, MoveFolders};
+use leafbase::{
+    BuiltInLocation, CreateFolders, DeleteFolders, FolderDraft, FolderId, FolderRef, MoveFolders,
+};
 use leafbase_model::Limits;
 use serde_json::json;
 
@@ -9,7 +11,8 @@ use crate::documents::Library;
 #[test]
 fn the_tree_has_the_built_in_locations_first_and_counts_documents() {
     let library = Library::new();
-    let before = "Unsorted 1\nDaily notes 2\nTemplates 1\nTrash 3\nHome 1\n  Garden 1 in Home\nWork 1";
+    let before =
+        "Unsorted 1\nDaily notes 2\nTemplates 1\nTrash 3\nHome 1\n  Garden 1 in Home\nWork 1";
     assert_eq!(library.folders(), before);
     for (operation, body, expected) in [
         (
@@ -42,21 +45,29 @@ fn the_tree_has_the_built_in_locations_first_and_counts_documents() {
 #[test]
 fn the_tree_as_json() {
     let mut library = Library::empty("UTC", Limits::default());
-    let built_in = |id: &str, name: &str| json!({"id": id, "name": name, "documentCount": 0, "folders": []});
+    let built_in =
+        |id: &str, name: &str| json!({"id": id, "name": name, "documentCount": 0, "folders": []});
     let mut expected = vec![
         built_in("unsorted", "Unsorted"),
         built_in("daily_notes", "Daily notes"),
         built_in("templates", "Templates"),
         built_in("trash", "Trash"),
     ];
-    assert_eq!(serde_json::to_value(library.notes.folders().unwrap()).unwrap(), json!({"items": expected}));
+    assert_eq!(
+        serde_json::to_value(library.notes.folders().unwrap()).unwrap(),
+        json!({"items": expected})
+    );
     library.folder("a", None);
     library.folder("b", Some("a"));
     library.document("x", r#"{"folderId":"@b"}"#);
     let [a, b] = ["a", "b"].map(|name| library.id(name).to_string());
-    let within = json!({"id": b, "name": "b", "parentFolderId": a, "documentCount": 1, "folders": []});
+    let within =
+        json!({"id": b, "name": "b", "parentFolderId": a, "documentCount": 1, "folders": []});
     expected.push(json!({"id": a, "name": "a", "documentCount": 0, "folders": [within]}));
-    assert_eq!(serde_json::to_value(library.notes.folders().unwrap()).unwrap(), json!({"items": expected}));
+    assert_eq!(
+        serde_json::to_value(library.notes.folders().unwrap()).unwrap(),
+        json!({"items": expected})
+    );
 }
 
 #[test]
@@ -86,7 +97,10 @@ fn folders_are_made_with_folders_in_them() {
             "a b:? c:? d:? e",
         ),
         // Names are no identity.
-        (r#"{"folders":[{"name":"Home"},{"name":"Home"},{"name":"unsorted"}]}"#, "Home Home unsorted"),
+        (
+            r#"{"folders":[{"name":"Home"},{"name":"Home"},{"name":"unsorted"}]}"#,
+            "Home Home unsorted",
+        ),
     ] {
         library.undone("createFolders", body, expected);
     }
@@ -94,7 +108,11 @@ fn folders_are_made_with_folders_in_them() {
         "createFolders",
         r#"{"folders":[{"name":"a","parentFolderId":"@Work","folders":[{"name":"c"},{"name":"b"}]}]}"#,
     );
-    assert!(library.folders().ends_with("Work 1\n  a 0 in Work\n    b 0 in ?\n    c 0 in ?"), "{}", library.folders());
+    assert!(
+        library.folders().ends_with("Work 1\n  a 0 in Work\n    b 0 in ?\n    c 0 in ?"),
+        "{}",
+        library.folders()
+    );
 }
 
 #[test]
@@ -140,7 +158,9 @@ fn folders_that_are_not_made() {
         ),
     ]);
     for location in BuiltInLocation::ALL {
-        let body = format!(r#"{{"folders":[{{"name":"a"}},{{"name":"b","parentFolderId":"{location}"}}]}}"#);
+        let body = format!(
+            r#"{{"folders":[{{"name":"a"}},{{"name":"b","parentFolderId":"{location}"}}]}}"#
+        );
         library.table(&[("createFolders", &body, "RULE_VIOLATION folders[1].parentFolderId")]);
     }
 }
@@ -152,17 +172,31 @@ fn folders_are_moved() {
         (r#"{"folderIds":"@Garden","destination":"root"}"#, "Garden"),
         (r#"{"folderIds":["@Garden"],"destination":{"destination":"root"}}"#, "Garden"),
         (r#"{"folderIds":["@Home"],"destination":{"parentFolderId":"@Work"}}"#, "Home:Work"),
-        (r#"{"folderIds":["@Home","@Garden"],"destination":{"parentFolderId":"@Work"}}"#, "Home:Work Garden:Work"),
-        (r#"{"folderIds":["@Garden","@Work"],"destination":{"parentFolderId":"@Home"}}"#, "Garden:Home Work:Home"),
+        (
+            r#"{"folderIds":["@Home","@Garden"],"destination":{"parentFolderId":"@Work"}}"#,
+            "Home:Work Garden:Work",
+        ),
+        (
+            r#"{"folderIds":["@Garden","@Work"],"destination":{"parentFolderId":"@Home"}}"#,
+            "Garden:Home Work:Home",
+        ),
     ] {
         library.undone("moveFolders", body, expected);
     }
     let before = library.notes.last_sequence().unwrap();
     library.table(&[
-        ("moveFolders", r#"{"folderIds":["@Garden"],"destination":{"parentFolderId":"@Home"}}"#, "Garden:Home"),
+        (
+            "moveFolders",
+            r#"{"folderIds":["@Garden"],"destination":{"parentFolderId":"@Home"}}"#,
+            "Garden:Home",
+        ),
         ("moveFolders", r#"{"folderIds":[],"destination":"root"}"#, ""),
     ]);
-    assert_eq!(library.notes.last_sequence().unwrap(), before, "what is there already is not written");
+    assert_eq!(
+        library.notes.last_sequence().unwrap(),
+        before,
+        "what is there already is not written"
+    );
 }
 
 #[test]
@@ -188,9 +222,21 @@ fn folders_that_are_not_moved() {
             r#"{"folderIds":["@Work","@Home"],"destination":{"parentFolderId":"@Deep"}}"#,
             "RULE_VIOLATION folderIds[1]",
         ),
-        ("moveFolders", r#"{"folderIds":["@Work","@Work"],"destination":"root"}"#, "VALIDATION folderIds[1]"),
-        ("moveFolders", r#"{"folderIds":["@Work","?"],"destination":"root"}"#, "NOT_FOUND folderIds[1]"),
-        ("moveFolders", r#"{"folderIds":["?","?"],"destination":"root"}"#, "NOT_FOUND folderIds[0]"),
+        (
+            "moveFolders",
+            r#"{"folderIds":["@Work","@Work"],"destination":"root"}"#,
+            "VALIDATION folderIds[1]",
+        ),
+        (
+            "moveFolders",
+            r#"{"folderIds":["@Work","?"],"destination":"root"}"#,
+            "NOT_FOUND folderIds[1]",
+        ),
+        (
+            "moveFolders",
+            r#"{"folderIds":["?","?"],"destination":"root"}"#,
+            "NOT_FOUND folderIds[0]",
+        ),
         (
             "moveFolders",
             r#"{"folderIds":["?"],"destination":{"parentFolderId":"?"}}"#,
@@ -206,14 +252,19 @@ fn folders_that_are_not_moved() {
             r#"{"folderIds":["@Home"],"destination":{"parentFolderId":"@Work"}}"#,
             "LIMIT_EXCEEDED folderIds[0]",
         ),
-        ("moveFolders", r#"{"folderIds":["1","2","3","4"],"destination":"root"}"#, "LIMIT_EXCEEDED folderIds"),
+        (
+            "moveFolders",
+            r#"{"folderIds":["1","2","3","4"],"destination":"root"}"#,
+            "LIMIT_EXCEEDED folderIds",
+        ),
         ("moveFolders", r#"{"folderIds":["@Work"],"destination":"top"}"#, "VALIDATION destination"),
         ("moveFolders", r#"{"folderIds":["@Work"]}"#, "VALIDATION destination"),
         ("moveFolders", r#"{"destination":"root"}"#, "VALIDATION folderIds"),
     ]);
     for location in BuiltInLocation::ALL {
         let from = format!(r#"{{"folderIds":["@Work","{location}"],"destination":"root"}}"#);
-        let to = format!(r#"{{"folderIds":["@Work"],"destination":{{"parentFolderId":"{location}"}}}}"#);
+        let to =
+            format!(r#"{{"folderIds":["@Work"],"destination":{{"parentFolderId":"{location}"}}}}"#);
         library.table(&[
             ("moveFolders", &from, "RULE_VIOLATION folderIds[1]"),
             ("moveFolders", &to, "RULE_VIOLATION destination.parentFolderId"),
@@ -226,7 +277,8 @@ fn what_is_in_a_deleted_folder_goes_up() {
     let mut library = Library::new();
     library.folder("Beds", Some("Garden"));
     library.document("peas", r#"{"folderId":"@Beds"}"#);
-    let built_in = |unsorted: u8| format!("Unsorted {unsorted}\nDaily notes 2\nTemplates 1\nTrash 3\n");
+    let built_in =
+        |unsorted: u8| format!("Unsorted {unsorted}\nDaily notes 2\nTemplates 1\nTrash 3\n");
     for (folders, unsorted, expected) in [
         ("Garden", 1, "Home 2\n  Beds 1 in Home\nWork 1"),
         ("Home", 2, "Garden 1\n  Beds 1 in Garden\nWork 1"),
@@ -242,7 +294,11 @@ fn what_is_in_a_deleted_folder_goes_up() {
         library.undone("deleteFolders", &body, folders);
         let sequence = library.notes.last_sequence().unwrap();
         library.done("deleteFolders", &body);
-        assert_eq!(library.folders(), format!("{}{expected}", built_in(unsorted)).trim_end(), "{folders}");
+        assert_eq!(
+            library.folders(),
+            format!("{}{expected}", built_in(unsorted)).trim_end(),
+            "{folders}"
+        );
         let change = library.notes.changes_since(sequence).next().unwrap().unwrap();
         library.notes.space().apply(library.notes.author(), &change.inverse()).unwrap();
     }
@@ -260,9 +316,21 @@ fn folders_that_are_not_deleted() {
         ("deleteFolders", r#"{"folderIds":["@Home","?"]}"#, "NOT_FOUND folderIds[1]"),
         ("deleteFolders", r#"{"folderIds":["@Home","@Home"]}"#, "VALIDATION folderIds[1]"),
         ("deleteFolders", r#"{"folderIds":["1","2","3","4"]}"#, "LIMIT_EXCEEDED folderIds"),
-        ("deleteFolders", r#"{"folderIds":["@Bare","@Home"],"mustBeEmpty":true}"#, "RULE_VIOLATION folderIds[1]"),
-        ("deleteFolders", r#"{"folderIds":["@Empty","@Work"],"mustBeEmpty":true}"#, "RULE_VIOLATION folderIds[1]"),
-        ("deleteFolders", r#"{"folderIds":["@Home"],"mustBeEmpty":"yes"}"#, "VALIDATION mustBeEmpty"),
+        (
+            "deleteFolders",
+            r#"{"folderIds":["@Bare","@Home"],"mustBeEmpty":true}"#,
+            "RULE_VIOLATION folderIds[1]",
+        ),
+        (
+            "deleteFolders",
+            r#"{"folderIds":["@Empty","@Work"],"mustBeEmpty":true}"#,
+            "RULE_VIOLATION folderIds[1]",
+        ),
+        (
+            "deleteFolders",
+            r#"{"folderIds":["@Home"],"mustBeEmpty":"yes"}"#,
+            "VALIDATION mustBeEmpty",
+        ),
     ]);
     for location in BuiltInLocation::ALL {
         for empty in [false, true] {
@@ -270,7 +338,8 @@ fn folders_that_are_not_deleted() {
             library.table(&[("deleteFolders", &body, "RULE_VIOLATION folderIds[1]")]);
         }
     }
-    let error = library.ask("deleteFolders", r#"{"folderIds":"@Work","mustBeEmpty":true}"#).unwrap_err();
+    let error =
+        library.ask("deleteFolders", r#"{"folderIds":"@Work","mustBeEmpty":true}"#).unwrap_err();
     assert!(error.message().ends_with("documents in it 1, folders in it 1"), "{error}");
 }
 
@@ -294,16 +363,26 @@ fn empty_folders_are_deleted_if_only_those_may_be() {
     library.table(&[
         ("delete", r#"{"documentIds":["@plan"]}"#, "plan"),
         ("deleteFolders", r#"{"folderIds":["@Work"],"mustBeEmpty":true}"#, "Work"),
-        ("move", r#"{"documentIds":["@plan"],"destination":{"folderId":"@Work"}}"#, "NOT_FOUND destination.folderId"),
-        ("move", r#"{"documentIds":["@plan"],"destination":{"destination":"unsorted"}}"#, "plan:unsorted"),
+        (
+            "move",
+            r#"{"documentIds":["@plan"],"destination":{"folderId":"@Work"}}"#,
+            "NOT_FOUND destination.folderId",
+        ),
+        (
+            "move",
+            r#"{"documentIds":["@plan"],"destination":{"destination":"unsorted"}}"#,
+            "plan:unsorted",
+        ),
     ]);
 }
 
 #[test]
 fn folders_nest_as_deep_as_the_limit_says() {
     let library = Library::empty("UTC", Limits::default());
-    let chain =
-        |levels: usize| (1..levels).fold(FolderDraft::new("f"), |inner, _| FolderDraft::new("f").with_folders([inner]));
+    let chain = |levels: usize| {
+        (1..levels)
+            .fold(FolderDraft::new("f"), |inner, _| FolderDraft::new("f").with_folders([inner]))
+    };
     let made = library.notes.create_folders(CreateFolders::new([chain(65)])).unwrap();
     let error = library.notes.create_folders(CreateFolders::new([chain(66)])).unwrap_err();
     assert_eq!((error.code(), error.path().matches("folders[0]").count()), ("LIMIT_EXCEEDED", 66));
@@ -315,7 +394,10 @@ fn folders_nest_as_deep_as_the_limit_says() {
     let go = |folder: FolderId| library.notes.move_folders(MoveFolders::new([folder], other));
     assert_eq!(go(top).unwrap_err().code(), "LIMIT_EXCEEDED");
     go(made[1].id).unwrap();
-    assert_eq!(library.notes.folders().unwrap().iter().flat_map(leafbase::Folder::walk).count(), 4 + 65 + 2);
+    assert_eq!(
+        library.notes.folders().unwrap().iter().flat_map(leafbase::Folder::walk).count(),
+        4 + 65 + 2
+    );
     let all = made.iter().map(|folder| folder.id);
     assert_eq!(library.notes.delete_folders(DeleteFolders::new(all)).unwrap().len(), 65);
 }

@@ -1,17 +1,18 @@
-//! A host that passes JSON straight through, as a server of tools would: a request in, a reply or an error out.
+//! A host that passes JSON straight through, as a server of tools would: a request in, a reply or
+//! an error out.
 
 use std::collections::BTreeMap;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Connection, ContentProperty, DocumentId, Edit,
-    Error, Fetch, Forest, Limits, Schema, Slot, Space, Stamp, json,
+    Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Connection, ContentProperty,
+    DocumentId, Edit, Error, Fetch, Forest, Limits, Schema, Slot, Space, Stamp, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::Value;
 
-/// A space of two documents, in one of which a block of every type is named for it: `@text`, `@page` (with `@child` in it),
-/// `@image`, .. `@root` is the document, `@other` another one.
+/// A space of two documents, in one of which a block of every type is named for it: `@text`,
+/// `@page` (with `@child` in it), `@image`, .. `@root` is the document, `@other` another one.
 pub struct Host {
     pub notes: Connection,
     names: BTreeMap<String, BlockId>,
@@ -25,8 +26,10 @@ impl Host {
     }
 
     pub fn with_limits(limits: Limits) -> Self {
-        let builder = Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1)).limits(limits);
-        let mut host = Self { notes: builder.in_memory().unwrap().connect(), names: BTreeMap::new() };
+        let builder =
+            Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1)).limits(limits);
+        let mut host =
+            Self { notes: builder.in_memory().unwrap().connect(), names: BTreeMap::new() };
         let root = host.notes.create_document("root").unwrap().id();
         host.name("root", root.root());
         let other = host.notes.create_document("other").unwrap().id();
@@ -46,9 +49,17 @@ impl Host {
         let collection = host.id("collection");
         host.give_schema(root, collection);
         let item = host.id("collectionItem");
-        host.put(item, BlockType::CollectionItem, Slot { document: root, parent: collection, after: None });
+        host.put(
+            item,
+            BlockType::CollectionItem,
+            Slot { document: root, parent: collection, after: None },
+        );
         let child = BlockId::from_bytes(0xF1_0000_u128.to_be_bytes());
-        host.put(child, BlockType::Text, Slot { document: root, parent: host.id("page"), after: None });
+        host.put(
+            child,
+            BlockType::Text,
+            Slot { document: root, parent: host.id("page"), after: None },
+        );
         host.name("child", child);
         host
     }
@@ -121,7 +132,8 @@ impl Host {
         Ok(reply.unwrap())
     }
 
-    /// What comes of a request in one line: the items without IDs and revs, or the code and the path of the error.
+    /// What comes of a request in one line: the items without IDs and revs, or the code and the
+    /// path of the error.
     pub fn line(&self, operation: &str, body: &str) -> String {
         match self.ask(operation, body) {
             Ok(reply) => shown(reply),
@@ -133,7 +145,8 @@ impl Host {
     pub fn dump(&self) -> String {
         let documents = self.notes.documents().unwrap();
         let fetch = |id: DocumentId| self.notes.fetch(Fetch::new(id).with_metadata()).unwrap();
-        let documents: Vec<_> = documents.into_iter().map(|document| fetch(document.id())).collect();
+        let documents: Vec<_> =
+            documents.into_iter().map(|document| fetch(document.id())).collect();
         serde_json::to_string_pretty(&documents).unwrap()
     }
 

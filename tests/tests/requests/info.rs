@@ -1,5 +1,5 @@
-//! What a connection says of its space: who it is, what time it is there, how to link to a block. Its name and zone change; what a
-//! crash left of uploads is swept when it is opened.
+//! What a connection says of its space: who it is, what time it is there, how to link to a block.
+//! Its name and zone change; what a crash left of uploads is swept when it is opened.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -24,7 +24,8 @@ impl Clock for At {
 
 fn info_at(zone: &str, instant: &str) -> Result<Value, Error> {
     let now = instant.parse().unwrap();
-    let builder = Space::builder().clock(At(now)).ids(SequentialIds::new(1)).name("Notes").zone(zone);
+    let builder =
+        Space::builder().clock(At(now)).ids(SequentialIds::new(1)).name("Notes").zone(zone);
     Ok(serde_json::to_value(builder.in_memory().unwrap().connect().info()?).unwrap())
 }
 
@@ -46,21 +47,65 @@ fn it_is_json() {
 #[test]
 fn the_time_is_the_zones() {
     for (zone, instant, time, date) in [
-        ("UTC", "1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000+00:00", "Thursday, 1 January 1970"),
-        ("Asia/Kolkata", "2026-03-01T20:00:00.001Z", "2026-03-02T01:30:00.001+05:30", "Monday, 2 March 2026"),
-        ("America/St_Johns", "2026-01-01T01:00:00Z", "2025-12-31T21:30:00.000-03:30", "Wednesday, 31 December 2025"),
+        (
+            "UTC",
+            "1970-01-01T00:00:00Z",
+            "1970-01-01T00:00:00.000+00:00",
+            "Thursday, 1 January 1970",
+        ),
+        (
+            "Asia/Kolkata",
+            "2026-03-01T20:00:00.001Z",
+            "2026-03-02T01:30:00.001+05:30",
+            "Monday, 2 March 2026",
+        ),
+        (
+            "America/St_Johns",
+            "2026-01-01T01:00:00Z",
+            "2025-12-31T21:30:00.000-03:30",
+            "Wednesday, 31 December 2025",
+        ),
         // The hour that comes twice is told apart by the offset.
-        ("Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T02:30:00.000+02:00", "Sunday, 25 October 2026"),
-        ("Europe/Berlin", "2026-10-25T01:30:00Z", "2026-10-25T02:30:00.000+01:00", "Sunday, 25 October 2026"),
+        (
+            "Europe/Berlin",
+            "2026-10-25T00:30:00Z",
+            "2026-10-25T02:30:00.000+02:00",
+            "Sunday, 25 October 2026",
+        ),
+        (
+            "Europe/Berlin",
+            "2026-10-25T01:30:00Z",
+            "2026-10-25T02:30:00.000+01:00",
+            "Sunday, 25 October 2026",
+        ),
         // Over the date line.
-        ("Pacific/Apia", "2011-12-30T09:59:59.999Z", "2011-12-29T23:59:59.999-10:00", "Thursday, 29 December 2011"),
-        ("Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-31T00:00:00.000+14:00", "Saturday, 31 December 2011"),
+        (
+            "Pacific/Apia",
+            "2011-12-30T09:59:59.999Z",
+            "2011-12-29T23:59:59.999-10:00",
+            "Thursday, 29 December 2011",
+        ),
+        (
+            "Pacific/Apia",
+            "2011-12-30T10:00:00Z",
+            "2011-12-31T00:00:00.000+14:00",
+            "Saturday, 31 December 2011",
+        ),
         // Monrovia was 44 minutes and 30 seconds behind: RFC 3339 has no seconds in an offset.
-        ("Africa/Monrovia", "1971-01-01T12:00:00Z", "1971-01-01T11:16:00.000-00:44", "Friday, 1 January 1971"),
+        (
+            "Africa/Monrovia",
+            "1971-01-01T12:00:00Z",
+            "1971-01-01T11:16:00.000-00:44",
+            "Friday, 1 January 1971",
+        ),
         ("UTC", "0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000+00:00", "Saturday, 1 January 0"),
     ] {
         let info = info_at(zone, instant).unwrap();
-        assert_eq!((&info["space"]["time"], &info["space"]["friendlyDate"]), (&json!(time), &json!(date)), "{zone}");
+        assert_eq!(
+            (&info["space"]["time"], &info["space"]["friendlyDate"]),
+            (&json!(time), &json!(date)),
+            "{zone}"
+        );
     }
     for (zone, instant) in [
         ("America/New_York", "0000-01-01T00:00:00Z"),
@@ -83,11 +128,17 @@ fn a_template_says_how_to_link_to_a_block() {
     let block = "01KASZ4ZJG0000000000000001".parse::<leafbase::BlockId>().unwrap();
     for (template, url) in [
         ("notes://{blockId}", format!("notes://{block}")),
-        ("https://a.example/{spaceId}/{blockId}#{blockId}", format!("https://a.example/{id}/{block}#{block}")),
+        (
+            "https://a.example/{spaceId}/{blockId}#{blockId}",
+            format!("https://a.example/{id}/{block}#{block}"),
+        ),
     ] {
         let space = builder().url_template(template).in_memory().unwrap();
         assert_eq!(space.block_url(block), url);
-        assert_eq!(space.connect().info().unwrap().url_templates.app, template.replace("{spaceId}", id));
+        assert_eq!(
+            space.connect().info().unwrap().url_templates.app,
+            template.replace("{spaceId}", id)
+        );
     }
     assert_eq!(
         builder().in_memory().unwrap().block_url(block),
@@ -128,7 +179,8 @@ fn name_and_zone_change_and_are_kept() {
         let info = space.connect().info().unwrap().space;
         (info.name, info.zone, info.time)
     };
-    let told = |name: &str, zone: &str, time: &str| (name.to_owned(), zone.to_owned(), time.to_owned());
+    let told =
+        |name: &str, zone: &str, time: &str| (name.to_owned(), zone.to_owned(), time.to_owned());
     assert_eq!(says(&space), told("Notes", "Asia/Tokyo", "1970-01-01T09:00:01.000+09:00"));
     space.rename("Büro").unwrap();
     space.set_zone("america/new_york").unwrap();
@@ -155,7 +207,8 @@ fn name_and_zone_change_and_are_kept() {
 fn name_and_zone_set_at_once_both_land() {
     let space = Space::in_memory().unwrap();
     for round in 0..50 {
-        let (name, zone) = (format!("round {round}"), if round % 2 == 0 { "Asia/Tokyo" } else { "UTC" });
+        let (name, zone) =
+            (format!("round {round}"), if round % 2 == 0 { "Asia/Tokyo" } else { "UTC" });
         std::thread::scope(|scope| {
             scope.spawn(|| space.rename(&name).unwrap());
             scope.spawn(|| space.set_zone(zone).unwrap());
@@ -200,7 +253,8 @@ fn a_space_that_cannot_be_swept_can_be_read() {
     let space = Space::builder().over(Arc::clone(&store), true).unwrap();
     space.connect().create_document("d").unwrap();
     leave_uploads(Arc::clone(&store));
-    for kind in [ErrorKind::NoSpace, ErrorKind::ReadOnly, ErrorKind::Storage, ErrorKind::Corrupted] {
+    for kind in [ErrorKind::NoSpace, ErrorKind::ReadOnly, ErrorKind::Storage, ErrorKind::Corrupted]
+    {
         let failing = Wrapped::over(Arc::clone(&store));
         failing.fail(Some(kind));
         let space = Space::builder().over(Arc::new(failing), false).unwrap();
@@ -230,7 +284,9 @@ fn an_upload_that_cannot_be_dropped_is_dropped_with_the_next_upload_or_flush() {
     let next: [(&str, Next, Option<ErrorKind>); 2] = [
         (
             "upload",
-            |space, page| space.connect().upload_file(UploadFile::new(page), &b"small"[..]).map(|_| ()),
+            |space, page| {
+                space.connect().upload_file(UploadFile::new(page), &b"small"[..]).map(|_| ())
+            },
             Some(ErrorKind::NoSpace),
         ),
         ("flush", |space, _| space.flush(), None),
@@ -241,7 +297,8 @@ fn an_upload_that_cannot_be_dropped_is_dropped_with_the_next_upload_or_flush() {
         let space = Space::builder().over(Arc::clone(&store), true).unwrap();
         let page = space.connect().create_document("d").unwrap().id();
         let before = store.bytes().unwrap();
-        let upload = space.connect().upload_file(UploadFile::new(page), Fills(&wrapped, 20 * CHUNK_BYTES));
+        let upload =
+            space.connect().upload_file(UploadFile::new(page), Fills(&wrapped, 20 * CHUNK_BYTES));
         assert_eq!(upload.unwrap_err().kind(), ErrorKind::NoSpace);
         assert_eq!(uploads(&store), 1, "{what}: it could not be dropped either");
         assert_eq!(next(&space, page).err().map(|error| error.kind()), without_room);

@@ -15,11 +15,12 @@ use crate::host::wrong;
 use crate::stores::Wrapped;
 use scene::{Scene, titles};
 
-/// 30 things: `a` to `z`, `É` with one letter and `é` with two, `ZZ top` and one without a title. What they have goes by their number,
-/// with gaps in every column.
+/// 30 things: `a` to `z`, `É` with one letter and `é` with two, `ZZ top` and one without a title.
+/// What they have goes by their number, with gaps in every column.
 fn thirty() -> (Scene, Vec<BlockId>) {
     let scene = Scene::new();
-    let people = scene.add(scene.people, &["Ada", "Ben", "Cleo"].map(|name| json!({"title": name})));
+    let people =
+        scene.add(scene.people, &["Ada", "Ben", "Cleo"].map(|name| json!({"title": name})));
     let title = |number: u8| match number {
         26 => "É".to_owned(),
         27 => "e\u{301}".to_owned(),
@@ -73,7 +74,10 @@ fn filters_find_what_they_mean() {
         (r#"{"property":"name","anyOf":["x","Y","none"]}"#, "x y"),
         (r#"{"property":"note","startsWith":"nota"}"#, "e f"),
         (r#"{"property":"note","contains":"AßE"}"#, "d"),
-        (r#"{"and":[{"property":"note","notEquals":"nota"},{"property":"note","isNotEmpty":true}]}"#, "d e"),
+        (
+            r#"{"and":[{"property":"note","notEquals":"nota"},{"property":"note","isNotEmpty":true}]}"#,
+            "d e",
+        ),
         (r#"{"property":"site","startsWith":"HTTPS://a.example"}"#, "h"),
         (r#"{"property":"mail","equals":"ADA@a.example"}"#, "i"),
         (r#"{"property":"phone","contains":"7946"}"#, "j"),
@@ -117,16 +121,26 @@ fn filters_find_what_they_mean() {
         (r#"{"property":"peers","contains":"@d"}"#, "a d"),
         (r#"{"property":"peers","isNotEmpty":true}"#, "a b c d"),
         // Put together.
-        (r#"{"and":[]}"#, "a b c d e f g h i j k l m n o p q r s t u v w x y z É e\u{301} ZZ top _"),
+        (
+            r#"{"and":[]}"#,
+            "a b c d e f g h i j k l m n o p q r s t u v w x y z É e\u{301} ZZ top _",
+        ),
         (r#"{"or":[]}"#, ""),
-        (r#"{"and":[{"property":"state","equals":"done"},{"property":"size","greaterThan":1}]}"#, "j n r"),
-        (r#"{"or":[{"property":"note","contains":"nota"},{"property":"due","isEmpty":true}]}"#, "a e f k p u z"),
+        (
+            r#"{"and":[{"property":"state","equals":"done"},{"property":"size","greaterThan":1}]}"#,
+            "j n r",
+        ),
+        (
+            r#"{"or":[{"property":"note","contains":"nota"},{"property":"due","isEmpty":true}]}"#,
+            "a e f k p u z",
+        ),
         (
             r#"{"not":{"or":[{"property":"tags","isEmpty":true},{"property":"size","lessThan":40}]}}"#,
             "a h n u v e\u{301} ZZ top",
         ),
     ] {
-        let found = scene.query(scene.things, &json!({"filter": with_ids(&scene, filter)})).unwrap();
+        let found =
+            scene.query(scene.things, &json!({"filter": with_ids(&scene, filter)})).unwrap();
         assert_eq!(titles(found["items"].as_array().unwrap()), expected, "{filter}");
     }
     for (filter, expected) in [
@@ -134,8 +148,10 @@ fn filters_find_what_they_mean() {
         (r#"{"property":"owns","isEmpty":true}"#, "Cleo"),
         (r#"{"not":{"property":"owns","allOf":["@a","@c"]}}"#, "Ben Cleo"),
     ] {
-        let found = scene.query(scene.people, &json!({"filter": with_ids(&scene, filter)})).unwrap();
-        let titles: Vec<_> = found["items"].as_array().unwrap().iter().map(|item| &item["title"]).collect();
+        let found =
+            scene.query(scene.people, &json!({"filter": with_ids(&scene, filter)})).unwrap();
+        let titles: Vec<_> =
+            found["items"].as_array().unwrap().iter().map(|item| &item["title"]).collect();
         assert_eq!(json!(titles), json!(expected.split(' ').collect::<Vec<_>>()), "{filter}");
     }
 }
@@ -150,7 +166,10 @@ fn items_come_in_the_order_asked_for() {
         (r#"[{"property":"size"}]"#, "e l s z f m t É b i"),
         (r#"[{"property":"size","direction":"descending"}]"#, "e\u{301} u n g y r k d x q"),
         // By the place in the schema.
-        (r#"[{"property":"state"},{"property":"name","direction":"descending"}]"#, "ZZ top y u q m i e a z v"),
+        (
+            r#"[{"property":"state"},{"property":"name","direction":"descending"}]"#,
+            "ZZ top y u q m i e a z v",
+        ),
         (r#"{"property":"state","direction":"descending"}"#, "É w s o k g c _ z v"),
         // Those without a value last, either way.
         (r#"[{"property":"note"}]"#, "f e d a b c g h i j"),
@@ -179,7 +198,11 @@ fn pages_give_each_item_once_in_every_order() {
                     let whole = scene.pages(scene.things, &fields, 100);
                     assert_eq!(whole.len(), if fields.get("filter").is_some() { 25 } else { 30 });
                     for limit in [1, 4, 25, 30] {
-                        assert_eq!(scene.pages(scene.things, &fields, limit), whole, "{fields} {limit}");
+                        assert_eq!(
+                            scene.pages(scene.things, &fields, limit),
+                            whole,
+                            "{fields} {limit}"
+                        );
                     }
                 }
             }
@@ -213,22 +236,36 @@ fn what_cannot_be_asked_is_refused() {
             json!({"filter": {"and": [{"not": {"property": "due", "before": "soon"}}]}}),
             "SCHEMA_MISMATCH filter.and[0].not.before",
         ),
-        (json!({"filter": {"property": "state", "anyOf": ["todo", "gone"]}}), "SCHEMA_MISMATCH filter.anyOf[1]"),
+        (
+            json!({"filter": {"property": "state", "anyOf": ["todo", "gone"]}}),
+            "SCHEMA_MISMATCH filter.anyOf[1]",
+        ),
         (json!({"filter": {"property": "size", "contains": 1}}), "SCHEMA_MISMATCH filter.contains"),
         (json!({"filter": {"property": "size"}}), "VALIDATION filter"),
         (json!({"filter": {"property": "size", "equals": 1, "lessThan": 2}}), "VALIDATION filter"),
-        (json!({"sort": [{"property": "name"}, {"property": "owner"}]}), "SCHEMA_MISMATCH sort[1].property"),
+        (
+            json!({"sort": [{"property": "name"}, {"property": "owner"}]}),
+            "SCHEMA_MISMATCH sort[1].property",
+        ),
         (json!({"sort": [{"property": "tags"}]}), "SCHEMA_MISMATCH sort[0].property"),
         (json!({"sort": [{"property": "color"}]}), "SCHEMA_MISMATCH sort[0].property"),
         (json!({"sort": vec![json!({"property": "name"}); 201]}), "LIMIT_EXCEEDED sort"),
         (json!({"limit": 0}), "VALIDATION limit"),
         (json!({"cursor": "x"}), "VALIDATION cursor"),
         (json!({"cursor": by_size}), "VALIDATION cursor"),
-        (json!({"cursor": by_size, "sort": {"property": "size", "direction": "descending"}}), "VALIDATION cursor"),
-        (json!({"cursor": filtered, "filter": {"property": "done", "equals": false}}), "VALIDATION cursor"),
+        (
+            json!({"cursor": by_size, "sort": {"property": "size", "direction": "descending"}}),
+            "VALIDATION cursor",
+        ),
+        (
+            json!({"cursor": filtered, "filter": {"property": "done", "equals": false}}),
+            "VALIDATION cursor",
+        ),
         (json!({"groupBy": "size"}), "VALIDATION groupBy"),
     ] {
-        let found = scene.query(scene.things, &fields).map_or_else(|error| wrong(&error), |page| page.to_string());
+        let found = scene
+            .query(scene.things, &fields)
+            .map_or_else(|error| wrong(&error), |page| page.to_string());
         assert_eq!(found, expected, "{fields}");
     }
     for (fields, expected) in [
@@ -239,13 +276,18 @@ fn what_cannot_be_asked_is_refused() {
         ),
         (json!({"limit": 3}), "VALIDATION limit"),
     ] {
-        let found = scene.count(scene.things, &fields).map_or_else(|error| wrong(&error), |page| page.to_string());
+        let found = scene
+            .count(scene.things, &fields)
+            .map_or_else(|error| wrong(&error), |page| page.to_string());
         assert_eq!(found, expected, "{fields}");
     }
     let home = scene.notes.document_of(scene.things).unwrap().root();
     let thing = scene.notes.items(scene.things).unwrap()[0].id;
     for other in [home, thing, "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap()] {
-        let error = scene.notes.query_items(QueryItems::of(other).sorted(Sort::ascending("?")).after("?")).unwrap_err();
+        let error = scene
+            .notes
+            .query_items(QueryItems::of(other).sorted(Sort::ascending("?")).after("?"))
+            .unwrap_err();
         assert_eq!(wrong(&error), "NOT_FOUND collectionId");
         let error = scene.notes.count_items(CountItems::of(other).grouped_by("?")).unwrap_err();
         assert_eq!(wrong(&error), "NOT_FOUND collectionId");
@@ -277,7 +319,10 @@ fn items_are_counted_by_value() {
             json!({"groupBy": "state"}),
             json!({"count": 30, "groups": [["todo", 8], ["done", 8], ["Later", 7], [null, 7]]}),
         ),
-        (json!({"groupBy": "done"}), json!({"count": 30, "groups": [[false, 10], [true, 10], [null, 10]]})),
+        (
+            json!({"groupBy": "done"}),
+            json!({"count": 30, "groups": [[false, 10], [true, 10], [null, 10]]}),
+        ),
         (
             json!({"groupBy": "state", "filter": done}),
             json!({"count": 10, "groups": [["todo", 3], ["done", 2], ["Later", 2], [null, 3]]}),
@@ -294,7 +339,10 @@ fn items_are_counted_by_value() {
             json!({"groupBy": "note"}),
             json!({"count": 30, "groups": [["NOTA", 1], ["nota bene", 1], ["Straße", 1], [null, 27]]}),
         ),
-        (json!({"groupBy": "owner"}), json!({"count": 30, "groups": [["Ada", 10], ["Ben", 10], [null, 15]]})),
+        (
+            json!({"groupBy": "owner"}),
+            json!({"count": 30, "groups": [["Ada", 10], ["Ben", 10], [null, 15]]}),
+        ),
         (
             json!({"groupBy": "peers"}),
             json!({"count": 30, "groups": [["a", 3], ["b", 1], ["c", 1], ["d", 2], [null, 26]]}),
@@ -302,7 +350,8 @@ fn items_are_counted_by_value() {
     ] {
         let mut found = scene.count(scene.things, &fields).unwrap();
         for group in found.get_mut("groups").and_then(Value::as_array_mut).into_iter().flatten() {
-            let value = if group["value"].is_object() { &group["value"]["title"] } else { &group["value"] };
+            let value =
+                if group["value"].is_object() { &group["value"]["title"] } else { &group["value"] };
             *group = json!([value, group["count"]]);
         }
         assert_eq!(found, expected, "{fields}");
@@ -318,10 +367,14 @@ fn items_are_counted_by_value() {
 fn items_come_with_their_pages_as_deep_as_asked_for() {
     let scene = Scene::new();
     let content = json!([{"type": "text", "markdown": "in it"}]);
-    scene.add(scene.things, &[json!({"name": "full", "content": content}), json!({"name": "blank"})]);
+    scene.add(
+        scene.things,
+        &[json!({"name": "full", "content": content}), json!({"name": "blank"})],
+    );
     let shown = |fields: Value| {
         let found = scene.query(scene.things, &fields).unwrap();
-        let content = |item: &Value| item.get("content").map(|content| content[0]["markdown"].clone());
+        let content =
+            |item: &Value| item.get("content").map(|content| content[0]["markdown"].clone());
         found["items"].as_array().unwrap().iter().map(content).collect::<Vec<_>>()
     };
     let sort = json!({"property": "name", "direction": "descending"});
@@ -334,8 +387,12 @@ fn items_come_with_their_pages_as_deep_as_asked_for() {
 #[test]
 fn a_collection_in_the_trash_can_be_asked() {
     let (scene, _) = thirty();
-    let ask =
-        || (scene.query(scene.things, &json!({"limit": 5})).unwrap(), scene.count(scene.things, &json!({})).unwrap());
+    let ask = || {
+        (
+            scene.query(scene.things, &json!({"limit": 5})).unwrap(),
+            scene.count(scene.things, &json!({})).unwrap(),
+        )
+    };
     let before = ask();
     scene.notes.delete_documents(scene.notes.document_of(scene.things).unwrap()).unwrap();
     assert_eq!(ask(), before);
@@ -369,7 +426,8 @@ fn many(count: usize) -> (Wrapped, Scene) {
 fn a_page_reads_the_rows_that_it_needs() {
     let spaces = [1_000, 4_000].map(|count| (count, many(count)));
     let ada = json!([spaces[0].1.1.items(spaces[0].1.1.people)[0]["id"]]);
-    // What is asked, how many items come, and how many rows of blocks and of indexes are read at most; none: as many as there are items.
+    // What is asked, how many items come, and how many rows of blocks and of indexes are read at
+    // most; none: as many as there are items.
     for (fields, items, most) in [
         (json!({"sort": {"property": "size"}}), 20, Some([80, 40])),
         (json!({"sort": {"property": "name", "direction": "descending"}}), 20, Some([80, 40])),
@@ -378,7 +436,11 @@ fn a_page_reads_the_rows_that_it_needs() {
             20,
             Some([160, 400]),
         ),
-        (json!({"filter": {"property": "size", "lessThan": 9}, "sort": {"property": "note"}}), 9, Some([40, 40])),
+        (
+            json!({"filter": {"property": "size", "lessThan": 9}, "sort": {"property": "note"}}),
+            9,
+            Some([40, 40]),
+        ),
         (json!({"filter": {"property": "name", "startsWith": "00001"}}), 10, Some([40, 40])),
         (
             json!({"filter": {"property": "tags", "contains": "Later"}, "sort": {"property": "note"}}),
@@ -398,14 +460,18 @@ fn a_page_reads_the_rows_that_it_needs() {
             assert_eq!(found[0].0["items"].as_array().unwrap().len(), items, "{fields}");
             let read = found.map(|(_, rows)| rows);
             match most {
-                Some(most) => assert!(read[0] <= most[0] && read[1] <= most[1], "{fields} of {count}: {read:?}"),
+                Some(most) => assert!(
+                    read[0] <= most[0] && read[1] <= most[1],
+                    "{fields} of {count}: {read:?}"
+                ),
                 None => assert!(read[0] >= count / 100, "{fields} of {count}: {read:?}"),
             }
         }
     }
 }
 
-/// Conditions beside an order by something else: every page is as if each item was asked, and few items are looked at.
+/// Conditions beside an order by something else: every page is as if each item was asked, and few
+/// items are looked at.
 #[test]
 fn a_filter_beside_an_order_looks_at_few_items() {
     let (store, scene) = many(4_000);
@@ -421,7 +487,8 @@ fn a_filter_beside_an_order_looks_at_few_items() {
         (json!({"property": "state", "anyOf": ["done", "Later"]}), "size", Some(80)),
         (json!({"property": "tags", "allOf": ["todo"]}), "size", Some(80)),
         (json!({"property": "tags", "equals": rare}), "size", Some(80)),
-        // By a range: of few rows, of more, of some that lead to none in the order, and of many, which lie in clumps.
+        // By a range: of few rows, of more, of some that lead to none in the order, and of many,
+        // which lie in clumps.
         (below(70), "note", Some(200)),
         (below(300), "note", Some(160)),
         (both(&below(300), &state("todo")), "name", Some(200)),
@@ -434,13 +501,13 @@ fn a_filter_beside_an_order_looks_at_few_items() {
     ] {
         for direction in ["ascending", "descending"] {
             let sort = json!({"property": sort, "direction": direction});
-            let fields =
-                |filter: &Value, limit: usize| json!({"filter": filter, "sort": &sort, "limit": limit, "maxDepth": 0});
+            let fields = |filter: &Value, limit: usize| json!({"filter": filter, "sort": &sort, "limit": limit, "maxDepth": 0});
             let asked = json!({"or": [&filter, &filter]});
             let expected = scene.query(scene.things, &fields(&asked, 4_000)).unwrap();
             let pages = scene.pages(scene.things, &fields(&filter, 0), 45);
             assert!(!pages.is_empty() && json!(pages) == expected["items"], "{filter} {sort}");
-            let (_, rows) = store.counting(0x10, || scene.query(scene.things, &fields(&filter, 20)).unwrap());
+            let (_, rows) =
+                store.counting(0x10, || scene.query(scene.things, &fields(&filter, 20)).unwrap());
             match blocks {
                 Some(most) => assert!(rows <= most, "{filter} {sort}: {rows}"),
                 None => assert!(rows > 600, "{filter} {sort}: {rows}"),
@@ -453,10 +520,13 @@ fn a_filter_beside_an_order_looks_at_few_items() {
 fn a_page_in_the_middle_costs_as_much_as_the_first() {
     let (store, scene) = many(1_000);
     for direction in [Direction::Ascending, Direction::Descending] {
-        let mut request =
-            QueryItems::of(scene.things).sorted(Sort { property: "size".into(), direction }).limit(20).depth(0);
+        let mut request = QueryItems::of(scene.things)
+            .sorted(Sort { property: "size".into(), direction })
+            .limit(20)
+            .depth(0);
         for _ in 0..50 {
-            let (page, rows) = store.counting(0x10, || scene.notes.query_items(request.clone()).unwrap());
+            let (page, rows) =
+                store.counting(0x10, || scene.notes.query_items(request.clone()).unwrap());
             assert!(rows <= 80, "{rows}");
             request.paging.cursor = page.next_cursor;
         }

@@ -2,11 +2,13 @@
 
 use leafbase::json::FromJson;
 use leafbase::{
-    AddComments, AddTasks, BlockData, BlockDraft, BlockPatch, BuiltInLocation, CommentDraft, CreateDocuments,
-    CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteTasks,
-    Destination, DocumentOrder, Fetch, FolderDestination, FolderDraft, InsertBlocks, ListDocuments, ListStyle,
-    ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments, RestoreDailyNotes, Space,
-    TaskDestination, TaskDraft, TaskScope, TaskState, TaskUpdate, UpdateBlocks, UpdateTasks, UploadFile,
+    AddComments, AddTasks, BlockData, BlockDraft, BlockPatch, BuiltInLocation, CommentDraft,
+    CreateDocuments, CreateFolders, CreateFromTemplate, DayRange, DayRef, DeleteBlocks,
+    DeleteDocuments, DeleteFolders, DeleteTasks, Destination, DocumentOrder, Fetch,
+    FolderDestination, FolderDraft, InsertBlocks, ListDocuments, ListStyle, ListTasks, MoveBlocks,
+    MoveDocuments, MoveFolders, Position, PurgeDocuments, RestoreDailyNotes, Space,
+    TaskDestination, TaskDraft, TaskScope, TaskState, TaskUpdate, UpdateBlocks, UpdateTasks,
+    UploadFile,
 };
 use serde_json::{Value, json};
 
@@ -30,7 +32,10 @@ macro_rules! round {
 fn requests_read_back_what_they_write() {
     let id = Host::new().id("text");
     round!(Fetch::new(id), json!({"id": id}));
-    round!(Fetch::new(id).depth(0).with_metadata(), json!({"id": id, "maxDepth": 0, "fetchMetadata": true}));
+    round!(
+        Fetch::new(id).depth(0).with_metadata(),
+        json!({"id": id, "maxDepth": 0, "fetchMetadata": true})
+    );
     round!(Fetch::today().depth(2), json!({"date": "today", "maxDepth": 2}));
     round!(Fetch::day("2026-03-01".parse::<DayRef>().unwrap()), json!({"date": "2026-03-01"}));
     round!(ListDocuments::new(), json!({}));
@@ -40,7 +45,10 @@ fn requests_read_back_what_they_write() {
     let day = Position::start_of_day(DayRef::Tomorrow);
     round!(
         InsertBlocks::blocks(
-            vec![BlockDraft::new(BlockData::page("p")).with_content(vec![BlockData::text("t").into()])],
+            vec![
+                BlockDraft::new(BlockData::page("p"))
+                    .with_content(vec![BlockData::text("t").into()])
+            ],
             day
         ),
         json!({"blocks": [{"type": "page", "markdown": "p", "content": [{"type": "text", "markdown": "t"}]}],
@@ -71,11 +79,18 @@ fn requests_on_documents_and_folders_read_back_what_they_write() {
     let host = Host::new();
     let (id, folder) = (host.document(), host.notes.create_folder("Travel", None).unwrap().id);
     round!(
-        ListDocuments::new().within(folder).created(DayRange::since(DayRef::Yesterday)).limit(5).after("c"),
+        ListDocuments::new()
+            .within(folder)
+            .created(DayRange::since(DayRef::Yesterday))
+            .limit(5)
+            .after("c"),
         json!({"folderId": folder, "createdDateGte": "yesterday", "limit": 5, "cursor": "c"}),
     );
     round!(
-        ListDocuments::new().at(BuiltInLocation::DailyNotes).order_by(DocumentOrder::DailyNote).descending(),
+        ListDocuments::new()
+            .at(BuiltInLocation::DailyNotes)
+            .order_by(DocumentOrder::DailyNote)
+            .descending(),
         json!({"location": "daily_notes", "orderBy": "dailyNoteDate", "descending": true}),
     );
     round!(
@@ -87,19 +102,27 @@ fn requests_on_documents_and_folders_read_back_what_they_write() {
         json!({"templateId": id, "title": "Trip", "destination": {"destination": "templates"}}),
     );
     round!(DeleteDocuments::from(id), json!({"documentIds": [id]}));
-    round!(MoveDocuments::new([id], folder), json!({"documentIds": [id], "destination": {"folderId": folder}}));
+    round!(
+        MoveDocuments::new([id], folder),
+        json!({"documentIds": [id], "destination": {"folderId": folder}})
+    );
     round!(RestoreDailyNotes::new([id]), json!({"documentIds": [id]}));
     round!(PurgeDocuments::new([id]), json!({"documentIds": [id]}));
     round!(PurgeDocuments::OlderThanDays(30), json!({"olderThanDays": 30}));
     round!(
-        CreateFolders::new([FolderDraft::new("a").within(folder).with_folders([FolderDraft::new("b")])]),
+        CreateFolders::new([FolderDraft::new("a")
+            .within(folder)
+            .with_folders([FolderDraft::new("b")])]),
         json!({"folders": [{"name": "a", "parentFolderId": folder, "folders": [{"name": "b"}]}]}),
     );
     round!(
         MoveFolders::new([folder], FolderDestination::Root),
         json!({"folderIds": [folder], "destination": {"destination": "root"}}),
     );
-    round!(DeleteFolders::new([folder]).if_empty(), json!({"folderIds": [folder], "mustBeEmpty": true}));
+    round!(
+        DeleteFolders::new([folder]).if_empty(),
+        json!({"folderIds": [folder], "mustBeEmpty": true})
+    );
 }
 
 #[test]
@@ -116,7 +139,9 @@ fn requests_on_tasks_comments_and_files_read_back_what_they_write() {
             "location": {"type": "document", "documentId": id}}]}),
     );
     round!(
-        UpdateTasks::from(TaskUpdate::of(block).with_state(TaskState::Done).moved_to(TaskDestination::Inbox)),
+        UpdateTasks::from(
+            TaskUpdate::of(block).with_state(TaskState::Done).moved_to(TaskDestination::Inbox)
+        ),
         json!({"tasksToUpdate": [{"id": block, "taskInfo": {"state": "done"}, "location": {"type": "inbox"}}]}),
     );
     round!(DeleteTasks::from(block), json!({"idsToDelete": [block]}));
@@ -152,10 +177,14 @@ fn the_feed_is_json() {
     let added = ada.insert_markdown("child", Position::end_of(text)).unwrap();
     ada.move_blocks(MoveBlocks::new([line], Position::start_of(text))).unwrap();
     ada.delete_blocks(DeleteBlocks::from(added[0].id)).unwrap();
-    let changes: Vec<_> =
-        host.notes.changes_since(from).map(|change| serde_json::to_value(change.unwrap()).unwrap()).collect();
+    let changes: Vec<_> = host
+        .notes
+        .changes_since(from)
+        .map(|change| serde_json::to_value(change.unwrap()).unwrap())
+        .collect();
     let at = "1970-01-01T00:00:00.000Z";
-    let stamp = json!({"createdAt": at, "createdBy": "Ada", "lastModifiedAt": at, "lastModifiedBy": "Ada"});
+    let stamp =
+        json!({"createdAt": at, "createdBy": "Ada", "lastModifiedAt": at, "lastModifiedBy": "Ada"});
     let mut child = json!({"id": added[0].id, "type": "text", "markdown": "child", "rev": 1});
     child.as_object_mut().unwrap().extend(stamp.as_object().unwrap().clone());
     let first = &changes[0];
@@ -169,9 +198,15 @@ fn the_feed_is_json() {
         (&json!("text"), &json!("page"))
     );
     let slot = json!({"documentId": root, "parentId": text});
-    assert_eq!(first["edits"][1], json!({"type": "insert", "slot": slot, "blocks": [child.clone()]}));
+    assert_eq!(
+        first["edits"][1],
+        json!({"type": "insert", "slot": slot, "blocks": [child.clone()]})
+    );
     let moved = &changes[1]["edits"][0];
-    assert_eq!((&moved["type"], &moved["blockId"], &moved["to"]), (&json!("move"), &json!(line), &slot));
+    assert_eq!(
+        (&moved["type"], &moved["blockId"], &moved["to"]),
+        (&json!("move"), &json!(line), &slot)
+    );
     let removed = &changes[2]["edits"][0];
     assert_eq!(
         (&removed["type"], &removed["blocks"], &removed["slot"]["afterId"]),
@@ -184,9 +219,12 @@ fn the_feed_tells_of_comments_files_and_folders() {
     let host = Host::new();
     let from = host.notes.last_sequence().unwrap();
     let ada = host.notes.acting_as("Ada");
-    let comment =
-        ada.add_comments(AddComments::new([CommentDraft::new(host.id("text"), "Why?")])).unwrap()[0].comment_id;
-    let file = ada.upload_file(UploadFile::new(host.document()).named("a.txt"), &b"words"[..]).unwrap();
+    let comment = ada
+        .add_comments(AddComments::new([CommentDraft::new(host.id("text"), "Why?")]))
+        .unwrap()[0]
+        .comment_id;
+    let file =
+        ada.upload_file(UploadFile::new(host.document()).named("a.txt"), &b"words"[..]).unwrap();
     let folder = ada.create_folder("Travel", None).unwrap().id;
     let edits: Vec<Value> = host
         .notes
@@ -205,8 +243,14 @@ fn the_feed_tells_of_comments_files_and_folders() {
         json!({"type": "createAsset", "asset": {"id": file.asset_url.id(), "mediaType": "text/plain", "fileName": "a.txt",
             "size": 5, "createdAt": at, "createdBy": "Ada"}})
     );
-    assert_eq!((&edits[2]["type"], &edits[2]["blocks"][0]["id"]), (&json!("insert"), &json!(file.block_id)));
-    assert_eq!(edits[3], json!({"type": "createFolder", "folder": {"id": folder, "name": "Travel"}}));
+    assert_eq!(
+        (&edits[2]["type"], &edits[2]["blocks"][0]["id"]),
+        (&json!("insert"), &json!(file.block_id))
+    );
+    assert_eq!(
+        edits[3],
+        json!({"type": "createFolder", "folder": {"id": folder, "name": "Travel"}})
+    );
     assert_eq!(edits.len(), 4);
 }
 
@@ -244,7 +288,10 @@ fn what_a_space_says_of_itself_is_json() {
     let meta = written(serde_json::to_value(space.meta().unwrap()));
     assert_eq!((&meta["name"], &meta["timezone"]), (&json!(""), &json!("UTC")));
     let stats = written(serde_json::to_value(space.stats().unwrap()));
-    assert_eq!((&stats["documents"], &stats["blocks"], &stats["folders"]), (&json!(2), &json!(16), &json!(0)));
+    assert_eq!(
+        (&stats["documents"], &stats["blocks"], &stats["folders"]),
+        (&json!(2), &json!(16), &json!(0))
+    );
     let report = written(serde_json::to_value(space.check().unwrap()));
     assert_eq!((&report["problems"], &report["blocks"]), (&json!([]), &json!(16)));
 }

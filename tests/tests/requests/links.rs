@@ -7,7 +7,9 @@ fn shown(notes: &Connection, links: &[Link]) -> Vec<String> {
     let title = |document: DocumentId| notes.document(document).unwrap().title;
     let line = |link: &Link| {
         let target = link.target_document_id.map_or("nothing".to_owned(), title);
-        let inner = link.target_block_id.filter(|block| link.target_document_id.is_some_and(|id| id.root() != *block));
+        let inner = link
+            .target_block_id
+            .filter(|block| link.target_document_id.is_some_and(|id| id.root() != *block));
         let inner = if inner.is_some() { " block" } else { "" };
         let day = link.target_date.map_or(String::new(), |day| format!(" {day}"));
         format!("{} > {target}{inner}{day}", title(link.document_id))

@@ -8,7 +8,11 @@ use crate::host::Host;
 fn children(host: &Host, target: &Value) -> Option<Vec<String>> {
     let page = host.ask("fetch", &target.to_string()).ok()?;
     Some(
-        page["content"].as_array()?.iter().map(|child| child["markdown"].as_str().unwrap_or_default().into()).collect(),
+        page["content"]
+            .as_array()?
+            .iter()
+            .map(|child| child["markdown"].as_str().unwrap_or_default().into())
+            .collect(),
     )
 }
 
@@ -20,8 +24,13 @@ fn request(operation: &str, what: &Value, position: &Value) -> String {
 /// A page of two texts, `@a` and `@b`, a text `@lone`, and two texts to be moved.
 fn host() -> (Host, Value) {
     let mut host = Host::new();
-    for (text, page) in [("a", "other"), ("b", "other"), ("lone", "root"), ("x", "root"), ("y", "root")] {
-        let made = host.notes.insert_markdown(text, leafbase::Position::end_of(host.id(page))).unwrap().0[0].id;
+    for (text, page) in
+        [("a", "other"), ("b", "other"), ("lone", "root"), ("x", "root"), ("y", "root")]
+    {
+        let made =
+            host.notes.insert_markdown(text, leafbase::Position::end_of(host.id(page))).unwrap().0
+                [0]
+            .id;
         host.name(text, made);
     }
     let ids = json!([host.id("x"), host.id("y")]);
@@ -48,7 +57,11 @@ fn blocks_go_where_the_position_says() {
             let what = if operation == "insert" { json!("x\n\ny") } else { ids };
             let reply = host.ask(operation, &request(operation, &what, position)).unwrap();
             assert_eq!(reply["items"].as_array().unwrap().len(), 2);
-            assert_eq!(children(&host, &json!({"id": host.id(page)})).unwrap(), *expected, "{operation} {position}");
+            assert_eq!(
+                children(&host, &json!({"id": host.id(page)})).unwrap(),
+                *expected,
+                "{operation} {position}"
+            );
         }
     }
 }
@@ -72,9 +85,16 @@ fn a_day_gets_its_note_with_the_first_block() {
             host.ask(operation, &request(operation, &what, position)).unwrap();
             assert_eq!(children(&host, &day).unwrap(), ["x", "y"], "{operation} {position}");
             host.ask("insert", &request("insert", &json!("z"), position)).unwrap();
-            let expected =
-                if position.get("position") == Some(&json!("start")) { ["z", "x", "y"] } else { ["x", "y", "z"] };
-            assert_eq!(children(&host, &day).unwrap(), expected, "the note that is there is taken: {position}");
+            let expected = if position.get("position") == Some(&json!("start")) {
+                ["z", "x", "y"]
+            } else {
+                ["x", "y", "z"]
+            };
+            assert_eq!(
+                children(&host, &day).unwrap(),
+                expected,
+                "the note that is there is taken: {position}"
+            );
             assert_eq!(host.notes.documents().unwrap().0.len(), 3);
         }
     }
@@ -90,9 +110,17 @@ fn what_fails_at_a_day_leaves_no_note() {
             &format!(r#"{{"blocks":[{{"type":"text","cardLayout":"small"}}],{day}}}"#),
             "RULE_VIOLATION blocks[0].cardLayout",
         ),
-        ("insert", &format!(r#"{{"blocks":[{{"type":"collection"}}],{day}}}"#), "RULE_VIOLATION blocks[0].type"),
+        (
+            "insert",
+            &format!(r#"{{"blocks":[{{"type":"collection"}}],{day}}}"#),
+            "RULE_VIOLATION blocks[0].type",
+        ),
         ("insert", &format!(r#"{{"markdown":"- \n- x",{day}}}"#), "INVALID_MARKDOWN markdown"),
-        ("move", &format!(r#"{{"blockIds":["@text","@root"],{day}}}"#), "RULE_VIOLATION blockIds[1]"),
+        (
+            "move",
+            &format!(r#"{{"blockIds":["@text","@root"],{day}}}"#),
+            "RULE_VIOLATION blockIds[1]",
+        ),
         ("move", &format!(r#"{{"blockIds":["@text","@text"],{day}}}"#), "VALIDATION blockIds[1]"),
         ("fetch", r#"{"date":"2026-03-01"}"#, "NOT_FOUND date"),
     ]);
@@ -107,7 +135,10 @@ fn places_that_are_none_are_refused() {
         (r#"{"position":"start","siblingId":"@text"}"#, "INVALID_POSITION position"),
         (r#"{"position":"after"}"#, "INVALID_POSITION position"),
         (r#"{"pageId":"@page","date":"today"}"#, "INVALID_POSITION position"),
-        (r#"{"position":"before","siblingId":"@text","pageId":"@page"}"#, "INVALID_POSITION position"),
+        (
+            r#"{"position":"before","siblingId":"@text","pageId":"@page"}"#,
+            "INVALID_POSITION position",
+        ),
         (r#"{"position":"middle","pageId":"@page"}"#, "INVALID_POSITION position.position"),
         (r#"{"position":"end","pageId":"@page","index":1}"#, "VALIDATION position.index"),
         (r#"{"date":"2026-02-30"}"#, "VALIDATION position.date"),
@@ -123,13 +154,24 @@ fn places_that_are_none_are_refused() {
         rows.push(("insert", format!(r#"{{"markdown":"x","position":{position}}}"#), outcome));
         rows.push(("move", format!(r#"{{"blockIds":"@child","position":{position}}}"#), outcome));
     }
-    rows.push(("move", r#"{"blockIds":"@page","position":{"pageId":"@page"}}"#.into(), "RULE_VIOLATION blockIds[0]"));
-    rows.push(("move", r#"{"blockIds":"@page","position":{"pageId":"@child"}}"#.into(), "RULE_VIOLATION blockIds[0]"));
+    rows.push((
+        "move",
+        r#"{"blockIds":"@page","position":{"pageId":"@page"}}"#.into(),
+        "RULE_VIOLATION blockIds[0]",
+    ));
+    rows.push((
+        "move",
+        r#"{"blockIds":"@page","position":{"pageId":"@child"}}"#.into(),
+        "RULE_VIOLATION blockIds[0]",
+    ));
     rows.push((
         "move",
         r#"{"blockIds":"@text","position":{"position":"after","siblingId":"@text"}}"#.into(),
         "INVALID_POSITION position.siblingId",
     ));
-    let rows: Vec<_> = rows.iter().map(|(operation, body, outcome)| (*operation, body.as_str(), *outcome)).collect();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|(operation, body, outcome)| (*operation, body.as_str(), *outcome))
+        .collect();
     host.table(&rows);
 }

@@ -1,16 +1,40 @@
-//! The `markdown` of kinds that have no text of their own: made from their fields, read into them, and harmless where a reply
-//! is sent back with something changed.
+//! The `markdown` of kinds that have no text of their own: made from their fields, read into them,
+//! and harmless where a reply is sent back with something changed.
 
 use serde_json::{Value, json};
 
 use crate::host::Host;
 
 const KINDS: [(&str, &str, &str, &str, &str); 8] = [
-    ("image", "![a cat](asset://1/cat.png)", "url", "asset://2/dog.png", "![a dog](asset://3/dog.png)"),
+    (
+        "image",
+        "![a cat](asset://1/cat.png)",
+        "url",
+        "asset://2/dog.png",
+        "![a dog](asset://3/dog.png)",
+    ),
     ("video", "![a cat](asset://1/cat.mp4)", "altText", "a dog", "![a dog](asset://3/dog.mp4)"),
-    ("file", "[paper.pdf](asset://1/paper.pdf)", "fileName", "other.pdf", "[x.pdf](asset://3/x.pdf)"),
-    ("drawing", "![Drawing](asset://1/d.png)", "url", "asset://2/d.png", "![Drawing](asset://3/d.png)"),
-    ("whiteboard", "![Whiteboard](asset://1/w.png)", "url", "asset://2/w.png", "![Whiteboard](asset://3/w.png)"),
+    (
+        "file",
+        "[paper.pdf](asset://1/paper.pdf)",
+        "fileName",
+        "other.pdf",
+        "[x.pdf](asset://3/x.pdf)",
+    ),
+    (
+        "drawing",
+        "![Drawing](asset://1/d.png)",
+        "url",
+        "asset://2/d.png",
+        "![Drawing](asset://3/d.png)",
+    ),
+    (
+        "whiteboard",
+        "![Whiteboard](asset://1/w.png)",
+        "url",
+        "asset://2/w.png",
+        "![Whiteboard](asset://3/w.png)",
+    ),
     ("code", "```rust\nfn main() {}\n```", "rawCode", "fn other() {}", "```python\nprint()\n```"),
     ("richUrl", "[a site](https://a.example)", "title", "another site", "[b](https://b.example)"),
     ("line", "***", "lineStyle", "pageBreak", "******"),
@@ -39,10 +63,14 @@ fn what_a_reply_shows_can_be_sent_back_with_one_field_changed() {
         changed[field] = value.into();
         host.ask("update", &json!({"blocks": [changed]}).to_string()).unwrap();
         let written = block(&host, kind);
-        assert_eq!(written[field], value, "{kind}: the field given wins over the markdown that was only shown");
+        assert_eq!(
+            written[field], value,
+            "{kind}: the field given wins over the markdown that was only shown"
+        );
         assert_ne!(written["markdown"], markdown, "{kind}");
 
-        // The one read before says something else than the block now: it would take the change back.
+        // The one read before says something else than the block now: it would take the change
+        // back.
         let mut stale = read.clone();
         stale[field] = value.into();
         assert_eq!(update(&host, &stale), "VALIDATION blocks[0].markdown", "{kind}");
@@ -51,7 +79,11 @@ fn what_a_reply_shows_can_be_sent_back_with_one_field_changed() {
 
         update(&host, &json!({"id": host.id(kind), "markdown": other, "indentationLevel": 1}));
         let written = block(&host, kind);
-        assert_eq!((&written["markdown"], &written["indentationLevel"]), (&json!(other), &json!(1)), "{kind}");
+        assert_eq!(
+            (&written["markdown"], &written["indentationLevel"]),
+            (&json!(other), &json!(1)),
+            "{kind}"
+        );
     }
 }
 
@@ -60,9 +92,12 @@ fn a_new_block_says_one_thing() {
     let host = Host::new();
     for (kind, markdown, field, value, _) in KINDS {
         let insert = |block: Value| {
-            host.ask("insert", &json!({"blocks": [block], "position": {"pageId": "@other"}}).to_string())
-                .map(|mut reply| reply["items"][0].take())
-                .map_err(|error| format!("{} {}", error.code(), error.path()))
+            host.ask(
+                "insert",
+                &json!({"blocks": [block], "position": {"pageId": "@other"}}).to_string(),
+            )
+            .map(|mut reply| reply["items"][0].take())
+            .map_err(|error| format!("{} {}", error.code(), error.path()))
         };
         let made = insert(json!({"type": kind, "markdown": markdown})).unwrap();
         assert_eq!(made["markdown"], markdown, "{kind}");
@@ -70,7 +105,11 @@ fn a_new_block_says_one_thing() {
         (copy["id"], copy["rev"]) = (Value::Null, Value::Null);
         copy.as_object_mut().unwrap().retain(|_, value| !value.is_null());
         let copied = insert(copy).unwrap();
-        assert_eq!((&copied["markdown"], &copied[field]), (&made["markdown"], &made[field]), "{kind}");
+        assert_eq!(
+            (&copied["markdown"], &copied[field]),
+            (&made["markdown"], &made[field]),
+            "{kind}"
+        );
         assert_eq!(
             insert(json!({"type": kind, "markdown": markdown, field: value})),
             Err("VALIDATION blocks[0].markdown".to_owned()),

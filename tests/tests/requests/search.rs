@@ -1,4 +1,5 @@
-//! The search across documents: what it finds, in which order, what it shows, and that it is always up to date.
+//! The search across documents: what it finds, in which order, what it shows, and that it is always
+//! up to date.
 
 mod shelf;
 

@@ -1,10 +1,13 @@
-//! A store that lies over another one: it counts the rows that snapshots read, and its writes may fail.
+//! A store that lies over another one: it counts the rows that snapshots read, and its writes may
+//! fail.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use leafbase::{Error, ErrorKind};
-use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
+use leafbase_store::kv::{
+    KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
+};
 
 #[derive(Clone, Debug)]
 pub struct Wrapped {
@@ -31,7 +34,11 @@ impl Wrapped {
     }
 
     pub fn over(store: Arc<dyn Store>) -> Self {
-        Self { store, counts: Counts(Arc::new([const { AtomicUsize::new(0) }; 256])), fails: Arc::default() }
+        Self {
+            store,
+            counts: Counts(Arc::new([const { AtomicUsize::new(0) }; 256])),
+            fails: Arc::default(),
+        }
     }
 
     /// From now on every write fails so, or none does.
@@ -53,7 +60,11 @@ struct Watched(Box<dyn Snapshot>, Counts);
 impl Snapshot for Watched {}
 
 impl Read for Watched {
-    fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<bool, Error> {
+    fn get(
+        &self,
+        key: &[u8],
+        visit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
         self.1.add(key);
         self.0.get(key, visit)
     }

@@ -1,12 +1,15 @@
 //! Documents made as copies of templates: new blocks, links among them led over to the copies.
 
-use leafbase::{Block, BlockData, BlockDraft, BlockId, CreateFromTemplate, Destination, DocumentId, Fetch, Limits};
+use leafbase::{
+    Block, BlockData, BlockDraft, BlockId, CreateFromTemplate, Destination, DocumentId, Fetch,
+    Limits,
+};
 
 use crate::documents::Library;
 use crate::host::wrong;
 
-/// A document of this markdown among the templates, its first block being "text". `TEXT` stands for the ID of that block, `ROOT`
-/// for the document's and `OTHER` for another one's.
+/// A document of this markdown among the templates, its first block being "text". `TEXT` stands for
+/// the ID of that block, `ROOT` for the document's and `OTHER` for another one's.
 fn template(library: &Library, markdown: &str) -> DocumentId {
     let page = BlockDraft::new(BlockData::page("Meeting"));
     let id = library.notes.create_document_of(page, Destination::Templates).unwrap().id();
@@ -16,7 +19,9 @@ fn template(library: &Library, markdown: &str) -> DocumentId {
 }
 
 fn with_ids(library: &Library, markdown: &str, root: DocumentId, text: BlockId) -> String {
-    let markdown = markdown.replace("OTHER", &library.id("loose").to_string()).replace("ROOT", &root.to_string());
+    let markdown = markdown
+        .replace("OTHER", &library.id("loose").to_string())
+        .replace("ROOT", &root.to_string());
     markdown.replace("text_id", &text.to_string().to_lowercase()).replace("TEXT", &text.to_string())
 }
 
@@ -29,8 +34,8 @@ fn blocks(library: &Library, id: DocumentId) -> Vec<Block> {
     document.walk().map(|(_, block)| block.clone()).collect()
 }
 
-/// What a template says, and what its copy says: there the IDs are those of the copies, but for `OLD`, the text's in the
-/// template.
+/// What a template says, and what its copy says: there the IDs are those of the copies, but for
+/// `OLD`, the text's in the template.
 #[test]
 fn links_to_blocks_of_the_template_lead_to_the_copies() {
     let library = Library::new();
@@ -38,8 +43,14 @@ fn links_to_blocks_of_the_template_lead_to_the_copies() {
         ("[a](block://TEXT) [b](block://ROOT)", "[a](block://TEXT) [b](block://ROOT)"),
         ("[a](block://OTHER) [b](date://2026-03-10)", "[a](block://OTHER) [b](date://2026-03-10)"),
         ("[a](BLOCK://text_id) [b](Block:text_id)", "[a](BLOCK://TEXT) [b](Block:TEXT)"),
-        ("[a](block://TEXT#part) [b](block://TEXT/x?y=1)", "[a](block://TEXT#part) [b](block://TEXT/x?y=1)"),
-        ("[a](block://TEXT \"a title\") ![b](block://TEXT)", "[a](block://TEXT \"a title\") ![b](block://TEXT)"),
+        (
+            "[a](block://TEXT#part) [b](block://TEXT/x?y=1)",
+            "[a](block://TEXT#part) [b](block://TEXT/x?y=1)",
+        ),
+        (
+            "[a](block://TEXT \"a title\") ![b](block://TEXT)",
+            "[a](block://TEXT \"a title\") ![b](block://TEXT)",
+        ),
         ("[a](<block://TEXT>) and <block://TEXT>", "[a](block://TEXT) and <block://TEXT>"),
         (
             "[a][1] [b][2]\n[1]: block://TEXT\n[2]: block://OTHER",
@@ -48,12 +59,21 @@ fn links_to_blocks_of_the_template_lead_to_the_copies() {
         ("[1]: block://TEXT", "[1]: block://TEXT"),
         ("[a](block:%2F%2FTEXT) [b](block://nothing)", "[a](block://TEXT) [b](block://nothing)"),
         ("**[a](block://TEXT)** *<block://TEXT>*", "**[a](block://TEXT)** *<block://TEXT>*"),
-        ("`[a](block://TEXT)` \\[a](block://TEXT) block://TEXT", "`[a](block://OLD)` \\[a](block://OLD) block://OLD"),
-        ("[a](https://example.com/TEXT) <https://TEXT>", "[a](https://example.com/OLD) <https://OLD>"),
+        (
+            "`[a](block://TEXT)` \\[a](block://TEXT) block://TEXT",
+            "`[a](block://OLD)` \\[a](block://OLD) block://OLD",
+        ),
+        (
+            "[a](https://example.com/TEXT) <https://TEXT>",
+            "[a](https://example.com/OLD) <https://OLD>",
+        ),
         ("## [a](block://TEXT)", "## [a](block://TEXT)"),
         ("<caption>[a](block://TEXT)</caption>", "<caption>[a](block://TEXT)</caption>"),
         ("<callout>[a](block://TEXT)</callout>", "<callout>[a](block://TEXT)</callout>"),
-        ("- [a](block://TEXT)\n  - [ ] [b](block://TEXT)", "- [a](block://TEXT)\n  - [ ] [b](block://TEXT)"),
+        (
+            "- [a](block://TEXT)\n  - [ ] [b](block://TEXT)",
+            "- [a](block://TEXT)\n  - [ ] [b](block://TEXT)",
+        ),
         (
             "| [a](block://TEXT) | b |\n| --- | --- |\n| c | <block://TEXT> |",
             "| [a](block://TEXT) | b |\n| --- | --- |\n| c | <block://TEXT> |",
@@ -62,16 +82,26 @@ fn links_to_blocks_of_the_template_lead_to_the_copies() {
             "<page><pageTitle>[a](block://TEXT)</pageTitle><content>[b](block://ROOT)</content></page>",
             "<page>\n<pageTitle>[a](block://TEXT)</pageTitle>\n<content>\n\n[b](block://ROOT)\n\n</content>\n</page>",
         ),
-        ("[Rich](block://TEXT)\n\n[Rich](block://OTHER)", "[Rich](block://TEXT)\n\n[Rich](block://OTHER)"),
+        (
+            "[Rich](block://TEXT)\n\n[Rich](block://OTHER)",
+            "[Rich](block://TEXT)\n\n[Rich](block://OTHER)",
+        ),
         ("```\n[a](block://TEXT)\n```", "```\n[a](block://OLD)\n```"),
-        ("![a](asset://01ARZ3NDEKTSV4RRFFQ69G5FAV/a.png)", "![a](asset://01ARZ3NDEKTSV4RRFFQ69G5FAV/a.png)"),
+        (
+            "![a](asset://01ARZ3NDEKTSV4RRFFQ69G5FAV/a.png)",
+            "![a](asset://01ARZ3NDEKTSV4RRFFQ69G5FAV/a.png)",
+        ),
     ] {
         let id = template(&library, said);
         let made = copy(&library, id);
         let [old, new] = [id, made].map(|id| blocks(&library, id)[1].id);
         assert_ne!(old, new);
         let expected = with_ids(&library, &expected.replace("OLD", &old.to_string()), made, new);
-        assert_eq!(library.notes.content_markdown(made).unwrap(), format!("text\n\n{expected}"), "{said}");
+        assert_eq!(
+            library.notes.content_markdown(made).unwrap(),
+            format!("text\n\n{expected}"),
+            "{said}"
+        );
     }
     assert!(library.notes.space().check().unwrap().is_clean());
 }
@@ -88,7 +118,8 @@ fn the_blocks_of_a_copy_are_new_and_else_as_they_were() {
     library.notes.add_comments(library.read(&comments).unwrap()).unwrap();
     let before = blocks(&library, id);
     library.clock.advance(5_000);
-    let made = library.notes.acting_as("Bea").create_from_template(CreateFromTemplate::new(id)).unwrap();
+    let made =
+        library.notes.acting_as("Bea").create_from_template(CreateFromTemplate::new(id)).unwrap();
     let after = blocks(&library, made.id());
     assert_eq!(after.len(), before.len());
     for (old, new) in before.iter().zip(&after) {
@@ -112,8 +143,14 @@ fn a_copy_is_made_where_it_is_said_under_the_title_that_is_said() {
         (r#"{"templateId":"@template","title":"a *b*"}"#, "a *b*:unsorted"),
         (r#"{"templateId":"@template","title":"a\nb"}"#, "a b:unsorted"),
         (r#"{"templateId":"@template","title":""}"#, ":unsorted"),
-        (r#"{"templateId":"@template","destination":{"destination":"templates"}}"#, "template:templates"),
-        (r#"{"templateId":"@template","title":"c","destination":{"folderId":"@Garden"}}"#, "c:Garden"),
+        (
+            r#"{"templateId":"@template","destination":{"destination":"templates"}}"#,
+            "template:templates",
+        ),
+        (
+            r#"{"templateId":"@template","title":"c","destination":{"folderId":"@Garden"}}"#,
+            "c:Garden",
+        ),
     ] {
         library.undone("copy", body, expected);
     }
@@ -136,7 +173,11 @@ fn copies_that_are_not_made() {
         ("copy", r#"{"templateId":"@rubbish"}"#, "RULE_VIOLATION templateId"),
         ("copy", r#"{"templateId":"@today"}"#, "RULE_VIOLATION templateId"),
         ("copy", r#"{"templateId":"@inbox"}"#, "RULE_VIOLATION templateId"),
-        ("copy", r#"{"templateId":"@template","destination":{"folderId":"?"}}"#, "NOT_FOUND destination.folderId"),
+        (
+            "copy",
+            r#"{"templateId":"@template","destination":{"folderId":"?"}}"#,
+            "NOT_FOUND destination.folderId",
+        ),
         (
             "copy",
             r#"{"templateId":"@template","destination":{"destination":"trash"}}"#,

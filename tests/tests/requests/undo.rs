@@ -1,23 +1,31 @@
 //! The change log undoes what random requests did, back to the empty space.
 
 use leafbase::{
-    BlockData, BlockDraft, Change, Connection, CreateFolders, DayRef, DeleteBlocks, DeleteDocuments, DeleteFolders,
-    Destination, ErrorKind, Fetch, FolderDestination, FolderDraft, InsertBlocks, MoveBlocks, MoveFolders, Position,
-    Space, UpdateBlocks, UploadFile,
+    BlockData, BlockDraft, Change, Connection, CreateFolders, DayRef, DeleteBlocks,
+    DeleteDocuments, DeleteFolders, Destination, ErrorKind, Fetch, FolderDestination, FolderDraft,
+    InsertBlocks, MoveBlocks, MoveFolders, Position, Space, UpdateBlocks, UploadFile,
 };
-use leafbase_test_outline::{BlockRequest, NaiveSpace, Numbers, SequentialIds, Setting, small_limits};
+use leafbase_test_outline::{
+    BlockRequest, NaiveSpace, Numbers, SequentialIds, Setting, small_limits,
+};
 use proptest::prelude::*;
 
 fn send(notes: &Connection, request: BlockRequest) {
     // What is refused is no row of the log.
     let _ = match request {
-        BlockRequest::CreateDocument { root, destination } => notes.create_document_of(root, destination).map(drop),
+        BlockRequest::CreateDocument { root, destination } => {
+            notes.create_document_of(root, destination).map(drop)
+        }
         BlockRequest::Insert { drafts, position } => {
             notes.insert_blocks(InsertBlocks::blocks(drafts, position)).map(drop)
         }
         BlockRequest::Update(blocks) => notes.update_blocks(UpdateBlocks { blocks }).map(drop),
-        BlockRequest::Delete(block_ids) => notes.delete_blocks(DeleteBlocks { block_ids }).map(drop),
-        BlockRequest::Move { ids, position } => notes.move_blocks(MoveBlocks { block_ids: ids, position }).map(drop),
+        BlockRequest::Delete(block_ids) => {
+            notes.delete_blocks(DeleteBlocks { block_ids }).map(drop)
+        }
+        BlockRequest::Move { ids, position } => {
+            notes.move_blocks(MoveBlocks { block_ids: ids, position }).map(drop)
+        }
         BlockRequest::Fetch(_) | BlockRequest::Relocate { .. } => Ok(()),
     };
 }
@@ -33,7 +41,9 @@ fn mirror(notes: &Connection) -> NaiveSpace {
 
 fn dump(notes: &Connection) -> Vec<String> {
     let documents = notes.documents().unwrap();
-    let fetch = |document: leafbase::Document| notes.fetch(Fetch::new(document.id()).with_metadata()).unwrap();
+    let fetch = |document: leafbase::Document| {
+        notes.fetch(Fetch::new(document.id()).with_metadata()).unwrap()
+    };
     documents.into_iter().map(|document| serde_json::to_string(&fetch(document)).unwrap()).collect()
 }
 
@@ -95,7 +105,8 @@ fn the_day_got_another_note(notes: &Connection) -> (Change, ErrorKind) {
 
 fn the_folder_went(notes: &Connection) -> (Change, ErrorKind) {
     let folder = notes.create_folder("f", None).unwrap().id;
-    let document = notes.create_document_of(BlockDraft::new(BlockData::page("d")), folder).unwrap().id();
+    let document =
+        notes.create_document_of(BlockDraft::new(BlockData::page("d")), folder).unwrap().id();
     notes.delete_documents(document).unwrap();
     let change = last(notes);
     notes.delete_folders(DeleteFolders::new([folder])).unwrap();

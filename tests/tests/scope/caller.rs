@@ -1,4 +1,5 @@
-//! A caller on a scoped connection: what it has been told, and calls that it makes of that, of guesses and of mistakes.
+//! A caller on a scoped connection: what it has been told, and calls that it makes of that, of
+//! guesses and of mistakes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,12 +67,21 @@ impl Caller {
                 }
             }
             "create_collection" => self.learn_schema(text(&value["id"]), &value["schema"]),
-            "schema" if call.body["format"] == "schema" => self.learn_schema(text(&call.body["collectionId"]), &value),
-            "replace_schema" => self.learn_schema(text(&call.body["collectionId"]), &value["schema"]),
+            "schema" if call.body["format"] == "schema" => {
+                self.learn_schema(text(&call.body["collectionId"]), &value)
+            }
+            "replace_schema" => {
+                self.learn_schema(text(&call.body["collectionId"]), &value["schema"])
+            }
             "items" | "add_items" | "query" => {
                 let items = ids(&value["items"]);
-                self.blocks.extend(items.iter().map(|id| (id.clone(), "collectionItem".to_owned())));
-                self.tables.entry(text(&call.body["collectionId"])).or_default().items.extend(items);
+                self.blocks
+                    .extend(items.iter().map(|id| (id.clone(), "collectionItem".to_owned())));
+                self.tables
+                    .entry(text(&call.body["collectionId"]))
+                    .or_default()
+                    .items
+                    .extend(items);
             }
             "delete" | "delete_items" => self.forget(&ids_in(&value)),
             _ => {}
@@ -126,14 +136,24 @@ impl Caller {
 
     /// The calls by which a caller finds out what there is.
     pub fn look_round(&self) -> Vec<Call> {
-        let mut calls =
-            vec![Call::new("documents", json!({"fetchMetadata": true})), Call::new("collections", json!({}))];
+        let mut calls = vec![
+            Call::new("documents", json!({"fetchMetadata": true})),
+            Call::new("collections", json!({})),
+        ];
         calls.push(Call::new("changes", json!({"after": 0})));
-        calls.extend(self.documents.iter().map(|id| Call::new("fetch", json!({"id": id, "fetchMetadata": true}))));
-        calls.extend(self.documents.iter().map(|id| Call::new("fetch_markdown", json!({"id": id}))));
+        calls.extend(
+            self.documents
+                .iter()
+                .map(|id| Call::new("fetch", json!({"id": id, "fetchMetadata": true}))),
+        );
+        calls
+            .extend(self.documents.iter().map(|id| Call::new("fetch_markdown", json!({"id": id}))));
         for id in self.tables.keys() {
             calls.push(Call::new("schema", json!({"collectionId": id, "format": "schema"})));
-            calls.push(Call::new("schema", json!({"collectionId": id, "allowNewSelectOptions": true})));
+            calls.push(Call::new(
+                "schema",
+                json!({"collectionId": id, "allowNewSelectOptions": true}),
+            ));
             calls.push(Call::new("items", json!({"collectionId": id})));
         }
         calls
@@ -145,18 +165,32 @@ fn text(value: &Value) -> String {
 }
 
 fn ids(items: &Value) -> BTreeSet<String> {
-    items.as_array().into_iter().flatten().filter_map(|item| Some(item["id"].as_str()?.to_owned())).collect()
+    items
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|item| Some(item["id"].as_str()?.to_owned()))
+        .collect()
 }
 
 /// Texts that stand alone in a list.
 fn ids_in(reply: &Value) -> BTreeSet<String> {
-    reply["items"].as_array().into_iter().flatten().filter_map(|id| Some(id.as_str()?.to_owned())).collect()
+    reply["items"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|id| Some(id.as_str()?.to_owned()))
+        .collect()
 }
 
 fn without_content(fields: &Map<String, Value>) -> Value {
     let kept = |name: &str| !["content", "contentPreview", "metadata", "rows"].contains(&name);
     Value::Object(
-        fields.iter().filter(|(name, _)| kept(name)).map(|(name, value)| (name.clone(), value.clone())).collect(),
+        fields
+            .iter()
+            .filter(|(name, _)| kept(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
     )
 }
 
@@ -181,7 +215,10 @@ impl Asking<'_> {
             16..=18 => self.write_back(),
             19..=21 => self.update(),
             22 => Call::new("delete", json!({"blockIds": self.ids(Kind::Block)})),
-            23..=25 => Call::new("move", json!({"blockIds": self.ids(Kind::Block), "position": self.position()})),
+            23..=25 => Call::new(
+                "move",
+                json!({"blockIds": self.ids(Kind::Block), "position": self.position()}),
+            ),
             26 => self.comment(),
             27 | 28 => self.upload(),
             29 => self.file("file"),
@@ -236,11 +273,21 @@ impl Asking<'_> {
 
     fn seen(&mut self, kind: Kind) -> String {
         let is = |wanted: &[&str]| -> Vec<&String> {
-            self.caller.blocks.iter().filter(|(_, kind)| wanted.contains(&kind.as_str())).map(|(id, _)| id).collect()
+            self.caller
+                .blocks
+                .iter()
+                .filter(|(_, kind)| wanted.contains(&kind.as_str()))
+                .map(|(id, _)| id)
+                .collect()
         };
         let from: Vec<&String> = match kind {
             Kind::Document => self.caller.documents.iter().collect(),
-            Kind::Parent => self.caller.documents.iter().chain(is(&["text", "page", "collectionItem"])).collect(),
+            Kind::Parent => self
+                .caller
+                .documents
+                .iter()
+                .chain(is(&["text", "page", "collectionItem"]))
+                .collect(),
             Kind::Block => self.caller.blocks.keys().collect(),
             Kind::Collection => self.caller.tables.keys().collect(),
             Kind::Item => is(&["collectionItem"]),
@@ -258,9 +305,17 @@ impl Asking<'_> {
     }
 
     fn fetch(&mut self, operation: &'static str) -> Call {
-        let kind = *self.dice.pick(&[Kind::Document, Kind::Parent, Kind::Block, Kind::Collection, Kind::Item]);
+        let kind = *self.dice.pick(&[
+            Kind::Document,
+            Kind::Parent,
+            Kind::Block,
+            Kind::Collection,
+            Kind::Item,
+        ]);
         let mut body = match self.dice.below(12) {
-            0 => json!({"date": *self.dice.pick(&["2026-03-02", "2026-01-01", "today", "tomorrow"])}),
+            0 => {
+                json!({"date": *self.dice.pick(&["2026-03-02", "2026-01-01", "today", "tomorrow"])})
+            }
             _ => json!({"id": self.id(kind)}),
         };
         if self.flag() {
@@ -274,10 +329,16 @@ impl Asking<'_> {
         match self.dice.below(24) {
             0 => json!({"position": "start", "date": "today"}),
             1 => json!({}),
-            2 => json!({"position": "end", "pageId": self.id(Kind::Parent), "siblingId": self.id(Kind::Block)}),
-            3..=5 => json!({"position": *self.dice.pick(&["before", "after"]), "siblingId": self.id(Kind::Block)}),
+            2 => {
+                json!({"position": "end", "pageId": self.id(Kind::Parent), "siblingId": self.id(Kind::Block)})
+            }
+            3..=5 => {
+                json!({"position": *self.dice.pick(&["before", "after"]), "siblingId": self.id(Kind::Block)})
+            }
             6 => json!({"position": "end", "pageId": self.id(Kind::Document)}),
-            _ => json!({"position": *self.dice.pick(&["start", "end"]), "pageId": self.id(Kind::Parent)}),
+            _ => {
+                json!({"position": *self.dice.pick(&["start", "end"]), "pageId": self.id(Kind::Parent)})
+            }
         }
     }
 
@@ -295,15 +356,21 @@ impl Asking<'_> {
         match self.dice.below(6) {
             0 => format!("asset://{UNKNOWN}/x.txt"),
             1 => self.dice.any(&self.guesses.files).cloned().unwrap_or_default(),
-            _ => self.dice.any(&seen).map_or(format!("asset://{UNKNOWN}/x.txt"), |url| (*url).clone()),
+            _ => self
+                .dice
+                .any(&seen)
+                .map_or(format!("asset://{UNKNOWN}/x.txt"), |url| (*url).clone()),
         }
     }
 
     /// A link in one of the many ways of writing one.
     fn link(&mut self) -> String {
-        let (word, kind) = (self.word(), *self.dice.pick(&[Kind::Block, Kind::Item, Kind::Document]));
+        let (word, kind) =
+            (self.word(), *self.dice.pick(&[Kind::Block, Kind::Item, Kind::Document]));
         let id = self.id(kind);
-        let encoded = || id.chars().map(|letter| format!("%{:02X}", letter as u32 & 0x7f)).collect::<String>();
+        let encoded = || {
+            id.chars().map(|letter| format!("%{:02X}", letter as u32 & 0x7f)).collect::<String>()
+        };
         match self.dice.below(16) {
             0 => format!("[{word}](BLOCK://{id})"),
             1 => format!("[{word}](block://{})", encoded()),
@@ -316,7 +383,9 @@ impl Asking<'_> {
             8 => format!("`[{word}](block://{UNKNOWN})`"),
             9 => format!("[{word}]({})", self.file_url()),
             10 => format!("[{word}](date://2026-01-0{})", 1 + self.dice.below(3)),
-            11 => format!("**[*{word}*](block://{id})** &amp; [b](block://{})", self.id(Kind::Block)),
+            11 => {
+                format!("**[*{word}*](block://{id})** &amp; [b](block://{})", self.id(Kind::Block))
+            }
             _ => format!("[{word}](block://{id})"),
         }
     }
@@ -339,11 +408,15 @@ impl Asking<'_> {
         let text = self.text();
         match self.dice.below(12) {
             0 => json!({"type": "code", "rawCode": self.words(), "language": "rust"}),
-            1 => json!({"type": "richUrl", "url": self.url(), "title": text, "description": self.text()}),
+            1 => {
+                json!({"type": "richUrl", "url": self.url(), "title": text, "description": self.text()})
+            }
             2 => {
                 json!({"type": "table", "markdown": format!("| {} | b |\n| --- | --- |\n| c | {} |", self.link().replace('\n', " "), self.word())})
             }
-            3 => json!({"type": "page", "markdown": self.link(), "content": [{"type": "text", "markdown": text}]}),
+            3 => {
+                json!({"type": "page", "markdown": self.link(), "content": [{"type": "text", "markdown": text}]})
+            }
             4 => json!({"type": "file", "url": self.file_url(), "fileName": "x.txt"}),
             5 => json!({"type": "image", "url": self.file_url(), "altText": self.link()}),
             6 => {
@@ -370,7 +443,10 @@ impl Asking<'_> {
         }
         let text = self.text();
         let markdown = match self.dice.below(6) {
-            0 => format!("<page>\n<pageTitle>{}</pageTitle>\n<content>\n\n{text}\n\n</content>\n</page>", self.words()),
+            0 => format!(
+                "<page>\n<pageTitle>{}</pageTitle>\n<content>\n\n{text}\n\n</content>\n</page>",
+                self.words()
+            ),
             1 => format!("- [ ] {text}\n- {}", self.words()),
             2 => format!("| {} |\n| --- |\n| {} |", self.words(), self.link().replace('\n', " ")),
             3 => format!("{text}\n\n> {}", self.text()),
@@ -381,14 +457,20 @@ impl Asking<'_> {
 
     /// Gives back what was shown, as it is or with a part of it changed.
     fn write_back(&mut self) -> Call {
-        let shown: Vec<&Value> = self.caller.texts.values().filter(|block| block["type"] != "collectionItem").collect();
-        let with_links: Vec<&Value> =
-            shown.iter().copied().filter(|block| block.to_string().contains("out_of_scope")).collect();
+        let shown: Vec<&Value> =
+            self.caller.texts.values().filter(|block| block["type"] != "collectionItem").collect();
+        let with_links: Vec<&Value> = shown
+            .iter()
+            .copied()
+            .filter(|block| block.to_string().contains("out_of_scope"))
+            .collect();
         let from = if with_links.is_empty() || self.dice.once_in(4) { shown } else { with_links };
         let Some(block) = self.dice.any(&from) else { return self.update() };
         let mut patch = json!({"id": block["id"]});
         for field in ["markdown", "title", "description", "url", "altText", "rawCode"] {
-            let Some(text) = block[field].as_str().filter(|_| self.dice.below(5) > 0) else { continue };
+            let Some(text) = block[field].as_str().filter(|_| self.dice.below(5) > 0) else {
+                continue;
+            };
             let text = match self.dice.below(5) {
                 0 => format!("{} {text}", self.word()),
                 1 => text.replace("#2", "#1"),
@@ -396,8 +478,8 @@ impl Asking<'_> {
                 2 if !["rawCode", "url"].contains(&field) => format!("{text} {}", self.link()),
                 _ => text.to_owned(),
             };
-            let own =
-                field != "markdown" || ["text", "page", "table"].contains(&block["type"].as_str().unwrap_or_default());
+            let own = field != "markdown"
+                || ["text", "page", "table"].contains(&block["type"].as_str().unwrap_or_default());
             if own {
                 patch[field] = text.into();
             }
@@ -430,8 +512,11 @@ impl Asking<'_> {
     }
 
     fn comment(&mut self) -> Call {
-        let comments: Vec<Value> =
-            self.ids(Kind::Block).into_iter().map(|id| json!({"blockId": id, "content": self.remark()})).collect();
+        let comments: Vec<Value> = self
+            .ids(Kind::Block)
+            .into_iter()
+            .map(|id| json!({"blockId": id, "content": self.remark()}))
+            .collect();
         Call::new("comment", json!({"comments": comments}))
     }
 
@@ -452,7 +537,10 @@ impl Asking<'_> {
 
     fn file(&mut self, operation: &'static str) -> Call {
         let url = self.file_url();
-        let id = url.strip_prefix("asset://").and_then(|rest| rest.split('/').next()).unwrap_or_default();
+        let id = url
+            .strip_prefix("asset://")
+            .and_then(|rest| rest.split('/').next())
+            .unwrap_or_default();
         Call::new(operation, json!({"id": id}))
     }
 
@@ -469,15 +557,29 @@ impl Asking<'_> {
 
     fn property(&mut self) -> Value {
         // Names and keys that a hidden property may have already.
-        let name = *self.dice.pick(&["Due", "Genre", "Title", "Hidden", "Zqcanary key", "Zqcanary end", "amber"]);
+        let name = *self.dice.pick(&[
+            "Due",
+            "Genre",
+            "Title",
+            "Hidden",
+            "Zqcanary key",
+            "Zqcanary end",
+            "amber",
+        ]);
         let mut property = match self.dice.below(5) {
-            0 => json!({"name": name, "type": "select", "options": [{"name": "Open"}, {"name": self.word()}]}),
+            0 => {
+                json!({"name": name, "type": "select", "options": [{"name": "Open"}, {"name": self.word()}]})
+            }
             1 => {
-                let mut relation =
-                    json!({"name": name, "type": "relation", "targetCollectionId": self.id(Kind::Collection)});
+                let mut relation = json!({"name": name, "type": "relation", "targetCollectionId": self.id(Kind::Collection)});
                 if self.flag() {
-                    relation["inverseKey"] =
-                        json!(*self.dice.pick(&["genre", "title", "hidden", "zqcanary_end", "back"]));
+                    relation["inverseKey"] = json!(*self.dice.pick(&[
+                        "genre",
+                        "title",
+                        "hidden",
+                        "zqcanary_end",
+                        "back"
+                    ]));
                 }
                 if self.dice.once_in(4) {
                     relation["targetCollectionId"] = json!("self");
@@ -485,11 +587,19 @@ impl Asking<'_> {
                 relation
             }
             2 => json!({"name": name, "type": "number"}),
-            _ => json!({"name": name, "type": *self.dice.pick(&["text", "url", "date", "multiSelect"])}),
+            _ => {
+                json!({"name": name, "type": *self.dice.pick(&["text", "url", "date", "multiSelect"])})
+            }
         };
         if self.dice.once_in(3) {
-            property["key"] =
-                json!(*self.dice.pick(&["title", "genre", "hidden", "due", "zqcanary_key", "zqcanary_end"]));
+            property["key"] = json!(*self.dice.pick(&[
+                "title",
+                "genre",
+                "hidden",
+                "due",
+                "zqcanary_key",
+                "zqcanary_end"
+            ]));
         }
         property
     }
@@ -514,10 +624,13 @@ impl Asking<'_> {
         let mut schema = known.unwrap_or_else(|| json!({"name": self.words(), "properties": []}));
         if let Some(properties) = schema["properties"].as_array_mut() {
             match self.dice.below(6) {
-                0 if !properties.is_empty() => drop(properties.remove(self.dice.below(properties.len()))),
+                0 if !properties.is_empty() => {
+                    drop(properties.remove(self.dice.below(properties.len())))
+                }
                 1 if !properties.is_empty() => {
                     let at = self.dice.below(properties.len());
-                    properties[at]["name"] = json!(*self.dice.pick(&["Renamed", "Zqcanary key", "Hidden"]));
+                    properties[at]["name"] =
+                        json!(*self.dice.pick(&["Renamed", "Zqcanary key", "Hidden"]));
                 }
                 2 if !properties.is_empty() => {
                     let at = self.dice.below(properties.len());
@@ -526,7 +639,8 @@ impl Asking<'_> {
                 3 => {}
                 _ => {
                     let at = self.dice.below(properties.len() + 1);
-                    let new: Vec<Value> = (0..=self.dice.below(3)).map(|_| self.property()).collect();
+                    let new: Vec<Value> =
+                        (0..=self.dice.below(3)).map(|_| self.property()).collect();
                     properties.splice(at..at, new);
                 }
             }
@@ -559,13 +673,19 @@ impl Asking<'_> {
     /// The properties that the caller knows of a collection, with their types.
     fn properties(&self, collection: &str) -> Vec<(String, String, Value)> {
         let schema = self.caller.tables.get(collection).and_then(|table| table.schema.as_ref());
-        let properties = schema.and_then(|schema| schema["properties"].as_array()).into_iter().flatten();
-        properties.map(|property| (text(&property["key"]), text(&property["type"]), property.clone())).collect()
+        let properties =
+            schema.and_then(|schema| schema["properties"].as_array()).into_iter().flatten();
+        properties
+            .map(|property| (text(&property["key"]), text(&property["type"]), property.clone()))
+            .collect()
     }
 
     fn value(&mut self, kind: &str, property: &Value) -> Value {
         if self.dice.once_in(20) {
-            return self.dice.pick(&[json!(null), json!("x"), json!([1]), json!({"relations": 1})]).clone();
+            return self
+                .dice
+                .pick(&[json!(null), json!("x"), json!([1]), json!({"relations": 1})])
+                .clone();
         }
         match kind {
             "number" => json!(self.dice.below(5)),
@@ -578,7 +698,8 @@ impl Asking<'_> {
                 let target = text(&property["targetCollectionId"]);
                 let known: Vec<&String> =
                     self.caller.tables.get(&target).iter().flat_map(|table| &table.items).collect();
-                let mut related: Vec<String> = self.dice.any(&known).map(|id| (*id).clone()).into_iter().collect();
+                let mut related: Vec<String> =
+                    self.dice.any(&known).map(|id| (*id).clone()).into_iter().collect();
                 if self.dice.once_in(6) {
                     related.push(self.id(Kind::Item));
                 }
@@ -600,7 +721,14 @@ impl Asking<'_> {
             }
         }
         if self.dice.once_in(12) {
-            let key = *self.dice.pick(&["title", "hidden", "genre", "zqcanary_key", "zqcanary_end", "nothing"]);
+            let key = *self.dice.pick(&[
+                "title",
+                "hidden",
+                "genre",
+                "zqcanary_key",
+                "zqcanary_end",
+                "nothing",
+            ]);
             let value = json!([self.id(Kind::Item)]);
             values.insert(key.to_owned(), value);
         }
@@ -628,7 +756,8 @@ impl Asking<'_> {
 
     /// An item of the collection, mostly.
     fn item_of(&mut self, collection: &str) -> String {
-        let known: Vec<&String> = self.caller.tables.get(collection).iter().flat_map(|table| &table.items).collect();
+        let known: Vec<&String> =
+            self.caller.tables.get(collection).iter().flat_map(|table| &table.items).collect();
         match self.dice.any(&known) {
             Some(id) if self.dice.below(8) > 0 => (*id).clone(),
             _ => self.id(Kind::Item),
@@ -637,7 +766,8 @@ impl Asking<'_> {
 
     fn update_items(&mut self) -> Call {
         let collection = self.id(Kind::Collection);
-        let mut update = json!({"id": self.item_of(&collection), "properties": self.values(&collection)});
+        let mut update =
+            json!({"id": self.item_of(&collection), "properties": self.values(&collection)});
         if self.flag() {
             let name = *self.dice.pick(&["title", "label"]);
             update[name] = json!(self.words());
@@ -650,7 +780,10 @@ impl Asking<'_> {
 
     fn delete_items(&mut self) -> Call {
         let collection = self.id(Kind::Collection);
-        Call::new("delete_items", json!({"collectionId": collection, "idsToDelete": [self.item_of(&collection)]}))
+        Call::new(
+            "delete_items",
+            json!({"collectionId": collection, "idsToDelete": [self.item_of(&collection)]}),
+        )
     }
 
     fn condition(&mut self, collection: &str) -> Value {
@@ -659,7 +792,14 @@ impl Asking<'_> {
         let (key, kind, property) = match property {
             Some(property) if self.dice.below(6) > 0 => property,
             _ => {
-                let key = *self.dice.pick(&["title", "label", "hidden", "genre", "zqcanary_key", "zqcanary_end"]);
+                let key = *self.dice.pick(&[
+                    "title",
+                    "label",
+                    "hidden",
+                    "genre",
+                    "zqcanary_key",
+                    "zqcanary_end",
+                ]);
                 (key.to_owned(), "relation".to_owned(), json!({}))
             }
         };
@@ -685,7 +825,15 @@ impl Asking<'_> {
         let known = self.properties(collection);
         match self.dice.any(&known) {
             Some((key, ..)) if self.dice.below(5) > 0 => key.clone(),
-            _ => (*self.dice.pick(&["title", "label", "hidden", "genre", "zqcanary_key", "zqcanary_end"])).to_owned(),
+            _ => (*self.dice.pick(&[
+                "title",
+                "label",
+                "hidden",
+                "genre",
+                "zqcanary_key",
+                "zqcanary_end",
+            ]))
+            .to_owned(),
         }
     }
 
@@ -734,7 +882,10 @@ impl Asking<'_> {
                 body["documentFilterMode"] = json!("exclude");
             }
             3 => body["lastModifiedDateGte"] = json!("2026-01-02"),
-            4 => body["location"] = json!(*self.dice.pick(&["unsorted", "trash", "templates", "daily_notes"])),
+            4 => {
+                body["location"] =
+                    json!(*self.dice.pick(&["unsorted", "trash", "templates", "daily_notes"]))
+            }
             5 => body["folderIds"] = json!([self.id(Kind::Block)]),
             _ => {}
         }
@@ -755,7 +906,13 @@ impl Asking<'_> {
     }
 
     fn search_blocks(&mut self) -> Call {
-        let kind = *self.dice.pick(&[Kind::Document, Kind::Document, Kind::Parent, Kind::Collection, Kind::Block]);
+        let kind = *self.dice.pick(&[
+            Kind::Document,
+            Kind::Document,
+            Kind::Parent,
+            Kind::Collection,
+            Kind::Block,
+        ]);
         let mut body = json!({"blockId": self.id(kind), "pattern": self.pattern()});
         if self.flag() {
             body["beforeBlockCount"] = json!(self.dice.below(3));

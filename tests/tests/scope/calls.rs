@@ -1,4 +1,5 @@
-//! Calls of a scoped connection as a host passes them on: an operation, its body, and what came of it, to the byte.
+//! Calls of a scoped connection as a host passes them on: an operation, its body, and what came of
+//! it, to the byte.
 
 use std::fmt::Debug;
 use std::io::Read;
@@ -88,8 +89,9 @@ fn id(call: &Call) -> BlockId {
 pub fn answer(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Reply {
     let reply = outcome(notes, call, limits);
     let is_ok = reply.is_ok();
-    let (json, debug) =
-        reply.unwrap_or_else(|error| (serde_json::to_string(&error).unwrap(), format!("{error:?} {error}")));
+    let (json, debug) = reply.unwrap_or_else(|error| {
+        (serde_json::to_string(&error).unwrap(), format!("{error:?} {error}"))
+    });
     Reply { json, debug, is_ok }
 }
 
@@ -113,7 +115,10 @@ fn outcome(notes: &Connection<Scoped>, call: &Call, limits: &Limits) -> Outcome 
         }
         "open_file" => {
             let mut text = String::new();
-            match notes.open_file(AssetId::from_bytes(id(call).to_bytes()))?.read_to_string(&mut text) {
+            match notes
+                .open_file(AssetId::from_bytes(id(call).to_bytes()))?
+                .read_to_string(&mut text)
+            {
                 Ok(_) => told(text),
                 Err(error) => told(format!("{error} {error:?}")),
             }

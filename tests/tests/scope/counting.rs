@@ -1,10 +1,13 @@
-//! A store that lies over another one counts what is looked up in it, by reads and by writes, and may fail.
+//! A store that lies over another one counts what is looked up in it, by reads and by writes, and
+//! may fail.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use leafbase::{Error, ErrorKind, Result};
-use leafbase_store::kv::{KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
+use leafbase_store::kv::{
+    KeyRange, MemoryStore, Read, Snapshot, Store, Transaction, Visit, WriteOptions,
+};
 
 #[derive(Clone, Debug, Default)]
 pub struct Counting {
@@ -39,7 +42,8 @@ impl Counting {
         *self.fails.lock().unwrap() = how;
     }
 
-    /// One read of a key or a range fails after so many more, or none. Whether the one that was to fail did so.
+    /// One read of a key or a range fails after so many more, or none. Whether the one that was to
+    /// fail did so.
     pub fn fail_read(&self, left: Option<usize>) -> bool {
         std::mem::replace(&mut *self.counts.left.lock().unwrap(), left).is_none()
     }
@@ -66,7 +70,12 @@ fn count(counter: &AtomicUsize) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-fn get(read: &dyn Read, counts: &Counts, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+fn get(
+    read: &dyn Read,
+    counts: &Counts,
+    key: &[u8],
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<bool> {
     count(&counts.gets);
     counts.check()?;
     read.get(key, visit)
@@ -124,9 +133,15 @@ impl Store for Counting {
         Ok(Box::new(Watched(self.store.snapshot()?, Arc::clone(&self.counts))))
     }
 
-    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
         self.check()?;
-        self.store.write(options, &mut |transaction| f(&mut Writing(transaction, Arc::clone(&self.counts))))
+        self.store.write(options, &mut |transaction| {
+            f(&mut Writing(transaction, Arc::clone(&self.counts)))
+        })
     }
 
     fn flush(&self) -> Result<()> {

@@ -1,4 +1,5 @@
-//! Numbers that follow from a seed: the same seed makes the same world, the same hidden edits and the same calls.
+//! Numbers that follow from a seed: the same seed makes the same world, the same hidden edits and
+//! the same calls.
 
 /// A generator (splitmix64). Seeds that differ in one bit give numbers that have nothing in common.
 #[derive(Clone, Debug)]
@@ -11,7 +12,8 @@ pub struct Dice {
 impl Dice {
     /// The numbers of this seed and this use of it.
     pub fn new(seed: u64, purpose: u64) -> Self {
-        let mut dice = Self { state: seed ^ purpose.wrapping_mul(0xD6E8_FEB8_6659_FD93), given: Vec::new() };
+        let mut dice =
+            Self { state: seed ^ purpose.wrapping_mul(0xD6E8_FEB8_6659_FD93), given: Vec::new() };
         Self { state: dice.next(), given: Vec::new() }
     }
 

@@ -1,4 +1,5 @@
-//! A store that fails in the midst of a call: nothing is told in the place of what could not be read, and nothing is kept of it.
+//! A store that fails in the midst of a call: nothing is told in the place of what could not be
+//! read, and nothing is kept of it.
 
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use crate::calls::{Call, Reply, answer};
 use crate::counting::Counting;
 use crate::world::{limits, read};
 
-/// A document that is seen and links to another, and what was written to it since it came into the scope.
+/// A document that is seen and links to another, and what was written to it since it came into the
+/// scope.
 struct Scene {
     store: Counting,
     /// It is open for as long as its scope is used.
@@ -23,9 +25,13 @@ struct Scene {
 fn scene() -> Scene {
     let store = Counting::default();
     let builder = Space::builder().limits(limits()).clock(FixedClock::at(1_767_225_600_000));
-    let space = builder.search_indexing(SearchIndexing::OnDemand).over(Arc::new(store.clone()), true).unwrap();
+    let space = builder
+        .search_indexing(SearchIndexing::OnDemand)
+        .over(Arc::new(store.clone()), true)
+        .unwrap();
     let all = space.connect();
-    let [home, hidden] = ["amber", "zqcanary"].map(|title| all.create_document(title).unwrap().id());
+    let [home, hidden] =
+        ["amber", "zqcanary"].map(|title| all.create_document(title).unwrap().id());
     let scope = space.scope([home]);
     for number in 0..3 {
         let link = format!("birch {number} [x](block://{hidden})");
@@ -39,7 +45,8 @@ fn scene() -> Scene {
 impl Scene {
     /// What is told, without the IDs, which are other ones each time.
     fn ask(&self, (operation, body): &(&'static str, &str)) -> Reply {
-        let body: Value = serde_json::from_str(&body.replace("@home", &self.home.to_string())).unwrap();
+        let body: Value =
+            serde_json::from_str(&body.replace("@home", &self.home.to_string())).unwrap();
         let reply = answer(&self.guest, &Call::new(operation, body), &limits());
         Reply { json: without_ids(&reply.json), debug: String::new(), ..reply }
     }
@@ -85,7 +92,10 @@ fn what_could_not_be_read_is_an_error_and_the_next_call_is_told_all() {
 fn a_walk_over_changes_that_ended_goes_on_no_more() {
     let scene = scene();
     let mut changes = scene.guest.changes_since(0);
-    assert_eq!(changes.by_ref().map(|change| change.unwrap().sequence).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(
+        changes.by_ref().map(|change| change.unwrap().sequence).collect::<Vec<_>>(),
+        [1, 2, 3]
+    );
     scene.guest.insert_markdown("x", scene.home).unwrap();
     assert!(changes.next().is_none());
     assert_eq!(scene.guest.changes_since(3).count(), 1);

@@ -1,10 +1,12 @@
-//! What happens outside the scope: everything that a space can hold, with a word in each text by which it is known.
+//! What happens outside the scope: everything that a space can hold, with a word in each text by
+//! which it is known.
 
 use std::cell::Cell;
 
 use leafbase::{
-    BlockId, BlockPatch, Connection, CreateFromTemplate, DayRef, DeleteBlocks, DeleteDocuments, DeleteFolders,
-    Destination, DocumentId, FolderId, MoveBlocks, MoveDocuments, Position, PurgeDocuments, Schema, UploadFile,
+    BlockId, BlockPatch, Connection, CreateFromTemplate, DayRef, DeleteBlocks, DeleteDocuments,
+    DeleteFolders, Destination, DocumentId, FolderId, MoveBlocks, MoveDocuments, Position,
+    PurgeDocuments, Schema, UploadFile,
 };
 use serde_json::{Map, Value, json};
 
@@ -72,7 +74,9 @@ impl Hidden {
         }
         if self.is_crowded {
             for _ in 0..22 {
-                let made = notes.create_document(&format!("{} {}", self.canary(), WORDS.join(" "))).unwrap();
+                let made = notes
+                    .create_document(&format!("{} {}", self.canary(), WORDS.join(" ")))
+                    .unwrap();
                 self.documents.push(made.id());
             }
         }
@@ -113,7 +117,8 @@ impl Hidden {
         for property in &schema.properties {
             let Some(relation) = property.kind.relation() else { continue };
             let of_target = |(collection, _): &&(BlockId, BlockId)| *collection == relation.target;
-            let items: Vec<BlockId> = self.items.iter().filter(of_target).map(|(_, item)| *item).collect();
+            let items: Vec<BlockId> =
+                self.items.iter().filter(of_target).map(|(_, item)| *item).collect();
             if let Some(item) = self.dice.any(&items) {
                 values.insert(property.key.clone(), json!([item]));
             }
@@ -136,8 +141,16 @@ impl Hidden {
         }
     }
 
-    fn insert(&mut self, notes: &Connection, dice: &mut Dice, page: BlockId, seen: &[BlockId]) -> String {
-        let link = dice.any(seen).map_or(String::new(), |seen| format!(" [{}](block://{seen})", self.canary()));
+    fn insert(
+        &mut self,
+        notes: &Connection,
+        dice: &mut Dice,
+        page: BlockId,
+        seen: &[BlockId],
+    ) -> String {
+        let link = dice
+            .any(seen)
+            .map_or(String::new(), |seen| format!(" [{}](block://{seen})", self.canary()));
         let text = self.text(dice);
         let blocks = match dice.below(6) {
             0 => json!([{"type": "code", "rawCode": text}]),
@@ -154,7 +167,9 @@ impl Hidden {
         };
         let request = json!({"blocks": blocks, "position": {"position": "end", "pageId": page}});
         match notes.insert_blocks(read(&request)) {
-            Ok(made) => self.blocks.extend(made.iter().flat_map(leafbase::Block::walk).map(|(_, block)| block.id)),
+            Ok(made) => self
+                .blocks
+                .extend(made.iter().flat_map(leafbase::Block::walk).map(|(_, block)| block.id)),
             Err(error) => return format!("{request}: {error}"),
         }
         format!("insert {request}")
@@ -167,10 +182,12 @@ impl Hidden {
             json!({"name": self.canary(), "type": "select", "options": [{"name": self.canary()}]}),
         ];
         if let Some(target) = dice.any(seen) {
-            let mut relation = json!({"name": self.canary(), "type": "relation", "targetCollectionId": target});
+            let mut relation =
+                json!({"name": self.canary(), "type": "relation", "targetCollectionId": target});
             // Its other end has a key that a caller may hit upon, or is named for this collection.
             if dice.below(3) > 0 {
-                relation["inverseKey"] = Value::from(*dice.pick(&["title", "genre", "zqcanary_end", "label_2"]));
+                relation["inverseKey"] =
+                    Value::from(*dice.pick(&["title", "genre", "zqcanary_end", "label_2"]));
             }
             relation["single"] = Value::from(dice.once_in(3));
             properties.insert(dice.below(3), relation);
@@ -192,7 +209,8 @@ impl Hidden {
         for _ in 0..=dice.below(2) {
             items.push(json!({"title": self.text(dice), "properties": self.values(notes, dice, &schema, seen)}));
         }
-        let request = json!({"collectionId": collection, "items": items, "allowNewSelectOptions": true});
+        let request =
+            json!({"collectionId": collection, "items": items, "allowNewSelectOptions": true});
         match notes.add_items(read(&request)) {
             Ok(added) => self.items.extend(added.iter().map(|item| (collection, item.id))),
             Err(error) => return format!("{request}: {error}"),
@@ -200,16 +218,29 @@ impl Hidden {
         format!("items {request}")
     }
 
-    fn values(&self, notes: &Connection, dice: &mut Dice, schema: &Schema, seen: &[BlockId]) -> Value {
+    fn values(
+        &self,
+        notes: &Connection,
+        dice: &mut Dice,
+        schema: &Schema,
+        seen: &[BlockId],
+    ) -> Value {
         let mut values = Map::new();
         for property in &schema.properties {
             let value = match &property.kind {
                 leafbase::PropertyKind::Relation(relation) if seen.contains(&relation.target) => {
                     let Ok(items) = notes.items(relation.target) else { continue };
-                    let ids: Vec<_> = items.items.iter().map(|item| item.id).filter(|_| dice.once_in(2)).collect();
+                    let ids: Vec<_> = items
+                        .items
+                        .iter()
+                        .map(|item| item.id)
+                        .filter(|_| dice.once_in(2))
+                        .collect();
                     json!(if relation.single { &ids[..ids.len().min(1)] } else { &ids[..] })
                 }
-                leafbase::PropertyKind::Text | leafbase::PropertyKind::SingleSelect(_) => Value::from(self.canary()),
+                leafbase::PropertyKind::Text | leafbase::PropertyKind::SingleSelect(_) => {
+                    Value::from(self.canary())
+                }
                 _ => continue,
             };
             values.insert(property.key.clone(), value);
@@ -258,10 +289,15 @@ impl Hidden {
             0 => told("delete", block, notes.delete_blocks(DeleteBlocks::from(block))),
             1 => {
                 let Some(home) = dice.any(&self.documents).copied() else { return String::new() };
-                told("move", block, notes.move_blocks(MoveBlocks::new([block], Position::end_of(home))))
+                told(
+                    "move",
+                    block,
+                    notes.move_blocks(MoveBlocks::new([block], Position::end_of(home))),
+                )
             }
             _ => {
-                let link = dice.any(seen).map_or(String::new(), |seen| format!(" [x](block://{seen})"));
+                let link =
+                    dice.any(seen).map_or(String::new(), |seen| format!(" [x](block://{seen})"));
                 let text = format!("{}{link}", self.text(dice));
                 told("change", block, notes.update_blocks(BlockPatch::markdown(block, text).into()))
             }
@@ -272,8 +308,7 @@ impl Hidden {
     fn update_item(&mut self, notes: &Connection, dice: &mut Dice, seen: &[BlockId]) -> String {
         let Some((collection, item)) = dice.any(&self.items).copied() else { return String::new() };
         let Ok(schema) = notes.schema(collection) else { return String::new() };
-        let change =
-            json!({"id": item, "title": self.text(dice), "properties": self.values(notes, dice, &schema, seen)});
+        let change = json!({"id": item, "title": self.text(dice), "properties": self.values(notes, dice, &schema, seen)});
         let request = json!({"collectionId": collection, "itemsToUpdate": [change], "allowNewSelectOptions": true});
         told("update item", &request, notes.update_items(read(&request)))
     }
@@ -321,7 +356,12 @@ impl Hidden {
     }
 
     /// Where documents are kept is the rest of the space's: of those in the scope, too.
-    fn keep_elsewhere(&mut self, notes: &Connection, dice: &mut Dice, documents: &[DocumentId]) -> String {
+    fn keep_elsewhere(
+        &mut self,
+        notes: &Connection,
+        dice: &mut Dice,
+        documents: &[DocumentId],
+    ) -> String {
         let destination = match dice.any(&self.folders).copied() {
             Some(folder) if dice.once_in(2) => Destination::Folder(folder),
             _ if dice.once_in(2) => Destination::Templates,
@@ -330,12 +370,21 @@ impl Hidden {
         self.keep(notes, dice, documents, destination)
     }
 
-    fn keep(&self, notes: &Connection, dice: &mut Dice, documents: &[DocumentId], at: Destination) -> String {
+    fn keep(
+        &self,
+        notes: &Connection,
+        dice: &mut Dice,
+        documents: &[DocumentId],
+        at: Destination,
+    ) -> String {
         // What is in the trash would be restored.
         let kept = |document: &&DocumentId| {
-            notes.document(**document).is_ok_and(|found| found.record.location != leafbase::Location::Trash)
+            notes
+                .document(**document)
+                .is_ok_and(|found| found.record.location != leafbase::Location::Trash)
         };
-        let all: Vec<DocumentId> = documents.iter().chain(&self.documents).filter(kept).copied().collect();
+        let all: Vec<DocumentId> =
+            documents.iter().chain(&self.documents).filter(kept).copied().collect();
         let Some(document) = dice.any(&all).copied() else { return String::new() };
         told("keep elsewhere", document, notes.move_documents(MoveDocuments::new([document], at)))
     }
@@ -358,7 +407,8 @@ impl Hidden {
 
     fn upload(&mut self, notes: &Connection, dice: &mut Dice) -> String {
         let Some(home) = dice.any(&self.documents).copied() else { return String::new() };
-        let request = UploadFile::new(home).named(format!("{}.txt", self.canary())).of_type("text/plain");
+        let request =
+            UploadFile::new(home).named(format!("{}.txt", self.canary())).of_type("text/plain");
         let made = notes.upload_file(request, self.text(dice).as_bytes());
         self.files.extend(made.iter().map(|file| file.asset_url.id().to_string()));
         told("upload to", home, made)
@@ -367,7 +417,9 @@ impl Hidden {
     /// Undoes the last hidden write, if it was the last at all: relations come back with it.
     fn undo(&self, notes: &Connection) -> String {
         let last = notes.last_sequence().unwrap();
-        let Some(Ok(change)) = notes.changes_since(last.saturating_sub(1)).next() else { return String::new() };
+        let Some(Ok(change)) = notes.changes_since(last.saturating_sub(1)).next() else {
+            return String::new();
+        };
         if change.stamp.by.as_str() != AUTHOR
             || change.edits.iter().any(|edit| matches!(edit, leafbase::Edit::UpdateDocument { .. }))
         {
@@ -386,7 +438,11 @@ impl Hidden {
 
     fn delete_collection(&mut self, notes: &Connection, dice: &mut Dice) -> String {
         let Some(collection) = dice.any(&self.collections).copied() else { return String::new() };
-        told("delete the collection", collection, notes.delete_blocks(DeleteBlocks::from(collection)))
+        told(
+            "delete the collection",
+            collection,
+            notes.delete_blocks(DeleteBlocks::from(collection)),
+        )
     }
 
     /// For good.

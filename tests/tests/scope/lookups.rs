@@ -1,10 +1,11 @@
-//! Equal treatment: whatever is asked of an ID that is hidden, in the trash, malformed or unknown has the same answer, after the same
-//! look-ups in the store.
+//! Equal treatment: whatever is asked of an ID that is hidden, in the trash, malformed or unknown
+//! has the same answer, after the same look-ups in the store.
 
 use std::sync::Arc;
 
 use leafbase::{
-    BlockId, Connection, DeleteDocuments, DocumentId, Fetch, Leak, Position, Scoped, SearchIndexing, Space, UploadFile,
+    BlockId, Connection, DeleteDocuments, DocumentId, Fetch, Leak, Position, Scoped,
+    SearchIndexing, Space, UploadFile,
 };
 use serde_json::{Value, json};
 
@@ -32,12 +33,14 @@ impl Home {
         let page = json!({"blocks": [{"type": "page", "markdown": "a page"}], "position": {"position": "end", "pageId": document}});
         let page = notes.insert_blocks(read(&page)).unwrap()[0].id;
         let schema = json!({"name": "Books", "properties": [{"name": "Note", "type": "text"}, {"name": "Next", "type": "relation", "targetCollectionId": "self"}]});
-        let request = json!({"schema": schema, "position": {"position": "end", "pageId": document}});
+        let request =
+            json!({"schema": schema, "position": {"position": "end", "pageId": document}});
         let collection = notes.create_collection(read(&request)).unwrap().id;
         let items = json!({"collectionId": collection, "items": [{"title": "Dune"}]});
         let item = notes.add_items(read(&items)).unwrap()[0].id;
-        let uploaded =
-            notes.upload_file(UploadFile::new(Position::end_of(document)).named("x.txt"), &b"x"[..]).unwrap();
+        let uploaded = notes
+            .upload_file(UploadFile::new(Position::end_of(document)).named("x.txt"), &b"x"[..])
+            .unwrap();
         let asset = BlockId::from_bytes(uploaded.asset_url.id().to_bytes());
         Self { document, text: made[0].id, page, collection, item, file: uploaded.block_id, asset }
     }
@@ -74,7 +77,8 @@ impl Scene {
         let builder = builder.search_indexing(SearchIndexing::OnDemand);
         let space = builder.clone().over(Arc::new(store.clone()), true).unwrap();
         let notes = space.connect();
-        let [seen, hidden, trashed] = ["seen", "hidden", "trashed"].map(|title| Home::new(&notes, title));
+        let [seen, hidden, trashed] =
+            ["seen", "hidden", "trashed"].map(|title| Home::new(&notes, title));
         notes.delete_documents(DeleteDocuments::from(trashed.document)).unwrap();
         drop(notes);
         space.close().unwrap();
@@ -94,7 +98,8 @@ impl Scene {
         self.space.scope([self.seen.document, self.trashed.document]).leaking(self.leak).connect()
     }
 
-    /// The reply to a call in which `@id` stands for this ID and `@text` for one that is seen, and the look-ups for it: of keys, and of ranges.
+    /// The reply to a call in which `@id` stands for this ID and `@text` for one that is seen, and
+    /// the look-ups for it: of keys, and of ranges.
     fn asked(&self, (operation, body): (&'static str, &str), id: &str) -> (Reply, [usize; 2]) {
         let mut body = body.replace("@id", id);
         for (name, id) in [
@@ -131,8 +136,14 @@ const PLACES: &[(&str, &str)] = &[
     ("insert", r#"{"markdown": "", "position": {"position": "end", "pageId": "@id"}}"#),
     ("insert", r#"{"markdown": "x", "position": {"position": "before", "siblingId": "@id"}}"#),
     ("insert", r#"{"markdown": "x", "position": {"position": "after", "siblingId": "@id"}}"#),
-    ("insert", r#"{"markdown": "[x](block://@id)", "position": {"position": "end", "pageId": "@document"}}"#),
-    ("insert", r#"{"markdown": "[x](asset://@id/x.txt)", "position": {"position": "end", "pageId": "@document"}}"#),
+    (
+        "insert",
+        r#"{"markdown": "[x](block://@id)", "position": {"position": "end", "pageId": "@document"}}"#,
+    ),
+    (
+        "insert",
+        r#"{"markdown": "[x](asset://@id/x.txt)", "position": {"position": "end", "pageId": "@document"}}"#,
+    ),
     (
         "insert",
         r#"{"blocks": [{"type": "file", "url": "asset://@id/x.txt"}], "position": {"position": "end", "pageId": "@document"}}"#,
@@ -152,11 +163,17 @@ const PLACES: &[(&str, &str)] = &[
     ("delete", r#"{"blockIds": ["@text", "@id"]}"#),
     ("move", r#"{"blockIds": ["@id"], "position": {"position": "end", "pageId": "@document"}}"#),
     ("move", r#"{"blockIds": ["@id"], "position": {"position": "end", "pageId": "@id"}}"#),
-    ("move", r#"{"blockIds": ["@text", "@id"], "position": {"position": "end", "pageId": "@page"}}"#),
+    (
+        "move",
+        r#"{"blockIds": ["@text", "@id"], "position": {"position": "end", "pageId": "@page"}}"#,
+    ),
     ("move", r#"{"blockIds": ["@text"], "position": {"position": "end", "pageId": "@id"}}"#),
     ("move", r#"{"blockIds": ["@text"], "position": {"position": "before", "siblingId": "@id"}}"#),
     ("comment", r#"{"comments": [{"blockId": "@id", "content": "x"}]}"#),
-    ("comment", r#"{"comments": [{"blockId": "@text", "content": "x"}, {"blockId": "@id", "content": ""}]}"#),
+    (
+        "comment",
+        r#"{"comments": [{"blockId": "@text", "content": "x"}, {"blockId": "@id", "content": ""}]}"#,
+    ),
     ("comment", r#"{"comments": [{"blockId": "@text", "content": "[x](block://@id)"}]}"#),
     ("upload", r#"{"position": "end", "pageId": "@id", "fileName": "x.txt"}"#),
     ("upload", r#"{"position": "after", "siblingId": "@id", "contentType": "?"}"#),
@@ -200,11 +217,20 @@ const PLACES: &[(&str, &str)] = &[
     ("delete_items", r#"{"collectionId": "@id", "idsToDelete": ["@item"]}"#),
     ("delete_items", r#"{"collectionId": "@collection", "idsToDelete": ["@item", "@id"]}"#),
     ("query", r#"{"collectionId": "@id"}"#),
-    ("query", r#"{"collectionId": "@collection", "filter": {"property": "next", "anyOf": ["@id"]}}"#),
+    (
+        "query",
+        r#"{"collectionId": "@collection", "filter": {"property": "next", "anyOf": ["@id"]}}"#,
+    ),
     ("count", r#"{"collectionId": "@id", "groupBy": "next"}"#),
-    ("count", r#"{"collectionId": "@collection", "filter": {"not": {"property": "next", "equals": ["@id"]}}}"#),
+    (
+        "count",
+        r#"{"collectionId": "@collection", "filter": {"not": {"property": "next", "equals": ["@id"]}}}"#,
+    ),
     ("search", r#"{"include": "text", "documentIds": ["@id"]}"#),
-    ("search", r#"{"include": "text", "documentIds": ["@document", "@id"], "documentFilterMode": "exclude"}"#),
+    (
+        "search",
+        r#"{"include": "text", "documentIds": ["@document", "@id"], "documentFilterMode": "exclude"}"#,
+    ),
     ("search", r#"{"regexps": "te.t", "documentIds": "@id"}"#),
     ("search", r#"{"include": "text", "folderIds": ["@id"]}"#),
     ("search_blocks", r#"{"blockId": "@id", "pattern": "x"}"#),
@@ -222,16 +248,25 @@ fn difference(leak: Leak) -> Option<String> {
             let scene = Scene::new(leak, was_read);
             let mut ids = vec![("malformed".to_owned(), "01ARZ3NDEKTSV4RRFFQ69G5FAI".to_owned())];
             for (what, home) in [("hidden", scene.hidden), ("in the trash", scene.trashed)] {
-                ids.extend(home.ids().map(|(kind, id)| (format!("{kind} that is {what}"), id.to_string())));
-                ids.push((format!("{what}, in small letters"), home.text.to_string().to_lowercase()));
+                ids.extend(
+                    home.ids().map(|(kind, id)| (format!("{kind} that is {what}"), id.to_string())),
+                );
+                ids.push((
+                    format!("{what}, in small letters"),
+                    home.text.to_string().to_lowercase(),
+                ));
                 ids.push((format!("{what}, cut short"), home.text.to_string()[..25].to_owned()));
             }
             // What is no ID makes no address of a file either: it is text.
             let names_file = place.1.contains("asset://");
-            for (what, id) in ids.into_iter().filter(|(_, id)| !names_file || id.parse::<BlockId>().is_ok()) {
+            for (what, id) in
+                ids.into_iter().filter(|(_, id)| !names_file || id.parse::<BlockId>().is_ok())
+            {
                 let found = ask(&id);
                 if found != expected {
-                    return Some(format!("{place:?} of {what}:\n{found:?}\nof one that never was:\n{expected:?}"));
+                    return Some(format!(
+                        "{place:?} of {what}:\n{found:?}\nof one that never was:\n{expected:?}"
+                    ));
                 }
             }
         }
@@ -246,18 +281,21 @@ fn what_is_not_seen_is_answered_like_what_never_was_after_as_many_look_ups() {
     }
 }
 
-/// A document that was found to be seen is looked up once in a call: a further block of it costs less than one that is not there.
+/// A document that was found to be seen is looked up once in a call: a further block of it costs
+/// less than one that is not there.
 #[test]
 fn a_document_is_looked_up_once_in_a_call() {
     let insertion = |links: &str| {
-        let body = r#"{"markdown": "LINKS", "position": {"position": "end", "pageId": "@document"}}"#;
-        let (reply, looked_up) = Scene::new(Leak::None, true).asked(("insert", &body.replace("LINKS", links)), UNKNOWN);
+        let body =
+            r#"{"markdown": "LINKS", "position": {"position": "end", "pageId": "@document"}}"#;
+        let (reply, looked_up) =
+            Scene::new(Leak::None, true).asked(("insert", &body.replace("LINKS", links)), UNKNOWN);
         assert!(reply.is_ok, "{reply:?}");
         looked_up.iter().sum::<usize>()
     };
     let one = insertion("[x](block://@text)");
-    let [seen, again, missing] =
-        ["@page", "@text", "@id"].map(|id| insertion(&format!("[x](block://@text) [x](block://{id})")));
+    let [seen, again, missing] = ["@page", "@text", "@id"]
+        .map(|id| insertion(&format!("[x](block://@text) [x](block://{id})")));
     assert!(one < seen && seen < missing, "{one} {seen} {missing}");
     assert_eq!(again, one, "and a block that is named twice is looked up once");
 }
@@ -294,7 +332,8 @@ fn every_operation_that_takes_an_id_is_asked() {
 fn places_take_what_is_seen() {
     for place in PLACES {
         let scene = Scene::new(Leak::None, false);
-        let mut taken = scene.seen.ids().into_iter().map(|(_, id)| scene.asked(*place, &id.to_string()).0);
+        let mut taken =
+            scene.seen.ids().into_iter().map(|(_, id)| scene.asked(*place, &id.to_string()).0);
         // A rule that forbids it is another answer than that it is not found.
         assert!(taken.any(|reply| !reply.json.contains("NOT_FOUND")), "{place:?}");
     }

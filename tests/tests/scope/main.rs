@@ -1,4 +1,5 @@
-//! Scoped connections: that nothing of the rest of a space can be told from them, and that they change nothing in it.
+//! Scoped connections: that nothing of the rest of a space can be told from them, and that they
+//! change nothing in it.
 
 use tests::scope::*;
 

@@ -1,4 +1,5 @@
-//! Ways of finding out about what is hidden, each by itself: IDs, errors, files, names, pages, and what the searches give.
+//! Ways of finding out about what is hidden, each by itself: IDs, errors, files, names, pages, and
+//! what the searches give.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -6,8 +7,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use leafbase::{
-    Connection, DeleteBlocks, DocumentId, ErrorKind, Fetch, GetItems, MoveBlocks, Position, Scope, Scoped,
-    SearchBlocks, SearchDocuments, SearchIndexing, Space, UploadFile,
+    Connection, DeleteBlocks, DocumentId, ErrorKind, Fetch, GetItems, MoveBlocks, Position, Scope,
+    Scoped, SearchBlocks, SearchDocuments, SearchIndexing, Space, UploadFile,
 };
 use leafbase_store::kv::{KeyRange, MemoryStore, Store, WriteOptions};
 use leafbase_test_outline::FixedClock;
@@ -32,7 +33,8 @@ fn scene_over(store: Arc<dyn Store>) -> Scene {
     let builder = Space::builder().limits(limits()).clock(FixedClock::at(1_767_225_600_000));
     let space = builder.search_indexing(SearchIndexing::OnDemand).over(store, true).unwrap();
     let all = space.connect();
-    let [seen, hidden] = ["amber", "zqcanary"].map(|title| all.create_document(title).unwrap().id());
+    let [seen, hidden] =
+        ["amber", "zqcanary"].map(|title| all.create_document(title).unwrap().id());
     let scope = space.scope([seen]);
     let guest = scope.connect();
     Scene { space, all, scope, guest, seen, hidden }
@@ -67,15 +69,20 @@ fn what_is_written_reads_back_alike() {
         let scene = scene();
         let text = format!("[x](block://{id}) <block://{id}> <a href=\"block://{id}\">y</a>");
         let position = json!({"position": "end", "pageId": scene.seen});
-        let collection =
-            scene.collection(scene.seen, json!([{"name": "Note", "type": "text"}, {"name": "Site", "type": "url"}]));
+        let collection = scene.collection(
+            scene.seen,
+            json!([{"name": "Note", "type": "text"}, {"name": "Site", "type": "url"}]),
+        );
         for (operation, body) in [
             ("insert", json!({"markdown": text, "position": position})),
             (
                 "insert",
                 json!({"blocks": [{"type": "richUrl", "url": format!("block://{id}"), "title": "t"}], "position": position}),
             ),
-            ("comment", json!({"comments": [{"blockId": scene.seen, "content": format!("[x](block://{id})")}]})),
+            (
+                "comment",
+                json!({"comments": [{"blockId": scene.seen, "content": format!("[x](block://{id})")}]}),
+            ),
             (
                 "add_items",
                 json!({"collectionId": collection, "items": [{"title": "t", "properties": {"note": text, "site": format!("block://{id}")}}]}),
@@ -86,8 +93,11 @@ fn what_is_written_reads_back_alike() {
         let items = scene.ask("items", json!({"collectionId": collection})).value();
         let markdown = scene.ask("fetch_markdown", json!({"id": scene.seen})).json;
         let tree = scene.ask("fetch", json!({"id": scene.seen, "fetchMetadata": true}));
-        let lines = scene.ask("search_blocks", json!({"blockId": scene.seen, "pattern": "block|out_of"})).value();
-        let shown = format!("{} {markdown} {} {lines}", items["items"][0]["properties"], tree.value());
+        let lines = scene
+            .ask("search_blocks", json!({"blockId": scene.seen, "pattern": "block|out_of"}))
+            .value();
+        let shown =
+            format!("{} {markdown} {} {lines}", items["items"][0]["properties"], tree.value());
         assert!(!shown.contains(id) && !tree.debug.contains(id), "{shown}");
         // The IDs of what was made are other ones each time.
         let own: BTreeSet<String> = shown
@@ -104,11 +114,11 @@ fn what_is_written_reads_back_alike() {
 #[test]
 fn ids_are_never_the_callers() {
     let scene = scene();
-    let block =
-        |id: &str| json!({"blocks": [{"type": "text", "markdown": "x", "id": id}], "position": {"pageId": scene.seen}});
+    let block = |id: &str| json!({"blocks": [{"type": "text", "markdown": "x", "id": id}], "position": {"pageId": scene.seen}});
     let item = |id: &str| json!({"collectionId": scene.seen, "items": [{"title": "x", "id": id}]});
     for (operation, body) in [("insert", &block as &dyn Fn(&str) -> Value), ("add_items", &item)] {
-        let [found, expected] = [&scene.hidden.to_string(), UNKNOWN].map(|id| scene.ask(operation, body(id)));
+        let [found, expected] =
+            [&scene.hidden.to_string(), UNKNOWN].map(|id| scene.ask(operation, body(id)));
         assert!(!found.is_ok, "{operation}");
         assert_eq!(found, expected, "{operation}");
     }
@@ -118,8 +128,13 @@ fn ids_are_never_the_callers() {
 fn ids_carry_no_counter() {
     let scene = scene();
     let text = "x\n\n".repeat(12);
-    let mut made: Vec<_> =
-        scene.guest.insert_markdown(&text, scene.seen).unwrap().iter().map(|block| block.id.to_bytes()).collect();
+    let mut made: Vec<_> = scene
+        .guest
+        .insert_markdown(&text, scene.seen)
+        .unwrap()
+        .iter()
+        .map(|block| block.id.to_bytes())
+        .collect();
     made.push(scene.hidden.to_bytes());
     assert!(made.iter().all(|id| id[..6] == made[0][..6]), "all are of one millisecond");
     assert!(!made.is_sorted(), "they do not count up");
@@ -132,7 +147,8 @@ fn ids_carry_no_counter() {
 fn a_store_that_fails_names_nothing() {
     let store = Counting::default();
     let scene = scene_over(Arc::new(store.clone()));
-    let file = scene.guest.upload_file(UploadFile::new(scene.seen), &b"x"[..]).unwrap().asset_url.id();
+    let file =
+        scene.guest.upload_file(UploadFile::new(scene.seen), &b"x"[..]).unwrap().asset_url.id();
     for (operation, body) in [
         ("fetch", json!({"id": scene.seen})),
         ("documents", json!({})),
@@ -150,14 +166,18 @@ fn a_store_that_fails_names_nothing() {
         ("info", json!({})),
         ("changes", json!({})),
     ] {
-        for (kind, after) in
-            [ErrorKind::Corrupted, ErrorKind::Storage].iter().flat_map(|kind| [0, 1, 2, 3].map(|after| (*kind, after)))
+        for (kind, after) in [ErrorKind::Corrupted, ErrorKind::Storage]
+            .iter()
+            .flat_map(|kind| [0, 1, 2, 3].map(|after| (*kind, after)))
         {
             store.fail(Some((kind, "zqcanary in /home/zqcanary", after)));
             let (reply, log) = logged(|| scene.ask(operation, body.clone()));
             store.fail(None);
             assert!(!reply.is_ok || after > 0, "{operation}");
-            assert!(!format!("{reply:?} {log}").contains("zqcanary"), "{operation}, {after}: {reply:?} {log}");
+            assert!(
+                !format!("{reply:?} {log}").contains("zqcanary"),
+                "{operation}, {after}: {reply:?} {log}"
+            );
         }
     }
 }
@@ -171,8 +191,9 @@ fn damage(store: &MemoryStore, document: DocumentId) {
     };
     store.snapshot().unwrap().scan(KeyRange::half_open(&[0x10], &[0xff]), &mut gather).unwrap();
     assert!(keys.len() > 3, "{keys:?}");
-    let mut write =
-        |rows: &mut dyn leafbase_store::kv::Transaction| keys.iter().try_for_each(|key| rows.put(key, b"\xff"));
+    let mut write = |rows: &mut dyn leafbase_store::kv::Transaction| {
+        keys.iter().try_for_each(|key| rows.put(key, b"\xff"))
+    };
     store.write(WriteOptions::default(), &mut write).unwrap();
 }
 
@@ -211,7 +232,10 @@ fn a_rest_that_is_damaged_changes_nothing() {
 #[test]
 fn a_link_to_a_day_says_nothing_of_its_note() {
     let scene = scene();
-    scene.guest.insert_markdown("[then](date://2026-01-01) [later](date://2026-01-02)", scene.seen).unwrap();
+    scene
+        .guest
+        .insert_markdown("[then](date://2026-01-01) [later](date://2026-01-02)", scene.seen)
+        .unwrap();
     let told = || scene.ask("fetch", json!({"id": scene.seen, "maxDepth": 1}));
     let before = told();
     let day = Position::end_of_day(leafbase::DayRef::Date("2026-01-01".parse().unwrap()));
@@ -224,11 +248,14 @@ fn a_link_to_a_day_says_nothing_of_its_note() {
 #[test]
 fn options_of_other_collections_are_never_told() {
     let scene = scene();
-    let select = |option: &str| json!([{"name": "State", "type": "select", "options": [{"name": option}]}]);
+    let select =
+        |option: &str| json!([{"name": "State", "type": "select", "options": [{"name": option}]}]);
     scene.collection(scene.hidden, select("zqcanary"));
     let own = scene.collection(scene.seen, select("Open"));
-    let reply =
-        scene.ask("add_items", json!({"collectionId": own, "items": [{"title": "x", "properties": {"state": "?"}}]}));
+    let reply = scene.ask(
+        "add_items",
+        json!({"collectionId": own, "items": [{"title": "x", "properties": {"state": "?"}}]}),
+    );
     assert!(reply.json.contains("Open") && !reply.json.contains("zqcanary"), "{}", reply.json);
     let schema = scene.ask("schema", json!({"collectionId": own, "allowNewSelectOptions": true}));
     assert!(!schema.json.contains("zqcanary"));
@@ -253,14 +280,19 @@ fn words_of_relations_folders_files_and_parents_find_nothing() {
     let hidden = scene.collection(scene.hidden, json!([]));
     let related = json!({"collectionId": hidden, "items": [{"title": "zqcanary"}]});
     let related = scene.all.add_items(read(&related)).unwrap()[0].id;
-    let seen =
-        scene.collection(scene.seen, json!([{"name": "zqcanary", "type": "relation", "targetCollectionId": hidden}]));
+    let seen = scene.collection(
+        scene.seen,
+        json!([{"name": "zqcanary", "type": "relation", "targetCollectionId": hidden}]),
+    );
     let item = json!({"collectionId": seen, "items": [{"title": "dune", "properties": {"zqcanary": [related]}}]});
     scene.all.add_items(read(&item)).unwrap();
     let folder = scene.all.create_folder("zqcanary", None).unwrap().id;
     scene
         .all
-        .move_documents(leafbase::MoveDocuments::new([scene.seen], leafbase::Destination::Folder(folder)))
+        .move_documents(leafbase::MoveDocuments::new(
+            [scene.seen],
+            leafbase::Destination::Folder(folder),
+        ))
         .unwrap();
     scene.all.upload_file(UploadFile::new(scene.hidden).named("zqcanary.txt"), &b"x"[..]).unwrap();
     assert_eq!(scene.found("dune"), 1, "the control");
@@ -277,10 +309,21 @@ fn words_of_relations_folders_files_and_parents_find_nothing() {
 fn query_syntax_reaches_no_field() {
     let scene = scene();
     let hidden = scene.hidden;
-    for query in
-        ["*", "title:zqcanary", "_all:zqcanary", "zqcanary~2", "amber OR zqcanary", "-nothing", "[a TO z]", "zq*"]
-    {
-        assert_eq!(scene.found(query), usize::from(query == "[a TO z]" && scene.found("a to z") == 1), "{query}");
+    for query in [
+        "*",
+        "title:zqcanary",
+        "_all:zqcanary",
+        "zqcanary~2",
+        "amber OR zqcanary",
+        "-nothing",
+        "[a TO z]",
+        "zq*",
+    ] {
+        assert_eq!(
+            scene.found(query),
+            usize::from(query == "[a TO z]" && scene.found("a to z") == 1),
+            "{query}"
+        );
     }
     assert_eq!(scene.found(format!("document:{hidden}").as_str()), 0);
     assert_eq!(scene.found(hidden.to_string().as_str()), 0);
@@ -302,11 +345,18 @@ fn context_ends_with_the_document() {
 #[test]
 fn scopes_of_one_space_see_each_their_own() {
     let scene = scene();
-    scene.all.insert_markdown(&format!("birch [there](block://{})", scene.seen), scene.hidden).unwrap();
-    scene.guest.insert_markdown(&format!("birch [there](block://{})", scene.hidden), scene.seen).unwrap();
+    scene
+        .all
+        .insert_markdown(&format!("birch [there](block://{})", scene.seen), scene.hidden)
+        .unwrap();
+    scene
+        .guest
+        .insert_markdown(&format!("birch [there](block://{})", scene.hidden), scene.seen)
+        .unwrap();
     let other = scene.space.scoped([scene.hidden]);
     let own = |notes: &Connection<Scoped>, home: DocumentId| {
-        let found: Vec<_> = notes.search("birch").unwrap().iter().map(|found| found.document_id).collect();
+        let found: Vec<_> =
+            notes.search("birch").unwrap().iter().map(|found| found.document_id).collect();
         assert_eq!(found, [home]);
         assert_eq!(notes.content_markdown(home).unwrap(), "birch [there](invalid:out_of_scope#1)");
     };
@@ -325,7 +375,8 @@ fn scopes_of_one_space_see_each_their_own() {
 fn an_author_is_a_name_and_nothing_more() {
     let scene = scene();
     let block = scene.all.acting_as("Ada").insert_markdown("x", scene.seen).unwrap()[0].id;
-    let metadata = scene.ask("fetch", json!({"id": block, "fetchMetadata": true})).value()["metadata"].clone();
+    let metadata =
+        scene.ask("fetch", json!({"id": block, "fetchMetadata": true})).value()["metadata"].clone();
     let names: Vec<&str> = metadata.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(names, ["createdAt", "createdBy", "lastModifiedAt", "lastModifiedBy"]);
     assert_eq!([&metadata["createdBy"], &metadata["lastModifiedBy"]], ["Ada", "Ada"]);
@@ -343,15 +394,32 @@ fn an_address_of_a_file_says_nothing_of_its_bytes_and_gives_none_of_them() {
     scene.guest.open_file(own.id()).unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(text, "the same");
     // What names it where no block is shows it to nobody.
-    let collection =
-        scene.collection(scene.seen, json!([{"name": "Note", "type": "text"}, {"name": "Site", "type": "url"}]));
+    let collection = scene.collection(
+        scene.seen,
+        json!([{"name": "Note", "type": "text"}, {"name": "Site", "type": "url"}]),
+    );
     for (operation, body) in [
-        ("comment", json!({"comments": [{"blockId": scene.seen, "content": format!("[x]({hidden})")}]})),
+        (
+            "comment",
+            json!({"comments": [{"blockId": scene.seen, "content": format!("[x]({hidden})")}]}),
+        ),
         ("insert", json!({"markdown": format!("`{hidden}`"), "position": {"pageId": scene.seen}})),
-        ("insert", json!({"blocks": [{"type": "code", "rawCode": hidden}], "position": {"pageId": scene.seen}})),
-        ("insert", json!({"blocks": [{"type": "richUrl", "url": hidden}], "position": {"pageId": scene.seen}})),
-        ("insert", json!({"blocks": [{"type": "image", "url": hidden}], "position": {"pageId": scene.seen}})),
-        ("insert", json!({"markdown": format!("![x]({hidden})"), "position": {"pageId": scene.seen}})),
+        (
+            "insert",
+            json!({"blocks": [{"type": "code", "rawCode": hidden}], "position": {"pageId": scene.seen}}),
+        ),
+        (
+            "insert",
+            json!({"blocks": [{"type": "richUrl", "url": hidden}], "position": {"pageId": scene.seen}}),
+        ),
+        (
+            "insert",
+            json!({"blocks": [{"type": "image", "url": hidden}], "position": {"pageId": scene.seen}}),
+        ),
+        (
+            "insert",
+            json!({"markdown": format!("![x]({hidden})"), "position": {"pageId": scene.seen}}),
+        ),
         (
             "add_items",
             json!({"collectionId": collection, "items": [{"title": "x", "properties": {"note": format!("[x]({hidden})"), "site": hidden}}]}),
@@ -359,8 +427,16 @@ fn an_address_of_a_file_says_nothing_of_its_bytes_and_gives_none_of_them() {
         ("update", json!({"blocks": [{"id": scene.seen, "markdown": format!("[x]({hidden})")}]})),
     ] {
         scene.ask(operation, body.clone());
-        assert_eq!(scene.guest.file(hidden.id()).unwrap_err().kind(), ErrorKind::NotFound, "{operation} {body}");
-        assert_eq!(scene.guest.open_file(hidden.id()).unwrap_err().kind(), ErrorKind::NotFound, "{operation} {body}");
+        assert_eq!(
+            scene.guest.file(hidden.id()).unwrap_err().kind(),
+            ErrorKind::NotFound,
+            "{operation} {body}"
+        );
+        assert_eq!(
+            scene.guest.open_file(hidden.id()).unwrap_err().kind(),
+            ErrorKind::NotFound,
+            "{operation} {body}"
+        );
     }
 }
 
@@ -378,7 +454,10 @@ fn a_page_sees_the_scope_as_it_is_then() {
     assert_eq!(next().unwrap_err().kind(), ErrorKind::NotFound);
     // A cursor of somebody else opens nothing.
     let other = scene.space.scoped([scene.hidden]);
-    assert_eq!(other.items(GetItems::of(collection).after(cursor.clone())).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(
+        other.items(GetItems::of(collection).after(cursor.clone())).unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
     scene.scope.add([scene.seen]);
     assert_eq!(next().unwrap().items[0].title, "b");
 }

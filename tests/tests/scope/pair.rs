@@ -1,4 +1,5 @@
-//! Two worlds that agree on what is in scope and differ in the rest: the same calls in both, and what may be told from them.
+//! Two worlds that agree on what is in scope and differ in the rest: the same calls in both, and
+//! what may be told from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,8 +114,11 @@ impl Pair {
             if !done.is_empty() {
                 self.rests = None;
             }
-            self.story
-                .extend(done.iter().map(|what| format!("  {}: {what}", ["A", "B"][usize::from(world.number == 1)])));
+            self.story.extend(
+                done.iter().map(|what| {
+                    format!("  {}: {what}", ["A", "B"][usize::from(world.number == 1)])
+                }),
+            );
         }
         if dice.once_in(10) {
             self.host(step, &mut dice);
@@ -134,7 +138,8 @@ impl Pair {
     fn host(&mut self, step: u64, dice: &mut Dice) {
         self.rests = None;
         let document = *dice.pick(&self.worlds[0].documents);
-        // A file that the host shows in a document of the scope is seen from then on: none that one world has alone.
+        // A file that the host shows in a document of the scope is seen from then on: none that one
+        // world has alone.
         let (what, guesses) = (dice.below(6), Guesses { files: Vec::new(), ..self.guesses() });
         let text = Asking { caller: &self.caller, guesses: &guesses, dice }.line();
         self.story.push(format!("  host: {what} {document} {text}"));
@@ -198,7 +203,13 @@ impl Pair {
             let sequence = world.all().last_sequence().unwrap();
             let (reply, log) = logged(|| answer(&notes, call, &limits()));
             wrote |= world.all().last_sequence().unwrap() != sequence;
-            check_silence(world, &format!("{body} {:?}", self.said), &reply, &log, &format!("{notes:?}"))?;
+            check_silence(
+                world,
+                &format!("{body} {:?}", self.said),
+                &reply,
+                &log,
+                &format!("{notes:?}"),
+            )?;
             replies.push(reply);
         }
         let [ours, theirs] = &replies[..] else { panic!("two worlds") };
@@ -239,8 +250,11 @@ fn check_same(ours: &Reply, theirs: &Reply) -> Checked {
     if ours == theirs {
         return Ok(());
     }
-    let (ours, theirs) =
-        if ours.json == theirs.json { (&ours.debug, &theirs.debug) } else { (&ours.json, &theirs.json) };
+    let (ours, theirs) = if ours.json == theirs.json {
+        (&ours.debug, &theirs.debug)
+    } else {
+        (&ours.json, &theirs.json)
+    };
     let same = ours.bytes().zip(theirs.bytes()).take_while(|(ours, theirs)| ours == theirs).count();
     let part = |text: &str| -> String {
         let bytes = &text.as_bytes()[same.saturating_sub(200)..];
@@ -260,13 +274,21 @@ fn check_silence(world: &World, said: &str, reply: &Reply, log: &str, connection
         ("connection", &connection.to_owned()),
     ] {
         let text = text.to_uppercase();
-        if text.contains(&CANARY.to_uppercase()) && !said.contains(&CANARY.to_uppercase()) && !is_own(&text) {
+        if text.contains(&CANARY.to_uppercase())
+            && !said.contains(&CANARY.to_uppercase())
+            && !is_own(&text)
+        {
             return Err(format!("the {what} has a word of what is hidden: {}", cut(&text)));
         }
-        let ids = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| word.len() == 26);
+        let ids = text
+            .split(|letter: char| !letter.is_ascii_alphanumeric())
+            .filter(|word| word.len() == 26);
         for id in ids {
             if hidden.contains(id) && !said.contains(id) {
-                return Err(format!("the {what} has the ID {id} of what is hidden: {}", cut(&text)));
+                return Err(format!(
+                    "the {what} has the ID {id} of what is hidden: {}",
+                    cut(&text)
+                ));
             }
         }
     }
@@ -278,7 +300,9 @@ fn is_own(text: &str) -> bool {
     let canary = CANARY.to_uppercase();
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     words.filter(|word| word.contains(&canary)).all(|word| {
-        word == canary || word.starts_with(&format!("{canary}_KEY")) || word.starts_with(&format!("{canary}_END"))
+        word == canary
+            || word.starts_with(&format!("{canary}_KEY"))
+            || word.starts_with(&format!("{canary}_END"))
     })
 }
 
@@ -292,9 +316,13 @@ fn check_rest(world: &World, before: Value, after: &Value) -> Checked {
     while let Some(value) = waiting.pop() {
         match value {
             Value::Object(fields) => {
-                let named = ["blockId", "targetCollectionId"].into_iter().filter_map(|name| fields.get(name)?.as_str());
+                let named = ["blockId", "targetCollectionId"]
+                    .into_iter()
+                    .filter_map(|name| fields.get(name)?.as_str());
                 gone.extend(
-                    named.filter(|id| notes.document_of(id.parse::<BlockId>().unwrap()).is_err()).map(str::to_owned),
+                    named
+                        .filter(|id| notes.document_of(id.parse::<BlockId>().unwrap()).is_err())
+                        .map(str::to_owned),
                 );
                 waiting.extend(fields.values());
             }
@@ -302,7 +330,8 @@ fn check_rest(world: &World, before: Value, after: &Value) -> Checked {
             _ => {}
         }
     }
-    let (before, after) = (projection::without(before, &gone), projection::without(after.clone(), &gone));
+    let (before, after) =
+        (projection::without(before, &gone), projection::without(after.clone(), &gone));
     if before == after {
         return Ok(());
     }

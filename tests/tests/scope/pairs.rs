@@ -10,7 +10,8 @@ use crate::calls::OPERATIONS;
 use crate::pair::Counts;
 use crate::stories::{CALLS, check, shortest};
 
-/// Runs the pairs of these seeds. The first that fails ends it, if `shortens` with its shortest story.
+/// Runs the pairs of these seeds. The first that fails ends it, if `shortens` with its shortest
+/// story.
 fn run(seeds: std::ops::Range<u64>, leak: Leak, shortens: bool) -> Result<Counts, String> {
     let (next, end) = (AtomicU64::new(seeds.start), seeds.end);
     let (counts, failed) = (Mutex::new(Counts::new()), Mutex::new(None));

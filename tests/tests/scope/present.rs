@@ -1,4 +1,5 @@
-//! IDs and time of one world. What is given to hidden writes shifts nothing that scoped ones are given.
+//! IDs and time of one world. What is given to hidden writes shifts nothing that scoped ones are
+//! given.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -68,10 +69,13 @@ impl Present {
 
 impl IdSource for Present {
     fn mint(&self, _: Timestamp) -> [u8; 16] {
-        let (series, given) = (self.0.series.load(Ordering::Relaxed), self.0.given.fetch_add(1, Ordering::Relaxed));
-        // Spread, as random IDs are; the lower half makes them unique. The first letter of the text has three bits.
+        let (series, given) =
+            (self.0.series.load(Ordering::Relaxed), self.0.given.fetch_add(1, Ordering::Relaxed));
+        // Spread, as random IDs are; the lower half makes them unique. The first letter of the text
+        // has three bits.
         let spread = Dice::new(series, given).next();
-        let id = ((u128::from(spread) << 64) | (u128::from(series) << 20) | u128::from(given)).to_be_bytes();
+        let id = ((u128::from(spread) << 64) | (u128::from(series) << 20) | u128::from(given))
+            .to_be_bytes();
         if *self.0.is_hidden.lock().unwrap() {
             self.0.hidden.lock().unwrap().insert(BlockId::from_bytes(id).to_string());
         }

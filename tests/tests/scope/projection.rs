@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use leafbase::{BlockId, Connection, DocumentId, Fetch, ListDocuments, ListTasks, Location, TaskScope};
+use leafbase::{
+    BlockId, Connection, DocumentId, Fetch, ListDocuments, ListTasks, Location, TaskScope,
+};
 use serde_json::{Value, json};
 
-/// All documents but these as long as they are seen, with their collections; folders, and tasks of the inbox.
+/// All documents but these as long as they are seen, with their collections; folders, and tasks of
+/// the inbox.
 pub fn of_the_rest(notes: &Connection, scope: &[DocumentId]) -> Value {
     let documents = notes.list_documents(ListDocuments::new().with_metadata()).unwrap();
-    let hidden = documents
-        .iter()
-        .filter(|document| !scope.contains(&document.id()) || document.record.location == Location::Trash);
+    let hidden = documents.iter().filter(|document| {
+        !scope.contains(&document.id()) || document.record.location == Location::Trash
+    });
     let documents: Vec<Value> = hidden.map(|document| document_of(notes, document)).collect();
     json!({
         "documents": documents,
@@ -32,11 +35,15 @@ fn document_of(notes: &Connection, document: &leafbase::Document) -> Value {
 
 fn collection(notes: &Connection, id: BlockId) -> Value {
     let items = notes.items(id).unwrap().items;
-    let blocks: Vec<_> = items.iter().map(|item| notes.fetch(Fetch::new(item.id).with_metadata()).unwrap()).collect();
+    let blocks: Vec<_> = items
+        .iter()
+        .map(|item| notes.fetch(Fetch::new(item.id).with_metadata()).unwrap())
+        .collect();
     json!({"id": id, "schema": notes.schema(id).unwrap(), "items": blocks})
 }
 
-/// The same without what points at blocks that are gone, and without the titles that are shown beside related IDs.
+/// The same without what points at blocks that are gone, and without the titles that are shown
+/// beside related IDs.
 pub fn without(mut rest: Value, gone: &BTreeSet<String>) -> Value {
     for document in rest["documents"].as_array_mut().into_iter().flatten() {
         for collection in document["collections"].as_array_mut().into_iter().flatten() {
@@ -50,7 +57,8 @@ fn settle(collection: &mut Value, gone: &BTreeSet<String>) {
     let mut dropped = Vec::new();
     if let Some(properties) = collection["schema"]["properties"].as_array_mut() {
         properties.retain(|property| {
-            let leads_on = property["targetCollectionId"].as_str().is_none_or(|target| !gone.contains(target));
+            let leads_on =
+                property["targetCollectionId"].as_str().is_none_or(|target| !gone.contains(target));
             if !leads_on {
                 dropped.push(property["key"].clone());
             }
@@ -58,17 +66,22 @@ fn settle(collection: &mut Value, gone: &BTreeSet<String>) {
         });
     }
     for item in collection["items"].as_array_mut().into_iter().flatten() {
-        let Some(values) = item.get_mut("properties").and_then(Value::as_object_mut) else { continue };
+        let Some(values) = item.get_mut("properties").and_then(Value::as_object_mut) else {
+            continue;
+        };
         values.retain(|key, _| !dropped.contains(&Value::from(key.as_str())));
         for value in values.values_mut() {
             if let Some(related) = value.get_mut("relations").and_then(Value::as_array_mut) {
-                related.retain(|item| item["blockId"].as_str().is_some_and(|id| !gone.contains(id)));
+                related
+                    .retain(|item| item["blockId"].as_str().is_some_and(|id| !gone.contains(id)));
                 for item in related.iter_mut() {
                     item.as_object_mut().unwrap().remove("title");
                 }
             }
         }
-        values.retain(|_, value| value["relations"].as_array().is_none_or(|related| !related.is_empty()));
+        values.retain(|_, value| {
+            value["relations"].as_array().is_none_or(|related| !related.is_empty())
+        });
         if values.is_empty() {
             item.as_object_mut().unwrap().remove("properties");
         }

@@ -1,18 +1,21 @@
-//! Links to what a scoped connection does not see: what is shown in their place, and what becomes of it when it comes back.
+//! Links to what a scoped connection does not see: what is shown in their place, and what becomes
+//! of it when it comes back.
 
 mod files;
 mod putting_back;
 mod random;
 
 use leafbase::{
-    AddComments, AddItems, BlockId, CommentDraft, Connection, CreateCollection, DeleteDocuments, DocumentId, Fetch,
-    FetchFrom, InsertBlocks, ItemDraft, ItemUpdate, Leak, Limits, Position, PropertyDraft, PropertyKind, ReplaceSchema,
-    SchemaDraft, Scope, Scoped, Space, UpdateBlocks, UpdateItems, json,
+    AddComments, AddItems, BlockId, CommentDraft, Connection, CreateCollection, DeleteDocuments,
+    DocumentId, Fetch, FetchFrom, InsertBlocks, ItemDraft, ItemUpdate, Leak, Limits, Position,
+    PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft, Scope, Scoped, Space, UpdateBlocks,
+    UpdateItems, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
 
-/// A document that is seen, and one block for each way in which a link may lead: `seen`, `hidden`, `trashed`, `missing`, `malformed`.
+/// A document that is seen, and one block for each way in which a link may lead: `seen`, `hidden`,
+/// `trashed`, `missing`, `malformed`.
 struct Scene {
     notes: Connection,
     scope: Scope,
@@ -24,13 +27,20 @@ struct Scene {
 fn scene() -> Scene {
     let builder = Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1));
     let notes = builder.in_memory().unwrap().connect();
-    let [document, other, gone] = ["seen", "hidden", "gone"].map(|title| notes.create_document(title).unwrap().id());
-    let text = |document: DocumentId| notes.insert_markdown("target", document).unwrap()[0].id.to_string();
+    let [document, other, gone] =
+        ["seen", "hidden", "gone"].map(|title| notes.create_document(title).unwrap().id());
+    let text =
+        |document: DocumentId| notes.insert_markdown("target", document).unwrap()[0].id.to_string();
     let [seen, hidden, trashed] = [document, other, gone].map(text);
     notes.delete_documents(DeleteDocuments::from(gone)).unwrap();
     let missing = "01ARZ3NDEKTSV4RRFFQ69G5FAV".to_owned();
-    let targets =
-        [("seen", seen), ("hidden", hidden), ("trashed", trashed), ("missing", missing), ("malformed", "x".into())];
+    let targets = [
+        ("seen", seen),
+        ("hidden", hidden),
+        ("trashed", trashed),
+        ("missing", missing),
+        ("malformed", "x".into()),
+    ];
     let scope = notes.space().scope([document, gone]);
     Scene { guest: scope.connect(), notes, scope, document, targets }
 }
@@ -42,12 +52,16 @@ impl Scene {
 
     /// `text` with the IDs for their names: `@hidden`.
     fn named(&self, text: &str) -> String {
-        self.targets.iter().fold(text.to_owned(), |text, (name, id)| text.replace(&format!("@{name}"), id))
+        self.targets
+            .iter()
+            .fold(text.to_owned(), |text, (name, id)| text.replace(&format!("@{name}"), id))
     }
 
     fn insert(&self, block: Value) -> BlockId {
-        let request = json!({"blocks": [block], "position": {"position": "end", "pageId": self.document}});
-        let request: InsertBlocks = json::from_str(&request.to_string(), &Limits::default()).unwrap();
+        let request =
+            json!({"blocks": [block], "position": {"position": "end", "pageId": self.document}});
+        let request: InsertBlocks =
+            json::from_str(&request.to_string(), &Limits::default()).unwrap();
         self.notes.insert_blocks(request).unwrap()[0].id
     }
 
@@ -65,7 +79,8 @@ impl Scene {
     }
 
     fn guest_sees(&self, block: BlockId) -> Value {
-        serde_json::to_value(self.guest.fetch(Fetch::new(block).depth(0).with_metadata()).unwrap()).unwrap()
+        serde_json::to_value(self.guest.fetch(Fetch::new(block).depth(0).with_metadata()).unwrap())
+            .unwrap()
     }
 
     fn kept(&self, block: BlockId) -> Value {
@@ -73,7 +88,8 @@ impl Scene {
     }
 
     fn all(&self) -> Value {
-        serde_json::to_value(self.notes.fetch(Fetch::new(self.document).with_metadata()).unwrap()).unwrap()
+        serde_json::to_value(self.notes.fetch(Fetch::new(self.document).with_metadata()).unwrap())
+            .unwrap()
     }
 }
 
@@ -105,8 +121,11 @@ const FORMS: &[(&str, &str)] = &[
 ];
 
 /// Where an address stands by itself, it is one only with an ID.
-const WORDS: &[(&str, &str)] =
-    &[("see {}, b", "block://~"), ("{}", "BLOCK://~"), ("[a](https://b.example/?c={})", "block://~")];
+const WORDS: &[(&str, &str)] = &[
+    ("see {}, b", "block://~"),
+    ("{}", "BLOCK://~"),
+    ("[a](https://b.example/?c={})", "block://~"),
+];
 
 /// What stays, whatever it leads to.
 const CODE: &[(&str, &str)] =
@@ -117,13 +136,19 @@ const FIELDS: &[(&str, &str)] = &[
     (r#"{"type":"text","markdown":"{}"}"#, "/markdown"),
     (r#"{"type":"text","textStyle":"h1","markdown":"{}"}"#, "/markdown"),
     (r#"{"type":"text","textStyle":"caption","markdown":"{}"}"#, "/markdown"),
-    (r#"{"type":"text","listStyle":"task","taskInfo":{"state":"todo"},"markdown":"{}"}"#, "/markdown"),
+    (
+        r#"{"type":"text","listStyle":"task","taskInfo":{"state":"todo"},"markdown":"{}"}"#,
+        "/markdown",
+    ),
     (r#"{"type":"text","decorations":["quote"],"markdown":"{}"}"#, "/markdown"),
     (r#"{"type":"page","markdown":"{}"}"#, "/markdown"),
     (r#"{"type":"table","markdown":"| a | {} |\n| --- | --- |\n| b | c |"}"#, "/rows/0/1"),
     (r#"{"type":"table","markdown":"| a | b |\n| --- | --- |\n| b | {} |"}"#, "/rows/1/1"),
     (r#"{"type":"richUrl","url":"https://a.example","title":"{}"}"#, "/title"),
-    (r#"{"type":"richUrl","url":"https://a.example","title":"a","description":"{}"}"#, "/description"),
+    (
+        r#"{"type":"richUrl","url":"https://a.example","title":"a","description":"{}"}"#,
+        "/description",
+    ),
     (r#"{"type":"image","url":"https://a.example/b.png","altText":"{}"}"#, "/altText"),
     (r#"{"type":"video","url":"https://a.example/b.mp4","altText":"{}"}"#, "/altText"),
     (r#"{"type":"file","url":"https://a.example/b.pdf","fileName":"{}"}"#, "/fileName"),
@@ -162,7 +187,8 @@ fn cases(scene: &Scene) -> Vec<Case> {
                 let written = address.replace('~', id);
                 let text = text.replace("{}", &written);
                 // A text that is all an address needs none of the signs of a link.
-                let is_whole = *field != "/markdown" && !field.starts_with("/rows") && text == written;
+                let is_whole =
+                    *field != "/markdown" && !field.starts_with("/rows") && text == written;
                 let is_shown = match number {
                     1 => *name == "seen" || (*name == "malformed" && !is_whole),
                     2 => true,
@@ -170,7 +196,8 @@ fn cases(scene: &Scene) -> Vec<Case> {
                 };
                 let escaped = serde_json::to_string(&text).unwrap();
                 let json = json.replace("{}", &escaped[1..escaped.len() - 1]);
-                let block = scene.insert(serde_json::from_str(&json.replace("\\\\n", "\\n")).unwrap());
+                let block =
+                    scene.insert(serde_json::from_str(&json.replace("\\\\n", "\\n")).unwrap());
                 let (what, id) = (format!("{name}: {json}"), id.clone());
                 cases.push(Case { block, what, field, id, written, is_shown });
             }
@@ -186,9 +213,12 @@ fn links_are_hidden_in_every_form_and_place_and_come_back_as_they_were() {
     let before = scene.all();
     for Case { block, what, field, id, written, is_shown } in &cases {
         let (kept, shown) = (scene.kept(*block), scene.guest_sees(*block));
-        let text = |value: &Value| value.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |value: &Value| {
+            value.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
         assert!(text(&kept).contains(written), "{what}: {kept}");
-        let expected = if *is_shown { text(&kept) } else { text(&kept).replacen(written, &out(1), 1) };
+        let expected =
+            if *is_shown { text(&kept) } else { text(&kept).replacen(written, &out(1), 1) };
         assert_eq!(text(&shown), expected, "{what}");
         let markdown = scene.guest.fetch_markdown(Fetch::new(*block)).unwrap();
         assert_eq!(markdown.contains(&out(1)), !is_shown, "{what}: {markdown}");
@@ -196,11 +226,15 @@ fn links_are_hidden_in_every_form_and_place_and_come_back_as_they_were() {
             *is_shown || id.len() < 26 || !format!("{shown}{markdown}").contains(id.as_str()),
             "{what}: {markdown}"
         );
-        // Each field that it shows, alone and with the others, changes nothing; `rows` is for reading.
+        // Each field that it shows, alone and with the others, changes nothing; `rows` is for
+        // reading.
         let fields = ["markdown", "title", "url", "description", "altText", "fileName"];
-        let given: Vec<_> = fields.iter().filter_map(|name| Some((*name, shown.get(*name)?))).collect();
+        let given: Vec<_> =
+            fields.iter().filter_map(|name| Some((*name, shown.get(*name)?))).collect();
         for (name, value) in &given {
-            scene.update(*block, &json!({*name: value})).unwrap_or_else(|error| panic!("{what}: {name}: {error}"));
+            scene
+                .update(*block, &json!({*name: value}))
+                .unwrap_or_else(|error| panic!("{what}: {name}: {error}"));
         }
         let all: serde_json::Map<_, _> =
             given.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect();
@@ -212,7 +246,8 @@ fn links_are_hidden_in_every_form_and_place_and_come_back_as_they_were() {
     // The control: without the guard every ID is there.
     let leaking = scene.scope.leaking(Leak::Links).connect();
     for Case { block, what, field, .. } in &cases {
-        let shown = serde_json::to_value(leaking.fetch(Fetch::new(*block).depth(0)).unwrap()).unwrap();
+        let shown =
+            serde_json::to_value(leaking.fetch(Fetch::new(*block).depth(0)).unwrap()).unwrap();
         assert_eq!(shown.pointer(field), scene.kept(*block).pointer(field), "{what}");
     }
 }
@@ -232,7 +267,10 @@ fn placeholders_are_numbered_within_the_block() {
         ("[a](block://@hidden) [b](block://@trashed) `#1` #3x", "[a](#2) [b](#4) `#1` #3x"),
         ("[a](block://@hidden) #01 #0 #", "[a](#1) #01 #0 #"),
         ("[block://@hidden](block://@hidden)", "[#1](#2)"),
-        ("[a][b] and [c]\n[b]: block://@hidden\n[c]: <block://@missing>", "[a][b] and [c]\n[b]: #1\n[c]: #2"),
+        (
+            "[a][b] and [c]\n[b]: block://@hidden\n[c]: <block://@missing>",
+            "[a][b] and [c]\n[b]: #1\n[c]: #2",
+        ),
         (
             "| [a](block://@hidden) | b |\n| --- | --- |\n| c | <block://@missing> |",
             "| [a](#1) | b |\n| --- | --- |\n| c | <#2> |",
@@ -273,7 +311,8 @@ fn words_that_begin_as_an_address_does_stay() {
         ("block://north", "invalid:out_of_scope#1"),
         ("block%3Anorth", "invalid:out_of_scope#1"),
     ] {
-        let block = scene.insert(json!({"type": "richUrl", "url": "https://a.example", "title": title}));
+        let block =
+            scene.insert(json!({"type": "richUrl", "url": "https://a.example", "title": title}));
         assert_eq!(scene.guest_sees(block)["title"], expected, "{title}");
     }
 }
@@ -284,14 +323,20 @@ fn links_are_hidden_wherever_a_text_is_shown() {
     let scene = scene();
     let link = scene.named("[a](block://@hidden) <block://@missing>");
     let shown = format!("[a]({}) <{}>", out(1), out(2));
-    let page = scene.insert(json!({"type": "page", "markdown": "p", "content": [{"type": "text", "markdown": link}]}));
+    let page = scene.insert(
+        json!({"type": "page", "markdown": "p", "content": [{"type": "text", "markdown": link}]}),
+    );
     // The words of a link stay, an address as words does not.
     assert_eq!(scene.guest_sees(page)["contentPreview"], format!("a {}", out(2)));
     for content in [&link, &link] {
         scene.notes.add_comments(AddComments::new([CommentDraft::new(page, content)])).unwrap();
     }
     let comments = scene.guest_sees(page)["metadata"]["comments"].clone();
-    assert_eq!([&comments[0]["content"], &comments[1]["content"]], [&shown; 2], "each comment counts by itself");
+    assert_eq!(
+        [&comments[0]["content"], &comments[1]["content"]],
+        [&shown; 2],
+        "each comment counts by itself"
+    );
     scene.notes.update_markdown(scene.document, &link).unwrap();
     assert_eq!(scene.guest.document(scene.document).unwrap().title, shown);
     assert_eq!(scene.guest.documents().unwrap()[0].title, shown);
@@ -299,11 +344,13 @@ fn links_are_hidden_wherever_a_text_is_shown() {
     let inserted = scene.guest.insert_markdown(&link, scene.document).unwrap();
     assert_eq!(inserted[0].data.markdown, shown, "the reply to a write shows what a fetch does");
     assert_eq!(scene.kept(inserted[0].id)["markdown"], link, "and what is given is kept");
-    let updated = scene.update(inserted[0].id, &json!({"markdown": format!("{link}\n\n{link}")})).unwrap();
+    let updated =
+        scene.update(inserted[0].id, &json!({"markdown": format!("{link}\n\n{link}")})).unwrap();
     assert_eq!([&updated[0]["markdown"], &updated[1]["markdown"]], [&shown; 2]);
-    let markdown = scene
-        .guest
-        .fetch_markdown(Fetch { from: FetchFrom::Block(scene.document.root()), ..Fetch::new(scene.document) });
+    let markdown = scene.guest.fetch_markdown(Fetch {
+        from: FetchFrom::Block(scene.document.root()),
+        ..Fetch::new(scene.document)
+    });
     let markdown = markdown.unwrap() + &scene.guest.content_markdown(scene.document).unwrap();
     for target in ["hidden", "missing"] {
         assert!(!markdown.contains(scene.target(target)), "{markdown}");
@@ -315,9 +362,14 @@ fn links_are_hidden_in_collections() {
     let scene = scene();
     let link = scene.named("[a](block://@hidden)");
     let properties = [("t", PropertyKind::Text), ("u", PropertyKind::Url)];
-    let schema = SchemaDraft::new(link.clone(), properties.map(|(name, kind)| PropertyDraft::new(name, kind)));
-    let made =
-        scene.notes.create_collection(CreateCollection::new(schema, Position::end_of(scene.document.root()))).unwrap();
+    let schema = SchemaDraft::new(
+        link.clone(),
+        properties.map(|(name, kind)| PropertyDraft::new(name, kind)),
+    );
+    let made = scene
+        .notes
+        .create_collection(CreateCollection::new(schema, Position::end_of(scene.document.root())))
+        .unwrap();
     let address = scene.named("block://@missing");
     let item = ItemDraft::new(format!("{link} {link}")).with("t", link.clone()).with("u", address);
     let item = scene.notes.add_items(AddItems::new(made.id, [item])).unwrap()[0].id;
@@ -326,12 +378,16 @@ fn links_are_hidden_in_collections() {
     assert_eq!(shown["title"], format!("[a]({}) [a]({})", out(1), out(2)));
     assert_eq!(shown["properties"], expected);
     let items = serde_json::to_value(scene.guest.items(made.id).unwrap()).unwrap();
-    assert_eq!([&items["items"][0]["title"], &items["items"][0]["properties"]], [&shown["title"], &expected]);
+    assert_eq!(
+        [&items["items"][0]["title"], &items["items"][0]["properties"]],
+        [&shown["title"], &expected]
+    );
     // Errors quote texts.
     let mut schema = scene.guest.schema(made.id).unwrap();
     assert_eq!(schema.name, format!("[a]({})", out(1)));
     schema.properties[0].kind = PropertyKind::Number;
-    let error = scene.guest.replace_schema(ReplaceSchema::new(made.id, schema.clone())).unwrap_err();
+    let error =
+        scene.guest.replace_schema(ReplaceSchema::new(made.id, schema.clone())).unwrap_err();
     assert_eq!((error.code(), error.path()), ("SCHEMA_MISMATCH", "schema"));
     assert!(error.message().contains("[a](invalid:out_of_scope)"), "{error}");
     assert!(!format!("{error:?}").contains(scene.target("hidden")), "{error}");
@@ -340,7 +396,9 @@ fn links_are_hidden_in_collections() {
     schema.properties[0].kind = PropertyKind::Text;
     scene.guest.replace_schema(ReplaceSchema::new(made.id, schema)).unwrap();
     let update = ItemUpdate::of(item).with_title(shown["title"].as_str().unwrap());
-    let update = update.with("t", shown["properties"]["t"].clone()).with("u", shown["properties"]["u"].clone());
+    let update = update
+        .with("t", shown["properties"]["t"].clone())
+        .with("u", shown["properties"]["u"].clone());
     scene.guest.update_items(UpdateItems::new(made.id, [update])).unwrap();
     assert_eq!(scene.all(), before);
     assert_eq!(scene.notes.schema(made.id).unwrap().name, link);

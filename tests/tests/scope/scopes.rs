@@ -1,12 +1,14 @@
-//! Scopes: which documents are shown, how that changes while connections are open, and the changes of a scope.
+//! Scopes: which documents are shown, how that changes while connections are open, and the changes
+//! of a scope.
 
 use std::collections::BTreeSet;
 use std::io::Read;
 
 use leafbase::{
-    AddComments, BlockId, BlockPatch, CommentDraft, Connection, CreateFolders, DeleteBlocks, DeleteDocuments,
-    Destination, DocumentId, ErrorKind, Fetch, FolderDraft, ListScopedDocuments, MoveBlocks, MoveDocuments, Position,
-    PurgeDocuments, Scope, Scoped, ScopedChange, Space, UploadFile,
+    AddComments, BlockId, BlockPatch, CommentDraft, Connection, CreateFolders, DeleteBlocks,
+    DeleteDocuments, Destination, DocumentId, ErrorKind, Fetch, FolderDraft, ListScopedDocuments,
+    MoveBlocks, MoveDocuments, Position, PurgeDocuments, Scope, Scoped, ScopedChange, Space,
+    UploadFile,
 };
 use serde_json::{Value, json};
 
@@ -34,7 +36,8 @@ fn world() -> World {
 
 /// The titles shown, sorted: IDs of one instant are in no order.
 fn titles(guest: &Connection<Scoped>) -> String {
-    let mut titles: Vec<_> = guest.documents().unwrap().0.into_iter().map(|document| document.title).collect();
+    let mut titles: Vec<_> =
+        guest.documents().unwrap().0.into_iter().map(|document| document.title).collect();
     titles.sort_unstable();
     titles.concat()
 }
@@ -44,14 +47,23 @@ fn a_scope_shows_its_documents_as_they_are_when_a_call_begins() {
     let World { all, scope, guest, a, b, c, .. } = world();
     let never: DocumentId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
     let purge = |id| all.purge_documents(PurgeDocuments::Documents(vec![id])).map(drop);
-    let restore =
-        |id| all.move_documents(MoveDocuments { document_ids: vec![id], destination: Destination::Unsorted }).map(drop);
+    let restore = |id| {
+        all.move_documents(MoveDocuments {
+            document_ids: vec![id],
+            destination: Destination::Unsorted,
+        })
+        .map(drop)
+    };
     let steps: [(&str, &dyn Fn(), &str); 8] = [
         ("nothing", &|| (), "ab"),
         ("one is added", &|| scope.add([c]), "abc"),
         ("it is taken out", &|| scope.remove([c]), "ab"),
         ("one that never was is added", &|| scope.add([never]), "ab"),
-        ("one is put into the trash", &|| drop(all.delete_documents(DeleteDocuments::from(a)).unwrap()), "b"),
+        (
+            "one is put into the trash",
+            &|| drop(all.delete_documents(DeleteDocuments::from(a)).unwrap()),
+            "b",
+        ),
         ("it is restored", &|| restore(a).unwrap(), "ab"),
         (
             "one is purged",
@@ -85,10 +97,13 @@ fn a_scope_shows_its_documents_as_they_are_when_a_call_begins() {
 #[test]
 fn a_document_is_shown_without_its_place() {
     let World { all, guest, a, .. } = world();
-    let folder = all.create_folders(CreateFolders::new([FolderDraft::new("secret")])).unwrap()[0].id;
+    let folder =
+        all.create_folders(CreateFolders::new([FolderDraft::new("secret")])).unwrap()[0].id;
     let before = guest.document(a).unwrap();
-    let json =
-        serde_json::to_value(&guest.list_documents(ListScopedDocuments::new().with_metadata()).unwrap()[0]).unwrap();
+    let json = serde_json::to_value(
+        &guest.list_documents(ListScopedDocuments::new().with_metadata()).unwrap()[0],
+    )
+    .unwrap();
     assert_eq!(json["isDeleted"], false);
     let names: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(names, ["createdAt", "id", "isDeleted", "lastModifiedAt", "title"]);
@@ -96,8 +111,13 @@ fn a_document_is_shown_without_its_place() {
     assert_eq!(json.as_object().unwrap().len(), 3);
 
     // Where it is kept is no change of it.
-    all.move_documents(MoveDocuments { document_ids: vec![a], destination: Destination::Folder(folder) }).unwrap();
-    all.delete_folders(serde_json::from_value(serde_json::json!({"folderIds": [folder]})).unwrap()).unwrap();
+    all.move_documents(MoveDocuments {
+        document_ids: vec![a],
+        destination: Destination::Folder(folder),
+    })
+    .unwrap();
+    all.delete_folders(serde_json::from_value(serde_json::json!({"folderIds": [folder]})).unwrap())
+        .unwrap();
     assert_eq!(guest.document(a).unwrap(), before);
     assert!(guest.changes_since(0).next().is_none());
 }
@@ -111,7 +131,10 @@ fn blocks_move_within_a_scope_and_not_out_of_it() {
         let error = guest.move_blocks(MoveBlocks::new([block], position)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
     }
-    assert_eq!(guest.move_blocks(MoveBlocks::new([beyond], Position::end_of(a))).unwrap_err().path(), "blockIds[0]");
+    assert_eq!(
+        guest.move_blocks(MoveBlocks::new([beyond], Position::end_of(a))).unwrap_err().path(),
+        "blockIds[0]"
+    );
     guest.move_blocks(MoveBlocks::new([block], Position::end_of(b))).unwrap();
     assert_eq!(guest.document_of(block).unwrap(), b);
 }
@@ -159,7 +182,8 @@ fn blocks_go_where_they_are_told() {
         (&|| drop(guest.delete_blocks(DeleteBlocks::from(y)).unwrap()), "n z n n x"),
         (&|| drop(guest.update_markdown(z, "z\n\nu").unwrap()), "n z u n n x"),
     ];
-    let shown = || guest.content_markdown(a).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown =
+        || guest.content_markdown(a).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     for (number, (act, expected)) in acts.iter().enumerate() {
         act();
         assert_eq!(shown(), *expected, "after act {number}");
@@ -184,7 +208,13 @@ fn a_page_is_shown_with_the_first_words_of_it() {
 /// The changes after one, as `number: documents blocks`, by how many.
 fn changes(guest: &Connection<Scoped>, after: u64) -> Vec<String> {
     let shown = |change: ScopedChange| {
-        format!("{}: {} {} {}", change.sequence, change.documents.len(), change.blocks.len(), change.by)
+        format!(
+            "{}: {} {} {}",
+            change.sequence,
+            change.documents.len(),
+            change.blocks.len(),
+            change.by
+        )
     };
     guest.changes_since(after).map(|change| shown(change.unwrap())).collect()
 }
@@ -196,15 +226,19 @@ fn the_changes_of_a_scope_have_numbers_of_their_own() {
     let hidden = all.insert_markdown("h", c).unwrap()[0].id;
     let added = guest.insert_markdown("x\n\ny", a).unwrap();
     all.update_markdown(hidden, "hh").unwrap();
-    all.add_comments(AddComments::new([CommentDraft::new(added[0].id, "why?"), CommentDraft::new(hidden, "oh")]))
-        .unwrap();
+    all.add_comments(AddComments::new([
+        CommentDraft::new(added[0].id, "why?"),
+        CommentDraft::new(hidden, "oh"),
+    ]))
+    .unwrap();
     guest.move_blocks(MoveBlocks::new([added[0].id], Position::end_of(b))).unwrap();
     all.delete_blocks(DeleteBlocks::from(hidden)).unwrap();
     guest.update_blocks(BlockPatch::markdown(added[1].id, "yy").into()).unwrap();
     guest.delete_blocks(DeleteBlocks::from(added[0].id)).unwrap();
     all.delete_documents(DeleteDocuments::from(b)).unwrap();
 
-    let expected = ["1: 1 2 guest", "2: 1 1 ", "3: 2 1 guest", "4: 1 1 guest", "5: 1 1 guest", "6: 1 0 "];
+    let expected =
+        ["1: 1 2 guest", "2: 1 1 ", "3: 2 1 guest", "4: 1 1 guest", "5: 1 1 guest", "6: 1 0 "];
     assert_eq!(changes(&guest, 0), expected);
     assert_eq!(changes(&guest, 4), expected[4..]);
     assert_eq!(changes(&guest, 77), [""; 0]);
@@ -223,23 +257,30 @@ fn the_changes_of_a_scope_have_numbers_of_their_own() {
     assert_eq!(change["documentIds"], serde_json::json!([c]));
 }
 
-/// What is done by a connection that sees all, and what a scope tells of it: whose document, and how many of its blocks.
+/// What is done by a connection that sees all, and what a scope tells of it: whose document, and
+/// how many of its blocks.
 #[test]
 fn a_write_is_a_change_by_what_is_seen_of_it() {
     let World { all, scope, guest, a, b, c, .. } = world();
     let collection = |home: DocumentId, name: &str| {
         let position = json!({"position": "end", "pageId": home});
-        all.create_collection(read(&json!({"schema": {"name": name, "properties": []}, "position": position})))
-            .unwrap()
-            .id
+        all.create_collection(read(
+            &json!({"schema": {"name": name, "properties": []}, "position": position}),
+        ))
+        .unwrap()
+        .id
     };
     let (books, vault) = (collection(a, "Books"), collection(c, "Vault"));
     let dune = json!({"collectionId": books, "items": [{"title": "Dune"}]});
     let dune = all.add_items(read(&dune)).unwrap()[0].id;
     let [x, h] = [a, c].map(|home| all.insert_markdown("x", home).unwrap()[0].id);
     let folder = all.create_folders(CreateFolders::new([FolderDraft::new("f")])).unwrap()[0].id;
-    let go = |block, home| drop(all.move_blocks(MoveBlocks::new([block], Position::end_of(home))).unwrap());
-    let comment = |block| drop(all.add_comments(AddComments::new([CommentDraft::new(block, "why?")])).unwrap());
+    let go = |block, home| {
+        drop(all.move_blocks(MoveBlocks::new([block], Position::end_of(home))).unwrap())
+    };
+    let comment = |block| {
+        drop(all.add_comments(AddComments::new([CommentDraft::new(block, "why?")])).unwrap())
+    };
     let delete = |block| drop(all.delete_blocks(DeleteBlocks::from(block)).unwrap());
     let column = |collection: BlockId, column: Value| {
         let mut schema = serde_json::to_value(all.schema(collection).unwrap()).unwrap();
@@ -250,7 +291,9 @@ fn a_write_is_a_change_by_what_is_seen_of_it() {
         let item = json!({"title": "gold", "properties": {key: [dune]}});
         all.add_items(read(&json!({"collectionId": vault, "items": [item]}))).unwrap();
     };
-    let keep = |document, destination| drop(all.move_documents(MoveDocuments::new([document], destination)).unwrap());
+    let keep = |document, destination| {
+        drop(all.move_documents(MoveDocuments::new([document], destination)).unwrap())
+    };
     let trash = |document| drop(all.delete_documents(DeleteDocuments::from(document)).unwrap());
     let purge = || drop(all.purge_documents(PurgeDocuments::Documents(vec![b])).unwrap());
     let create = |is_in_it: bool| {
@@ -285,7 +328,10 @@ fn a_write_is_a_change_by_what_is_seen_of_it() {
         ("a document is made that is not", &|| create(false), ""),
     ];
     let name = |document: &DocumentId| {
-        [(a, "a"), (b, "b"), (c, "c")].iter().find(|(id, _)| id == document).map_or("other", |(_, name)| name)
+        [(a, "a"), (b, "b"), (c, "c")]
+            .iter()
+            .find(|(id, _)| id == document)
+            .map_or("other", |(_, name)| name)
     };
     let mut last = guest.last_sequence().unwrap();
     for (what, act, expected) in steps {
@@ -293,7 +339,13 @@ fn a_write_is_a_change_by_what_is_seen_of_it() {
         let changes: Vec<_> = guest.changes_since(last).map(Result::unwrap).collect();
         let told: Vec<_> = changes
             .iter()
-            .map(|change| format!("{}: {}", change.documents.iter().map(name).collect::<String>(), change.blocks.len()))
+            .map(|change| {
+                format!(
+                    "{}: {}",
+                    change.documents.iter().map(name).collect::<String>(),
+                    change.blocks.len()
+                )
+            })
             .collect();
         assert_eq!(told.join(", "), expected, "{what}");
         last += changes.len() as u64;

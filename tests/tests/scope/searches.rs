@@ -1,4 +1,5 @@
-//! What scoped searches show, and whose documents they look at. More of this is in `../requests/scoped_search`.
+//! What scoped searches show, and whose documents they look at. More of this is in
+//! `../requests/scoped_search`.
 
 use leafbase::{Connection, Space};
 use leafbase_test_outline::FixedClock;
@@ -12,8 +13,8 @@ fn space() -> (Space, Connection) {
     (space, all)
 }
 
-/// What the lines of blocks look like in which something is found, with and without a markdown of their own and with and without
-/// something to hide.
+/// What the lines of blocks look like in which something is found, with and without a markdown of
+/// their own and with and without something to hide.
 #[test]
 fn lines_are_searched_and_shown_as_the_blocks_are() {
     let (space, all) = space();
@@ -22,14 +23,23 @@ fn lines_are_searched_and_shown_as_the_blocks_are() {
     let link = format!("block://{hidden}");
     for (block, expected) in [
         (json!({"type": "text", "markdown": "amber *birch*"}), "amber *birch*"),
-        (json!({"type": "text", "markdown": format!("amber [b]({link})")}), "amber [b](invalid:out_of_scope#1)"),
+        (
+            json!({"type": "text", "markdown": format!("amber [b]({link})")}),
+            "amber [b](invalid:out_of_scope#1)",
+        ),
         (json!({"type": "text", "textStyle": "h1", "markdown": "amber"}), "amber"),
         (
             json!({"type": "text", "textStyle": "h1", "markdown": format!("amber [b]({link})")}),
             "amber [b](invalid:out_of_scope#1)",
         ),
-        (json!({"type": "richUrl", "url": "https://a.example", "title": "amber"}), "[amber](https://a.example)"),
-        (json!({"type": "richUrl", "url": link, "title": "amber"}), "[amber](invalid:out_of_scope#1)"),
+        (
+            json!({"type": "richUrl", "url": "https://a.example", "title": "amber"}),
+            "[amber](https://a.example)",
+        ),
+        (
+            json!({"type": "richUrl", "url": link, "title": "amber"}),
+            "[amber](invalid:out_of_scope#1)",
+        ),
         (
             json!({"type": "image", "url": "https://a.example/b.png", "altText": "amber"}),
             "![amber](https://a.example/b.png)",
@@ -39,10 +49,15 @@ fn lines_are_searched_and_shown_as_the_blocks_are() {
         let made = all.insert_blocks(read(&request)).unwrap()[0].id;
         let found = |pattern: &str| {
             let request = json!({"blockId": home, "pattern": pattern});
-            serde_json::to_value(guest.search_blocks(read(&request)).unwrap()).unwrap()["items"].clone()
+            serde_json::to_value(guest.search_blocks(read(&request)).unwrap()).unwrap()["items"]
+                .clone()
         };
         let shown = found("amber");
-        assert_eq!((&shown[0]["blockId"], &shown[0]["markdown"]), (&json!(made), &json!(expected)), "{shown}");
+        assert_eq!(
+            (&shown[0]["blockId"], &shown[0]["markdown"]),
+            (&json!(made), &json!(expected)),
+            "{shown}"
+        );
         assert_eq!(found("xyzzy|^$"), json!([]));
         all.delete_blocks(made.into()).unwrap();
     }

@@ -12,7 +12,12 @@ pub const CALLS: u64 = 50;
 const SHORTER: usize = 200;
 
 /// What is wrong with the pair of this seed after these steps, and what happened until then.
-pub fn check(seed: u64, steps: &[u64], leak: Leak, counts: &mut Counts) -> Result<(), (String, String)> {
+pub fn check(
+    seed: u64,
+    steps: &[u64],
+    leak: Leak,
+    counts: &mut Counts,
+) -> Result<(), (String, String)> {
     let mut pair = Pair::new(seed, leak);
     let outcome = catch_unwind(AssertUnwindSafe(|| pair.run(steps)));
     for (operation, [refused, done]) in &pair.counts {
@@ -30,7 +35,8 @@ pub fn check(seed: u64, steps: &[u64], leak: Leak, counts: &mut Counts) -> Resul
 pub fn shortest(seed: u64, leak: Leak) -> (Vec<u64>, String, String) {
     let mut steps: Vec<u64> = (0..CALLS).collect();
     let fails = |steps: &[u64]| check(seed, steps, leak, &mut Counts::new()).err();
-    let (mut error, mut story) = fails(&steps).unwrap_or_else(|| ("it fails no more".to_owned(), String::new()));
+    let (mut error, mut story) =
+        fails(&steps).unwrap_or_else(|| ("it fails no more".to_owned(), String::new()));
     let (mut size, mut tries) = (steps.len() / 2, 0);
     while size > 0 {
         let mut at = 0;

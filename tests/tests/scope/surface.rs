@@ -1,12 +1,13 @@
-//! What a scoped connection cannot do it does not have: the operations of a full one do not exist on its type.
+//! What a scoped connection cannot do it does not have: the operations of a full one do not exist
+//! on its type.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use leafbase::{Connection, Scoped, Space};
 
-/// Implements methods of these names for scoped connections: a method of the type itself would be taken first, and would not compile
-/// without arguments, or give something else.
+/// Implements methods of these names for scoped connections: a method of the type itself would be
+/// taken first, and would not compile without arguments, or give something else.
 macro_rules! lacking {
     ($($name:ident)*) => {
         trait Lacking {
@@ -36,7 +37,8 @@ lacking! {
 }
 
 /// Operations that both have: the scoped ones are others, and reply with less.
-const OTHERS: [&str; 5] = ["documents", "list_documents", "document", "changes_since", "last_sequence"];
+const OTHERS: [&str; 5] =
+    ["documents", "list_documents", "document", "changes_since", "last_sequence"];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -68,7 +70,10 @@ fn operations_of_the_full_space_do_not_exist() {
         assert_ne!(lacked.contains(&name.as_str()), OTHERS.contains(&name.as_str()), "{name}");
     }
     let space = methods_of("impl Space");
-    assert!(space.contains(&"compact".to_owned()) && space.contains(&"rebuild_search".to_owned()), "{space:?}");
+    assert!(
+        space.contains(&"compact".to_owned()) && space.contains(&"rebuild_search".to_owned()),
+        "{space:?}"
+    );
     // What opens a space is no operation on one; what tells of its limits and links is on both.
     let open = [
         "builder",

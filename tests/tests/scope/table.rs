@@ -7,9 +7,12 @@ const LEAKS: usize = 43;
 
 /// The rows of the table: number, leak, guards.
 fn rows(table: &str) -> Vec<(usize, String, Vec<String>)> {
-    let cells = |line: &str| line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    let cells = |line: &str| {
+        line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect::<Vec<_>>()
+    };
     let lines = table.lines().filter(|line| line.starts_with("| ")).map(cells);
-    let rows = lines.filter_map(|cells| Some((cells[0].parse().ok()?, cells[1].clone(), guards(&cells[2]))));
+    let rows = lines
+        .filter_map(|cells| Some((cells[0].parse().ok()?, cells[1].clone(), guards(&cells[2]))));
     rows.collect()
 }
 
@@ -20,9 +23,13 @@ fn guards(cell: &str) -> Vec<String> {
 
 /// What is wrong with a guard `file::test`, whose path is below that of the table's folder.
 fn fault(guard: &str) -> Option<String> {
-    let Some((file, test)) = guard.split_once("::") else { return Some(format!("{guard} names no test")) };
+    let Some((file, test)) = guard.split_once("::") else {
+        return Some(format!("{guard} names no test"));
+    };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scope").join(file);
-    let Ok(text) = fs::read_to_string(&path) else { return Some(format!("{guard}: no file {}", path.display())) };
+    let Ok(text) = fs::read_to_string(&path) else {
+        return Some(format!("{guard}: no file {}", path.display()));
+    };
     let is_there = text.split("#[test]").skip(1).any(|rest| {
         let head = rest.split('{').next().unwrap_or_default();
         head.contains(&format!("fn {test}("))

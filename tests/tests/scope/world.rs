@@ -1,11 +1,13 @@
-//! A world: a space with some documents in scope, and a rest that nobody who sees the scope may notice.
+//! A world: a space with some documents in scope, and a rest that nobody who sees the scope may
+//! notice.
 
 use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockId, Connection, DeleteDocuments, Destination, DocumentId, Leak, Limits, MoveDocuments, Position,
-    RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder, UploadFile, json,
+    BlockId, Connection, DeleteDocuments, Destination, DocumentId, Leak, Limits, MoveDocuments,
+    Position, RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder, UploadFile,
+    json,
 };
 use leafbase_store::kv::MemoryStore;
 use serde_json::{Value, json};
@@ -72,11 +74,14 @@ impl World {
         world.make_collections();
         world.present.begin(Writer::Hidden(number, 1), 3_000);
         world.relate_hidden();
-        world.scope = Some(world.space().scope(world.documents.iter().copied().take(DOCUMENTS - 1)).leaking(leak));
+        world.scope = Some(
+            world.space().scope(world.documents.iter().copied().take(DOCUMENTS - 1)).leaking(leak),
+        );
         world
     }
 
-    /// Another world that goes on from here, without an index: the first search makes one, and nothing else does.
+    /// Another world that goes on from here, without an index: the first search makes one, and
+    /// nothing else does.
     pub fn fork(&self, documents: &[DocumentId]) -> Self {
         let (present, store) = (self.present.fork(), Arc::new(self.store.copy()));
         let space = builder(&present).over(store.clone(), false).unwrap();
@@ -138,15 +143,15 @@ impl World {
         }
     }
 
-    /// Collections in common documents that are related to each other and, in one world and not in the other, to hidden ones.
+    /// Collections in common documents that are related to each other and, in one world and not in
+    /// the other, to hidden ones.
     fn make_collections(&mut self) {
         let host = self.all().acting_as("Host");
         for (number, name) in ["Books", "People", "Places"].into_iter().enumerate() {
             let mut properties = plain_properties();
             if let Some(target) = self.collections.last() {
                 let inverse = format!("of_{}", name.to_lowercase());
-                let related =
-                    json!({"name": "Related", "type": "relation", "targetCollectionId": target, "inverseKey": inverse});
+                let related = json!({"name": "Related", "type": "relation", "targetCollectionId": target, "inverseKey": inverse});
                 properties.insert(1, related);
             }
             self.present.begin(Writer::Host(10 + number as u64), 2_000);
@@ -158,7 +163,8 @@ impl World {
             let schema = json!({"name": name, "contentPropDetails": {"key": "label", "name": "Label"}, "properties": properties});
             // The last one stands in the document that is not in the scope at first.
             let home = self.documents[if number == 2 { DOCUMENTS - 1 } else { number }];
-            let request = json!({"schema": schema, "position": {"position": "end", "pageId": home}});
+            let request =
+                json!({"schema": schema, "position": {"position": "end", "pageId": home}});
             let made = host.create_collection(read(&request)).unwrap().id;
             self.present.begin(Writer::Host(20 + number as u64), 2_500);
             let items: Vec<Value> = ["amber", "birch", "cedar delta"]

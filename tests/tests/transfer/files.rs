@@ -1,8 +1,9 @@
 //! Uploaded files on their way out and in: their names, their bytes, and the blocks that show them.
 
 use leafbase::{
-    AdaptationKind, BlockData, BlockDraft, BlockKind, BlockType, Connection, Destination, ExportOptions, ExportReport,
-    ImportOptions, ImportReport, MemorySource, Position, Space, UploadFile,
+    AdaptationKind, BlockData, BlockDraft, BlockKind, BlockType, Connection, Destination,
+    ExportOptions, ExportReport, ImportOptions, ImportReport, MemorySource, Position, Space,
+    UploadFile,
 };
 
 use super::{Files, blocks, exported, file, files_below, on, same_again, uploaded, write_below};
@@ -14,14 +15,16 @@ const PAPER: &[u8] = b"%PDF-1.7";
 
 fn of_files(files: &[(&str, &[u8])]) -> (Connection, ImportReport) {
     let notes = Space::in_memory().expect("a space").connect();
-    let mut source = files.iter().map(|(path, bytes)| (*path, bytes.to_vec())).collect::<MemorySource>();
+    let mut source =
+        files.iter().map(|(path, bytes)| (*path, bytes.to_vec())).collect::<MemorySource>();
     let report = notes.import_from(&mut source, &ImportOptions::new(), &mut on).expect("imported");
     (notes, report)
 }
 
 fn exported_with_report(notes: &Connection) -> (Files, ExportReport) {
     let directory = tempfile::tempdir().expect("a directory");
-    let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
+    let report =
+        notes.export_folder(directory.path(), &ExportOptions::new(), &mut on).expect("exported");
     (files_below(directory.path()), report)
 }
 
@@ -59,13 +62,16 @@ fn every_name_and_every_byte_come_back() {
     ] {
         let notes = Space::in_memory().expect("a space").connect();
         let document = notes.create_document("Trip").expect("made");
-        notes.upload_file(UploadFile::new(document.id()).named(name), &bytes[..]).expect("uploaded");
+        notes
+            .upload_file(UploadFile::new(document.id()).named(name), &bytes[..])
+            .expect("uploaded");
         let (files, report) = exported_with_report(&notes);
         let told: Vec<_> = report.adaptations.iter().map(|adaptation| adaptation.kind).collect();
         let is_markdown = [".md", ".Markdown"].iter().any(|extension| name.ends_with(extension));
         assert_eq!(told, vec![AdaptationKind::Attachment; usize::from(is_markdown)], "{name}");
         let again = imported_again(&files);
-        let found: Vec<_> = uploaded(&again).into_iter().map(|(name, _, bytes)| (name, bytes)).collect();
+        let found: Vec<_> =
+            uploaded(&again).into_iter().map(|(name, _, bytes)| (name, bytes)).collect();
         assert_eq!(found, [(name.to_owned(), bytes.to_vec())]);
         assert_eq!(again.documents().expect("documents").len(), 1, "{name} is no document");
         assert_eq!(exported(&again), files, "{name}");
@@ -85,7 +91,9 @@ fn names_too_long_or_taken_stay_as_they_were_written() {
         let document = notes.create_document("Trip").expect("made");
         for (number, name) in names.iter().enumerate() {
             let bytes = format!("{number}");
-            notes.upload_file(UploadFile::new(document.id()).named(name), bytes.as_bytes()).expect("uploaded");
+            notes
+                .upload_file(UploadFile::new(document.id()).named(name), bytes.as_bytes())
+                .expect("uploaded");
         }
         let files = exported(&notes);
         assert_eq!(uploaded(&imported_again(&files)).len(), names.len());
@@ -100,7 +108,12 @@ fn what_is_shown_alone_is_shown_as_an_upload_would_be() {
         ("![d](doc.pdf)", File, "d", "[d](attachments/doc.pdf \"file\")"),
         ("![](doc.pdf)", File, "doc.pdf", "[doc.pdf](attachments/doc.pdf \"file\")"),
         ("![[doc.pdf#page=3]]", File, "doc.pdf", "[doc.pdf](attachments/doc.pdf#page=3 \"file\")"),
-        ("![[doc.pdf#page=3|a plan]]", File, "a plan", "[a plan](attachments/doc.pdf#page=3 \"file\")"),
+        (
+            "![[doc.pdf#page=3|a plan]]",
+            File,
+            "a plan",
+            "[a plan](attachments/doc.pdf#page=3 \"file\")",
+        ),
         ("[d](doc.pdf)", File, "d", "[d](attachments/doc.pdf \"file\")"),
         ("![[clip]]", Video, "clip", "![clip](attachments/clip \"video\")"),
         ("![c](clip)", Video, "c", "![c](attachments/clip \"video\")"),
@@ -110,7 +123,12 @@ fn what_is_shown_alone_is_shown_as_an_upload_would_be() {
         ("![x](odd.mp4)", Image, "x", "![x](attachments/odd.mp4 \"image\")"),
         ("![[Pic.PNG]]", Image, "Pic.PNG", "![Pic.PNG](attachments/Pic.PNG)"),
         ("![[pic.png|alt words]]", Image, "alt words", "![alt words](attachments/Pic.PNG)"),
-        ("![[pic.png|alt *words*]]", Image, "alt *words*", "![alt \\*words\\*](attachments/Pic.PNG)"),
+        (
+            "![[pic.png|alt *words*]]",
+            Image,
+            "alt *words*",
+            "![alt \\*words\\*](attachments/Pic.PNG)",
+        ),
         ("![[pic.png|300]]", Image, "pic.png", "![pic.png](attachments/Pic.PNG)"),
         ("![[pic.png|a map|300x200]]", Image, "a map", "![a map](attachments/Pic.PNG)"),
         ("- ![d](doc.pdf)", File, "d", "- [d](attachments/doc.pdf \"file\")"),
@@ -143,8 +161,13 @@ fn what_is_shown_alone_is_shown_as_an_upload_would_be() {
 #[test]
 fn words_and_anchors_of_embeds_within_a_text_stay() {
     let text = "see ![[pic.png|alt words]], ![[pic.png|300]] and ![[doc.pdf#page=3]]\n";
-    let (notes, report) = of_files(&[("A.md", text.as_bytes()), ("doc.pdf", PAPER), ("pic.png", PICTURE)]);
-    let told: Vec<_> = report.adaptations.iter().map(|told| (told.kind, told.line, told.message.as_str())).collect();
+    let (notes, report) =
+        of_files(&[("A.md", text.as_bytes()), ("doc.pdf", PAPER), ("pic.png", PICTURE)]);
+    let told: Vec<_> = report
+        .adaptations
+        .iter()
+        .map(|told| (told.kind, told.line, told.message.as_str()))
+        .collect();
     let size = "the size 300 of ![[pic.png|300]] is left off";
     assert_eq!(told, [(AdaptationKind::Markdown, Some(1), size)]);
     let files = exported(&notes);
@@ -168,7 +191,8 @@ fn a_block_that_does_not_fit_its_file_is_written_as_what_is_read_back() {
     ] {
         let notes = Space::in_memory().expect("a space").connect();
         let document = notes.create_document("A").expect("made").id();
-        let upload = notes.upload_file(UploadFile::new(document).named(name).of_type("audio/mp4"), bytes);
+        let upload =
+            notes.upload_file(UploadFile::new(document).named(name).of_type("audio/mp4"), bytes);
         let upload = upload.expect("uploaded");
         let words = if kind == "file" { "fileName" } else { "altText" };
         let request = serde_json::json!({
@@ -187,24 +211,45 @@ fn a_block_that_does_not_fit_its_file_is_written_as_what_is_read_back() {
 #[test]
 fn whatever_shows_a_file_the_second_export_is_the_first() {
     let url = |kind: &str| serde_json::json!({"type": kind, "url": "URL"});
-    let text =
-        |markdown: &str, list: &str| serde_json::json!({"type": "text", "markdown": markdown, "listStyle": list});
-    let texts = ["[x](URL)", "![x](URL)", "![x](URL \"file\")", "a ![x](URL) b", "[x](URL) y", "![*x*](URL)", "<URL>"];
+    let text = |markdown: &str, list: &str| serde_json::json!({"type": "text", "markdown": markdown, "listStyle": list});
+    let texts = [
+        "[x](URL)",
+        "![x](URL)",
+        "![x](URL \"file\")",
+        "a ![x](URL) b",
+        "[x](URL) y",
+        "![*x*](URL)",
+        "<URL>",
+    ];
     let mut drafts: Vec<_> = ["image", "video", "file", "drawing", "whiteboard"].map(url).into();
-    drafts.extend(texts.iter().flat_map(|markdown| ["none", "bullet", "task"].map(|list| text(markdown, list))));
+    drafts.extend(
+        texts
+            .iter()
+            .flat_map(|markdown| ["none", "bullet", "task"].map(|list| text(markdown, list))),
+    );
     drafts.push(serde_json::json!({"type": "table", "markdown": "| a |\n| --- |\n| ![x](URL) |"}));
-    drafts.push(serde_json::json!({"type": "page", "markdown": "[x](URL)", "content": [url("image")]}));
-    for (name, bytes) in
-        [("doc.pdf", PAPER), ("clip", MOVIE), ("fake.mp4", b"text"), ("p.png", PICTURE), ("n.md", b"n")]
-    {
+    drafts.push(
+        serde_json::json!({"type": "page", "markdown": "[x](URL)", "content": [url("image")]}),
+    );
+    for (name, bytes) in [
+        ("doc.pdf", PAPER),
+        ("clip", MOVIE),
+        ("fake.mp4", b"text"),
+        ("p.png", PICTURE),
+        ("n.md", b"n"),
+    ] {
         for draft in &drafts {
             let notes = Space::in_memory().expect("a space").connect();
             let document = notes.create_document("A").expect("made").id();
-            let upload = notes.upload_file(UploadFile::new(document).named(name), bytes).expect("uploaded");
+            let upload =
+                notes.upload_file(UploadFile::new(document).named(name), bytes).expect("uploaded");
             let draft = draft.to_string().replace("URL", &upload.asset_url.to_string());
-            let request =
-                format!(r#"{{"blocks": [{draft}], "position": {{"position": "end", "pageId": "{document}"}}}}"#);
-            notes.insert_blocks(serde_json::from_str(&request).expect("a request")).expect("inserted");
+            let request = format!(
+                r#"{{"blocks": [{draft}], "position": {{"position": "end", "pageId": "{document}"}}}}"#
+            );
+            notes
+                .insert_blocks(serde_json::from_str(&request).expect("a request"))
+                .expect("inserted");
             let first = exported(&notes);
             let second = exported(&imported_again(&first));
             assert_eq!(file(&first, "A.md"), file(&second, "A.md"), "{name} {draft}");
@@ -222,8 +267,14 @@ fn what_is_not_taken_in_is_told_with_the_reason() {
         let mut stop = |progress: leafbase::Progress| {
             if progress.done >= last { std::ops::ControlFlow::Break(()) } else { on(progress) }
         };
-        let report = notes.import_from(&mut MemorySource::from_iter(files), options, &mut stop).expect("imported");
-        report.skipped.into_iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect::<Vec<_>>()
+        let report = notes
+            .import_from(&mut MemorySource::from_iter(files), options, &mut stop)
+            .expect("imported");
+        report
+            .skipped
+            .into_iter()
+            .map(|skipped| format!("{}: {}", skipped.path, skipped.reason))
+            .collect::<Vec<_>>()
     };
     let (all, none) = (ImportOptions::new(), ImportOptions::new().attachments(false));
     assert_eq!(read(shown, &all, 9), [""; 0]);
@@ -240,9 +291,12 @@ fn what_is_not_taken_in_is_told_with_the_reason() {
 #[test]
 fn a_link_to_a_document_that_is_shown_says_so() {
     let (_, report) = of_files(&[("A.md", b"![b](B.md) ![c](C.md)\n"), ("B.md", b"b\n")]);
-    let told: Vec<_> = report.adaptations.iter().map(|adaptation| adaptation.message.as_str()).collect();
-    let expected =
-        ["B.md is not taken in, for it is a document", "C.md is not taken in, for it is no file of the folder"];
+    let told: Vec<_> =
+        report.adaptations.iter().map(|adaptation| adaptation.message.as_str()).collect();
+    let expected = [
+        "B.md is not taken in, for it is a document",
+        "C.md is not taken in, for it is no file of the folder",
+    ];
     assert_eq!(told, expected.map(|told| format!("{told}; the path is kept")));
 }
 
@@ -259,9 +313,11 @@ fn the_inbox_and_comments_are_left_out_and_told() {
     notes.add_comments(AddComments::new(comments)).expect("added");
     let (files, report) = exported_with_report(&notes);
     assert_eq!(files.keys().collect::<Vec<_>>(), ["Plain.md", "Trip.md"]);
-    let skipped: Vec<_> = report.skipped.iter().map(|skipped| (&*skipped.path, &*skipped.reason)).collect();
+    let skipped: Vec<_> =
+        report.skipped.iter().map(|skipped| (&*skipped.path, &*skipped.reason)).collect();
     assert_eq!(skipped, [("Inbox", "2 tasks stand in no document")]);
-    let told: Vec<_> = report.adaptations.iter().map(|told| (told.kind, &*told.path, &*told.message)).collect();
+    let told: Vec<_> =
+        report.adaptations.iter().map(|told| (told.kind, &*told.path, &*told.message)).collect();
     assert_eq!(told, [(AdaptationKind::Comments, "Trip.md", "2 comments are left out")]);
 }
 
@@ -275,11 +331,23 @@ fn a_document_titled_like_a_day_is_no_daily_note() {
     notes.create_document("2026-03-02").expect("made");
     notes.insert_markdown("the true note", Position::end_of_day(day)).expect("inserted");
     let files = exported(&notes);
-    let expected = ["%32026-03-02.md", "Log/", "Log/%32026-03-01.md", "daily notes/", "daily notes/2026-03-01.md"];
+    let expected = [
+        "%32026-03-02.md",
+        "Log/",
+        "Log/%32026-03-01.md",
+        "daily notes/",
+        "daily notes/2026-03-01.md",
+    ];
     assert_eq!(files.keys().collect::<Vec<_>>(), expected);
     let again = imported_again(&files);
-    assert!(again.fetch_markdown(leafbase::Fetch::day(day)).expect("the note").contains("the true note"));
-    let mut titles: Vec<_> = again.documents().expect("documents").iter().map(|found| found.title.clone()).collect();
+    assert!(
+        again
+            .fetch_markdown(leafbase::Fetch::day(day))
+            .expect("the note")
+            .contains("the true note")
+    );
+    let mut titles: Vec<_> =
+        again.documents().expect("documents").iter().map(|found| found.title.clone()).collect();
     titles.sort();
     assert_eq!(titles, ["2026-03-01", "2026-03-02", "Sunday, 1 March 2026"]);
     same_again(&files);
@@ -287,7 +355,8 @@ fn a_document_titled_like_a_day_is_no_daily_note() {
 
 #[test]
 fn a_link_finds_a_document_titled_like_a_day() {
-    let (notes, report) = of_files(&[("A.md", b"[[2026-03-01]]\n"), ("Log/%32026-03-01.md", b"x\n")]);
+    let (notes, report) =
+        of_files(&[("A.md", b"[[2026-03-01]]\n"), ("Log/%32026-03-01.md", b"x\n")]);
     assert_eq!((report.links, report.documents), (1, 2));
     let files = exported(&notes);
     assert_eq!(file(&files, "A.md"), "[2026-03-01](Log/%2532026-03-01.md)\n");

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::io::{Cursor, Read};
 
 use leafbase::{
-    AdaptationKind, AssetUrl, BlockKind, Connection, Day, DeleteFolders, Document, Error, FolderId, ImportOptions,
-    ImportReport, ImportSource, Location, MemorySource, Position, Progress, PurgeDocuments, Result, SourceEntry, Space,
+    AdaptationKind, AssetUrl, BlockKind, Connection, Day, DeleteFolders, Document, Error, FolderId,
+    ImportOptions, ImportReport, ImportSource, Location, MemorySource, Position, Progress,
+    PurgeDocuments, Result, SourceEntry, Space,
 };
 
 use super::{blocks, exported, file, on};
@@ -62,7 +63,8 @@ fn places(notes: &Connection) -> Vec<String> {
         other => format!("{other:?}"),
     };
     let documents = notes.documents().expect("documents");
-    let mut places: Vec<_> = documents.iter().map(|found| format!("{} in {}", found.title, place(found))).collect();
+    let mut places: Vec<_> =
+        documents.iter().map(|found| format!("{} in {}", found.title, place(found))).collect();
     places.sort();
     places
 }
@@ -73,7 +75,8 @@ fn told(report: &ImportReport) -> Vec<(AdaptationKind, &str)> {
 
 fn delete_folder(notes: &Connection, name: &str) {
     let names = folder_names(notes);
-    let (folder, _) = names.iter().find(|(_, found)| *found == name).expect("a folder of this name");
+    let (folder, _) =
+        names.iter().find(|(_, found)| *found == name).expect("a folder of this name");
     notes.delete_folders(DeleteFolders::new([*folder])).expect("deleted");
 }
 
@@ -81,7 +84,12 @@ fn delete_folder(notes: &Connection, name: &str) {
 fn what_is_for_a_deleted_folder_goes_into_the_nearest_above() {
     use When::{FirstFile, FirstWrite};
     let long = long();
-    let files = [("0.md", long.as_str()), ("f/a.md", "a\n"), ("f/g/b.md", "b\n"), ("f/g/2026-03-01.md", "day\n")];
+    let files = [
+        ("0.md", long.as_str()),
+        ("f/a.md", "a\n"),
+        ("f/g/b.md", "b\n"),
+        ("f/g/2026-03-01.md", "day\n"),
+    ];
     for (when, deleted, expected, moved) in [
         (FirstWrite, &["f"][..], ["0 in Into", "a in Into", "b in g"], &["f/a.md"][..]),
         (FirstWrite, &["g"], ["0 in Into", "a in f", "b in f"], &["f/g/b.md"]),
@@ -96,24 +104,38 @@ fn what_is_for_a_deleted_folder_goes_into_the_nearest_above() {
     ] {
         let notes = Space::in_memory().expect("a space").connect();
         let top = notes.create_folder("Top", None).expect("made").id;
-        let options = ImportOptions::new().into_folder(notes.create_folder("Into", Some(top)).expect("made").id);
+        let options = ImportOptions::new()
+            .into_folder(notes.create_folder("Into", Some(top)).expect("made").id);
         let act = |notes: &Connection| deleted.iter().for_each(|name| delete_folder(notes, name));
-        let report = import_while(&notes, &options, &mut MemorySource::from_iter(files), when, &act);
+        let report =
+            import_while(&notes, &options, &mut MemorySource::from_iter(files), when, &act);
         let mut expected = expected.map(ToOwned::to_owned).to_vec();
         expected.insert(1, "Sunday, 1 March 2026 in DailyNotes".to_owned());
         assert_eq!(places(&notes), expected, "without {deleted:?}");
-        assert_eq!(told(&report), moved.iter().map(|path| (AdaptationKind::Location, *path)).collect::<Vec<_>>());
+        assert_eq!(
+            told(&report),
+            moved.iter().map(|path| (AdaptationKind::Location, *path)).collect::<Vec<_>>()
+        );
     }
-    // Before anything is written the folder to import into goes, and with it the place of those to be made.
+    // Before anything is written the folder to import into goes, and with it the place of those to
+    // be made.
     let notes = Space::in_memory().expect("a space").connect();
     let top = notes.create_folder("Top", None).expect("made").id;
-    let options = ImportOptions::new().into_folder(notes.create_folder("Into", Some(top)).expect("made").id);
+    let options =
+        ImportOptions::new().into_folder(notes.create_folder("Into", Some(top)).expect("made").id);
     let files = [("a.md", "a\n"), ("f/b.md", "b\n")];
     let act = |notes: &Connection| delete_folder(notes, "Into");
-    let report = import_while(&notes, &options, &mut MemorySource::from_iter(files), FirstFile, &act);
+    let report =
+        import_while(&notes, &options, &mut MemorySource::from_iter(files), FirstFile, &act);
     assert_eq!(places(&notes), ["a in Top", "b in f"]);
-    assert_eq!(told(&report), [(AdaptationKind::Location, "a.md"), (AdaptationKind::Location, "f")]);
-    assert_eq!(exported(&notes).keys().collect::<Vec<_>>(), ["Top/", "Top/a.md", "Top/f/", "Top/f/b.md"]);
+    assert_eq!(
+        told(&report),
+        [(AdaptationKind::Location, "a.md"), (AdaptationKind::Location, "f")]
+    );
+    assert_eq!(
+        exported(&notes).keys().collect::<Vec<_>>(),
+        ["Top/", "Top/a.md", "Top/f/", "Top/f/b.md"]
+    );
 }
 
 #[test]
@@ -121,15 +143,24 @@ fn a_day_that_gets_a_note_meanwhile_keeps_that_one() {
     let day = "2026-03-01".parse::<Day>().expect("a day");
     for path in ["2026-03-01.md", "journal/2026-03-01.md", "f/journal/2026-03-01.md"] {
         let notes = Space::in_memory().expect("a space").connect();
-        let options = ImportOptions::new().into_folder(notes.create_folder("Into", None).expect("made").id);
+        let options =
+            ImportOptions::new().into_folder(notes.create_folder("Into", None).expect("made").id);
         let long = long();
-        let mut source = MemorySource::from_iter([("0.md", long.as_str()), (path, "imported\n"), ("f/z.md", "z\n")]);
+        let mut source = MemorySource::from_iter([
+            ("0.md", long.as_str()),
+            (path, "imported\n"),
+            ("f/z.md", "z\n"),
+        ]);
         let report = import_while(&notes, &options, &mut source, When::FirstWrite, &|notes| {
             notes.insert_markdown("own", Position::end_of_day(day)).expect("inserted");
         });
         let folder = if path.starts_with('f') { "f" } else { "Into" };
-        let expected =
-            ["0 in Into", &format!("2026-03-01 in {folder}"), "Sunday, 1 March 2026 in DailyNotes", "z in f"];
+        let expected = [
+            "0 in Into",
+            &format!("2026-03-01 in {folder}"),
+            "Sunday, 1 March 2026 in DailyNotes",
+            "z in f",
+        ];
         assert_eq!(places(&notes), expected);
         assert_eq!(told(&report), [(AdaptationKind::DailyNote, path)]);
         assert!(notes.fetch_markdown(leafbase::Fetch::day(day)).expect("the note").contains("own"));
@@ -155,7 +186,9 @@ impl ImportSource for Fading {
     fn open(&mut self, path: &str, at_most: u64) -> Result<Box<dyn Read + '_>> {
         self.opened.borrow_mut().push(path.to_owned());
         self.left.set(self.left.get().checked_sub(1).ok_or_else(Error::not_found)?);
-        Ok(Box::new(Cursor::new(self.files.read(path, usize::try_from(at_most).unwrap_or(usize::MAX))?)))
+        Ok(Box::new(Cursor::new(
+            self.files.read(path, usize::try_from(at_most).unwrap_or(usize::MAX))?,
+        )))
     }
 }
 
@@ -169,19 +202,26 @@ fn a_file_deleted_meanwhile_is_taken_in_again() {
     ] {
         let notes = Space::in_memory().expect("a space").connect();
         let picture = super::png("p");
-        let files =
-            [("a.md", first.as_bytes()), ("f/b.md", second.as_bytes()), ("other.png", b"o"), ("pic.png", &picture)];
+        let files = [
+            ("a.md", first.as_bytes()),
+            ("f/b.md", second.as_bytes()),
+            ("other.png", b"o"),
+            ("pic.png", &picture),
+        ];
         let (left, opened) = (Cell::new(readable), RefCell::default());
         let mut source = Fading { files: MemorySource::from_iter(files), left, opened };
-        let report = import_while(&notes, &ImportOptions::new(), &mut source, When::FirstWrite, &|notes| {
-            let document = notes.documents().expect("documents")[0].id();
-            notes.delete_documents(document).expect("deleted");
-            notes.purge_documents(PurgeDocuments::new([document])).expect("purged");
-        });
+        let report =
+            import_while(&notes, &ImportOptions::new(), &mut source, When::FirstWrite, &|notes| {
+                let document = notes.documents().expect("documents")[0].id();
+                notes.delete_documents(document).expect("deleted");
+                notes.purge_documents(PurgeDocuments::new([document])).expect("purged");
+            });
         assert_eq!(source.opened.borrow().as_slice(), ["pic.png", "other.png", "pic.png"]);
         assert_eq!(told(&report), kinds);
         assert_eq!(file(&exported(&notes), "f/b.md"), expected);
-        let BlockKind::Image { url, .. } = &blocks(&notes, "b")[0].data.kind else { panic!("a picture") };
+        let BlockKind::Image { url, .. } = &blocks(&notes, "b")[0].data.kind else {
+            panic!("a picture")
+        };
         let asset = url.parse::<AssetUrl>().ok();
         assert_eq!(asset.map(|url| notes.file(url.id()).is_ok()), (readable == 3).then_some(true));
     }

@@ -1,7 +1,9 @@
-//! The hot paths, each on its own and a fixed number of times, for `instructions.sh` to count the instructions of.
+//! The hot paths, each on its own and a fixed number of times, for `instructions.sh` to count the
+//! instructions of.
 //!
-//! Without arguments it prints the names of the paths, one a line. With a name it does that one and prints how many times. INSTRUCTIONS_MORE adds so
-//! many in a hundred, without saying so: what the script has to notice.
+//! Without arguments it prints the names of the paths, one a line. With a name it does that one and
+//! prints how many times. INSTRUCTIONS_MORE adds so many in a hundred, without saying so: what the
+//! script has to notice.
 
 mod paths;
 mod small;
@@ -26,7 +28,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What is counted: callgrind begins where this is called and ends where it returns. It is found by its name, so it must stay a function.
+/// What is counted: callgrind begins where this is called and ends where it returns. It is found by
+/// its name, so it must stay a function.
 #[inline(never)]
 fn hot_path(runs: usize, run: &mut dyn FnMut(usize)) {
     (0..runs).for_each(run);

@@ -2,9 +2,9 @@
 
 use crate::small::{BLOCKS, Small};
 use leafbase::{
-    BlockId, BlockPatch, Connection, DeleteBlocks, Fetch, Filter, InsertBlocks, ItemUpdate, ListDocuments, ListTasks,
-    MoveBlocks, Operator, Position, QueryItems, SearchBlocks, SearchDocuments, Sort, TaskScope, UpdateBlocks,
-    UpdateItems,
+    BlockId, BlockPatch, Connection, DeleteBlocks, Fetch, Filter, InsertBlocks, ItemUpdate,
+    ListDocuments, ListTasks, MoveBlocks, Operator, Position, QueryItems, SearchBlocks,
+    SearchDocuments, Sort, TaskScope, UpdateBlocks, UpdateItems,
 };
 use leafbase_markdown::{ParseOptions, parse, render};
 use std::hint::black_box;
@@ -39,9 +39,21 @@ pub const PATHS: [HotPath; 24] = [
     HotPath { name: "markdown in", runs: 20, ready: markdown_in },
     HotPath { name: "markdown out", runs: 20, ready: markdown_out },
     HotPath { name: "insert of markdown", runs: 10, ready: insert_markdown },
-    HotPath { name: "search: a common word", runs: 20, ready: |_| search(SearchDocuments::words("harvest")) },
-    HotPath { name: "search: a rare word", runs: 20, ready: |_| search(SearchDocuments::words("zephyr")) },
-    HotPath { name: "search: the beginning of words", runs: 20, ready: |_| search(SearchDocuments::words("harv")) },
+    HotPath {
+        name: "search: a common word",
+        runs: 20,
+        ready: |_| search(SearchDocuments::words("harvest")),
+    },
+    HotPath {
+        name: "search: a rare word",
+        runs: 20,
+        ready: |_| search(SearchDocuments::words("zephyr")),
+    },
+    HotPath {
+        name: "search: the beginning of words",
+        runs: 20,
+        ready: |_| search(SearchDocuments::words("harv")),
+    },
     HotPath {
         name: "search: a pattern, selective",
         runs: 20,
@@ -135,7 +147,11 @@ fn latest(_: usize) -> Run {
 }
 
 /// What is done with requests that were made before, the first of them first.
-fn each<R: 'static>(mut small: Small, requests: Vec<R>, mut call: impl FnMut(&mut Small, R) + 'static) -> Run {
+fn each<R: 'static>(
+    mut small: Small,
+    requests: Vec<R>,
+    mut call: impl FnMut(&mut Small, R) + 'static,
+) -> Run {
     let mut requests = requests.into_iter();
     Box::new(move |_| call(&mut small, requests.next().expect("a request for each run")))
 }
@@ -147,7 +163,9 @@ fn insert(runs: usize) -> Run {
         InsertBlocks::blocks(small.make.drafts(1), middle)
     };
     let requests = (0..runs).map(request).collect();
-    each(small, requests, |small, request| drop(black_box(small.connection.insert_blocks(request).expect("a block"))))
+    each(small, requests, |small, request| {
+        drop(black_box(small.connection.insert_blocks(request).expect("a block")))
+    })
 }
 
 fn insert_many(runs: usize) -> Run {
@@ -157,7 +175,9 @@ fn insert_many(runs: usize) -> Run {
         InsertBlocks::blocks(small.make.drafts(100), end)
     };
     let requests = (0..runs).map(request).collect();
-    each(small, requests, |small, request| drop(black_box(small.connection.insert_blocks(request).expect("blocks"))))
+    each(small, requests, |small, request| {
+        drop(black_box(small.connection.insert_blocks(request).expect("blocks")))
+    })
 }
 
 fn update(runs: usize) -> Run {
@@ -174,7 +194,9 @@ fn updates(mut small: Small, runs: usize) -> Run {
         UpdateBlocks { blocks: vec![patch] }
     };
     let requests = (0..runs).map(request).collect();
-    each(small, requests, |small, request| drop(black_box(small.connection.update_blocks(request).expect("an update"))))
+    each(small, requests, |small, request| {
+        drop(black_box(small.connection.update_blocks(request).expect("an update")))
+    })
 }
 
 /// From one document to another, and back with the next run.
@@ -185,14 +207,18 @@ fn move_many(runs: usize) -> Run {
         position: Position::end_of(small.documents[(at + 1) % 2]),
     };
     let requests = (0..runs).map(request).collect();
-    each(small, requests, |small, request| drop(black_box(small.connection.move_blocks(request).expect("a move"))))
+    each(small, requests, |small, request| {
+        drop(black_box(small.connection.move_blocks(request).expect("a move")))
+    })
 }
 
 fn delete_many(runs: usize) -> Run {
     let small = Small::of(runs.div_ceil(2));
     let halves = small.blocks.iter().flat_map(|blocks| blocks.chunks(50));
     let requests = halves.map(|half| DeleteBlocks { block_ids: half.to_vec() }).collect();
-    each(small, requests, |small, request| drop(black_box(small.connection.delete_blocks(request).expect("deletion"))))
+    each(small, requests, |small, request| {
+        drop(black_box(small.connection.delete_blocks(request).expect("deletion")))
+    })
 }
 
 fn tasks(_: usize) -> Run {
@@ -207,7 +233,9 @@ fn query(_: usize) -> Run {
     let (small, collection) = Small::with_items();
     Box::new(move |_| {
         let query = QueryItems::of(collection).depth(0).limit(20);
-        let query = query.filtered(Filter::on("state", Operator::Equals, "open")).sorted(Sort::ascending("effort"));
+        let query = query
+            .filtered(Filter::on("state", Operator::Equals, "open"))
+            .sorted(Sort::ascending("effort"));
         black_box(small.connection.query_items(query).expect("items"));
     })
 }
@@ -215,9 +243,13 @@ fn query(_: usize) -> Run {
 fn update_item(runs: usize) -> Run {
     let (small, collection) = Small::with_items();
     let items = small.blocks.last().expect("items");
-    let request = |at: usize| UpdateItems::new(collection, [ItemUpdate::of(items[at * 3]).with("effort", at)]);
+    let request = |at: usize| {
+        UpdateItems::new(collection, [ItemUpdate::of(items[at * 3]).with("effort", at)])
+    };
     let requests = (0..runs).map(request).collect();
-    each(small, requests, |small, request| drop(black_box(small.connection.update_items(request).expect("an update"))))
+    each(small, requests, |small, request| {
+        drop(black_box(small.connection.update_items(request).expect("an update")))
+    })
 }
 
 fn markdown_in(_: usize) -> Run {
@@ -242,7 +274,8 @@ fn markdown_out(_: usize) -> Run {
 fn insert_markdown(runs: usize) -> Run {
     let small = Small::of(1);
     let text = NOTE.repeat(NOTES);
-    let make = |at| small.connection.create_document(&format!("note {at}")).expect("a document").id();
+    let make =
+        |at| small.connection.create_document(&format!("note {at}")).expect("a document").id();
     let requests = (0..runs).map(make).collect();
     each(small, requests, move |small, document| {
         drop(black_box(small.connection.insert_markdown(&text, document).expect("markdown")));
@@ -250,7 +283,10 @@ fn insert_markdown(runs: usize) -> Run {
 }
 
 fn found(connection: &Connection, request: SearchDocuments) {
-    assert!(!black_box(connection.search(request).expect("a search")).is_empty(), "nothing was found");
+    assert!(
+        !black_box(connection.search(request).expect("a search")).is_empty(),
+        "nothing was found"
+    );
 }
 
 fn search(request: SearchDocuments) -> Run {
@@ -263,7 +299,9 @@ fn search_within(_: usize) -> Run {
     let small = Small::large();
     Box::new(move |_| {
         let request = SearchBlocks::new(small.documents[0], r"\b\w{12,}\b");
-        assert!(!black_box(small.connection.search_blocks(request).expect("a search")).items.is_empty());
+        assert!(
+            !black_box(small.connection.search_blocks(request).expect("a search")).items.is_empty()
+        );
     })
 }
 
@@ -271,7 +309,8 @@ fn search_within(_: usize) -> Run {
 fn update_and_search(runs: usize) -> Run {
     let small = Small::searched();
     found(&small.connection, SearchDocuments::words("zephyr"));
-    let requests = (0..runs).map(|at| (small.blocks[at][at % 20], format!("wordnumber{at}"))).collect();
+    let requests =
+        (0..runs).map(|at| (small.blocks[at][at % 20], format!("wordnumber{at}"))).collect();
     each(small, requests, |small, (block, word)| {
         small.connection.update_markdown(block, &word).expect("an update");
         found(&small.connection, SearchDocuments::words(word));

@@ -2,9 +2,10 @@
 
 use benches::workload::{Generator, Id, TEXT_BYTES, Words};
 use leafbase::{
-    AddItems, AddTasks, BlockData, BlockDraft, BlockId, Clock, Connection, CreateCollection, CreateDocuments,
-    Destination, DocumentId, Durability, IdSource, InsertBlocks, ItemDraft, Position, PropertyDraft, PropertyKind,
-    SchemaDraft, SearchIndexing, SelectOption, Space, SpaceBuilder, TaskDraft, Timestamp,
+    AddItems, AddTasks, BlockData, BlockDraft, BlockId, Clock, Connection, CreateCollection,
+    CreateDocuments, Destination, DocumentId, Durability, IdSource, InsertBlocks, ItemDraft,
+    Position, PropertyDraft, PropertyKind, SchemaDraft, SearchIndexing, SelectOption, Space,
+    SpaceBuilder, TaskDraft, Timestamp,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -82,8 +83,18 @@ impl Small {
     fn empty() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let present = Present(Arc::new(AtomicI64::new(1_800_000_000_000)));
-        let connection = options(&present).create(directory.path().join("space.leafbase")).expect("a space").connect();
-        Self { connection, documents: Vec::new(), blocks: Vec::new(), make: Texts::new(), directory, present }
+        let connection = options(&present)
+            .create(directory.path().join("space.leafbase"))
+            .expect("a space")
+            .connect();
+        Self {
+            connection,
+            documents: Vec::new(),
+            blocks: Vec::new(),
+            make: Texts::new(),
+            directory,
+            present,
+        }
     }
 
     /// So many documents of a hundred blocks.
@@ -126,7 +137,8 @@ impl Small {
         small
     }
 
-    /// The first document is one in which every tenth block has a link to what a scope of it does not see.
+    /// The first document is one in which every tenth block has a link to what a scope of it does
+    /// not see.
     pub fn linked() -> Self {
         let mut small = Self::of(2);
         let target = small.documents[1];
@@ -147,7 +159,10 @@ impl Small {
             ("Effort", PropertyKind::Number),
             ("State", PropertyKind::SingleSelect(states)),
         ];
-        let schema = SchemaDraft::new("Tasks", properties.map(|(name, kind)| PropertyDraft::new(name, kind)));
+        let schema = SchemaDraft::new(
+            "Tasks",
+            properties.map(|(name, kind)| PropertyDraft::new(name, kind)),
+        );
         let request = CreateCollection::new(schema, Position::end_of(small.documents[0]));
         let collection = small.connection.create_collection(request).expect("a collection").id;
         let draft = |at: usize| {
@@ -180,13 +195,16 @@ impl Small {
         connection.space().clone().close().expect("close");
         drop(connection);
         let builder = options(&present).durability(Durability::Durable);
-        let connection = builder.open(directory.path().join("space.leafbase")).expect("a space").connect();
+        let connection =
+            builder.open(directory.path().join("space.leafbase")).expect("a space").connect();
         Self { connection, documents, blocks, make, directory, present }
     }
 
     fn document(&mut self, title: &str, content: Vec<BlockDraft>) {
         let page = BlockDraft::new(BlockData::page(title));
-        let made = self.connection.create_documents(CreateDocuments::new(vec![page], Destination::Unsorted));
+        let made = self
+            .connection
+            .create_documents(CreateDocuments::new(vec![page], Destination::Unsorted));
         let document = made.expect("a document")[0].id();
         let request = InsertBlocks::blocks(content, Position::end_of(document));
         let inserted = self.connection.insert_blocks(request).expect("blocks");

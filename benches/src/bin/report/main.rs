@@ -1,7 +1,9 @@
-//! Puts what the benches measured into `benches/README.md`, as tables between markers, and draws it: `benches/plots`.
+//! Puts what the benches measured into `benches/README.md`, as tables between markers, and draws
+//! it: `benches/plots`.
 //!
-//! `cargo run --release -p benches --bin report`, from the top of the repository, after `cargo bench -p benches --bench <name>` of what is to be shown
-//! anew. An argument names another folder than `benches`. What was not measured, or not whole, stays as it is.
+//! `cargo run --release -p benches --bin report`, from the top of the repository, after `cargo
+//! bench -p benches --bench <name>` of what is to be shown anew. An argument names another folder
+//! than `benches`. What was not measured, or not whole, stays as it is.
 
 mod plot;
 
@@ -42,8 +44,9 @@ fn main() -> ExitCode {
 
 fn run(home: &Path) -> Outcome<()> {
     let readme = home.join("README.md");
-    let text = std::fs::read_to_string(&readme)
-        .map_err(|error| format!("{}: {error}; run from the top of the repository", readme.display()))?;
+    let text = std::fs::read_to_string(&readme).map_err(|error| {
+        format!("{}: {error}; run from the top of the repository", readme.display())
+    })?;
     std::fs::create_dir_all(home.join("plots"))?;
     let program = std::env::current_exe()?;
     let target = program.ancestors().nth(2).ok_or("the target directory")?;
@@ -79,12 +82,16 @@ impl Report<'_> {
     fn measured<T: DeserializeOwned>(&self, bench: &str) -> Option<T> {
         let why = match load::<T>(&self.target.join(format!("{bench}.json"))) {
             Ok(Saved { rounds, .. }) if rounds < ROUNDS => format!("{rounds} rounds are too few"),
-            Ok(Saved { only, .. }) if !only.is_empty() => format!("only rows with \"{only}\" were measured"),
+            Ok(Saved { only, .. }) if !only.is_empty() => {
+                format!("only rows with \"{only}\" were measured")
+            }
             Ok(Saved { results, .. }) => return Some(results),
             Err(error) => format!("{bench}.json in the target directory: {error}"),
         };
         let command = match bench {
-            "peers-growth" => "PEERS_DOCUMENTS=100,1000,9900 cargo bench -p benches --bench peers".to_owned(),
+            "peers-growth" => {
+                "PEERS_DOCUMENTS=100,1000,9900 cargo bench -p benches --bench peers".to_owned()
+            }
             bench => format!("cargo bench -p benches --bench {bench}"),
         };
         println!("{bench}: stays as it is; {why}. `{command}` measures all");
@@ -92,7 +99,8 @@ impl Report<'_> {
     }
 
     fn put(&mut self, name: &str, content: &str) -> Outcome<()> {
-        let missing = || format!("README.md has no place between <!-- {name} --> and <!-- /{name} -->");
+        let missing =
+            || format!("README.md has no place between <!-- {name} --> and <!-- /{name} -->");
         self.text = replaced(&self.text, name, content).ok_or_else(missing)?;
         println!("{name}: written");
         Ok(())
@@ -105,10 +113,9 @@ impl Report<'_> {
     }
 
     fn compared(&mut self, bench: &str, title: &str, results: &Compared) -> Outcome<()> {
-        let rows = results
-            .rows
-            .iter()
-            .filter_map(|row| Some(Row { name: row.op.clone(), ratio: row.ratio?, bar: row.bar, other: None }));
+        let rows = results.rows.iter().filter_map(|row| {
+            Some(Row { name: row.op.clone(), ratio: row.ratio?, bar: row.bar, other: None })
+        });
         let rows = rows.collect();
         let plot = Plot { title: title.to_owned(), below: "less is faster", other: None, rows };
         let image = self.draw(bench, &plot)?;
@@ -119,14 +126,20 @@ impl Report<'_> {
     fn floors(&mut self, all: &[Compared]) -> Outcome<()> {
         let rows = all.iter().flat_map(|results| {
             results.rows.iter().filter_map(|row| {
-                let over = row.ns[results.measured]? / row.ns.get(results.floor?).copied().flatten()?;
+                let over =
+                    row.ns[results.measured]? / row.ns.get(results.floor?).copied().flatten()?;
                 let ratio = benches::ratio::Ratio { median: over, low: over, high: over };
                 Some(Row { name: row.op.clone(), ratio, bar: None, other: None })
             })
         });
         let title =
             "Leafbase's time over the floor: bare redb and rmp-serde, pulldown-cmark, tantivy, regex".to_owned();
-        let plot = Plot { title, below: "at 1 nothing is added to the floor", other: None, rows: rows.collect() };
+        let plot = Plot {
+            title,
+            below: "at 1 nothing is added to the floor",
+            other: None,
+            rows: rows.collect(),
+        };
         let image = self.draw("floors", &plot)?;
         self.put("floors", image.trim_start())
     }
@@ -137,9 +150,12 @@ impl Report<'_> {
             let other = row.sqlite.growth.map(|growth| growth.median);
             Some(Row { name: row.op.clone(), ratio: row.leafbase.growth?, bar, other })
         });
-        let ends = [results.blocks.first(), results.blocks.last()].map(|blocks| grouped(*blocks.unwrap_or(&0)));
-        let title = format!("Time in a space of {} blocks over that in one of {}", ends[1], ends[0]);
-        let plot = Plot { title, below: "less is better", other: Some("SQLite"), rows: rows.collect() };
+        let ends = [results.blocks.first(), results.blocks.last()]
+            .map(|blocks| grouped(*blocks.unwrap_or(&0)));
+        let title =
+            format!("Time in a space of {} blocks over that in one of {}", ends[1], ends[0]);
+        let plot =
+            Plot { title, below: "less is better", other: Some("SQLite"), rows: rows.collect() };
         let image = self.draw(name, &plot)?;
         self.put(bench, &(results.table() + &image))
     }

@@ -36,8 +36,10 @@ const ROW: u32 = 20;
 const TOP: u32 = 62;
 const BELOW: u32 = 46;
 
-const TICKS: [f64; 17] =
-    [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
+const TICKS: [f64; 17] = [
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0,
+    200.0,
+];
 
 /// Told apart whatever colours one sees, on white: the background is drawn, as pages may be dark.
 const MET: RGBColor = RGBColor(0, 114, 178);
@@ -82,17 +84,24 @@ impl Plot {
         for (at, row) in self.rows.iter().enumerate() {
             draw_row(&root, &mut chart, row, (self.rows.len() - 1 - at) as f64)?;
         }
-        chart.draw_series([PathElement::new([(1.0, 0.0), (1.0, self.rows.len() as f64)], BLACK.stroke_width(1))])?;
+        chart.draw_series([PathElement::new(
+            [(1.0, 0.0), (1.0, self.rows.len() as f64)],
+            BLACK.stroke_width(1),
+        )])?;
         let middle = (NAMES + WIDTH as i32 - 24) / 2;
         root.draw_text(self.below, &text(12, HPos::Center), (middle, height as i32 - 12))?;
         Ok(root.present()?)
     }
 
-    /// Lines at round numbers: the crate's own are too many of a wide range, and too few of a narrow one.
+    /// Lines at round numbers: the crate's own are too many of a wide range, and too few of a
+    /// narrow one.
     fn grid(&self, root: &Root<'_>, chart: &mut Chart<'_, '_>) -> Outcome {
         let (range, top) = (self.range(), self.rows.len() as f64);
         for tick in TICKS.into_iter().filter(|tick| range.contains(tick)) {
-            chart.draw_series([PathElement::new([(tick, 0.0), (tick, top)], FAINT.stroke_width(1))])?;
+            chart.draw_series([PathElement::new(
+                [(tick, 0.0), (tick, top)],
+                FAINT.stroke_width(1),
+            )])?;
             let (x, y) = chart.backend_coord(&(tick, 0.0));
             root.draw_text(&tick.to_string(), &text(12, HPos::Center), (x, y + 12))?;
         }
@@ -101,14 +110,17 @@ impl Plot {
 
     /// From the least to the most of what is shown, and 1.
     fn range(&self) -> std::ops::Range<f64> {
-        let values = || self.rows.iter().flat_map(Row::values).filter(|value| value.is_finite() && *value > 0.0);
+        let values = || {
+            self.rows.iter().flat_map(Row::values).filter(|value| value.is_finite() && *value > 0.0)
+        };
         values().fold(0.8, f64::min) * 0.9..values().fold(1.25, f64::max) * 1.1
     }
 
     fn legend(&self, root: &Root<'_>) -> Outcome {
         let mut x = 14;
         let has = |color| self.rows.iter().any(|row| row.color() == color);
-        for (color, name) in [(MET, "within its bar"), (MISSED, "above its bar"), (FREE, "no bar")] {
+        for (color, name) in [(MET, "within its bar"), (MISSED, "above its bar"), (FREE, "no bar")]
+        {
             if has(color) {
                 root.draw(&Rectangle::new([(x, 36), (x + 12, 48)], color.filled()))?;
                 root.draw_text(name, &text(12, HPos::Left), (x + 18, 42))?;
@@ -139,10 +151,17 @@ fn draw_row(root: &Root<'_>, chart: &mut Chart<'_, '_>, row: &Row, y: f64) -> Ou
     let (_, middle) = chart.backend_coord(&(1.0, y + 0.5));
     root.draw_text(&row.name, &text(12, HPos::Right), (NAMES - 52, middle))?;
     root.draw_text(&format!("{median:.2}"), &text(12, HPos::Right), (NAMES - 10, middle))?;
-    chart.draw_series([Rectangle::new([(1.0, y + 0.2), (median, y + 0.8)], row.color().filled())])?;
-    chart.draw_series([PathElement::new([(low, y + 0.5), (high, y + 0.5)], BLACK.stroke_width(1))])?;
+    chart
+        .draw_series([Rectangle::new([(1.0, y + 0.2), (median, y + 0.8)], row.color().filled())])?;
+    chart.draw_series([PathElement::new(
+        [(low, y + 0.5), (high, y + 0.5)],
+        BLACK.stroke_width(1),
+    )])?;
     if let Some(bar) = row.bar {
-        chart.draw_series([PathElement::new([(bar, y + 0.08), (bar, y + 0.92)], BLACK.stroke_width(3))])?;
+        chart.draw_series([PathElement::new(
+            [(bar, y + 0.08), (bar, y + 0.92)],
+            BLACK.stroke_width(3),
+        )])?;
     }
     if let Some(other) = row.other {
         chart.draw_series([Circle::new((other, y + 0.5), 4, BLACK.stroke_width(2))])?;

@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal, Read};
 
 use clap::Args;
 use leafbase::{
-    AddTasks, Connection, CreateDocuments, DayRef, Destination, InsertBlocks, Position, TaskDestination, TaskDraft,
+    AddTasks, Connection, CreateDocuments, DayRef, Destination, InsertBlocks, Position,
+    TaskDestination, TaskDraft,
 };
 
 use crate::app::App;
@@ -22,7 +23,8 @@ pub(crate) struct Add {
     /// More words of it
     #[arg(hide = true)]
     more: Vec<String>,
-    /// The document, or the ID of a block, or a day, whose note is made if there is none [default: today, a task: the inbox]
+    /// The document, or the ID of a block, or a day, whose note is made if there is none [default:
+    /// today, a task: the inbox]
     #[arg(short, long, value_name = "NAME")]
     to: Option<String>,
     /// At the start, not at the end
@@ -70,7 +72,9 @@ impl Add {
     /// The text of the command line, or of the standard input.
     fn words(&self) -> Result<String> {
         match self.text.as_deref() {
-            None if io::stdin().is_terminal() => Err(Fault::usage("there is nothing to add").hint("leafbase add TEXT")),
+            None if io::stdin().is_terminal() => {
+                Err(Fault::usage("there is nothing to add").hint("leafbase add TEXT"))
+            }
             None | Some("-") => read_stdin(),
             Some(first) => Ok([&[first.to_owned()], self.more.as_slice()].concat().join(" ")),
         }
@@ -79,7 +83,11 @@ impl Add {
     fn position(&self, notes: &Connection) -> Result<Position> {
         let name = self.to.as_deref().unwrap_or("today");
         if let Ok(day) = name.parse::<DayRef>() {
-            return Ok(if self.start { Position::start_of_day(day) } else { Position::end_of_day(day) });
+            return Ok(if self.start {
+                Position::start_of_day(day)
+            } else {
+                Position::end_of_day(day)
+            });
         }
         let block = match names::document_or_block(notes, name)? {
             names::Named::Document(document) => document.id().root(),
@@ -89,8 +97,13 @@ impl Add {
     }
 
     fn document(&self, app: &mut App, notes: &Connection, title: &str) -> Result<()> {
-        let text = if self.text.is_none() && io::stdin().is_terminal() { String::new() } else { self.words()? };
-        let place = self.folder.as_deref().map(|name| names::destination(notes, name)).transpose()?;
+        let text = if self.text.is_none() && io::stdin().is_terminal() {
+            String::new()
+        } else {
+            self.words()?
+        };
+        let place =
+            self.folder.as_deref().map(|name| names::destination(notes, name)).transpose()?;
         let request = CreateDocuments::titled([title]).at(place.unwrap_or(Destination::Unsorted));
         let made = notes.create_documents(request)?;
         if let (Some(document), false) = (made.first(), text.trim().is_empty()) {
@@ -100,8 +113,9 @@ impl Add {
             return app.out.json(&made);
         }
         let folders = Folders::read(notes)?;
-        made.iter()
-            .try_for_each(|document| app.out.line(format_args!("made {} {}", folders.path_of(document), document.id())))
+        made.iter().try_for_each(|document| {
+            app.out.line(format_args!("made {} {}", folders.path_of(document), document.id()))
+        })
     }
 
     fn task(&self, app: &mut App, notes: &Connection) -> Result<()> {
@@ -125,6 +139,8 @@ impl Add {
 
 fn read_stdin() -> Result<String> {
     let mut text = String::new();
-    io::stdin().read_to_string(&mut text).map_err(|error| Fault::system("the standard input", &error))?;
+    io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| Fault::system("the standard input", &error))?;
     Ok(text)
 }

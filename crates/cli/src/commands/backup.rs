@@ -11,7 +11,8 @@ use crate::show::line;
 
 /// Copy the space, which then opens like any other
 ///
-/// Every checksum is verified while it is copied. To verify the copy in full: leafbase check --space COPY
+/// Every checksum is verified while it is copied. To verify the copy in full: leafbase check
+/// --space COPY
 #[derive(Debug, Args)]
 pub(crate) struct Backup {
     /// The new directory

@@ -34,12 +34,15 @@ impl Check {
         let verdict = if report.is_clean() {
             app.out.paint(styles::GOOD, "whole")
         } else {
-            let found = u64::try_from(report.problems.len()).unwrap_or(u64::MAX).saturating_add(report.unlisted);
+            let found = u64::try_from(report.problems.len())
+                .unwrap_or(u64::MAX)
+                .saturating_add(report.unlisted);
             app.out.paint(styles::LATE, line::count(found, "problem", "problems"))
         };
         app.out.line(format_args!("{verdict}: {}", parts.join(", ")))?;
         if !report.is_clean() {
-            app.out.line("go back to a backup, or save what can be read: leafbase salvage NEW_PATH")?;
+            app.out
+                .line("go back to a backup, or save what can be read: leafbase salvage NEW_PATH")?;
         }
         Ok(exit)
     }

@@ -31,8 +31,11 @@ impl Collections {
     fn schema(&self, app: &mut App, notes: &Connection, name: &str) -> Result<()> {
         let collection = names::collection(notes, name)?;
         if app.common.json {
-            let format = if self.json_schema { SchemaFormat::JsonSchemaItems } else { SchemaFormat::Schema };
-            return app.out.json(&notes.collection_schema(leafbase::GetSchema::new(collection.id, format))?);
+            let format =
+                if self.json_schema { SchemaFormat::JsonSchemaItems } else { SchemaFormat::Schema };
+            return app
+                .out
+                .json(&notes.collection_schema(leafbase::GetSchema::new(collection.id, format))?);
         }
         let schema = notes.schema(collection.id)?;
         let mut rows = vec![vec![
@@ -54,7 +57,11 @@ fn property(property: &Property) -> Vec<Cell> {
     };
     let kind = property.kind.property_type().to_string();
     let kind = if options.is_empty() { kind } else { format!("{kind}: {options}") };
-    vec![Cell::styled(&*property.key, styles::TITLE), Cell::new(&property.name), Cell::styled(kind, styles::QUIET)]
+    vec![
+        Cell::styled(&*property.key, styles::TITLE),
+        Cell::new(&property.name),
+        Cell::styled(kind, styles::QUIET),
+    ]
 }
 
 fn list(app: &mut App, notes: &Connection) -> Result<()> {

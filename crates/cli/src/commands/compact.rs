@@ -23,11 +23,17 @@ impl Compact {
         let notes = app.writer()?;
         let space = notes.space();
         let bytes_before = space.stats()?.bytes;
-        progress::while_running(format!("compacting {}", line::bytes(bytes_before)), || space.compact())?;
+        progress::while_running(format!("compacting {}", line::bytes(bytes_before)), || {
+            space.compact()
+        })?;
         let bytes = space.stats()?.bytes;
         if app.common.json {
             return app.out.json(&Compacted { bytes_before, bytes });
         }
-        app.out.line(format_args!("{} before, {} now", line::bytes(bytes_before), line::bytes(bytes)))
+        app.out.line(format_args!(
+            "{} before, {} now",
+            line::bytes(bytes_before),
+            line::bytes(bytes)
+        ))
     }
 }

@@ -12,8 +12,8 @@ use crate::show::{line, reports};
 
 /// Write the space as a folder of markdown files
 ///
-/// Folders become directories, documents become files, uploaded files go to attachments/. The trash, the inbox and comments are
-/// left out. An import of the folder gives the same blocks again.
+/// Folders become directories, documents become files, uploaded files go to attachments/. The
+/// trash, the inbox and comments are left out. An import of the folder gives the same blocks again.
 #[derive(Debug, Args)]
 pub(crate) struct Export {
     /// The folder: new or empty
@@ -31,10 +31,13 @@ impl Export {
         let notes = app.reader()?;
         let options = ExportOptions::new().into_existing(self.into_existing);
         let mut progress = Line::new("exporting");
-        let report = notes.export_folder(&self.path, &options, &mut |step| progress.tell(step.done, step.total));
+        let report = notes
+            .export_folder(&self.path, &options, &mut |step| progress.tell(step.done, step.total));
         drop(progress);
         let report = report.map_err(|error| match error.kind() {
-            ErrorKind::Validation => Fault::from(error).hint("to write into it all the same: --into-existing"),
+            ErrorKind::Validation => {
+                Fault::from(error).hint("to write into it all the same: --into-existing")
+            }
             _ => error.into(),
         })?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };

@@ -16,8 +16,8 @@ use crate::show::styles;
 
 /// Find blocks by a regular expression; exit code 1 if none matches
 ///
-/// A pattern matches within the markdown of one block. Upper and lower case don't matter unless asked for. Without a document the
-/// twenty documents in which most blocks match are shown.
+/// A pattern matches within the markdown of one block. Upper and lower case don't matter unless
+/// asked for. Without a document the twenty documents in which most blocks match are shown.
 #[derive(Debug, Args)]
 pub(crate) struct Grep {
     /// The pattern: RE2, with look-ahead and look-behind of one width
@@ -85,7 +85,11 @@ impl Grep {
         if !self.names.is_empty() {
             return self.names.iter().map(|name| place(notes, name)).collect();
         }
-        let pattern = if self.case_sensitive { format!("(?-i){}", self.pattern) } else { self.pattern.clone() };
+        let pattern = if self.case_sensitive {
+            format!("(?-i){}", self.pattern)
+        } else {
+            self.pattern.clone()
+        };
         let mut request = SearchDocuments::pattern(pattern);
         if let Some(name) = &self.folder {
             let place = names::folder(folders, name)?;
@@ -96,11 +100,15 @@ impl Grep {
             };
         }
         let found = notes.search(request)?;
-        found.iter().map(|hit| Ok((notes.document(hit.document_id)?, hit.document_id.root()))).collect()
+        found
+            .iter()
+            .map(|hit| Ok((notes.document(hit.document_id)?, hit.document_id.root())))
+            .collect()
     }
 
     fn matches(&self, notes: &Connection, within: BlockId) -> Result<Vec<BlockMatch>> {
-        let mut request = SearchBlocks::new(within, &self.pattern).context(self.context, self.context);
+        let mut request =
+            SearchBlocks::new(within, &self.pattern).context(self.context, self.context);
         if self.case_sensitive {
             request = request.case_sensitive();
         }

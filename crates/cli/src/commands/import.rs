@@ -13,8 +13,9 @@ use crate::show::{line, reports};
 
 /// Take in a folder of markdown files, an Obsidian vault or a Logseq graph
 ///
-/// Directories become folders, files become documents, files named by a day become daily notes. Wiki links and relative links
-/// become links to blocks, and files that documents show are taken in. What had to be adapted is told. The folder is only read.
+/// Directories become folders, files become documents, files named by a day become daily notes.
+/// Wiki links and relative links become links to blocks, and files that documents show are taken
+/// in. What had to be adapted is told. The folder is only read.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// The folder, vault or graph
@@ -37,18 +38,28 @@ impl Import {
     pub(crate) fn run(self, app: &mut App) -> Result<Exit> {
         if !self.path.is_dir() {
             let message = format!("{} is no directory", self.path.display());
-            return Err(Fault::not_found(message).hint("name the folder that holds the markdown files"));
+            return Err(
+                Fault::not_found(message).hint("name the folder that holds the markdown files")
+            );
         }
         let notes = app.writer()?;
-        let mut options = ImportOptions::new().daily_notes(!self.no_daily_notes).attachments(!self.no_attachments);
+        let mut options = ImportOptions::new()
+            .daily_notes(!self.no_daily_notes)
+            .attachments(!self.no_attachments);
         if let Some(name) = &self.into {
             options = match names::destination(&notes, name)? {
                 Destination::Folder(folder) => options.into_folder(folder),
-                _ => return Err(Fault::usage("--into takes a folder of your own, or a name for a new one")),
+                _ => {
+                    return Err(Fault::usage(
+                        "--into takes a folder of your own, or a name for a new one",
+                    ));
+                }
             };
         }
         let mut progress = Line::new("importing");
-        let report = notes.import_folder(&self.path, &options, &mut |step| progress.tell(step.done, step.total))?;
+        let report = notes.import_folder(&self.path, &options, &mut |step| {
+            progress.tell(step.done, step.total)
+        })?;
         drop(progress);
         notes.space().clone().close()?;
         let exit = if report.canceled { Exit::Interrupted } else { Exit::Done };

@@ -26,15 +26,23 @@ impl Links {
             return app.out.json(&links);
         }
         let folders = Folders::read(&notes)?;
-        section(app, &notes, &folders, ("links to", "links nowhere"), (&links.links, false), |link| {
-            link.target_document_id
-        })?;
+        section(
+            app,
+            &notes,
+            &folders,
+            ("links to", "links nowhere"),
+            (&links.links, false),
+            |link| link.target_document_id,
+        )?;
         let back = ("is linked from", "is linked from nowhere");
-        section(app, &notes, &folders, back, (&links.back_links, true), |link| Some(link.document_id))
+        section(app, &notes, &folders, back, (&links.back_links, true), |link| {
+            Some(link.document_id)
+        })
     }
 }
 
-/// The other document of each link, and what the block says; by path, if there is no order of reading.
+/// The other document of each link, and what the block says; by path, if there is no order of
+/// reading.
 fn section(
     app: &mut App,
     notes: &Connection,

@@ -15,7 +15,8 @@ use crate::show::table::{self, Cell};
 /// List folders and documents
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// A folder, or unsorted, daily_notes, templates, trash; without one the top, with the unsorted documents
+    /// A folder, or unsorted, daily_notes, templates, trash; without one the top, with the unsorted
+    /// documents
     folder: Option<String>,
     /// Every document of the space, by its path
     #[arg(short, long, conflicts_with = "folder")]
@@ -60,15 +61,19 @@ impl List {
             return app.out.json(&Listing { folders: shown, documents: &documents });
         }
         let rows = shown.iter().map(|folder| self.folder_row(folder));
-        let name = |document: &Document| if self.all { folders.path_of(document) } else { document.title.clone() };
-        let rows = rows.chain(documents.iter().map(|document| self.document_row(document, &name(document))));
+        let name = |document: &Document| {
+            if self.all { folders.path_of(document) } else { document.title.clone() }
+        };
+        let rows = rows
+            .chain(documents.iter().map(|document| self.document_row(document, &name(document))));
         table::write(&mut app.out, &rows.collect::<Vec<_>>())
     }
 
     fn sort(&self, folders: &Folders, documents: &mut [Document]) {
         match self.sort {
             Order::Title => documents.sort_by_cached_key(|document| {
-                let name = if self.all { folders.path_of(document) } else { document.title.clone() };
+                let name =
+                    if self.all { folders.path_of(document) } else { document.title.clone() };
                 (name.to_lowercase(), document.id())
             }),
             Order::Created => documents.sort_by_key(|one| Reverse((one.created_at(), one.id()))),
@@ -79,7 +84,11 @@ impl List {
     fn folder_row(&self, folder: &Folder) -> Vec<Cell> {
         let name = Cell::styled(format!("{}/", folder.name), styles::FOLDER);
         let count = Cell::styled(folder.document_count.to_string(), styles::QUIET);
-        if self.long { vec![Cell::styled(folder.id.to_string(), styles::QUIET), count, name] } else { vec![name] }
+        if self.long {
+            vec![Cell::styled(folder.id.to_string(), styles::QUIET), count, name]
+        } else {
+            vec![name]
+        }
     }
 
     fn document_row(&self, document: &Document, name: &str) -> Vec<Cell> {
@@ -102,6 +111,7 @@ fn request(all: bool, place: Option<FolderRef>) -> ListDocuments {
 
 /// What `tree --json` gives, too.
 pub(crate) fn everything(app: &mut App, catalog: &Catalog) -> Result<()> {
-    let documents: Vec<_> = catalog.documents.iter().map(|(_, document)| document.clone()).collect();
+    let documents: Vec<_> =
+        catalog.documents.iter().map(|(_, document)| document.clone()).collect();
     app.out.json(&Listing { folders: &catalog.folders.listed, documents: &documents })
 }

@@ -21,11 +21,18 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// Show what was written, the oldest first
 ///
-/// With --follow the space is opened for reading once in each interval, and closed again: others can write to it meanwhile.
+/// With --follow the space is opened for reading once in each interval, and closed again: others
+/// can write to it meanwhile.
 #[derive(Debug, Args)]
 pub(crate) struct Log {
     /// The last so many writes
-    #[arg(short = 'n', long, value_name = "WRITES", default_value_t = 20, conflicts_with = "since")]
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "WRITES",
+        default_value_t = 20,
+        conflicts_with = "since"
+    )]
     limit: u64,
     /// All writes after the one of this number; 0 for all
     #[arg(long, value_name = "NUMBER")]
@@ -40,7 +47,11 @@ pub(crate) struct Log {
 
 fn interval(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
-    if (0.05..=86_400.0).contains(&seconds) { Ok(seconds) } else { Err("expected 0.05 to 86400 seconds".to_owned()) }
+    if (0.05..=86_400.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("expected 0.05 to 86400 seconds".to_owned())
+    }
 }
 
 impl Log {
@@ -104,8 +115,12 @@ fn show_since(app: &mut App, notes: &Connection, since: u64) -> Result<u64> {
 }
 
 fn show(app: &mut App, notes: &Connection, change: &Change) -> Result<()> {
-    let mut titles =
-        change.documents.iter().take(NAMED).map(|document| title(notes, *document)).collect::<Result<Vec<_>>>()?;
+    let mut titles = change
+        .documents
+        .iter()
+        .take(NAMED)
+        .map(|document| title(notes, *document))
+        .collect::<Result<Vec<_>>>()?;
     titles.sort();
     let mut titles = titles.join(", ");
     if change.documents.len() > NAMED {
@@ -138,7 +153,8 @@ fn edits(edits: &[Edit]) -> String {
     for edit in edits {
         *kinds.entry(edit.type_name()).or_default() += 1;
     }
-    let shown =
-        kinds.into_iter().map(|(kind, count)| if count == 1 { kind.to_owned() } else { format!("{count} {kind}") });
+    let shown = kinds
+        .into_iter()
+        .map(|(kind, count)| if count == 1 { kind.to_owned() } else { format!("{count} {kind}") });
     shown.collect::<Vec<_>>().join(", ")
 }

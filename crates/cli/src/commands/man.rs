@@ -20,7 +20,8 @@ impl Man {
     pub(crate) fn run(self, app: &mut App) -> Result<()> {
         let command = Arguments::command();
         if let Some(path) = self.to {
-            let failed = |error| Fault::system(format!("manual pages in {}", path.display()), &error);
+            let failed =
+                |error| Fault::system(format!("manual pages in {}", path.display()), &error);
             return clap_mangen::generate_to(command, &path).map_err(failed);
         }
         let mut page = Vec::new();

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use leafbase::{
-    BuiltInLocation, Connection, Destination, Document, FolderDestination, FolderId, FolderRef, Location,
-    MoveDocuments, MoveFolders, RestoreDailyNotes,
+    BuiltInLocation, Connection, Destination, Document, FolderDestination, FolderId, FolderRef,
+    Location, MoveDocuments, MoveFolders, RestoreDailyNotes,
 };
 
 use crate::app::App;
@@ -15,8 +15,9 @@ use crate::show::line;
 /// Move documents or folders to another folder, out of the trash, or give a document another title
 #[derive(Debug, Args)]
 pub(crate) struct Move {
-    /// Documents, or folders with a slash at their end, and last where they go: a folder, which is made if there is none,
-    /// unsorted, templates, daily_notes for notes of the trash, or / for folders
+    /// Documents, or folders with a slash at their end, and last where they go: a folder, which is
+    /// made if there is none, unsorted, templates, daily_notes for notes of the trash, or / for
+    /// folders
     #[arg(required = true)]
     names: Vec<String>,
     /// Give the document this title instead
@@ -31,7 +32,9 @@ impl Move {
             return rename(app, &notes, &self.names, title);
         }
         let Some((to, [first, rest @ ..])) = self.names.split_last() else {
-            return Err(Fault::usage("say what to move, and where").hint("leafbase mv Bread Kitchen"));
+            return Err(
+                Fault::usage("say what to move, and where").hint("leafbase mv Bread Kitchen")
+            );
         };
         if first.ends_with('/') {
             return folders(app, &notes, &self.names, to);
@@ -43,7 +46,9 @@ impl Move {
             return app.out.json(&leafbase::Items(moved));
         }
         let folders = Folders::read(&notes)?;
-        moved.iter().try_for_each(|document| app.out.line(format_args!("moved to {}", folders.path_of(document))))
+        moved.iter().try_for_each(|document| {
+            app.out.line(format_args!("moved to {}", folders.path_of(document)))
+        })
     }
 }
 
@@ -51,7 +56,10 @@ fn relocate(notes: &Connection, documents: &[Document], to: &str) -> Result<Vec<
     let ids = documents.iter().map(Document::id);
     let are_notes = documents.iter().all(|document| document.record.day.is_some());
     let is_for_notes = to == BuiltInLocation::DailyNotes.as_str();
-    if is_for_notes && are_notes && documents.iter().all(|document| document.record.location == Location::Trash) {
+    if is_for_notes
+        && are_notes
+        && documents.iter().all(|document| document.record.location == Location::Trash)
+    {
         return Ok(notes.restore_daily_notes(RestoreDailyNotes::new(ids))?.0);
     }
     let destination: Destination = names::destination(notes, to)?;
@@ -77,7 +85,11 @@ fn folders(app: &mut App, notes: &Connection, named: &[String], to: &str) -> Res
     } else {
         match names::destination(notes, to)? {
             Destination::Folder(folder) => FolderDestination::Folder(folder.into()),
-            _ => return Err(Fault::usage(format!("folders cannot be kept in {to}")).hint("to the top: /")),
+            _ => {
+                return Err(
+                    Fault::usage(format!("folders cannot be kept in {to}")).hint("to the top: /")
+                );
+            }
         }
     };
     let moved = notes.move_folders(MoveFolders { folder_ids: ids, destination })?;
@@ -93,8 +105,7 @@ pub(super) fn own(folders: &Folders, name: &str) -> Result<FolderRef> {
     let found: Option<FolderId> = names::own_folder(folders, name)?;
     match found {
         Some(folder) => Ok(folder.into()),
-        None => {
-            names::folder(folders, name).and_then(|_| Err(Fault::usage(format!("{name} is no folder of your own"))))
-        }
+        None => names::folder(folders, name)
+            .and_then(|_| Err(Fault::usage(format!("{name} is no folder of your own")))),
     }
 }

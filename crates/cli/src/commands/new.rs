@@ -16,7 +16,8 @@ pub(crate) struct New {
     /// What it is called; without this as the directory
     #[arg(long)]
     name: Option<String>,
-    /// The time zone that decides what today is, by its IANA name; without this the one of this system
+    /// The time zone that decides what today is, by its IANA name; without this the one of this
+    /// system
     #[arg(long, value_name = "ZONE")]
     zone: Option<String>,
 }
@@ -32,17 +33,20 @@ struct Made<'a> {
 impl New {
     pub(crate) fn run(self, app: &mut App) -> Result<()> {
         let path = self.path.or_else(|| app.common.space.clone());
-        let path =
-            path.ok_or_else(|| Fault::usage("say where the space is to be").hint("leafbase new notes.leafbase"))?;
+        let path = path.ok_or_else(|| {
+            Fault::usage("say where the space is to be").hint("leafbase new notes.leafbase")
+        })?;
         let zone = self.zone.unwrap_or_else(local_zone);
-        let space = Space::builder().name(self.name.unwrap_or_default()).zone(zone).create(&path)?;
+        let space =
+            Space::builder().name(self.name.unwrap_or_default()).zone(zone).create(&path)?;
         let SpaceMeta { id, name, zone } = space.meta()?;
         space.close()?;
         let path = path.display().to_string();
         if app.common.json {
             return app.out.json(&Made { id: id.to_string(), name: &name, zone: &zone, path });
         }
-        app.out.line(format_args!("made the space {name:?} at {path}; its days are those of {zone}"))
+        app.out
+            .line(format_args!("made the space {name:?} at {path}; its days are those of {zone}"))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use leafbase::{
-    Connection, CountItems, Filter, GroupValue, ItemCounts, Limits, Operator, PropertyType, QueryItems, Schema, Sort,
+    Connection, CountItems, Filter, GroupValue, ItemCounts, Limits, Operator, PropertyType,
+    QueryItems, Schema, Sort,
 };
 use serde_json::Value;
 
@@ -14,10 +15,11 @@ use crate::show::{items, line, styles};
 
 /// Find items of a collection, or count them
 ///
-/// A condition is a key, a comparison and a value: 'pages<350', 'state=Open', 'title~lisbon'. The comparisons are = != < <= > >=,
-/// ~ for text in text, and ^= for its beginning; key= means that there is no value, key!= that there is one. Several options of a
-/// select are parted by commas: one of them is enough. Days are 2026-03-01, today, tomorrow or yesterday. A related item is named
-/// by its ID.
+/// A condition is a key, a comparison and a value: 'pages<350', 'state=Open', 'title~lisbon'. The
+/// comparisons are = != < <= > >=, ~ for text in text, and ^= for its beginning; key= means that
+/// there is no value, key!= that there is one. Several options of a select are parted by commas:
+/// one of them is enough. Days are 2026-03-01, today, tomorrow or yesterday. A related item is
+/// named by its ID.
 #[derive(Debug, Args)]
 pub(crate) struct Query {
     /// The collection, by its name or ID
@@ -37,7 +39,8 @@ pub(crate) struct Query {
     /// The filter as JSON instead: {"or": [{"property": "pages", "lessThan": 350}, {"not": {..}}]}
     #[arg(long, value_name = "JSON", conflicts_with = "conditions")]
     json_filter: Option<String>,
-    /// The whole request as JSON, without its collectionId: {"filter": {..}, "sort": [..], "limit": 20, "cursor": ".."}
+    /// The whole request as JSON, without its collectionId: {"filter": {..}, "sort": [..], "limit":
+    /// 20, "cursor": ".."}
     #[arg(long, value_name = "JSON", conflicts_with_all = ["conditions", "sort", "group", "limit", "json_filter"])]
     json_request: Option<String>,
 }
@@ -49,7 +52,10 @@ impl Query {
         let schema = notes.schema(collection.id)?;
         let request = match &self.json_request {
             Some(json) => whole(&notes, json, collection.id)?,
-            None => QueryItems { filter: self.filter(&notes, &schema)?, ..QueryItems::of(collection.id) },
+            None => QueryItems {
+                filter: self.filter(&notes, &schema)?,
+                ..QueryItems::of(collection.id)
+            },
         };
         if let Some(key) = &self.group {
             let counting = CountItems { filter: request.filter, ..CountItems::of(collection.id) };
@@ -82,7 +88,11 @@ impl Query {
         if let Some(json) = &self.json_filter {
             return Ok(Some(notes.space().read_json(json)?));
         }
-        let conditions = self.conditions.iter().map(|text| condition(schema, text)).collect::<Result<Vec<_>>>()?;
+        let conditions = self
+            .conditions
+            .iter()
+            .map(|text| condition(schema, text))
+            .collect::<Result<Vec<_>>>()?;
         Ok((!conditions.is_empty()).then_some(Filter::And(conditions)))
     }
 }
@@ -92,9 +102,12 @@ fn whole(notes: &Connection, json: &str, collection: leafbase::BlockId) -> Resul
     let limits: &Limits = notes.space().limits();
     let mut request: Value = leafbase::json::from_str(json, limits)?;
     match request.as_object_mut() {
-        Some(fields) => fields.entry("collectionId").or_insert_with(|| Value::from(collection.to_string())),
+        Some(fields) => {
+            fields.entry("collectionId").or_insert_with(|| Value::from(collection.to_string()))
+        }
         None => {
-            return Err(Fault::usage("--json-request takes a JSON object").hint(r#"{"sort": [{"property": "due"}]}"#));
+            return Err(Fault::usage("--json-request takes a JSON object")
+                .hint(r#"{"sort": [{"property": "due"}]}"#));
         }
     };
     Ok(notes.space().read_json(&request.to_string())?)
@@ -107,23 +120,38 @@ const SIGNS: [&str; 8] = ["!=", "<=", ">=", "^=", "=", "<", ">", "~"];
 fn condition(schema: &Schema, text: &str) -> Result<Filter> {
     let at = |sign: &&'static str| text.find(*sign).map(|place| (place, *sign));
     // The first sign counts; of two at one place the longer one.
-    let found = SIGNS.iter().filter_map(at).min_by_key(|(place, sign)| (*place, std::cmp::Reverse(sign.len())));
-    let parts = found.and_then(|(place, sign)| Some((text.get(..place)?, sign, text.get(place + sign.len()..)?)));
-    let (key, sign, value) = parts.map(|(key, sign, value)| (key.trim(), sign, value.trim())).ok_or_else(|| {
-        Fault::usage(format!("{text:?} is no condition")).hint("a key, a comparison and a value: --where 'pages<350'")
-    })?;
+    let found = SIGNS
+        .iter()
+        .filter_map(at)
+        .min_by_key(|(place, sign)| (*place, std::cmp::Reverse(sign.len())));
+    let parts = found.and_then(|(place, sign)| {
+        Some((text.get(..place)?, sign, text.get(place + sign.len()..)?))
+    });
+    let (key, sign, value) =
+        parts.map(|(key, sign, value)| (key.trim(), sign, value.trim())).ok_or_else(|| {
+            Fault::usage(format!("{text:?} is no condition"))
+                .hint("a key, a comparison and a value: --where 'pages<350'")
+        })?;
     let kind = kind_of(schema, key)?;
     if value.is_empty() && (sign == "=" || sign == "!=") {
-        return Ok(Filter::on(key, if sign == "=" { Operator::IsEmpty } else { Operator::IsNotEmpty }, true));
+        return Ok(Filter::on(
+            key,
+            if sign == "=" { Operator::IsEmpty } else { Operator::IsNotEmpty },
+            true,
+        ));
     }
-    let many = matches!(kind, PropertyType::SingleSelect | PropertyType::MultiSelect | PropertyType::Relation);
+    let many = matches!(
+        kind,
+        PropertyType::SingleSelect | PropertyType::MultiSelect | PropertyType::Relation
+    );
     if many && (sign == "=" || sign == "!=") {
         let values: Vec<_> = value.split(',').map(str::trim).collect();
         let any = Filter::on(key, Operator::AnyOf, values);
         return Ok(if sign == "=" { any } else { any.negated() });
     }
-    let operator = operator(kind, sign)
-        .ok_or_else(|| Fault::usage(format!("{key} is of the type {kind}, which {sign} does not compare")))?;
+    let operator = operator(kind, sign).ok_or_else(|| {
+        Fault::usage(format!("{key} is of the type {kind}, which {sign} does not compare"))
+    })?;
     Ok(Filter::on(key, operator, operand(kind, value)))
 }
 
@@ -138,12 +166,16 @@ fn kind_of(schema: &Schema, key: &str) -> Result<PropertyType> {
     }
     let keys = schema.properties.iter().map(|property| &*property.key);
     let keys = std::iter::once(&*schema.content.key).chain(keys).collect::<Vec<_>>();
-    Err(Fault::not_found(format!("there is no property {key:?}")).hint(format!("its keys are: {}", keys.join(", "))))
+    Err(Fault::not_found(format!("there is no property {key:?}"))
+        .hint(format!("its keys are: {}", keys.join(", "))))
 }
 
 fn operator(kind: PropertyType, sign: &str) -> Option<Operator> {
     let is_date = kind == PropertyType::Date;
-    let is_text = matches!(kind, PropertyType::Text | PropertyType::Url | PropertyType::Email | PropertyType::Phone);
+    let is_text = matches!(
+        kind,
+        PropertyType::Text | PropertyType::Url | PropertyType::Email | PropertyType::Phone
+    );
     let is_number = kind == PropertyType::Number;
     Some(match sign {
         "=" => Operator::Equals,
@@ -162,7 +194,8 @@ fn operator(kind: PropertyType, sign: &str) -> Option<Operator> {
     })
 }
 
-/// The value as requests have it. What is no number where one is expected is refused by the engine, which says so.
+/// The value as requests have it. What is no number where one is expected is refused by the engine,
+/// which says so.
 fn operand(kind: PropertyType, value: &str) -> Value {
     let parsed = match kind {
         PropertyType::Number => value.parse().ok().map(Value::Number),
@@ -189,6 +222,9 @@ fn groups(app: &mut App, counts: &ItemCounts) -> Result<()> {
         };
         rows.push(vec![Cell::new(line::number(group.count)), value]);
     }
-    rows.push(vec![Cell::styled(line::number(counts.count), styles::TITLE), Cell::styled("in all", styles::QUIET)]);
+    rows.push(vec![
+        Cell::styled(line::number(counts.count), styles::TITLE),
+        Cell::styled("in all", styles::QUIET),
+    ]);
     table::write(&mut app.out, &rows)
 }

@@ -1,7 +1,9 @@
 //! `leafbase rm`: documents into the trash, blocks and folders away, the trash emptied.
 
 use clap::Args;
-use leafbase::{BlockId, Connection, DeleteBlocks, DeleteDocuments, DeleteFolders, DocumentId, PurgeDocuments};
+use leafbase::{
+    BlockId, Connection, DeleteBlocks, DeleteDocuments, DeleteFolders, DocumentId, PurgeDocuments,
+};
 
 use super::mv;
 use crate::app::App;
@@ -12,8 +14,8 @@ use crate::show::line;
 
 /// Put documents into the trash, delete blocks and folders, or empty the trash
 ///
-/// Documents can be brought back with mv. Blocks are deleted for good, with all below them. What is in a deleted folder goes to
-/// the folder above.
+/// Documents can be brought back with mv. Blocks are deleted for good, with all below them. What is
+/// in a deleted folder goes to the folder above.
 #[derive(Debug, Args)]
 pub(crate) struct Remove {
     /// Documents, IDs of blocks, or folders with a slash at their end
@@ -52,7 +54,12 @@ impl Remove {
         let documents = if self.purge { "erased" } else { "moved to the trash:" };
         for (what, count, one, several) in [
             (documents, removed.document_ids.len(), "document", "documents"),
-            ("deleted", removed.block_ids.len(), "block with all below it", "blocks with all below them"),
+            (
+                "deleted",
+                removed.block_ids.len(),
+                "block with all below it",
+                "blocks with all below them",
+            ),
             ("deleted", removed.folder_ids.len(), "folder", "folders"),
         ] {
             if count > 0 || (self.purge && one == "document") {
@@ -82,8 +89,9 @@ impl Remove {
         }
         if self.purge {
             let purged = notes.purge_documents(PurgeDocuments::new(found.document_ids.clone()));
-            purged
-                .map_err(|error| Fault::from(error).hint("only what is in the trash is erased: leafbase ls trash"))?;
+            purged.map_err(|error| {
+                Fault::from(error).hint("only what is in the trash is erased: leafbase ls trash")
+            })?;
             return Ok(found);
         }
         // One kind after the other: each is one write.
@@ -94,7 +102,8 @@ impl Remove {
             notes.delete_blocks(DeleteBlocks::new(found.block_ids.iter().copied()))?;
         }
         if !refs.is_empty() {
-            found.folder_ids = notes.delete_folders(DeleteFolders { folder_ids: refs, must_be_empty: false })?.0;
+            found.folder_ids =
+                notes.delete_folders(DeleteFolders { folder_ids: refs, must_be_empty: false })?.0;
         }
         Ok(found)
     }

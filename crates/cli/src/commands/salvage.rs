@@ -15,7 +15,8 @@ const SHOWN: usize = 10;
 
 /// Save what can be read of a damaged space into a new one; exit code 4 if something is lost
 ///
-/// The damaged space is only read, and no other program may have it open. The new one is whole, as leafbase check verifies.
+/// The damaged space is only read, and no other program may have it open. The new one is whole, as
+/// leafbase check verifies.
 #[derive(Debug, Args)]
 pub(crate) struct Salvage {
     /// The new directory
@@ -29,7 +30,9 @@ impl Salvage {
     pub(crate) fn run(self, app: &mut App) -> Result<Exit> {
         let from = app.path()?;
         let mut progress = Line::new("salvaging");
-        let saving = || Space::salvage_with(&from, &self.path, &mut |step| progress.tell(step.done, step.total));
+        let saving = || {
+            Space::salvage_with(&from, &self.path, &mut |step| progress.tell(step.done, step.total))
+        };
         let report = app.patiently(saving).map_err(tell_hopeless)?;
         drop(progress);
         let exit = if report.is_whole() { Exit::Done } else { Exit::Damaged };

@@ -13,8 +13,9 @@ use crate::show::styles;
 
 /// Find documents by words: the twenty most relevant ones
 ///
-/// All words have to occur; upper and lower case and accents don't matter, English words are found in their other forms, and the
-/// last word may be the beginning of one. Words in quotation marks have to stand together.
+/// All words have to occur; upper and lower case and accents don't matter, English words are found
+/// in their other forms, and the last word may be the beginning of one. Words in quotation marks
+/// have to stand together.
 #[derive(Debug, Args)]
 pub(crate) struct Search {
     /// The words
@@ -77,7 +78,8 @@ pub(super) const TRASH: FolderRef = FolderRef::BuiltIn(BuiltInLocation::Trash);
 
 fn show(app: &mut App, notes: &Connection, folders: &Folders, hit: &SearchMatch) -> Result<()> {
     let path = folders.path_of(&notes.document(hit.document_id)?);
-    let (path, id) = (app.out.paint(styles::TITLE, path), app.out.paint(styles::QUIET, hit.document_id));
+    let (path, id) =
+        (app.out.paint(styles::TITLE, path), app.out.paint(styles::QUIET, hit.document_id));
     app.out.line(format_args!("{path}  {id}"))?;
     for text in pieces(hit) {
         let shown = snippets::paint(&app.out, text.0, &text.1, Marks::Asterisks);

@@ -47,7 +47,8 @@ impl Stats {
             ("writes", number(stats.sequence)),
             ("size", bytes(stats.bytes)),
         ];
-        let rows = rows.map(|(name, value)| vec![Cell::styled(name, styles::QUIET), Cell::new(value)]);
+        let rows =
+            rows.map(|(name, value)| vec![Cell::styled(name, styles::QUIET), Cell::new(value)]);
         table::write(&mut app.out, &rows)
     }
 }

@@ -1,7 +1,9 @@
 //! `leafbase tasks`: what is to be done, and what was.
 
 use clap::{Args, ValueEnum};
-use leafbase::{BlockId, Connection, Day, Items, ListTasks, Task, TaskScope, TaskState, TaskUpdate, UpdateTasks};
+use leafbase::{
+    BlockId, Connection, Day, Items, ListTasks, Task, TaskScope, TaskState, TaskUpdate, UpdateTasks,
+};
 
 use crate::app::App;
 use crate::fault::Result;
@@ -54,7 +56,11 @@ impl Tasks {
         let scopes = match (&self.document, self.scope) {
             (Some(name), _) => vec![("", TaskScope::Document(names::document(&notes, name)?.id()))],
             (None, Scope::Open) => {
-                vec![("Active", TaskScope::Active), ("Upcoming", TaskScope::Upcoming), ("Inbox", TaskScope::Inbox)]
+                vec![
+                    ("Active", TaskScope::Active),
+                    ("Upcoming", TaskScope::Upcoming),
+                    ("Inbox", TaskScope::Inbox),
+                ]
             }
             (None, Scope::Active) => vec![("", TaskScope::Active)],
             (None, Scope::Upcoming) => vec![("", TaskScope::Upcoming)],
@@ -65,7 +71,9 @@ impl Tasks {
         for (name, scope) in scopes {
             let mut tasks = self.list(&notes, scope)?;
             // A task of the inbox may be active, too.
-            tasks.retain(|task| !found.iter().flat_map(|(_, tasks)| tasks).any(|known| known.id == task.id));
+            tasks.retain(|task| {
+                !found.iter().flat_map(|(_, tasks)| tasks).any(|known| known.id == task.id)
+            });
             found.push((name, tasks));
         }
         if app.common.json {
@@ -85,10 +93,14 @@ impl Tasks {
 
     fn change(&self, app: &mut App) -> Result<()> {
         let notes = app.writer()?;
-        let states =
-            [(&self.done, TaskState::Done), (&self.cancel, TaskState::Canceled), (&self.reopen, TaskState::Todo)];
-        let updates =
-            states.into_iter().flat_map(|(ids, state)| ids.iter().map(move |id| TaskUpdate::of(*id).with_state(state)));
+        let states = [
+            (&self.done, TaskState::Done),
+            (&self.cancel, TaskState::Canceled),
+            (&self.reopen, TaskState::Todo),
+        ];
+        let updates = states.into_iter().flat_map(|(ids, state)| {
+            ids.iter().map(move |id| TaskUpdate::of(*id).with_state(state))
+        });
         let changed = notes.update_tasks(UpdateTasks::new(updates))?;
         if app.common.json {
             return app.out.json(&changed);

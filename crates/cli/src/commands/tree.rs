@@ -26,12 +26,15 @@ impl Tree {
         let notes = app.reader()?;
         let Some(name) = &self.name else { return self.space(app, &notes, None) };
         let folder = names::own_folder(&Folders::read(&notes)?, name)?;
-        // A name with a slash at its end is one of a folder; of another one a document may have it, too.
+        // A name with a slash at its end is one of a folder; of another one a document may have it,
+        // too.
         if folder.is_some_and(|_| name.ends_with('/')) {
             return self.space(app, &notes, folder.map(FolderRef::from));
         }
         match (names::document_or_block(&notes, name), folder) {
-            (Ok(Named::Document(document)), _) => self.blocks(app, &notes, Fetch::new(document.id())),
+            (Ok(Named::Document(document)), _) => {
+                self.blocks(app, &notes, Fetch::new(document.id()))
+            }
             (Ok(Named::Block(block)), _) => self.blocks(app, &notes, Fetch::new(block)),
             (Err(_), Some(folder)) => self.space(app, &notes, Some(folder.into())),
             (Err(fault), None) => Err(fault),
@@ -58,9 +61,12 @@ impl Tree {
         }
         let top = below.and_then(|below| position(&lines, below)).unwrap_or(0);
         let level = lines.get(top).map_or(0, |(depth, ..)| *depth);
-        let ends = |(index, (depth, ..)): &(usize, Node)| below.is_some() && *index > 0 && *depth <= level;
+        let ends =
+            |(index, (depth, ..)): &(usize, Node)| below.is_some() && *index > 0 && *depth <= level;
         let shown = lines.into_iter().skip(top).enumerate().take_while(|line| !ends(line));
-        let shown = shown.map(|(_, (depth, cell, _))| (depth - level, cell)).filter(|(depth, _)| *depth <= self.depth);
+        let shown = shown
+            .map(|(_, (depth, cell, _))| (depth - level, cell))
+            .filter(|(depth, _)| *depth <= self.depth);
         tree::write(&mut app.out, &shown.collect::<Vec<_>>())
     }
 }
@@ -68,7 +74,8 @@ impl Tree {
 /// A line of the tree: its depth, what it shows, and which folder it is.
 type Node = (usize, Cell, Option<FolderRef>);
 
-/// A folder and its documents. Built-in locations are shown where something is in them, and the trash never is.
+/// A folder and its documents. Built-in locations are shown where something is in them, and the
+/// trash never is.
 fn folder_nodes(catalog: &Catalog, folder: &Folder, depth: usize) -> Vec<Node> {
     let location = match folder.id {
         FolderRef::Folder(id) => Location::Folder(id),
@@ -79,7 +86,8 @@ fn folder_nodes(catalog: &Catalog, folder: &Folder, depth: usize) -> Vec<Node> {
         return Vec::new();
     }
     let title = Cell::styled(format!("{}/", folder.name), styles::FOLDER);
-    let documents = catalog.at(location).map(|document| (depth + 1, Cell::new(&document.title), None));
+    let documents =
+        catalog.at(location).map(|document| (depth + 1, Cell::new(&document.title), None));
     std::iter::once((depth, title, Some(folder.id))).chain(documents).collect()
 }
 

@@ -42,12 +42,18 @@ pub(crate) fn words(block: &Block) -> String {
     let data = &block.data;
     let text = line::first(&data.markdown);
     match &data.kind {
-        BlockKind::Text(look) => format!("{}{text}", heading(look.style).unwrap_or_else(|| mark(block))),
+        BlockKind::Text(look) => {
+            format!("{}{text}", heading(look.style).unwrap_or_else(|| mark(block)))
+        }
         BlockKind::Page(_) | BlockKind::CollectionItem { .. } => format!("{}{text}", mark(block)),
         BlockKind::Collection => format!("collection {text}"),
         BlockKind::Table => format!("table {text}"),
         BlockKind::Code { raw_code, language, .. } => {
-            let named = if *language == CodeLanguage::default() { String::new() } else { format!(" {language}") };
+            let named = if *language == CodeLanguage::default() {
+                String::new()
+            } else {
+                format!(" {language}")
+            };
             format!("code{named}: {}", line::first(raw_code))
         }
         BlockKind::Line { .. } => "line".to_owned(),

@@ -13,8 +13,10 @@ pub(crate) fn write(out: &mut Out, schema: &Schema, items: &[Item]) -> Result<()
     let names = title.chain(schema.properties.iter().map(|property| property.name.as_str()));
     let mut rows = vec![names.map(|name| Cell::styled(name, styles::QUIET)).collect::<Vec<_>>()];
     for item in items {
-        let values =
-            schema.properties.iter().map(|property| item.property(&property.key).map_or_else(String::new, value));
+        let values = schema
+            .properties
+            .iter()
+            .map(|property| item.property(&property.key).map_or_else(String::new, value));
         let mut row = vec![Cell::styled(&item.title, styles::TITLE)];
         row.extend(values.map(Cell::new));
         rows.push(row);
@@ -24,7 +26,9 @@ pub(crate) fn write(out: &mut Out, schema: &Schema, items: &[Item]) -> Result<()
 
 fn value(value: &ItemValue) -> String {
     match value {
-        ItemValue::Relations(items) => items.iter().map(|item| item.title.as_str()).collect::<Vec<_>>().join(", "),
+        ItemValue::Relations(items) => {
+            items.iter().map(|item| item.title.as_str()).collect::<Vec<_>>().join(", ")
+        }
         ItemValue::Value(value) => words(value),
     }
 }

@@ -1,4 +1,5 @@
-//! Texts of notes on one line: nothing in them moves the cursor, and they end where the terminal does.
+//! Texts of notes on one line: nothing in them moves the cursor, and they end where the terminal
+//! does.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -124,6 +125,9 @@ mod tests {
         let numbers = [0, 999, 1_000, 1_234_567].map(number);
         assert_eq!(numbers, ["0", "999", "1,000", "1,234,567"]);
         let sizes = [0, 1_023, 1_024, 1_600, 5 << 20, u64::MAX].map(bytes);
-        assert_eq!(sizes, ["0 bytes", "1023 bytes", "1.0 KiB", "1.5 KiB", "5.0 MiB", "17179869183.9 GiB"]);
+        assert_eq!(
+            sizes,
+            ["0 bytes", "1023 bytes", "1.0 KiB", "1.5 KiB", "5.0 MiB", "17179869183.9 GiB"]
+        );
     }
 }

@@ -12,7 +12,12 @@ use crate::out::Out;
 const EXAMPLES: usize = 2;
 
 /// Writes what was adapted, by kind, and what was left out.
-pub(crate) fn write(out: &mut Out, adaptations: &[Adaptation], skipped: &[Skipped], all: bool) -> Result<()> {
+pub(crate) fn write(
+    out: &mut Out,
+    adaptations: &[Adaptation],
+    skipped: &[Skipped],
+    all: bool,
+) -> Result<()> {
     let mut kinds: BTreeMap<AdaptationKind, Vec<&Adaptation>> = BTreeMap::new();
     for adaptation in adaptations {
         kinds.entry(adaptation.kind).or_default().push(adaptation);
@@ -32,7 +37,11 @@ pub(crate) fn write(out: &mut Out, adaptations: &[Adaptation], skipped: &[Skippe
         }
     }
     let hidden = kinds.values().map(Vec::len).chain([skipped.len()]).any(|found| found > most);
-    if hidden { out.line(out.paint(styles::QUIET, "         every one of them: --all")) } else { Ok(()) }
+    if hidden {
+        out.line(out.paint(styles::QUIET, "         every one of them: --all"))
+    } else {
+        Ok(())
+    }
 }
 
 fn heading(out: &mut Out, count: usize, what: &str) -> Result<()> {

@@ -22,7 +22,9 @@ pub(crate) fn paint(out: &Out, text: &str, hits: &[Range<usize>], marks: Marks) 
     let (mut shown, mut done) = (String::new(), 0);
     for hit in hits {
         // What does not fit the text is shown as it is.
-        let (Some(before), Some(found)) = (text.get(done..hit.start), text.get(hit.clone())) else { continue };
+        let (Some(before), Some(found)) = (text.get(done..hit.start), text.get(hit.clone())) else {
+            continue;
+        };
         let (before, after) = match marks {
             Marks::Asterisks => (
                 before.strip_suffix("**").unwrap_or(before),

@@ -36,7 +36,9 @@ pub(crate) fn write(out: &mut Out, rows: &[Vec<Cell>]) -> Result<()> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let wide = |cell: &Cell| line::width(&cell.text).min(WIDEST);
     let widths: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(wide).max().unwrap_or_default())
+        .map(|column| {
+            rows.iter().filter_map(|row| row.get(column)).map(wide).max().unwrap_or_default()
+        })
         .collect();
     for row in rows {
         let mut shown = String::new();

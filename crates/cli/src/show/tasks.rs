@@ -11,7 +11,12 @@ use crate::fault::Result;
 use crate::out::Out;
 
 /// Writes the tasks. `today` decides which are late.
-pub(crate) fn write(out: &mut Out, notes: &Connection, today: Option<Day>, tasks: &[Task]) -> Result<()> {
+pub(crate) fn write(
+    out: &mut Out,
+    notes: &Connection,
+    today: Option<Day>,
+    tasks: &[Task],
+) -> Result<()> {
     let mut titles = HashMap::new();
     let mut rows = Vec::with_capacity(tasks.len());
     for task in tasks {
@@ -41,7 +46,11 @@ fn days(task: &Task, today: Option<Day>) -> Cell {
     if is_late { Cell::styled(text, styles::LATE) } else { Cell::new(text) }
 }
 
-fn place(notes: &Connection, titles: &mut HashMap<DocumentId, String>, location: TaskLocation) -> Result<String> {
+fn place(
+    notes: &Connection,
+    titles: &mut HashMap<DocumentId, String>,
+    location: TaskLocation,
+) -> Result<String> {
     Ok(match location {
         TaskLocation::Inbox => "inbox".to_owned(),
         TaskLocation::DailyNote(day) => day.to_string(),

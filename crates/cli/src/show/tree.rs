@@ -29,10 +29,12 @@ fn depths(given: impl Iterator<Item = usize>) -> Vec<usize> {
     given.map(step).collect()
 }
 
-/// What stands before each node. Read from the end, it is known of each level whether something follows.
+/// What stands before each node. Read from the end, it is known of each level whether something
+/// follows.
 fn prefixes(depths: &[usize]) -> Vec<String> {
     let mut follows: Vec<bool> = Vec::new();
-    let mut prefixes: Vec<_> = depths.iter().rev().map(|depth| prefix(&mut follows, *depth)).collect();
+    let mut prefixes: Vec<_> =
+        depths.iter().rev().map(|depth| prefix(&mut follows, *depth)).collect();
     prefixes.reverse();
     prefixes
 }

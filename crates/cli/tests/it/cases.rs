@@ -12,8 +12,10 @@ fn the_readme_shows_what_its_commands_show() {
 
 #[test]
 fn cases_show_what_stands_in_them() {
-    let mut cases: Vec<_> =
-        fs::read_dir(package().join("tests/cases")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut cases: Vec<_> = fs::read_dir(package().join("tests/cases"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     cases.sort();
     assert!(cases.len() > 3, "the cases are found");
     for path in &cases {
@@ -34,8 +36,11 @@ fn the_readme_shows_every_command() {
         .collect();
     assert!(listed.len() > 20, "the commands are found");
     let readme = fs::read_to_string(package().join("README.md")).unwrap();
-    let run: BTreeSet<_> =
-        readme.lines().filter(|line| line.starts_with("$ ")).flat_map(str::split_whitespace).collect();
+    let run: BTreeSet<_> = readme
+        .lines()
+        .filter(|line| line.starts_with("$ "))
+        .flat_map(str::split_whitespace)
+        .collect();
     let missing: Vec<_> = listed.difference(&run).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
@@ -45,7 +50,12 @@ fn the_readme_shows_every_command() {
 fn a_wrong_transcript_is_noticed() {
     let right = "$ leafbase -s x ls\nerror: there is nothing at x\nhint: make it with: leafbase new x\n[exit 3]\n";
     assert_eq!(replayed(&mut Desk::new(), right, false), right);
-    for (from, to) in [("at x\n", "at y\n"), ("[exit 3]\n", ""), ("hint: ", "tip: "), ("[exit 3]", "[exit 3]\nmore")] {
+    for (from, to) in [
+        ("at x\n", "at y\n"),
+        ("[exit 3]\n", ""),
+        ("hint: ", "tip: "),
+        ("[exit 3]", "[exit 3]\nmore"),
+    ] {
         let wrong = right.replacen(from, to, 1);
         assert_ne!(wrong, right);
         assert_eq!(replayed(&mut Desk::new(), &wrong, false), right, "{wrong}");

@@ -1,4 +1,5 @@
-//! Several programs at one space: `leafbase log --follow` shows what other runs write, and what another program has open is waited for.
+//! Several programs at one space: `leafbase log --follow` shows what other runs write, and what
+//! another program has open is waited for.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -13,7 +14,8 @@ fn writes_of_others_are_followed_until_an_interrupt() {
     let mut follow = follow.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
     let mut sequence = || {
-        let change: serde_json::Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        let change: serde_json::Value =
+            serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
         change["sequence"].as_u64().unwrap()
     };
     assert_eq!(sequence(), 1);
@@ -31,8 +33,12 @@ fn what_another_program_has_open_is_waited_for() {
                 hint: close the other program, or wait for it: --wait 60\n[exit 5]\n";
     assert_eq!(desk.run("leafbase -s shelf ls --wait 0"), busy);
     assert_eq!(desk.run("leafbase -s shelf add --wait 0 x"), busy);
-    let waiting = desk.shell("leafbase -s shelf ls --wait 600").stdout(Stdio::piped()).spawn().unwrap();
+    let waiting =
+        desk.shell("leafbase -s shelf ls --wait 600").stdout(Stdio::piped()).spawn().unwrap();
     space.close().unwrap();
     let output = waiting.wait_with_output().unwrap();
-    assert_eq!((output.status.success(), output.stdout.as_slice()), (true, b"Library\n".as_slice()));
+    assert_eq!(
+        (output.status.success(), output.stdout.as_slice()),
+        (true, b"Library\n".as_slice())
+    );
 }

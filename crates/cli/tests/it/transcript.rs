@@ -1,4 +1,5 @@
-//! Transcripts: commands after `$ `, each with what it shows and its exit code, run by a shell in a directory of their own.
+//! Transcripts: commands after `$ `, each with what it shows and its exit code, run by a shell in a
+//! directory of their own.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -8,8 +9,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use leafbase::{
-    AddItems, Clock, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, Relation, SchemaDraft, SelectOption,
-    Space, Timestamp,
+    AddItems, Clock, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, Relation,
+    SchemaDraft, SelectOption, Space, Timestamp,
 };
 
 /// The top of the package.
@@ -17,7 +18,8 @@ pub(crate) fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A directory that commands run in, with the sample notes in `notes`, and a space with collections in `shelf`.
+/// A directory that commands run in, with the sample notes in `notes`, and a space with collections
+/// in `shelf`.
 pub(crate) struct Desk {
     directory: tempfile::TempDir,
     ids: HashMap<String, usize>,
@@ -61,13 +63,15 @@ impl Desk {
         self.made_alike(&shown)
     }
 
-    /// IDs by the order in which they appear; times, days of the present and sizes of files without their digits.
+    /// IDs by the order in which they appear; times, days of the present and sizes of files without
+    /// their digits.
     fn made_alike(&mut self, shown: &str) -> String {
         let shown = shown.replace(&self.path().display().to_string(), "HERE");
         let mut alike = String::new();
         let mut rest = shown.as_str();
         while let Some(letter) = rest.chars().next() {
-            let is_inside = alike.chars().next_back().is_some_and(|before| before.is_ascii_alphanumeric());
+            let is_inside =
+                alike.chars().next_back().is_some_and(|before| before.is_ascii_alphanumeric());
             let (read, written) = match token(rest).filter(|_| !is_inside) {
                 Some((length, Token::Id)) => (length, self.id(&rest[..length])),
                 Some((length, Token::Alike(text))) => (length, text.to_owned()),
@@ -98,10 +102,14 @@ fn token(text: &str) -> Option<(usize, Token)> {
             'A' => letter.is_ascii_uppercase() || letter.is_ascii_digit(),
             _ => sign == letter,
         };
-        (text.chars().count() >= pattern.len() && pattern.chars().zip(text.chars()).all(fits)).then_some(pattern.len())
+        (text.chars().count() >= pattern.len() && pattern.chars().zip(text.chars()).all(fits))
+            .then_some(pattern.len())
     };
-    let is_present =
-        || text.get(..4).and_then(|year| year.parse().ok()).is_some_and(|year: u32| (2026..2090).contains(&year));
+    let is_present = || {
+        text.get(..4)
+            .and_then(|year| year.parse().ok())
+            .is_some_and(|year: u32| (2026..2090).contains(&year))
+    };
     let is_sample = text.starts_with("2026-02-10");
     if let Some(length) = shape("9AAAAAAAAAAAAAAAAAAAAAAAAA") {
         return Some((length, Token::Id));
@@ -118,7 +126,8 @@ fn token(text: &str) -> Option<(usize, Token)> {
 /// A size such as `568.0 KiB`.
 fn size(text: &str) -> Option<(usize, Token)> {
     let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
-    let unit = ["KiB", "MiB"].into_iter().find(|unit| text[digits..].starts_with(&format!(" {unit}")))?;
+    let unit =
+        ["KiB", "MiB"].into_iter().find(|unit| text[digits..].starts_with(&format!(" {unit}")))?;
     (digits > 0).then_some((digits + 1 + unit.len(), Token::Alike("N KiB")))
 }
 
@@ -128,13 +137,15 @@ fn day_in_words(text: &str) -> Option<(usize, Token)> {
     let weekday = weekdays.into_iter().find(|weekday| text.starts_with(&format!("{weekday}, ")))?;
     let mut words = text[weekday.len() + 2..].splitn(3, ' ');
     let (day, month, year) = (words.next()?, words.next()?, words.next()?.get(..4)?);
-    let is_day = day.parse::<u8>().is_ok() && year.parse().is_ok_and(|year: u16| (2026..2090).contains(&year));
+    let is_day = day.parse::<u8>().is_ok()
+        && year.parse().is_ok_and(|year: u16| (2026..2090).contains(&year));
     let is_sample = (day, month, year) == ("10", "February", "2026");
     let length = weekday.len() + 2 + day.len() + 1 + month.len() + 1 + 4;
     (is_day && !is_sample).then_some((length, Token::Alike("Weekday, D Month YYYY")))
 }
 
-/// The same transcript with what the commands show now. Of markdown only the blocks of `console` are one.
+/// The same transcript with what the commands show now. Of markdown only the blocks of `console`
+/// are one.
 pub(crate) fn replayed(desk: &mut Desk, text: &str, is_markdown: bool) -> String {
     let (mut shown, mut within, mut skips) = (String::new(), !is_markdown, false);
     let mut lines = text.lines().peekable();
@@ -169,11 +180,17 @@ pub(crate) fn check(path: &Path) {
     let shown = replayed(&mut Desk::new(), &text, is_markdown);
     if std::env::var_os("LEAFBASE_UPDATE").is_some() {
         fs::write(path, &shown).unwrap();
-    } else if let Some((number, (old, new))) =
-        text.lines().chain([""]).zip(shown.lines().chain([""])).enumerate().find(|(_, (old, new))| old != new)
+    } else if let Some((number, (old, new))) = text
+        .lines()
+        .chain([""])
+        .zip(shown.lines().chain([""]))
+        .enumerate()
+        .find(|(_, (old, new))| old != new)
     {
         let (path, number) = (path.display(), number + 1);
-        panic!("{path}:{number}\n  stands there: {old}\n  shown:        {new}\n\nall of it:\n{shown}");
+        panic!(
+            "{path}:{number}\n  stands there: {old}\n  shown:        {new}\n\nall of it:\n{shown}"
+        );
     } else {
         assert_eq!(text, shown, "{}", path.display());
     }
@@ -190,7 +207,8 @@ impl Clock for Ticking {
 
 /// A space with two related collections.
 fn library(path: &Path) {
-    let space = Space::builder().clock(Ticking(AtomicI64::new(1_700_000_000_000))).create(path).unwrap();
+    let space =
+        Space::builder().clock(Ticking(AtomicI64::new(1_700_000_000_000))).create(path).unwrap();
     let notes = space.connect();
     let document = notes.create_document("Library").unwrap().id();
     let authors = SchemaDraft::new("Authors", [PropertyDraft::new("Born", PropertyKind::Date)]);

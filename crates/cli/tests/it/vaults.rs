@@ -1,4 +1,5 @@
-//! Vaults of other programs: taken in, looked at, written out, and taken in again with the same blocks.
+//! Vaults of other programs: taken in, looked at, written out, and taken in again with the same
+//! blocks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -24,7 +25,8 @@ fn files(top: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// Documents by where they are kept, block by block in reading order. Two spaces that differ in nothing but IDs give the same.
+/// Documents by where they are kept, block by block in reading order. Two spaces that differ in
+/// nothing but IDs give the same.
 type Told = BTreeMap<String, Vec<String>>;
 
 fn told(space: &Path) -> Told {
@@ -34,16 +36,23 @@ fn told(space: &Path) -> Told {
     let mut documents = BTreeMap::new();
     for document in notes.documents().unwrap().0 {
         let place = place(&document, &folders);
-        // Documents of one name are imported in the order of their files' names, and so are their IDs.
+        // Documents of one name are imported in the order of their files' names, and so are their
+        // IDs.
         let twins = (2..).map(|number| format!("{place} {number}"));
-        let free = std::iter::once(place.clone()).chain(twins).find(|place| !documents.contains_key(place)).unwrap();
+        let free = std::iter::once(place.clone())
+            .chain(twins)
+            .find(|place| !documents.contains_key(place))
+            .unwrap();
         documents.insert(free, notes.fetch(Fetch::new(document.id())).unwrap());
     }
     let names = documents.iter().flat_map(|(place, root)| {
-        root.walk().enumerate().map(move |(number, (_, block))| (block.id, format!("{place}#{number}")))
+        root.walk()
+            .enumerate()
+            .map(move |(number, (_, block))| (block.id, format!("{place}#{number}")))
     });
     let names: HashMap<BlockId, String> = names.collect();
-    let lines = |root: &Block| root.walk().map(|(depth, block)| line(depth, block, &names)).collect();
+    let lines =
+        |root: &Block| root.walk().map(|(depth, block)| line(depth, block, &names)).collect();
     documents.iter().map(|(place, root)| (place.clone(), lines(root))).collect()
 }
 
@@ -84,7 +93,9 @@ fn line(depth: usize, block: &Block, names: &HashMap<BlockId, String>) -> String
         match id.map(|id| names.get(&id)) {
             Some(Some(name)) => write!(told, "://{name}{}", &part[26..]).unwrap(),
             // A file's.
-            Some(None) if told.ends_with("asset") => write!(told, "://FILE{}", &part[26..]).unwrap(),
+            Some(None) if told.ends_with("asset") => {
+                write!(told, "://FILE{}", &part[26..]).unwrap()
+            }
             _ => write!(told, "://{part}").unwrap(),
         }
     }
@@ -102,7 +113,9 @@ fn shown(desk: &mut Desk, line: &str) -> String {
 fn there_and_back(desk: &mut Desk, vault: &Path) -> [String; 3] {
     let vault = vault.display();
     let reports = [
-        format!("leafbase new one.leafbase > /dev/null && leafbase -s one.leafbase import '{vault}'"),
+        format!(
+            "leafbase new one.leafbase > /dev/null && leafbase -s one.leafbase import '{vault}'"
+        ),
         "leafbase -s one.leafbase export one".to_owned(),
         "leafbase new two.leafbase > /dev/null && leafbase -s two.leafbase import one".to_owned(),
     ];
@@ -117,11 +130,15 @@ fn there_and_back(desk: &mut Desk, vault: &Path) -> [String; 3] {
 /// What differs between the blocks of both spaces.
 fn differences(desk: &Desk) -> Vec<String> {
     let [one, two] = ["one.leafbase", "two.leafbase"].map(|name| told(&desk.path().join(name)));
-    let mut found: Vec<String> = two.keys().filter(|place| !one.contains_key(*place)).cloned().collect();
+    let mut found: Vec<String> =
+        two.keys().filter(|place| !one.contains_key(*place)).cloned().collect();
     for (place, before) in &one {
         let after = two.get(place).map_or(&[][..], Vec::as_slice);
-        let first = (0..before.len().max(after.len())).find(|number| before.get(*number) != after.get(*number));
-        found.extend(first.map(|number| format!("{place}: {:?} became {:?}", before.get(number), after.get(number))));
+        let first = (0..before.len().max(after.len()))
+            .find(|number| before.get(*number) != after.get(*number));
+        found.extend(first.map(|number| {
+            format!("{place}: {:?} became {:?}", before.get(number), after.get(number))
+        }));
     }
     found
 }
@@ -138,7 +155,8 @@ fn the_sample_notes_come_back_as_they_went() {
     assert_eq!(differences(&desk).len(), 1);
 }
 
-/// Real vaults, with words that are in them and a document that is linked. They are no part of the project.
+/// Real vaults, with words that are in them and a document that is linked. They are no part of the
+/// project.
 const VAULTS: [(&str, &str, &str); 3] = [
     ("obsidian-tasks", "recurring task", "docs/Introduction"),
     ("logseq-docs", "journals page", "pages/Start here"),
@@ -148,7 +166,8 @@ const VAULTS: [(&str, &str, &str); 3] = [
 #[test]
 #[ignore = "needs real vaults: LEAFBASE_CORPUS=FOLDER cargo test -p leafbase-cli --test it -- --ignored --nocapture vaults"]
 fn vaults_come_back_as_they_went() {
-    let beside = || package().ancestors().map(|top| top.join("shared/corpus")).find(|path| path.is_dir());
+    let beside =
+        || package().ancestors().map(|top| top.join("shared/corpus")).find(|path| path.is_dir());
     let corpora = std::env::var_os("LEAFBASE_CORPUS").map(PathBuf::from).or_else(beside);
     let corpora = corpora.expect("LEAFBASE_CORPUS names the folder of the vaults");
     for (name, words, document) in VAULTS {

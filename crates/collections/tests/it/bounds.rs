@@ -39,9 +39,15 @@ fn a_message_names_some_of_many_options() {
     for (count, named, is_cut) in [(9, 9, false), (10, 10, false), (11, 10, true), (12, 10, true)] {
         let names: Vec<String> = (10..10 + count).map(|number| format!("o{number}")).collect();
         let options: Vec<Value> = names.iter().map(|name| json!({"name": name})).collect();
-        let mut space = space(&json!([{"name": "Tags", "type": "multiSelect", "options": options}]));
+        let mut space =
+            space(&json!([{"name": "Tags", "type": "multiSelect", "options": options}]));
         space.add(id(10), id(1));
-        space.items.get_mut(&id(10)).unwrap().values.set("tags", Some(PropertyValue::Options(names)));
+        space
+            .items
+            .get_mut(&id(10))
+            .unwrap()
+            .values
+            .set("tags", Some(PropertyValue::Options(names)));
         let none = json!({"name": "Books", "properties": [{"name": "Tags", "type": "multiSelect", "options": []}]});
         let error = space.replace(id(1), none, false).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
@@ -57,12 +63,16 @@ fn a_message_names_some_of_many_options() {
 #[test]
 fn an_end_that_is_made_has_to_have_room() {
     for (texts, is_refused) in [(198, false), (199, true)] {
-        let mut properties: Vec<Value> =
-            (0..texts).map(|number| json!({"name": format!("t{number}"), "type": "text"})).collect();
+        let mut properties: Vec<Value> = (0..texts)
+            .map(|number| json!({"name": format!("t{number}"), "type": "text"}))
+            .collect();
         properties.push(json!({"name": "Next", "type": "relation", "targetCollectionId": "self"}));
         let mut space = Memory::default();
         let made = space.replace(id(1), json!({"name": "Books", "properties": properties}), false);
-        assert_eq!(made.map_err(|error| error.kind()), if is_refused { Err(ErrorKind::LimitExceeded) } else { Ok(()) });
+        assert_eq!(
+            made.map_err(|error| error.kind()),
+            if is_refused { Err(ErrorKind::LimitExceeded) } else { Ok(()) }
+        );
     }
 }
 
@@ -80,7 +90,11 @@ fn a_partner_is_one_of_both_sides() {
         let properties = json!([relation("A", json!("self"), "b"), other]);
         let told = space.replace(id(1), json!({"name": "Books", "properties": properties}), false);
         let path = told.map_err(|error| error.path().to_owned());
-        assert_eq!(path, if is_partner { Ok(()) } else { Err("properties[0].inverseKey".to_owned()) }, "{other}");
+        assert_eq!(
+            path,
+            if is_partner { Ok(()) } else { Err("properties[0].inverseKey".to_owned()) },
+            "{other}"
+        );
         space.check();
     }
 }

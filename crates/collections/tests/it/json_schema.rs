@@ -1,12 +1,13 @@
-//! The JSON Schema that is emitted says what our own check says, with another implementation as the judge.
+//! The JSON Schema that is emitted says what our own check says, with another implementation as the
+//! judge.
 
 use std::cell::Cell;
 
 use leafbase_collections::{NewItem, Values, complete, items_schema, read_added, read_updated};
 use leafbase_model::json::FromJson;
 use leafbase_model::{
-    AddItems, BlockDraft, BlockId, BlockType, Error, ErrorKind, Limits, PropertyChange, PropertyValue, Result, Schema,
-    SchemaDraft, UpdateItems,
+    AddItems, BlockDraft, BlockId, BlockType, Error, ErrorKind, Limits, PropertyChange,
+    PropertyValue, Result, Schema, SchemaDraft, UpdateItems,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -28,7 +29,8 @@ fn verdict(schema: &Schema, new_options: bool, body: &Value) -> Result<()> {
     let values = Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options };
     let mut content = Vec::new();
     let changes: Vec<Vec<PropertyChange>> = if body.get("itemsToUpdate").is_some() {
-        let read = read_updated(schema, UpdateItems::from_json(body.clone())?.items_to_update, values)?;
+        let read =
+            read_updated(schema, UpdateItems::from_json(body.clone())?.items_to_update, values)?;
         read.items.into_iter().map(|item| item.changes).collect()
     } else {
         let read = read_added(schema, AddItems::from_json(body.clone())?.items, values)?;
@@ -59,19 +61,29 @@ fn check_content(mut waiting: Vec<BlockDraft>) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong if the JSON Schema and our own check do not agree. What is past a limit only our check can tell.
-fn disagreement(emitted: &Value, schema: &Schema, new_options: bool, body: &Value) -> Option<String> {
+/// What is wrong if the JSON Schema and our own check do not agree. What is past a limit only our
+/// check can tell.
+fn disagreement(
+    emitted: &Value,
+    schema: &Schema,
+    new_options: bool,
+    body: &Value,
+) -> Option<String> {
     let validator = jsonschema::draft202012::new(emitted).unwrap();
-    let told = validator.validate(body).map_err(|error| format!("{} at {}", error, error.instance_path()));
+    let told =
+        validator.validate(body).map_err(|error| format!("{} at {}", error, error.instance_path()));
     match (verdict(schema, new_options, body), told) {
         (Ok(()), Ok(())) | (Err(_), Err(_)) => None,
         (Err(error), Ok(())) if error.kind() == ErrorKind::LimitExceeded => None,
-        (ours, told) => Some(format!("we say {ours:?}, the JSON Schema {told:?}\nof {body}\nwith {emitted:#}")),
+        (ours, told) => {
+            Some(format!("we say {ours:?}, the JSON Schema {told:?}\nof {body}\nwith {emitted:#}"))
+        }
     }
 }
 
 const NAMES: [&str; 5] = ["open", "shut", "a b", "Ä", "twelve chars"];
-const IDS: [&str; 3] = ["01KASZ4ZJG0000000000000001", "01kasz4zjg0000000000000002", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"];
+const IDS: [&str; 3] =
+    ["01KASZ4ZJG0000000000000001", "01kasz4zjg0000000000000002", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"];
 
 fn property() -> impl Strategy<Value = Value> {
     let name = select(vec!["Due", "State", "Title", "Name", "Größe", "x"]);
@@ -162,7 +174,8 @@ fn any_value() -> impl Strategy<Value = Value> {
             "null",
         ])
         .prop_map(str::to_owned),
-        (0..=9_999_u16, 1..=13_u8, 0..=32_u8).prop_map(|(year, month, day)| format!("{year:04}-{month:02}-{day:02}")),
+        (0..=9_999_u16, 1..=13_u8, 0..=32_u8)
+            .prop_map(|(year, month, day)| format!("{year:04}-{month:02}-{day:02}")),
     ];
     let numbers = select(vec![
         json!(0),
@@ -210,16 +223,20 @@ fn value_of(kind: &str, options: &[String]) -> BoxedStrategy<Value> {
         "text" => select(vec!["", "two\nlines", "ä"]).prop_map(Value::from).boxed(),
         "number" => select(vec![json!(3), json!(-0.25), json!(1e300)]).boxed(),
         "boolean" => any::<bool>().prop_map(Value::from).boxed(),
-        "date" => {
-            (0..3_000_000_i64).prop_map(|days| json!(leafbase_model::Day::from_epoch_days(days - 700_000))).boxed()
-        }
+        "date" => (0..3_000_000_i64)
+            .prop_map(|days| json!(leafbase_model::Day::from_epoch_days(days - 700_000)))
+            .boxed(),
         "url" => select(vec!["https://a.example", "example.org/ä"]).prop_map(Value::from).boxed(),
         "email" => Just(json!("anna@example.org")).boxed(),
         "phone" => Just(json!("+351 (0) 21 ext. 7")).boxed(),
-        "singleSelect" if !options.is_empty() => select(options.to_vec()).prop_map(Value::from).boxed(),
-        "multiSelect" => proptest::collection::vec(select([options, &["open".to_owned()]].concat()), 0..3)
-            .prop_map(Value::from)
-            .boxed(),
+        "singleSelect" if !options.is_empty() => {
+            select(options.to_vec()).prop_map(Value::from).boxed()
+        }
+        "multiSelect" => {
+            proptest::collection::vec(select([options, &["open".to_owned()]].concat()), 0..3)
+                .prop_map(Value::from)
+                .boxed()
+        }
         "relation" => prop_oneof![
             id().prop_map(Value::from),
             proptest::collection::vec(id(), 0..3).prop_map(Value::from),
@@ -237,12 +254,16 @@ fn properties_of(schema: &Schema) -> BoxedStrategy<Value> {
         .properties
         .iter()
         .map(|property| {
-            let names: Vec<_> = property.kind.options().iter().map(|option| option.name.clone()).collect();
+            let names: Vec<_> =
+                property.kind.options().iter().map(|option| option.name.clone()).collect();
             let value = value_of(property.kind.property_type().as_str(), &names);
             (Just(property.key.clone()), proptest::option::weighted(0.7, value))
         })
         .collect();
-    let stray = proptest::option::weighted(0.05, (select(vec!["due", "Due", "title", "content", ""]), any_value()));
+    let stray = proptest::option::weighted(
+        0.05,
+        (select(vec!["due", "Due", "title", "content", ""]), any_value()),
+    );
     (fields, stray)
         .prop_map(|(fields, stray)| {
             let given = fields.into_iter().filter_map(|(key, value)| Some((key, value?)));
@@ -271,11 +292,20 @@ fn item_of(schema: &Schema, is_update: bool, index: usize) -> BoxedStrategy<Valu
     let stray = proptest::option::weighted(0.04, select(vec!["due", "id", "rev", "Title"]));
     let properties = prop_oneof![20 => properties_of(schema), 1 => any_value()];
     let content_key = schema.content.key.clone();
-    (proptest::option::of(named), twice, content, stray, proptest::option::weighted(0.9, properties))
+    (
+        proptest::option::of(named),
+        twice,
+        content,
+        stray,
+        proptest::option::weighted(0.9, properties),
+    )
         .prop_map(move |(named, twice, content, stray, properties)| {
             let mut item = Map::new();
             if is_update {
-                item.insert("id".into(), json!(BlockId::from_bytes([u8::try_from(index).unwrap(); 16])));
+                item.insert(
+                    "id".into(),
+                    json!(BlockId::from_bytes([u8::try_from(index).unwrap(); 16])),
+                );
             }
             if let Some(name) = stray {
                 // An ID that comes to nothing is another matter: see `verdict`.
@@ -300,10 +330,12 @@ fn bodies(schema: &Schema) -> BoxedStrategy<Value> {
         .prop_flat_map(move |is_update| {
             let items: Vec<_> = (1..=2).map(|index| item_of(&schema, is_update, index)).collect();
             let list = prop_oneof![30 => items.prop_map(Value::from), 1 => any_value()];
-            let stray = proptest::option::weighted(0.03, select(vec!["blocks", "allowNewSelectOptions"]));
+            let stray =
+                proptest::option::weighted(0.03, select(vec!["blocks", "allowNewSelectOptions"]));
             (list, stray).prop_map(move |(list, stray)| {
                 let name = if is_update { "itemsToUpdate" } else { "items" };
-                let mut body = json!({"collectionId": IDS[0], "allowNewSelectOptions": true, name: list});
+                let mut body =
+                    json!({"collectionId": IDS[0], "allowNewSelectOptions": true, name: list});
                 if let Some(stray) = stray {
                     body[stray] = json!("x");
                 }
@@ -344,18 +376,37 @@ type Doctor = (&'static str, fn(&mut Value));
 #[test]
 fn faults_of_an_emitted_schema_are_noticed() {
     let doctors: [Doctor; 8] = [
-        ("any text is a day", |emitted| drop(emitted["$defs"]["day"].as_object_mut().unwrap().remove("pattern"))),
-        ("other keys", |emitted| emitted["$defs"]["properties"]["additionalProperties"] = json!(true)),
-        ("content in updates", |emitted| emitted["$defs"]["itemToUpdate"]["additionalProperties"] = json!(true)),
-        ("collections in pages", |emitted| emitted["$defs"]["block"]["properties"]["type"] = json!({"type": "string"})),
+        ("any text is a day", |emitted| {
+            drop(emitted["$defs"]["day"].as_object_mut().unwrap().remove("pattern"))
+        }),
+        ("other keys", |emitted| {
+            emitted["$defs"]["properties"]["additionalProperties"] = json!(true)
+        }),
+        ("content in updates", |emitted| {
+            emitted["$defs"]["itemToUpdate"]["additionalProperties"] = json!(true)
+        }),
+        ("collections in pages", |emitted| {
+            emitted["$defs"]["block"]["properties"]["type"] = json!({"type": "string"})
+        }),
         ("any blocks below blocks", |emitted| {
-            drop(emitted["$defs"]["block"]["properties"].as_object_mut().unwrap().remove("content"));
+            drop(
+                emitted["$defs"]["block"]["properties"].as_object_mut().unwrap().remove("content"),
+            );
         }),
         ("no titles of related items", |emitted| {
-            drop(emitted["$defs"]["relatedItem"]["properties"].as_object_mut().unwrap().remove("title"));
+            drop(
+                emitted["$defs"]["relatedItem"]["properties"]
+                    .as_object_mut()
+                    .unwrap()
+                    .remove("title"),
+            );
         }),
-        ("two titles", |emitted| drop(emitted["$defs"]["itemToAdd"].as_object_mut().unwrap().remove("not"))),
-        ("any text is an ID", |emitted| drop(emitted["$defs"]["blockId"].as_object_mut().unwrap().remove("pattern"))),
+        ("two titles", |emitted| {
+            drop(emitted["$defs"]["itemToAdd"].as_object_mut().unwrap().remove("not"))
+        }),
+        ("any text is an ID", |emitted| {
+            drop(emitted["$defs"]["blockId"].as_object_mut().unwrap().remove("pattern"))
+        }),
     ];
     for (fault, doctor) in doctors {
         let outcome = run(8_000, &cases(), |(schema, new_options, body)| {

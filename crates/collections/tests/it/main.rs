@@ -1,6 +1,11 @@
 //! Tests of what collections allow, over generated schemas, items, relations and queries.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "what fails here is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "what fails here is a failed test"
+)]
 #![allow(clippy::needless_pass_by_value, reason = "JSON is written where it is passed")]
 
 mod bounds;

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_collections::{
-    ChangedItem, Column, Lost, ReadCollections, Relating, StoredItem, forget, related, remove_collections, replace,
+    ChangedItem, Column, Lost, ReadCollections, Relating, StoredItem, forget, related,
+    remove_collections, replace,
 };
-use leafbase_model::{BlockId, Limits, Properties, PropertyChange, PropertyValue, Result, Schema, SchemaDraft};
+use leafbase_model::{
+    BlockId, Limits, Properties, PropertyChange, PropertyValue, Result, Schema, SchemaDraft,
+};
 use serde_json::Value;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,14 +26,22 @@ impl ReadCollections for Memory {
         Ok(self.items.get(&item).cloned())
     }
 
-    fn items_naming(&self, item: BlockId, after: Option<BlockId>, limit: usize) -> Result<Vec<BlockId>> {
+    fn items_naming(
+        &self,
+        item: BlockId,
+        after: Option<BlockId>,
+        limit: usize,
+    ) -> Result<Vec<BlockId>> {
         let names = |stored: &StoredItem| {
             stored
                 .values
                 .iter()
                 .any(|(_, value)| matches!(value, PropertyValue::Relations(items) if items.contains(&item)))
         };
-        let naming = self.items.iter().filter(|(id, stored)| after.is_none_or(|after| **id > after) && names(stored));
+        let naming = self
+            .items
+            .iter()
+            .filter(|(id, stored)| after.is_none_or(|after| **id > after) && names(stored));
         Ok(naming.map(|(id, _)| *id).take(limit).collect())
     }
 }
@@ -42,7 +53,9 @@ impl Memory {
         let plan = replace(self, collection, self.schemas.get(&collection), draft, &limits)?;
         let (mut relating, mut lost) = (Relating::new(self), Lost::default());
         if plan.touches_items() {
-            for (id, stored) in self.items.iter().filter(|(_, stored)| stored.collection == collection) {
+            for (id, stored) in
+                self.items.iter().filter(|(_, stored)| stored.collection == collection)
+            {
                 let mut values = stored.values.clone();
                 for key in plan.relations_needed().filter(|key| self.is_relation(collection, key)) {
                     let shown = related(self, collection, key, *id)?;
@@ -63,12 +76,16 @@ impl Memory {
     }
 
     fn is_relation(&self, collection: BlockId, key: &str) -> bool {
-        self.schemas[&collection].property(key).is_some_and(|property| property.kind.relation().is_some())
+        self.schemas[&collection]
+            .property(key)
+            .is_some_and(|property| property.kind.relation().is_some())
     }
 
     fn clear(&self, columns: &[Column], relating: &mut Relating<'_, Self>) -> Result<()> {
         for column in columns {
-            for (id, _) in self.items.iter().filter(|(_, stored)| stored.collection == column.collection) {
+            for (id, _) in
+                self.items.iter().filter(|(_, stored)| stored.collection == column.collection)
+            {
                 relating.store(*id, vec![(column.key.clone(), None)])?;
             }
         }
@@ -76,7 +93,9 @@ impl Memory {
     }
 
     pub(crate) fn put(&mut self, changed: Vec<ChangedItem>) {
-        let stored = |item: ChangedItem| (item.id, StoredItem { collection: item.collection, values: item.values });
+        let stored = |item: ChangedItem| {
+            (item.id, StoredItem { collection: item.collection, values: item.values })
+        };
         self.items.extend(changed.into_iter().map(stored));
     }
 
@@ -85,7 +104,10 @@ impl Memory {
     }
 
     /// Changes of several items, in one request.
-    pub(crate) fn change(&mut self, changes: Vec<(BlockId, BlockId, Vec<PropertyChange>)>) -> Result<()> {
+    pub(crate) fn change(
+        &mut self,
+        changes: Vec<(BlockId, BlockId, Vec<PropertyChange>)>,
+    ) -> Result<()> {
         let mut relating = Relating::new(self);
         for (index, (item, collection, values)) in changes.into_iter().enumerate() {
             relating.change(item, collection, values, &format!("items[{index}]"))?;
@@ -112,16 +134,27 @@ impl Memory {
         self.schemas.retain(|id, _| !going.contains(id));
     }
 
-    /// What has to hold: every relation has its other end, one of the two owns it, and only owners hold related items, all of which exist
-    /// in the collection that they should.
+    /// What has to hold: every relation has its other end, one of the two owns it, and only owners
+    /// hold related items, all of which exist in the collection that they should.
     pub(crate) fn check(&self) {
         for (id, schema) in &self.schemas {
             for property in &schema.properties {
                 let Some(relation) = property.kind.relation() else { continue };
                 let inverse_key = relation.inverse_key.as_deref().unwrap();
-                let inverse = self.schemas[&relation.target].property(inverse_key).unwrap().kind.relation().unwrap();
-                assert_eq!((inverse.target, inverse.inverse_key.as_deref()), (*id, Some(property.key.as_str())));
-                assert_eq!(relation.owner != inverse.owner, !relation.is_symmetric(*id, &property.key));
+                let inverse = self.schemas[&relation.target]
+                    .property(inverse_key)
+                    .unwrap()
+                    .kind
+                    .relation()
+                    .unwrap();
+                assert_eq!(
+                    (inverse.target, inverse.inverse_key.as_deref()),
+                    (*id, Some(property.key.as_str()))
+                );
+                assert_eq!(
+                    relation.owner != inverse.owner,
+                    !relation.is_symmetric(*id, &property.key)
+                );
                 assert!(relation.owner || inverse.owner);
             }
         }

@@ -1,15 +1,17 @@
-//! Queries: the plan and what is left of the filter give what a plain filter and sort give, and keys sort as values do.
+//! Queries: the plan and what is left of the filter give what a plain filter and sort give, and
+//! keys sort as values do.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use leafbase_collections::{
-    Access, ColumnRef, Groups, IndexStatistics, KeyRange, Page, Place, Plan, Query, Row, SORT_KEY_BYTES, TEXT_BYTES,
-    Values, fold, index_keys, plan, sort_key,
+    Access, ColumnRef, Groups, IndexStatistics, KeyRange, Page, Place, Plan, Query, Row,
+    SORT_KEY_BYTES, TEXT_BYTES, Values, fold, index_keys, plan, sort_key,
 };
 use leafbase_model::{
-    BlockId, Day, Filter, Limits, Properties, PropertyKind, PropertyValue, Result, Schema, SelectOption, Sort,
+    BlockId, Day, Filter, Limits, Properties, PropertyKind, PropertyValue, Result, Schema,
+    SelectOption, Sort,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -65,7 +67,9 @@ impl Indexes<'_> {
         let mut rows = Vec::new();
         for item in self.items {
             let keys = item.get(column).map(|value| index_keys(kind, &value)).unwrap_or_default();
-            rows.extend(keys.into_iter().map(|key| ([key, item.id.to_bytes().to_vec()].concat(), item)));
+            rows.extend(
+                keys.into_iter().map(|key| ([key, item.id.to_bytes().to_vec()].concat(), item)),
+            );
         }
         rows.sort_by(|one, other| one.0.cmp(&other.0));
         rows
@@ -77,7 +81,9 @@ impl Indexes<'_> {
             Access::All => self.items.iter().rev().collect(),
             Access::Related { key, items } => {
                 let is_related = |item: &&Item| match item.values.get(key) {
-                    Some(PropertyValue::Relations(found)) => found.iter().any(|found| items.contains(found)),
+                    Some(PropertyValue::Relations(found)) => {
+                        found.iter().any(|found| items.contains(found))
+                    }
                     _ => false,
                 };
                 self.items.iter().filter(is_related).collect()
@@ -86,8 +92,11 @@ impl Indexes<'_> {
                 let rows = self.rows(column);
                 let mut found = Vec::new();
                 for range in ranges {
-                    let mut some: Vec<_> =
-                        rows.iter().filter(|(key, _)| range.contains(key)).map(|(_, item)| *item).collect();
+                    let mut some: Vec<_> = rows
+                        .iter()
+                        .filter(|(key, _)| range.contains(key))
+                        .map(|(_, item)| *item)
+                        .collect();
                     if *backwards {
                         some.reverse();
                     }
@@ -152,7 +161,10 @@ fn days() -> impl Strategy<Value = Day> {
 }
 
 fn numbers() -> impl Strategy<Value = f64> {
-    prop_oneof![select(vec![0.0, -0.0, 1.0, -1.0, 2.5, 1e300, -1e300, 5e-324, f64::MAX, f64::MIN]), -3.0..3.0_f64]
+    prop_oneof![
+        select(vec![0.0, -0.0, 1.0, -1.0, 2.5, 1e300, -1e300, 5e-324, f64::MAX, f64::MIN]),
+        -3.0..3.0_f64
+    ]
 }
 
 const OPTIONS: [&str; 3] = ["todo", "done", "Later"];
@@ -175,7 +187,10 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
             values.set("size", Option::<f64>::map(size, PropertyValue::Number));
             values.set("done", Option::<bool>::map(done, PropertyValue::Boolean));
             values.set("due", Option::<Day>::map(due, PropertyValue::Date));
-            values.set("state", Option::<&str>::map(state, |name| PropertyValue::Text(name.to_owned())));
+            values.set(
+                "state",
+                Option::<&str>::map(state, |name| PropertyValue::Text(name.to_owned())),
+            );
             let tags: Vec<String> = Vec::<&str>::into_iter(tags).map(str::to_owned).collect();
             values.set("tags", (!tags.is_empty()).then_some(PropertyValue::Options(tags)));
             let peers: Vec<BlockId> = peers;
@@ -187,26 +202,39 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
 }
 
 fn conditions() -> BoxedStrategy<Value> {
-    let text =
-        (select(vec!["title", "note"]), select(vec!["equals", "notEquals", "contains", "startsWith"]), long_words())
-            .prop_map(|(key, operator, word)| json!({"property": key, operator: word}));
+    let text = (
+        select(vec!["title", "note"]),
+        select(vec!["equals", "notEquals", "contains", "startsWith"]),
+        long_words(),
+    )
+        .prop_map(|(key, operator, word)| json!({"property": key, operator: word}));
     let texts = (select(vec!["title", "note"]), proptest::collection::vec(long_words(), 0..3))
         .prop_map(|(key, words)| json!({"property": key, "anyOf": words}));
     let number = (
-        select(vec!["equals", "notEquals", "greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual"]),
+        select(vec![
+            "equals",
+            "notEquals",
+            "greaterThan",
+            "greaterThanOrEqual",
+            "lessThan",
+            "lessThanOrEqual",
+        ]),
         numbers(),
     )
         .prop_map(|(operator, number)| json!({"property": "size", operator: number}));
-    let day = (select(vec!["equals", "notEquals", "before", "after", "onOrBefore", "onOrAfter"]), days())
-        .prop_map(|(operator, day)| json!({"property": "due", operator: day}));
-    let days = proptest::collection::vec(days(), 0..3).prop_map(|days| json!({"property": "due", "anyOf": days}));
+    let day =
+        (select(vec!["equals", "notEquals", "before", "after", "onOrBefore", "onOrAfter"]), days())
+            .prop_map(|(operator, day)| json!({"property": "due", operator: day}));
+    let days = proptest::collection::vec(days(), 0..3)
+        .prop_map(|days| json!({"property": "due", "anyOf": days}));
     let boolean = (select(vec!["equals", "notEquals"]), any::<bool>())
         .prop_map(|(operator, value)| json!({"property": "done", operator: value}));
     let names = || proptest::sample::subsequence(OPTIONS.to_vec(), 0..=3);
     let option = names().prop_map(|names| json!({"property": "state", "anyOf": names}));
     let tags = (select(vec!["equals", "notEquals", "anyOf", "allOf"]), names())
         .prop_map(|(operator, names)| json!({"property": "tags", operator: names}));
-    let tag = select(OPTIONS.to_vec()).prop_map(|name| json!({"property": "tags", "contains": name}));
+    let tag =
+        select(OPTIONS.to_vec()).prop_map(|name| json!({"property": "tags", "contains": name}));
     let peers = (
         select(vec!["equals", "notEquals", "anyOf", "allOf"]),
         proptest::sample::subsequence(vec![id(1), id(2), id(3)], 0..=2),
@@ -233,7 +261,8 @@ fn filters() -> impl Strategy<Value = Value> {
 
 fn sorts() -> impl Strategy<Value = Vec<Sort>> {
     let sort = (select(vec!["title", "note", "size", "done", "due", "state"]), any::<bool>());
-    let sort = sort.prop_map(|(key, down)| if down { Sort::descending(key) } else { Sort::ascending(key) });
+    let sort = sort
+        .prop_map(|(key, down)| if down { Sort::descending(key) } else { Sort::ascending(key) });
     proptest::collection::vec(sort, 0..3)
 }
 
@@ -251,7 +280,8 @@ fn meets(filter: &Value, item: &Item) -> bool {
     }
     let key = filter["property"].as_str().unwrap();
     let column = if key == "title" { ColumnRef::Title } else { ColumnRef::Property(key.into()) };
-    let (operator, operand) = filter.as_object().unwrap().iter().find(|(name, _)| *name != "property").unwrap();
+    let (operator, operand) =
+        filter.as_object().unwrap().iter().find(|(name, _)| *name != "property").unwrap();
     let value = item.get(&column);
     let flag = operand.as_bool();
     match operator.as_str() {
@@ -259,12 +289,16 @@ fn meets(filter: &Value, item: &Item) -> bool {
         "isNotEmpty" => return value.is_some() == flag.unwrap(),
         _ => {}
     }
-    let ids = |value: &Value| each(value).iter().map(|name| name.as_str().unwrap().to_owned()).collect::<BTreeSet<_>>();
+    let ids = |value: &Value| {
+        each(value).iter().map(|name| name.as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+    };
     match (key, operator.as_str()) {
         ("tags" | "peers", operator) => {
             let found: BTreeSet<String> = match value {
                 Some(PropertyValue::Options(names)) => names.into_iter().collect(),
-                Some(PropertyValue::Relations(items)) => items.iter().map(BlockId::to_string).collect(),
+                Some(PropertyValue::Relations(items)) => {
+                    items.iter().map(BlockId::to_string).collect()
+                }
                 _ => BTreeSet::new(),
             };
             match operator {
@@ -323,11 +357,14 @@ fn compare(key: &str, one: &PropertyValue, other: &PropertyValue) -> Ordering {
         }
         (PropertyValue::Text(one), PropertyValue::Text(other)) => {
             let (one, other) = (fold(one).into_bytes(), fold(other).into_bytes());
-            let cut =
-                |text: &[u8]| (text.iter().copied().take(TEXT_BYTES).collect::<Vec<_>>(), text.len() > TEXT_BYTES);
+            let cut = |text: &[u8]| {
+                (text.iter().copied().take(TEXT_BYTES).collect::<Vec<_>>(), text.len() > TEXT_BYTES)
+            };
             cut(&one).cmp(&cut(&other))
         }
-        (PropertyValue::Number(one), PropertyValue::Number(other)) => one.partial_cmp(other).unwrap(),
+        (PropertyValue::Number(one), PropertyValue::Number(other)) => {
+            one.partial_cmp(other).unwrap()
+        }
         (PropertyValue::Boolean(one), PropertyValue::Boolean(other)) => one.cmp(other),
         (PropertyValue::Date(one), PropertyValue::Date(other)) => one.cmp(other),
         _ => Ordering::Equal,
@@ -337,10 +374,15 @@ fn compare(key: &str, one: &PropertyValue, other: &PropertyValue) -> Ordering {
 fn ordered(sorts: &[Sort], one: &Item, other: &Item) -> Ordering {
     use leafbase_model::Direction::Descending;
     for sort in sorts {
-        let column =
-            if sort.property == "title" { ColumnRef::Title } else { ColumnRef::Property(sort.property.clone()) };
+        let column = if sort.property == "title" {
+            ColumnRef::Title
+        } else {
+            ColumnRef::Property(sort.property.clone())
+        };
         let ordering = match (one.get(&column), other.get(&column)) {
-            (Some(one), Some(other)) if sort.direction == Descending => compare(&sort.property, &other, &one),
+            (Some(one), Some(other)) if sort.direction == Descending => {
+                compare(&sort.property, &other, &one)
+            }
             (Some(one), Some(other)) => compare(&sort.property, &one, &other),
             (one, other) => one.is_none().cmp(&other.is_none()),
         };
@@ -353,20 +395,27 @@ fn ordered(sorts: &[Sort], one: &Item, other: &Item) -> Ordering {
 }
 
 fn naive(filter: Option<&Value>, sorts: &[Sort], items: &[Item]) -> Vec<BlockId> {
-    let mut found: Vec<_> = items.iter().filter(|item| filter.is_none_or(|filter| meets(filter, item))).collect();
+    let mut found: Vec<_> =
+        items.iter().filter(|item| filter.is_none_or(|filter| meets(filter, item))).collect();
     found.sort_by(|one, other| ordered(sorts, one, other));
     found.iter().map(|item| item.id).collect()
 }
 
 fn read(schema: &Schema, filter: Option<&Value>, sorts: &[Sort]) -> Result<Query> {
     let limits = Limits::default();
-    let values = Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: true };
-    let filter: Option<Filter> = filter.map(|filter| serde_json::from_value(filter.clone()).unwrap());
+    let values =
+        Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: true };
+    let filter: Option<Filter> =
+        filter.map(|filter| serde_json::from_value(filter.clone()).unwrap());
     Query::new(schema, filter.as_ref(), sorts, values)
 }
 
 /// All pages, each by a plan of its own, and how many rows were looked at.
-fn paged(query: &Query, indexes: &Indexes<'_>, limit: Option<usize>) -> (Vec<BlockId>, usize, Vec<Plan>) {
+fn paged(
+    query: &Query,
+    indexes: &Indexes<'_>,
+    limit: Option<usize>,
+) -> (Vec<BlockId>, usize, Vec<Plan>) {
     let (mut found, mut looked, mut plans, mut after) = (Vec::new(), 0, Vec::new(), None::<Place>);
     loop {
         let plan = plan(query, indexes, limit, after.as_ref()).unwrap();
@@ -380,7 +429,9 @@ fn paged(query: &Query, indexes: &Indexes<'_>, limit: Option<usize>) -> (Vec<Blo
         let kept: BTreeSet<_> = page.kept().collect();
         plans.push(plan);
         let part = page.finish();
-        assert!(part.items.iter().all(|id| kept.contains(id)) && kept.len() <= part.items.len() + 1);
+        assert!(
+            part.items.iter().all(|id| kept.contains(id)) && kept.len() <= part.items.len() + 1
+        );
         found.extend(part.items);
         match part.next {
             // A cursor goes through its text.
@@ -413,7 +464,8 @@ fn differ(
     let expected = naive(filter.as_ref(), &sorts, &items);
     let mut kept = items;
     spoil(&mut kept);
-    let (found, _, plans) = paged(&query, &Indexes { schema: &schema, items: &kept, indexed }, limit);
+    let (found, _, plans) =
+        paged(&query, &Indexes { schema: &schema, items: &kept, indexed }, limit);
     prop_assert_eq!(&found, &expected, "{:?}", plans);
     for plan in plans {
         let kind = match plan.access {
@@ -461,8 +513,16 @@ fn keys_sort_as_values_do() {
         )),
         (any::<f64>(), any::<f64>())
             .prop_filter("numbers are finite", |(one, other)| one.is_finite() && other.is_finite())
-            .prop_map(|(one, other)| ("size", PropertyValue::Number(one), PropertyValue::Number(other))),
-        (days(), days()).prop_map(|(one, other)| ("due", PropertyValue::Date(one), PropertyValue::Date(other))),
+            .prop_map(|(one, other)| (
+                "size",
+                PropertyValue::Number(one),
+                PropertyValue::Number(other)
+            )),
+        (days(), days()).prop_map(|(one, other)| (
+            "due",
+            PropertyValue::Date(one),
+            PropertyValue::Date(other)
+        )),
         (any::<bool>(), any::<bool>()).prop_map(|(one, other)| (
             "done",
             PropertyValue::Boolean(one),
@@ -472,9 +532,13 @@ fn keys_sort_as_values_do() {
     let schema = things();
     run(20_000, &values, |(key, one, other)| {
         let kind = &schema.property(key).unwrap().kind;
-        let (Some(first), Some(second)) = (sort_key(kind, &one), sort_key(kind, &other)) else { return Ok(()) };
+        let (Some(first), Some(second)) = (sort_key(kind, &one), sort_key(kind, &other)) else {
+            return Ok(());
+        };
         prop_assert_eq!(first.cmp(&second), compare(key, &one, &other));
-        prop_assert!(first.len() <= SORT_KEY_BYTES && (first == second || !second.starts_with(&first)));
+        prop_assert!(
+            first.len() <= SORT_KEY_BYTES && (first == second || !second.starts_with(&first))
+        );
         let index = |value| index_keys(kind, value).pop().unwrap();
         prop_assert_eq!(index(&one) == index(&other), first == second);
         Ok(())
@@ -493,10 +557,17 @@ fn a_page_looks_at_few_rows() {
         let values = [
             ("size".to_owned(), PropertyValue::Number(f64::from(number * 7 % 1_000))),
             ("state".to_owned(), PropertyValue::Text(state.to_owned())),
-            ("tags".to_owned(), PropertyValue::Options(vec![if number < 5 { "Later" } else { "todo" }.to_owned()])),
+            (
+                "tags".to_owned(),
+                PropertyValue::Options(vec![if number < 5 { "Later" } else { "todo" }.to_owned()]),
+            ),
             ("done".to_owned(), PropertyValue::Boolean(number.is_multiple_of(2))),
         ];
-        Item { id: BlockId::from_bytes(bytes), title: format!("{number:04}"), values: values.into_iter().collect() }
+        Item {
+            id: BlockId::from_bytes(bytes),
+            title: format!("{number:04}"),
+            values: values.into_iter().collect(),
+        }
     };
     let items: Vec<_> = (0..1_000).map(item).collect();
     let indexes = Indexes { schema: &schema, items: &items, indexed: true };
@@ -509,12 +580,16 @@ fn a_page_looks_at_few_rows() {
         (Some(json!({"property": "tags", "contains": "Later"})), vec![Sort::ascending("title")], 5),
         // A range with two ends, most of the collection on either side of it.
         (
-            Some(json!({"and": [{"property": "size", "greaterThan": 500}, {"property": "size", "lessThan": 511}]})),
+            Some(
+                json!({"and": [{"property": "size", "greaterThan": 500}, {"property": "size", "lessThan": 511}]}),
+            ),
             vec![Sort::ascending("title")],
             10,
         ),
         (
-            Some(json!({"and": [{"property": "done", "equals": true}, {"property": "title", "startsWith": "00"}]})),
+            Some(
+                json!({"and": [{"property": "done", "equals": true}, {"property": "title", "startsWith": "00"}]}),
+            ),
             vec![],
             100,
         ),
@@ -522,12 +597,16 @@ fn a_page_looks_at_few_rows() {
         // Of one value, by ID.
         (Some(json!({"property": "state", "equals": "done"})), vec![], 22),
         (
-            Some(json!({"and": [{"property": "state", "equals": "done"}, {"property": "size", "lessThan": 500}]})),
+            Some(
+                json!({"and": [{"property": "state", "equals": "done"}, {"property": "size", "lessThan": 500}]}),
+            ),
             vec![],
             50,
         ),
         (
-            Some(json!({"and": [{"property": "tags", "contains": "todo"}, {"property": "tags", "contains": "Later"}]})),
+            Some(
+                json!({"and": [{"property": "tags", "contains": "todo"}, {"property": "tags", "contains": "Later"}]}),
+            ),
             vec![],
             5,
         ),
@@ -543,7 +622,8 @@ fn a_page_looks_at_few_rows() {
         assert!(looked <= most, "{filter:?} {sorts:?} looked at {looked} rows by {plan:?}");
         assert_eq!(
             page.finish().items,
-            naive(filter.as_ref(), &sorts, &items)[..20.min(naive(filter.as_ref(), &sorts, &items).len())]
+            naive(filter.as_ref(), &sorts, &items)
+                [..20.min(naive(filter.as_ref(), &sorts, &items).len())]
         );
     }
 }
@@ -555,7 +635,11 @@ fn most_of_a_collection_is_read_without_an_index() {
         let mut bytes = [0; 16];
         bytes[14..].copy_from_slice(&number.to_be_bytes());
         let values = [("size".to_owned(), PropertyValue::Number(f64::from(number)))];
-        Item { id: BlockId::from_bytes(bytes), title: String::new(), values: values.into_iter().collect() }
+        Item {
+            id: BlockId::from_bytes(bytes),
+            title: String::new(),
+            values: values.into_iter().collect(),
+        }
     };
     let items: Vec<_> = (0..1_000).map(item).collect();
     let indexes = Indexes { schema: &schema, items: &items, indexed: true };
@@ -586,9 +670,11 @@ fn a_later_page_does_not_read_the_ones_before() {
     let items: Vec<_> = (1..=200).map(item).collect();
     let indexes = Indexes { schema: &schema, items: &items, indexed: true };
     let done = json!({"property": "state", "equals": "done"});
-    for (filter, sorts) in
-        [(None, vec![Sort::ascending("state")]), (None, vec![Sort::descending("state")]), (Some(done), vec![])]
-    {
+    for (filter, sorts) in [
+        (None, vec![Sort::ascending("state")]),
+        (None, vec![Sort::descending("state")]),
+        (Some(done), vec![]),
+    ] {
         let query = read(&schema, filter.as_ref(), &sorts).unwrap();
         let (found, looked, _) = paged(&query, &indexes, Some(10));
         assert_eq!(found.len(), 200);
@@ -600,7 +686,11 @@ fn a_later_page_does_not_read_the_ones_before() {
 fn what_does_not_fit_is_named() {
     let schema = things();
     for (filter, sorts, message) in [
-        (json!({"property": "x", "equals": 1}), vec![], r#"filter.property: the collection has no property "x""#),
+        (
+            json!({"property": "x", "equals": 1}),
+            vec![],
+            r#"filter.property: the collection has no property "x""#,
+        ),
         (
             json!({"and": [{"property": "due", "isEmpty": true}, {"not": {"property": "due", "before": "soon"}}]}),
             vec![],
@@ -611,7 +701,11 @@ fn what_does_not_fit_is_named() {
             vec![],
             "filter.contains: a property of type number cannot be compared by contains",
         ),
-        (json!({"property": "size", "anyOf": [1, "2"]}), vec![], r#"filter.anyOf[1]: expected a number, got "2""#),
+        (
+            json!({"property": "size", "anyOf": [1, "2"]}),
+            vec![],
+            r#"filter.anyOf[1]: expected a number, got "2""#,
+        ),
         (
             json!({"property": "done", "anyOf": [true]}),
             vec![],
@@ -627,9 +721,21 @@ fn what_does_not_fit_is_named() {
             vec![],
             "filter.contains: expected one, got an array",
         ),
-        (json!({"property": "title", "startsWith": 1}), vec![], "filter.startsWith: expected text, got 1"),
-        (json!({"property": "due", "isEmpty": 1}), vec![], "filter.isEmpty: expected true or false, got 1"),
-        (json!({"and": []}), vec![Sort::ascending("x")], r#"sort[0].property: the collection has no property "x""#),
+        (
+            json!({"property": "title", "startsWith": 1}),
+            vec![],
+            "filter.startsWith: expected text, got 1",
+        ),
+        (
+            json!({"property": "due", "isEmpty": 1}),
+            vec![],
+            "filter.isEmpty: expected true or false, got 1",
+        ),
+        (
+            json!({"and": []}),
+            vec![Sort::ascending("x")],
+            r#"sort[0].property: the collection has no property "x""#,
+        ),
         (
             json!({"and": []}),
             vec![Sort::ascending("size"), Sort::ascending("tags")],
@@ -640,7 +746,8 @@ fn what_does_not_fit_is_named() {
     }
     let deep = (0..20_000).fold(Filter::And(vec![]), |filter, _| filter.negated());
     let limits = Limits::default();
-    let values = Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: false };
+    let values =
+        Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: false };
     let error = Query::new(&schema, Some(&deep), &[], values).unwrap_err();
     assert_eq!(error.message(), "nesting of a filter: at most 16, got 17");
     std::mem::forget(deep);
@@ -652,13 +759,21 @@ fn groups_are_counted_in_order() {
     let schema = things();
     let item = |number: u8, properties: Value| {
         let limits = Limits::default();
-        let values = Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: false };
+        let values =
+            Values { today: "2026-03-01".parse().unwrap(), limits: &limits, new_options: false };
         let mut kept = Properties::default();
         kept.apply(values.read_all(&schema, properties.as_object().unwrap()).unwrap());
-        Item { id: id(number), title: ["b", "B", "a", ""][usize::from(number)].into(), values: kept }
+        Item {
+            id: id(number),
+            title: ["b", "B", "a", ""][usize::from(number)].into(),
+            values: kept,
+        }
     };
     let items = [
-        item(0, json!({"state": "done", "tags": ["Later", "todo"], "size": 2, "peers": [id(7)], "note": ""})),
+        item(
+            0,
+            json!({"state": "done", "tags": ["Later", "todo"], "size": 2, "peers": [id(7)], "note": ""}),
+        ),
         item(1, json!({"state": "todo", "tags": ["todo"], "size": -1})),
         item(2, json!({"state": "done", "size": 2, "due": "today"})),
         item(3, json!({"done": false})),
@@ -678,7 +793,11 @@ fn groups_are_counted_in_order() {
         assert_eq!(groups.relation_needed().is_some(), key == "peers");
         let indexes = |indexed| Indexes { schema: &schema, items: &items, indexed };
         let counted = groups.of_all(&indexes(true)).unwrap();
-        assert_eq!(counted.is_some(), key == "state", "there is no index of {key}, or its values are not known");
+        assert_eq!(
+            counted.is_some(),
+            key == "state",
+            "there is no index of {key}, or its values are not known"
+        );
         assert_eq!(groups.of_all(&indexes(false)).unwrap(), None);
         for item in &items {
             groups.add(item.row()).unwrap();
@@ -695,6 +814,8 @@ fn groups_are_counted_in_order() {
 #[test]
 fn options_have_the_order_of_the_schema() {
     let options = ["b", "a"].map(SelectOption::new).to_vec();
-    let key = |name: &str| sort_key(&PropertyKind::SingleSelect(options.clone()), &PropertyValue::Text(name.into()));
+    let key = |name: &str| {
+        sort_key(&PropertyKind::SingleSelect(options.clone()), &PropertyValue::Text(name.into()))
+    };
     assert!(key("b") < key("a") && key("a") < key("gone"));
 }

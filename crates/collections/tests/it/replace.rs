@@ -21,7 +21,8 @@ fn with(mut property: Value, fields: Value) -> Value {
     property
 }
 
-/// Books (1) and people (2) without columns, with the items 10 and 11 in the one and 20 and 21 in the other.
+/// Books (1) and people (2) without columns, with the items 10 and 11 in the one and 20 and 21 in
+/// the other.
 fn space() -> Memory {
     let mut space = Memory::default();
     for (collection, name) in [(1, "Books"), (2, "People")] {
@@ -32,12 +33,14 @@ fn space() -> Memory {
     space
 }
 
-/// The columns of a collection: `key>inverse`, with `*` at the end that owns it and `1` at one that takes one item.
+/// The columns of a collection: `key>inverse`, with `*` at the end that owns it and `1` at one that
+/// takes one item.
 fn columns(space: &Memory, collection: u8) -> String {
     let shown = |property: &leafbase_model::Property| match property.kind.relation() {
         None => property.key.clone(),
         Some(relation) => {
-            let (owner, single) = (if relation.owner { "*" } else { "" }, if relation.single { "1" } else { "" });
+            let (owner, single) =
+                (if relation.owner { "*" } else { "" }, if relation.single { "1" } else { "" });
             format!("{}{owner}{single}>{}", property.key, relation.inverse_key.as_deref().unwrap())
         }
     };
@@ -63,12 +66,18 @@ fn every_relation_gets_its_other_end() {
         (json!([to(json!(id(1)), "Sequel")]), "sequel*>sequel_of sequel_of>sequel", ""),
         (json!([with(to(json!("self"), "Like"), json!({"inverseKey": "like"}))]), "like*>like", ""),
         (
-            json!([with(to(json!("self"), "Next"), json!({"inverseKey": "previous"})), to(json!("self"), "Previous")]),
+            json!([
+                with(to(json!("self"), "Next"), json!({"inverseKey": "previous"})),
+                to(json!("self"), "Previous")
+            ]),
             "next*>previous previous>next",
             "",
         ),
         (
-            json!([to(json!("self"), "Previous"), with(to(json!("self"), "Next"), json!({"inverseKey": "previous"}))]),
+            json!([
+                to(json!("self"), "Previous"),
+                with(to(json!("self"), "Next"), json!({"inverseKey": "previous"}))
+            ]),
             "previous*>next next>previous",
             "",
         ),
@@ -76,7 +85,11 @@ fn every_relation_gets_its_other_end() {
         let mut space = space();
         space.replace(id(1), schema(properties.clone()), false).unwrap();
         space.check();
-        assert_eq!((columns(&space, 1).as_str(), columns(&space, 2).as_str()), (books, in_people), "{properties}");
+        assert_eq!(
+            (columns(&space, 1).as_str(), columns(&space, 2).as_str()),
+            (books, in_people),
+            "{properties}"
+        );
         // What came of it, asked for again, changes nothing.
         let before = space.clone();
         let kept = SchemaDraft::from(space.schemas[&id(1)].clone());
@@ -104,8 +117,16 @@ fn relations_that_cannot_be_are_refused() {
     };
     let author = || to(json!(id(2)), "Author");
     for (properties, kind, message) in [
-        (json!([to(json!(id(9)), "X")]), ErrorKind::NotFound, "properties[0].targetCollectionId: not found"),
-        (json!([to(json!("x"), "X")]), ErrorKind::NotFound, "properties[0].targetCollectionId: not found"),
+        (
+            json!([to(json!(id(9)), "X")]),
+            ErrorKind::NotFound,
+            "properties[0].targetCollectionId: not found",
+        ),
+        (
+            json!([to(json!("x"), "X")]),
+            ErrorKind::NotFound,
+            "properties[0].targetCollectionId: not found",
+        ),
         (
             json!([with(author(), json!({"inverseKey": "books"}))]),
             ErrorKind::Validation,
@@ -155,7 +176,8 @@ fn shown(space: &Memory, collection: u8, key: &str, item: u8) -> Vec<BlockId> {
 
 #[test]
 fn a_relation_that_goes_takes_its_other_end_along() {
-    let with_author = || schema(json!([to(json!(id(2)), "Author"), {"name": "Note", "type": "text"}]));
+    let with_author =
+        || schema(json!([to(json!(id(2)), "Author"), {"name": "Note", "type": "text"}]));
     let without = || schema(json!([{"name": "Note", "type": "text"}]));
     // From the end that owns it, and from the other.
     for (collection, draft) in [(1, without()), (2, json!({"name": "People", "properties": []}))] {
@@ -166,24 +188,30 @@ fn a_relation_that_goes_takes_its_other_end_along() {
         space.replace(id(collection), draft, false).unwrap();
         space.check();
         assert_eq!((columns(&space, 1).as_str(), columns(&space, 2).as_str()), ("note", ""));
-        let keys: Vec<_> = space.items[&id(10)].values.iter().map(|(key, _)| key.to_owned()).collect();
+        let keys: Vec<_> =
+            space.items[&id(10)].values.iter().map(|(key, _)| key.to_owned()).collect();
         assert_eq!(keys, ["note"]);
     }
 }
 
-/// The books with a relation to themselves: `sequel` with `sequel_of` at the other end, and 11 the sequel of 10.
+/// The books with a relation to themselves: `sequel` with `sequel_of` at the other end, and 11 the
+/// sequel of 10.
 fn space_with_sequels() -> Memory {
     let mut space = space();
     space
-        .replace(id(1), schema(json!([{"name": "Note", "type": "text"}, to(json!("self"), "Sequel")])), false)
+        .replace(
+            id(1),
+            schema(json!([{"name": "Note", "type": "text"}, to(json!("self"), "Sequel")])),
+            false,
+        )
         .unwrap();
     set(&mut space, 1, 10, "note", PropertyValue::Text("x".into()));
     set(&mut space, 1, 10, "sequel", ids(&[11]));
     space
 }
 
-/// Of a relation within a collection as of any other: the end that is left out takes the other along, with what it shows. What is in the
-/// request beside it is as without it.
+/// Of a relation within a collection as of any other: the end that is left out takes the other
+/// along, with what it shows. What is in the request beside it is as without it.
 #[test]
 fn one_end_of_a_relation_within_a_collection_goes_with_the_other() {
     let own = |name: &str| to(json!("self"), name);
@@ -191,22 +219,40 @@ fn one_end_of_a_relation_within_a_collection_goes_with_the_other() {
     for (properties, left) in [
         (json!([note(), own("Sequel")]), "note"),
         (json!([own("Sequel of"), note()]), "note"),
-        (json!([note(), with(own("Sequel"), json!({"inverseKey": "sequel_of", "single": true}))]), "note"),
+        (
+            json!([
+                note(),
+                with(own("Sequel"), json!({"inverseKey": "sequel_of", "single": true}))
+            ]),
+            "note",
+        ),
         (json!([note(), with(own("Follows"), json!({"key": "sequel_of"}))]), "note"),
         (json!([own("Like"), own("Sequel"), note()]), "like*>like_of note like_of>like"),
-        (json!([own("Sequel"), with(own("Like"), json!({"inverseKey": "like"})), note()]), "like*>like note"),
+        (
+            json!([own("Sequel"), with(own("Like"), json!({"inverseKey": "like"})), note()]),
+            "like*>like note",
+        ),
         (json!([own("Sequel"), note(), to(json!(id(2)), "Author")]), "note author*>books"),
         (
-            json!([own("Sequel"), with(own("Like"), json!({"inverseKey": "liked"})), own("Liked"), note()]),
+            json!([
+                own("Sequel"),
+                with(own("Like"), json!({"inverseKey": "liked"})),
+                own("Liked"),
+                note()
+            ]),
             "like*>liked liked>like note",
         ),
-        (json!([note(), own("Sequel"), own("Sequel of")]), "note sequel*>sequel_of sequel_of>sequel"),
+        (
+            json!([note(), own("Sequel"), own("Sequel of")]),
+            "note sequel*>sequel_of sequel_of>sequel",
+        ),
     ] {
         let mut space = space_with_sequels();
         space.replace(id(1), schema(properties.clone()), false).unwrap();
         space.check();
         assert_eq!(columns(&space, 1), left, "{properties}");
-        let keys: Vec<_> = space.items[&id(10)].values.iter().map(|(key, _)| key.to_owned()).collect();
+        let keys: Vec<_> =
+            space.items[&id(10)].values.iter().map(|(key, _)| key.to_owned()).collect();
         let kept = if left.contains("sequel") { vec!["note", "sequel"] } else { vec!["note"] };
         assert_eq!(keys, kept, "{properties}");
     }
@@ -223,12 +269,16 @@ fn an_end_whose_key_the_title_takes_goes_with_the_other() {
     assert_eq!(columns(&space, 1), "");
 }
 
-/// What is wrong is told where the request has it, and a relation that only lost its other end in the request is not given another one.
+/// What is wrong is told where the request has it, and a relation that only lost its other end in
+/// the request is not given another one.
 #[test]
 fn faults_beside_a_relation_that_goes_are_told_in_their_place() {
     let own = |name: &str| to(json!("self"), name);
     for (properties, message) in [
-        (json!([own("Sequel"), to(json!(id(9)), "X")]), "properties[1].targetCollectionId: not found"),
+        (
+            json!([own("Sequel"), to(json!(id(9)), "X")]),
+            "properties[1].targetCollectionId: not found",
+        ),
         (
             json!([with(own("Sequel"), json!({"inverseKey": "liked"}))]),
             r#"properties[0].inverseKey: the other end of "sequel" stays "sequel_of""#,
@@ -238,7 +288,11 @@ fn faults_beside_a_relation_that_goes_are_told_in_their_place() {
             r#"properties[1].inverseKey: "B D" cannot be a key"#,
         ),
         (
-            json!([own("Like"), own("Sequel"), with(own("X"), json!({"key": "sequel_of", "inverseKey": "like"}))]),
+            json!([
+                own("Like"),
+                own("Sequel"),
+                with(own("X"), json!({"key": "sequel_of", "inverseKey": "like"}))
+            ]),
             r#"properties[2].inverseKey: the other end of "sequel_of" stays "sequel""#,
         ),
     ] {
@@ -248,7 +302,8 @@ fn faults_beside_a_relation_that_goes_are_told_in_their_place() {
     }
 }
 
-/// A new relation may make its other end under the key of one that goes: what is held there is of another relation.
+/// A new relation may make its other end under the key of one that goes: what is held there is of
+/// another relation.
 #[test]
 fn the_other_end_of_a_new_relation_takes_over_no_values() {
     for first in [
@@ -258,7 +313,8 @@ fn the_other_end_of_a_new_relation_takes_over_no_values() {
         let mut space = space();
         space.replace(id(1), schema(first), false).unwrap();
         set(&mut space, 1, 10, "like", ids(&[11]));
-        let second = schema(json!([with(to(json!("self"), "Next"), json!({"inverseKey": "like"}))]));
+        let second =
+            schema(json!([with(to(json!("self"), "Next"), json!({"inverseKey": "like"}))]));
         let error = space.replace(id(1), second.clone(), false).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::SchemaMismatch);
         space.replace(id(1), second, true).unwrap();
@@ -277,21 +333,25 @@ fn new_renamed_and_moved_columns_touch_no_item() {
     for property in &mut draft.properties {
         property.name = format!("New {}", property.name);
     }
-    let more: SchemaDraft =
-        serde_json::from_value(schema(json!([{"name": "More", "type": "date"}, to(json!(id(2)), "Owner")]))).unwrap();
+    let more: SchemaDraft = serde_json::from_value(schema(
+        json!([{"name": "More", "type": "date"}, to(json!(id(2)), "Owner")]),
+    ))
+    .unwrap();
     draft.properties.extend(more.properties);
     let old = space.schema(id(1)).unwrap();
     let plan = replace(&space, id(1), old.as_ref(), draft, &Limits::default()).unwrap();
     assert!(!plan.touches_items());
     assert_eq!(plan.dropped, []);
-    let keys: Vec<_> = plan.schema.properties.iter().map(|property| property.key.as_str()).collect();
+    let keys: Vec<_> =
+        plan.schema.properties.iter().map(|property| property.key.as_str()).collect();
     assert_eq!(keys, ["author", "tags", "state", "size", "more", "owner"]);
 }
 
 #[test]
 fn keys_that_come_may_be_made_by_the_caller() {
     let note = || json!({"key": "note", "name": "Note", "type": "text"});
-    let made = |name: &str, inverse: &str| with(to(json!("self"), name), json!({"inverseKey": inverse}));
+    let made =
+        |name: &str, inverse: &str| with(to(json!("self"), name), json!({"inverseKey": inverse}));
     for (properties, books, in_people) in [
         (json!([note()]), "note", ""),
         (json!([{"name": "Note", "type": "text"}]), "note", ""),
@@ -309,19 +369,29 @@ fn keys_that_come_may_be_made_by_the_caller() {
         space.replace(id(1), schema(json!([note()])), false).unwrap();
         let draft: SchemaDraft = serde_json::from_value(schema(properties.clone())).unwrap();
         let old = space.schema(id(1)).unwrap();
-        let mark = |collection: BlockId, key: String| Ok(format!("{key}_{}", if collection == id(1) { 1 } else { 2 }));
-        let plan = replace_with_keys(&space, id(1), old.as_ref(), draft, &Limits::default(), &mark).unwrap();
+        let mark = |collection: BlockId, key: String| {
+            Ok(format!("{key}_{}", if collection == id(1) { 1 } else { 2 }))
+        };
+        let plan = replace_with_keys(&space, id(1), old.as_ref(), draft, &Limits::default(), &mark)
+            .unwrap();
         space.schemas.insert(id(1), plan.schema);
         space.schemas.extend(plan.others);
-        assert_eq!((columns(&space, 1).as_str(), columns(&space, 2).as_str()), (books, in_people), "{properties}");
+        assert_eq!(
+            (columns(&space, 1).as_str(), columns(&space, 2).as_str()),
+            (books, in_people),
+            "{properties}"
+        );
     }
 }
 
-/// Those that a writer who does not see all adds may be more than there may be: who sees them may keep them.
+/// Those that a writer who does not see all adds may be more than there may be: who sees them may
+/// keep them.
 #[test]
 fn as_many_columns_as_there_are_may_stay() {
     let mut space = space();
-    let columns = |count: u8| (0..count).map(|number| json!({"name": format!("c{number}"), "type": "text"})).collect();
+    let columns = |count: u8| {
+        (0..count).map(|number| json!({"name": format!("c{number}"), "type": "text"})).collect()
+    };
     space.replace(id(1), schema(columns(3)), false).unwrap();
     let mut limits = Limits::default();
     limits.schema_properties = 2;
@@ -329,7 +399,11 @@ fn as_many_columns_as_there_are_may_stay() {
     for (count, is_refused) in [(2, false), (3, false), (4, true)] {
         let draft: SchemaDraft = serde_json::from_value(schema(columns(count))).unwrap();
         let error = replace(&space, id(1), old.as_ref(), draft, &limits).err();
-        assert_eq!(error.map(|error| error.kind()), is_refused.then_some(ErrorKind::LimitExceeded), "{count}");
+        assert_eq!(
+            error.map(|error| error.kind()),
+            is_refused.then_some(ErrorKind::LimitExceeded),
+            "{count}"
+        );
     }
 }
 
@@ -350,14 +424,18 @@ fn space_with_values() -> Memory {
     space
 }
 
-/// The column `key` of the books becomes this: the items in the way, and what 10 and 11 hold after they had to give way.
+/// The column `key` of the books becomes this: the items in the way, and what 10 and 11 hold after
+/// they had to give way.
 fn becomes(property: Value) -> (String, Value, Value) {
     let mut space = space_with_values();
     let key = property["key"].as_str().unwrap().to_owned();
     let kept = SchemaDraft::from(space.schemas[&id(1)].clone());
     let mut draft = serde_json::to_value(kept).unwrap();
     let columns = draft["properties"].as_array_mut().unwrap();
-    columns.iter_mut().filter(|column| column["key"] == property["key"]).for_each(|column| *column = property.clone());
+    columns
+        .iter_mut()
+        .filter(|column| column["key"] == property["key"])
+        .for_each(|column| *column = property.clone());
     let before = space.clone();
     let in_the_way = match space.replace(id(1), draft.clone(), false) {
         Ok(()) => String::new(),
@@ -377,15 +455,30 @@ fn values_convert_or_are_in_the_way() {
     let named = |item: u8, key: &str| format!("{} \"\" ({key})", id(item));
     let related = |items: &[u8]| serde_json::to_value(ids(items)).unwrap();
     for (property, in_the_way, first, second) in [
-        (json!({"key": "size", "name": "Size", "type": "number"}), named(11, "size"), json!(12), json!(null)),
-        (json!({"key": "size", "name": "Size", "type": "url"}), String::new(), json!("12"), json!("large")),
+        (
+            json!({"key": "size", "name": "Size", "type": "number"}),
+            named(11, "size"),
+            json!(12),
+            json!(null),
+        ),
+        (
+            json!({"key": "size", "name": "Size", "type": "url"}),
+            String::new(),
+            json!("12"),
+            json!("large"),
+        ),
         (
             json!({"key": "size", "name": "Size", "type": "select", "options": [{"name": "12"}, {"name": "large"}]}),
             String::new(),
             json!("12"),
             json!("large"),
         ),
-        (json!({"key": "state", "name": "State", "type": "text"}), String::new(), json!("open"), json!(null)),
+        (
+            json!({"key": "state", "name": "State", "type": "text"}),
+            String::new(),
+            json!("open"),
+            json!(null),
+        ),
         (
             json!({"key": "state", "name": "State", "type": "multiSelect", "options": [{"name": "open"}]}),
             String::new(),
@@ -448,7 +541,10 @@ fn the_other_end_is_in_the_way_just_as_well() {
         space.check();
         if property.get("single").is_some() {
             // 21 has one book and keeps it, 20 had two.
-            assert_eq!((shown(&space, 2, "books", 20), shown(&space, 2, "books", 21)), (vec![], vec![id(10)]));
+            assert_eq!(
+                (shown(&space, 2, "books", 20), shown(&space, 2, "books", 21)),
+                (vec![], vec![id(10)])
+            );
         } else {
             assert_eq!(space.items[&id(10)].values.get("author"), None);
         }
@@ -468,7 +564,11 @@ fn keys_stay_under_renaming() {
     ] {
         space.replace(id(1), draft.clone(), false).unwrap();
         let schema = &space.schemas[&id(1)];
-        assert_eq!(format!("{}, {}: {}", schema.key, schema.content.key, schema.content.name), keys, "{draft}");
+        assert_eq!(
+            format!("{}, {}: {}", schema.key, schema.content.key, schema.content.name),
+            keys,
+            "{draft}"
+        );
     }
 }
 
@@ -477,9 +577,11 @@ fn keys_stay_under_renaming() {
 fn a_collection_without_room_for_the_other_end_is_named() {
     let mut space = space();
     let most = Limits::default().schema_properties;
-    let texts: Vec<_> = (0..most).map(|number| json!({"name": format!("P{number}"), "type": "text"})).collect();
+    let texts: Vec<_> =
+        (0..most).map(|number| json!({"name": format!("P{number}"), "type": "text"})).collect();
     space.replace(id(2), json!({"name": "People", "properties": texts}), false).unwrap();
-    let error = space.replace(id(1), schema(json!([to(json!(id(2)), "Author")])), false).unwrap_err();
+    let error =
+        space.replace(id(1), schema(json!([to(json!(id(2)), "Author")])), false).unwrap_err();
     let message = format!(
         r#"properties[0]: properties of the collection "People", which gets the other end: at most {most}, got {}"#,
         most + 1
@@ -494,6 +596,8 @@ fn a_message_names_some_of_many_items() {
         space.add(id(number), id(1));
         set(&mut space, 1, number, "size", PropertyValue::Text("x".into()));
     }
-    let error = space.replace(id(1), schema(json!([{"name": "Size", "type": "number"}])), false).unwrap_err();
+    let error = space
+        .replace(id(1), schema(json!([{"name": "Size", "type": "number"}])), false)
+        .unwrap_err();
     assert!(error.message().ends_with(", and 11 more") && error.message().len() < 1_000, "{error}");
 }

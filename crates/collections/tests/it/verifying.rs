@@ -20,7 +20,9 @@ fn space() -> Memory {
 fn change(space: &mut Memory, collection: BlockId, key: &str, change: impl Fn(&mut Relation)) {
     let schema = space.schemas.get_mut(&collection).unwrap();
     let property = schema.properties.iter_mut().find(|property| property.key == key).unwrap();
-    let PropertyKind::Relation(relation) = &mut property.kind else { panic!("{key} is no relation") };
+    let PropertyKind::Relation(relation) = &mut property.kind else {
+        panic!("{key} is no relation")
+    };
     change(relation);
 }
 
@@ -30,10 +32,20 @@ fn ends_of_relations_fit() {
     let cases: [(u8, &str, Change, Option<&str>); 7] = [
         (2, "wrote", |_| (), None),
         (2, "wrote", |end| end.target = id(2), Some("its other end would lead elsewhere")),
-        (2, "wrote", |end| end.inverse_key = Some("with".into()), Some("its other end would lead elsewhere")),
+        (
+            2,
+            "wrote",
+            |end| end.inverse_key = Some("with".into()),
+            Some("its other end would lead elsewhere"),
+        ),
         (2, "wrote", |end| end.owner = true, Some("not exactly one end would own it")),
         (1, "by", |end| end.owner = false, Some("not exactly one end would own it")),
-        (1, "by", |end| end.inverse_key = Some("none".into()), Some("its other end would be missing")),
+        (
+            1,
+            "by",
+            |end| end.inverse_key = Some("none".into()),
+            Some("its other end would be missing"),
+        ),
         (2, "friends", |end| end.owner = false, Some("nothing would own it")),
     ];
     for (collection, key, act, expected) in cases {
@@ -50,7 +62,10 @@ fn ends_of_relations_fit() {
             })
             .collect();
         assert_eq!(told.is_empty(), expected.is_none(), "{key}: {told:?}");
-        assert!(expected.is_none_or(|expected| told.iter().any(|told| told.contains(expected))), "{key}: {told:?}");
+        assert!(
+            expected.is_none_or(|expected| told.iter().any(|told| told.contains(expected))),
+            "{key}: {told:?}"
+        );
     }
 }
 
@@ -71,7 +86,8 @@ fn items_fit_their_columns() {
     // Who is related to another by another column is no rival.
     let editor = PropertyValue::Relations(vec![id(20)]);
     space.items.get_mut(&id(11)).unwrap().values.set("editor", Some(editor));
-    let people = |people: &[u8]| PropertyValue::Relations(people.iter().map(|person| id(*person)).collect());
+    let people =
+        |people: &[u8]| PropertyValue::Relations(people.iter().map(|person| id(*person)).collect());
     let text = |text: &str| PropertyValue::Text(text.into());
     for (key, value, fits) in [
         ("by", people(&[20]), true),
@@ -88,7 +104,8 @@ fn items_fit_their_columns() {
     ] {
         let mut space = space.clone();
         space.items.get_mut(&id(10)).unwrap().values.set(key, Some(value.clone()));
-        let told = Verifying::new(&space).item(id(10), id(1), &space.items[&id(10)].values, &|_| true);
+        let told =
+            Verifying::new(&space).item(id(10), id(1), &space.items[&id(10)].values, &|_| true);
         assert_eq!(told.is_ok(), fits, "{key} {value:?}: {told:?}");
     }
     // And another book by the one who is taken is.
@@ -96,5 +113,7 @@ fn items_fit_their_columns() {
     for book in [10, 11] {
         space.items.get_mut(&id(book)).unwrap().values.set("by", Some(people(&[20])));
     }
-    Verifying::new(&space).item(id(10), id(1), &space.items[&id(10)].values, &|_| true).unwrap_err();
+    Verifying::new(&space)
+        .item(id(10), id(1), &space.items[&id(10)].values, &|_| true)
+        .unwrap_err();
 }

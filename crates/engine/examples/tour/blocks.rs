@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use leafbase::{Block, BlockKind, Connection, Document, Fetch, ListStyle, MoveBlocks, Position, TextStyle};
+use leafbase::{
+    Block, BlockKind, Connection, Document, Fetch, ListStyle, MoveBlocks, Position, TextStyle,
+};
 
 use crate::Result;
 use crate::show::{lines, shortened};
@@ -38,7 +40,9 @@ fn kind(block: &Block) -> String {
     match (&block.data.kind, block.data.task) {
         (_, Some(task)) => format!("{block_type} {}", task.state),
         (_, None) if list_style != ListStyle::None => format!("{block_type} {list_style}"),
-        (BlockKind::Text(look), None) if look.style != TextStyle::Body => format!("{block_type} {}", look.style),
+        (BlockKind::Text(look), None) if look.style != TextStyle::Body => {
+            format!("{block_type} {}", look.style)
+        }
         _ => block_type.to_string(),
     }
 }
@@ -49,7 +53,9 @@ pub(crate) fn edit(out: &mut impl Write, notes: &Connection, document: &Document
         "## Added by the tour\n\nQuestions for later\n\n- [ ] read this note again",
         Position::end_of(document.id()),
     )?;
-    let [heading, text, task] = added.0.as_slice() else { return Err("the markdown gave other blocks".into()) };
+    let [heading, text, task] = added.0.as_slice() else {
+        return Err("the markdown gave other blocks".into());
+    };
 
     writeln!(out, "- the text receives children, and so becomes a page, with the ID it had")?;
     notes.insert_markdown("What is missing?\n\nWho would know?", Position::end_of(text.id))?;
@@ -59,7 +65,10 @@ pub(crate) fn edit(out: &mut impl Write, notes: &Connection, document: &Document
     }
 
     writeln!(out, "- the task moves into the page, the heading gets other words\n")?;
-    notes.move_blocks(MoveBlocks { block_ids: vec![task.id], position: Position::start_of(text.id) })?;
+    notes.move_blocks(MoveBlocks {
+        block_ids: vec![task.id],
+        position: Position::start_of(text.id),
+    })?;
     notes.update_markdown(heading.id, "Added by *the tour*")?;
     Ok(())
 }

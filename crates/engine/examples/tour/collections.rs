@@ -1,11 +1,13 @@
-//! Collections: two related tables whose rows are pages, questions to them, and what a wrong value is told.
+//! Collections: two related tables whose rows are pages, questions to them, and what a wrong value
+//! is told.
 
 use std::io::Write;
 
 use leafbase::{
-    AddItems, BlockId, Connection, CountItems, CreateCollection, CreateDocuments, DocumentId, Fetch, Filter, FolderId,
-    GetItems, Item, ItemDraft, ItemUpdate, ItemValue, Operator, Position, PropertyDraft, PropertyKind, QueryItems,
-    RelatedItem, Relation, SchemaDraft, SelectOption, Sort, UpdateItems,
+    AddItems, BlockId, Connection, CountItems, CreateCollection, CreateDocuments, DocumentId,
+    Fetch, Filter, FolderId, GetItems, Item, ItemDraft, ItemUpdate, ItemValue, Operator, Position,
+    PropertyDraft, PropertyKind, QueryItems, RelatedItem, Relation, SchemaDraft, SelectOption,
+    Sort, UpdateItems,
 };
 
 use crate::Result;
@@ -17,10 +19,15 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    pub(crate) fn build(out: &mut impl Write, notes: &Connection, folder: FolderId) -> Result<Self> {
+    pub(crate) fn build(
+        out: &mut impl Write,
+        notes: &Connection,
+        folder: FolderId,
+    ) -> Result<Self> {
         let made = notes.create_documents(CreateDocuments::titled(["Library"]).at(folder))?;
         let document = made.first().ok_or("one document was asked for")?.id();
-        let authors = make(notes, document, "Authors", [PropertyDraft::new("Born", PropertyKind::Date)])?;
+        let authors =
+            make(notes, document, "Authors", [PropertyDraft::new("Born", PropertyKind::Date)])?;
         let shelves = ["Novel", "Essay", "Science"].map(SelectOption::new).to_vec();
         let by = Relation::to(authors).with_inverse("books");
         let columns = [
@@ -39,9 +46,12 @@ impl Library {
     fn fill(&self, notes: &Connection) -> Result<()> {
         let people = ["Ursula K. Le Guin", "Mary Shelley"].map(ItemDraft::new);
         let added = notes.add_items(AddItems::new(self.authors, people))?;
-        let [ursula, mary] = added.0.as_slice() else { return Err("two authors were asked for".into()) };
-        let book =
-            |title: &str, pages: u32, shelf: &str| ItemDraft::new(title).with("pages", pages).with("shelf", shelf);
+        let [ursula, mary] = added.0.as_slice() else {
+            return Err("two authors were asked for".into());
+        };
+        let book = |title: &str, pages: u32, shelf: &str| {
+            ItemDraft::new(title).with("pages", pages).with("shelf", shelf)
+        };
         let books = [
             book("The Dispossessed", 387, "Novel").with("authors", one(ursula.id)),
             book("The Wave in the Mind", 305, "Essay").with("authors", one(ursula.id)),
@@ -56,9 +66,14 @@ impl Library {
     pub(crate) fn relate(&self, out: &mut impl Write, notes: &Connection) -> Result<()> {
         let ursula = item(notes, self.authors, "Ursula K. Le Guin")?;
         let lathe = item(notes, self.books, "The Lathe of Heaven")?;
-        let mut books: Vec<_> = ursula.related("books").iter().map(|book| book.block_id.to_string()).collect();
+        let mut books: Vec<_> =
+            ursula.related("books").iter().map(|book| book.block_id.to_string()).collect();
         books.push(lathe.id.to_string());
-        writeln!(out, "\n- \"{}\" joins the books of {}; the book knows its author:", lathe.title, ursula.title)?;
+        writeln!(
+            out,
+            "\n- \"{}\" joins the books of {}; the book knows its author:",
+            lathe.title, ursula.title
+        )?;
         let update = ItemUpdate::of(ursula.id).with("books", books);
         notes.update_items(UpdateItems::new(self.authors, [update]))?;
         let lathe = item(notes, self.books, "The Lathe of Heaven")?;
@@ -67,7 +82,10 @@ impl Library {
         }
         writeln!(out, "{}", line(&lathe))?;
 
-        notes.insert_markdown("It is about *dreams*.\n\n- [ ] lend it to Ana", Position::end_of(lathe.id))?;
+        notes.insert_markdown(
+            "It is about *dreams*.\n\n- [ ] lend it to Ana",
+            Position::end_of(lathe.id),
+        )?;
         let page = notes.fetch(Fetch::new(lathe.id))?;
         writeln!(out, "- it is a page, too, and gets {} blocks", page.children().len())?;
         Ok(())
@@ -76,7 +94,11 @@ impl Library {
     pub(crate) fn query(&self, out: &mut impl Write, notes: &Connection) -> Result<()> {
         let unread = Filter::on("read", Operator::Equals, true).negated();
         let filter = Filter::on("pages", Operator::LessThan, 350).and(unread);
-        let query = QueryItems::of(self.books).filtered(filter).sorted(Sort::descending("pages")).depth(0).limit(20);
+        let query = QueryItems::of(self.books)
+            .filtered(filter)
+            .sorted(Sort::descending("pages"))
+            .depth(0)
+            .limit(20);
         let found = notes.query_items(query)?;
         writeln!(out, "- fewer than 350 pages and not read yet, the longest first:")?;
         found.iter().try_for_each(|item| writeln!(out, "{}", line(item)))?;
@@ -96,11 +118,18 @@ impl Library {
 
     /// A request with a wrong value says which, and changes nothing.
     pub(crate) fn refuse(&self, out: &mut impl Write, notes: &Connection) -> Result<()> {
-        let items = [ItemDraft::new("Dune"), ItemDraft::new("Emma").with("shelf", "Novel").with("pages", "many")];
+        let items = [
+            ItemDraft::new("Dune"),
+            ItemDraft::new("Emma").with("shelf", "Novel").with("pages", "many"),
+        ];
         let Err(error) = notes.add_items(AddItems::new(self.books, items)) else {
             return Err("pages that are no number were taken".into());
         };
-        writeln!(out, "- two books are added, one with a wrong value: {}\n    {error}", error.code())?;
+        writeln!(
+            out,
+            "- two books are added, one with a wrong value: {}\n    {error}",
+            error.code()
+        )?;
         if error.to_string() != r#"items[1].properties.pages: expected a number, got "many""# {
             return Err("the error says something else".into());
         }
@@ -125,7 +154,8 @@ fn make<const N: usize>(
     name: &str,
     columns: [PropertyDraft; N],
 ) -> Result<BlockId> {
-    let request = CreateCollection::new(SchemaDraft::new(name, columns), Position::end_of(document));
+    let request =
+        CreateCollection::new(SchemaDraft::new(name, columns), Position::end_of(document));
     Ok(notes.create_collection(request)?.id)
 }
 
@@ -135,7 +165,8 @@ fn one(item: BlockId) -> Vec<String> {
 
 /// The item of this title.
 fn item(notes: &Connection, collection: BlockId, title: &str) -> Result<Item> {
-    let query = QueryItems::of(collection).filtered(Filter::on("title", Operator::Equals, title)).depth(0);
+    let query =
+        QueryItems::of(collection).filtered(Filter::on("title", Operator::Equals, title)).depth(0);
     Ok(notes.query_items(query)?.items.pop().ok_or_else(|| format!("there is no \"{title}\""))?)
 }
 

@@ -2,14 +2,20 @@
 
 use std::io::Write;
 
-use leafbase::{AddComments, BlockPatch, Color, CommentDraft, Connection, CreateDocuments, Fetch, FolderId};
+use leafbase::{
+    AddComments, BlockPatch, Color, CommentDraft, Connection, CreateDocuments, Fetch, FolderId,
+};
 
 use crate::Result;
 
 pub(crate) fn show(out: &mut impl Write, notes: &Connection, folder: FolderId) -> Result<()> {
     let made = notes.create_documents(CreateDocuments::titled(["The sofa"]).at(folder))?;
     let document = made.first().ok_or("one document was asked for")?.id();
-    let block = notes.insert_markdown("It has to be yellow.", document)?.first().ok_or("a text was inserted")?.id;
+    let block = notes
+        .insert_markdown("It has to be yellow.", document)?
+        .first()
+        .ok_or("a text was inserted")?
+        .id;
 
     let (ada, ben) = (notes.acting_as("Ada"), notes.acting_as("Ben"));
     ada.add_comments(AddComments::new([CommentDraft::new(block, "which yellow?")]))?;
@@ -24,6 +30,11 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection, folder: FolderId) -
         writeln!(out, "    {}: {}", comment.author, comment.content)?;
     }
     let color = block.data.color.ok_or("the colour is gone")?;
-    writeln!(out, "colour given {color}, shown as {} on white and {} on dark paper", color.light(), color.dark())?;
+    writeln!(
+        out,
+        "colour given {color}, shown as {} on white and {} on dark paper",
+        color.light(),
+        color.dark()
+    )?;
     Ok(())
 }

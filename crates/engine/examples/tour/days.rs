@@ -14,14 +14,26 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection) -> Result<()> {
         let name = day.to_string();
         match notes.fetch(Fetch::day(day)) {
             Ok(note) => {
-                let first = note.children().first().map(|block| block.data.markdown.as_str()).unwrap_or_default();
-                writeln!(out, "{name:<12}{}: {}", note.data.markdown, crate::show::shortened(first, 40))?;
+                let first = note
+                    .children()
+                    .first()
+                    .map(|block| block.data.markdown.as_str())
+                    .unwrap_or_default();
+                writeln!(
+                    out,
+                    "{name:<12}{}: {}",
+                    note.data.markdown,
+                    crate::show::shortened(first, 40)
+                )?;
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => writeln!(out, "{name:<12}{}", error.code())?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                writeln!(out, "{name:<12}{}", error.code())?
+            }
             Err(error) => return Err(error.into()),
         }
     }
-    let coming = notes.list_documents(ListDocuments::new().daily_notes(DayRange::since(DayRef::Today)))?;
+    let coming =
+        notes.list_documents(ListDocuments::new().daily_notes(DayRange::since(DayRef::Today)))?;
     writeln!(out, "notes from today on: {}", coming.len())?;
     Ok(())
 }

@@ -34,6 +34,8 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection, folder: FolderId) -
     notes.delete_blocks(DeleteBlocks::new([uploaded.block_id]))?;
     match notes.open_file(id) {
         Ok(_) => Err("the file outlived the last block that shows it".into()),
-        Err(error) => Ok(writeln!(out, "the block is deleted, and the file with it: {}", error.code())?),
+        Err(error) => {
+            Ok(writeln!(out, "the block is deleted, and the file with it: {}", error.code())?)
+        }
     }
 }

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use leafbase::{
-    Connection, CreateDocuments, CreateFolders, DeleteFolders, Folder, FolderDraft, FolderId, FolderRef, MoveFolders,
+    Connection, CreateDocuments, CreateFolders, DeleteFolders, Folder, FolderDraft, FolderId,
+    FolderRef, MoveFolders,
 };
 
 use crate::Result;
@@ -26,11 +27,18 @@ fn tree(folder: &Folder) -> Vec<String> {
 
 /// Gives the folder that the rest of the tour keeps its documents in.
 pub(crate) fn edit(out: &mut impl Write, notes: &Connection) -> Result<FolderId> {
-    writeln!(out, "\n- a folder with two in it, made in one call; two documents in the first of those")?;
+    writeln!(
+        out,
+        "\n- a folder with two in it, made in one call; two documents in the first of those"
+    )?;
     let within = [FolderDraft::new("Drafts"), FolderDraft::new("Old")];
-    let made = notes.create_folders(CreateFolders::new([FolderDraft::new("Tour").with_folders(within)]))?;
-    let [tour, drafts, old] = made.0.as_slice() else { return Err("the request made other folders".into()) };
-    notes.create_documents(CreateDocuments::titled(["First draft", "Second draft"]).at(drafts.id))?;
+    let made = notes
+        .create_folders(CreateFolders::new([FolderDraft::new("Tour").with_folders(within)]))?;
+    let [tour, drafts, old] = made.0.as_slice() else {
+        return Err("the request made other folders".into());
+    };
+    notes
+        .create_documents(CreateDocuments::titled(["First draft", "Second draft"]).at(drafts.id))?;
     show_one(out, notes, tour.id)?;
 
     writeln!(out, "- Old moves into Drafts; then Drafts is deleted, and what is in it goes up")?;
@@ -42,6 +50,9 @@ pub(crate) fn edit(out: &mut impl Write, notes: &Connection) -> Result<FolderId>
 
 fn show_one(out: &mut impl Write, notes: &Connection, id: FolderId) -> Result<()> {
     let folders = notes.folders()?;
-    let folder = folders.iter().find(|folder| folder.id == FolderRef::Folder(id)).ok_or("the folder is gone")?;
+    let folder = folders
+        .iter()
+        .find(|folder| folder.id == FolderRef::Folder(id))
+        .ok_or("the folder is gone")?;
     lines(out, &tree(folder).into_iter().map(|line| format!("    {line}")).collect::<Vec<_>>())
 }

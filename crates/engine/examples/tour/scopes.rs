@@ -1,4 +1,5 @@
-//! A connection that sees one document alone: what it is shown of the rest, and what it cannot break.
+//! A connection that sees one document alone: what it is shown of the rest, and what it cannot
+//! break.
 
 use std::io::Write;
 
@@ -15,18 +16,35 @@ pub(crate) fn show(out: &mut impl Write, space: &Space, notes: &Connection) -> R
     let guest = scope.connect().acting_as("guest");
     writeln!(out, "listed: {} document of {}", guest.documents()?.len(), notes.documents()?.len())?;
     writeln!(out, "shown: {}", guest.content_markdown(plan.id())?.trim_end())?;
-    for (what, id) in [("the diary", diary.id().root()), ("what never was", "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse()?)] {
+    for (what, id) in [
+        ("the diary", diary.id().root()),
+        ("what never was", "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse()?),
+    ] {
         let error = guest.fetch(Fetch::new(id)).err().ok_or("it is hidden")?;
         writeln!(out, "{what}: {}", serde_json::to_string(&error)?)?;
     }
     guest.update_markdown(line, "Ann will bring [what we said](invalid:out_of_scope#1).")?;
-    writeln!(out, "written by the guest, as the host sees it: {}", notes.content_markdown(plan.id())?.trim_end())?;
+    writeln!(
+        out,
+        "written by the guest, as the host sees it: {}",
+        notes.content_markdown(plan.id())?.trim_end()
+    )?;
 
     scope.add([diary.id()]);
-    writeln!(out, "with the diary in the scope: {}", guest.content_markdown(plan.id())?.trim_end())?;
+    writeln!(
+        out,
+        "with the diary in the scope: {}",
+        guest.content_markdown(plan.id())?.trim_end()
+    )?;
     for change in guest.changes_since(0) {
         let change = change?;
-        writeln!(out, "change {} of the scope: {} block, by {}", change.sequence, change.blocks.len(), change.by)?;
+        writeln!(
+            out,
+            "change {} of the scope: {} block, by {}",
+            change.sequence,
+            change.blocks.len(),
+            change.by
+        )?;
     }
     Ok(())
 }

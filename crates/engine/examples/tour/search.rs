@@ -11,7 +11,8 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection, document: &Document
     for words in ["sofa", "tram passp", "\"night train\""] {
         let found = notes.search(words)?;
         writeln!(out, "{words}: {} documents", found.len())?;
-        let best = found.iter().take(3).map(|found| format!("    {}", shortened(&found.markdown, 100)));
+        let best =
+            found.iter().take(3).map(|found| format!("    {}", shortened(&found.markdown, 100)));
         lines(out, &best.collect::<Vec<_>>())?;
     }
     let pattern = SearchBlocks::new(document.id(), r"\b\p{Lu}\w+").context(0, 0);

@@ -3,8 +3,9 @@
 use std::io::Write;
 
 use leafbase::{
-    AddTasks, Connection, CreateDocuments, DayRef, Document, DocumentId, Fetch, FolderId, ListTasks, Task,
-    TaskDestination, TaskDraft, TaskLocation, TaskScope, TaskState, TaskUpdate, UpdateTasks,
+    AddTasks, Connection, CreateDocuments, DayRef, Document, DocumentId, Fetch, FolderId,
+    ListTasks, Task, TaskDestination, TaskDraft, TaskLocation, TaskScope, TaskState, TaskUpdate,
+    UpdateTasks,
 };
 
 use crate::Result;
@@ -16,14 +17,19 @@ pub(crate) fn show(out: &mut impl Write, notes: &Connection, folder: FolderId) -
     let errands = made.first().ok_or("one document was asked for")?.id();
     notes.insert_markdown("- [ ] nails, 40 mm", errands)?;
 
-    writeln!(out, "\n- four tasks are added: two to the inbox, one to tomorrow's note, one to the document Errands")?;
+    writeln!(
+        out,
+        "\n- four tasks are added: two to the inbox, one to tomorrow's note, one to the document Errands"
+    )?;
     let added = notes.add_tasks(AddTasks::new([
         TaskDraft::new("call Ana"),
         TaskDraft::new("water the plants").scheduled(DayRef::Today),
         TaskDraft::new("buy bread").at(TaskDestination::DailyNote(DayRef::Tomorrow)),
         TaskDraft::new("return the drill").at(errands).due(DayRef::Yesterday),
     ]))?;
-    let [call, plants, _, drill] = added.0.as_slice() else { return Err("four tasks were asked for".into()) };
+    let [call, plants, _, drill] = added.0.as_slice() else {
+        return Err("four tasks were asked for".into());
+    };
     let tomorrow = DocumentId::of_root(notes.fetch(Fetch::day(DayRef::Tomorrow).depth(0))?.id);
     let scopes = [
         ("active", TaskScope::Active),
@@ -64,12 +70,20 @@ fn show_imported(out: &mut impl Write, notes: &Connection) -> Result<()> {
     Ok(())
 }
 
-fn show_scopes(out: &mut impl Write, notes: &Connection, scopes: &[(&str, TaskScope)]) -> Result<()> {
+fn show_scopes(
+    out: &mut impl Write,
+    notes: &Connection,
+    scopes: &[(&str, TaskScope)],
+) -> Result<()> {
     for (name, scope) in scopes {
         let tasks = notes.tasks(ListTasks::new(*scope).limit(5))?;
         let words: Vec<_> = tasks.iter().map(words).collect();
         let shown = if words.is_empty() { "none".to_owned() } else { words.join(", ") };
-        writeln!(out, "    {name:<10}{shown}{}", if tasks.next_cursor.is_some() { ", .." } else { "" })?;
+        writeln!(
+            out,
+            "    {name:<10}{shown}{}",
+            if tasks.next_cursor.is_some() { ", .." } else { "" }
+        )?;
     }
     Ok(())
 }
@@ -79,6 +93,10 @@ fn words(task: &Task) -> String {
         TaskLocation::DailyNote(_) => " (in a daily note)",
         TaskLocation::Inbox | TaskLocation::Document(_) => "",
     };
-    let state = if task.info.state == TaskState::Todo { String::new() } else { format!(" [{}]", task.info.state) };
+    let state = if task.info.state == TaskState::Todo {
+        String::new()
+    } else {
+        format!(" [{}]", task.info.state)
+    };
     format!("{}{place}{state}", shortened(&task.markdown, 30))
 }

@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use leafbase::{
-    Adaptation, AdaptationKind, Connection, ExportOptions, ImportOptions, ImportReport, MemorySource, Progress, Space,
+    Adaptation, AdaptationKind, Connection, ExportOptions, ImportOptions, ImportReport,
+    MemorySource, Progress, Space,
 };
 
 use crate::Result;
@@ -34,7 +35,11 @@ pub(crate) fn import(notes: &Connection, folder: Option<&Path>) -> Result<Import
     let mut progress = progress_line("imported");
     let report = match folder {
         Some(folder) => notes.import_folder(folder, &ImportOptions::new(), &mut progress),
-        None => notes.import_from(&mut MemorySource::from_iter(NOTES), &ImportOptions::new(), &mut progress),
+        None => notes.import_from(
+            &mut MemorySource::from_iter(NOTES),
+            &ImportOptions::new(),
+            &mut progress,
+        ),
     };
     Ok(report?)
 }
@@ -46,7 +51,12 @@ fn progress_line(what: &str) -> impl FnMut(Progress) -> ControlFlow<()> {
         let total = progress.total.unwrap_or(progress.done);
         if terminal && (progress.done % 50 == 0 || progress.done == total) {
             let end = if progress.done == total { "\r\x1b[K" } else { "" };
-            drop(write!(io::stderr(), "\r{} of {} {what}{end}", number(progress.done), number(total)));
+            drop(write!(
+                io::stderr(),
+                "\r{} of {} {what}{end}",
+                number(progress.done),
+                number(total)
+            ));
         }
         ControlFlow::Continue(())
     }
@@ -79,14 +89,23 @@ pub(crate) fn summarize(out: &mut impl Write, report: &ImportReport) -> Result<(
 /// Exports, imports the export into a new space, exports that one, and compares.
 pub(crate) fn round_trip(out: &mut impl Write, notes: &Connection, temporary: &Path) -> Result<()> {
     let (first, second) = (temporary.join("first"), temporary.join("second"));
-    let report = notes.export_folder(&first, &ExportOptions::new(), &mut progress_line("exported"))?;
+    let report =
+        notes.export_folder(&first, &ExportOptions::new(), &mut progress_line("exported"))?;
     writeln!(out, "exported {} files, {} bytes", number(report.documents), number(report.bytes))?;
     let again = Space::create(temporary.join("again.leafbase"))?;
     again.connect().import_folder(&first, &ImportOptions::new(), &mut progress_line("imported"))?;
-    again.connect().export_folder(&second, &ExportOptions::new(), &mut progress_line("exported"))?;
+    again.connect().export_folder(
+        &second,
+        &ExportOptions::new(),
+        &mut progress_line("exported"),
+    )?;
     again.close()?;
     let files = same_files(&first, &second)?;
-    writeln!(out, "imported into a second space and exported again: {} files, the same to the byte", number(files))?;
+    writeln!(
+        out,
+        "imported into a second space and exported again: {} files, the same to the byte",
+        number(files)
+    )?;
     Ok(())
 }
 
@@ -96,7 +115,11 @@ fn same_files(one: &Path, other: &Path) -> Result<u64> {
     while let Some(directory) = waiting.pop() {
         let (names, others) = (names(&one.join(&directory))?, names(&other.join(&directory))?);
         if names != others {
-            return Err(format!("the second export differs in the directory {}", directory.display()).into());
+            return Err(format!(
+                "the second export differs in the directory {}",
+                directory.display()
+            )
+            .into());
         }
         for path in names.iter().map(|name| directory.join(name)) {
             if one.join(&path).is_dir() {
@@ -112,7 +135,8 @@ fn same_files(one: &Path, other: &Path) -> Result<u64> {
 }
 
 fn names(directory: &Path) -> Result<Vec<std::ffi::OsString>> {
-    let names: io::Result<Vec<_>> = fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect();
+    let names: io::Result<Vec<_>> =
+        fs::read_dir(directory)?.map(|entry| Ok(entry?.file_name())).collect();
     let mut names = names?;
     names.sort();
     Ok(names)

@@ -1,5 +1,5 @@
-//! Hidden properties: relations to collections that a call does not see. They exist for the store alone, and stay where they are
-//! whatever the call writes.
+//! Hidden properties: relations to collections that a call does not see. They exist for the store
+//! alone, and stay where they are whatever the call writes.
 
 use std::collections::HashSet;
 
@@ -37,15 +37,17 @@ pub(super) fn stored(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     tree.reader().schema(collection)?.ok_or_else(missing)
 }
 
-/// The schema that the store is to have where the call gives `after`: with what is hidden of `stored`. A hidden property stays behind the
-/// one that it followed, or if that goes, behind the nearest before it that does not: without the hidden ones the order is that of
-/// `after`, whatever there is of them.
+/// The schema that the store is to have where the call gives `after`: with what is hidden of
+/// `stored`. A hidden property stays behind the one that it followed, or if that goes, behind the
+/// nearest before it that does not: without the hidden ones the order is that of `after`, whatever
+/// there is of them.
 pub(super) fn kept(tree: &Tree<'_>, stored: &Schema, after: &Schema) -> Result<Schema> {
     let mut merged = after.clone();
     if tree.sees_all() || tree.seen().leaks(Leak::Relations) {
         return Ok(merged);
     }
-    let stays: HashSet<&str> = after.properties.iter().map(|property| property.key.as_str()).collect();
+    let stays: HashSet<&str> =
+        after.properties.iter().map(|property| property.key.as_str()).collect();
     let mut before = None;
     for property in &stored.properties {
         if is_hidden(tree, property)? {
@@ -59,15 +61,21 @@ pub(super) fn kept(tree: &Tree<'_>, stored: &Schema, after: &Schema) -> Result<S
     Ok(merged)
 }
 
-/// Letters and digits behind the key of a property that comes to a collection of which not all may be seen.
+/// Letters and digits behind the key of a property that comes to a collection of which not all may
+/// be seen.
 const MARK: usize = 6;
 
 /// How often a free key is tried to be made.
 const TRIES: usize = 8;
 
-/// The key of a property that comes to `collection`, as `key` where all is seen. Elsewhere it gets a mark that nobody can have foreseen,
-/// whether a hidden property has the key or not.
-pub(super) fn new_key(tree: &Tree<'_>, context: &Context<'_>, collection: BlockId, key: String) -> Result<String> {
+/// The key of a property that comes to `collection`, as `key` where all is seen. Elsewhere it gets
+/// a mark that nobody can have foreseen, whether a hidden property has the key or not.
+pub(super) fn new_key(
+    tree: &Tree<'_>,
+    context: &Context<'_>,
+    collection: BlockId,
+    key: String,
+) -> Result<String> {
     if tree.sees_all() {
         return Ok(key);
     }
@@ -80,7 +88,10 @@ pub(super) fn new_key(tree: &Tree<'_>, context: &Context<'_>, collection: BlockI
             return Ok(made);
         }
     }
-    Err(Error::new(ErrorKind::Conflict, "the IDs of this space are no random ones: no key could be made"))
+    Err(Error::new(
+        ErrorKind::Conflict,
+        "the IDs of this space are no random ones: no key could be made",
+    ))
 }
 
 /// The last bytes of an ID, which are random, as digits and small letters.

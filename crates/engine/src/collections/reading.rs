@@ -23,7 +23,9 @@ impl ReadCollections for Tree<'_> {
         if self.seen().leaks(Leak::Relations) {
             return Tree::full(self.reader()).item(item);
         }
-        let (Some(located), Some(block)) = (self.locate(item)?, self.block(item)?) else { return Ok(None) };
+        let (Some(located), Some(block)) = (self.locate(item)?, self.block(item)?) else {
+            return Ok(None);
+        };
         Ok(match (located.parent, block.data.kind) {
             (Some(collection), BlockKind::CollectionItem { properties: values }) => {
                 Some(StoredItem { collection, values })
@@ -33,9 +35,18 @@ impl ReadCollections for Tree<'_> {
     }
 
     /// Those that are not seen, too, which [`Self::item`] does not find.
-    fn items_naming(&self, item: BlockId, after: Option<BlockId>, limit: usize) -> Result<Vec<BlockId>> {
+    fn items_naming(
+        &self,
+        item: BlockId,
+        after: Option<BlockId>,
+        limit: usize,
+    ) -> Result<Vec<BlockId>> {
         let after = BackLink { kind: EdgeKind::Relation, source: after.unwrap_or(BlockId::NIL) };
         let links = self.reader().edges_to(EdgeEnd::Block(item), Some(after), limit)?;
-        Ok(links.into_iter().take_while(|link| link.kind == EdgeKind::Relation).map(|link| link.source).collect())
+        Ok(links
+            .into_iter()
+            .take_while(|link| link.kind == EdgeKind::Relation)
+            .map(|link| link.source)
+            .collect())
     }
 }

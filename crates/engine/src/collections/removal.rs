@@ -1,13 +1,15 @@
 //! What goes with items and collections that a write takes away: their ends of relations.
 //!
-//! All of it is decided on the state before the write. What the write itself does to items that stay, and to the schemas of other
-//! collections, is brought in line with that: it may have been decided without a thought of what goes.
+//! All of it is decided on the state before the write. What the write itself does to items that
+//! stay, and to the schemas of other collections, is brought in line with that: it may have been
+//! decided without a thought of what goes.
 
 use std::collections::{BTreeSet, HashMap};
 
 use leafbase_collections::{ReadCollections, Removal, forget, remove_collections};
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Forest, Limits, PropertyValue, Result, Schema,
+    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Forest, Limits,
+    PropertyValue, Result, Schema,
 };
 use leafbase_tree_ops::ReadTree;
 
@@ -46,8 +48,9 @@ impl Going {
     }
 }
 
-/// `edits` with what goes along: relations of items that stay to those that go, the other ends of relations of collections that
-/// go, their own schemas. All of it is quiet: what stays was not named. Costs by what goes and by what names it.
+/// `edits` with what goes along: relations of items that stay to those that go, the other ends of
+/// relations of collections that go, their own schemas. All of it is quiet: what stays was not
+/// named. Costs by what goes and by what names it.
 ///
 /// # Errors
 /// What the store reports.
@@ -68,7 +71,8 @@ pub(crate) fn with_ends(tree: &Tree<'_>, limits: &Limits, edits: Vec<Edit>) -> R
         }
         all.extend(held.aligned(edit, &going));
     }
-    // Only now: items that go may hold something in these columns, and whoever undoes this puts them in with it.
+    // Only now: items that go may hold something in these columns, and whoever undoes this puts
+    // them in with it.
     for (collection, _) in others {
         all.extend(held.without_ends(tree, collection, &going)?);
     }
@@ -97,21 +101,30 @@ impl Held {
     }
 
     fn present(&self, tree: &Tree<'_>, collection: BlockId) -> Result<Option<Schema>> {
-        self.schemas.get(&collection).map_or_else(|| tree.schema(collection), |known| Ok(known.clone()))
+        self.schemas
+            .get(&collection)
+            .map_or_else(|| tree.schema(collection), |known| Ok(known.clone()))
     }
 
     fn has_schema(&self, tree: &Tree<'_>, collection: BlockId) -> Result<bool> {
         Ok(self.present(tree, collection)?.is_some())
     }
 
-    /// The edit after which `collection`, which stays, has no relations to collections that go; none if it has none by then.
-    fn without_ends(&mut self, tree: &Tree<'_>, collection: BlockId, going: &Going) -> Result<Option<Edit>> {
+    /// The edit after which `collection`, which stays, has no relations to collections that go;
+    /// none if it has none by then.
+    fn without_ends(
+        &mut self,
+        tree: &Tree<'_>,
+        collection: BlockId,
+        going: &Going,
+    ) -> Result<Option<Edit>> {
         let Some(present) = self.present(tree, collection)? else { return Ok(None) };
         let after = without_ends(present.clone(), going);
         if after == present {
             return Ok(None);
         }
-        let missing = || Error::corrupted(format_args!("collection {collection} has a schema but no block"));
+        let missing =
+            || Error::corrupted(format_args!("collection {collection} has a schema but no block"));
         let document = tree.locate(collection)?.ok_or_else(missing)?.document;
         self.schema_in(tree, document, collection, Some(after)).map(Some)
     }
@@ -129,20 +142,35 @@ impl Held {
         Ok(Edit::SetSchema { document, collection, before, after: after.map(Box::new), quiet })
     }
 
-    /// An edit of the write itself, on what is there by now, and without what goes; none if nothing is left to do.
+    /// An edit of the write itself, on what is there by now, and without what goes; none if nothing
+    /// is left to do.
     fn aligned(&mut self, edit: Edit, going: &Going) -> Option<Edit> {
         match edit {
             Edit::Update { document, before, after } => {
                 let is_stamp = before.data == after.data;
                 let (before, after) = self.item(before, after, going);
-                (is_stamp || before.data != after.data).then_some(Edit::Update { document, before, after })
+                (is_stamp || before.data != after.data).then_some(Edit::Update {
+                    document,
+                    before,
+                    after,
+                })
             }
             Edit::SetSchema { document, collection, before, after, quiet } => {
-                let before = self.schemas.get(&collection).cloned().map_or(before, |known| known.map(Box::new));
+                let before = self
+                    .schemas
+                    .get(&collection)
+                    .cloned()
+                    .map_or(before, |known| known.map(Box::new));
                 let after = after.map(|after| without_ends(*after, going));
                 self.schemas.insert(collection, after.clone());
                 let after = after.map(Box::new);
-                (before != after).then_some(Edit::SetSchema { document, collection, before, after, quiet })
+                (before != after).then_some(Edit::SetSchema {
+                    document,
+                    collection,
+                    before,
+                    after,
+                    quiet,
+                })
             }
             edit => Some(edit),
         }
@@ -158,10 +186,13 @@ impl Held {
         if going.items.contains(&after.id) {
             return (before, after);
         }
-        let BlockKind::CollectionItem { properties } = &mut after.data.kind else { return (before, after) };
+        let BlockKind::CollectionItem { properties } = &mut after.data.kind else {
+            return (before, after);
+        };
         let relations = properties.iter().filter_map(|(key, value)| match value {
             PropertyValue::Relations(items) => {
-                let rest: Vec<_> = items.iter().copied().filter(|item| !going.items.contains(item)).collect();
+                let rest: Vec<_> =
+                    items.iter().copied().filter(|item| !going.items.contains(item)).collect();
                 let value = (!rest.is_empty()).then_some(PropertyValue::Relations(rest));
                 Some((key.to_owned(), value))
             }
@@ -190,8 +221,8 @@ fn without_ends(mut schema: Schema, going: &Going) -> Schema {
 #[cfg(test)]
 mod tests {
     use leafbase_model::{
-        AddItems, BlockData, CreateCollection, DocumentId, Edit, Fetch, Forest, GetItems, ItemDraft, Position,
-        Properties, PropertyDraft, Relation, SchemaDraft, Slot,
+        AddItems, BlockData, CreateCollection, DocumentId, Edit, Fetch, Forest, GetItems,
+        ItemDraft, Position, Properties, PropertyDraft, Relation, SchemaDraft, Slot,
     };
     use leafbase_tree_ops::revise;
 
@@ -213,25 +244,41 @@ mod tests {
             let document = notes.create_document("workshop").unwrap().id();
             let create = |name: &str, properties: Vec<PropertyDraft>| {
                 let schema = SchemaDraft::new(name, properties);
-                notes.create_collection(CreateCollection::new(schema, Position::end_of(document))).unwrap().id
+                notes
+                    .create_collection(CreateCollection::new(schema, Position::end_of(document)))
+                    .unwrap()
+                    .id
             };
             let parts = create("Parts", Vec::new());
-            let things = create("Things", vec![PropertyDraft::new("Parts", Relation::to(parts).into())]);
+            let things =
+                create("Things", vec![PropertyDraft::new("Parts", Relation::to(parts).into())]);
             let drafts = ["a", "b", "c"].map(ItemDraft::new);
             let added = notes.add_items(AddItems::new(parts, drafts)).unwrap();
             let ids: Vec<_> = added.iter().take(2).map(|item| item.id.to_string()).collect();
-            notes.add_items(AddItems::new(things, [ItemDraft::new("thing").with("parts", ids)])).unwrap();
+            notes
+                .add_items(AddItems::new(things, [ItemDraft::new("thing").with("parts", ids)]))
+                .unwrap();
             Self { notes, document, parts, things }
         }
 
         fn items(&self, collection: BlockId) -> Vec<BlockId> {
-            self.notes.items(GetItems::of(collection)).unwrap().items.iter().map(|item| item.id).collect()
+            self.notes
+                .items(GetItems::of(collection))
+                .unwrap()
+                .items
+                .iter()
+                .map(|item| item.id)
+                .collect()
         }
 
         /// The titles of what the thing names.
         fn named(&self) -> Vec<String> {
             let items = self.notes.items(GetItems::of(self.things)).unwrap().items;
-            items.iter().flat_map(|item| item.related("parts")).map(|part| part.title.to_string()).collect()
+            items
+                .iter()
+                .flat_map(|item| item.related("parts"))
+                .map(|part| part.title.to_string())
+                .collect()
         }
 
         fn record(&self, block: BlockId) -> BlockRecord {
@@ -252,7 +299,10 @@ mod tests {
         fn remove(&self, count: usize) -> Edit {
             let nodes = self.items(self.parts).into_iter().take(count);
             let forest = Forest(nodes.flat_map(|part| Forest::one(self.record(part)).0).collect());
-            Edit::Remove { slot: Slot { document: self.document, parent: self.parts, after: None }, forest }
+            Edit::Remove {
+                slot: Slot { document: self.document, parent: self.parts, after: None },
+                forest,
+            }
         }
 
         /// Blocks of the document, which `edits` take out or move.
@@ -269,10 +319,26 @@ mod tests {
         let all = |shop: &Workshop| shop.items(shop.parts);
         let cases: [(&str, Make, &[&str]); 6] = [
             ("only a removal", |shop| vec![shop.remove(1)], &["b"]),
-            ("before", |shop| vec![shop.update(&shop.items(shop.parts)), shop.remove(1)], &["b", "c"]),
-            ("after", |shop| vec![shop.remove(1), shop.update(&shop.items(shop.parts))], &["b", "c"]),
-            ("nothing of it is left", |shop| vec![shop.update(&shop.items(shop.parts)[..2]), shop.remove(2)], &[]),
-            ("what did not name it", |shop| vec![shop.update(&shop.items(shop.parts)[1..]), shop.remove(2)], &["c"]),
+            (
+                "before",
+                |shop| vec![shop.update(&shop.items(shop.parts)), shop.remove(1)],
+                &["b", "c"],
+            ),
+            (
+                "after",
+                |shop| vec![shop.remove(1), shop.update(&shop.items(shop.parts))],
+                &["b", "c"],
+            ),
+            (
+                "nothing of it is left",
+                |shop| vec![shop.update(&shop.items(shop.parts)[..2]), shop.remove(2)],
+                &[],
+            ),
+            (
+                "what did not name it",
+                |shop| vec![shop.update(&shop.items(shop.parts)[1..]), shop.remove(2)],
+                &["c"],
+            ),
             ("all go", |shop| vec![shop.remove(3), shop.update(&shop.items(shop.parts)[..1])], &[]),
         ];
         for (name, edits, expected) in cases {
@@ -293,7 +359,10 @@ mod tests {
             let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
             let change = Edit::SetSchema { document, collection, before, after, quiet: false };
             let forest = shop.notes.read(|tree, _| tree.subtree(shop.parts, None)).unwrap();
-            let removal = Edit::Remove { slot: Slot { document, parent: document.root(), after: None }, forest };
+            let removal = Edit::Remove {
+                slot: Slot { document, parent: document.root(), after: None },
+                forest,
+            };
             shop.apply(&if is_first { [change, removal] } else { [removal, change] });
             let schema = shop.notes.schema(shop.things).unwrap();
             assert_eq!((schema.key.as_str(), schema.properties.len()), ("other", 0));

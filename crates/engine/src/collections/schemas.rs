@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use leafbase_collections::items_schema;
 use leafbase_model::{
-    BlockId, Collection, CollectionSchema, CreateCollection, DocumentFilterMode, DocumentId, Error, GetSchema, Items,
-    ListCollections, Location, ReplaceSchema, Result, Schema, SchemaFormat, SchemaReply,
+    BlockId, Collection, CollectionSchema, CreateCollection, DocumentFilterMode, DocumentId, Error,
+    GetSchema, Items, ListCollections, Location, ReplaceSchema, Result, Schema, SchemaFormat,
+    SchemaReply,
 };
 use leafbase_store::{CollectionEntry, Reader};
 use leafbase_tree_ops::ReadTree;
@@ -22,9 +23,10 @@ mod changing;
 mod replacing;
 
 impl<S: Sight> Connection<S> {
-    /// The collections of all documents that the connection sees, those in the trash too where all is seen, or of the documents named, or on a
-    /// scoped connection of all but those: by document and ID, each with its name and how many items it has. Costs what it returns, and
-    /// on a scoped connection the documents of the scope.
+    /// The collections of all documents that the connection sees, those in the trash too where all
+    /// is seen, or of the documents named, or on a scoped connection of all but those: by document
+    /// and ID, each with its name and how many items it has. Costs what it returns, and on a scoped
+    /// connection the documents of the scope.
     ///
     /// ```
     /// use leafbase::{CreateCollection, ListCollections, SchemaDraft};
@@ -40,9 +42,10 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]`, in either mode; on the full space [`crate::ErrorKind::Validation`] at `documentFilterMode` for
-    /// [`DocumentFilterMode::Exclude`]; [`crate::ErrorKind::LimitExceeded`] at `documentIds` for more than
-    /// [`crate::Limits::blocks_per_request`].
+    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]`, in either mode; on the full space
+    /// [`crate::ErrorKind::Validation`] at `documentFilterMode` for
+    /// [`DocumentFilterMode::Exclude`]; [`crate::ErrorKind::LimitExceeded`] at `documentIds` for
+    /// more than [`crate::Limits::blocks_per_request`].
     pub fn list_collections(&self, request: ListCollections) -> Result<Items<Collection>> {
         let ListCollections { document_ids, mode } = request;
         self.check_ids("documentIds", document_ids.as_ref())?;
@@ -59,15 +62,19 @@ impl<S: Sight> Connection<S> {
                 (_, Seen::All) => reader.collections()?,
                 (without, Seen::Documents(scope, _)) => {
                     let without = without.unwrap_or_default();
-                    of_documents(reader, scope.iter().filter(|document| !without.contains(document)))?
+                    of_documents(
+                        reader,
+                        scope.iter().filter(|document| !without.contains(document)),
+                    )?
                 }
             };
             shown(tree, entries).map(Items)
         })
     }
 
-    /// Makes a collection without items at a position; its name is that of the schema, and a text that receives it becomes a page. Properties
-    /// get keys, made from their names where the request has none. A relation makes the property that is its other end in the target
+    /// Makes a collection without items at a position; its name is that of the schema, and a text
+    /// that receives it becomes a page. Properties get keys, made from their names where the
+    /// request has none. A relation makes the property that is its other end in the target
     /// collection, so that both show the same; the target `self` is the new collection.
     ///
     /// ```
@@ -86,25 +93,32 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// Those of a position, as for [`Self::insert_blocks`]. Below `schema`: [`crate::ErrorKind::Validation`] for a name that is blank, a
-    /// key that cannot be one or is there twice, an `inverseKey` that cannot be; [`crate::ErrorKind::NotFound`] for a target
+    /// Those of a position, as for [`Self::insert_blocks`]. Below `schema`:
+    /// [`crate::ErrorKind::Validation`] for a name that is blank, a key that cannot be one or is
+    /// there twice, an `inverseKey` that cannot be; [`crate::ErrorKind::NotFound`] for a target
     /// collection that is not there, [`crate::ErrorKind::RuleViolation`] for one in the trash;
     /// [`crate::ErrorKind::InvalidMarkdown`]; [`crate::ErrorKind::LimitExceeded`].
     pub fn create_collection(&self, request: CreateCollection) -> Result<CollectionSchema> {
         let CreateCollection { schema, position } = request;
         let (made, _) = self.write(|writing| {
-            let place = self.place(writing, position, false)?.ok_or_else(|| Error::not_found().at("position"))?;
+            let place = self
+                .place(writing, position, false)?
+                .ok_or_else(|| Error::not_found().at("position"))?;
             let draft = schema.clone();
-            let (mut edits, made) = writing.decide(|tree, context| create(tree, context, draft, place))?;
+            let (mut edits, made) =
+                writing.decide(|tree, context| create(tree, context, draft, place))?;
             prepare::titles(&mut edits);
             writing.apply(edits)?;
-            writing.decide(|tree, _| shown_schema(tree, made.schema)).map(|schema| reply(made.id, schema))
+            writing
+                .decide(|tree, _| shown_schema(tree, made.schema))
+                .map(|schema| reply(made.id, schema))
         })?;
         Ok(made)
     }
 
-    /// The schema of a collection: as it is kept, to be changed and given to [`Self::replace_schema`], or as JSON Schema 2020-12 that a
-    /// request to add or update items has to meet.
+    /// The schema of a collection: as it is kept, to be changed and given to
+    /// [`Self::replace_schema`], or as JSON Schema 2020-12 that a request to add or update items
+    /// has to meet.
     ///
     /// ```
     /// use leafbase::{CreateCollection, GetSchema, PropertyDraft, PropertyKind, SchemaDraft, SchemaFormat};
@@ -126,9 +140,11 @@ impl<S: Sight> Connection<S> {
         let schema = self.schema(collection_id)?;
         Ok(match format {
             SchemaFormat::Schema => SchemaReply::Schema(schema),
-            SchemaFormat::JsonSchemaItems => {
-                SchemaReply::JsonSchema(items_schema(&schema, allow_new_select_options, self.limits()))
-            }
+            SchemaFormat::JsonSchemaItems => SchemaReply::JsonSchema(items_schema(
+                &schema,
+                allow_new_select_options,
+                self.limits(),
+            )),
         })
     }
 
@@ -155,19 +171,25 @@ impl<S: Sight> Connection<S> {
         })
     }
 
-    /// Gives a collection another schema, all of it. Properties are matched by key: one that is not named goes with its values, and of a relation
-    /// the other end goes, too: within one collection even if the request names that. Values of a property that gets another type are converted where nothing is lost; where something
-    /// would be, the items are in the way, and so they are to an option that goes and to a relation that takes one item from now on:
-    /// unless [`ReplaceSchema::drop_unconvertible`] is set. What the request leaves out of `key` and `contentPropDetails` stays.
+    /// Gives a collection another schema, all of it. Properties are matched by key: one that is not
+    /// named goes with its values, and of a relation the other end goes, too: within one collection
+    /// even if the request names that. Values of a property that gets another type are converted
+    /// where nothing is lost; where something would be, the items are in the way, and so they are
+    /// to an option that goes and to a relation that takes one item from now on: unless
+    /// [`ReplaceSchema::drop_unconvertible`] is set. What the request leaves out of `key` and
+    /// `contentPropDetails` stays.
     ///
-    /// Adding, renaming and reordering properties and adding options reads no item and writes none. Otherwise it costs by the number of items.
-    /// What the schema says already is not written.
+    /// Adding, renaming and reordering properties and adding options reads no item and writes none.
+    /// Otherwise it costs by the number of items. What the schema says already is not written.
     ///
-    /// Items of the collection that hold something else then are changed, and so is its document; those of other collections, their schemas and their
-    /// documents keep their times and their `rev`.
+    /// Items of the collection that hold something else then are changed, and so is its document;
+    /// those of other collections, their schemas and their documents keep their times and their
+    /// `rev`.
     ///
-    /// On a scoped connection relations to collections that are not seen are no part of the schema, and stay with their values; a property that comes
-    /// gets a key of six random letters and digits behind what it would have been, so that it can be that of no property that is not seen.
+    /// On a scoped connection relations to collections that are not seen are no part of the schema,
+    /// and stay with their values; a property that comes gets a key of six random letters and
+    /// digits behind what it would have been, so that it can be that of no property that is not
+    /// seen.
     ///
     /// ```
     /// use leafbase::{AddItems, CreateCollection, ItemDraft, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft, Space};
@@ -190,9 +212,11 @@ impl<S: Sight> Connection<S> {
     /// ```
     ///
     /// # Errors
-    /// At `collectionId`: [`crate::ErrorKind::NotFound`], and [`crate::ErrorKind::RuleViolation`] in the trash. Those of a schema as for
-    /// [`Self::create_collection`]; [`crate::ErrorKind::SchemaMismatch`] at `schema` for items in the way, the first of which it names;
-    /// [`crate::ErrorKind::RuleViolation`] for the other end of a relation that would come or go in a collection that is in the trash.
+    /// At `collectionId`: [`crate::ErrorKind::NotFound`], and [`crate::ErrorKind::RuleViolation`]
+    /// in the trash. Those of a schema as for [`Self::create_collection`];
+    /// [`crate::ErrorKind::SchemaMismatch`] at `schema` for items in the way, the first of which it
+    /// names; [`crate::ErrorKind::RuleViolation`] for the other end of a relation that would come
+    /// or go in a collection that is in the trash.
     pub fn replace_schema(&self, request: ReplaceSchema) -> Result<CollectionSchema> {
         let ReplaceSchema { collection_id, schema, drop_unconvertible } = request;
         let (replaced, _) = self.write(|writing| {
@@ -240,7 +264,9 @@ fn shown(tree: &Tree<'_>, entries: Vec<CollectionEntry>) -> Result<Vec<Collectio
     for CollectionEntry { collection: id, document: document_id, items: item_count } in entries {
         let is_seen = match latest {
             Some((document, is_seen)) if document == document_id => is_seen,
-            _ => tree.document(document_id)?.is_some_and(|record| record.location != Location::Inbox),
+            _ => {
+                tree.document(document_id)?.is_some_and(|record| record.location != Location::Inbox)
+            }
         };
         latest = Some((document_id, is_seen));
         if is_seen {

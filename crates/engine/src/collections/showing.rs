@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 
 use leafbase_collections::{ReadCollections, inverted, related};
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue, Properties,
-    Property, PropertyValue, RelatedItem, Relation, Result, Schema, SharedText,
+    Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue,
+    Properties, Property, PropertyValue, RelatedItem, Relation, Result, Schema, SharedText,
 };
 use leafbase_store::{ItemRow, RowValue, ValueView};
 
@@ -92,13 +92,26 @@ impl<'t, 'a> Shower<'t, 'a> {
     }
 
     /// How items of `collection` are shown one by one, so many of them.
-    pub(super) fn table(&mut self, collection: BlockId, schema: &Schema, items: usize) -> Result<Table> {
+    pub(super) fn table(
+        &mut self,
+        collection: BlockId,
+        schema: &Schema,
+        items: usize,
+    ) -> Result<Table> {
         Ok(Table::new(collection, schema, self.columns(collection, schema, items)?, items))
     }
 
-    fn item(&mut self, table: &mut Table, id: BlockId, mut data: BlockData, content: Content) -> Result<()> {
+    fn item(
+        &mut self,
+        table: &mut Table,
+        id: BlockId,
+        mut data: BlockData,
+        content: Content,
+    ) -> Result<()> {
         self.links.hide(&mut data)?;
-        let BlockData { kind: BlockKind::CollectionItem { properties }, markdown: title, .. } = data else {
+        let BlockData { kind: BlockKind::CollectionItem { properties }, markdown: title, .. } =
+            data
+        else {
             return Err(no_item(id));
         };
         self.values(table, id, properties)?;
@@ -117,8 +130,14 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(())
     }
 
-    /// What an item of `collection` with these values, whose links are hidden already, shows where it is shown as a block.
-    pub(crate) fn fields(&mut self, collection: BlockId, item: BlockId, values: Properties) -> Result<ItemFields> {
+    /// What an item of `collection` with these values, whose links are hidden already, shows where
+    /// it is shown as a block.
+    pub(crate) fn fields(
+        &mut self,
+        collection: BlockId,
+        item: BlockId,
+        values: Properties,
+    ) -> Result<ItemFields> {
         let mut table = if let Some(known) = self.tables.remove(&collection) {
             known
         } else {
@@ -126,7 +145,10 @@ impl<'t, 'a> Shower<'t, 'a> {
             self.table(collection, &schema, 1)?
         };
         self.values(&mut table, item, values)?;
-        let fields = ItemFields { content_key: table.content_key.clone(), properties: table.values_of_one() };
+        let fields = ItemFields {
+            content_key: table.content_key.clone(),
+            properties: table.values_of_one(),
+        };
         self.tables.insert(collection, table);
         Ok(fields)
     }
@@ -150,25 +172,37 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(Columns::new(schema.properties.iter().map(column).collect::<Result<_>>()?))
     }
 
-    fn source(&mut self, collection: BlockId, key: &str, relation: &Relation, items: usize) -> Result<Source> {
+    fn source(
+        &mut self,
+        collection: BlockId,
+        key: &str,
+        relation: &Relation,
+        items: usize,
+    ) -> Result<Source> {
         let is_symmetric = relation.is_symmetric(collection, key);
         if relation.owner && !is_symmetric {
             return Ok(Source::Own);
         }
         let lookups = u64::try_from(items).unwrap_or(u64::MAX);
-        let owners = self.tree.reader().item_index(relation.target)?.map_or(0, |index| index.items());
+        let owners =
+            self.tree.reader().item_index(relation.target)?.map_or(0, |index| index.items());
         if owners > lookups.saturating_mul(ITEMS_PER_LOOKUP) {
             return Ok(Source::Lookup);
         }
         let inverse = relation.inverse_key.as_deref().unwrap_or(key);
         let titles = &mut self.titles;
-        let inverted =
-            inverted_by(self.tree, relation.target, inverse, &mut |owner| titles.learn(owner.id, owner.title))?;
+        let inverted = inverted_by(self.tree, relation.target, inverse, &mut |owner| {
+            titles.learn(owner.id, owner.title)
+        })?;
         Ok(Source::Inverted(inverted))
     }
 
     /// By item, those of `owner` that name it under `key`: one pass over the items of `owner`.
-    pub(super) fn inverted(&self, owner: BlockId, key: &str) -> Result<HashMap<BlockId, BTreeSet<BlockId>>> {
+    pub(super) fn inverted(
+        &self,
+        owner: BlockId,
+        key: &str,
+    ) -> Result<HashMap<BlockId, BTreeSet<BlockId>>> {
         inverted_by(self.tree, owner, key, &mut |_| ())
     }
 
@@ -191,7 +225,8 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(())
     }
 
-    /// As [`Self::values`], of an item as it lies in the store. Each value is made where it stays: it is moved nowhere.
+    /// As [`Self::values`], of an item as it lies in the store. Each value is made where it stays:
+    /// it is moved nowhere.
     fn row_values(&mut self, table: &mut Table, row: &ItemRow<'_>) -> Result<()> {
         let count = table.columns.find(row)?;
         table.make_room(count);
@@ -212,7 +247,9 @@ impl<'t, 'a> Shower<'t, 'a> {
                 ValueView::Number(number) => put(PropertyValue::Number(number)),
                 ValueView::Boolean(value) => put(PropertyValue::Boolean(value)),
                 ValueView::Date(day) => put(PropertyValue::Date(day)),
-                ValueView::Options(options) => put(PropertyValue::Options(listed(options, str::to_owned)?)),
+                ValueView::Options(options) => {
+                    put(PropertyValue::Options(listed(options, str::to_owned)?))
+                }
                 ValueView::Relations(items) => {
                     values.extend(self.relations(column, items)?.map(|shown| (place, shown)));
                 }
@@ -221,7 +258,8 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(())
     }
 
-    /// What a relation of an item shows that others hold; of a symmetric one the item itself holds some, too.
+    /// What a relation of an item shows that others hold; of a symmetric one the item itself holds
+    /// some, too.
     fn related(
         &mut self,
         collection: BlockId,
@@ -230,8 +268,13 @@ impl<'t, 'a> Shower<'t, 'a> {
         held: Option<PropertyValue>,
     ) -> Result<Option<ItemValue>> {
         match &column.source {
-            Source::Inverted(holders) => self.relations(column, united(holders.get(&item), held).into_iter().map(Ok)),
-            _ => self.relations(column, related(self.tree, collection, &column.key, item)?.into_iter().map(Ok)),
+            Source::Inverted(holders) => {
+                self.relations(column, united(holders.get(&item), held).into_iter().map(Ok))
+            }
+            _ => self.relations(
+                column,
+                related(self.tree, collection, &column.key, item)?.into_iter().map(Ok),
+            ),
         }
     }
 
@@ -245,7 +288,8 @@ impl<'t, 'a> Shower<'t, 'a> {
         Ok(shown.into())
     }
 
-    /// What a relation to these items shows; nothing for none. What is no item is left out: damage may leave an ID behind.
+    /// What a relation to these items shows; nothing for none. What is no item is left out: damage
+    /// may leave an ID behind.
     fn relations(
         &mut self,
         column: &Column,

@@ -8,15 +8,17 @@
 //! | URL, e-mail address | `<https://a.example>`, `<a@b.example>` |
 //! | relation | links to the related items with commas between |
 //!
-//! The first column is that of the titles: links to the items, without markup of their own where that could end the link.
+//! The first column is that of the titles: links to the items, without markup of their own where
+//! that could end the link.
 
 use std::ops::ControlFlow;
 
 use leafbase_collections::ReadCollections;
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Content, Error, Forest, Item, ItemValue, Limits,
-    ListStyle, Node, Property, PropertyKind, PropertyValue, RelatedItem, Result, Schema, TextLook,
+    Block, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Content, Error, Forest, Item,
+    ItemValue, Limits, ListStyle, Node, Property, PropertyKind, PropertyValue, RelatedItem, Result,
+    Schema, TextLook,
 };
 
 use crate::collections::showing::Shower;
@@ -26,11 +28,17 @@ use crate::tree::Tree;
 /// What an item without a title is linked by.
 const UNTITLED: &str = "Untitled";
 
-/// Puts tables in the place of collections, below each of `roots`: of those that `max_depth` cuts off their items, the name alone.
+/// Puts tables in the place of collections, below each of `roots`: of those that `max_depth` cuts
+/// off their items, the name alone.
 ///
 /// # Errors
 /// [`leafbase_model::ErrorKind::LimitExceeded`] if they have more items than `most`.
-pub(crate) fn tabulate(tree: &Tree<'_>, roots: &mut Vec<Block>, max_depth: Option<usize>, most: usize) -> Result<()> {
+pub(crate) fn tabulate(
+    tree: &Tree<'_>,
+    roots: &mut Vec<Block>,
+    max_depth: Option<usize>,
+    most: usize,
+) -> Result<()> {
     let (mut shower, mut left) = (Shower::new(tree), most);
     let mut waiting = vec![(0, roots)];
     while let Some((depth, blocks)) = waiting.pop() {
@@ -45,7 +53,8 @@ pub(crate) fn tabulate(tree: &Tree<'_>, roots: &mut Vec<Block>, max_depth: Optio
                 if !is_cut {
                     left = count(tree, block.id, left, most)?;
                     let rows = table_of_all(tree, &mut shower, block.id)?;
-                    blocks.extend(rows.map(|rows| Block { data: below(&block.data, rows), ..block }));
+                    blocks
+                        .extend(rows.map(|rows| Block { data: below(&block.data, rows), ..block }));
                 }
             }
         }
@@ -57,7 +66,11 @@ pub(crate) fn tabulate(tree: &Tree<'_>, roots: &mut Vec<Block>, max_depth: Optio
     Ok(())
 }
 
-fn table_of_all(tree: &Tree<'_>, shower: &mut Shower<'_, '_>, collection: BlockId) -> Result<Option<String>> {
+fn table_of_all(
+    tree: &Tree<'_>,
+    shower: &mut Shower<'_, '_>,
+    collection: BlockId,
+) -> Result<Option<String>> {
     let mut items = Vec::new();
     tree.reader().items(collection, None, &mut |item| {
         items.push(item);
@@ -72,17 +85,23 @@ fn count(tree: &Tree<'_>, collection: BlockId, left: usize, most: usize) -> Resu
     let items = usize::try_from(items).unwrap_or(usize::MAX);
     left.checked_sub(items).ok_or_else(|| {
         let found = items.saturating_add(most.saturating_sub(left));
-        Error::limit("items in one fetch as markdown (a maxDepth asks for fewer)", most, found).at("id")
+        Error::limit("items in one fetch as markdown (a maxDepth asks for fewer)", most, found)
+            .at("id")
     })
 }
 
-/// A document as files hold it: each collection is a text of its name and a table, then a page for each item that has one.
-/// `tell` is told the name of each, and how many items it has.
-pub(crate) fn flattened(tree: &Tree<'_>, forest: Forest, tell: &mut dyn FnMut(&str, usize)) -> Result<Forest> {
+/// A document as files hold it: each collection is a text of its name and a table, then a page for
+/// each item that has one. `tell` is told the name of each, and how many items it has.
+pub(crate) fn flattened(
+    tree: &Tree<'_>,
+    forest: Forest,
+    tell: &mut dyn FnMut(&str, usize),
+) -> Result<Forest> {
     if !forest.0.iter().any(|node| node.block.data.kind == BlockKind::Collection) {
         return Ok(forest);
     }
-    let (mut shower, mut flat, mut open) = (Shower::new(tree), Vec::with_capacity(forest.0.len()), Vec::new());
+    let (mut shower, mut flat, mut open) =
+        (Shower::new(tree), Vec::with_capacity(forest.0.len()), Vec::new());
     for (at, Node { depth, block }) in forest.0.iter().enumerate() {
         while open.last().is_some_and(|collection| depth <= collection) {
             open.pop();
@@ -99,11 +118,18 @@ pub(crate) fn flattened(tree: &Tree<'_>, forest: Forest, tell: &mut dyn FnMut(&s
                 push(BlockRecord { data: name(&block.data), ..block.clone() });
                 if let Some(rows) = table(tree, &mut shower, block.id, items)? {
                     // Nothing leads to the table itself.
-                    push(BlockRecord { id: BlockId::NIL, data: below(&block.data, rows), ..block.clone() });
+                    push(BlockRecord {
+                        id: BlockId::NIL,
+                        data: below(&block.data, rows),
+                        ..block.clone()
+                    });
                 }
             }
-            BlockType::CollectionItem if behind.first().is_none_or(|next| next.depth <= *depth) => {}
-            BlockType::CollectionItem => push(BlockRecord { data: page(&block.data), ..block.clone() }),
+            BlockType::CollectionItem if behind.first().is_none_or(|next| next.depth <= *depth) => {
+            }
+            BlockType::CollectionItem => {
+                push(BlockRecord { data: page(&block.data), ..block.clone() })
+            }
             _ => push(block.clone()),
         }
     }
@@ -126,7 +152,8 @@ fn name(collection: &BlockData) -> BlockData {
     // A backslash at the end, or one more star, would not leave the stars what they are.
     let is_plain = name.is_empty() || name.ends_with('\\') || name.contains('*');
     let markdown = if is_plain { name.clone() } else { format!("**{name}**") };
-    let mut text = BlockData { kind: BlockKind::Text(TextLook::default()), markdown, ..collection.clone() };
+    let mut text =
+        BlockData { kind: BlockKind::Text(TextLook::default()), markdown, ..collection.clone() };
     markdown::canonical(&mut text);
     text
 }
@@ -164,7 +191,10 @@ fn row(schema: &Schema, item: &Item) -> Vec<String> {
     // Values come in the order of the schema, without those that are not there.
     let mut values = item.properties.iter().peekable();
     let cells = schema.properties.iter().map(|property| {
-        values.next_if(|(key, _)| *key == property.key).map(|(_, value)| cell(property, value)).unwrap_or_default()
+        values
+            .next_if(|(key, _)| *key == property.key)
+            .map(|(_, value)| cell(property, value))
+            .unwrap_or_default()
     });
     std::iter::once(title).chain(cells).collect()
 }
@@ -190,7 +220,9 @@ fn scalar(value: &PropertyValue) -> String {
         PropertyValue::Boolean(true) => "yes".to_owned(),
         PropertyValue::Boolean(false) => "no".to_owned(),
         PropertyValue::Date(day) => day.to_string(),
-        PropertyValue::Options(options) => options.iter().map(|name| text(name)).collect::<Vec<_>>().join(", "),
+        PropertyValue::Options(options) => {
+            options.iter().map(|name| text(name)).collect::<Vec<_>>().join(", ")
+        }
         PropertyValue::Relations(_) => String::new(),
     }
 }
@@ -202,8 +234,9 @@ fn text(text: &str) -> String {
 }
 
 fn autolink(address: &str) -> String {
-    let is_one_word =
-        !address.contains(|letter: char| letter.is_whitespace() || matches!(letter, '<' | '>' | '|' | '\\'));
+    let is_one_word = !address.contains(|letter: char| {
+        letter.is_whitespace() || matches!(letter, '<' | '>' | '|' | '\\')
+    });
     if is_one_word && address.contains([':', '@']) { format!("<{address}>") } else { text(address) }
 }
 

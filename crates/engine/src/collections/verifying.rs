@@ -1,12 +1,16 @@
-//! Edits that no operation decided on, such as a change undone late: whether what they leave of collections is as operations leave it.
+//! Edits that no operation decided on, such as a change undone late: whether what they leave of
+//! collections is as operations leave it.
 //!
-//! Only what they touched is read: items and their relations, and of a schema that is set the items, if a column of it is another one.
+//! Only what they touched is read: items and their relations, and of a schema that is set the
+//! items, if a column of it is another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use leafbase_collections::{ReadCollections, StoredItem, Verifying};
-use leafbase_model::{BlockId, BlockKind, BlockRecord, BlockType, Edit, Forest, Properties, Relation, Result, Schema};
+use leafbase_model::{
+    BlockId, BlockKind, BlockRecord, BlockType, Edit, Forest, Properties, Relation, Result, Schema,
+};
 
 use crate::tree::Tree;
 
@@ -92,7 +96,8 @@ impl Touched {
         self.schemas.insert(collection);
         for property in before.into_iter().chain(after).flat_map(|schema| &schema.properties) {
             self.schemas.extend(property.kind.relation().map(|relation| relation.target));
-            let [was, is] = [before, after].map(|schema| schema?.property(&property.key).map(|known| &known.kind));
+            let [was, is] = [before, after]
+                .map(|schema| schema?.property(&property.key).map(|known| &known.kind));
             if was == is || after.is_none() {
                 continue;
             }
@@ -113,7 +118,8 @@ impl Touched {
     /// That all of it is, in `tree`, as operations leave it.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::Conflict`] that names the item or the collection, and the property; what the store reports.
+    /// [`leafbase_model::ErrorKind::Conflict`] that names the item or the collection, and the
+    /// property; what the store reports.
     pub(crate) fn verify(&self, tree: &Tree<'_>) -> Result<()> {
         let mut verifying = Verifying::new(tree);
         for collection in &self.schemas {
@@ -173,7 +179,11 @@ fn verify_item(
 }
 
 /// The next items of a collection, without their pages.
-fn items_after(tree: &Tree<'_>, collection: BlockId, last: Option<BlockId>) -> Result<Vec<BlockRecord>> {
+fn items_after(
+    tree: &Tree<'_>,
+    collection: BlockId,
+    last: Option<BlockId>,
+) -> Result<Vec<BlockRecord>> {
     let mut some = Vec::new();
     tree.reader().items(collection, last, &mut |item| {
         some.push(item);

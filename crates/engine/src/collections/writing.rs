@@ -1,14 +1,21 @@
 //! What is decided about the values of items becomes edits of their blocks.
 //!
-//! An item that the request names, or whose collection gets another schema by it, is changed: it gets another `rev` and the stamp of the
-//! write. One that only stands at the other end of a relation is not: what happens there moves nothing that tells of it.
+//! An item that the request names, or whose collection gets another schema by it, is changed: it
+//! gets another `rev` and the stamp of the write. One that only stands at the other end of a
+//! relation is not: what happens there moves nothing that tells of it.
 
 use leafbase_collections::ChangedItem;
-use leafbase_model::{BlockData, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Error, Properties, Result, Stamp};
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Error, Properties, Result, Stamp,
+};
 use leafbase_tree_ops::{ReadTree, revise};
 
 /// The edits after which the items, which exist and are changed, hold what `changed` says.
-pub(crate) fn edits<T: ReadTree>(tree: &T, stamp: &Stamp, changed: Vec<ChangedItem>) -> Result<Vec<Edit>> {
+pub(crate) fn edits<T: ReadTree>(
+    tree: &T,
+    stamp: &Stamp,
+    changed: Vec<ChangedItem>,
+) -> Result<Vec<Edit>> {
     let mut edits = Vec::with_capacity(changed.len());
     for ChangedItem { id, values, .. } in changed {
         let (document, before) = found(tree, id)?;
@@ -31,9 +38,14 @@ pub(crate) fn quiet_edits<T: ReadTree>(tree: &T, changed: Vec<ChangedItem>) -> R
     Ok(edits)
 }
 
-/// The edit after which an item is changed that holds what it held: its relations are others, which items at their other ends hold.
+/// The edit after which an item is changed that holds what it held: its relations are others, which
+/// items at their other ends hold.
 pub(crate) fn stamped(document: DocumentId, before: BlockRecord, stamp: &Stamp) -> Edit {
-    let after = BlockRecord { rev: before.rev.saturating_add(1), modified: stamp.clone(), ..before.clone() };
+    let after = BlockRecord {
+        rev: before.rev.saturating_add(1),
+        modified: stamp.clone(),
+        ..before.clone()
+    };
     Edit::Update { document, before: Box::new(before), after: Box::new(after) }
 }
 

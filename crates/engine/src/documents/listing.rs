@@ -1,11 +1,12 @@
-//! Listings of documents: a request's filter becomes a query of the store, and its cursor a word of letters.
+//! Listings of documents: a request's filter becomes a query of the store, and its cursor a word of
+//! letters.
 
 use std::fmt::Write;
 
 use jiff::tz::TimeZone;
 use leafbase_model::{
-    DayRange, DayRef, Document, DocumentFilter, DocumentOrder, DocumentRecord, Error, FolderRef, Items, ItemsPage,
-    ListDocuments, Result, Timestamp,
+    DayRange, DayRef, Document, DocumentFilter, DocumentOrder, DocumentRecord, Error, FolderRef,
+    Items, ItemsPage, ListDocuments, Result, Timestamp,
 };
 use leafbase_store::{Cursor, DocumentQuery, Order, Reader, Span, Within};
 use leafbase_tree_ops as ops;
@@ -20,8 +21,8 @@ use crate::sight::Full;
 const PAGE: usize = 1_000;
 
 impl Connection<Full> {
-    /// Every document of the space, by ID and without metadata; those in the trash are marked. The inbox is hidden.
-    /// Costs what it returns.
+    /// Every document of the space, by ID and without metadata; those in the trash are marked. The
+    /// inbox is hidden. Costs what it returns.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -39,16 +40,22 @@ impl Connection<Full> {
     pub fn documents(&self) -> Result<Items<Document>> {
         self.read(|_, snapshot| {
             let (found, _) = find(snapshot.reader(), &DocumentQuery::default(), None, usize::MAX)?;
-            found.into_iter().map(|record| titled(snapshot.reader(), record, false)).collect::<Result<_>>().map(Items)
+            found
+                .into_iter()
+                .map(|record| titled(snapshot.reader(), record, false))
+                .collect::<Result<_>>()
+                .map(Items)
         })
     }
 
-    /// The documents that meet every filter of the request, in its order and at most as many as it asks for. Without filter
-    /// these are all, those in the trash included and marked; the inbox is in no listing. A day means the space's zone.
+    /// The documents that meet every filter of the request, in its order and at most as many as it
+    /// asks for. Without filter these are all, those in the trash included and marked; the inbox is
+    /// in no listing. A day means the space's zone.
     ///
-    /// A page costs what it returns, however many documents there are, where no days are filtered by, or those of one kind and
-    /// they are what is ordered by: a request without an order has that one. Otherwise, and for daily notes of one place by
-    /// their day, it may cost what the narrowest of the filters leaves.
+    /// A page costs what it returns, however many documents there are, where no days are filtered
+    /// by, or those of one kind and they are what is ordered by: a request without an order has
+    /// that one. Otherwise, and for daily notes of one place by their day, it may cost what the
+    /// narrowest of the filters leaves.
     ///
     /// ```
     /// use leafbase::{DayRange, DayRef, ListDocuments};
@@ -65,9 +72,10 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId` for a built-in location, which
-    /// `location` is for, and for both in one request, at `limit` for 0, and at `cursor` for one of another listing;
-    /// [`crate::ErrorKind::LimitExceeded`] at `folderId` for more than [`crate::Limits::blocks_per_request`].
+    /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId`
+    /// for a built-in location, which `location` is for, and for both in one request, at `limit`
+    /// for 0, and at `cursor` for one of another listing; [`crate::ErrorKind::LimitExceeded`] at
+    /// `folderId` for more than [`crate::Limits::blocks_per_request`].
     pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
         let ListDocuments { filter, metadata, order, descending, paging, .. } = request;
         paging.check()?;
@@ -77,10 +85,17 @@ impl Connection<Full> {
         self.read(|_, snapshot| {
             let reader = snapshot.reader();
             let order = order_of(order.unwrap_or_else(|| own_order(&filter)));
-            let query = DocumentQuery { order, descending, ..query(reader, &filter, now, &folder_path(&filter))? };
+            let query = DocumentQuery {
+                order,
+                descending,
+                ..query(reader, &filter, now, &folder_path(&filter))?
+            };
             let (found, next) = find(reader, &query, cursor, paging.limit.unwrap_or(usize::MAX))?;
             let shown = found.into_iter().map(|record| titled(reader, record, metadata));
-            Ok(ItemsPage { items: shown.collect::<Result<_>>()?, next_cursor: next.as_ref().map(write_cursor) })
+            Ok(ItemsPage {
+                items: shown.collect::<Result<_>>()?,
+                next_cursor: next.as_ref().map(write_cursor),
+            })
         })
     }
 }
@@ -103,13 +118,15 @@ pub(crate) fn find(
     }
 }
 
-/// How the path of a folder of the filter is written: a listing may name one alone, or a list of them.
+/// How the path of a folder of the filter is written: a listing may name one alone, or a list of
+/// them.
 fn folder_path(filter: &DocumentFilter) -> impl Fn(usize) -> String {
     let is_list = filter.folders.as_ref().is_some_and(|folders| folders.len() > 1);
     move |index| if is_list { format!("folderId[{index}]") } else { "folderId".to_owned() }
 }
 
-/// What `filter` asks the store for, `now` being the present. `folder_path` gives the path of a folder in the request.
+/// What `filter` asks the store for, `now` being the present. `folder_path` gives the path of a
+/// folder in the request.
 pub(crate) fn query(
     reader: Reader<'_>,
     filter: &DocumentFilter,
@@ -128,9 +145,15 @@ pub(crate) fn query(
     Ok(DocumentQuery { within, created, modified, day, ..DocumentQuery::default() })
 }
 
-fn within(reader: Reader<'_>, filter: &DocumentFilter, folder_path: &dyn Fn(usize) -> String) -> Result<Within> {
+fn within(
+    reader: Reader<'_>,
+    filter: &DocumentFilter,
+    folder_path: &dyn Fn(usize) -> String,
+) -> Result<Within> {
     let Some(folders) = &filter.folders else {
-        return Ok(filter.location.map_or(Within::All, |location| Within::Location(location.into())));
+        return Ok(filter
+            .location
+            .map_or(Within::All, |location| Within::Location(location.into())));
     };
     if filter.location.is_some() {
         return Err(Error::validation("cannot be combined with location").at("folderId"));
@@ -139,10 +162,13 @@ fn within(reader: Reader<'_>, filter: &DocumentFilter, folder_path: &dyn Fn(usiz
     for (index, folder) in folders.iter().enumerate() {
         let found = match folder {
             FolderRef::BuiltIn(location) => {
-                let message = format!("{location} is a built-in location, not a folder: name it as location");
+                let message =
+                    format!("{location} is a built-in location, not a folder: name it as location");
                 Err(Error::validation(message))
             }
-            FolderRef::Folder(folder) if reader.folder(*folder)?.is_none() => Err(Error::not_found()),
+            FolderRef::Folder(folder) if reader.folder(*folder)?.is_none() => {
+                Err(Error::not_found())
+            }
             FolderRef::Folder(folder) => Ok(*folder),
         };
         tops.push(found.map_err(|error| error.at(folder_path(index)))?);
@@ -150,9 +176,11 @@ fn within(reader: Reader<'_>, filter: &DocumentFilter, folder_path: &dyn Fn(usiz
     ops::folders_within(&Folders(reader), &tops).map(Within::Folders)
 }
 
-/// The order of a listing that asks for none: that of the days that alone are filtered by, so that it is read as it lies.
+/// The order of a listing that asks for none: that of the days that alone are filtered by, so that
+/// it is read as it lies.
 fn own_order(filter: &DocumentFilter) -> DocumentOrder {
-    let bounded = [filter.created, filter.modified, filter.daily_note].map(|range| range != DayRange::ALL);
+    let bounded =
+        [filter.created, filter.modified, filter.daily_note].map(|range| range != DayRange::ALL);
     match bounded {
         [true, false, false] => DocumentOrder::Created,
         [false, true, false] => DocumentOrder::Modified,
@@ -180,7 +208,9 @@ impl Days {
     fn days(&self, range: DayRange, names: [&str; 2]) -> Result<Span<leafbase_model::Day>> {
         let [from, to] = names;
         let resolve = |day: Option<DayRef>, name: &str| {
-            day.map(|day| days::resolve(day, &self.zone, self.now)).transpose().map_err(|error| error.at(name))
+            day.map(|day| days::resolve(day, &self.zone, self.now))
+                .transpose()
+                .map_err(|error| error.at(name))
         };
         Ok(Span { from: resolve(range.from, from)?, to: resolve(range.to, to)? })
     }
@@ -205,7 +235,8 @@ fn write_cursor(cursor: &Cursor) -> String {
 
 fn read_cursor(text: &str) -> Result<Cursor> {
     let digits = |pair: &[u8]| {
-        let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'));
+        let pair =
+            std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'));
         pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())
     };
     let bytes = text.as_bytes().chunks(2).map(digits).collect::<Option<Vec<_>>>();

@@ -1,6 +1,8 @@
 //! The documents of a scope, as its connections show them.
 
-use leafbase_model::{DocumentId, DocumentRecord, Error, Items, ListScopedDocuments, Result, ScopedDocument};
+use leafbase_model::{
+    DocumentId, DocumentRecord, Error, Items, ListScopedDocuments, Result, ScopedDocument,
+};
 use leafbase_tree_ops::ReadTree;
 
 use super::root;
@@ -10,7 +12,8 @@ use crate::sight::{Scoped, Seen};
 use crate::tree::Tree;
 
 impl Connection<Scoped> {
-    /// The documents of the scope, by ID and without metadata. One in the trash is not among them. Costs by the size of the scope.
+    /// The documents of the scope, by ID and without metadata. One in the trash is not among them.
+    /// Costs by the size of the scope.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -30,8 +33,8 @@ impl Connection<Scoped> {
         self.list_documents(ListScopedDocuments::new())
     }
 
-    /// The documents of the scope, by ID, with their times if the request asks for them. One in the trash is not among them.
-    /// Costs by the size of the scope.
+    /// The documents of the scope, by ID, with their times if the request asks for them. One in the
+    /// trash is not among them. Costs by the size of the scope.
     ///
     /// ```
     /// use leafbase::ListScopedDocuments;
@@ -51,7 +54,10 @@ impl Connection<Scoped> {
             let Seen::Documents(named, _) = tree.seen() else { return Ok(Items(Vec::new())) };
             let records = named.iter().map(|id| tree.document(*id)).filter_map(Result::transpose);
             let links = Links::new(tree);
-            records.map(|record| shown(tree, &links, &record?, request.metadata)).collect::<Result<_>>().map(Items)
+            records
+                .map(|record| shown(tree, &links, &record?, request.metadata))
+                .collect::<Result<_>>()
+                .map(Items)
         })
     }
 
@@ -79,7 +85,12 @@ impl Connection<Scoped> {
     }
 }
 
-fn shown(tree: &Tree<'_>, links: &Links<'_, '_>, record: &DocumentRecord, metadata: bool) -> Result<ScopedDocument> {
+fn shown(
+    tree: &Tree<'_>,
+    links: &Links<'_, '_>,
+    record: &DocumentRecord,
+    metadata: bool,
+) -> Result<ScopedDocument> {
     let DocumentRecord { id, day, created_at, modified_at, .. } = *record;
     let mut root = root(tree.reader(), id)?;
     links.hide(&mut root)?;

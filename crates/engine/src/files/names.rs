@@ -1,19 +1,23 @@
-//! What an uploaded file may be called: a plain name that every common system takes as one, never a path.
+//! What an uploaded file may be called: a plain name that every common system takes as one, never a
+//! path.
 
 /// Bytes of the longest name: what file systems take.
 const MOST_BYTES: usize = 255;
-/// What stands behind the last dot is kept up to so many bytes, the dot included, when a name is cut.
+/// What stands behind the last dot is kept up to so many bytes, the dot included, when a name is
+/// cut.
 const LONGEST_EXTENSION: usize = 32;
 
 /// The name to keep for a file that is said to be named `given`. None if nothing of it can stay.
 ///
-/// The last part of a path stays. What orders text, controls and separators of lines go, as do dots and white space at the ends;
-/// what names cannot hold on some system becomes `_`, and names that mean a device get one in front. The end of what is too
-/// long goes, but not its extension. Doing it twice changes nothing more.
+/// The last part of a path stays. What orders text, controls and separators of lines go, as do dots
+/// and white space at the ends; what names cannot hold on some system becomes `_`, and names that
+/// mean a device get one in front. The end of what is too long goes, but not its extension. Doing
+/// it twice changes nothing more.
 pub(crate) fn plain(given: &str) -> Option<String> {
     let last = given.rsplit(['/', '\\']).find(|part| !part.trim().is_empty())?;
     let kept = last.chars().filter(|letter| !is_unseen(*letter));
-    let name: String = kept.map(|letter| if r#"<>:"|?*"#.contains(letter) { '_' } else { letter }).collect();
+    let name: String =
+        kept.map(|letter| if r#"<>:"|?*"#.contains(letter) { '_' } else { letter }).collect();
     let name = name.trim_matches(is_edge);
     if name.is_empty() {
         return None;
@@ -22,13 +26,14 @@ pub(crate) fn plain(given: &str) -> Option<String> {
     Some(shortened(&harmless))
 }
 
-/// What is not seen, and what makes other letters look as if they stood elsewhere. The joiners that emoji and some scripts need
-/// are none of them.
+/// What is not seen, and what makes other letters look as if they stood elsewhere. The joiners that
+/// emoji and some scripts need are none of them.
 fn is_unseen(letter: char) -> bool {
-    let turns =
-        matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let blank =
-        matches!(letter, '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}');
+    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let blank = matches!(
+        letter,
+        '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+    );
     letter.is_control() || turns || blank
 }
 
@@ -41,16 +46,20 @@ fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
     let numbered = |port: &str| {
         let number = stem.strip_prefix(port).unwrap_or_default();
-        matches!(number, "¹" | "²" | "³") || number.len() == 1 && number.bytes().all(|digit| digit.is_ascii_digit())
+        matches!(number, "¹" | "²" | "³")
+            || number.len() == 1 && number.bytes().all(|digit| digit.is_ascii_digit())
     };
-    matches!(&*stem, "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$") || numbered("COM") || numbered("LPT")
+    matches!(&*stem, "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$")
+        || numbered("COM")
+        || numbered("LPT")
 }
 
 fn shortened(name: &str) -> String {
     if name.len() <= MOST_BYTES {
         return name.to_owned();
     }
-    let dot = name.rfind('.').filter(|dot| name.len() - dot <= LONGEST_EXTENSION).unwrap_or(name.len());
+    let dot =
+        name.rfind('.').filter(|dot| name.len() - dot <= LONGEST_EXTENSION).unwrap_or(name.len());
     let (stem, extension) = name.split_at_checked(dot).unwrap_or((name, ""));
     let longest = MOST_BYTES - extension.len();
     let cut = (0..=longest).rev().find_map(|end| stem.get(..end)).unwrap_or_default();

@@ -9,10 +9,11 @@ use leafbase_store::CHUNK_BYTES;
 use crate::sight::Seen;
 use crate::space::Space;
 
-/// The bytes of an uploaded file: [`Read`], and [`Seek`] for a part of them. It keeps one chunk of 64 KiB in memory, and holds
-/// back nothing of the space: each chunk is read as the space is then.
+/// The bytes of an uploaded file: [`Read`], and [`Seek`] for a part of them. It keeps one chunk of
+/// 64 KiB in memory, and holds back nothing of the space: each chunk is read as the space is then.
 ///
-/// If the file goes meanwhile, or a scoped connection sees no block any more that shows it, the next chunk is an error of kind [`io::ErrorKind::NotFound`]. What is damaged is one of kind
+/// If the file goes meanwhile, or a scoped connection sees no block any more that shows it, the
+/// next chunk is an error of kind [`io::ErrorKind::NotFound`]. What is damaged is one of kind
 /// [`io::ErrorKind::InvalidData`]. The errors hold the [`Error`] of the space.
 ///
 /// ```
@@ -75,7 +76,9 @@ impl FileReader {
 
     fn read_chunk(&self, number: u32) -> Result<Vec<u8>> {
         let Some(guard) = &self.guard else { return self.stored_chunk(number) };
-        let seen = guard().map_err(|error| if error.kind() == ErrorKind::NotFound { self.gone() } else { error })?;
+        let seen = guard().map_err(|error| {
+            if error.kind() == ErrorKind::NotFound { self.gone() } else { error }
+        })?;
         self.stored_chunk(number).map_err(|error| seen.tell(error))
     }
 
@@ -87,7 +90,9 @@ impl FileReader {
         match snapshot.reader().chunk(id, number)? {
             Some(chunk) if chunk.len() as u64 == expected => Ok(chunk),
             None if snapshot.reader().asset(id)?.is_none() => Err(self.gone()),
-            _ => Err(Error::corrupted(format_args!("file {id}: its chunk {number} is not there as it was stored"))),
+            _ => Err(Error::corrupted(format_args!(
+                "file {id}: its chunk {number} is not there as it was stored"
+            ))),
         }
     }
 
@@ -102,9 +107,11 @@ impl Read for FileReader {
         if out.is_empty() || self.position >= self.record.size {
             return Ok(0);
         }
-        let (number, within) = (self.position / CHUNK_BYTES as u64, self.position % CHUNK_BYTES as u64);
+        let (number, within) =
+            (self.position / CHUNK_BYTES as u64, self.position % CHUNK_BYTES as u64);
         let chunk = self.chunk(u32::try_from(number).unwrap_or(u32::MAX)).map_err(into_io)?;
-        let rest = usize::try_from(within).ok().and_then(|within| chunk.get(within..)).unwrap_or_default();
+        let rest =
+            usize::try_from(within).ok().and_then(|within| chunk.get(within..)).unwrap_or_default();
         let count = rest.len().min(out.len());
         if let (Some(out), Some(rest)) = (out.get_mut(..count), rest.get(..count)) {
             out.copy_from_slice(rest);
@@ -115,15 +122,20 @@ impl Read for FileReader {
 }
 
 impl Seek for FileReader {
-    /// As in a file of the system: beyond the end there is nothing to read, before the beginning is an error.
+    /// As in a file of the system: beyond the end there is nothing to read, before the beginning is
+    /// an error.
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let sought = match to {
             SeekFrom::Start(position) => Some(position),
             SeekFrom::End(offset) => self.record.size.checked_add_signed(offset),
             SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
         };
-        let before =
-            || io::Error::new(io::ErrorKind::InvalidInput, "sought to before the beginning of the file, or too far");
+        let before = || {
+            io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "sought to before the beginning of the file, or too far",
+            )
+        };
         self.position = sought.ok_or_else(before)?;
         Ok(self.position)
     }
@@ -132,7 +144,10 @@ impl Seek for FileReader {
 impl fmt::Debug for FileReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { record, position, .. } = self;
-        f.debug_struct("FileReader").field("record", record).field("position", position).finish_non_exhaustive()
+        f.debug_struct("FileReader")
+            .field("record", record)
+            .field("position", position)
+            .finish_non_exhaustive()
     }
 }
 

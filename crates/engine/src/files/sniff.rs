@@ -37,7 +37,8 @@ pub(super) enum Family {
 impl Family {
     /// Whether `media_type` is of it.
     pub(super) fn has(self, media_type: &str) -> bool {
-        let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| media_type.starts_with(prefix));
+        let begins =
+            |prefixes: &[&str]| prefixes.iter().any(|prefix| media_type.starts_with(prefix));
         match self {
             Self::Zip => {
                 begins(&["application/vnd."])
@@ -63,7 +64,10 @@ impl Family {
             ),
             Self::IsoPicture => begins(&["image/heic", "image/heif", "image/avif"]),
             Self::Matroska => {
-                matches!(media_type.split_once('/'), Some(("video" | "audio", "webm" | "matroska" | "x-matroska")))
+                matches!(
+                    media_type.split_once('/'),
+                    Some(("video" | "audio", "webm" | "matroska" | "x-matroska"))
+                )
             }
             Self::Ogg => matches!(
                 media_type,
@@ -76,7 +80,13 @@ impl Family {
                     | "application/ogg"
             ),
             Self::Asf => {
-                matches!(media_type, "video/x-ms-asf" | "video/x-ms-wmv" | "audio/x-ms-wma" | "application/vnd.ms-asf")
+                matches!(
+                    media_type,
+                    "video/x-ms-asf"
+                        | "video/x-ms-wmv"
+                        | "audio/x-ms-wma"
+                        | "application/vnd.ms-asf"
+                )
             }
         }
     }
@@ -91,7 +101,8 @@ pub(super) fn sniff(head: &[u8], is_whole: bool) -> Sniffed {
     text(head, is_whole).map_or_else(|| sniff_bytes(head), sniff_text)
 }
 
-/// The text that `head` is, if it is one: UTF-8 without other control characters than those that texts have.
+/// The text that `head` is, if it is one: UTF-8 without other control characters than those that
+/// texts have.
 fn text(head: &[u8], is_whole: bool) -> Option<&str> {
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
@@ -101,8 +112,9 @@ fn text(head: &[u8], is_whole: bool) -> Option<&str> {
         }
         Err(_) => return None,
     };
-    let of_text =
-        |letter: char| !letter.is_ascii_control() || matches!(letter, '\t' | '\n' | '\r' | '\u{c}' | '\u{1b}');
+    let of_text = |letter: char| {
+        !letter.is_ascii_control() || matches!(letter, '\t' | '\n' | '\r' | '\u{c}' | '\u{1b}')
+    };
     text.chars().all(of_text).then_some(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
@@ -129,11 +141,12 @@ fn sniff_text(text: &str) -> Sniffed {
 /// Whether `text` begins with `tag`, in either case, and the name ends there.
 fn opens(text: &str, tag: &str) -> bool {
     let Some((start, rest)) = text.split_at_checked(tag.len()) else { return false };
-    start.eq_ignore_ascii_case(tag) && rest.starts_with(|letter: char| letter.is_whitespace() || "/>".contains(letter))
+    start.eq_ignore_ascii_case(tag)
+        && rest.starts_with(|letter: char| letter.is_whitespace() || "/>".contains(letter))
 }
 
-/// Whether the first element is `svg`, with a prefix or without, after what may stand before: the declaration, comments,
-/// instructions and a document type.
+/// Whether the first element is `svg`, with a prefix or without, after what may stand before: the
+/// declaration, comments, instructions and a document type.
 fn is_svg(text: &str) -> bool {
     let mut rest = text;
     loop {
@@ -145,7 +158,9 @@ fn is_svg(text: &str) -> bool {
         } else if opens(rest, "<!doctype") {
             after_doctype(rest)
         } else {
-            let name = rest.strip_prefix('<').and_then(|tag| tag.split([' ', '\t', '\r', '\n', '/', '>']).next());
+            let name = rest
+                .strip_prefix('<')
+                .and_then(|tag| tag.split([' ', '\t', '\r', '\n', '/', '>']).next());
             let local = name.map(|name| name.split_once(':').map_or(name, |(_, local)| local));
             return local == Some("svg") && rest.len() > name.map_or(0, str::len) + 1;
         };
@@ -170,8 +185,10 @@ fn after_doctype(text: &str) -> Option<(&str, &str)> {
 const TRANSPORT_PACKET: usize = 188;
 
 fn sniff_bytes(head: &[u8]) -> Sniffed {
-    let at = |place: usize, bytes: &[u8]| head.get(place..).is_some_and(|rest| rest.starts_with(bytes));
-    // Those that are known by bytes further on: whatever stands before is the name of a file, or free.
+    let at =
+        |place: usize, bytes: &[u8]| head.get(place..).is_some_and(|rest| rest.starts_with(bytes));
+    // Those that are known by bytes further on: whatever stands before is the name of a file, or
+    // free.
     if infer::archive::is_tar(head) {
         Sniffed::Certain("application/x-tar")
     } else if infer::archive::is_dcm(head) {
@@ -200,7 +217,9 @@ fn sniff_iso(head: &[u8]) -> Sniffed {
         return Sniffed::OneOf(Family::IsoPicture, "image/avif");
     }
     let by_brand = match head.get(8..12).unwrap_or_default() {
-        [b'h', b'e', b'i' | b'v', _] | b"mif1" | b"msf1" => return Sniffed::OneOf(Family::IsoPicture, "image/heif"),
+        [b'h', b'e', b'i' | b'v', _] | b"mif1" | b"msf1" => {
+            return Sniffed::OneOf(Family::IsoPicture, "image/heif");
+        }
         b"crx " => return Sniffed::Certain("image/x-canon-cr3"),
         b"qt  " => "video/quicktime",
         b"M4A " | b"M4B " | b"M4P " | b"F4A " | b"F4B " => "audio/mp4",
@@ -213,24 +232,33 @@ fn sniff_iso(head: &[u8]) -> Sniffed {
     Sniffed::OneOf(Family::IsoMedia, by_brand)
 }
 
-/// How far a signature can be trusted, many of which are two bytes long. Names are those that are registered by now.
+/// How far a signature can be trusted, many of which are two bytes long. Names are those that are
+/// registered by now.
 fn weighed(found: &infer::Type, head: &[u8]) -> Sniffed {
-    let at = |place: usize, bytes: &[u8]| head.get(place..).is_some_and(|rest| rest.starts_with(bytes));
-    let sure = |is_sure: bool, name: &'static str| if is_sure { Sniffed::Certain(name) } else { Sniffed::Unknown };
+    let at =
+        |place: usize, bytes: &[u8]| head.get(place..).is_some_and(|rest| rest.starts_with(bytes));
+    let sure = |is_sure: bool, name: &'static str| {
+        if is_sure { Sniffed::Certain(name) } else { Sniffed::Unknown }
+    };
     match found.mime_type() {
         // Text, and so looked at before; certificates and objects are known by two bytes.
-        "text/html" | "text/xml" | "text/x-shellscript" | "application/x-x509-ca-cert" | "application/octet-stream" => {
-            Sniffed::Unknown
-        }
+        "text/html"
+        | "text/xml"
+        | "text/x-shellscript"
+        | "application/x-x509-ca-cert"
+        | "application/octet-stream" => Sniffed::Unknown,
         "application/x-executable" if found.extension() != "elf" => Sniffed::Unknown,
         "application/x-llvm" => sure(at(0, b"BC\xc0\xde"), "application/x-llvm"),
         "image/gif" => sure(at(0, b"GIF87a") || at(0, b"GIF89a"), "image/gif"),
         "image/webp" => sure(at(0, b"RIFF"), "image/webp"),
-        "image/vnd.microsoft.icon" => sure(!at(4, b"\0\0") && at(9, b"\0"), "image/vnd.microsoft.icon"),
-        // The length of the header that follows tells the version.
-        "image/bmp" => {
-            sure([12_u8, 40, 52, 56, 64, 108, 124].iter().any(|length| at(14, &[*length, 0, 0, 0])), "image/bmp")
+        "image/vnd.microsoft.icon" => {
+            sure(!at(4, b"\0\0") && at(9, b"\0"), "image/vnd.microsoft.icon")
         }
+        // The length of the header that follows tells the version.
+        "image/bmp" => sure(
+            [12_u8, 40, 52, 56, 64, 108, 124].iter().any(|length| at(14, &[*length, 0, 0, 0])),
+            "image/bmp",
+        ),
         "image/jxl" if at(0, b"\xff") => Sniffed::Hint("image/jxl"),
         weak @ ("application/vnd.microsoft.portable-executable"
         | "application/x-compress"
@@ -246,8 +274,12 @@ fn weighed(found: &infer::Type, head: &[u8]) -> Sniffed {
         "application/font-woff" => {
             Sniffed::Certain(if found.extension() == "woff" { "font/woff" } else { "font/woff2" })
         }
-        "application/font-sfnt" => Sniffed::Certain(if found.extension() == "ttf" { "font/ttf" } else { "font/otf" }),
-        in_zip if at(0, b"PK") && in_zip != "image/openraster" => Sniffed::OneOf(Family::Zip, in_zip),
+        "application/font-sfnt" => {
+            Sniffed::Certain(if found.extension() == "ttf" { "font/ttf" } else { "font/otf" })
+        }
+        in_zip if at(0, b"PK") && in_zip != "image/openraster" => {
+            Sniffed::OneOf(Family::Zip, in_zip)
+        }
         name => Sniffed::Certain(name),
     }
 }

@@ -1,4 +1,5 @@
-//! The bytes of an upload on their way in: read piece by piece, stored chunk by chunk, and forgotten unless they become a file.
+//! The bytes of an upload on their way in: read piece by piece, stored chunk by chunk, and
+//! forgotten unless they become a file.
 
 use std::io::{self, Read};
 use std::mem;
@@ -17,8 +18,8 @@ const CHUNKS: usize = 16;
 /// Nothing has to last before the last write, which is as durable as the connection says.
 const RELAXED: Durability = Durability::Relaxed;
 
-/// A file whose bytes are stored, and that is none of the space yet. Unless it is kept its bytes go with it: so they do however
-/// it ends, by an error or by a panic of the reader.
+/// A file whose bytes are stored, and that is none of the space yet. Unless it is kept its bytes go
+/// with it: so they do however it ends, by an error or by a panic of the reader.
 pub(crate) struct Upload {
     space: Space,
     /// Held for the end alone, so that the bytes go even if the space is closed meanwhile.
@@ -34,8 +35,9 @@ pub(crate) struct Upload {
 }
 
 impl Upload {
-    /// Stores the bytes of a file that is declared to be of this media type, in lower case and without parameters, and said to
-    /// have this name. Never from within a write: the bytes have writes of their own.
+    /// Stores the bytes of a file that is declared to be of this media type, in lower case and
+    /// without parameters, and said to have this name. Never from within a write: the bytes have
+    /// writes of their own.
     pub(crate) fn read(
         (space, seen): (&Space, Seen),
         declared: Option<&str>,
@@ -50,7 +52,12 @@ impl Upload {
     }
 
     /// As [`Self::read`], with the record of the file that it becomes by this stamp.
-    pub(crate) fn of(space: &Space, stamp: &Stamp, name: &str, reader: impl Read) -> Result<(Self, AssetRecord)> {
+    pub(crate) fn of(
+        space: &Space,
+        stamp: &Stamp,
+        name: &str,
+        reader: impl Read,
+    ) -> Result<(Self, AssetRecord)> {
         let upload = Self::read((space, Seen::All), None, Some(name), reader)?;
         let record = upload.record(stamp);
         Ok((upload, record))
@@ -60,9 +67,21 @@ impl Upload {
         let store = space.store()?;
         space.leftovers().drop_from(&store);
         let id = AssetId::from_bytes(space.ids().mint(space.now()));
-        store.begin_upload(WriteOptions::durability(RELAXED), id).map_err(|error| seen.tell(error))?;
+        store
+            .begin_upload(WriteOptions::durability(RELAXED), id)
+            .map_err(|error| seen.tell(error))?;
         let (media_type, file_name) = (String::new(), String::new());
-        Ok(Self { space: space.clone(), store, seen, id, media_type, file_name, size: 0, chunks: 0, is_kept: false })
+        Ok(Self {
+            space: space.clone(),
+            store,
+            seen,
+            id,
+            media_type,
+            file_name,
+            size: 0,
+            chunks: 0,
+            is_kept: false,
+        })
     }
 
     /// Stores all that `reader` gives, and looks at the first chunk.
@@ -94,7 +113,12 @@ impl Upload {
         if chunks.is_empty() {
             return Ok(());
         }
-        let stored = self.space.store()?.put_chunks(WriteOptions::durability(RELAXED), self.id, self.chunks, &chunks);
+        let stored = self.space.store()?.put_chunks(
+            WriteOptions::durability(RELAXED),
+            self.id,
+            self.chunks,
+            &chunks,
+        );
         stored.map_err(|error| self.seen.tell(error))?;
         self.chunks = self.chunks.saturating_add(u32::try_from(chunks.len()).unwrap_or(u32::MAX));
         Ok(())
@@ -102,7 +126,8 @@ impl Upload {
 
     /// The file that it becomes, made by this stamp.
     pub(crate) fn record(&self, created: &Stamp) -> AssetRecord {
-        let (media_type, file_name, created) = (self.media_type.clone(), self.file_name.clone(), created.clone());
+        let (media_type, file_name, created) =
+            (self.media_type.clone(), self.file_name.clone(), created.clone());
         AssetRecord { id: self.id, media_type, file_name, size: self.size, created }
     }
 
@@ -134,8 +159,8 @@ impl Drop for Upload {
     }
 }
 
-/// Uploads that failed and whose bytes could not be dropped, as a rule for want of room on the disk. Those of a crash are swept when
-/// the space is opened.
+/// Uploads that failed and whose bytes could not be dropped, as a rule for want of room on the
+/// disk. Those of a crash are swept when the space is opened.
 #[derive(Debug, Default)]
 pub(crate) struct Leftovers(Mutex<Vec<AssetId>>);
 
@@ -148,12 +173,14 @@ impl Leftovers {
         self.uploads().push(upload);
     }
 
-    /// Drops what can be dropped by now: where one can't, for want of room, the next ones can't either.
+    /// Drops what can be dropped by now: where one can't, for want of room, the next ones can't
+    /// either.
     pub(crate) fn drop_from(&self, store: &SpaceStore) {
         let mut uploads = mem::take(&mut *self.uploads());
         while let Some(upload) = uploads.pop() {
             if let Err(error) = store.drop_upload(WriteOptions::durability(RELAXED), upload) {
-                // Whoever uploads next may see less of the space than whoever left it: of the error, no words.
+                // Whoever uploads next may see less of the space than whoever left it: of the
+                // error, no words.
                 tracing::debug!(kind = ?error.kind(), "the bytes of an upload that failed can't be dropped yet");
                 uploads.push(upload);
                 break;
@@ -181,7 +208,9 @@ fn fill(reader: &mut impl Read, buffer: &mut Vec<u8>, longest: usize) -> io::Res
         match reader.read(room) {
             Ok(0) => break,
             Ok(read) if read <= most => filled += read,
-            Ok(_) => return Err(io::Error::other("the reader claims more bytes than it was asked for")),
+            Ok(_) => {
+                return Err(io::Error::other("the reader claims more bytes than it was asked for"));
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

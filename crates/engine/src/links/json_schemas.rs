@@ -13,7 +13,8 @@ impl JsonSchema for Link {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (document, block) = (generator.subschema_for::<DocumentId>(), generator.subschema_for::<BlockId>());
+        let (document, block) =
+            (generator.subschema_for::<DocumentId>(), generator.subschema_for::<BlockId>());
         json_schema!({
             "type": "object",
             "description": "A link in the text of a block.",

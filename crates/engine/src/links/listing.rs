@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use leafbase_model::{BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Error, Location, Result};
+use leafbase_model::{
+    BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Error, Location, Result,
+};
 use leafbase_store::{EdgeEnd, EdgeKind, Reader};
 use leafbase_tree_ops::ReadTree;
 use serde::Serialize;
@@ -14,7 +16,8 @@ use crate::sight::Full;
 /// So many back links one look-up reads.
 const PAGE: usize = 256;
 
-/// A link in the text of a block. As JSON: `{"documentId", "blockId", "markdown", "targetDocumentId", "targetBlockId", "targetDate"}`.
+/// A link in the text of a block. As JSON: `{"documentId", "blockId", "markdown",
+/// "targetDocumentId", "targetBlockId", "targetDate"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -43,14 +46,14 @@ pub struct Link {
 pub struct DocumentLinks {
     /// Links in its blocks, in reading order, each target once for each block.
     pub links: Vec<Link>,
-    /// Links in other documents, those in the trash left out, to it, to one of its blocks, or to its day if it is a daily note. By
-    /// document and block.
+    /// Links in other documents, those in the trash left out, to it, to one of its blocks, or to
+    /// its day if it is a daily note. By document and block.
     pub back_links: Vec<Link>,
 }
 
 impl Connection<Full> {
-    /// The links in the text of a document's blocks, and those of other documents that lead to it or into it. Web addresses, files
-    /// and relations are none.
+    /// The links in the text of a document's blocks, and those of other documents that lead to it
+    /// or into it. Web addresses, files and relations are none.
     ///
     /// It costs one read of the document, a look-up for each of its blocks, and what it gives.
     ///
@@ -77,7 +80,8 @@ impl Connection<Full> {
             for (_, block) in blocks.with_parents() {
                 found.links.extend(links_of(reader, document, block)?);
             }
-            found.back_links = back_links(reader, &record, blocks.with_parents().map(|(_, block)| block.id))?;
+            found.back_links =
+                back_links(reader, &record, blocks.with_parents().map(|(_, block)| block.id))?;
             Ok(found)
         })
     }
@@ -94,7 +98,12 @@ fn links_of(reader: Reader<'_>, document: DocumentId, block: &BlockRecord) -> Re
     ends.into_iter().map(|end| link(reader, document, block, end)).collect()
 }
 
-fn link(reader: Reader<'_>, document_id: DocumentId, block: &BlockRecord, end: EdgeEnd) -> Result<Link> {
+fn link(
+    reader: Reader<'_>,
+    document_id: DocumentId,
+    block: &BlockRecord,
+    end: EdgeEnd,
+) -> Result<Link> {
     let (target_block_id, target_date) = match end {
         EdgeEnd::Block(block) => (Some(block), None),
         EdgeEnd::Day(day) => (None, Some(day)),
@@ -106,18 +115,30 @@ fn link(reader: Reader<'_>, document_id: DocumentId, block: &BlockRecord, end: E
         (None, None) => None,
     };
     let markdown = block.data.markdown.clone();
-    Ok(Link { document_id, block_id: block.id, markdown, target_document_id, target_block_id, target_date })
+    Ok(Link {
+        document_id,
+        block_id: block.id,
+        markdown,
+        target_document_id,
+        target_block_id,
+        target_date,
+    })
 }
 
 /// The links from elsewhere to `blocks`, which are all of the document, and to its day.
-fn back_links(reader: Reader<'_>, target: &DocumentRecord, blocks: impl Iterator<Item = BlockId>) -> Result<Vec<Link>> {
+fn back_links(
+    reader: Reader<'_>,
+    target: &DocumentRecord,
+    blocks: impl Iterator<Item = BlockId>,
+) -> Result<Vec<Link>> {
     let ends = blocks.map(EdgeEnd::Block).chain(target.day.map(EdgeEnd::Day));
     let mut found = Vec::new();
     for end in ends {
         for source in sources(reader, end)? {
             let Some(standing) = reader.locate(source)? else { continue };
             let document = standing.document;
-            let is_trashed = reader.document(document)?.is_none_or(|record| record.location == Location::Trash);
+            let is_trashed =
+                reader.document(document)?.is_none_or(|record| record.location == Location::Trash);
             if document == target.id || is_trashed {
                 continue;
             }
@@ -126,7 +147,9 @@ fn back_links(reader: Reader<'_>, target: &DocumentRecord, blocks: impl Iterator
             }
         }
     }
-    found.sort_by_key(|link| (link.document_id, link.block_id, link.target_block_id, link.target_date));
+    found.sort_by_key(|link| {
+        (link.document_id, link.block_id, link.target_block_id, link.target_date)
+    });
     Ok(found)
 }
 
@@ -135,7 +158,8 @@ fn sources(reader: Reader<'_>, end: EdgeEnd) -> Result<Vec<BlockId>> {
     let (mut found, mut after) = (Vec::new(), None);
     loop {
         let page = reader.edges_to(end, after, PAGE)?;
-        found.extend(page.iter().filter(|edge| edge.kind == EdgeKind::Link).map(|edge| edge.source));
+        found
+            .extend(page.iter().filter(|edge| edge.kind == EdgeKind::Link).map(|edge| edge.source));
         after = page.last().copied();
         if page.len() < PAGE {
             return Ok(found);

@@ -1,10 +1,12 @@
-//! The changes of a scope: numbered by themselves, so that what is written to the rest of the space leaves no gap.
+//! The changes of a scope: numbered by themselves, so that what is written to the rest of the space
+//! leaves no gap.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use leafbase_model::{
-    BlockId, Change, DocumentId, DocumentRecord, Edit, Forest, Location, Result, Schema, ScopedChange,
+    BlockId, Change, DocumentId, DocumentRecord, Edit, Forest, Location, Result, Schema,
+    ScopedChange,
 };
 
 use crate::collections::hidden;
@@ -37,7 +39,8 @@ impl Feed {
     fn rows_after(&self, tree: &Tree<'_>, after: u64) -> Result<Vec<u64>> {
         let mut read = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         read.read_on(tree)?;
-        let rows = read.rows.get(usize::try_from(after).unwrap_or(usize::MAX)..).unwrap_or_default();
+        let rows =
+            read.rows.get(usize::try_from(after).unwrap_or(usize::MAX)..).unwrap_or_default();
         Ok(rows.iter().take(PAGE).copied().collect())
     }
 
@@ -63,7 +66,8 @@ impl Read {
                 if !Shown::of(tree, &change)?.is_empty() {
                     self.rows.push(change.sequence);
                 }
-                // With each row: where a later one cannot be read now, those before it are not read again.
+                // With each row: where a later one cannot be read now, those before it are not read
+                // again.
                 to = change.sequence;
                 self.to = Some(to);
             }
@@ -71,8 +75,9 @@ impl Read {
     }
 }
 
-/// The writes to the documents of a scope after one of them, oldest first. Each look-up reads the log as it is then, so that no state is
-/// held back while the caller works: writes made meanwhile are found, too.
+/// The writes to the documents of a scope after one of them, oldest first. Each look-up reads the
+/// log as it is then, so that no state is held back while the caller works: writes made meanwhile
+/// are found, too.
 #[derive(Debug)]
 pub struct ScopedChanges {
     connection: Connection<Scoped>,
@@ -82,12 +87,15 @@ pub struct ScopedChanges {
 }
 
 impl Connection<Scoped> {
-    /// The writes to documents of the scope after the one numbered `sequence`, oldest first; 0 for all since the scope was made. They are
-    /// numbered from 1 within the scope, without gaps, for as long as it lives.
+    /// The writes to documents of the scope after the one numbered `sequence`, oldest first; 0 for
+    /// all since the scope was made. They are numbered from 1 within the scope, without gaps, for
+    /// as long as it lives.
     ///
-    /// A row tells which documents to read anew, and which blocks of them were written. It is of the documents that are in the scope when
-    /// it is first asked for; those that were taken out since are left out of it. Where documents are kept is no change, and neither is
-    /// what happens to relations and links from outside. Putting a document into the trash is: it is not found then.
+    /// A row tells which documents to read anew, and which blocks of them were written. It is of
+    /// the documents that are in the scope when it is first asked for; those that were taken out
+    /// since are left out of it. Where documents are kept is no change, and neither is what happens
+    /// to relations and links from outside. Putting a document into the trash is: it is not found
+    /// then.
     ///
     /// ```
     /// use leafbase::Space;
@@ -106,12 +114,19 @@ impl Connection<Scoped> {
     /// # }
     /// ```
     ///
-    /// It costs the rows that the space's log got since it was last asked, and 8 bytes of memory for each row of the scope.
+    /// It costs the rows that the space's log got since it was last asked, and 8 bytes of memory
+    /// for each row of the scope.
     pub fn changes_since(&self, sequence: u64) -> ScopedChanges {
-        ScopedChanges { connection: self.clone(), after: sequence, read: VecDeque::new(), has_ended: false }
+        ScopedChanges {
+            connection: self.clone(),
+            after: sequence,
+            read: VecDeque::new(),
+            has_ended: false,
+        }
     }
 
-    /// The number of the last write to documents of the scope since it was made; 0 if there was none.
+    /// The number of the last write to documents of the scope since it was made; 0 if there was
+    /// none.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -136,7 +151,9 @@ impl Connection<Scoped> {
             let rows = self.sight().0.feed.rows_after(tree, after)?;
             let change = |(own, row): (u64, u64)| {
                 let change = tree.reader().changes_after(row - 1, 1)?.pop();
-                change.map(|change| Ok(Shown::of(tree, &change)?.numbered(own, &change))).transpose()
+                change
+                    .map(|change| Ok(Shown::of(tree, &change)?.numbered(own, &change)))
+                    .transpose()
             };
             (after + 1..).zip(rows).map(change).filter_map(Result::transpose).collect()
         })
@@ -186,8 +203,15 @@ impl Shown {
     }
 
     fn numbered(self, sequence: u64, change: &Change) -> ScopedChange {
-        let (documents, blocks) = (self.documents.into_iter().collect(), self.blocks.into_iter().collect());
-        ScopedChange { sequence, at: change.stamp.at, by: change.stamp.by.clone(), documents, blocks }
+        let (documents, blocks) =
+            (self.documents.into_iter().collect(), self.blocks.into_iter().collect());
+        ScopedChange {
+            sequence,
+            at: change.stamp.at,
+            by: change.stamp.by.clone(),
+            documents,
+            blocks,
+        }
     }
 
     fn add(&mut self, tree: &Tree<'_>, edit: &Edit) -> Result<()> {
@@ -196,7 +220,9 @@ impl Shown {
                 self.forest(tree, slot.document, forest);
             }
             // One that is erased is in the trash, and has left before.
-            Edit::CreateDocument { record, forest } | Edit::EraseDocument { record, forest } if !is_trashed(record) => {
+            Edit::CreateDocument { record, forest } | Edit::EraseDocument { record, forest }
+                if !is_trashed(record) =>
+            {
                 self.forest(tree, record.id, forest);
             }
             // A relation whose other end was changed leaves the revision as it was.
@@ -210,11 +236,14 @@ impl Shown {
             Edit::UpdateDocument { before, after } if is_trashed(before) != is_trashed(after) => {
                 self.forest(tree, after.id, &Forest::default());
             }
-            Edit::AddComment { document, block, .. } | Edit::RemoveComment { document, block, .. } => {
+            Edit::AddComment { document, block, .. }
+            | Edit::RemoveComment { document, block, .. } => {
                 self.block(tree, *document, *block);
             }
             Edit::SetSchema { document, collection, before, after, .. } => {
-                if is_in(tree, *document) && seen_part(tree, before.as_deref())? != seen_part(tree, after.as_deref())? {
+                if is_in(tree, *document)
+                    && seen_part(tree, before.as_deref())? != seen_part(tree, after.as_deref())?
+                {
                     self.block(tree, *document, *collection);
                 }
             }

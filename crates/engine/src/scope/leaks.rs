@@ -1,4 +1,5 @@
-//! Leaks that tests switch on, to see that they notice them. Without the feature `testkit` there are none, and nothing is asked.
+//! Leaks that tests switch on, to see that they notice them. Without the feature `testkit` there
+//! are none, and nothing is asked.
 
 /// What a scoped connection gives away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -11,7 +12,8 @@ pub enum Leak {
     Links,
     /// Searches rank by the words of the whole space.
     Statistics,
-    /// Searches take the best documents of the whole space first, and then leave out the hidden ones.
+    /// Searches take the best documents of the whole space first, and then leave out the hidden
+    /// ones.
     Query,
     /// An ID that is hidden is answered in other words than one that never was.
     Errors,

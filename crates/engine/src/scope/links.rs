@@ -1,8 +1,10 @@
-//! Links to what a call does not see: placeholders stand for them on the way out, and are put back on the way in.
+//! Links to what a call does not see: placeholders stand for them on the way out, and are put back
+//! on the way in.
 //!
-//! `invalid:out_of_scope#N` stands for a link to a block that is hidden, in the trash, gone or never was: all of them look alike, and
-//! cost the same. N counts such links within one block from 1, in the order of its texts ([`super::texts`]). A placeholder that stands
-//! in what is stored says nothing: it stays, and its number is given to no link of the block.
+//! `invalid:out_of_scope#N` stands for a link to a block that is hidden, in the trash, gone or
+//! never was: all of them look alike, and cost the same. N counts such links within one block from
+//! 1, in the order of its texts ([`super::texts`]). A placeholder that stands in what is stored
+//! says nothing: it stays, and its number is given to no link of the block.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -54,12 +56,15 @@ impl<'t, 'a> Links<'t, 'a> {
     pub(crate) fn shown_markdown<'d>(&self, data: &'d BlockData) -> Result<Cow<'d, str>> {
         Ok(match self.shown(data)? {
             // Without a copy, which it is most of the time.
-            Cow::Borrowed(data) if data.block_type().has_own_markdown() => Cow::Borrowed(&data.markdown),
+            Cow::Borrowed(data) if data.block_type().has_own_markdown() => {
+                Cow::Borrowed(&data.markdown)
+            }
             data => Cow::Owned(markdown::render_block(&data)),
         })
     }
 
-    /// The words of the block's markdown as the call is shown them. What fails is told by [`Self::finish`].
+    /// The words of the block's markdown as the call is shown them. What fails is told by
+    /// [`Self::finish`].
     pub(crate) fn plain(&self, data: &BlockData) -> String {
         let shown = self.shown(data).map(|data| markdown::plain_text(&data.markdown).into_owned());
         shown.unwrap_or_else(|error| {
@@ -91,12 +96,18 @@ impl<'t, 'a> Links<'t, 'a> {
         Ok(())
     }
 
-    /// Puts the options of an item back that a request names as they are shown: in the item, or in the schema.
-    pub(crate) fn put_back_options(&self, item: Option<&BlockData>, mut given: Chosen<'_, '_>) -> Result<()> {
+    /// Puts the options of an item back that a request names as they are shown: in the item, or in
+    /// the schema.
+    pub(crate) fn put_back_options(
+        &self,
+        item: Option<&BlockData>,
+        mut given: Chosen<'_, '_>,
+    ) -> Result<()> {
         if !self.has_placeholders(&mut given) {
             return Ok(());
         }
-        // Each counts by itself, so that a part of a name may stand for two links; a whole one that an item has is the item's.
+        // Each counts by itself, so that a part of a name may stand for two links; a whole one that
+        // an item has is the item's.
         let (schema, mut names) = (given.schema, HashMap::new());
         let of_schema = self.find(schema)?;
         names.extend(unchanged(&of_schema, schema));
@@ -113,12 +124,15 @@ impl<'t, 'a> Links<'t, 'a> {
     fn has_placeholders(&self, given: &mut impl Given) -> bool {
         let mut has_any = false;
         if self.tree.is_some() {
-            given.change(&mut |_, text| markdown::placeholder_numbers(text, &mut |_| has_any = true));
+            given.change(&mut |_, text| {
+                markdown::placeholder_numbers(text, &mut |_| has_any = true)
+            });
         }
         has_any
     }
 
-    /// Puts the links back that the placeholders in `given` stand for in `before`, as this call sees it.
+    /// Puts the links back that the placeholders in `given` stand for in `before`, as this call
+    /// sees it.
     pub(crate) fn put_back(&self, before: &impl Texts, given: &mut impl Given) -> Result<()> {
         if !self.has_placeholders(given) {
             return Ok(());
@@ -162,7 +176,8 @@ impl<'t, 'a> Links<'t, 'a> {
         Ok(hidden)
     }
 
-    /// Whether the call sees a block. One that is malformed is looked up, too: no ID is answered faster than another.
+    /// Whether the call sees a block. One that is malformed is looked up, too: no ID is answered
+    /// faster than another.
     fn sees(&self, block: BlockId) -> Result<bool> {
         let Some(tree) = self.tree else { return Ok(true) };
         if let Some(known) = self.known.borrow().get(&block) {
@@ -174,10 +189,12 @@ impl<'t, 'a> Links<'t, 'a> {
     }
 }
 
-/// An error as a scoped call may tell it: what it quotes of texts names no block, whether that is seen or not.
+/// An error as a scoped call may tell it: what it quotes of texts names no block, whether that is
+/// seen or not.
 pub(crate) fn told(error: Error) -> Error {
     let nowhere = |mention: &Mention<'_>| {
-        matches!(mention.named, Named::Block(_)).then(|| Rewritten::Verbatim("invalid:out_of_scope".to_owned()))
+        matches!(mention.named, Named::Block(_))
+            .then(|| Rewritten::Verbatim("invalid:out_of_scope".to_owned()))
     };
     match markdown::rewrite_mentions(error.message(), &mut |mention| nowhere(mention)) {
         Cow::Owned(message) => Error::new(error.kind(), message).at(error.path()),
@@ -259,7 +276,8 @@ fn put_in(hidden: &[Hidden], texts: &mut impl Texts) {
     });
 }
 
-/// By what is shown of them, the texts that have something to hide: what comes back as it was shown is as it was.
+/// By what is shown of them, the texts that have something to hide: what comes back as it was shown
+/// is as it was.
 fn unchanged<'d>(hidden: &[Hidden], texts: &'d impl Texts) -> HashMap<String, &'d str> {
     let (mut rest, mut field, mut shown) = (hidden, 0, HashMap::new());
     texts.visit(&mut |_, text| {
@@ -283,7 +301,8 @@ fn with_placeholders(text: &str, hidden: &[Hidden]) -> String {
         shown.push_str(text.get(from..range.start).unwrap_or_default());
         // Without the brackets it would go on with what stands right behind them.
         let behind = text.get(range.end..).and_then(|behind| behind.chars().next());
-        let is_held = written.starts_with('<') && behind.is_some_and(|letter| letter != ')' && !letter.is_whitespace());
+        let is_held = written.starts_with('<')
+            && behind.is_some_and(|letter| letter != ')' && !letter.is_whitespace());
         let (open, close) = if is_held { ("<", ">") } else { ("", "") };
         shown.extend([open, &markdown::placeholder(*number), close]);
         from = range.end;
@@ -292,7 +311,8 @@ fn with_placeholders(text: &str, hidden: &[Hidden]) -> String {
     shown
 }
 
-/// What is written in the place of a placeholder: as it was written, if it comes back as the same kind of link.
+/// What is written in the place of a placeholder: as it was written, if it comes back as the same
+/// kind of link.
 fn restored(hidden: &[Hidden], kind: Kind, mention: &Mention<'_>) -> Option<Rewritten> {
     let Named::Placeholder(number) = mention.named else { return None };
     let hidden = hidden.iter().find(|hidden| hidden.number == number)?;

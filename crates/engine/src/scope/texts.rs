@@ -1,8 +1,11 @@
-//! The texts of a block that may name other blocks, in the order in which they are numbered: its markdown, then its other fields.
+//! The texts of a block that may name other blocks, in the order in which they are numbered: its
+//! markdown, then its other fields.
 
 use std::borrow::Cow;
 
-use leafbase_model::{BlockData, BlockKind, Fields, Properties, PropertyKind, PropertyValue, Schema, SchemaDraft};
+use leafbase_model::{
+    BlockData, BlockKind, Fields, Properties, PropertyKind, PropertyValue, Schema, SchemaDraft,
+};
 use serde_json::{Map, Value};
 
 /// What a text is.
@@ -123,7 +126,11 @@ impl Texts for Schema {
     }
 }
 
-fn change_column(name: &mut String, kind: &mut PropertyKind, change: &mut dyn FnMut(Kind, &mut String)) {
+fn change_column(
+    name: &mut String,
+    kind: &mut PropertyKind,
+    change: &mut dyn FnMut(Kind, &mut String),
+) {
     change(Words, name);
     if let PropertyKind::SingleSelect(options) | PropertyKind::MultiSelect(options) = kind {
         for option in options {
@@ -142,7 +149,8 @@ impl Given for Fields {
         // Raw code stays as it is.
         let given = [
             (Markdown, &mut self.markdown),
-            // As long as it is not known whose title it is: of a rich link it is read as markdown is all the same.
+            // As long as it is not known whose title it is: of a rich link it is read as markdown
+            // is all the same.
             (Words, &mut self.title),
             (Address, &mut self.url),
             (Words, &mut self.alt_text),

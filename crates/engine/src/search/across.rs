@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 
-use leafbase_model::{DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode};
+use leafbase_model::{
+    DocumentId, Error, Items, Limits, Result, SearchDocuments, SearchMatch, TermMode,
+};
 use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, View};
 use leafbase_tree_ops::ReadTree;
 
@@ -37,22 +39,26 @@ pub(super) struct Told {
 }
 
 impl<S: Sight> Connection<S> {
-    /// Finds documents by words, by regular expressions, or by both: the twenty most relevant ones, each with a piece of its text around what was
-    /// found. It sees every write that returned before it began.
+    /// Finds documents by words, by regular expressions, or by both: the twenty most relevant ones,
+    /// each with a piece of its text around what was found. It sees every write that returned
+    /// before it began.
     ///
-    /// All words have to occur in a document, in whatever blocks, in its title or in comments; with [`SearchDocuments::any_word`] one is enough.
-    /// Case, accents and width don't matter, English words are found in their other forms, and the last word of a text may be the beginning of
-    /// one. Words between quotation marks have to stand together. A text of signs alone asks for nothing, and nothing but such texts finds
-    /// nothing.
+    /// All words have to occur in a document, in whatever blocks, in its title or in comments; with
+    /// [`SearchDocuments::any_word`] one is enough. Case, accents and width don't matter, English
+    /// words are found in their other forms, and the last word of a text may be the beginning of
+    /// one. Words between quotation marks have to stand together. A text of signs alone asks for
+    /// nothing, and nothing but such texts finds nothing.
     ///
-    /// A pattern matches within one block, in the markdown that replies show, whatever the case unless it says `(?-i)`. Of several one has to
-    /// match. Without words, the documents come first in which most blocks match. Documents that are equal are ordered by ID.
+    /// A pattern matches within one block, in the markdown that replies show, whatever the case
+    /// unless it says `(?-i)`. Of several one has to match. Without words, the documents come first
+    /// in which most blocks match. Documents that are equal are ordered by ID.
     ///
     /// Without a filter everything is searched but the trash, and the inbox never is.
     ///
-    /// A scoped connection searches what it is shown, as if there were nothing else: what is found, in which order, the scores and what a
-    /// pattern may cost go by its documents alone, and links to others are searched as the placeholders that stand for them. Where a block
-    /// link leads is no word, on any connection.
+    /// A scoped connection searches what it is shown, as if there were nothing else: what is found,
+    /// in which order, the scores and what a pattern may cost go by its documents alone, and links
+    /// to others are searched as the placeholders that stand for them. Where a block link leads is
+    /// no word, on any connection.
     ///
     /// ```
     /// use leafbase::{Position, SearchDocuments, Space};
@@ -72,19 +78,27 @@ impl<S: Sight> Connection<S> {
     ///
     /// # Cost
     ///
-    /// By the documents that have the rarest of the words, those written since the index caught up, and what is shown. The first search of a space
-    /// reads its index once, or all of the space if there is none. A pattern reads every document that has the letters that it requires;
-    /// one that requires no three letters in a row reads all. On a scoped connection it costs by its documents among these, and what is seen of
-    /// an index is found out once for each state of both; a pattern reads every document with block links. It is bounded by counted steps, so that its outcome is the same on every machine.
-    /// Where a pattern reads more than 256 documents, the call shares them out among threads that end before it does: see
+    /// By the documents that have the rarest of the words, those written since the index caught up,
+    /// and what is shown. The first search of a space reads its index once, or all of the space if
+    /// there is none. A pattern reads every document that has the letters that it requires; one
+    /// that requires no three letters in a row reads all. On a scoped connection it costs by its
+    /// documents among these, and what is seen of an index is found out once for each state of
+    /// both; a pattern reads every document with block links. It is bounded by counted steps, so
+    /// that its outcome is the same on every machine. Where a pattern reads more than 256
+    /// documents, the call shares them out among threads that end before it does: see
     /// [`SpaceBuilder::search_threads`](crate::SpaceBuilder::search_threads).
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for what [`SearchDocuments::check`] refuses; [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32
-    /// texts, at `include[n]` for one of more than 256 bytes, at `regexps` for more than 8 patterns, at `documentIds` and `folderIds` for more than
-    /// [`crate::Limits::blocks_per_request`], and at the pattern that takes too many steps; [`crate::ErrorKind::InvalidPattern`] at the pattern; [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`; of days what
-    /// [`Connection::list_documents`] says. On a scoped connection [`crate::ErrorKind::Validation`] at `location`, `folderIds`,
-    /// `dailyNoteDateGte` and `dailyNoteDateLte`: they would tell of what it is not shown. An index that is missing, damaged or another space's is no error: it is made anew.
+    /// [`crate::ErrorKind::Validation`] for what [`SearchDocuments::check`] refuses;
+    /// [`crate::ErrorKind::LimitExceeded`] at `include` for more than 32 texts, at `include[n]` for
+    /// one of more than 256 bytes, at `regexps` for more than 8 patterns, at `documentIds` and
+    /// `folderIds` for more than [`crate::Limits::blocks_per_request`], and at the pattern that
+    /// takes too many steps; [`crate::ErrorKind::InvalidPattern`] at the pattern;
+    /// [`crate::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`; of days what
+    /// [`Connection::list_documents`] says. On a scoped connection [`crate::ErrorKind::Validation`]
+    /// at `location`, `folderIds`, `dailyNoteDateGte` and `dailyNoteDateLte`: they would tell of
+    /// what it is not shown. An index that is missing, damaged or another space's is no error: it
+    /// is made anew.
     pub fn search(&self, request: impl Into<SearchDocuments>) -> Result<Items<SearchMatch>> {
         let (request, seen) = (request.into(), self.seen());
         self.search_as(&request, &seen).map_err(|error| seen.tell(error))
@@ -102,27 +116,43 @@ impl<S: Sight> Connection<S> {
         let mut matching = asked.patterns.as_ref().map(Patterns::matching);
         let found = match (told.hits, told.candidates, &mut matching) {
             (None, None, _) => Vec::new(),
-            (Some(hits), Some(candidates), Some(matching)) => both(&reading, hits, &candidates, matching)?,
+            (Some(hits), Some(candidates), Some(matching)) => {
+                both(&reading, hits, &candidates, matching)?
+            }
             (None, Some(candidates), Some(matching)) => {
-                let parts = Parts { snapshot: &moment.snapshot, seen, threads: self.space.search_threads() };
+                let parts = Parts {
+                    snapshot: &moment.snapshot,
+                    seen,
+                    threads: self.space.search_threads(),
+                };
                 by_blocks(&parts, &candidates, matching)?
             }
             (hits, ..) => hits.unwrap_or_default(),
         };
         let finder = asked.terms.finder();
-        let showing =
-            Showing { reading: &reading, sought: finder.sieve().map(SoughtWords), finder, metadata: request.metadata };
+        let showing = Showing {
+            reading: &reading,
+            sought: finder.sieve().map(SoughtWords),
+            finder,
+            metadata: request.metadata,
+        };
         let shown = found.into_iter().map(|hit| showing.shown(hit, matching.as_mut()));
         shown.filter_map(Result::transpose).collect::<Result<_>>().map(Items)
     }
 
     /// Asks the index. One that fails is made anew, and asked again.
-    fn told(&self, request: &SearchDocuments, asked: &Asked, seen: &Seen) -> Result<(Moment, Told)> {
+    fn told(
+        &self,
+        request: &SearchDocuments,
+        asked: &Asked,
+        seen: &Seen,
+    ) -> Result<(Moment, Told)> {
         let (store, now, indexer) = (self.space.store()?, self.space.now(), self.space.indexer());
         let mut has_failed = false;
         loop {
             let moment = indexer.moment(&store, seen)?;
-            let filters = Filters::read(&Tree::new(moment.snapshot.reader(), seen.clone()), request, now)?;
+            let filters =
+                Filters::read(&Tree::new(moment.snapshot.reader(), seen.clone()), request, now)?;
             let accepts = |document: &Attributes| filters.accepts(document);
             match moment.ask(&accepts, |view, scope| asked.ask(view, scope)) {
                 Ok(mut told) => {
@@ -140,19 +170,23 @@ impl<S: Sight> Connection<S> {
 impl Asked {
     fn read(request: &SearchDocuments) -> Result<Self> {
         let terms = Terms::new(&request.include, request.term_mode == TermMode::Any)?;
-        let patterns = (!request.regexps.is_empty()).then(|| Patterns::new("regexps", &request.regexps, false));
+        let patterns = (!request.regexps.is_empty())
+            .then(|| Patterns::new("regexps", &request.regexps, false));
         Ok(Self { terms, patterns: patterns.transpose()? })
     }
 
     fn ask(&self, view: &View, scope: &Scope<'_>) -> Result<Told> {
         let most = if self.patterns.is_none() { MOST } else { usize::MAX };
-        let hits = (!self.terms.is_empty()).then(|| view.search(&self.terms, scope, most)).transpose()?;
-        let candidates = self.patterns.as_ref().map(|patterns| candidates(patterns, view, scope)).transpose()?;
+        let hits =
+            (!self.terms.is_empty()).then(|| view.search(&self.terms, scope, most)).transpose()?;
+        let candidates =
+            self.patterns.as_ref().map(|patterns| candidates(patterns, view, scope)).transpose()?;
         Ok(Told { hits, candidates })
     }
 }
 
-/// The documents in which one of the patterns may match, by ID: what has the letters that it requires, in the index or changed since.
+/// The documents in which one of the patterns may match, by ID: what has the letters that it
+/// requires, in the index or changed since.
 fn candidates(patterns: &Patterns, view: &View, scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
     let required = patterns.required();
     let mut candidates = view.candidates(&required, scope)?;
@@ -188,13 +222,21 @@ fn both(
 }
 
 /// The documents in which most blocks match.
-fn by_blocks(parts: &Parts<'_>, candidates: &[DocumentId], matching: &mut Matching<'_>) -> Result<Vec<Hit>> {
+fn by_blocks(
+    parts: &Parts<'_>,
+    candidates: &[DocumentId],
+    matching: &mut Matching<'_>,
+) -> Result<Vec<Hit>> {
     let counts = parts.count(candidates, matching)?;
-    let mut found: Vec<_> = counts.into_iter().map(|(document, count)| (Reverse(count), document)).collect();
+    let mut found: Vec<_> =
+        counts.into_iter().map(|(document, count)| (Reverse(count), document)).collect();
     found.sort_unstable();
     found.truncate(MOST);
     let score = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    Ok(found.into_iter().map(|(Reverse(count), document)| Hit { document, score: score(count) }).collect())
+    Ok(found
+        .into_iter()
+        .map(|(Reverse(count), document)| Hit { document, score: score(count) })
+        .collect())
 }
 
 /// Shows what was found.
@@ -208,9 +250,14 @@ struct Showing<'s, 't, 'a> {
 
 impl Showing<'_, '_, '_> {
     /// What is shown of a document; nothing of one that is not seen, whatever the index says.
-    fn shown(&self, Hit { document, score }: Hit, matching: Option<&mut Matching<'_>>) -> Result<Option<SearchMatch>> {
+    fn shown(
+        &self,
+        Hit { document, score }: Hit,
+        matching: Option<&mut Matching<'_>>,
+    ) -> Result<Option<SearchMatch>> {
         let tree = self.reading.tree;
-        let record = if self.metadata || !tree.sees_all() { tree.document(document)? } else { None };
+        let record =
+            if self.metadata || !tree.sees_all() { tree.document(document)? } else { None };
         if record.is_none() && !tree.sees_all() {
             return Ok(None);
         }
@@ -221,8 +268,9 @@ impl Showing<'_, '_, '_> {
         };
         let shown = snippets::show(&texts, &self.finder, matching)?;
         let missing = || Error::corrupted(format_args!("document {document}"));
-        let times =
-            self.metadata.then(|| record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing));
+        let times = self.metadata.then(|| {
+            record.map(|record| (record.created_at, record.modified_at)).ok_or_else(missing)
+        });
         Ok(Some(SearchMatch {
             document_id: document,
             markdown: shown.markdown,

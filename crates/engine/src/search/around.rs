@@ -19,7 +19,11 @@ pub(super) struct Around<'a, 't> {
 }
 
 impl<'a, 't> Around<'a, 't> {
-    pub(super) const fn new(reading: &'t Reading<'t, 'a>, document: DocumentId, request: &SearchBlocks) -> Self {
+    pub(super) const fn new(
+        reading: &'t Reading<'t, 'a>,
+        document: DocumentId,
+        request: &SearchBlocks,
+    ) -> Self {
         let &SearchBlocks { within, before, after: behind, .. } = request;
         Self { reading, document, within, before, behind, read_before: None, read_behind: None }
     }
@@ -27,7 +31,11 @@ impl<'a, 't> Around<'a, 't> {
     /// The last ones before the place, at most so many.
     pub(super) fn before(&mut self, most: usize) -> Result<&[ContextBlock]> {
         if most > 0 && self.read_before.is_none() {
-            self.read_before = Some(self.context(&before(self.reading.tree.reader(), self.within, self.before)?)?);
+            self.read_before = Some(self.context(&before(
+                self.reading.tree.reader(),
+                self.within,
+                self.before,
+            )?)?);
         }
         let read = self.read_before.as_deref().unwrap_or_default();
         Ok(read.get(read.len().saturating_sub(most)..).unwrap_or_default())
@@ -36,8 +44,12 @@ impl<'a, 't> Around<'a, 't> {
     /// The first ones behind the place, at most so many.
     pub(super) fn behind(&mut self, most: usize) -> Result<&[ContextBlock]> {
         if most > 0 && self.read_behind.is_none() {
-            self.read_behind =
-                Some(self.context(&behind(self.reading.tree.reader(), self.document, self.within, self.behind)?)?);
+            self.read_behind = Some(self.context(&behind(
+                self.reading.tree.reader(),
+                self.document,
+                self.within,
+                self.behind,
+            )?)?);
         }
         let read = self.read_behind.as_deref().unwrap_or_default();
         Ok(read.get(..most.min(read.len())).unwrap_or_default())
@@ -73,7 +85,12 @@ fn before(reader: Reader<'_>, block: BlockId, most: usize) -> Result<Vec<BlockRe
 }
 
 /// The first blocks behind all that is below `block`, at most so many, the nearest first.
-fn behind(reader: Reader<'_>, document: DocumentId, block: BlockId, most: usize) -> Result<Vec<BlockRecord>> {
+fn behind(
+    reader: Reader<'_>,
+    document: DocumentId,
+    block: BlockId,
+    most: usize,
+) -> Result<Vec<BlockRecord>> {
     let mut found = Vec::new();
     let mut at = block;
     while found.len() < most {
@@ -96,6 +113,9 @@ fn parent(reader: Reader<'_>, block: BlockId) -> Result<Option<BlockId>> {
 }
 
 /// The block and all below it.
-fn below(reader: Reader<'_>, block: BlockId) -> Result<impl DoubleEndedIterator<Item = BlockRecord>> {
+fn below(
+    reader: Reader<'_>,
+    block: BlockId,
+) -> Result<impl DoubleEndedIterator<Item = BlockRecord>> {
     Ok(reader.subtree(block, None)?.0.into_iter().map(|node| node.block))
 }

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use leafbase_model::{
-    BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep, Result, SearchBlocks,
+    BlockId, BlockMatch, BlockType, ContextBlock, DocumentId, Error, ItemsPage, Limits, PathStep,
+    Result, SearchBlocks,
 };
 use leafbase_store::{BlockText, Sieve, SievedTexts};
 use leafbase_tree_ops::ReadTree;
@@ -18,15 +19,18 @@ use crate::sight::Sight;
 const REPLY: usize = 16 << 20;
 
 impl<S: Sight> Connection<S> {
-    /// Finds the blocks of a document, or of one page of it, that patterns match: in reading order, with the items of its collections and
-    /// their pages, each with the blocks around it.
+    /// Finds the blocks of a document, or of one page of it, that patterns match: in reading order,
+    /// with the items of its collections and their pages, each with the blocks around it.
     ///
-    /// A pattern is matched on the `markdown` of each block by itself, as replies show it: `^` and `$` are its start and its end. A block
-    /// is found if a pattern matches it, if only without taking a letter: `^$` finds empty blocks, `^(?!.*done)` those without a word, and
-    /// `x*` all. The blocks around a match are those of the whole document, even where a page of it is searched.
+    /// A pattern is matched on the `markdown` of each block by itself, as replies show it: `^` and
+    /// `$` are its start and its end. A block is found if a pattern matches it, if only without
+    /// taking a letter: `^$` finds empty blocks, `^(?!.*done)` those without a word, and `x*` all.
+    /// The blocks around a match are those of the whole document, even where a page of it is
+    /// searched.
     ///
-    /// A reply has at most [`Limits::BLOCK_MATCHES`] matches, fewer where their texts are long; its cursor leads on behind the last of
-    /// them. If that block is gone by then, the search begins anew, so that nothing is left out.
+    /// A reply has at most [`Limits::BLOCK_MATCHES`] matches, fewer where their texts are long; its
+    /// cursor leads on behind the last of them. If that block is gone by then, the search begins
+    /// anew, so that nothing is left out.
     ///
     /// ```
     /// use leafbase::{SearchBlocks, Space};
@@ -45,20 +49,31 @@ impl<S: Sight> Connection<S> {
     /// # }
     /// ```
     ///
-    /// It costs one read of what is searched, a step for every few bytes of it, and the matches with what is around them.
+    /// It costs one read of what is searched, a step for every few bytes of it, and the matches
+    /// with what is around them.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] at `blockId`; [`crate::ErrorKind::InvalidPattern`] at `pattern`, or at `pattern[n]` of several, with
-    /// the offset; [`crate::ErrorKind::LimitExceeded`] for more than [`Limits::PATTERNS`] patterns of [`Limits::PATTERN_BYTES`] bytes, for
-    /// more than [`Limits::CONTEXT_BLOCKS`] blocks around a match, and at a pattern that costs too much for the text: steps are counted, so
-    /// that it is the same everywhere; [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for one of another place.
+    /// [`crate::ErrorKind::NotFound`] at `blockId`; [`crate::ErrorKind::InvalidPattern`] at
+    /// `pattern`, or at `pattern[n]` of several, with the offset;
+    /// [`crate::ErrorKind::LimitExceeded`] for more than [`Limits::PATTERNS`] patterns of
+    /// [`Limits::PATTERN_BYTES`] bytes, for more than [`Limits::CONTEXT_BLOCKS`] blocks around a
+    /// match, and at a pattern that costs too much for the text: steps are counted, so that it is
+    /// the same everywhere; [`crate::ErrorKind::Validation`] at `limit` for 0, and at `cursor` for
+    /// one of another place.
     pub fn search_blocks(&self, request: SearchBlocks) -> Result<ItemsPage<BlockMatch>> {
         request.check()?;
         self.read(move |tree, _| {
-            let located = tree.locate(request.within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
+            let located =
+                tree.locate(request.within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
             let patterns = Patterns::new("pattern", &request.patterns, request.case_sensitive)?;
-            let after = request.paging.cursor.as_deref().map(|text| read_cursor(request.within, text)).transpose()?;
-            // Placeholders do not stand in what is stored, so each text is read where there may be some.
+            let after = request
+                .paging
+                .cursor
+                .as_deref()
+                .map(|text| read_cursor(request.within, text))
+                .transpose()?;
+            // Placeholders do not stand in what is stored, so each text is read where there may be
+            // some.
             let sieve = if tree.sees_all() { patterns.sieve() } else { None };
             let sieve = sieve.as_ref().map(|sieve| sieve as &dyn Sieve);
             let blocks = tree.reader().sieved_texts(request.within, sieve)?;
@@ -91,7 +106,11 @@ struct Place<'a, 'b> {
 }
 
 impl<'a, 'b> Place<'a, 'b> {
-    fn new(reading: &'b Reading<'b, 'a>, document: DocumentId, blocks: &'b SievedTexts) -> Result<Self> {
+    fn new(
+        reading: &'b Reading<'b, 'a>,
+        document: DocumentId,
+        blocks: &'b SievedTexts,
+    ) -> Result<Self> {
         let path = blocks.id(0).map(|top| path_to(reading, top)).transpose()?.unwrap_or_default();
         Ok(Self { reading, document, blocks, path })
     }
@@ -110,7 +129,8 @@ impl<'a, 'b> Place<'a, 'b> {
         through.skip_to(last.map_or(0, |last| self.blocks.asked_before(last + 1)));
         while let Some(number) = through.next().transpose()? {
             if items.len() >= most || bytes >= REPLY {
-                let next_cursor = items.last().map(|last: &BlockMatch| cursor(request.within, last.block_id));
+                let next_cursor =
+                    items.last().map(|last: &BlockMatch| cursor(request.within, last.block_id));
                 return Ok(ItemsPage { items, next_cursor });
             }
             let Some(index) = self.blocks.asked(number) else { break };
@@ -135,8 +155,13 @@ impl<'a, 'b> Place<'a, 'b> {
         self.blocks.id(index).unwrap_or(BlockId::NIL)
     }
 
-    /// The pages that a block stands in, the document's root first. `siblings` is that of the block before, with its parent: most stand beside it.
-    fn path(&self, index: usize, siblings: &mut Option<(usize, Vec<PathStep>)>) -> Result<Vec<PathStep>> {
+    /// The pages that a block stands in, the document's root first. `siblings` is that of the block
+    /// before, with its parent: most stand beside it.
+    fn path(
+        &self,
+        index: usize,
+        siblings: &mut Option<(usize, Vec<PathStep>)>,
+    ) -> Result<Vec<PathStep>> {
         let Some(parent) = self.blocks.parent(index) else { return Ok(self.path.clone()) };
         if let Some((_, path)) = siblings.as_ref().filter(|(of, _)| *of == parent) {
             return Ok(path.clone());
@@ -155,7 +180,8 @@ impl<'a, 'b> Place<'a, 'b> {
 
     /// The blocks before and behind one.
     fn beside(&self, index: usize, around: &mut Around<'_, '_>) -> Result<[Vec<ContextBlock>; 2]> {
-        let (start, end) = (index.saturating_sub(around.before), self.blocks.len().min(index + 1 + around.behind));
+        let (start, end) =
+            (index.saturating_sub(around.before), self.blocks.len().min(index + 1 + around.behind));
         let mut before = Vec::with_capacity(around.before);
         before.extend_from_slice(around.before(around.before - (index - start))?);
         let mut behind = Vec::with_capacity(around.behind);
@@ -163,7 +189,10 @@ impl<'a, 'b> Place<'a, 'b> {
             if at != index {
                 let (block_id, text) = block?;
                 let found = if at < index { &mut before } else { &mut behind };
-                found.push(ContextBlock { block_id, markdown: self.reading.text(text)?.into_owned() });
+                found.push(ContextBlock {
+                    block_id,
+                    markdown: self.reading.text(text)?.into_owned(),
+                });
             }
         }
         behind.extend_from_slice(around.behind(around.behind - behind.len())?);
@@ -178,7 +207,9 @@ impl Passage for Place<'_, '_> {
     }
 
     fn text(&self, number: usize) -> Result<Cow<'_, str>> {
-        self.blocks.asked_text(number).map_or_else(|| Ok(Cow::default()), |text| self.reading.text(text))
+        self.blocks
+            .asked_text(number)
+            .map_or_else(|| Ok(Cow::default()), |text| self.reading.text(text))
     }
 }
 

@@ -1,4 +1,5 @@
-//! What an index catches up with: the documents that were changed, and, as long as somebody writes many, those that are changed meanwhile.
+//! What an index catches up with: the documents that were changed, and, as long as somebody writes
+//! many, those that are changed meanwhile.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -21,7 +22,8 @@ const RECORDS: usize = 256;
 pub(super) trait Pace {
     /// Whether to leave off, with nothing done.
     fn is_over(&self) -> bool;
-    /// Whether more is being written, so that the store will have made durable most of it by itself at the end.
+    /// Whether more is being written, so that the store will have made durable most of it by itself
+    /// at the end.
     fn goes_on(&self) -> bool;
     /// Waits for more to be written. False if there is no sense in that.
     fn waits(&self) -> bool;
@@ -66,10 +68,21 @@ impl Catching {
     }
 
     /// These documents, as they are in `snapshot`.
-    pub(super) fn of(documents: Vec<(DocumentId, Option<Made>)>, snapshot: SpaceSnapshot) -> Result<Self> {
+    pub(super) fn of(
+        documents: Vec<(DocumentId, Option<Made>)>,
+        snapshot: SpaceSnapshot,
+    ) -> Result<Self> {
         let sequence = snapshot.reader().last_sequence()?;
         let (next, taken, maker) = (documents.into_iter(), HashMap::new(), Maker::default());
-        Ok(Self { snapshot: Some(snapshot), sequence, records: Records::none(), next, taken, again: None, maker })
+        Ok(Self {
+            snapshot: Some(snapshot),
+            sequence,
+            records: Records::none(),
+            next,
+            taken,
+            again: None,
+            maker,
+        })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -81,11 +94,15 @@ impl Catching {
         self.next.next_back();
     }
 
-    /// Goes on with those that were changed since, as they are in `snapshot`. Those that were taken over already stay as they were.
+    /// Goes on with those that were changed since, as they are in `snapshot`. Those that were taken
+    /// over already stay as they were.
     fn go_on(&mut self, snapshot: SpaceSnapshot) -> Result<()> {
         let (mut sequence, last) = (self.sequence, snapshot.reader().last_sequence()?);
         if last < sequence {
-            return Err(Error::new(ErrorKind::Corrupted, "the search index knows of writes that were lost"));
+            return Err(Error::new(
+                ErrorKind::Corrupted,
+                "the search index knows of writes that were lost",
+            ));
         }
         let mut documents = BTreeSet::new();
         while sequence < last {
@@ -93,7 +110,9 @@ impl Catching {
             sequence = changes.last().map_or(last, |(sequence, _)| *sequence);
             for document in changes.into_iter().flat_map(|(_, documents)| documents) {
                 match self.taken.get(&document) {
-                    Some(taken) => self.again = Some(self.again.map_or(*taken, |again| again.min(*taken))),
+                    Some(taken) => {
+                        self.again = Some(self.again.map_or(*taken, |again| again.min(*taken)))
+                    }
                     None => drop(documents.insert(document)),
                 }
             }
@@ -103,8 +122,13 @@ impl Catching {
         Ok(())
     }
 
-    /// The next document. Those that are written meanwhile are among them, as long as `pace` waits for them.
-    pub(super) fn next(&mut self, store: &SpaceStore, pace: &dyn Pace) -> Option<Result<SearchDocument>> {
+    /// The next document. Those that are written meanwhile are among them, as long as `pace` waits
+    /// for them.
+    pub(super) fn next(
+        &mut self,
+        store: &SpaceStore,
+        pace: &dyn Pace,
+    ) -> Option<Result<SearchDocument>> {
         loop {
             match self.next_of_these(pace) {
                 Ok(None) => self.snapshot = None,
@@ -120,8 +144,13 @@ impl Catching {
     }
 
     fn next_of_these(&mut self, pace: &dyn Pace) -> Result<Option<SearchDocument>> {
-        let check =
-            || if pace.is_over() { Err(Error::new(ErrorKind::Canceled, "the space is being closed")) } else { Ok(()) };
+        let check = || {
+            if pace.is_over() {
+                Err(Error::new(ErrorKind::Canceled, "the space is being closed"))
+            } else {
+                Ok(())
+            }
+        };
         let Some(snapshot) = &self.snapshot else { return Ok(None) };
         while let Some(record) = self.records.next(snapshot.reader())? {
             check()?;
@@ -133,7 +162,8 @@ impl Catching {
         for (document, made) in self.next.by_ref() {
             check()?;
             self.taken.insert(document, self.sequence);
-            let made = made.map_or_else(|| recent::read(snapshot.reader(), document, &mut self.maker), Ok)?;
+            let made = made
+                .map_or_else(|| recent::read(snapshot.reader(), document, &mut self.maker), Ok)?;
             if let Some(made) = made {
                 return Ok(Some(Arc::unwrap_or_clone(made)));
             }
@@ -151,7 +181,8 @@ impl Catching {
         self.again.is_none()
     }
 
-    /// Up to which write an index with these knows all: what was changed once more since it was taken over, it does not.
+    /// Up to which write an index with these knows all: what was changed once more since it was
+    /// taken over, it does not.
     pub(super) fn sequence(&self) -> u64 {
         self.again.map_or(self.sequence, |again| again.min(self.sequence))
     }
@@ -173,7 +204,8 @@ impl Records {
     /// The next one, as `reader` has it, which has to be of the same state each time.
     pub(super) fn next(&mut self, reader: Reader<'_>) -> Result<Option<DocumentRecord>> {
         while self.page.len() == 0 && !self.has_ended {
-            let page = reader.find_documents(&DocumentQuery::default(), self.next.as_ref(), RECORDS);
+            let page =
+                reader.find_documents(&DocumentQuery::default(), self.next.as_ref(), RECORDS);
             self.has_ended = page.as_ref().map_or(true, |page| page.next.is_none());
             let page = page?;
             (self.page, self.next) = (page.documents.into_iter(), page.next);

@@ -15,7 +15,8 @@ pub trait Device: Debug + Send + Sync {
     fn make_directory(&self, number: u64) -> io::Result<()>;
     /// Removes one with all that is in it.
     fn remove_directory(&self, number: u64) -> io::Result<()>;
-    /// Whether an index that catches up leaves out a document, as none should: a test has to notice.
+    /// Whether an index that catches up leaves out a document, as none should: a test has to
+    /// notice.
     fn skips_a_change(&self) -> bool {
         false
     }

@@ -1,11 +1,13 @@
-//! What of a document is searched: the words of its blocks, and the text that patterns are matched on. An index, a snippet and a match look at the same.
+//! What of a document is searched: the words of its blocks, and the text that patterns are matched
+//! on. An index, a snippet and a match look at the same.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use leafbase_markdown::{self as markdown, LinkTarget, Named, Rewritten};
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties, PropertyValue, Result,
+    BlockData, BlockId, BlockKind, Comment, DocumentId, DocumentRecord, Error, Properties,
+    PropertyValue, Result,
 };
 use leafbase_search::{Attributes, Maker, SearchDocument, WordSieve};
 use leafbase_store::{BlockText, Reader, Sieve, StoredText, TextBlock, TextVisitor, Texts};
@@ -14,7 +16,11 @@ use super::patterns::Counting;
 use super::texts::Reading;
 
 /// The document made ready for the index, and to be searched beside it.
-pub(super) fn document(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Maker) -> Result<SearchDocument> {
+pub(super) fn document(
+    reader: Reader<'_>,
+    record: &DocumentRecord,
+    maker: &mut Maker,
+) -> Result<SearchDocument> {
     let texts = DocumentTexts::read(reader, record.id)?;
     let mut filling = maker.begin(attributes(record), &texts.title());
     for (number, block) in texts.blocks().enumerate() {
@@ -50,8 +56,8 @@ impl Sieve for SoughtWords {
         self.0.next(bytes, from)
     }
 
-    /// Markup may stand within a word, and what is not ASCII for a letter that is. Without either the words of a text are its bytes, or fewer: the
-    /// addresses of blocks are none.
+    /// Markup may stand within a word, and what is not ASCII for a letter that is. Without either
+    /// the words of a text are its bytes, or fewer: the addresses of blocks are none.
     fn leaves_out(&self, text: StoredText<'_>) -> bool {
         text.markdown().is_some_and(|markdown| markdown.is_ascii() && markdown::is_plain(markdown))
     }
@@ -60,7 +66,8 @@ impl Sieve for SoughtWords {
 /// A document with its items and comments, as it is searched.
 pub(crate) struct DocumentTexts {
     blocks: Texts,
-    /// What patterns are matched on where a call is shown other words, by the numbers of the blocks.
+    /// What patterns are matched on where a call is shown other words, by the numbers of the
+    /// blocks.
     shown: HashMap<usize, String>,
     /// By block.
     comments: Vec<(BlockId, Comment)>,
@@ -74,7 +81,11 @@ impl DocumentTexts {
     }
 
     /// Reads the title, and of the rest what may have words that are sought.
-    pub(super) fn read_sought(reader: Reader<'_>, document: DocumentId, sought: Option<&SoughtWords>) -> Result<Self> {
+    pub(super) fn read_sought(
+        reader: Reader<'_>,
+        document: DocumentId,
+        sought: Option<&SoughtWords>,
+    ) -> Result<Self> {
         let may_have_comments = reader.may_have_comments(document);
         let comments = if may_have_comments { reader.comments_in(document)? } else { Vec::new() };
         // A block may be found by its comments alone.
@@ -85,7 +96,11 @@ impl DocumentTexts {
         Self::with(blocks, document, comments)
     }
 
-    fn with(blocks: Texts, document: DocumentId, comments: Vec<(BlockId, Comment)>) -> Result<Self> {
+    fn with(
+        blocks: Texts,
+        document: DocumentId,
+        comments: Vec<(BlockId, Comment)>,
+    ) -> Result<Self> {
         if blocks.is_empty() {
             return Err(Error::corrupted(format_args!("document {document}")));
         }
@@ -102,11 +117,16 @@ impl DocumentTexts {
         self.blocks.iter().enumerate().map(|(number, block)| self.texts(number, block))
     }
 
-    fn texts<'t>(&'t self, number: usize, TextBlock { id, text, .. }: TextBlock<'t>) -> BlockTexts<'t> {
+    fn texts<'t>(
+        &'t self,
+        number: usize,
+        TextBlock { id, text, .. }: TextBlock<'t>,
+    ) -> BlockTexts<'t> {
         let shown = self.shown.get(&number).map(String::as_str);
         let start = self.comments.partition_point(|(block, _)| *block < id);
         let after = self.comments.get(start..).unwrap_or_default();
-        let comments = after.get(..after.partition_point(|(block, _)| *block == id)).unwrap_or_default();
+        let comments =
+            after.get(..after.partition_point(|(block, _)| *block == id)).unwrap_or_default();
         BlockTexts { id, text, shown, comments }
     }
 }
@@ -122,7 +142,8 @@ pub(crate) struct BlockTexts<'t> {
 }
 
 impl<'t> BlockTexts<'t> {
-    /// Plain texts whose words are to be found, with those of its comments. No phrase reaches from one to the next.
+    /// Plain texts whose words are to be found, with those of its comments. No phrase reaches from
+    /// one to the next.
     pub(crate) fn words(&self) -> impl Iterator<Item = Cow<'t, str>> + use<'t> {
         let (only, several) = match self.text {
             BlockText::Markdown(_, text) => (Some(plain(text)), Vec::new()),
@@ -153,7 +174,9 @@ const fn own_markdown(text: BlockText<'_>) -> &str {
 /// What a reply shows as the block's markdown: what patterns are matched on.
 fn shown(text: BlockText<'_>) -> Cow<'_, str> {
     match text {
-        BlockText::Data(data) if !data.block_type().has_own_markdown() => Cow::Owned(markdown::render_block(data)),
+        BlockText::Data(data) if !data.block_type().has_own_markdown() => {
+            Cow::Owned(markdown::render_block(data))
+        }
         text => Cow::Borrowed(own_markdown(text)),
     }
 }
@@ -172,7 +195,8 @@ impl Reading<'_, '_> {
         Ok(read)
     }
 
-    /// Counts the blocks of `documents` that are seen and match. The documents are sorted. What is not asked for by `sieve` is not looked at.
+    /// Counts the blocks of `documents` that are seen and match. The documents are sorted. What is
+    /// not asked for by `sieve` is not looked at.
     pub(super) fn count(
         &self,
         documents: &[DocumentId],
@@ -184,7 +208,8 @@ impl Reading<'_, '_> {
         if self.tree.sees_all() {
             return reader.visit_texts(documents, sieve, &mut blocks);
         }
-        // One by one: what lies between them is hidden, and may be damaged. Placeholders do not stand in what is stored, so each text is read.
+        // One by one: what lies between them is hidden, and may be damaged. Placeholders do not
+        // stand in what is stored, so each text is read.
         for document in documents {
             if self.tree.sees_document(*document)? {
                 reader.visit_texts(&[*document], None, &mut blocks)?;
@@ -213,14 +238,17 @@ impl TextVisitor for Blocks<'_, '_, '_, '_, '_> {
 
     fn visit(&mut self, document: DocumentId, text: BlockText<'_>) -> Result<()> {
         let shown = self.reading.text(text)?;
-        if !std::mem::take(&mut self.is_untold) && self.counting.is_told_by(document, shown.as_bytes(), 0) {
+        if !std::mem::take(&mut self.is_untold)
+            && self.counting.is_told_by(document, shown.as_bytes(), 0)
+        {
             return Ok(());
         }
         self.counting.add(document, &shown)
     }
 }
 
-/// Whether the text that patterns are matched on names a block, so that not every connection is shown it alike.
+/// Whether the text that patterns are matched on names a block, so that not every connection is
+/// shown it alike.
 fn names_blocks(text: BlockText<'_>) -> bool {
     let data = match text {
         BlockText::Markdown(_, markdown) => return names_block(markdown),
@@ -254,7 +282,8 @@ fn names_block(text: &str) -> bool {
     found
 }
 
-/// The text without the addresses of blocks, and of what stands for one: what is found must not tell which of them a connection is shown.
+/// The text without the addresses of blocks, and of what stands for one: what is found must not
+/// tell which of them a connection is shown.
 fn without_blocks(text: &str) -> Cow<'_, str> {
     if is_all_block(text) {
         return Cow::Borrowed("");
@@ -291,7 +320,9 @@ fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
             let url = if is_block(url) { "" } else { url.as_str() };
             [title, description, url].map(without_blocks).into()
         }
-        BlockKind::Drawing { .. } | BlockKind::Whiteboard { .. } | BlockKind::Line { .. } => Vec::new(),
+        BlockKind::Drawing { .. } | BlockKind::Whiteboard { .. } | BlockKind::Line { .. } => {
+            Vec::new()
+        }
     }
 }
 
@@ -299,8 +330,12 @@ fn words(data: &BlockData) -> Vec<Cow<'_, str>> {
 fn values(properties: &Properties) -> impl Iterator<Item = Cow<'_, str>> {
     properties.iter().flat_map(|(_, value)| match value {
         PropertyValue::Text(text) => vec![without_blocks(text)],
-        PropertyValue::Options(options) => options.iter().map(|option| without_blocks(option)).collect(),
-        PropertyValue::Number(_) => serde_json::to_string(value).map(Cow::Owned).into_iter().collect(),
+        PropertyValue::Options(options) => {
+            options.iter().map(|option| without_blocks(option)).collect()
+        }
+        PropertyValue::Number(_) => {
+            serde_json::to_string(value).map(Cow::Owned).into_iter().collect()
+        }
         PropertyValue::Date(day) => vec![Cow::Owned(day.to_string())],
         PropertyValue::Boolean(_) | PropertyValue::Relations(_) => Vec::new(),
     })

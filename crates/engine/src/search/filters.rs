@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use leafbase_model::{
-    DocumentFilter, DocumentFilterMode, DocumentId, Error, Location, Result, SearchDocuments, Timestamp,
+    DocumentFilter, DocumentFilterMode, DocumentId, Error, Location, Result, SearchDocuments,
+    Timestamp,
 };
 use leafbase_search::Attributes;
 use leafbase_store::{DocumentQuery, Within};
@@ -21,7 +22,8 @@ pub(super) struct Filters {
     named: Option<(HashSet<DocumentId>, DocumentFilterMode)>,
 }
 
-/// Refuses filters that would tell of what a scoped connection is not shown: where its documents are kept, and which days have notes.
+/// Refuses filters that would tell of what a scoped connection is not shown: where its documents
+/// are kept, and which days have notes.
 pub(super) fn check(request: &SearchDocuments, seen: &Seen) -> Result<()> {
     let DocumentFilter { location, folders, daily_note, .. } = &request.filter;
     let fields = [
@@ -37,15 +39,18 @@ pub(super) fn check(request: &SearchDocuments, seen: &Seen) -> Result<()> {
 }
 
 impl Filters {
-    /// Reads them from a request. Folders come with those in them; days are those of the space's zone, `now` being the present.
+    /// Reads them from a request. Folders come with those in them; days are those of the space's
+    /// zone, `now` being the present.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and what a listing of documents says to its filters.
+    /// [`leafbase_model::ErrorKind::NotFound`] at `documentIds[n]` and `folderIds[n]`, and what a
+    /// listing of documents says to its filters.
     pub(super) fn read(tree: &Tree<'_>, request: &SearchDocuments, now: Timestamp) -> Result<Self> {
         let named = request.document_ids.as_ref().map(|named| {
             let named = named.iter().enumerate();
-            let named =
-                named.map(|(index, id)| known(tree, *id).map_err(|e| e.at(format_args!("documentIds[{index}]"))));
+            let named = named.map(|(index, id)| {
+                known(tree, *id).map_err(|e| e.at(format_args!("documentIds[{index}]")))
+            });
             Ok::<_, Error>((named.collect::<Result<_>>()?, request.mode.unwrap_or_default()))
         });
         let path = |index| format!("folderIds[{index}]");
@@ -62,7 +67,9 @@ impl Filters {
             && is_within(within, document.location)
             && created.contains(document.created_at)
             && modified.contains(document.modified_at)
-            && document.day.map_or(day.from.is_none() && day.to.is_none(), |noted| day.contains(noted))
+            && document
+                .day
+                .map_or(day.from.is_none() && day.to.is_none(), |noted| day.contains(noted))
     }
 
     fn is_named(&self, document: DocumentId) -> bool {
@@ -86,7 +93,9 @@ fn is_within(within: &Within, location: Location) -> bool {
         (_, Location::Inbox) => false,
         (Within::All, location) => location != Location::Trash,
         (Within::Location(wanted), location) => *wanted == location,
-        (Within::Folders(folders), Location::Folder(folder)) => folders.binary_search(&folder).is_ok(),
+        (Within::Folders(folders), Location::Folder(folder)) => {
+            folders.binary_search(&folder).is_ok()
+        }
         (Within::Folders(_), _) => false,
     }
 }

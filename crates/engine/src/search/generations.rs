@@ -1,5 +1,5 @@
-//! Where an index lies: each one made is a generation, in a directory of its own below `index/` of the space. What is in a generation is never
-//! repaired: it is whole, or another one is made.
+//! Where an index lies: each one made is a generation, in a directory of its own below `index/` of
+//! the space. What is in a generation is never repaired: it is whole, or another one is made.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -116,7 +116,8 @@ impl Home {
             Self::Directory { path, .. } => Index::create(&path.join(number.to_string()), owner),
             #[cfg(feature = "testkit")]
             Self::Device(device) => {
-                let failed = |error| Error::new(ErrorKind::Storage, "no directory").with_source(error);
+                let failed =
+                    |error| Error::new(ErrorKind::Storage, "no directory").with_source(error);
                 device.make_directory(number).map_err(failed)?;
                 Index::create_on(device.shelf(number), owner)
             }
@@ -154,7 +155,9 @@ fn numbers(directory: &Path) -> Vec<u64> {
     let entries = fs::read_dir(directory).into_iter().flatten().filter_map(std::result::Result::ok);
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let is_number = |name: &String| {
-        name.len() <= DIGITS && !name.starts_with('0') && name.bytes().all(|letter| letter.is_ascii_digit())
+        name.len() <= DIGITS
+            && !name.starts_with('0')
+            && name.bytes().all(|letter| letter.is_ascii_digit())
     };
     names.filter(is_number).filter_map(|name| name.parse().ok()).collect()
 }

@@ -1,5 +1,6 @@
-//! The index of a space, kept up with it. What was written after it is searched as it is now, so that no write waits for the index, and no search
-//! misses a write; what the index has caught up with is cheaper to search.
+//! The index of a space, kept up with it. What was written after it is searched as it is now, so
+//! that no write waits for the index, and no search misses a write; what the index has caught up
+//! with is cheaper to search.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,18 +18,22 @@ use crate::sight::Seen;
 
 mod updating;
 
-/// A search that finds more documents changed since the index lets it catch up first: to make them ready costs about as much.
+/// A search that finds more documents changed since the index lets it catch up first: to make them
+/// ready costs about as much.
 const MANY_CHANGED: usize = 1_000;
 /// From so many on the index catches up without waiting for a pause.
 const SOME_CHANGED: usize = 500;
-/// Who brings the index of a space up to date. Searches find what was written in either case; they are cheaper for what the index has.
+/// Who brings the index of a space up to date. Searches find what was written in either case; they
+/// are cheaper for what the index has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SearchIndexing {
-    /// A thread of the space, about a second after the last write, or while many documents are written. The first search starts it, or the first writes of
-    /// many documents, and it ends with the space.
+    /// A thread of the space, about a second after the last write, or while many documents are
+    /// written. The first search starts it, or the first writes of many documents, and it ends with
+    /// the space.
     #[default]
     Background,
-    /// [`Space::flush_search`](crate::Space::flush_search), and searches that find much written since. No thread outlives a call.
+    /// [`Space::flush_search`](crate::Space::flush_search), and searches that find much written
+    /// since. No thread outlives a call.
     OnDemand,
 }
 
@@ -64,7 +69,8 @@ struct Current {
     view: Arc<View>,
 }
 
-/// What a search works on: an index, what was changed since, and the state of the space that both together show.
+/// What a search works on: an index, what was changed since, and the state of the space that both
+/// together show.
 pub(super) struct Moment {
     view: Arc<View>,
     overlay: Arc<Overlay>,
@@ -81,7 +87,8 @@ enum Ground {
 }
 
 impl Moment {
-    /// Asks the index, and what was changed since, for what `accepts` takes. Whatever fails in `ask` is the index's fault.
+    /// Asks the index, and what was changed since, for what `accepts` takes. Whatever fails in
+    /// `ask` is the index's fault.
     pub(super) fn ask<T>(
         &self,
         accepts: &dyn Fn(&Attributes) -> bool,
@@ -100,7 +107,8 @@ impl State {
         self.current.as_ref().is_some_and(|current| Arc::ptr_eq(&current.generation, generation))
     }
 
-    /// Reads on in the change log up to the state that is given back; none if that does not follow from what was read before.
+    /// Reads on in the change log up to the state that is given back; none if that does not follow
+    /// from what was read before.
     fn read_on(&mut self, store: &SpaceStore) -> Result<Option<SpaceSnapshot>> {
         let snapshot = store.snapshot()?;
         let (reader, last) = (snapshot.reader(), snapshot.reader().last_sequence()?);
@@ -120,7 +128,11 @@ impl State {
 
     fn give_up(&mut self, error: &Error) {
         // A scoped call may bring this about: damage would name what is hidden.
-        let told = if error.kind() == ErrorKind::Corrupted { "the space is damaged" } else { error.message() };
+        let told = if error.kind() == ErrorKind::Corrupted {
+            "the space is damaged"
+        } else {
+            error.message()
+        };
         tracing::warn!(error = told, "the search index is made anew");
         *self = Self { distrusted: true, ..Self::default() };
     }
@@ -130,7 +142,8 @@ impl Indexer {
     pub(crate) fn new(home: Home, owner: String, mode: SearchIndexing) -> Self {
         let flushes = AtomicBool::new(false);
         let (state, updating) = (Mutex::default(), Mutex::default());
-        let (worker, selections, nothing) = (Worker::default(), Selections::default(), OnceLock::new());
+        let (worker, selections, nothing) =
+            (Worker::default(), Selections::default(), OnceLock::new());
         Self { home, owner, mode, flushes, state, updating, worker, selections, nothing }
     }
 
@@ -138,7 +151,8 @@ impl Indexer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until nobody changes the index. Who waits there for more to be written does not any longer.
+    /// Waits until nobody changes the index. Who waits there for more to be written does not any
+    /// longer.
     fn alone(&self) -> MutexGuard<'_, ()> {
         self.worker.hurry(|| self.updating.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -162,7 +176,10 @@ impl Indexer {
 
     /// Tells of a write that made so many documents.
     pub(crate) fn wrote(self: &Arc<Self>, store: &SpaceStore, documents: usize) {
-        if self.worker.wrote(documents) && self.mode == SearchIndexing::Background && !self.home.is_read_only() {
+        if self.worker.wrote(documents)
+            && self.mode == SearchIndexing::Background
+            && !self.home.is_read_only()
+        {
             self.worker.start(self, store);
         }
     }
@@ -187,7 +204,8 @@ impl Indexer {
                 Ground::Ready(moment) => return Ok(*moment),
                 Ground::NoIndex => self.begin(store)?,
                 Ground::TooMuchChanged => {
-                    // If it fails, for want of room to make durable what was written, more is searched beside the index.
+                    // If it fails, for want of room to make durable what was written, more is
+                    // searched beside the index.
                     let _ = self.catch_up(store);
                     // What is written meanwhile is searched, however much it is.
                     most = usize::MAX;
@@ -211,8 +229,14 @@ impl Indexer {
         Ok(Ground::Ready(Box::new(Moment { view, overlay, only: None, snapshot })))
     }
 
-    /// The same for those who see these documents alone: how much else was changed, or is damaged, must make no difference to them.
-    fn seen(&self, store: &SpaceStore, seen: &Seen, named: &Arc<BTreeSet<DocumentId>>) -> Result<Moment> {
+    /// The same for those who see these documents alone: how much else was changed, or is damaged,
+    /// must make no difference to them.
+    fn seen(
+        &self,
+        store: &SpaceStore,
+        seen: &Seen,
+        named: &Arc<BTreeSet<DocumentId>>,
+    ) -> Result<Moment> {
         let mut most = MANY_CHANGED;
         loop {
             match self.ground_of(store, seen, named, most)? {
@@ -252,8 +276,14 @@ impl Indexer {
         Ok(Ground::Ready(Box::new(Moment { view, overlay: Arc::new(overlay), only, snapshot })))
     }
 
-    /// What is seen by itself, where no index can be made: something else in the space may be damaged. Costs by the size of it.
-    fn apart(&self, store: &SpaceStore, seen: &Seen, named: &BTreeSet<DocumentId>) -> Result<Moment> {
+    /// What is seen by itself, where no index can be made: something else in the space may be
+    /// damaged. Costs by the size of it.
+    fn apart(
+        &self,
+        store: &SpaceStore,
+        seen: &Seen,
+        named: &BTreeSet<DocumentId>,
+    ) -> Result<Moment> {
         let view = if let Some(view) = self.nothing.get() {
             view
         } else {

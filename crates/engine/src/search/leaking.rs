@@ -1,4 +1,5 @@
-//! Searches that give away what a connection does not see, for tests that have to notice it: without the feature `testkit` there are none.
+//! Searches that give away what a connection does not see, for tests that have to notice it:
+//! without the feature `testkit` there are none.
 
 use leafbase_model::Result;
 use leafbase_search::Hit;
@@ -9,7 +10,12 @@ use crate::scope::Leak;
 use crate::sight::Seen;
 
 /// Gives away what a test has switched on. `all` is what a full search works on.
-pub(super) fn leak(told: &mut Told, asked: &Asked, seen: &Seen, all: impl FnOnce() -> Result<Moment>) -> Result<()> {
+pub(super) fn leak(
+    told: &mut Told,
+    asked: &Asked,
+    seen: &Seen,
+    all: impl FnOnce() -> Result<Moment>,
+) -> Result<()> {
     let most = match seen {
         _ if seen.leaks(Leak::Statistics) => usize::MAX,
         _ if seen.leaks(Leak::Query) => MOST,

@@ -1,5 +1,6 @@
-//! Many documents are gone through for patterns part by part, on as many threads as the host allows. What a part comes to, and what it costs, depends
-//! on its documents alone: so the outcome is the same however many threads there are, and whichever was the sooner.
+//! Many documents are gone through for patterns part by part, on as many threads as the host
+//! allows. What a part comes to, and what it costs, depends on its documents alone: so the outcome
+//! is the same however many threads there are, and whichever was the sooner.
 
 use std::borrow::Cow;
 use std::panic::resume_unwind;
@@ -17,7 +18,8 @@ use crate::tree::Tree;
 #[cfg(test)]
 mod tests;
 
-/// So many documents are a part: enough that the machine which a pattern is made into anew for each is a small share of it.
+/// So many documents are a part: enough that the machine which a pattern is made into anew for each
+/// is a small share of it.
 const PART: usize = 256;
 
 /// In how many blocks of a document a pattern matches.
@@ -39,22 +41,37 @@ struct Done {
 }
 
 impl Parts<'_> {
-    /// In how many blocks of each of these documents a pattern matches; without those in which it matches nowhere. The documents are sorted.
-    pub(super) fn count(&self, documents: &[DocumentId], matching: &mut Matching<'_>) -> Result<Vec<Count>> {
+    /// In how many blocks of each of these documents a pattern matches; without those in which it
+    /// matches nowhere. The documents are sorted.
+    pub(super) fn count(
+        &self,
+        documents: &[DocumentId],
+        matching: &mut Matching<'_>,
+    ) -> Result<Vec<Count>> {
         let tree = Tree::new(self.snapshot.reader(), self.seen.clone());
         let reading = Reading::new(&tree);
-        let seen = if documents.len() > PART { seen_of(documents, &tree)? } else { Cow::Borrowed(documents) };
+        let seen = if documents.len() > PART {
+            seen_of(documents, &tree)?
+        } else {
+            Cow::Borrowed(documents)
+        };
         if seen.len() <= PART {
             return matching_blocks(&reading, &seen, matching);
         }
         let parts: Vec<_> = seen.chunks(PART).collect();
-        let (mut ahead, all) = (self.ahead(&parts, matching).into_iter().peekable(), matching.left());
+        let (mut ahead, all) =
+            (self.ahead(&parts, matching).into_iter().peekable(), matching.left());
         let mut counts = Vec::new();
         for (number, part) in parts.into_iter().enumerate() {
-            // What was done ahead had all steps to use up. With those that are left by now it went the same way, if they are enough.
+            // What was done ahead had all steps to use up. With those that are left by now it went
+            // the same way, if they are enough.
             match ahead.next_if(|done| done.number == number) {
-                Some(Done { counts: Ok(done), steps, .. }) if matching.spend(steps) => counts.extend(done),
-                Some(Done { counts: Err(error), .. }) if matching.left() == all => return Err(error),
+                Some(Done { counts: Ok(done), steps, .. }) if matching.spend(steps) => {
+                    counts.extend(done)
+                }
+                Some(Done { counts: Err(error), .. }) if matching.left() == all => {
+                    return Err(error);
+                }
                 _ => {
                     let mut own = matching.anew();
                     counts.extend(matching_blocks(&reading, part, &mut own)?);
@@ -65,8 +82,9 @@ impl Parts<'_> {
         Ok(counts)
     }
 
-    /// Goes through the parts on several threads, until one fails. What is not done then is left to be done in its turn, and so is all of it where there is to
-    /// be one thread, or none can be started.
+    /// Goes through the parts on several threads, until one fails. What is not done then is left to
+    /// be done in its turn, and so is all of it where there is to be one thread, or none can be
+    /// started.
     fn ahead(&self, parts: &[&[DocumentId]], matching: &Matching<'_>) -> Vec<Done> {
         let others = self.threads.min(parts.len()).saturating_sub(1);
         if others == 0 {
@@ -93,7 +111,9 @@ impl Parts<'_> {
             all
         };
         let mut done = scope(|scope| {
-            let start = |_| Builder::new().name("leafbase-patterns".to_owned()).spawn_scoped(scope, work).ok();
+            let start = |_| {
+                Builder::new().name("leafbase-patterns".to_owned()).spawn_scoped(scope, work).ok()
+            };
             let others: Vec<_> = (0..others).map_while(start).collect();
             let mut done = if others.is_empty() { Vec::new() } else { work() };
             for other in others {
@@ -111,11 +131,13 @@ fn seen_of<'d>(documents: &'d [DocumentId], tree: &Tree<'_>) -> Result<Cow<'d, [
     if tree.sees_all() {
         return Ok(Cow::Borrowed(documents));
     }
-    let seen = documents.iter().map(|document| Ok(tree.sees_document(*document)?.then_some(*document)));
+    let seen =
+        documents.iter().map(|document| Ok(tree.sees_document(*document)?.then_some(*document)));
     seen.filter_map(Result::transpose).collect::<Result<_>>().map(Cow::Owned)
 }
 
-/// In how many blocks of each of these documents a pattern matches; without those in which it matches nowhere. The documents are sorted.
+/// In how many blocks of each of these documents a pattern matches; without those in which it
+/// matches nowhere. The documents are sorted.
 pub(super) fn matching_blocks(
     reading: &Reading<'_, '_>,
     documents: &[DocumentId],

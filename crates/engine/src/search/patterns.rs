@@ -43,11 +43,13 @@ impl Patterns {
             return Err(Error::limit("patterns", Limits::PATTERNS, texts.len()).at(name));
         }
         let read = |(index, text): (usize, &String)| {
-            Pattern::new(text, case_sensitive).map_err(|error| error.at(path(name, index, texts.len())))
+            Pattern::new(text, case_sensitive)
+                .map_err(|error| error.at(path(name, index, texts.len())))
         };
         let read = texts.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
         let may_join = |separator: &char| read.iter().all(|pattern| pattern.may_join(*separator));
-        let stays_within = |separator: char| read.iter().all(|pattern| pattern.stays_within(separator));
+        let stays_within =
+            |separator: char| read.iter().all(|pattern| pattern.stays_within(separator));
         let separators = ['\0', '\n'].into_iter().filter(may_join);
         let separator = separators.min_by_key(|separator| !stays_within(*separator));
         let stays_within = separator.is_some_and(stays_within);
@@ -80,8 +82,11 @@ impl Patterns {
     }
 
     fn exhausted(&self, index: usize, is_call: bool) -> Error {
-        let (what, steps) = if is_call { ("all of it", STEPS) } else { ("one text", STEPS_OF_TEXT) };
-        let message = format!("the pattern costs too much: at most {steps} steps to search {what}, this takes more");
+        let (what, steps) =
+            if is_call { ("all of it", STEPS) } else { ("one text", STEPS_OF_TEXT) };
+        let message = format!(
+            "the pattern costs too much: at most {steps} steps to search {what}, this takes more"
+        );
         Error::new(ErrorKind::LimitExceeded, message).at(path(self.name, index, self.read.len()))
     }
 }
@@ -135,7 +140,10 @@ pub(crate) struct Matching<'p> {
 
 impl<'p> Matching<'p> {
     /// Goes through these texts.
-    pub(crate) fn through<'m, 't, T: Passage + ?Sized>(&'m mut self, texts: &'t T) -> Through<'m, 'p, 't, T> {
+    pub(crate) fn through<'m, 't, T: Passage + ?Sized>(
+        &'m mut self,
+        texts: &'t T,
+    ) -> Through<'m, 'p, 't, T> {
         self.piece.clear();
         Through { matching: self, texts, at: 0, laid: Vec::new(), next_laid: 0 }
     }
@@ -148,8 +156,8 @@ impl<'p> Matching<'p> {
         self.lend(|matchers, fuel| any(matchers, text, fuel))
     }
 
-    /// Where the patterns match `text`, in order, at most [`Limits::RANGES`]. What overlaps is one range; what matches without taking a
-    /// letter is none.
+    /// Where the patterns match `text`, in order, at most [`Limits::RANGES`]. What overlaps is one
+    /// range; what matches without taking a letter is none.
     ///
     /// # Errors
     /// As [`Self::is_match`].
@@ -158,7 +166,12 @@ impl<'p> Matching<'p> {
             let each = |(index, matcher): (TooCostly, &mut Matcher<'_>)| {
                 matcher.find_letters(text, Limits::RANGES, fuel).map_err(|_| index)
             };
-            matchers.iter_mut().enumerate().map(each).collect::<Result<Vec<_>, _>>().map(|found| found.concat())
+            matchers
+                .iter_mut()
+                .enumerate()
+                .map(each)
+                .collect::<Result<Vec<_>, _>>()
+                .map(|found| found.concat())
         })?;
         found.sort_unstable_by_key(|range| (range.start, range.end));
         let mut merged: Vec<Range<usize>> = Vec::with_capacity(found.len());
@@ -173,7 +186,10 @@ impl<'p> Matching<'p> {
     }
 
     /// What `work` finds out about one text.
-    fn lend<T>(&mut self, work: impl FnOnce(&mut [Matcher<'p>], &mut Fuel) -> Result<T, TooCostly>) -> Result<T> {
+    fn lend<T>(
+        &mut self,
+        work: impl FnOnce(&mut [Matcher<'p>], &mut Fuel) -> Result<T, TooCostly>,
+    ) -> Result<T> {
         let is_last = self.left.left() < STEPS_OF_TEXT;
         let done = self.left.lend(STEPS_OF_TEXT, |fuel| work(&mut self.matchers, fuel));
         done.map_err(|index| self.patterns.exhausted(index, is_last))
@@ -188,14 +204,16 @@ impl<'p> Matching<'p> {
         self.piece.add(text, self.patterns.separator.unwrap_or_default());
     }
 
-    /// The first of the texts laid together, from this one on, that one of the patterns matches. To be asked in order.
+    /// The first of the texts laid together, from this one on, that one of the patterns matches. To
+    /// be asked in order.
     fn next_laid(&mut self, mut from: usize) -> Result<Option<usize>> {
         let mut piece = std::mem::take(&mut self.piece);
         let found = loop {
             if from >= piece.ends.len() {
                 break Ok(None);
             }
-            let next = self.left.lend(STEPS_OF_TEXT, |fuel| piece.next(&mut self.matchers, from, fuel));
+            let next =
+                self.left.lend(STEPS_OF_TEXT, |fuel| piece.next(&mut self.matchers, from, fuel));
             let (index, is_sure) = match next {
                 Ok(None) => break Ok(None),
                 Ok(Some(index)) => (index, self.patterns.stays_within),
@@ -270,12 +288,18 @@ impl Piece {
     }
 
     /// The first text from this one on in which a match may be.
-    fn next(&mut self, matchers: &mut [Matcher<'_>], from: usize, fuel: &mut Fuel) -> Result<Option<usize>, Unknown> {
+    fn next(
+        &mut self,
+        matchers: &mut [Matcher<'_>],
+        from: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Option<usize>, Unknown> {
         let start = self.start(from);
         self.ahead.resize(matchers.len(), Ahead::At(0));
         let mut least = None;
         for (matcher, ahead) in matchers.iter_mut().zip(&mut self.ahead) {
-            // A match that ends behind the start does not begin before it, unless it is no match of a text.
+            // A match that ends behind the start does not begin before it, unless it is no match of
+            // a text.
             if matches!(ahead, Ahead::At(end) if *end <= start) {
                 *ahead = match matcher.least_end(&self.text, self.is_ascii, start, fuel) {
                     Ok(Some(end)) => Ahead::At(end),

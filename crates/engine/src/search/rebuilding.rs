@@ -9,10 +9,12 @@ use leafbase_model::Result;
 use crate::space::{Progress, Space};
 
 impl Space {
-    /// Brings the index of searches up to date with every write that has returned. Searches find these all the same; they are cheaper afterwards.
-    /// Costs by what was written since the index was last brought up to date. With [`SearchIndexing::OnDemand`](crate::SearchIndexing::OnDemand) it also
-    /// puts the segments of the index together where there are many, which otherwise the thread of the space does, once there is one: that costs by what
-    /// is in them, about once for each doubling.
+    /// Brings the index of searches up to date with every write that has returned. Searches find
+    /// these all the same; they are cheaper afterwards. Costs by what was written since the index
+    /// was last brought up to date. With
+    /// [`SearchIndexing::OnDemand`](crate::SearchIndexing::OnDemand) it also puts the segments of
+    /// the index together where there are many, which otherwise the thread of the space does, once
+    /// there is one: that costs by what is in them, about once for each doubling.
     ///
     /// ```
     /// use leafbase::{SearchIndexing, Space};
@@ -31,8 +33,9 @@ impl Space {
         self.indexer().catch_up(&self.store()?)
     }
 
-    /// Makes the index of searches anew. There is no need to: one that is missing, damaged or not this space's is made anew by the search that
-    /// meets it. Reads the whole space. Others go on reading, writing and searching meanwhile.
+    /// Makes the index of searches anew. There is no need to: one that is missing, damaged or not
+    /// this space's is made anew by the search that meets it. Reads the whole space. Others go on
+    /// reading, writing and searching meanwhile.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -50,8 +53,8 @@ impl Space {
         self.rebuild_search_with(&mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::rebuild_search`]. `progress` is told how many documents are read, and may break off: the index stays as it was then. It must not
-    /// search this space itself.
+    /// As [`Self::rebuild_search`]. `progress` is told how many documents are read, and may break
+    /// off: the index stays as it was then. It must not search this space itself.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -68,7 +71,10 @@ impl Space {
     ///
     /// # Errors
     /// As [`Self::rebuild_search`], and [`ErrorKind::Canceled`].
-    pub fn rebuild_search_with(&self, progress: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<()> {
+    pub fn rebuild_search_with(
+        &self,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<()> {
         self.indexer().remake(&self.store()?, progress)
     }
 }

@@ -1,4 +1,5 @@
-//! What was changed since the index: which documents, and these as they are now, each made ready once for each change.
+//! What was changed since the index: which documents, and these as they are now, each made ready
+//! once for each change.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use crate::sight::Seen;
 
 /// How many rows of the change log one look-up reads.
 const PAGE: usize = 64;
-/// A document is put in order after so many searches that looked through it as it came: these cost about as much together.
+/// A document is put in order after so many searches that looked through it as it came: these cost
+/// about as much together.
 const SEARCHES: u64 = 50;
 
 /// The documents that were changed after the write that an index goes up to.
@@ -42,7 +44,13 @@ impl Touched {
         Self { last, made: None, made_at: 0 }
     }
 
-    fn made(&mut self, reader: Reader<'_>, document: DocumentId, maker: &mut Maker, searches: u64) -> Result<Made> {
+    fn made(
+        &mut self,
+        reader: Reader<'_>,
+        document: DocumentId,
+        maker: &mut Maker,
+        searches: u64,
+    ) -> Result<Made> {
         let made = match self.made.take() {
             Some(Some(made)) if made.is_loose() && searches - self.made_at > SEARCHES => {
                 Some(Arc::new(maker.put_in_order(Arc::unwrap_or_clone(made))))
@@ -99,7 +107,8 @@ impl Recent {
         self.documents.len()
     }
 
-    /// Reads what of the change log was not read yet, up to the write `last`. Each row is read once.
+    /// Reads what of the change log was not read yet, up to the write `last`. Each row is read
+    /// once.
     pub(super) fn read_on(&mut self, reader: Reader<'_>, last: u64) -> Result<()> {
         while self.read_to < last {
             let changes = reader.changed_after(self.read_to, PAGE)?;
@@ -120,7 +129,9 @@ impl Recent {
     /// The changed documents as `reader` has them, whose last write is the one read last.
     pub(super) fn overlay(&mut self, reader: Reader<'_>) -> Result<Arc<Overlay>> {
         self.searches += 1;
-        if let Some(overlay) = self.overlay.as_ref().filter(|overlay| self.searches <= overlay.until) {
+        if let Some(overlay) =
+            self.overlay.as_ref().filter(|overlay| self.searches <= overlay.until)
+        {
             return Ok(Arc::clone(overlay));
         }
         let mut overlay = Overlay { until: u64::MAX, ..Overlay::default() };
@@ -145,12 +156,21 @@ impl Recent {
     }
 
     /// These of the changed documents as `reader` has them. What else was changed is not looked at.
-    pub(super) fn overlay_of(&mut self, reader: Reader<'_>, documents: &[DocumentId]) -> Result<Overlay> {
+    pub(super) fn overlay_of(
+        &mut self,
+        reader: Reader<'_>,
+        documents: &[DocumentId],
+    ) -> Result<Overlay> {
         self.searches += 1;
         let mut overlay = Overlay::default();
         for document in documents {
             let Some(touched) = self.documents.get_mut(document) else { continue };
-            overlay.fresh.extend(touched.made(reader, *document, &mut self.maker, self.searches)?);
+            overlay.fresh.extend(touched.made(
+                reader,
+                *document,
+                &mut self.maker,
+                self.searches,
+            )?);
             overlay.changed.insert(*document);
         }
         Ok(overlay)
@@ -161,9 +181,12 @@ impl Recent {
         self.documents.iter().map(|(document, touched)| (*document, touched.made.clone())).collect()
     }
 
-    /// The index knows these documents, each as it was after a write. What was written up to then was read on.
+    /// The index knows these documents, each as it was after a write. What was written up to then
+    /// was read on.
     pub(super) fn forget_taken(&mut self, taken: &HashMap<DocumentId, u64>) {
-        self.documents.retain(|document, touched| taken.get(document).is_none_or(|taken| touched.last > *taken));
+        self.documents.retain(|document, touched| {
+            taken.get(document).is_none_or(|taken| touched.last > *taken)
+        });
         self.overlay = None;
     }
 
@@ -181,8 +204,13 @@ pub(super) fn read(reader: Reader<'_>, document: DocumentId, maker: &mut Maker) 
     Ok(made(reader, &record, maker)?.map(Arc::new))
 }
 
-/// The document made ready. The hidden one of the inbox is in no search; one that is damaged can't be found, but others can.
-pub(super) fn made(reader: Reader<'_>, record: &DocumentRecord, maker: &mut Maker) -> Result<Option<SearchDocument>> {
+/// The document made ready. The hidden one of the inbox is in no search; one that is damaged can't
+/// be found, but others can.
+pub(super) fn made(
+    reader: Reader<'_>,
+    record: &DocumentRecord,
+    maker: &mut Maker,
+) -> Result<Option<SearchDocument>> {
     if record.location == Location::Inbox {
         return Ok(None);
     }

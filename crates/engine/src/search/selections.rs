@@ -1,4 +1,5 @@
-//! What scoped connections see of an index: found out once for each state of both, and kept for the next search.
+//! What scoped connections see of an index: found out once for each state of both, and kept for the
+//! next search.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -35,13 +36,24 @@ impl Kept {
 
 impl Selections {
     /// What is seen of the index. Costs by how many documents are named, the first time.
-    pub(super) fn of(&self, view: &Arc<View>, seen: &Seen, named: &Arc<BTreeSet<DocumentId>>) -> Arc<Selection> {
+    pub(super) fn of(
+        &self,
+        view: &Arc<View>,
+        seen: &Seen,
+        named: &Arc<BTreeSet<DocumentId>>,
+    ) -> Arc<Selection> {
         if let Some(selection) = self.kept(view, named) {
             return selection;
         }
-        let selection = view.select(named.iter().copied(), |document| seen.admits_at(document.id, document.location));
+        let selection = view.select(named.iter().copied(), |document| {
+            seen.admits_at(document.id, document.location)
+        });
         let selection = Arc::new(selection);
-        let kept = Kept { view: Arc::downgrade(view), named: Arc::downgrade(named), selection: Arc::clone(&selection) };
+        let kept = Kept {
+            view: Arc::downgrade(view),
+            named: Arc::downgrade(named),
+            selection: Arc::clone(&selection),
+        };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(Kept::is_of_use);
         if all.len() >= MOST {
@@ -76,19 +88,32 @@ mod tests {
         Arc::default()
     }
 
-    fn of(selections: &Selections, view: &Arc<View>, named: &Arc<BTreeSet<DocumentId>>) -> Arc<Selection> {
+    fn of(
+        selections: &Selections,
+        view: &Arc<View>,
+        named: &Arc<BTreeSet<DocumentId>>,
+    ) -> Arc<Selection> {
         selections.of(view, &Seen::Documents(Arc::clone(named), Leak::None), named)
     }
 
     #[test]
     fn what_is_seen_is_found_out_once_for_each_state() {
-        let (selections, views, scopes) = (Selections::default(), [view(), view()], [named(), named()]);
-        let ask = || views.iter().flat_map(|view| scopes.iter().map(|named| of(&selections, view, named)));
+        let (selections, views, scopes) =
+            (Selections::default(), [view(), view()], [named(), named()]);
+        let ask = || {
+            views.iter().flat_map(|view| scopes.iter().map(|named| of(&selections, view, named)))
+        };
         let first: Vec<_> = ask().collect();
         for (number, one) in first.iter().enumerate() {
-            assert!(first.iter().skip(number + 1).all(|other| !Arc::ptr_eq(one, other)), "each state has its own");
+            assert!(
+                first.iter().skip(number + 1).all(|other| !Arc::ptr_eq(one, other)),
+                "each state has its own"
+            );
         }
-        assert!(ask().zip(&first).all(|(again, first)| Arc::ptr_eq(&again, first)), "and it is kept");
+        assert!(
+            ask().zip(&first).all(|(again, first)| Arc::ptr_eq(&again, first)),
+            "and it is kept"
+        );
     }
 
     #[test]

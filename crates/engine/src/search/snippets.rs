@@ -1,4 +1,5 @@
-//! What a search shows of a document: a piece of the block that has most of what was asked for, and the blocks that have any.
+//! What a search shows of a document: a piece of the block that has most of what was asked for, and
+//! the blocks that have any.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -33,9 +34,15 @@ struct Found<'t> {
     is_title: bool,
 }
 
-/// Shows the document. Of texts that have equally many different hits the first is shown; the title only if no other text has any.
-pub(super) fn show(texts: &DocumentTexts, finder: &Finder<'_>, matching: Option<&mut Matching<'_>>) -> Result<Shown> {
-    let mut by_pattern = matching.map(|matching| by_pattern(texts, matching)).transpose()?.unwrap_or_default();
+/// Shows the document. Of texts that have equally many different hits the first is shown; the title
+/// only if no other text has any.
+pub(super) fn show(
+    texts: &DocumentTexts,
+    finder: &Finder<'_>,
+    matching: Option<&mut Matching<'_>>,
+) -> Result<Shown> {
+    let mut by_pattern =
+        matching.map(|matching| by_pattern(texts, matching)).transpose()?.unwrap_or_default();
     let (mut best, mut blocks): (Option<(_, Found<'_>)>, Vec<BlockId>) = (None, Vec::new());
     for (number, block) in texts.blocks().enumerate() {
         let matched = if by_pattern.is_empty() { None } else { by_pattern.remove(&number) };
@@ -58,9 +65,13 @@ pub(super) fn show(texts: &DocumentTexts, finder: &Finder<'_>, matching: Option<
 }
 
 /// The first blocks that a pattern matches, by their numbers, and what it matches there.
-fn by_pattern(texts: &DocumentTexts, matching: &mut Matching<'_>) -> Result<HashMap<usize, Vec<Range<usize>>>> {
+fn by_pattern(
+    texts: &DocumentTexts,
+    matching: &mut Matching<'_>,
+) -> Result<HashMap<usize, Vec<Range<usize>>>> {
     let texts: Vec<_> = texts.blocks().map(|block| block.pattern()).collect();
-    let matched = matching.through(texts.as_slice()).take(MOST_BLOCKS).collect::<Result<Vec<_>>>()?;
+    let matched =
+        matching.through(texts.as_slice()).take(MOST_BLOCKS).collect::<Result<Vec<_>>>()?;
     let ranges = matched.into_iter().map(|number| {
         let text = texts.get(number).map(|text| &**text).unwrap_or_default();
         Ok((number, matching.ranges(text)?))
@@ -68,7 +79,8 @@ fn by_pattern(texts: &DocumentTexts, matching: &mut Matching<'_>) -> Result<Hash
     ranges.collect()
 }
 
-/// Hands over the texts of a block that have hits: words are found in plain text, patterns in the markdown that replies show.
+/// Hands over the texts of a block that have hits: words are found in plain text, patterns in the
+/// markdown that replies show.
 fn each_found<'t>(
     block: &BlockTexts<'t>,
     is_root: bool,
@@ -114,17 +126,20 @@ fn different(found: &Found<'_>) -> usize {
     said.map(fold).collect::<HashSet<_>>().len()
 }
 
-/// The piece of the text that has most hits, these between asterisks, and where they are. Lines become one.
+/// The piece of the text that has most hits, these between asterisks, and where they are. Lines
+/// become one.
 fn cut(found: &Found<'_>) -> (String, Vec<Range<usize>>) {
     let (text, window) = (&*found.text, window(found));
     let room = window.len() + 4 * found.hits.len() + 2 * '…'.len_utf8();
-    let (mut markdown, mut highlights, mut at) = (String::with_capacity(room), Vec::new(), window.start);
+    let (mut markdown, mut highlights, mut at) =
+        (String::with_capacity(room), Vec::new(), window.start);
     let say = |markdown: &mut String, range: Range<usize>| {
         let said = text.get(range).unwrap_or_default();
         if is_on_a_line(said) {
             markdown.push_str(said);
         } else {
-            markdown.extend(said.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
+            markdown
+                .extend(said.chars().map(|letter| if letter.is_control() { ' ' } else { letter }));
         }
     };
     if window.start > 0 {
@@ -155,11 +170,13 @@ fn is_on_a_line(text: &str) -> bool {
     text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'))
 }
 
-/// The bytes of the text that are shown: all, if it is short. Otherwise they begin and end between words where there are any, and end within a
-/// hit only if that is longer than a snippet.
+/// The bytes of the text that are shown: all, if it is short. Otherwise they begin and end between
+/// words where there are any, and end within a hit only if that is longer than a snippet.
 fn window(found: &Found<'_>) -> Range<usize> {
     let text = &*found.text;
-    let Some(longest) = place(text, 0, LONGEST).filter(|end| *end < text.len()) else { return 0..text.len() };
+    let Some(longest) = place(text, 0, LONGEST).filter(|end| *end < text.len()) else {
+        return 0..text.len();
+    };
     let Some(first) = densest(found) else { return 0..before_a_word(text, 0, longest) };
     let start = after_a_space(text, place_before(text, first.start, BEFORE), first.start);
     let end = place(text, start, LONGEST).unwrap_or(text.len());
@@ -252,7 +269,8 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_words_around_most_hits() {
-        let long = format!("fish {}then fish and chips {}", "word ".repeat(100), "tail ".repeat(100));
+        let long =
+            format!("fish {}then fish and chips {}", "word ".repeat(100), "tail ".repeat(100));
         let (markdown, highlights) = shown(&long, &["fish", "chips"]);
         assert_eq!(highlights.len(), 2);
         assert!(markdown.starts_with("…word ") && markdown.ends_with(" tail…"), "{markdown}");

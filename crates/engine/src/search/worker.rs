@@ -1,4 +1,5 @@
-//! The thread that lets the index of a space catch up: after a pause in writing, or when much was written.
+//! The thread that lets the index of a space catch up: after a pause in writing, or when much was
+//! written.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +24,8 @@ const MANY_DOCUMENTS: usize = 100;
 const CALM: Duration = Duration::from_millis(250);
 /// or for so long.
 const LONG: Duration = Duration::from_secs(10);
-/// Nothing was written for so long: then the index is tidied up, and memory and threads that are needed to write it are let go of.
+/// Nothing was written for so long: then the index is tidied up, and memory and threads that are
+/// needed to write it are let go of.
 const REST: Duration = Duration::from_secs(5);
 
 /// A thread, and what it is told.
@@ -110,7 +112,8 @@ impl Worker {
         false
     }
 
-    /// Does what waits for the thread's work to be done, which waits for no more writes meanwhile, and goes to no other work: it would be first, always.
+    /// Does what waits for the thread's work to be done, which waits for no more writes meanwhile,
+    /// and goes to no other work: it would be first, always.
     pub(super) fn hurry<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.told().hurried += 1;
         self.wake.notify_all();
@@ -120,7 +123,8 @@ impl Worker {
         done
     }
 
-    /// Waits for more to be written; false if nothing is for a while. Once somebody waits for the thread, what was written by then is the last that there is.
+    /// Waits for more to be written; false if nothing is for a while. Once somebody waits for the
+    /// thread, what was written by then is the last that there is.
     fn waits_for_more(&self, is_hurried: &Cell<bool>) -> bool {
         let is_calm = |told: &mut Told| told.writes == 0 && told.hurried == 0 && !told.is_over;
         let waited = self.wake.wait_timeout_while(self.told(), CALM, is_calm);
@@ -186,7 +190,8 @@ impl Worker {
         self.told().is_over
     }
 
-    /// Waits until there is work; none if it is over. `rest` is called when nothing was written for a while.
+    /// Waits until there is work; none if it is over. `rest` is called when nothing was written for
+    /// a while.
     fn wait(&self, rest: &dyn Fn()) -> Option<Turn<'_>> {
         let mut told = self.told();
         let mut is_rested = false;
@@ -195,7 +200,8 @@ impl Worker {
                 told = self.wake.wait(told).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            let (again, waited) = self.wake.wait_timeout(told, REST).unwrap_or_else(PoisonError::into_inner);
+            let (again, waited) =
+                self.wake.wait_timeout(told, REST).unwrap_or_else(PoisonError::into_inner);
             told = again;
             if waited.timed_out() {
                 drop(told);
@@ -217,7 +223,10 @@ impl Worker {
         for _ in 0..PATIENCE {
             let writes = told.writes;
             let is_calm = |told: &mut Told| !told.is_due();
-            (told, _) = self.wake.wait_timeout_while(told, PAUSE, is_calm).unwrap_or_else(PoisonError::into_inner);
+            (told, _) = self
+                .wake
+                .wait_timeout_while(told, PAUSE, is_calm)
+                .unwrap_or_else(PoisonError::into_inner);
             if told.is_due() || told.writes == writes {
                 break;
             }
@@ -245,7 +254,8 @@ impl Pace for Turn<'_> {
     }
 
     fn waits(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() < until) && self.worker.waits_for_more(&self.is_hurried)
+        self.until.is_some_and(|until| Instant::now() < until)
+            && self.worker.waits_for_more(&self.is_hurried)
     }
 }
 
@@ -259,7 +269,8 @@ fn work(indexer: &Arc<Indexer>, store: &SpaceStore) {
         let outcome = catch_unwind(AssertUnwindSafe(|| indexer.try_catch_up(store, &turn)));
         worker.told().is_discouraged = !matches!(outcome, Ok(Ok(_)));
         match outcome {
-            // Many documents come with many segments, which are put together when nothing is written any more.
+            // Many documents come with many segments, which are put together when nothing is
+            // written any more.
             Ok(Ok(true)) if turn.until.is_none() && !worker.is_hurried() => indexer.try_tidy(),
             Ok(Ok(true)) => {}
             Ok(Ok(false)) => worker.has_left_some(),

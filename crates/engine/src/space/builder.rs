@@ -18,7 +18,8 @@ use crate::search::{Home, Indexer, SearchIndexing};
 use crate::{days, links};
 
 /// What follows from blocks.
-pub(super) const EXTRACTOR: Extractor = Extractor { edges: links::edges, keys: leafbase_collections::index_keys };
+pub(super) const EXTRACTOR: Extractor =
+    Extractor { edges: links::edges, keys: leafbase_collections::index_keys };
 /// What stands for a block's ID in a template.
 pub(super) const BLOCK_ID: &str = "{blockId}";
 /// What stands for the space's ID in a template.
@@ -52,7 +53,10 @@ pub struct SpaceBuilder {
 
 impl fmt::Debug for SpaceBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SpaceBuilder").field("name", &self.name).field("zone", &self.zone).finish_non_exhaustive()
+        f.debug_struct("SpaceBuilder")
+            .field("name", &self.name)
+            .field("zone", &self.zone)
+            .finish_non_exhaustive()
     }
 }
 
@@ -81,7 +85,8 @@ impl SpaceBuilder {
         self
     }
 
-    /// The time zone of a space that is made, by its IANA name: it decides which day `today` is. Default: `UTC`.
+    /// The time zone of a space that is made, by its IANA name: it decides which day `today` is.
+    /// Default: `UTC`.
     pub fn zone(mut self, zone: impl Into<String>) -> Self {
         self.zone = zone.into();
         self
@@ -154,15 +159,17 @@ impl SpaceBuilder {
         self
     }
 
-    /// What a write promises when it returns, where its connection does not say otherwise ([`Connection::with_durability`](crate::Connection::with_durability)).
-    /// Default: [`Durability::Durable`].
+    /// What a write promises when it returns, where its connection does not say otherwise
+    /// ([`Connection::with_durability`](crate::Connection::with_durability)). Default:
+    /// [`Durability::Durable`].
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// The URL that opens a block in the host's app, which [`Space::block_url`] and [`Connection::info`] give: `{blockId}` in it
-    /// stands for the block's ID, `{spaceId}` for the space's. It is not kept in the space. Default:
+    /// The URL that opens a block in the host's app, which [`Space::block_url`] and
+    /// [`Connection::info`] give: `{blockId}` in it stands for the block's ID, `{spaceId}` for the
+    /// space's. It is not kept in the space. Default:
     /// `leafbase://open?spaceId={spaceId}&blockId={blockId}`.
     ///
     /// [`Connection::info`]: crate::Connection::info
@@ -177,10 +184,11 @@ impl SpaceBuilder {
         self
     }
 
-    /// Whether the space is opened for reading only: every write is then [`ErrorKind::ReadOnly`]. Default: no.
+    /// Whether the space is opened for reading only: every write is then [`ErrorKind::ReadOnly`].
+    /// Default: no.
     ///
-    /// The files stay as they are. What a crash left is mended in memory, each time anew; where the last commit was not a quick one to mend, that reads
-    /// the whole file.
+    /// The files stay as they are. What a crash left is mended in memory, each time anew; where the
+    /// last commit was not a quick one to mend, that reads the whole file.
     ///
     /// ```
     /// use leafbase::{ErrorKind, Space};
@@ -199,17 +207,19 @@ impl SpaceBuilder {
         self
     }
 
-    /// Who brings the index of searches up to date. What searches find does not depend on it. Default: [`SearchIndexing::Background`].
+    /// Who brings the index of searches up to date. What searches find does not depend on it.
+    /// Default: [`SearchIndexing::Background`].
     #[cfg(feature = "search")]
     pub fn search_indexing(mut self, search_indexing: SearchIndexing) -> Self {
         self.search_indexing = search_indexing;
         self
     }
 
-    /// How many threads one search by pattern across documents may work on, the calling one among them: those that it starts end before it returns. It starts
-    /// none where it reads no more than 256 documents, or where the system has none to give. What it finds, and whether a pattern costs too much, does not depend on it; one that does may keep
-    /// each of them busy for as long. Default: 2. With 1, as
-    /// with 0, a search stays on the thread that calls.
+    /// How many threads one search by pattern across documents may work on, the calling one among
+    /// them: those that it starts end before it returns. It starts none where it reads no more than
+    /// 256 documents, or where the system has none to give. What it finds, and whether a pattern
+    /// costs too much, does not depend on it; one that does may keep each of them busy for as long.
+    /// Default: 2. With 1, as with 0, a search stays on the thread that calls.
     ///
     /// ```
     /// use leafbase::{SearchDocuments, Space};
@@ -225,7 +235,8 @@ impl SpaceBuilder {
         self
     }
 
-    /// Makes a space in the new directory `path` and opens it. A crash on the way leaves nothing at `path`.
+    /// Makes a space in the new directory `path` and opens it. A crash on the way leaves nothing at
+    /// `path`.
     ///
     /// ```
     /// use leafbase::Space;
@@ -240,22 +251,26 @@ impl SpaceBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown, at `url_template` if that does not hold `{blockId}`, and
-    /// without a path if something is at `path`;
-    /// [`ErrorKind::LimitExceeded`] at `name` if the name is too long; [`ErrorKind::ReadOnly`] if the directory above may not
-    /// be written; [`ErrorKind::NoSpace`]; [`ErrorKind::Storage`] for what else the operating system reports, such as a
-    /// directory above that does not exist. Nothing is at `path` then that was not there before.
+    /// [`ErrorKind::Validation`] at `zone` if the zone is unknown, at `url_template` if that does
+    /// not hold `{blockId}`, and without a path if something is at `path`;
+    /// [`ErrorKind::LimitExceeded`] at `name` if the name is too long; [`ErrorKind::ReadOnly`] if
+    /// the directory above may not be written; [`ErrorKind::NoSpace`]; [`ErrorKind::Storage`] for
+    /// what else the operating system reports, such as a directory above that does not exist.
+    /// Nothing is at `path` then that was not there before.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Space> {
         let path = path.as_ref();
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem =
+            path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let meta = self.meta(&stem)?;
         let options = self.options.clone();
-        let store = directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
+        let store =
+            directory::create_with(path, &options, |store| SpaceStore::initialize(store, &meta))?;
         let home = self.home(path);
         self.opened(Arc::new(store), home)
     }
 
-    /// Opens the space in the directory `path`. What a crash left of uploads is swept away, unless it is opened for reading only.
+    /// Opens the space in the directory `path`. What a crash left of uploads is swept away, unless
+    /// it is opened for reading only.
     ///
     /// ```
     /// use leafbase::{Durability, Space};
@@ -270,9 +285,10 @@ impl SpaceBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] at `url_template`. Of the directory each its own kind, and the files untouched: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`],
-    /// [`ErrorKind::AlreadyOpen`], [`ErrorKind::Corrupted`], [`ErrorKind::NewerFormat`], [`ErrorKind::ReadOnly`],
-    /// [`ErrorKind::NoSpace`].
+    /// [`ErrorKind::Validation`] at `url_template`. Of the directory each its own kind, and the
+    /// files untouched: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`],
+    /// [`ErrorKind::AlreadyOpen`], [`ErrorKind::Corrupted`], [`ErrorKind::NewerFormat`],
+    /// [`ErrorKind::ReadOnly`], [`ErrorKind::NoSpace`].
     pub fn open(self, path: impl AsRef<Path>) -> Result<Space> {
         self.check_template()?;
         let store = directory::open_space(&path, &self.options)?;
@@ -291,14 +307,16 @@ impl SpaceBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] at `zone` or `url_template`, [`ErrorKind::LimitExceeded`] at `name`, as for [`Self::create`].
+    /// [`ErrorKind::Validation`] at `zone` or `url_template`, [`ErrorKind::LimitExceeded`] at
+    /// `name`, as for [`Self::create`].
     pub fn in_memory(self) -> Result<Space> {
         let store = MemoryStore::new();
         SpaceStore::initialize(&store, &self.meta("")?)?;
         self.opened(Arc::new(store), Home::Memory)
     }
 
-    /// Makes a space in `store`, which is empty, or opens the one in it: for engines other than the embedded one.
+    /// Makes a space in `store`, which is empty, or opens the one in it: for engines other than the
+    /// embedded one.
     ///
     /// # Errors
     /// As [`Self::create`] and [`Self::open`].
@@ -377,8 +395,8 @@ impl SpaceBuilder {
     }
 }
 
-/// Forgets the uploads that a crash left. Where that fails, for want of room or because of damage, they stay until the space is
-/// opened the next time: it can be read all the same.
+/// Forgets the uploads that a crash left. Where that fails, for want of room or because of damage,
+/// they stay until the space is opened the next time: it can be read all the same.
 fn sweep(store: &SpaceStore, durability: Durability) {
     if let Err(error) = store.sweep_uploads(WriteOptions::durability(durability)) {
         tracing::warn!(%error, "what a crash left of uploads could not be swept away");

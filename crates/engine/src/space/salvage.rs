@@ -13,14 +13,16 @@ use crate::clock::SystemClock;
 use crate::ids::RandomIds;
 
 impl Space {
-    /// Makes a space in the new directory `to` of everything that can be read of the one in `from`, and lists what is lost. `from` is not
-    /// changed, and may be one that [`Self::open`] refuses. A [`Self::check`] of the new space is clean.
+    /// Makes a space in the new directory `to` of everything that can be read of the one in `from`,
+    /// and lists what is lost. `from` is not changed, and may be one that [`Self::open`] refuses. A
+    /// [`Self::check`] of the new space is clean.
     ///
-    /// IDs stay, the space's own included, and so does the change log: an empty row stands in the place of each that is lost. A
-    /// lost block that others stand below, or that has comments, comes back in its place as one called "Recovered", and so does a lost
-    /// root. A document whose folder is lost is in none, a lost schema is replaced by one that fits the values, relations to lost items go,
-    /// files with lost bytes go, and those that no block shows any more are in a document "Recovered". Unfinished uploads and the index of searches are
-    /// left behind.
+    /// IDs stay, the space's own included, and so does the change log: an empty row stands in the
+    /// place of each that is lost. A lost block that others stand below, or that has comments,
+    /// comes back in its place as one called "Recovered", and so does a lost root. A document whose
+    /// folder is lost is in none, a lost schema is replaced by one that fits the values, relations
+    /// to lost items go, files with lost bytes go, and those that no block shows any more are in a
+    /// document "Recovered". Unfinished uploads and the index of searches are left behind.
     ///
     /// It reads the file twice, and needs about 200 bytes of memory for each record.
     ///
@@ -43,14 +45,16 @@ impl Space {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if something is at `to`. Of `from`: [`ErrorKind::NotFound`] and [`ErrorKind::NotASpace`] where there is no store at
-    /// all, [`ErrorKind::AlreadyOpen`] while another handle may write to it, [`ErrorKind::NewerFormat`], and [`ErrorKind::Corrupted`] if nothing of it
-    /// can be read. What else the operating system reports. Nothing is at `to` then.
+    /// [`ErrorKind::Validation`] if something is at `to`. Of `from`: [`ErrorKind::NotFound`] and
+    /// [`ErrorKind::NotASpace`] where there is no store at all, [`ErrorKind::AlreadyOpen`] while
+    /// another handle may write to it, [`ErrorKind::NewerFormat`], and [`ErrorKind::Corrupted`] if
+    /// nothing of it can be read. What else the operating system reports. Nothing is at `to` then.
     pub fn salvage(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<SalvageReport> {
         Self::salvage_with(from, to, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::salvage`]. `progress` is told how many pages and records are done, and may break off: nothing is left at `to` then.
+    /// As [`Self::salvage`]. `progress` is told how many pages and records are done, and may break
+    /// off: nothing is left at `to` then.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -73,7 +77,8 @@ impl Space {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<SalvageReport> {
         let at = SystemClock.now();
-        let options = SalvageOptions { extractor: builder::EXTRACTOR, at, mint: &|| RandomIds.mint(at) };
+        let options =
+            SalvageOptions { extractor: builder::EXTRACTOR, at, mint: &|| RandomIds.mint(at) };
         let tell = &mut |done| progress(Progress::new(done, None));
         leafbase_store::salvage(from.as_ref(), to.as_ref(), &options, tell)
     }

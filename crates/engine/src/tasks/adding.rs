@@ -1,7 +1,8 @@
 //! Tasks are made.
 
 use leafbase_model::{
-    BlockData, BlockDraft, Error, Limits, ListStyle, Result, Task, TaskDraft, TaskInfo, TaskLocation,
+    BlockData, BlockDraft, Error, Limits, ListStyle, Result, Task, TaskDraft, TaskInfo,
+    TaskLocation,
 };
 use leafbase_tree_ops::{self as ops, Place};
 
@@ -29,12 +30,21 @@ pub(super) struct Additions<'a, 'w, 't> {
 impl<'a, 'w, 't> Additions<'a, 'w, 't> {
     pub(super) fn begin(writing: &'a mut Writing<'w, 't>, limits: &'a Limits) -> Result<Self> {
         let destinations = Destinations::new(writing)?;
-        Ok(Self { writing, limits, destinations, documents: Documents::default(), added: Vec::new() })
+        Ok(Self {
+            writing,
+            limits,
+            destinations,
+            documents: Documents::default(),
+            added: Vec::new(),
+        })
     }
 
     /// Adds the task that the request has at `number`. The path of an error begins below it.
     pub(super) fn add(&mut self, number: usize, task: &TaskDraft) -> Result<()> {
-        let document = self.destinations.open(self.writing, task.location).map_err(|error| error.at("location"))?;
+        let document = self
+            .destinations
+            .open(self.writing, task.location)
+            .map_err(|error| error.at("location"))?;
         let draft = self.draft(task)?;
         let record = self.documents.record(self.writing.transaction.reader()?, document)?;
         let place = places::place(record, &draft.data);
@@ -61,10 +71,17 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
     pub(super) fn finish(self) -> Result<Vec<Task>> {
         let mut tasks = Vec::with_capacity(self.added.len());
         for (place, added) in by_place(self.added) {
-            let apart = added.into_iter().map(|Addition { number, draft, location }| ((number, location), draft));
+            let apart = added
+                .into_iter()
+                .map(|Addition { number, draft, location }| ((number, location), draft));
             let (shown, drafts): (Vec<_>, Vec<_>) = apart.unzip();
-            let inserted = self.writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
-            let blocks = inserted.forest().into_iter().flat_map(|forest| &forest.0).map(|node| node.block.clone());
+            let inserted =
+                self.writing.decide(|tree, context| ops::insert(tree, context, drafts, place))?;
+            let blocks = inserted
+                .forest()
+                .into_iter()
+                .flat_map(|forest| &forest.0)
+                .map(|node| node.block.clone());
             let task = |((number, location), block)| Some((number, super::shown(block, location)?));
             tasks.extend(shown.into_iter().zip(blocks).filter_map(task));
             self.writing.apply(inserted.edits)?;

@@ -37,7 +37,8 @@ pub(super) fn read(letter: char, text: &str) -> Result<Cursor> {
     Ok(Cursor::from_bytes(&bytes.ok_or_else(foreign)?))
 }
 
-/// Where a list of tasks was cut: the tasks right before it, which were given, and those right behind it.
+/// Where a list of tasks was cut: the tasks right before it, which were given, and those right
+/// behind it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seam {
     given: Vec<BlockId>,
@@ -53,9 +54,10 @@ impl Seam {
         Self { given: given.to_vec(), ahead: ahead.to_vec() }
     }
 
-    /// How many of `listed` stand before the seam now. Tasks went and others came, and some stand elsewhere, as one below a task of
-    /// the inbox that was done: so it is where the fewest of those remembered are on the wrong side. If none is listed any more, the
-    /// list is given from its beginning: rather twice than not at all.
+    /// How many of `listed` stand before the seam now. Tasks went and others came, and some stand
+    /// elsewhere, as one below a task of the inbox that was done: so it is where the fewest of
+    /// those remembered are on the wrong side. If none is listed any more, the list is given from
+    /// its beginning: rather twice than not at all.
     pub(super) fn find(&self, listed: &[BlockId]) -> usize {
         let (mut right, mut best) = (0_i32, None);
         let mut consider = |right, index| {
@@ -103,7 +105,12 @@ mod tests {
             assert_eq!(read('a', &write('a', &cursor)).unwrap(), cursor);
         }
         let document = DocumentId::from_bytes([7; 16]);
-        for seam in [Seam::default(), Seam::at(&ids("abc"), 0), Seam::at(&ids("abc"), 1), Seam::at(&ids("abc"), 3)] {
+        for seam in [
+            Seam::default(),
+            Seam::at(&ids("abc"), 0),
+            Seam::at(&ids("abc"), 1),
+            Seam::at(&ids("abc"), 3),
+        ] {
             assert_eq!(Seam::read('d', document, &seam.write('d', document)).unwrap(), seam);
         }
     }

@@ -5,8 +5,8 @@ use std::collections::hash_map::Entry;
 
 use jiff::tz::TimeZone;
 use leafbase_model::{
-    BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result, TaskDestination,
-    TaskLocation, Timestamp,
+    BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result,
+    TaskDestination, TaskLocation, Timestamp,
 };
 use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, Place};
@@ -19,7 +19,8 @@ pub(super) fn top(document: DocumentId) -> Place {
     Place::Within(Edge::Start, document.root())
 }
 
-/// Where the tasks of a document are. A daily note in the trash is not the note of its day any more.
+/// Where the tasks of a document are. A daily note in the trash is not the note of its day any
+/// more.
 pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
     match (record.location, record.day) {
         (Location::Inbox, _) => TaskLocation::Inbox,
@@ -49,7 +50,8 @@ pub(super) fn by_place<T>(items: Vec<(T, Place)>) -> Vec<(Place, Vec<T>)> {
 /// Moves blocks to their places, those of one place together and in the order given.
 pub(crate) fn send(writing: &mut Writing<'_, '_>, going: Vec<(BlockId, Place)>) -> Result<()> {
     for (place, blocks) in by_place(going) {
-        let moved = writing.decide(|tree, context| ops::move_blocks(tree, context, blocks, place))?;
+        let moved =
+            writing.decide(|tree, context| ops::move_blocks(tree, context, blocks, place))?;
         writing.apply(moved.edits)?;
     }
     Ok(())
@@ -64,7 +66,8 @@ impl Documents {
         match self.0.entry(id) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
-                let missing = || Error::corrupted(format_args!("document {id} has blocks but no record"));
+                let missing =
+                    || Error::corrupted(format_args!("document {id} has blocks but no record"));
                 Ok(place.insert(reader.document(id)?.ok_or_else(missing)?))
             }
         }
@@ -89,8 +92,13 @@ impl Destinations {
         days::resolve(day, &self.zone, self.now)
     }
 
-    /// The document that `to` is, ready to receive tasks. The inbox and a daily note are made if there is none.
-    pub(super) fn open(&mut self, writing: &mut Writing<'_, '_>, to: TaskDestination) -> Result<DocumentId> {
+    /// The document that `to` is, ready to receive tasks. The inbox and a daily note are made if
+    /// there is none.
+    pub(super) fn open(
+        &mut self,
+        writing: &mut Writing<'_, '_>,
+        to: TaskDestination,
+    ) -> Result<DocumentId> {
         if let Some(known) = self.known.get(&to) {
             return Ok(*known);
         }

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Fields, Limits, Result, Task, TaskUpdate,
+    BlockData, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Fields, Limits, Result,
+    Task, TaskUpdate,
 };
 use leafbase_tree_ops::{self as ops, Place, Texts};
 
@@ -30,8 +31,18 @@ pub(super) struct Updates<'a, 'w, 't> {
 impl<'a, 'w, 't> Updates<'a, 'w, 't> {
     pub(super) fn begin(writing: &'a mut Writing<'w, 't>, limits: &'a Limits) -> Result<Self> {
         let destinations = Destinations::new(writing)?;
-        let (edits, blocks, placed, going) = (Vec::new(), Vec::new(), HashMap::new(), HashMap::new());
-        Ok(Self { writing, limits, destinations, named: HashSet::new(), edits, blocks, placed, going })
+        let (edits, blocks, placed, going) =
+            (Vec::new(), Vec::new(), HashMap::new(), HashMap::new());
+        Ok(Self {
+            writing,
+            limits,
+            destinations,
+            named: HashSet::new(),
+            edits,
+            blocks,
+            placed,
+            going,
+        })
     }
 
     /// Adds a change. The path of an error begins below it.
@@ -41,7 +52,8 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         // First, for it tells what is wrong with the task itself.
         self.change(update)?;
         if let Some(to) = update.location {
-            let document = self.destinations.open(self.writing, to).map_err(|error| error.at("location"))?;
+            let document =
+                self.destinations.open(self.writing, to).map_err(|error| error.at("location"))?;
             if document != located.document {
                 // A root goes nowhere, whatever the place.
                 let path = if located.parent.is_none() { "id" } else { "location" };
@@ -52,15 +64,21 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         Ok(())
     }
 
-    /// Checks that the block may go there, by deciding it. What is decided is dropped: when all of them go, they go together.
+    /// Checks that the block may go there, by deciding it. What is decided is dropped: when all of
+    /// them go, they go together.
     fn check_move(&mut self, task: BlockId, document: DocumentId) -> Result<()> {
-        let moved = self.writing.decide(|tree, context| ops::move_blocks(tree, context, vec![task], top(document)));
+        let moved = self
+            .writing
+            .decide(|tree, context| ops::move_blocks(tree, context, vec![task], top(document)));
         moved.map(drop).map_err(|error| Error::new(error.kind(), error.message()))
     }
 
     fn change(&mut self, update: &TaskUpdate) -> Result<()> {
-        let mut fields =
-            Fields { markdown: update.markdown.clone(), task_patch: Some(update.info), ..Fields::default() };
+        let mut fields = Fields {
+            markdown: update.markdown.clone(),
+            task_patch: Some(update.info),
+            ..Fields::default()
+        };
         fields.resolve_days(|day| self.destinations.day(day))?;
         let patch = BlockPatch::new(update.id, fields);
         let limits = self.limits;
@@ -68,9 +86,12 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             let parts = prepare::data(data, limits)?;
             if parts.len() > 1 { Err(several_paragraphs()) } else { Ok(parts) }
         };
-        let settle = |before: &BlockData, fields: &mut Fields| prepare::fields(before, fields, limits);
+        let settle =
+            |before: &BlockData, fields: &mut Fields| prepare::fields(before, fields, limits);
         let texts = Texts { settle: &settle, ready: &ready };
-        let updated = self.writing.decide(|tree, context| ops::update_texts(tree, context, vec![patch], texts));
+        let updated = self
+            .writing
+            .decide(|tree, context| ops::update_texts(tree, context, vec![patch], texts));
         let updated = updated.map_err(|error| super::renamed(&error, "blocks[0]", ""))?;
         self.edits.extend(updated.edits);
         self.blocks.extend(updated.blocks);
@@ -95,14 +116,19 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         Ok(tasks)
     }
 
-    /// Moves the tasks that are not in their documents, and once those that go elsewhere in the inbox.
+    /// Moves the tasks that are not in their documents, and once those that go elsewhere in the
+    /// inbox.
     fn gather(&mut self) -> Result<()> {
         let (reader, mut documents) = (self.writing.transaction.reader()?, Documents::default());
         let mut going = Vec::new();
         for block in &self.blocks {
             let within = self.going.remove(&block.id);
             let place = match self.placed.get(&block.id) {
-                Some(document) if reader.locate(block.id)?.is_none_or(|standing| standing.document != *document) => {
+                Some(document)
+                    if reader
+                        .locate(block.id)?
+                        .is_none_or(|standing| standing.document != *document) =>
+                {
                     Some(places::place(documents.record(reader, *document)?, &block.data))
                 }
                 _ => within,

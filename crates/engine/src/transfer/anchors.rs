@@ -1,4 +1,5 @@
-//! What a link can point to within a document: headings by the words they say, other blocks by their number.
+//! What a link can point to within a document: headings by the words they say, other blocks by
+//! their number.
 
 use std::collections::HashMap;
 
@@ -28,7 +29,8 @@ impl Anchors {
         let mut slugs = Slugs::default();
         for (id, data) in blocks {
             if let (BlockKind::Text(look), Some(name)) = (&data.kind, block_name(&data.markdown)) {
-                let alone = data.markdown.trim().len() == name.len() + 1 && look.style == TextStyle::Body;
+                let alone =
+                    data.markdown.trim().len() == name.len() + 1 && look.style == TextStyle::Body;
                 let named = if alone { anchors.order.last().copied() } else { None };
                 anchors.named.entry(name.to_owned()).or_insert(named.unwrap_or(id));
             }
@@ -46,8 +48,8 @@ impl Anchors {
         anchors
     }
 
-    /// The block that `anchor` names: a heading by its words or its slug, of a path of headings the last one, `^name`, or `^n` for the
-    /// n-th block.
+    /// The block that `anchor` names: a heading by its words or its slug, of a path of headings the
+    /// last one, `^name`, or `^n` for the n-th block.
     pub(super) fn find(&self, anchor: &str) -> Option<BlockId> {
         if let Some(name) = anchor.strip_prefix('^') {
             let numbered = || self.order.get(name.parse::<usize>().ok()?.checked_sub(1)?);
@@ -77,11 +79,13 @@ fn is_heading(data: &BlockData) -> bool {
 fn block_name(text: &str) -> Option<&str> {
     let last = text.trim_end().rsplit(char::is_whitespace).next()?;
     let name = last.strip_prefix('^')?;
-    let valid = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let valid =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     valid.then_some(name)
 }
 
-/// A heading's words as a URL's fragment, in the way of GitHub: lower case, no punctuation, hyphens for spaces.
+/// A heading's words as a URL's fragment, in the way of GitHub: lower case, no punctuation, hyphens
+/// for spaces.
 pub(super) fn slug(words: &str) -> String {
     let mut slug = String::with_capacity(words.len());
     for letter in words.trim().chars().flat_map(char::to_lowercase) {
@@ -99,7 +103,8 @@ fn is_mark(letter: char) -> bool {
     let dandas = 0x0964..=0x0965;
     let mark = u32::from(letter);
     matches!(mark, 0x0300..=0x036F | 0x0591..=0x05C7 | 0x0610..=0x061A | 0x064B..=0x065F)
-        || matches!(mark, 0x0900..=0x0DFF | 0x0E31..=0x0E4E | 0x3099..=0x309A) && !dandas.contains(&mark)
+        || matches!(mark, 0x0900..=0x0DFF | 0x0E31..=0x0E4E | 0x3099..=0x309A)
+            && !dandas.contains(&mark)
 }
 
 /// Numbers the slugs that come up again: `tests`, `tests-1`, `tests-2`.
@@ -169,8 +174,10 @@ mod tests {
             text("^tab", TextStyle::Body),
             text("misleading ^2", TextStyle::Body),
         ];
-        let id = |number: usize| BlockId::from_bytes([u8::try_from(number).expect("small") + 1; 16]);
-        let anchors = Anchors::of(blocks.iter().enumerate().map(|(number, data)| (id(number), data)));
+        let id =
+            |number: usize| BlockId::from_bytes([u8::try_from(number).expect("small") + 1; 16]);
+        let anchors =
+            Anchors::of(blocks.iter().enumerate().map(|(number, data)| (id(number), data)));
         let names: Vec<_> = (0..blocks.len()).map(|number| anchors.name(id(number))).collect();
         let expected = ["intro", "", "intro-1", "^4", "^5", "^6", "^7", "^8"];
         for (number, name) in names.iter().enumerate() {

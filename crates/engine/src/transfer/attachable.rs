@@ -31,8 +31,9 @@ impl Attachable {
         self.paths.get(path).map(String::as_str)
     }
 
-    /// The file that `![[name]]` shows in a file of `directory`: a path from there or from the top, else any file of that name; of
-    /// several the one in the same directory, else the one with the shortest path, else the first.
+    /// The file that `![[name]]` shows in a file of `directory`: a path from there or from the top,
+    /// else any file of that name; of several the one in the same directory, else the one with the
+    /// shortest path, else the first.
     pub(super) fn by_name(&self, directory: &str, name: &str) -> Option<&str> {
         let near = urls::join(directory, name).and_then(|path| self.paths.get(&path));
         let there = || urls::join("", name).and_then(|path| self.paths.get(&path));
@@ -41,7 +42,9 @@ impl Attachable {
         }
         let named = self.names.get(&names::fold(last_part(name)))?;
         let ending = named.iter().filter(|path| names::fold(path).ends_with(&names::fold(name)));
-        ending.min_by_key(|path| (urls::directory(path) != directory, path.len(), *path)).map(String::as_str)
+        ending
+            .min_by_key(|path| (urls::directory(path) != directory, path.len(), *path))
+            .map(String::as_str)
     }
 }
 

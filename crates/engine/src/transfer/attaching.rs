@@ -15,7 +15,8 @@ use crate::transfer::source::ImportSource;
 struct Taken {
     path: String,
     record: AssetRecord,
-    /// Its bytes, as long as it is no file of the space: it is one once a document that shows it is written.
+    /// Its bytes, as long as it is no file of the space: it is one once a document that shows it is
+    /// written.
     upload: Option<Upload>,
 }
 
@@ -49,18 +50,26 @@ impl Attaching {
     pub(super) fn fate(&self, path: &str) -> Fate {
         match self.paths.get(path) {
             None => Fate::NotAskedFor,
-            Some(Ok(id)) if self.taken.get(id).is_some_and(|taken| taken.upload.is_some()) => Fate::NotShown,
+            Some(Ok(id)) if self.taken.get(id).is_some_and(|taken| taken.upload.is_some()) => {
+                Fate::NotShown
+            }
             Some(_) => Fate::Settled,
         }
     }
 
-    /// The URL of the file at `path`, whose bytes are stored if they were not yet; or why they cannot be.
-    pub(super) fn take(&mut self, source: &mut dyn ImportSource, path: &str) -> Result<String, String> {
+    /// The URL of the file at `path`, whose bytes are stored if they were not yet; or why they
+    /// cannot be.
+    pub(super) fn take(
+        &mut self,
+        source: &mut dyn ImportSource,
+        path: &str,
+    ) -> Result<String, String> {
         if !self.paths.contains_key(path) {
             let taken = self.store(source, path).map_err(|error| error.to_string());
             self.paths.insert(path.to_owned(), taken);
         }
-        let id = self.paths.get(path).cloned().unwrap_or_else(|| Err("it was not read".to_owned()))?;
+        let id =
+            self.paths.get(path).cloned().unwrap_or_else(|| Err("it was not read".to_owned()))?;
         self.url(id).map(|url| url.to_string()).ok_or_else(|| "it was not read".to_owned())
     }
 
@@ -77,7 +86,8 @@ impl Attaching {
         self.taken.get(&file).map(|taken| AssetUrl::new(file, taken.record.file_name.as_str()))
     }
 
-    /// Makes the pictures and videos among `drafts` that show what was taken in blocks of the kind that such files have.
+    /// Makes the pictures and videos among `drafts` that show what was taken in blocks of the kind
+    /// that such files have.
     pub(super) fn show(&self, drafts: &mut [BlockDraft]) {
         let mut waiting: Vec<&mut BlockDraft> = drafts.iter_mut().collect();
         while let Some(BlockDraft { data, content, .. }) = waiting.pop() {
@@ -90,7 +100,8 @@ impl Attaching {
         }
     }
 
-    /// The edits that make files of what the blocks of `edits` show, with their uploads; what is a file already is left out.
+    /// The edits that make files of what the blocks of `edits` show, with their uploads; what is a
+    /// file already is left out.
     pub(super) fn settle(&mut self, edits: &[Edit]) -> (Vec<Edit>, Vec<Upload>) {
         let (mut made, mut uploads) = (Vec::new(), Vec::new());
         for file in shown(edits) {

@@ -47,7 +47,11 @@ impl Attachments {
         records.sort_by(|one, other| (&one.file_name, one.id).cmp(&(&other.file_name, other.id)));
         let (mut attachments, mut names) = (Self::default(), Names::default());
         for record in records {
-            let path = format!("{}/{}", layout.attachments, file_names::claim(&mut names, &record.file_name));
+            let path = format!(
+                "{}/{}",
+                layout.attachments,
+                file_names::claim(&mut names, &record.file_name)
+            );
             let is_pictured = shown.pictured.contains(&record.id);
             let found_type = if is_pictured { Some(found_type(reader, &record)?) } else { None };
             attachments.tell_name(&record.file_name, &path);
@@ -60,7 +64,8 @@ impl Attachments {
     fn tell_name(&mut self, name: &str, path: &str) {
         if file_names::is_disguised(name) {
             let (path, kind) = (path.to_owned(), AdaptationKind::Attachment);
-            let message = format!("the uploaded file {name:?} has another extension, for it is no document");
+            let message =
+                format!("the uploaded file {name:?} has another extension, for it is no document");
             self.adaptations.push(Adaptation { path, line: None, kind, message });
         }
     }
@@ -74,9 +79,11 @@ impl Attachments {
         self.get(file).map(|attachment| attachment.path.as_str())
     }
 
-    /// Makes a picture or a video of `data` the block that an import makes of its file. Tells whether it was another one.
+    /// Makes a picture or a video of `data` the block that an import makes of its file. Tells
+    /// whether it was another one.
     pub(super) fn show(&self, data: &mut BlockData, limits: &Limits) -> bool {
-        let Some(Attachment { record, found_type, .. }) = showing::pictured(data).and_then(|file| self.get(file))
+        let Some(Attachment { record, found_type, .. }) =
+            showing::pictured(data).and_then(|file| self.get(file))
         else {
             return false;
         };
@@ -103,7 +110,8 @@ impl Attachment {
         let missing = || Error::corrupted(format_args!("file {}", self.record.id));
         let (mut left, mut number) = (self.record.size, 0);
         while left > 0 {
-            let chunk = reader.chunk(self.record.id, number).and_then(|chunk| chunk.ok_or_else(missing));
+            let chunk =
+                reader.chunk(self.record.id, number).and_then(|chunk| chunk.ok_or_else(missing));
             let chunk = chunk.map_err(io::Error::other)?;
             out.write_all(&chunk)?;
             left = left.saturating_sub(u64::try_from(chunk.len()).unwrap_or(u64::MAX));

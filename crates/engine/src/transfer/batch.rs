@@ -55,15 +55,21 @@ impl Batch {
     }
 
     /// Gives the links to `file` the URL for their document, and tells the documents that have any.
-    pub(super) fn redirect(&mut self, file: AssetId, url: &dyn Fn(DocumentId) -> String) -> Vec<DocumentId> {
+    pub(super) fn redirect(
+        &mut self,
+        file: AssetId,
+        url: &dyn Fn(DocumentId) -> String,
+    ) -> Vec<DocumentId> {
         let mut changed = Vec::new();
         for edit in &mut self.edits {
             let Edit::CreateDocument { record, forest } = edit else { continue };
             let mut change = |link: Url<'_>| {
-                let fragment = link.url.find('#').and_then(|at| link.url.get(at..)).unwrap_or_default();
+                let fragment =
+                    link.url.find('#').and_then(|at| link.url.get(at..)).unwrap_or_default();
                 (AssetUrl::asset_of(link.url) == Some(file)).then(|| url(record.id) + fragment)
             };
-            let shows = |any, node: &mut Node| rewrite_urls(&mut node.block.data, &mut change) || any;
+            let shows =
+                |any, node: &mut Node| rewrite_urls(&mut node.block.data, &mut change) || any;
             if forest.0.iter_mut().fold(false, shows) {
                 changed.push(record.id);
             }

@@ -22,30 +22,36 @@ use crate::transfer::steps::Steps;
 use crate::tree::Tree;
 
 impl Connection<Full> {
-    /// Writes the space as markdown files below the directory `path`, which is new or empty: folders become directories,
-    /// documents become files named after their titles.
+    /// Writes the space as markdown files below the directory `path`, which is new or empty:
+    /// folders become directories, documents become files named after their titles.
     ///
-    /// Links to blocks become relative links, with `#heading` or `#^number` for a block within a document. A first block of code
-    /// with the tag `yaml frontmatter` becomes front matter. Uploaded files that a document shows are written to a directory
-    /// `attachments`, and the document links to them there. What is in the trash, the inbox of tasks and comments are not exported.
-    /// The report tells what was left out, and which documents markdown cannot hold as they are.
+    /// Links to blocks become relative links, with `#heading` or `#^number` for a block within a
+    /// document. A first block of code with the tag `yaml frontmatter` becomes front matter.
+    /// Uploaded files that a document shows are written to a directory `attachments`, and the
+    /// document links to them there. What is in the trash, the inbox of tasks and comments are not
+    /// exported. The report tells what was left out, and which documents markdown cannot hold as
+    /// they are.
     ///
-    /// A collection becomes its name and a table of its items, and each item that has something on its page a page behind the table.
-    /// The report tells of each, for they are read back as what they look like.
+    /// A collection becomes its name and a table of its items, and each item that has something on
+    /// its page a page behind the table. The report tells of each, for they are read back as what
+    /// they look like.
     ///
-    /// Names say what they stand for: characters that some system refuses are escaped as `%XX`, and so is the first of a title that is
-    /// a day, because files named by a day are daily notes. An uploaded markdown file such as `notes.md` is written as
-    /// `notes%2Emd.txt`, because the others are documents. An import gives all of them their names back.
+    /// Names say what they stand for: characters that some system refuses are escaped as `%XX`, and
+    /// so is the first of a title that is a day, because files named by a day are daily notes. An
+    /// uploaded markdown file such as `notes.md` is written as `notes%2Emd.txt`, because the others
+    /// are documents. An import gives all of them their names back.
     ///
-    /// All files are of one state of the space, which others may write meanwhile: the export holds one snapshot until it returns, and
-    /// the space grows by what they replace, until then.
+    /// All files are of one state of the space, which others may write meanwhile: the export holds
+    /// one snapshot until it returns, and the space grows by what they replace, until then.
     ///
-    /// Each file is whole or not there at all, whenever the process ends. When the power is lost, a file that replaces one is the old
-    /// or the new one; a file that was not there before may be lost, or be empty, as long as the operating system has not written it.
+    /// Each file is whole or not there at all, whenever the process ends. When the power is lost, a
+    /// file that replaces one is the old or the new one; a file that was not there before may be
+    /// lost, or be empty, as long as the operating system has not written it.
     ///
     /// An import of the folder and another export give the same bytes again.
     ///
-    /// `progress` is told the number of documents and uploaded files done, and may break off: the report says so.
+    /// `progress` is told the number of documents and uploaded files done, and may break off: the
+    /// report says so.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -64,8 +70,8 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] if the directory holds something, unless the options allow it; what the operating system or
-    /// the store reports. Files that were written before stay.
+    /// [`crate::ErrorKind::Validation`] if the directory holds something, unless the options allow
+    /// it; what the operating system or the store reports. Files that were written before stay.
     pub fn export_folder(
         &self,
         path: impl AsRef<Path>,
@@ -79,7 +85,15 @@ impl Connection<Full> {
             let outgoing = Outgoing::of(tree, &layout)?;
             let total = layout.documents.len() + outgoing.attachments.files.len();
             let (steps, report) = (Steps::new(progress, total), ExportReport::default());
-            let mut export = Export { reader, layout: &layout, outgoing, limits: self.limits(), writer, steps, report };
+            let mut export = Export {
+                reader,
+                layout: &layout,
+                outgoing,
+                limits: self.limits(),
+                writer,
+                steps,
+                report,
+            };
             export.directories()?;
             export.documents(tree)?;
             export.attachments()?;
@@ -119,8 +133,9 @@ impl Export<'_, '_> {
             let forest = tree.subtree(document.id.root(), None)?;
             self.report.blocks += u64::try_from(forest.0.len().saturating_sub(1)).unwrap_or(0);
             self.tell_comments(document)?;
-            let forest =
-                tables::flattened(tree, forest, &mut |name, items| self.tell_collection(document, name, items))?;
+            let forest = tables::flattened(tree, forest, &mut |name, items| {
+                self.tell_collection(document, name, items)
+            })?;
             let text = self.text(number, document, forest);
             self.writer.file(&document.path, |out| out.write_all(text.as_bytes()))?;
             self.report.documents += 1;
@@ -136,7 +151,9 @@ impl Export<'_, '_> {
             self.writer.directory(&self.layout.attachments)?;
         }
         for number in 0..files.len() {
-            let Some(attachment) = self.outgoing.attachments.files.get(number).filter(|_| !self.report.canceled) else {
+            let Some(attachment) =
+                self.outgoing.attachments.files.get(number).filter(|_| !self.report.canceled)
+            else {
                 break;
             };
             self.writer.file(&attachment.path, |out| attachment.write(self.reader, out))?;
@@ -169,11 +186,20 @@ impl Export<'_, '_> {
     fn tell_collection(&mut self, document: &LaidOut, name: &str, items: usize) {
         let name = markdown::plain_text(name);
         let items = if items == 1 { "1 item".to_owned() } else { format!("{items} items") };
-        self.tell(document, AdaptationKind::Collection, format!("{name:?} is written as a table of {items}"));
+        self.tell(
+            document,
+            AdaptationKind::Collection,
+            format!("{name:?} is written as a table of {items}"),
+        );
     }
 
     fn tell(&mut self, document: &LaidOut, kind: AdaptationKind, message: String) {
-        self.report.adaptations.push(Adaptation { path: document.path.clone(), line: None, kind, message });
+        self.report.adaptations.push(Adaptation {
+            path: document.path.clone(),
+            line: None,
+            kind,
+            message,
+        });
     }
 
     /// The file of a document.
@@ -181,7 +207,8 @@ impl Export<'_, '_> {
         for (place, node) in forest.0.iter_mut().enumerate() {
             if self.outgoing.attachments.show(&mut node.block.data, self.limits) {
                 let shown = node.block.data.block_type();
-                let message = format!("block {place} is written as a {shown}, for that is what its file is");
+                let message =
+                    format!("block {place} is written as a {shown}, for that is what its file is");
                 self.tell(document, AdaptationKind::ReadsBackDifferently, message);
             }
             self.outgoing.rewrite(number, &mut node.block.data);
@@ -193,7 +220,9 @@ impl Export<'_, '_> {
         let rendered = markdown::render(body);
         let becomes_front = front.is_none() && front_matter::split(&rendered).front.is_some();
         let difference = readback::difference(&rendered, body);
-        if let Some(message) = difference.or(becomes_front.then(|| "it begins as front matter does".to_owned())) {
+        if let Some(message) =
+            difference.or(becomes_front.then(|| "it begins as front matter does".to_owned()))
+        {
             self.tell(document, AdaptationKind::ReadsBackDifferently, message);
         }
         let end = if rendered.is_empty() { "" } else { "\n" };

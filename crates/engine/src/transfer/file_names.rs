@@ -1,15 +1,18 @@
-//! Names of uploaded files in an export: each comes back from an import, and none looks like a document.
+//! Names of uploaded files in an export: each comes back from an import, and none looks like a
+//! document.
 
 use crate::files;
 use crate::transfer::names::{self, Names};
 use crate::transfer::targets::markdown_extension;
 
-/// What stands behind the name of a markdown file that is uploaded, so that no import takes it for a document.
+/// What stands behind the name of a markdown file that is uploaded, so that no import takes it for
+/// a document.
 const NO_DOCUMENT: &str = ".txt";
 /// The dot of an extension that is none there.
 const DOT: &str = "%2E";
 
-/// A name for the uploaded file `name` that no one has here: `notes.md` is written as `notes%2Emd.txt`.
+/// A name for the uploaded file `name` that no one has here: `notes.md` is written as
+/// `notes%2Emd.txt`.
 pub(super) fn claim(names: &mut Names, name: &str) -> String {
     let name = settled(name);
     let (stem, extension) = parts(&name);
@@ -21,7 +24,9 @@ pub(super) fn original(name: &str) -> String {
     let (stem, extension) = split(name);
     let disguised = stem.rsplit_once(DOT).filter(|_| extension == NO_DOCUMENT);
     match disguised.map(|(stem, extension)| (stem, format!(".{extension}"))) {
-        Some((stem, extension)) if is_document(stem, &extension) => names::decode(stem) + &extension,
+        Some((stem, extension)) if is_document(stem, &extension) => {
+            names::decode(stem) + &extension
+        }
         _ => names::decode(stem) + extension,
     }
 }
@@ -58,10 +63,12 @@ fn is_document(stem: &str, extension: &str) -> bool {
     markdown_extension(&format!("{stem}{extension}")).is_some()
 }
 
-/// The name without its extension, and the extension with its dot. One that systems could not write is a part of the name.
+/// The name without its extension, and the extension with its dot. One that systems could not write
+/// is a part of the name.
 fn split(name: &str) -> (&str, &str) {
     let is_plain = |extension: &str| {
-        (2..=16).contains(&extension.len()) && extension.bytes().skip(1).all(|letter| letter.is_ascii_alphanumeric())
+        (2..=16).contains(&extension.len())
+            && extension.bytes().skip(1).all(|letter| letter.is_ascii_alphanumeric())
     };
     let dot = name.rfind('.').filter(|dot| *dot > 0 && name.get(*dot..).is_some_and(is_plain));
     dot.and_then(|dot| name.split_at_checked(dot)).unwrap_or((name, ""))

@@ -24,12 +24,17 @@ pub(super) struct FolderWriter {
 }
 
 impl FolderWriter {
-    /// Begins in `path`: a directory that is made if it is not there, and is empty unless `into_existing`.
+    /// Begins in `path`: a directory that is made if it is not there, and is empty unless
+    /// `into_existing`.
     pub(super) fn new(path: &Path, into_existing: bool) -> Result<Self> {
         fs::create_dir_all(path).map_err(|error| failed("make the directory", path, error))?;
-        let mut entries = fs::read_dir(path).map_err(|error| failed("read the directory", path, error))?;
+        let mut entries =
+            fs::read_dir(path).map_err(|error| failed("read the directory", path, error))?;
         if !into_existing && entries.next().is_some() {
-            let message = format!("{} is not empty; name a new directory, or allow an existing one", path.display());
+            let message = format!(
+                "{} is not empty; name a new directory, or allow an existing one",
+                path.display()
+            );
             return Err(Error::validation(message));
         }
         Ok(Self { top: path.to_owned(), into_existing, written: HashSet::new() })
@@ -46,14 +51,21 @@ impl FolderWriter {
         made.map_err(|error| failed("make the directory", &path, error))
     }
 
-    /// Writes the file `path`, whose directory was made before, with what `fill` puts into it. Never replaces a file that was written by
-    /// [`Self::file`].
-    pub(super) fn file(&mut self, path: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    /// Writes the file `path`, whose directory was made before, with what `fill` puts into it.
+    /// Never replaces a file that was written by [`Self::file`].
+    pub(super) fn file(
+        &mut self,
+        path: &str,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
         let first = self.written.insert(names::fold(path));
         let path = self.top.join(path);
         let replaces = fs::symlink_metadata(&path).is_ok();
         if replaces && !(first && self.into_existing) {
-            let error = io::Error::new(io::ErrorKind::AlreadyExists, "a file of this name was not there before");
+            let error = io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "a file of this name was not there before",
+            );
             return Err(failed("write", &path, error));
         }
         let unfinished = path.with_file_name(UNFINISHED);
@@ -91,11 +103,16 @@ mod tests {
     fn what_was_written_is_not_replaced_and_what_was_there_may_be() {
         let directory = tempfile::tempdir().expect("a directory");
         let read = |name: &str| fs::read_to_string(directory.path().join(name)).expect("a file");
-        let write = |writer: &mut FolderWriter, text: &str| writer.file("a.md", |out| out.write_all(text.as_bytes()));
+        let write = |writer: &mut FolderWriter, text: &str| {
+            writer.file("a.md", |out| out.write_all(text.as_bytes()))
+        };
         let mut writer = FolderWriter::new(directory.path(), false).expect("begun");
         write(&mut writer, "one").expect("written");
         let refused = write(&mut writer, "two").expect_err("it is written");
-        assert_eq!((refused.kind(), read("a.md").as_str()), (leafbase_model::ErrorKind::Storage, "one"));
+        assert_eq!(
+            (refused.kind(), read("a.md").as_str()),
+            (leafbase_model::ErrorKind::Storage, "one")
+        );
         let mut writer = FolderWriter::new(directory.path(), true).expect("begun");
         write(&mut writer, "three").expect("written");
         write(&mut writer, "four").expect_err("it is written");

@@ -16,8 +16,8 @@ pub(super) struct Split<'a> {
     pub(super) lines_before: usize,
 }
 
-/// Parts the front matter from `text`, whose newlines are `\n`. What is front matter is the parser's rule; where it says nothing, the
-/// parser sees two separators, and this front matter.
+/// Parts the front matter from `text`, whose newlines are `\n`. What is front matter is the
+/// parser's rule; where it says nothing, the parser sees two separators, and this front matter.
 pub(super) fn split(text: &str) -> Split<'_> {
     let Some(FrontMatter { matter, length, .. }) = markdown::front_matter(text) else {
         return Split { front: None, body: text, lines_before: 0 };
@@ -30,8 +30,10 @@ pub(super) fn split(text: &str) -> Split<'_> {
 
 /// `front` as it stands at the start of a file; nothing if it would not be read back as it is.
 pub(super) fn join(front: &str) -> Option<String> {
-    let text = if front.is_empty() { "---\n---\n".to_owned() } else { format!("---\n{front}\n---\n") };
-    (split(&text) == Split { front: Some(front), body: "", lines_before: text.lines().count() }).then_some(text)
+    let text =
+        if front.is_empty() { "---\n---\n".to_owned() } else { format!("---\n{front}\n---\n") };
+    (split(&text) == Split { front: Some(front), body: "", lines_before: text.lines().count() })
+        .then_some(text)
 }
 
 #[cfg(test)]
@@ -40,7 +42,9 @@ mod tests {
 
     #[test]
     fn front_matter_is_parted_and_joined() {
-        for front in ["title: x", "a: 1\n\nb: 2  ", "", "# a comment\na: 1", "list:\n- 1", "not: [yaml"] {
+        for front in
+            ["title: x", "a: 1\n\nb: 2  ", "", "# a comment\na: 1", "list:\n- 1", "not: [yaml"]
+        {
             let text = join(front).expect("can be written");
             let with_body = format!("{text}\n# Body\n");
             assert_eq!(split(&with_body).front, Some(front));

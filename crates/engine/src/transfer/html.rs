@@ -1,4 +1,5 @@
-//! References of raw HTML within inline markdown: `<a href="..">`, `<img src="..">`. They are kept as they are, and told.
+//! References of raw HTML within inline markdown: `<a href="..">`, `<img src="..">`. They are kept
+//! as they are, and told.
 
 use crate::transfer::verbatim::Skipping;
 
@@ -15,7 +16,9 @@ pub(super) fn references(text: &str) -> Vec<Reference<'_>> {
     let (mut found, mut at, mut skipping) = (Vec::new(), 0, Skipping::new(text));
     while let Some(skip) = text.get(at..).and_then(|rest| rest.find(['\\', '`', '<'])) {
         at += skip;
-        at += skipping.at(at).unwrap_or_else(|| tag(text.get(at + 1..).unwrap_or_default(), &mut found) + 1);
+        at += skipping
+            .at(at)
+            .unwrap_or_else(|| tag(text.get(at + 1..).unwrap_or_default(), &mut found) + 1);
     }
     found
 }
@@ -33,8 +36,9 @@ fn tag<'a>(text: &'a str, found: &mut Vec<Reference<'a>>) -> usize {
         if rest.starts_with(['>', '/']) {
             return text.len() - rest.len();
         }
-        let length =
-            rest.find(|letter: char| !(letter.is_ascii_alphanumeric() || "-_:.@".contains(letter))).unwrap_or(0);
+        let length = rest
+            .find(|letter: char| !(letter.is_ascii_alphanumeric() || "-_:.@".contains(letter)))
+            .unwrap_or(0);
         let Some((attribute, behind)) = rest.split_at_checked(length).filter(|_| length > 0) else {
             // No tag: nothing of it was meant as one.
             found.truncate(before);
@@ -59,7 +63,9 @@ fn value(text: &str) -> Option<(&str, &str)> {
     match text.as_bytes().first()? {
         b'"' => text.get(1..)?.split_once('"'),
         b'\'' => text.get(1..)?.split_once('\''),
-        _ => text.find([' ', '\t', '\n', '>', '<', '"', '\'', '=', '`']).and_then(|end| text.split_at_checked(end)),
+        _ => text
+            .find([' ', '\t', '\n', '>', '<', '"', '\'', '=', '`'])
+            .and_then(|end| text.split_at_checked(end)),
     }
 }
 
@@ -96,9 +102,12 @@ mod tests {
 
     #[test]
     fn no_text_is_searched_over_and_over() {
-        for text in
-            ["<a href=\"".repeat(100_000), "<a b".repeat(100_000), "<a href=".repeat(100_000), "<a ".repeat(100_000)]
-        {
+        for text in [
+            "<a href=\"".repeat(100_000),
+            "<a b".repeat(100_000),
+            "<a href=".repeat(100_000),
+            "<a ".repeat(100_000),
+        ] {
             let began = std::time::Instant::now();
             assert_eq!(references(&text).len(), 0);
             assert!(began.elapsed().as_secs() < 2, "{:?}", began.elapsed());

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use leafbase_model::{
-    AssetId, BlockData, BlockDraft, BlockId, Edit, Error, FolderId, Forest, IdSource, Result, Stamp, Timestamp,
+    AssetId, BlockData, BlockDraft, BlockId, Edit, Error, FolderId, Forest, IdSource, Result,
+    Stamp, Timestamp,
 };
 use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, Context};
@@ -29,25 +30,31 @@ use crate::transfer::steps::Steps;
 use crate::transfer::targets::FileIndex;
 use crate::transfer::urls;
 
-/// Blocks that are written in one transaction, and a last document's more: it bounds memory, and a commit is worth it.
+/// Blocks that are written in one transaction, and a last document's more: it bounds memory, and a
+/// commit is worth it.
 const BATCH: usize = 2_000;
 
 impl Connection<Full> {
-    /// Imports the markdown files below the directory `path`: directories become folders, files become documents in them, and those
-    /// whose name is a day become the daily notes of it (see [`ImportOptions::daily_notes`]).
+    /// Imports the markdown files below the directory `path`: directories become folders, files
+    /// become documents in them, and those whose name is a day become the daily notes of it (see
+    /// [`ImportOptions::daily_notes`]).
     ///
-    /// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki links and relative links to
-    /// files of the folder become links to blocks. Other files that a document shows or links to are taken in as uploads are, and one
-    /// that is shown alone in a paragraph is shown by the block that an upload of it would make. Names that an export escaped are
-    /// those that they were before. The report tells what had to be adapted and what was left out; hidden files, symbolic links and
-    /// files that no document shows are. Memory stays bounded by the largest file.
+    /// Front matter becomes a document's first block, code with the tag `yaml frontmatter`. Wiki
+    /// links and relative links to files of the folder become links to blocks. Other files that a
+    /// document shows or links to are taken in as uploads are, and one that is shown alone in a
+    /// paragraph is shown by the block that an upload of it would make. Names that an export
+    /// escaped are those that they were before. The report tells what had to be adapted and what
+    /// was left out; hidden files, symbolic links and files that no document shows are. Memory
+    /// stays bounded by the largest file.
     ///
-    /// Others may write to the space meanwhile. What is for a folder that they delete goes into the nearest one above it, a day that
-    /// gets a note keeps it, and a file that they delete with all that showed it is taken in again for the next document.
+    /// Others may write to the space meanwhile. What is for a folder that they delete goes into the
+    /// nearest one above it, a day that gets a note keeps it, and a file that they delete with all
+    /// that showed it is taken in again for the next document.
     ///
-    /// `progress` is told the steps done: one for each file, and when all are read, those that find what links to headings mean, by
-    /// which the total grows. It may break off: the report says so, and what was imported stays, whole; a link to a heading that was
-    /// not looked for leads to the document.
+    /// `progress` is told the steps done: one for each file, and when all are read, those that find
+    /// what links to headings mean, by which the total grows. It may break off: the report says so,
+    /// and what was imported stays, whole; a link to a heading that was not looked for leads to the
+    /// document.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -68,8 +75,8 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::NotFound`] if there is no such directory, or no such folder in the space; what the operating system or
-    /// the store reports. What was imported before stays.
+    /// [`crate::ErrorKind::NotFound`] if there is no such directory, or no such folder in the
+    /// space; what the operating system or the store reports. What was imported before stays.
     pub fn import_folder(
         &self,
         path: impl AsRef<Path>,
@@ -79,7 +86,8 @@ impl Connection<Full> {
         self.import_from(&mut FolderSource::new(path.as_ref()), options, progress)
     }
 
-    /// Imports markdown files from elsewhere: [`crate::MemorySource`], or a source of the host's own.
+    /// Imports markdown files from elsewhere: [`crate::MemorySource`], or a source of the host's
+    /// own.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -107,7 +115,8 @@ impl Connection<Full> {
         }
         let now = self.space.now();
         let takes_note = |day| {
-            Ok(options.daily_notes && self.read(|_, snapshot| find_daily_note(snapshot.reader(), day))?.is_none())
+            Ok(options.daily_notes
+                && self.read(|_, snapshot| find_daily_note(snapshot.reader(), day))?.is_none())
         };
         let mut mint = || self.space.ids().mint(now);
         let given = Given { into: &into, takes_note: &takes_note, mint: &mut mint };
@@ -144,11 +153,24 @@ struct Import<'a> {
 impl<'a> Import<'a> {
     fn new(connection: &'a Connection<Full>, plan: &'a Plan, now: Timestamp) -> Self {
         let report = ImportReport { skipped: plan.skipped.clone(), ..ImportReport::default() };
-        let (made, stamp) = (vec![false; plan.files.len()], Stamp { at: now, by: connection.author().clone() });
+        let (made, stamp) =
+            (vec![false; plan.files.len()], Stamp { at: now, by: connection.author().clone() });
         let (attaching, takes_attachments) = (Attaching::new(&connection.space, &stamp), true);
         let (anchored, loose, batch) = (Anchored::default(), Vec::new(), Batch::default());
         let keeps_code = false;
-        Self { connection, plan, stamp, anchored, loose, made, takes_attachments, keeps_code, attaching, batch, report }
+        Self {
+            connection,
+            plan,
+            stamp,
+            anchored,
+            loose,
+            made,
+            takes_attachments,
+            keeps_code,
+            attaching,
+            batch,
+            report,
+        }
     }
 
     fn run(&mut self, source: &mut dyn ImportSource, steps: &mut Steps<'_>) -> Result<()> {
@@ -160,7 +182,12 @@ impl<'a> Import<'a> {
                 }
                 Step::File(index) => {
                     if let Err(reason) = self.file(source, *index) {
-                        let path = self.plan.files.get(*index).map(|file| file.path.clone()).unwrap_or_default();
+                        let path = self
+                            .plan
+                            .files
+                            .get(*index)
+                            .map(|file| file.path.clone())
+                            .unwrap_or_default();
                         self.report.skipped.push(Skipped { path, reason: reason.to_string() });
                     }
                     steps.count();
@@ -196,7 +223,11 @@ impl<'a> Import<'a> {
         let (forest, edits, links, loose) = match self.document(index, blocks) {
             Ok((forest, edits)) => (forest, edits, links, loose),
             Err(error) => {
-                notes.add_at(AdaptationKind::KeptAsCode, None, format!("the file is kept as code: {error}"));
+                notes.add_at(
+                    AdaptationKind::KeptAsCode,
+                    None,
+                    format!("the file is kept as code: {error}"),
+                );
                 let (forest, edits) = self.document(index, reading::as_code(&text.text))?;
                 (forest, edits, 0, Vec::new())
             }
@@ -204,11 +235,15 @@ impl<'a> Import<'a> {
         if let Some(day) = file.taken_day {
             notes.add_at(AdaptationKind::DailyNote, None, reading::has_note_already(day));
         }
-        let changed = if file.day.is_some() { None } else { reading::title_changed(&file.path, &edits) };
+        let changed =
+            if file.day.is_some() { None } else { reading::title_changed(&file.path, &edits) };
         if let Some(message) = changed {
             notes.add_at(AdaptationKind::Title, None, message);
         }
-        self.keeps_code |= notes.adaptations.iter().any(|adaptation| adaptation.kind == AdaptationKind::KeptAsCode);
+        self.keeps_code |= notes
+            .adaptations
+            .iter()
+            .any(|adaptation| adaptation.kind == AdaptationKind::KeptAsCode);
         self.report.links += links;
         self.report.adaptations.append(&mut notes.adaptations);
         let block_at = |place: usize| forest.get(place).copied().unwrap_or_default();
@@ -235,7 +270,11 @@ impl<'a> Import<'a> {
         let (ids, at, made) = (self.connection.space.ids(), self.stamp.at, &self.made);
         let (attaching, takes_attachments) = (&mut self.attaching, self.takes_attachments);
         let mut attach = |path: &str| {
-            if takes_attachments { attaching.take(source, path) } else { Err("attachments are left out".to_owned()) }
+            if takes_attachments {
+                attaching.take(source, path)
+            } else {
+                Err("attachments are left out".to_owned())
+            }
         };
         let mut incoming = Incoming {
             plan: self.plan,
@@ -256,9 +295,16 @@ impl<'a> Import<'a> {
     }
 
     /// The edits that make the document of a file, and its blocks in reading order.
-    fn document(&self, index: FileIndex, blocks: Vec<BlockDraft>) -> Result<(Vec<BlockId>, Vec<Edit>)> {
+    fn document(
+        &self,
+        index: FileIndex,
+        blocks: Vec<BlockDraft>,
+    ) -> Result<(Vec<BlockId>, Vec<Edit>)> {
         let file = self.plan.files.get(index).ok_or_else(Error::not_found)?;
-        let ids = RootFirst { root: Mutex::new(Some(file.id.root().to_bytes())), rest: self.connection.space.ids() };
+        let ids = RootFirst {
+            root: Mutex::new(Some(file.id.root().to_bytes())),
+            rest: self.connection.space.ids(),
+        };
         // A file is no request: what bounds it is its length.
         let mut limits = self.connection.limits().clone();
         limits.blocks_per_request = usize::MAX;
@@ -298,7 +344,8 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// Takes in a file again that was deleted with what showed it before, for the documents of `batch`.
+    /// Takes in a file again that was deleted with what showed it before, for the documents of
+    /// `batch`.
     fn take_again(&mut self, source: &mut dyn ImportSource, file: AssetId, batch: &mut Batch) {
         let Some(path) = self.attaching.forget(file) else { return };
         match self.attaching.take(source, &path) {
@@ -321,7 +368,8 @@ impl<'a> Import<'a> {
         }
     }
 
-    /// The files that are no markdown and were not taken in, beside those that were told of where they are shown.
+    /// The files that are no markdown and were not taken in, beside those that were told of where
+    /// they are shown.
     fn left_out(&self) -> Vec<Skipped> {
         let mut left_out = Vec::new();
         for path in self.plan.attachable.paths() {
@@ -351,7 +399,9 @@ impl<'a> Import<'a> {
         self.report.adaptations.append(&mut settled.remarks);
         self.report.skipped.append(&mut left_out);
         // Stable: what is remarked on one file stays in the order of its lines.
-        self.report.adaptations.sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
+        self.report
+            .adaptations
+            .sort_by(|one, other| (&one.path, one.line).cmp(&(&other.path, other.line)));
         self.report.skipped.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(self.report)
     }

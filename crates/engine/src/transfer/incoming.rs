@@ -23,7 +23,12 @@ pub(super) struct Anchored {
 }
 
 impl Anchored {
-    fn stand_in(&mut self, file: FileIndex, anchor: &str, mint: &mut dyn FnMut() -> [u8; 16]) -> BlockId {
+    fn stand_in(
+        &mut self,
+        file: FileIndex,
+        anchor: &str,
+        mint: &mut dyn FnMut() -> [u8; 16],
+    ) -> BlockId {
         let id = self.stand_ins.entry((file, anchor.to_owned()));
         *id.or_insert_with(|| BlockId::from_bytes(mint()))
     }
@@ -60,7 +65,8 @@ pub(super) struct Incoming<'a, 't> {
     /// Whether an earlier file was skipped after all.
     pub(super) is_gone: &'a dyn Fn(FileIndex) -> bool,
     pub(super) anchored: &'a mut Anchored,
-    /// Takes in the file at a path, from the top: the URL that it has then, or why it is not taken in.
+    /// Takes in the file at a path, from the top: the URL that it has then, or why it is not taken
+    /// in.
     pub(super) attach: &'a mut dyn FnMut(&str) -> Result<String, String>,
     pub(super) mint: &'a mut dyn FnMut() -> [u8; 16],
     pub(super) notes: &'a mut Notes<'t>,
@@ -96,7 +102,9 @@ impl<'a> Incoming<'a, '_> {
 
     /// Links that HTML makes stay as they are.
     fn tell_html(&mut self, text: &str) {
-        for reference in html::references(text).iter().filter(|reference| urls::is_relative(reference.url)) {
+        for reference in
+            html::references(text).iter().filter(|reference| urls::is_relative(reference.url))
+        {
             let url = reference.url;
             if reference.embedded {
                 self.attachment(url);
@@ -108,9 +116,13 @@ impl<'a> Incoming<'a, '_> {
     }
 
     fn attachment(&mut self, url: &str) {
-        let path = urls::relative_reference(url).and_then(|reference| urls::join(self.directory(), &reference.path));
+        let path = urls::relative_reference(url)
+            .and_then(|reference| urls::join(self.directory(), &reference.path));
         let document = path.and_then(|path| self.plan.targets.at_path(&path));
-        self.not_attached(url, if document.is_some() { "it is a document" } else { "it is no file of the folder" });
+        self.not_attached(
+            url,
+            if document.is_some() { "it is a document" } else { "it is no file of the folder" },
+        );
     }
 
     fn not_attached(&mut self, url: &str, why: &str) {
@@ -129,7 +141,8 @@ impl<'a> Incoming<'a, '_> {
         Some(self.take_in(path, url)? + &fragment)
     }
 
-    /// The file that is no markdown which a path relative to this one leads to, and what of the link stays behind its URL.
+    /// The file that is no markdown which a path relative to this one leads to, and what of the
+    /// link stays behind its URL.
     fn attachable(&self, reference: &Reference) -> Option<(&'a str, String)> {
         let path = self.plan.attachable.at_path(&urls::join(self.directory(), &reference.path)?)?;
         let fragment = reference.anchor.as_ref().map(|anchor| format!("#{}", urls::encode(anchor)));
@@ -151,9 +164,12 @@ impl<'a> Incoming<'a, '_> {
         self.plan.files.get(self.from).map_or("", |file| urls::directory(&file.path))
     }
 
-    /// The new URL of a link that leads to a file, by a relative path or, as some programs write it, by a wiki link.
+    /// The new URL of a link that leads to a file, by a relative path or, as some programs write
+    /// it, by a wiki link.
     fn destination(&mut self, Url { url, embedded }: Url<'_>, place: usize) -> Option<String> {
-        if let Some(link) = wiki::scan(url).pop().filter(|link| link.range == (0..url.len()) && !link.embed) {
+        if let Some(link) =
+            wiki::scan(url).pop().filter(|link| link.range == (0..url.len()) && !link.embed)
+        {
             let file = self.existing_file(&link, url)?;
             return self.link_to(file, link.anchor, place, url);
         }
@@ -172,7 +188,8 @@ impl<'a> Incoming<'a, '_> {
             if let Some((path, fragment)) = self.attachable(&reference) {
                 return Some(self.take_in(path, url)? + &fragment);
             }
-            let message = format!("{url} leads to no markdown file of the folder; the link is kept");
+            let message =
+                format!("{url} leads to no markdown file of the folder; the link is kept");
             self.notes.add(AdaptationKind::UnresolvedPath, url, message);
             return None;
         };
@@ -196,7 +213,10 @@ impl<'a> Incoming<'a, '_> {
         let (mut rewritten, mut at, mut changed) = (String::new(), 0, 0);
         for link in wiki::scan(&text) {
             let written = text.get(link.range.clone()).unwrap_or_default();
-            if within.iter().any(|range| range.start < link.range.end && link.range.start < range.end) {
+            if within
+                .iter()
+                .any(|range| range.start < link.range.end && link.range.start < range.end)
+            {
                 // As a destination of its own it was remarked on before.
                 if !is_destination(&text, &link.range) {
                     let message = format!("{written} stands within another link and stays text");
@@ -213,7 +233,8 @@ impl<'a> Incoming<'a, '_> {
         rewritten.push_str(text.get(at..).unwrap_or_default());
         // What stands around the links may keep markdown from reading them as such.
         if own_links(&rewritten) != own_links(&text) + changed {
-            let message = format!("the wiki links stay text: {}", text.lines().next().unwrap_or_default());
+            let message =
+                format!("the wiki links stay text: {}", text.lines().next().unwrap_or_default());
             self.notes.add_at(AdaptationKind::UnresolvedLink, None, message);
             self.loose.truncate(loose);
             self.resolved = resolved;
@@ -241,7 +262,8 @@ impl<'a> Incoming<'a, '_> {
     /// `![[..]]` of a file that is no markdown.
     fn embed(&mut self, path: &str, link: &WikiLink<'_>, written: &str) -> Option<String> {
         let url = self.take_in(path, written)?;
-        let fragment = link.anchor.map(|anchor| format!("#{}", urls::encode(anchor))).unwrap_or_default();
+        let fragment =
+            link.anchor.map(|anchor| format!("#{}", urls::encode(anchor))).unwrap_or_default();
         let (alias, size) = link.alias.map_or((None, None), wiki::without_size);
         if let Some(size) = size {
             let message = format!("the size {size} of {written} is left off");
@@ -269,14 +291,22 @@ impl<'a> Incoming<'a, '_> {
             Found::One(file) => return Some(file),
             Found::OneOf(file, all) => (file, all),
         };
-        let path = |index: &FileIndex| self.plan.files.get(*index).map_or("", |file| file.path.as_str());
+        let path =
+            |index: &FileIndex| self.plan.files.get(*index).map_or("", |file| file.path.as_str());
         let all: Vec<_> = all.iter().map(path).collect();
-        let message = format!("{written} leads to {}; it could be any of {}", path(&file), all.join(", "));
+        let message =
+            format!("{written} leads to {}; it could be any of {}", path(&file), all.join(", "));
         self.notes.add(AdaptationKind::AmbiguousLink, written, message);
         Some(file)
     }
 
-    fn link_to(&mut self, file: FileIndex, anchor: Option<&str>, place: usize, written: &str) -> Option<String> {
+    fn link_to(
+        &mut self,
+        file: FileIndex,
+        anchor: Option<&str>,
+        place: usize,
+        written: &str,
+    ) -> Option<String> {
         let document = self.plan.files.get(file)?.id.root();
         let id = match anchor {
             Some(anchor) => self.anchored.stand_in(file, anchor, self.mint),
@@ -292,7 +322,8 @@ impl<'a> Incoming<'a, '_> {
     }
 }
 
-/// What the parser would make of a block whose links have changed: a link alone in a paragraph is a block of its own.
+/// What the parser would make of a block whose links have changed: a link alone in a paragraph is a
+/// block of its own.
 fn reread(data: &mut BlockData) {
     if !data.block_type().has_own_markdown() {
         return;
@@ -316,7 +347,8 @@ fn reread(data: &mut BlockData) {
 fn own_links(text: &str) -> usize {
     let mut count = 0;
     markdown::links(text, &mut |link| {
-        let is_own = matches!(link.target, LinkTarget::Block(_)) || AssetUrl::asset_of(&link.destination).is_some();
+        let is_own = matches!(link.target, LinkTarget::Block(_))
+            || AssetUrl::asset_of(&link.destination).is_some();
         count += usize::from(is_own);
     });
     count
@@ -335,7 +367,8 @@ fn ordinary_links(text: &str) -> Vec<Range<usize>> {
 
 fn is_destination(text: &str, range: &Range<usize>) -> bool {
     let (before, after) = (text.get(..range.start), text.get(range.end..));
-    before.is_some_and(|before| before.ends_with("](")) && after.is_some_and(|after| after.starts_with(')'))
+    before.is_some_and(|before| before.ends_with("]("))
+        && after.is_some_and(|after| after.starts_with(')'))
 }
 
 /// Where the words of the link begin whose destination begins at `destination`.
@@ -343,7 +376,8 @@ fn opening_bracket(text: &str, destination: usize) -> Option<usize> {
     let before = text.get(..destination)?;
     let mut closed = 0_usize;
     for (at, letter) in before.get(..before.rfind("](")? + 1)?.char_indices().rev() {
-        let escaped = before.get(..at)?.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
+        let escaped =
+            before.get(..at)?.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1;
         match letter {
             _ if escaped => {}
             ']' => closed += 1,

@@ -1,4 +1,5 @@
-//! Where what is imported goes when it is written: the folder that it was planned for may be gone by then, and the day may have a note.
+//! Where what is imported goes when it is written: the folder that it was planned for may be gone
+//! by then, and the day may have a note.
 
 use std::collections::HashSet;
 
@@ -20,8 +21,13 @@ pub(super) struct Landing<'a> {
 }
 
 impl<'a> Landing<'a> {
-    /// Gives the documents and folders that `edits` make a place that exists. What was planned otherwise is told.
-    pub(super) fn land(reader: Reader<'a>, plan: &'a Plan, edits: &mut [Edit]) -> Result<Vec<Adaptation>> {
+    /// Gives the documents and folders that `edits` make a place that exists. What was planned
+    /// otherwise is told.
+    pub(super) fn land(
+        reader: Reader<'a>,
+        plan: &'a Plan,
+        edits: &mut [Edit],
+    ) -> Result<Vec<Adaptation>> {
         let mut landing = Self { reader, plan, made: HashSet::new(), adaptations: Vec::new() };
         for edit in edits {
             match edit {
@@ -46,7 +52,8 @@ impl<'a> Landing<'a> {
         if let Some(day) = record.day
             && find_daily_note(self.reader, day)?.is_some()
         {
-            (record.day, record.location) = (None, file.folder.map_or(Location::Unsorted, Location::Folder));
+            (record.day, record.location) =
+                (None, file.folder.map_or(Location::Unsorted, Location::Folder));
             if let Some(root) = forest.0.first_mut() {
                 root.block.data.markdown = reading::title(&file.path);
             }

@@ -18,7 +18,8 @@ const PAGE: usize = 1_000;
 const ATTACHMENTS: &str = "attachments";
 
 /// The directories of the built-in locations, at the top.
-const BUILT_IN: [(Location, &str); 2] = [(Location::Templates, "templates"), (Location::DailyNotes, DAILY_NOTES)];
+const BUILT_IN: [(Location, &str); 2] =
+    [(Location::Templates, "templates"), (Location::DailyNotes, DAILY_NOTES)];
 const DAILY_NOTES: &str = "daily notes";
 
 /// Whether the file at `path` is where an export keeps the daily notes.
@@ -89,10 +90,15 @@ impl Layout {
             }
             layout.directories.extend(below.iter().map(|(_, path)| path.clone()));
             layout.place(documents.remove(&location).unwrap_or_default(), &directory, &mut names);
-            waiting.extend(below.into_iter().rev().map(|(location, path)| (location, format!("{path}/"))));
+            waiting.extend(
+                below.into_iter().rev().map(|(location, path)| (location, format!("{path}/"))),
+            );
         }
         for titled in documents.into_values().flatten() {
-            layout.skipped.push(Skipped { path: titled.title, reason: "its folder does not exist".to_owned() });
+            layout.skipped.push(Skipped {
+                path: titled.title,
+                reason: "its folder does not exist".to_owned(),
+            });
         }
         Ok(layout)
     }
@@ -104,7 +110,10 @@ impl Layout {
         loop {
             let page = reader.find_documents(&DocumentQuery::default(), cursor.as_ref(), PAGE)?;
             for record in page.documents {
-                let title = reader.block(record.id.root())?.map(|root| root.data.markdown).unwrap_or_default();
+                let title = reader
+                    .block(record.id.root())?
+                    .map(|root| root.data.markdown)
+                    .unwrap_or_default();
                 if record.location == Location::Trash {
                     let path = titles::words(&title);
                     self.skipped.push(Skipped { path, reason: "it is in the trash".to_owned() });
@@ -120,7 +129,9 @@ impl Layout {
     }
 
     fn place(&mut self, mut documents: Vec<Titled>, directory: &str, names: &mut Names) {
-        documents.sort_by(|one, other| (&one.title, one.record.id).cmp(&(&other.title, other.record.id)));
+        documents.sort_by(|one, other| {
+            (&one.title, one.record.id).cmp(&(&other.title, other.record.id))
+        });
         for Titled { title, record } in documents {
             // Other programs know a daily note by its date.
             let words = record.day.map_or_else(|| titles::words(&title), |day| day.to_string());
@@ -131,7 +142,12 @@ impl Layout {
             let path = format!("{directory}{name}");
             if let Some(message) = title_changed(&title, &words, &name, record.day) {
                 let path = path.clone();
-                self.adaptations.push(Adaptation { path, line: None, kind: AdaptationKind::Title, message });
+                self.adaptations.push(Adaptation {
+                    path,
+                    line: None,
+                    kind: AdaptationKind::Title,
+                    message,
+                });
             }
             self.numbers.insert(record.id, self.documents.len());
             self.documents.push(LaidOut { id: record.id, path });
@@ -143,7 +159,9 @@ impl Layout {
         if location == Location::DailyNotes {
             return;
         }
-        let message = "the templates are written to a directory, and are read back as ordinary documents".to_owned();
+        let message =
+            "the templates are written to a directory, and are read back as ordinary documents"
+                .to_owned();
         self.adaptations.push(Adaptation { path, line: None, kind, message });
     }
 }
@@ -164,7 +182,8 @@ fn title_changed(title: &str, words: &str, name: &str, day: Option<Day>) -> Opti
     let plain = name.strip_suffix(".md").unwrap_or(name);
     if let Some(day) = day {
         let expected = days::long_form(day);
-        (title != expected).then(|| format!("the title {title:?} of a daily note is read back as {expected:?}"))
+        (title != expected)
+            .then(|| format!("the title {title:?} of a daily note is read back as {expected:?}"))
     } else if markdown::plain_text(title).trim().is_empty() {
         Some("the document has no title".to_owned())
     } else if names::is_too_long(words) {

@@ -1,4 +1,5 @@
-//! Names of files and folders: any title becomes a name that every system accepts, and is read back from it.
+//! Names of files and folders: any title becomes a name that every system accepts, and is read back
+//! from it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,14 +9,15 @@ use leafbase_model::Day;
 
 use crate::transfer::urls;
 
-/// Bytes of a name without its extension: file systems allow 255 in all, and a temporary name adds some.
+/// Bytes of a name without its extension: file systems allow 255 in all, and a temporary name adds
+/// some.
 const LONGEST: usize = 200;
 
 const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
 const NUMBERED: [&str; 2] = ["com", "lpt"];
 
-/// The name for `title`, without extension: unsafe characters as `%XX`, never longer than file systems allow. Unless it had to be
-/// shortened, [`decode`] gives the title back.
+/// The name for `title`, without extension: unsafe characters as `%XX`, never longer than file
+/// systems allow. Unless it had to be shortened, [`decode`] gives the title back.
 pub(super) fn encode(title: &str) -> String {
     with_suffix(title, "")
 }
@@ -25,7 +27,8 @@ pub(super) fn is_too_long(title: &str) -> bool {
     escape(title).len() > LONGEST
 }
 
-/// The title that `name`, without extension, stands for. A name that [`encode`] would not give stands for itself.
+/// The title that `name`, without extension, stands for. A name that [`encode`] would not give
+/// stands for itself.
 pub(super) fn decode(name: &str) -> String {
     if !name.contains('%') {
         return name.to_owned();
@@ -34,13 +37,15 @@ pub(super) fn decode(name: &str) -> String {
     if escape(&title) == name || of_document(&title) == name { title } else { name.to_owned() }
 }
 
-/// The day that `name`, without extension, is: `2026-03-01`, or `2026_03_01` as Logseq names its journals.
+/// The day that `name`, without extension, is: `2026-03-01`, or `2026_03_01` as Logseq names its
+/// journals.
 pub(super) fn day(name: &str) -> Option<Day> {
     let is_journal = name.bytes().filter(|byte| *byte == b'_').count() == 2 && !name.contains('-');
     if is_journal { name.replace('_', "-").parse().ok() } else { name.parse().ok() }
 }
 
-/// As [`encode`], for a document that is no daily note: a title that is a day does not look like one.
+/// As [`encode`], for a document that is no daily note: a title that is a day does not look like
+/// one.
 fn of_document(title: &str) -> String {
     let name = encode(title);
     match name.as_bytes().first().filter(|_| day(title).is_some()) {
@@ -92,11 +97,13 @@ fn escape(title: &str) -> String {
     name
 }
 
-/// Windows keeps these names for devices, whatever follows a dot. A space counts too, so that numbering changes nothing.
+/// Windows keeps these names for devices, whatever follows a dot. A space counts too, so that
+/// numbering changes nothing.
 fn is_reserved(title: &str) -> bool {
     let stem = title.split(['.', ' ']).next().unwrap_or_default().to_ascii_lowercase();
     let numbered = NUMBERED.iter().any(|name| {
-        stem.strip_prefix(name).is_some_and(|number| matches!(number.as_bytes(), [digit] if digit.is_ascii_digit()))
+        stem.strip_prefix(name)
+            .is_some_and(|number| matches!(number.as_bytes(), [digit] if digit.is_ascii_digit()))
     });
     numbered || RESERVED.contains(&stem.as_str())
 }
@@ -106,7 +113,8 @@ fn with_suffix(title: &str, suffix: &str) -> String {
     let mut kept = title;
     loop {
         let name = escape(&format!("{kept}{suffix}"));
-        let Some((last, _)) = kept.char_indices().next_back().filter(|_| name.len() > LONGEST) else {
+        let Some((last, _)) = kept.char_indices().next_back().filter(|_| name.len() > LONGEST)
+        else {
             return name;
         };
         // An escape takes three bytes of name for one of title: so many bytes can go at once.
@@ -116,8 +124,8 @@ fn with_suffix(title: &str, suffix: &str) -> String {
     }
 }
 
-/// What two names have in common that some file system takes for one: there are those that ignore case, and those that take `é` for
-/// `e` with an accent behind it.
+/// What two names have in common that some file system takes for one: there are those that ignore
+/// case, and those that take `é` for `e` with an accent behind it.
 pub(super) fn fold(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
@@ -142,7 +150,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A name for `title` with `extension` (`.md`, or nothing for a folder) that no one has here: the second `Trip` becomes `Trip 2`.
+    /// A name for `title` with `extension` (`.md`, or nothing for a folder) that no one has here:
+    /// the second `Trip` becomes `Trip 2`.
     pub(super) fn claim(&mut self, title: &str, extension: &str) -> String {
         self.claim_first(encode(title), title, extension)
     }
@@ -204,19 +213,23 @@ mod tests {
     #[test]
     fn a_title_that_is_a_day_does_not_look_like_one() {
         let mut names = Names::default();
-        let claimed = ["2026-03-01", "2026-03-01", "2026-02-30"].map(|title| names.claim_document(title));
+        let claimed =
+            ["2026-03-01", "2026-03-01", "2026-02-30"].map(|title| names.claim_document(title));
         assert_eq!(claimed, ["%32026-03-01.md", "2026-03-01 2.md", "2026-02-30.md"]);
         assert_eq!(decode("%32026-03-01"), "2026-03-01");
         assert_eq!(decode("%32026-02-30"), "%32026-02-30");
         assert_eq!(names.claim("2026-03-01", ".md"), "2026-03-01.md");
-        let claimed = ["2026_03_01", "2026_02_30", "2026-03_01"].map(|title| names.claim_document(title));
+        let claimed =
+            ["2026_03_01", "2026_02_30", "2026-03_01"].map(|title| names.claim_document(title));
         assert_eq!(claimed, ["%32026_03_01.md", "2026_02_30.md", "2026-03_01.md"]);
         assert_eq!(decode("%32026_03_01"), "2026_03_01");
     }
 
     #[test]
     fn names_are_bounded_and_stay_as_they_are() {
-        for title in ["長".repeat(900), "/".repeat(900), format!("{}.{}", "x".repeat(199), "y".repeat(10))] {
+        for title in
+            ["長".repeat(900), "/".repeat(900), format!("{}.{}", "x".repeat(199), "y".repeat(10))]
+        {
             let name = encode(&title);
             assert!(name.len() <= LONGEST && is_too_long(&title));
             assert_eq!(encode(&decode(&name)), name);
@@ -232,8 +245,12 @@ mod tests {
     #[test]
     fn collisions_are_numbered_whatever_the_case() {
         let mut names = Names::default();
-        let claimed = ["Trip", "trip", "Trip", "Trip 2", "CON", "CON"].map(|title| names.claim(title, ".md"));
-        assert_eq!(claimed, ["Trip.md", "trip 2.md", "Trip 3.md", "Trip 2 2.md", "%43ON.md", "%43ON 2.md"]);
+        let claimed =
+            ["Trip", "trip", "Trip", "Trip 2", "CON", "CON"].map(|title| names.claim(title, ".md"));
+        assert_eq!(
+            claimed,
+            ["Trip.md", "trip 2.md", "Trip 3.md", "Trip 2 2.md", "%43ON.md", "%43ON 2.md"]
+        );
     }
 
     #[test]
@@ -241,8 +258,15 @@ mod tests {
         let mut names = Names::default();
         let claimed = ["\u{e9}", "e\u{301}", "\u{c9}", "Straße", "STRASSE", "ΛΟΓΟΣ", "λογος"]
             .map(|title| names.claim(title, ".md"));
-        let expected =
-            ["\u{e9}.md", "e\u{301} 2.md", "\u{c9} 3.md", "Straße.md", "STRASSE 2.md", "ΛΟΓΟΣ.md", "λογος 2.md"];
+        let expected = [
+            "\u{e9}.md",
+            "e\u{301} 2.md",
+            "\u{c9} 3.md",
+            "Straße.md",
+            "STRASSE 2.md",
+            "ΛΟΓΟΣ.md",
+            "λογος 2.md",
+        ];
         assert_eq!(claimed, expected);
     }
 }

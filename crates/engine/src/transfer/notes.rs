@@ -2,10 +2,12 @@
 
 use crate::transfer::report::{Adaptation, AdaptationKind};
 
-/// Blocks that were looked for in vain before no more are: a file that has many would be read over and over.
+/// Blocks that were looked for in vain before no more are: a file that has many would be read over
+/// and over.
 const MISSES: usize = 32;
 
-/// Bytes around a block's own length where its links are looked for: a table is written wider in the file than in the block.
+/// Bytes around a block's own length where its links are looked for: a table is written wider in
+/// the file than in the block.
 const MARGIN: usize = 4 << 10;
 
 /// A place in the text.
@@ -15,7 +17,8 @@ struct Place {
     line: usize,
 }
 
-/// The remarks on one file. Blocks do not know their lines, so those are found by what is written there.
+/// The remarks on one file. Blocks do not know their lines, so those are found by what is written
+/// there.
 #[derive(Debug)]
 pub(super) struct Notes<'a> {
     path: &'a str,
@@ -53,8 +56,18 @@ impl<'a> Notes<'a> {
     }
 
     /// Remarks on a known line, or on the file as a whole.
-    pub(super) fn add_at(&mut self, kind: AdaptationKind, line: Option<usize>, message: impl Into<String>) {
-        self.adaptations.push(Adaptation { path: self.path.to_owned(), line, kind, message: message.into() });
+    pub(super) fn add_at(
+        &mut self,
+        kind: AdaptationKind,
+        line: Option<usize>,
+        message: impl Into<String>,
+    ) {
+        self.adaptations.push(Adaptation {
+            path: self.path.to_owned(),
+            line,
+            kind,
+            message: message.into(),
+        });
     }
 
     /// The line where `written` stands next in the block; none if it is written otherwise there.

@@ -34,7 +34,9 @@ impl<'a> Outgoing<'a> {
             for node in flat(tree, document.id)?.0 {
                 shown.pictured.extend(showing::pictured(&node.block.data));
                 links::edges(&node.block.data, &mut |edge| match edge.to {
-                    EdgeEnd::Block(block) if !layout.numbers.contains_key(&DocumentId::of_root(block)) => {
+                    EdgeEnd::Block(block)
+                        if !layout.numbers.contains_key(&DocumentId::of_root(block)) =>
+                    {
                         wanted.insert(block);
                     }
                     EdgeEnd::Asset(file) => {
@@ -54,18 +56,21 @@ impl<'a> Outgoing<'a> {
         for (document, blocks) in by_document {
             let Some(number) = layout.numbers.get(&document) else { continue };
             let known = Anchors::of_document(&flat(tree, document)?);
-            let named = blocks.iter().filter_map(|block| Some((*block, (*number, known.name(*block)?))));
+            let named =
+                blocks.iter().filter_map(|block| Some((*block, (*number, known.name(*block)?))));
             anchors.extend(named);
         }
         Ok(Self { layout, anchors, attachments: Attachments::of(tree.reader(), layout, &shown)? })
     }
 
-    /// Rewrites the links of a block of the file `from`. What is not exported stays a link to a block.
+    /// Rewrites the links of a block of the file `from`. What is not exported stays a link to a
+    /// block.
     pub(super) fn rewrite(&self, from: usize, data: &mut BlockData) {
         rewrite_urls(data, &mut |link| match AssetUrl::asset_of(link.url) {
             Some(file) => {
                 let path = self.path_to(from, self.attachments.path(file)?)?;
-                let fragment = link.url.find('#').and_then(|at| link.url.get(at..)).unwrap_or_default();
+                let fragment =
+                    link.url.find('#').and_then(|at| link.url.get(at..)).unwrap_or_default();
                 Some(path + fragment)
             }
             None => self.relative(from, linked_block(link.url)?),

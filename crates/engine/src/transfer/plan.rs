@@ -1,5 +1,5 @@
-//! The plan of an import: which files become which documents, and which directories which folders. IDs are minted here, so that links
-//! can be made to files that are not read yet.
+//! The plan of an import: which files become which documents, and which directories which folders.
+//! IDs are minted here, so that links can be made to files that are not read yet.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -166,10 +166,15 @@ fn add_directory(directories: &mut BTreeSet<String>, mut directory: &str) {
     }
 }
 
-/// The files that become daily notes: for each day the one among the notes of an export, else the first that is named by it.
-fn daily_notes(paths: &BTreeSet<String>, takes_note: &dyn Fn(Day) -> Result<bool>) -> Result<BTreeMap<String, Day>> {
+/// The files that become daily notes: for each day the one among the notes of an export, else the
+/// first that is named by it.
+fn daily_notes(
+    paths: &BTreeSet<String>,
+    takes_note: &dyn Fn(Day) -> Result<bool>,
+) -> Result<BTreeMap<String, Day>> {
     let (mut notes, mut days) = (BTreeMap::new(), BTreeSet::new());
-    let (exported, others): (Vec<&String>, _) = paths.iter().partition(|path| layout::is_note(path));
+    let (exported, others): (Vec<&String>, _) =
+        paths.iter().partition(|path| layout::is_note(path));
     for path in exported.into_iter().chain(others) {
         if let Some(day) = reading::day(path)
             && !days.contains(&day)
@@ -189,7 +194,8 @@ mod tests {
 
     #[test]
     fn directories_come_before_what_is_in_them() {
-        let files = ["b/c/x.md", "a.md", "b/y.md", ".git/z.md", "pic.png", "../out.md", "b/.hidden.md"];
+        let files =
+            ["b/c/x.md", "a.md", "b/y.md", ".git/z.md", "pic.png", "../out.md", "b/.hidden.md"];
         let mut source: MemorySource = files.into_iter().map(|path| (path, "")).collect();
         let mut number = 0_u8;
         let mut mint = || {
@@ -203,10 +209,15 @@ mod tests {
             Step::File(index) => plan.files[*index].path.clone(),
         });
         assert_eq!(steps.collect::<Vec<_>>(), ["b", "c", "a.md", "b/c/x.md", "b/y.md"]);
-        let skipped: Vec<_> = plan.skipped.iter().map(|entry| (entry.path.as_str(), entry.reason.as_str())).collect();
+        let skipped: Vec<_> =
+            plan.skipped.iter().map(|entry| (entry.path.as_str(), entry.reason.as_str())).collect();
         assert_eq!(
             skipped,
-            [("../out.md", "not a path within the folder"), (".git/z.md", "hidden"), ("b/.hidden.md", "hidden"),]
+            [
+                ("../out.md", "not a path within the folder"),
+                (".git/z.md", "hidden"),
+                ("b/.hidden.md", "hidden"),
+            ]
         );
         assert_eq!(plan.attachable.paths().collect::<Vec<_>>(), ["pic.png"]);
         assert_eq!(plan.files[0].location, Location::Unsorted);
@@ -215,8 +226,14 @@ mod tests {
 
     #[test]
     fn files_named_by_a_day_are_daily_notes() {
-        let files =
-            ["log/2026-03-01.md", "old/2026-03-01.md", "old/a.md", "2026-03-02.md", "2026-02-30.md", "j/2026_03_03.md"];
+        let files = [
+            "log/2026-03-01.md",
+            "old/2026-03-01.md",
+            "old/a.md",
+            "2026-03-02.md",
+            "2026-02-30.md",
+            "j/2026_03_03.md",
+        ];
         let mut source: MemorySource = files.into_iter().map(|path| (path, "")).collect();
         let (mut number, taken) = (0_u8, "2026-03-02".parse::<Day>().expect("a day"));
         let mut mint = || {
@@ -250,7 +267,8 @@ mod tests {
         let mut source: MemorySource = files.into_iter().map(|path| (path, "")).collect();
         let given = Given { into: &[], takes_note: &|_| Ok(true), mint: &mut || [1; 16] };
         let plan = Plan::of(&mut source, given).expect("a plan");
-        let notes = plan.files.iter().filter(|file| file.day.is_some()).map(|file| file.path.as_str());
+        let notes =
+            plan.files.iter().filter(|file| file.day.is_some()).map(|file| file.path.as_str());
         assert_eq!(notes.collect::<Vec<_>>(), ["Daily Notes/2026-03-01.md"]);
     }
 }

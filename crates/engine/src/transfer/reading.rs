@@ -1,7 +1,9 @@
 //! One file becomes the draft of one document.
 
 use leafbase_markdown as markdown;
-use leafbase_model::{BlockData, BlockDraft, BlockKind, BlockType, CodeLanguage, Day, Edit, Limits};
+use leafbase_model::{
+    BlockData, BlockDraft, BlockKind, BlockType, CodeLanguage, Day, Edit, Limits,
+};
 
 use crate::transfer::front_matter;
 use crate::transfer::names;
@@ -35,7 +37,8 @@ impl Text {
     }
 }
 
-/// The title of the document that the file at `path` becomes: inline markdown, in its canonical form.
+/// The title of the document that the file at `path` becomes: inline markdown, in its canonical
+/// form.
 pub(super) fn title(path: &str) -> String {
     markdown::canonical_inline(&titles::literal(&name(path))).into_owned()
 }
@@ -57,7 +60,8 @@ fn name(path: &str) -> String {
     names::decode(without_extension(name))
 }
 
-/// What is to be said if the title in `edits`, which make the document of the file at `path`, says something else than its name.
+/// What is to be said if the title in `edits`, which make the document of the file at `path`, says
+/// something else than its name.
 pub(super) fn title_changed(path: &str, edits: &[Edit]) -> Option<String> {
     let forest = edits.iter().find_map(|edit| match edit {
         Edit::CreateDocument { forest, .. } => Some(forest),
@@ -76,7 +80,11 @@ pub(super) fn blocks(text: &str, limits: &Limits, notes: &mut Notes<'_>) -> Vec<
     let parsed = match markdown::parse(split.body, &options) {
         Ok(parsed) => parsed,
         Err(error) => {
-            notes.add_at(AdaptationKind::KeptAsCode, None, format!("the file is kept as code: {error}"));
+            notes.add_at(
+                AdaptationKind::KeptAsCode,
+                None,
+                format!("the file is kept as code: {error}"),
+            );
             return as_code(text);
         }
     };
@@ -85,7 +93,11 @@ pub(super) fn blocks(text: &str, limits: &Limits, notes: &mut Notes<'_>) -> Vec<
         blocks.push(BlockDraft::new(code(front, CodeLanguage::Yaml, front_matter::TAG)));
         // Between the lines there was one empty line, or none: the block says the same for both.
         if front.is_empty() && text.lines().nth(1).is_some_and(|line| line.trim_end() != "---") {
-            notes.add_at(AdaptationKind::FrontMatter, Some(1), "the front matter is empty: its empty line is left off");
+            notes.add_at(
+                AdaptationKind::FrontMatter,
+                Some(1),
+                "the front matter is empty: its empty line is left off",
+            );
         }
     }
     blocks.extend(parsed.blocks);
@@ -122,7 +134,9 @@ fn kind(kind: markdown::AdaptationKind) -> AdaptationKind {
         markdown::AdaptationKind::HeadingLevel(_) => AdaptationKind::HeadingLevel,
         markdown::AdaptationKind::Indentation => AdaptationKind::Indentation,
         markdown::AdaptationKind::TaskMark(_) => AdaptationKind::TaskMark,
-        markdown::AdaptationKind::Unclosed(_) | markdown::AdaptationKind::Attribute(_) => AdaptationKind::Tag,
+        markdown::AdaptationKind::Unclosed(_) | markdown::AdaptationKind::Attribute(_) => {
+            AdaptationKind::Tag
+        }
         _ => AdaptationKind::Markdown,
     }
 }

@@ -30,22 +30,24 @@ impl ImportOptions {
         Self::default()
     }
 
-    /// Whether a file whose name is a day, such as `2026-03-01.md` or `2026_03_01.md`, becomes the daily note of that day, wherever it lies; of several,
-    /// the one in the directory `daily notes` at the top, else the first by path. If the day has a note already it is a document
-    /// like any other. Default: yes.
+    /// Whether a file whose name is a day, such as `2026-03-01.md` or `2026_03_01.md`, becomes the
+    /// daily note of that day, wherever it lies; of several, the one in the directory `daily notes`
+    /// at the top, else the first by path. If the day has a note already it is a document like any
+    /// other. Default: yes.
     pub fn daily_notes(mut self, daily_notes: bool) -> Self {
         self.daily_notes = daily_notes;
         self
     }
 
-    /// Whether the files that documents show from a relative path are taken in, as uploads are. Default: yes.
+    /// Whether the files that documents show from a relative path are taken in, as uploads are.
+    /// Default: yes.
     pub fn attachments(mut self, attachments: bool) -> Self {
         self.attachments = attachments;
         self
     }
 
-    /// The folder of the space that everything but daily notes goes into. Default: none, so that files at the top are unsorted, and
-    /// directories at the top are folders at the top.
+    /// The folder of the space that everything but daily notes goes into. Default: none, so that
+    /// files at the top are unsorted, and directories at the top are folders at the top.
     pub fn into_folder(mut self, folder: FolderId) -> Self {
         self.folder = Some(folder);
         self
@@ -64,8 +66,9 @@ impl ExportOptions {
         Self::default()
     }
 
-    /// Whether the directory may hold something already: files of the same names are replaced, others stay, also those of an earlier
-    /// export whose documents were deleted, moved or renamed since. Default: no.
+    /// Whether the directory may hold something already: files of the same names are replaced,
+    /// others stay, also those of an earlier export whose documents were deleted, moved or renamed
+    /// since. Default: no.
     pub fn into_existing(mut self, into_existing: bool) -> Self {
         self.into_existing = into_existing;
         self
@@ -89,7 +92,8 @@ pub enum AdaptationKind {
     Tag,
     /// Other markdown that blocks do not keep as it was.
     Markdown,
-    /// A file, or a document, that could not be read as markdown and is kept as code, word for word.
+    /// A file, or a document, that could not be read as markdown and is kept as code, word for
+    /// word.
     KeptAsCode,
     /// A byte order mark was left off.
     ByteOrderMark,
@@ -101,19 +105,23 @@ pub enum AdaptationKind {
     UnresolvedLink,
     /// A wiki link whose name several files have; one was taken.
     AmbiguousLink,
-    /// A link to a heading or a block that does not exist, or was not looked for, leads to the document.
+    /// A link to a heading or a block that does not exist, or was not looked for, leads to the
+    /// document.
     MissingAnchor,
     /// `![[..]]` stays text.
     Embed,
-    /// A relative link to something that is no markdown file here, with a query, or of an HTML tag stays as it is.
+    /// A relative link to something that is no markdown file here, with a query, or of an HTML tag
+    /// stays as it is.
     UnresolvedPath,
-    /// A picture or another file that a document shows from a relative path is not there, or cannot be taken in; the path stays. Or an
-    /// uploaded markdown file, which is written with another extension, so that it is not read back as a document.
+    /// A picture or another file that a document shows from a relative path is not there, or cannot
+    /// be taken in; the path stays. Or an uploaded markdown file, which is written with another
+    /// extension, so that it is not read back as a document.
     Attachment,
-    /// A title that a file's name can only hold in part, or plain; or a file's name that a title can only hold in part.
+    /// A title that a file's name can only hold in part, or plain; or a file's name that a title
+    /// can only hold in part.
     Title,
-    /// Documents of a built-in location are written as those of a folder; or a folder was deleted during the import, and what was for it
-    /// goes into the one above.
+    /// Documents of a built-in location are written as those of a folder; or a folder was deleted
+    /// during the import, and what was for it goes into the one above.
     Location,
     /// A file named by a day stays an ordinary document, because the day has a note already.
     DailyNote,
@@ -197,7 +205,8 @@ pub struct ImportReport {
     pub adaptations: Vec<Adaptation>,
     /// What was not imported.
     pub skipped: Vec<Skipped>,
-    /// Whether the callback broke the import off, so that not all was done. What the counts say was imported stays.
+    /// Whether the callback broke the import off, so that not all was done. What the counts say was
+    /// imported stays.
     pub canceled: bool,
 }
 
@@ -220,6 +229,7 @@ pub struct ExportReport {
     pub adaptations: Vec<Adaptation>,
     /// What was not exported.
     pub skipped: Vec<Skipped>,
-    /// Whether the callback broke the export off. The files that were written stay, each of them whole.
+    /// Whether the callback broke the export off. The files that were written stay, each of them
+    /// whole.
     pub canceled: bool,
 }

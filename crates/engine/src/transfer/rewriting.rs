@@ -13,8 +13,12 @@ pub(super) struct Url<'a> {
     pub(super) embedded: bool,
 }
 
-/// Gives each URL that `data` links to, to `change`, which may give another one for it. Tells whether any changed.
-pub(super) fn rewrite_urls(data: &mut BlockData, change: &mut dyn FnMut(Url<'_>) -> Option<String>) -> bool {
+/// Gives each URL that `data` links to, to `change`, which may give another one for it. Tells
+/// whether any changed.
+pub(super) fn rewrite_urls(
+    data: &mut BlockData,
+    change: &mut dyn FnMut(Url<'_>) -> Option<String>,
+) -> bool {
     if let Some((url, embedded)) = own_url(&mut data.kind) {
         let new = change(Url { url, embedded });
         let changed = new.is_some();

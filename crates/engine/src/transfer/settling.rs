@@ -1,5 +1,5 @@
-//! When all files are read: links to headings get the IDs of their blocks, and links to files that were left out after all become
-//! relative again.
+//! When all files are read: links to headings get the IDs of their blocks, and links to files that
+//! were left out after all become relative again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -50,16 +50,28 @@ struct Found {
 
 impl Settling<'_> {
     /// Settles the `loose` links.
-    pub(super) fn settle(&self, anchored: &Anchored, loose: &[LooseLink], steps: &mut Steps<'_>) -> Result<Settled> {
+    pub(super) fn settle(
+        &self,
+        anchored: &Anchored,
+        loose: &[LooseLink],
+        steps: &mut Steps<'_>,
+    ) -> Result<Settled> {
         let found = self.find_anchors(anchored, steps)?;
         let mut remarks = Vec::new();
         let mut changes: Vec<(BlockId, HashMap<BlockId, String>)> = Vec::new();
         let made = self.made;
-        let unsettled = |(_, from, link): &&LooseLink| made(*from) && (link.anchor.is_some() || !made(link.file));
+        let unsettled = |(_, from, link): &&LooseLink| {
+            made(*from) && (link.anchor.is_some() || !made(link.file))
+        };
         for (block, from, link) in loose.iter().filter(unsettled) {
             let (url, remark) = self.settled(*from, link, &found);
             if let (Some((kind, message)), Some(file)) = (remark, self.plan.files.get(*from)) {
-                remarks.push(Adaptation { path: file.path.clone(), line: link.line, kind, message });
+                remarks.push(Adaptation {
+                    path: file.path.clone(),
+                    line: link.line,
+                    kind,
+                    message,
+                });
             }
             // The links of one block stand together.
             match changes.last_mut().filter(|(last, _)| last == block) {
@@ -78,9 +90,11 @@ impl Settling<'_> {
         Ok(Settled { remarks, canceled: !found.left.is_empty() })
     }
 
-    /// The blocks that the anchors of links name. Those of an import that was broken off before are few enough to go on.
+    /// The blocks that the anchors of links name. Those of an import that was broken off before are
+    /// few enough to go on.
     fn find_anchors(&self, anchored: &Anchored, steps: &mut Steps<'_>) -> Result<Found> {
-        let mut files: Vec<_> = anchored.by_file().into_iter().filter(|(file, _)| (self.made)(*file)).collect();
+        let mut files: Vec<_> =
+            anchored.by_file().into_iter().filter(|(file, _)| (self.made)(*file)).collect();
         files.sort_unstable_by_key(|(file, _)| *file);
         let was_broken_off = steps.is_broken_off();
         steps.add(files.len());
@@ -93,7 +107,9 @@ impl Settling<'_> {
                 }
                 if let Some(document) = self.plan.files.get(file).map(|file| file.id) {
                     let known = Anchors::of_document(&tree.subtree(document.root(), None)?);
-                    found.blocks.extend(anchors.iter().filter_map(|(anchor, id)| Some((*id, known.find(anchor)?))));
+                    found.blocks.extend(
+                        anchors.iter().filter_map(|(anchor, id)| Some((*id, known.find(anchor)?))),
+                    );
                 }
                 steps.count();
                 steps.tell();
@@ -104,8 +120,14 @@ impl Settling<'_> {
     }
 
     /// What a loose link's URL is in the end, and what is to be said about it.
-    fn settled(&self, from: FileIndex, link: &Loose, found: &Found) -> (String, Option<(AdaptationKind, String)>) {
-        let path = |file: FileIndex| self.plan.files.get(file).map_or("", |file| file.path.as_str());
+    fn settled(
+        &self,
+        from: FileIndex,
+        link: &Loose,
+        found: &Found,
+    ) -> (String, Option<(AdaptationKind, String)>) {
+        let path =
+            |file: FileIndex| self.plan.files.get(file).map_or("", |file| file.path.as_str());
         let target = path(link.file);
         if !(self.made)(link.file) {
             let mut url = urls::encode(&urls::relative_path(path(from), target));
@@ -124,23 +146,39 @@ impl Settling<'_> {
         } else {
             format!("{target} has nothing called #{anchor}")
         };
-        let document = self.plan.files.get(link.file).map(|file| file.id.root()).unwrap_or_default();
-        (block_url(document), Some((AdaptationKind::MissingAnchor, format!("{why}; the link leads to the document"))))
+        let document =
+            self.plan.files.get(link.file).map(|file| file.id.root()).unwrap_or_default();
+        (
+            block_url(document),
+            Some((AdaptationKind::MissingAnchor, format!("{why}; the link leads to the document"))),
+        )
     }
 }
 
-fn write(connection: &Connection<Full>, changes: &[(BlockId, HashMap<BlockId, String>)]) -> Result<()> {
+fn write(
+    connection: &Connection<Full>,
+    changes: &[(BlockId, HashMap<BlockId, String>)],
+) -> Result<()> {
     connection.write(|writing| {
         let edits = writing.decide(|tree, context| {
             let mut edits = Vec::with_capacity(changes.len());
             for (block, urls) in changes {
                 // Someone else may have deleted it meanwhile.
-                let (Some(before), Some(located)) = (tree.block(*block)?, tree.locate(*block)?) else { continue };
+                let (Some(before), Some(located)) = (tree.block(*block)?, tree.locate(*block)?)
+                else {
+                    continue;
+                };
                 let mut after = before.clone();
-                if rewrite_urls(&mut after.data, &mut |link| urls.get(&linked_block(link.url)?).cloned()) {
+                if rewrite_urls(&mut after.data, &mut |link| {
+                    urls.get(&linked_block(link.url)?).cloned()
+                }) {
                     after.rev += 1;
                     after.modified = context.stamp.clone();
-                    edits.push(Edit::Update { document: located.document, before: before.into(), after: after.into() });
+                    edits.push(Edit::Update {
+                        document: located.document,
+                        before: before.into(),
+                        after: after.into(),
+                    });
                 }
             }
             Ok(edits)

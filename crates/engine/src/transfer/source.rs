@@ -21,8 +21,8 @@ pub enum SourceEntry {
     Skipped(Skipped),
 }
 
-/// Where imported files come from. Each file is read when its turn comes: once, but for an attachment whose file in the space others
-/// delete while the import runs.
+/// Where imported files come from. Each file is read when its turn comes: once, but for an
+/// attachment whose file in the space others delete while the import runs.
 pub trait ImportSource {
     /// All that it holds, in any order.
     ///
@@ -30,14 +30,15 @@ pub trait ImportSource {
     /// What the source reports; nothing is imported then.
     fn entries(&mut self) -> Result<Vec<SourceEntry>>;
 
-    /// The bytes of a file that [`Self::entries`] named; of one longer than `at_most`, any more than that.
+    /// The bytes of a file that [`Self::entries`] named; of one longer than `at_most`, any more
+    /// than that.
     ///
     /// # Errors
     /// What the source reports: the file is skipped, with the error as the reason.
     fn read(&mut self, path: &str, at_most: usize) -> Result<Vec<u8>>;
 
-    /// The bytes of a file that documents show, piece by piece: a picture, or another attachment. As given here it is read whole, up to
-    /// `at_most` bytes and a few more.
+    /// The bytes of a file that documents show, piece by piece: a picture, or another attachment.
+    /// As given here it is read whole, up to `at_most` bytes and a few more.
     ///
     /// # Errors
     /// What the source reports: the file is not taken in, with the error as the reason.
@@ -117,7 +118,12 @@ impl ImportSource for FolderSource {
     }
 }
 
-fn list(top: &Path, directory: &str, waiting: &mut Vec<String>, found: &mut Vec<SourceEntry>) -> std::io::Result<()> {
+fn list(
+    top: &Path,
+    directory: &str,
+    waiting: &mut Vec<String>,
+    found: &mut Vec<SourceEntry>,
+) -> std::io::Result<()> {
     let mut empty = true;
     for entry in fs::read_dir(top.join(directory))? {
         let entry = entry?;
@@ -148,7 +154,9 @@ fn list(top: &Path, directory: &str, waiting: &mut Vec<String>, found: &mut Vec<
 
 /// Why the file or directory of this path is not imported, if it is not.
 pub(super) fn reason_to_skip(path: &str) -> Option<&'static str> {
-    if path.split('/').any(|part| part.is_empty() || part == "." || part == "..") || path.contains('\\') {
+    if path.split('/').any(|part| part.is_empty() || part == "." || part == "..")
+        || path.contains('\\')
+    {
         Some("not a path within the folder")
     } else if hidden(path) {
         Some("hidden")

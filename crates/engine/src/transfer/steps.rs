@@ -14,7 +14,10 @@ pub(super) struct Steps<'p> {
 
 impl<'p> Steps<'p> {
     /// So many steps, as far as is known yet.
-    pub(super) fn new(progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>, total: usize) -> Self {
+    pub(super) fn new(
+        progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
+        total: usize,
+    ) -> Self {
         let mut steps = Self { progress, done: 0, total: 0, broken_off: false };
         steps.add(total);
         steps
@@ -42,7 +45,8 @@ impl<'p> Steps<'p> {
     /// Tells the host how far it is. Whoever broke off once is not asked again.
     pub(super) fn tell(&mut self) {
         if !self.broken_off {
-            self.broken_off = (self.progress)(Progress::new(self.done, Some(self.total))).is_break();
+            self.broken_off =
+                (self.progress)(Progress::new(self.done, Some(self.total))).is_break();
         }
     }
 }

@@ -14,7 +14,8 @@ pub(super) enum Found {
     Nothing,
     /// One file.
     One(FileIndex),
-    /// This one of several: written in the same case, else in the same directory, else with the shortest path, else the first by path.
+    /// This one of several: written in the same case, else in the same directory, else with the
+    /// shortest path, else the first by path.
     OneOf(FileIndex, Vec<FileIndex>),
 }
 
@@ -39,7 +40,8 @@ struct Key {
 
 impl Key {
     fn of(path: &str) -> Self {
-        let exact = names::normal(&path.split('/').map(names::decode).collect::<Vec<_>>().join("/"));
+        let exact =
+            names::normal(&path.split('/').map(names::decode).collect::<Vec<_>>().join("/"));
         Self { folded: names::fold(&exact), exact }
     }
 }
@@ -63,8 +65,8 @@ impl Targets {
         found.copied()
     }
 
-    /// The file that the wiki link target `name`, in the file `from`, means: a name, or a path's end, in either case and however its
-    /// letters are composed.
+    /// The file that the wiki link target `name`, in the file `from`, means: a name, or a path's
+    /// end, in either case and however its letters are composed.
     pub(super) fn by_name(&self, from: FileIndex, name: &str) -> Found {
         let name = names::normal(without_extension(name));
         let own_directory = self.keys.get(from).map_or("", |key| urls::directory(&key.folded));
@@ -72,7 +74,8 @@ impl Targets {
             return self.choose(own_directory, &name, |_, _| true).unwrap_or(Found::Nothing);
         }
         let near = name.starts_with('.');
-        let base = self.keys.get(from).filter(|_| near).map_or("", |key| urls::directory(&key.exact));
+        let base =
+            self.keys.get(from).filter(|_| near).map_or("", |key| urls::directory(&key.exact));
         let Some(path) = urls::join(base, &name) else { return Found::Nothing };
         let whole = self.choose(own_directory, &path, |key, path| key == path);
         let end = || self.choose(own_directory, &path, ends_with).filter(|_| !near);
@@ -80,7 +83,12 @@ impl Targets {
     }
 
     /// The files of the name that `path` ends with whose folded path `fits` the folded one.
-    fn choose(&self, own_directory: &str, path: &str, fits: impl Fn(&str, &str) -> bool) -> Option<Found> {
+    fn choose(
+        &self,
+        own_directory: &str,
+        path: &str,
+        fits: impl Fn(&str, &str) -> bool,
+    ) -> Option<Found> {
         let folded = names::fold(path);
         let fitting = self.names.get(last_part(&folded))?.iter();
         let fitting = fitting.filter_map(|index| Some((*index, self.keys.get(*index)?)));
@@ -93,7 +101,9 @@ impl Targets {
         match fitting.as_slice() {
             [] => None,
             [(one, _)] => Some(Found::One(*one)),
-            [(first, _), ..] => Some(Found::OneOf(*first, fitting.iter().map(|(index, _)| *index).collect())),
+            [(first, _), ..] => {
+                Some(Found::OneOf(*first, fitting.iter().map(|(index, _)| *index).collect()))
+            }
         }
     }
 }
@@ -117,15 +127,24 @@ pub(super) fn markdown_extension(path: &str) -> Option<&str> {
 
 /// The path without the extension of markdown files.
 pub(super) fn without_extension(path: &str) -> &str {
-    markdown_extension(path).and_then(|extension| path.get(..path.len() - extension.len() - 1)).unwrap_or(path)
+    markdown_extension(path)
+        .and_then(|extension| path.get(..path.len() - extension.len() - 1))
+        .unwrap_or(path)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FILES: [&str; 7] =
-        ["Index.md", "a/Note.md", "b/Note.md", "b/c/Note.md", "b/c/Other.markdown", "a/x%2Fy.md", "b/v1.2.md"];
+    const FILES: [&str; 7] = [
+        "Index.md",
+        "a/Note.md",
+        "b/Note.md",
+        "b/c/Note.md",
+        "b/c/Other.markdown",
+        "a/x%2Fy.md",
+        "b/v1.2.md",
+    ];
 
     #[test]
     fn names_lead_to_files() {
@@ -154,7 +173,8 @@ mod tests {
 
     #[test]
     fn the_exact_case_comes_first_and_composition_is_none() {
-        let targets = Targets::new(["NOTE.MD", "Note.md", "a/note.md", "cafe\u{301}.md", "Cafe\u{301}/x.md"]);
+        let targets =
+            Targets::new(["NOTE.MD", "Note.md", "a/note.md", "cafe\u{301}.md", "Cafe\u{301}/x.md"]);
         assert_eq!(targets.by_name(0, "Note"), Found::OneOf(1, vec![1, 0, 2]));
         assert_eq!(targets.by_name(1, "NOTE"), Found::OneOf(0, vec![0, 1, 2]));
         assert_eq!(targets.by_name(0, "note"), Found::OneOf(2, vec![2, 0, 1]));

@@ -4,7 +4,11 @@ use leafbase_markdown as markdown;
 
 /// Inline markdown that reads as these words and nothing else; escaped only where it must be.
 pub(super) fn literal(words: &str) -> String {
-    if markdown::plain_text(words) == words { words.to_owned() } else { markdown::escape(words).into_owned() }
+    if markdown::plain_text(words) == words {
+        words.to_owned()
+    } else {
+        markdown::escape(words).into_owned()
+    }
 }
 
 /// The words of a title.

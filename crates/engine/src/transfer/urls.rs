@@ -30,7 +30,8 @@ pub(super) fn relative_reference(url: &str) -> Option<Reference> {
 }
 
 fn has_scheme(url: &str) -> bool {
-    let is_part = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'+' | b'-' | b'.');
+    let is_part =
+        |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'+' | b'-' | b'.');
     url.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(is_part)
     })
@@ -41,7 +42,8 @@ fn decode(text: &str) -> Option<String> {
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
         let digits = after.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-        let escaped = digits.filter(|_| first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let escaped =
+            digits.filter(|_| first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
         if let Some(byte) = escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
             bytes.push(byte);
             rest = after.get(2..).unwrap_or_default();
@@ -53,7 +55,8 @@ fn decode(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// `text` as a part of a link's destination: what markdown or a URL would read otherwise is escaped, letters of any script stay.
+/// `text` as a part of a link's destination: what markdown or a URL would read otherwise is
+/// escaped, letters of any script stay.
 pub(super) fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -70,7 +73,8 @@ pub(super) fn encode(text: &str) -> String {
 
 /// A byte as `%XX`.
 pub(super) fn percent(byte: u8) -> [char; 3] {
-    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0').to_ascii_uppercase();
+    let digit =
+        |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0').to_ascii_uppercase();
     ['%', digit(byte >> 4), digit(byte & 15)]
 }
 
@@ -79,7 +83,8 @@ pub(super) fn directory(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
-/// `reference`, a path relative to `directory` (or to the top, if it starts with `/`), from the top; nothing if it leads outside.
+/// `reference`, a path relative to `directory` (or to the top, if it starts with `/`), from the
+/// top; nothing if it leads outside.
 pub(super) fn join(directory: &str, reference: &str) -> Option<String> {
     let base = if reference.starts_with('/') { "" } else { directory };
     let mut parts: Vec<&str> = Vec::new();
@@ -100,7 +105,11 @@ pub(super) fn relative_path(from: &str, to: &str) -> String {
     let from: Vec<&str> = directory(from).split('/').filter(|part| !part.is_empty()).collect();
     let target: Vec<&str> = to.split('/').collect();
     let folders = target.len().saturating_sub(1);
-    let shared = from.iter().zip(target.iter().take(folders)).take_while(|(one, other)| one == other).count();
+    let shared = from
+        .iter()
+        .zip(target.iter().take(folders))
+        .take_while(|(one, other)| one == other)
+        .count();
     let up = std::iter::repeat_n("..", from.len() - shared);
     up.chain(target.into_iter().skip(shared)).collect::<Vec<_>>().join("/")
 }
@@ -111,7 +120,9 @@ mod tests {
 
     #[test]
     fn only_relative_links_are_taken() {
-        for url in ["https://a.b/c", "mailto:x@y", "block://X", "//host/x", "", "x.md?raw=1", "%FF.md"] {
+        for url in
+            ["https://a.b/c", "mailto:x@y", "block://X", "//host/x", "", "x.md?raw=1", "%FF.md"]
+        {
             assert_eq!(relative_reference(url), None, "{url}");
         }
         let reference = |path: &str, anchor: Option<&str>| {
@@ -126,9 +137,14 @@ mod tests {
 
     #[test]
     fn what_is_encoded_is_read_back() {
-        for text in ["a b (c) [d].md", "100%2F?.md", "笔记 \u{3000}x", "it's_a*b~c`d`.md", "<a>&amp;\"|\\"] {
+        for text in
+            ["a b (c) [d].md", "100%2F?.md", "笔记 \u{3000}x", "it's_a*b~c`d`.md", "<a>&amp;\"|\\"]
+        {
             let encoded = encode(text);
-            assert!(!encoded.contains([' ', '(', ')', '<', '>', '[', ']', '|', '\\', '&', '*']), "{encoded}");
+            assert!(
+                !encoded.contains([' ', '(', ')', '<', '>', '[', ']', '|', '\\', '&', '*']),
+                "{encoded}"
+            );
             assert_eq!(decode(&encoded).as_deref(), Some(text));
         }
     }

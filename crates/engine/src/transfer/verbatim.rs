@@ -1,4 +1,5 @@
-//! What of inline markdown is taken as it stands, so that nothing in it is a link: code, comments, and letters behind a backslash.
+//! What of inline markdown is taken as it stands, so that nothing in it is a link: code, comments,
+//! and letters behind a backslash.
 
 use std::collections::HashMap;
 
@@ -86,7 +87,8 @@ mod tests {
 
     #[test]
     fn no_text_is_searched_over_and_over() {
-        let growing: String = (1..1_500).flat_map(|length| ["`".repeat(length), " ".to_owned()]).collect();
+        let growing: String =
+            (1..1_500).flat_map(|length| ["`".repeat(length), " ".to_owned()]).collect();
         for text in [growing, "<!-- ".repeat(200_000), "[[a ".repeat(200_000)] {
             let began = std::time::Instant::now();
             assert_eq!(crate::transfer::wiki::scan(&text).len(), 0);

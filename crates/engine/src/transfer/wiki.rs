@@ -19,8 +19,8 @@ pub(super) struct WikiLink<'a> {
     pub(super) alias: Option<&'a str>,
 }
 
-/// The wiki links in `text` in order. Those within code, a comment or a tag's attributes, behind a backslash, or followed by `(` (which makes
-/// them ordinary links) are none.
+/// The wiki links in `text` in order. Those within code, a comment or a tag's attributes, behind a
+/// backslash, or followed by `(` (which makes them ordinary links) are none.
 pub(super) fn scan(text: &str) -> Vec<WikiLink<'_>> {
     let (mut found, mut at, mut skipping) = (Vec::new(), 0, Skipping::new(text));
     while let Some(skip) = text.get(at..).and_then(|rest| rest.find(['\\', '`', '<', '['])) {
@@ -59,9 +59,13 @@ fn link(text: &str, at: usize) -> Option<WikiLink<'_>> {
     let inner_start = at + 2;
     let rest = text.get(at..)?.strip_prefix("[[").filter(|rest| !rest.starts_with('['))?;
     // The next `[[` ends the search, so that no part of a text is searched over and over.
-    let length =
-        rest.as_bytes().windows(2).position(|pair| pair == b"]]" || pair == b"[[" || pair.first() == Some(&b'\n'))?;
-    let inner = rest.get(..length).filter(|_| rest.get(length..).is_some_and(|end| end.starts_with("]]")))?;
+    let length = rest
+        .as_bytes()
+        .windows(2)
+        .position(|pair| pair == b"]]" || pair == b"[[" || pair.first() == Some(&b'\n'))?;
+    let inner = rest
+        .get(..length)
+        .filter(|_| rest.get(length..).is_some_and(|end| end.starts_with("]]")))?;
     let end = inner_start + length + 2;
     if text.get(end..).is_some_and(|after| after.starts_with('(')) {
         return None;
@@ -79,19 +83,28 @@ fn link(text: &str, at: usize) -> Option<WikiLink<'_>> {
     if target.contains(['[', ']']) || (target.is_empty() && anchor.is_none()) {
         return None;
     }
-    let embed = text.get(..at).is_some_and(|before| before.ends_with('!') && !before.ends_with("\\!"));
+    let embed =
+        text.get(..at).is_some_and(|before| before.ends_with('!') && !before.ends_with("\\!"));
     let alias = alias.filter(|alias| !alias.is_empty());
     Some(WikiLink { range: at - usize::from(embed)..end, embed, target, anchor, alias })
 }
 
 /// The words of an embed's alias, and the size behind them: `words|300`, `300x200`.
 pub(super) fn without_size(alias: &str) -> (Option<&str>, Option<&str>) {
-    let (words, last) = alias.rsplit_once('|').map_or(("", alias), |(words, last)| (words, last.trim()));
-    let is_number = |number: &str| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
-    let is_size = last.split_once('x').map_or(is_number(last), |(width, height)| is_number(width) && is_number(height));
+    let (words, last) =
+        alias.rsplit_once('|').map_or(("", alias), |(words, last)| (words, last.trim()));
+    let is_number =
+        |number: &str| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+    let is_size = last
+        .split_once('x')
+        .map_or(is_number(last), |(width, height)| is_number(width) && is_number(height));
     // Within a table the bar has a backslash before it.
     let words = words.strip_suffix('\\').unwrap_or(words).trim();
-    if is_size { (Some(words).filter(|words| !words.is_empty()), Some(last)) } else { (Some(alias), None) }
+    if is_size {
+        (Some(words).filter(|words| !words.is_empty()), Some(last))
+    } else {
+        (Some(alias), None)
+    }
 }
 
 #[cfg(test)]
@@ -102,8 +115,12 @@ mod tests {
     type Parts<'a> = (&'a str, bool, &'a str, Option<&'a str>, Option<&'a str>);
 
     fn parts(text: &str) -> Vec<Parts<'_>> {
-        let whole = |link: &WikiLink<'_>| text.get(link.range.clone()).expect("a range of the text");
-        scan(text).iter().map(|link| (whole(link), link.embed, link.target, link.anchor, link.alias)).collect()
+        let whole =
+            |link: &WikiLink<'_>| text.get(link.range.clone()).expect("a range of the text");
+        scan(text)
+            .iter()
+            .map(|link| (whole(link), link.embed, link.target, link.anchor, link.alias))
+            .collect()
     }
 
     #[test]

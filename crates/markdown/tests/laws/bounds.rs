@@ -1,7 +1,9 @@
-//! Fifth law: any input is read in time that grows as it does, within a small stack, and an error says where it is.
+//! Fifth law: any input is read in time that grows as it does, within a small stack, and an error
+//! says where it is.
 
 use leafbase_markdown::{
-    ParseOptions, Rewritten, canonical, links, parse, plain_text, render, rewrite_links, rewrite_mentions,
+    ParseOptions, Rewritten, canonical, links, parse, plain_text, render, rewrite_links,
+    rewrite_mentions,
 };
 use leafbase_model::{BlockData, ErrorKind};
 
@@ -12,7 +14,8 @@ const STACK: usize = 256 << 10;
 
 fn in_a_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).unwrap();
+        let thread =
+            std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).unwrap();
         thread.join().unwrap()
     })
 }
@@ -100,12 +103,28 @@ fn hostile(size: usize) -> Vec<(&'static str, String)> {
         "a\\\n",
         "https://x.example\n\n",
     ];
-    let mut inputs: Vec<_> = pieces.iter().map(|piece| (*piece, piece.repeat(size / piece.len() + 1))).collect();
-    inputs.push(("items, then blank lines", format!("{}x{}", "- ".repeat(size / 4), "\n".repeat(size / 2))));
-    inputs.push(("items, then lines", format!("{}x{}", "- ".repeat(size / 4), "\ny".repeat(size / 4))));
-    inputs.push(("quotes, then lines", format!("{}x{}", "> ".repeat(size / 4), "\ny".repeat(size / 4))));
-    inputs.push(("deeper and deeper", (0..1000).map(|level| "  ".repeat(level % 200) + "- a\n").collect()));
-    inputs.push(("runs of backticks", (1..1000).map(|length| "`".repeat(length) + " ").collect::<String>() + "<page>"));
+    let mut inputs: Vec<_> =
+        pieces.iter().map(|piece| (*piece, piece.repeat(size / piece.len() + 1))).collect();
+    inputs.push((
+        "items, then blank lines",
+        format!("{}x{}", "- ".repeat(size / 4), "\n".repeat(size / 2)),
+    ));
+    inputs.push((
+        "items, then lines",
+        format!("{}x{}", "- ".repeat(size / 4), "\ny".repeat(size / 4)),
+    ));
+    inputs.push((
+        "quotes, then lines",
+        format!("{}x{}", "> ".repeat(size / 4), "\ny".repeat(size / 4)),
+    ));
+    inputs.push((
+        "deeper and deeper",
+        (0..1000).map(|level| "  ".repeat(level % 200) + "- a\n").collect(),
+    ));
+    inputs.push((
+        "runs of backticks",
+        (1..1000).map(|length| "`".repeat(length) + " ").collect::<String>() + "<page>",
+    ));
     inputs
 }
 
@@ -118,7 +137,9 @@ fn everything(text: &str) -> usize {
     canonical(&mut data);
     links(&data.markdown, &mut |_| done += 1);
     done += rewrite_mentions(text, &mut |_| Some(Rewritten::Address("x".into()))).len();
-    done + data.markdown.len() + plain_text(&data.markdown).len() + rewrite_links(text, &mut |_| Some("x".into())).len()
+    done + data.markdown.len()
+        + plain_text(&data.markdown).len()
+        + rewrite_links(text, &mut |_| Some("x".into())).len()
 }
 
 #[test]
@@ -140,7 +161,10 @@ fn pages_within_pages_have_a_limit() {
     let error = nested(65).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
     assert_eq!(error.message(), "line 1, column 2497: pages within pages: at most 64, got 65");
-    assert_eq!(in_a_small_stack(move || nested(1_000_000).unwrap_err()).kind(), ErrorKind::LimitExceeded);
+    assert_eq!(
+        in_a_small_stack(move || nested(1_000_000).unwrap_err()).kind(),
+        ErrorKind::LimitExceeded
+    );
 }
 
 #[test]
@@ -150,7 +174,16 @@ fn lengths_have_limits() {
     let options = ParseOptions::default().with_limits(limits);
     let message = |text: &str| parse(text, &options).unwrap_err().message().to_owned();
     assert_eq!(message(&"a\n\n".repeat(40)), "bytes of markdown: at most 100, got 120");
-    assert_eq!(message("ok\n\n- 0123456789a"), "line 3, column 3: bytes of a block's text: at most 10, got 11");
-    assert_eq!(message("# 0123456789a"), "line 1, column 1: bytes of a block's text: at most 10, got 11");
-    assert_eq!(message("```\n0123456789\n0123456789\n```"), "line 1, column 1: bytes of raw code: at most 20, got 21");
+    assert_eq!(
+        message("ok\n\n- 0123456789a"),
+        "line 3, column 3: bytes of a block's text: at most 10, got 11"
+    );
+    assert_eq!(
+        message("# 0123456789a"),
+        "line 1, column 1: bytes of a block's text: at most 10, got 11"
+    );
+    assert_eq!(
+        message("```\n0123456789\n0123456789\n```"),
+        "line 1, column 1: bytes of raw code: at most 20, got 21"
+    );
 }

@@ -32,7 +32,8 @@ fn in_another_order(text: &str) -> Vec<BlockDraft> {
     blocks
 }
 
-/// Reads the same text otherwise from time to time: one level further in for each time it was written.
+/// Reads the same text otherwise from time to time: one level further in for each time it was
+/// written.
 fn growing(blocks: &[BlockDraft]) -> String {
     leafbase_markdown::render(blocks) + " x"
 }
@@ -40,9 +41,19 @@ fn growing(blocks: &[BlockDraft]) -> String {
 #[test]
 fn the_first_law_sees_missing_escapes() {
     let broken = Dialect { canonical: nothing_escaped, ..REAL };
-    for text in
-        ["# a", "- a", "1. a", "> a", "```", "***", "</page>", "a\n- b", "a\n===", "[a](https://x.example)", "$$a$$"]
-    {
+    for text in [
+        "# a",
+        "- a",
+        "1. a",
+        "> a",
+        "```",
+        "***",
+        "</page>",
+        "a\n- b",
+        "a\n===",
+        "[a](https://x.example)",
+        "$$a$$",
+    ] {
         let blocks = || vec![BlockDraft::new(BlockData::text(text))];
         assert!(round_trip::holds(broken, blocks()).is_err(), "{text}");
         assert_eq!(round_trip::holds(REAL, blocks()), Ok(()), "{text}");
@@ -68,7 +79,8 @@ fn the_second_law_sees_drift_and_texts_that_are_not_canonical() {
 fn the_third_law_sees_lost_words_and_order() {
     for broken in [without_the_last_word, in_another_order] {
         let broken = Dialect { parse: broken, ..REAL };
-        let failing = inputs::sections().filter(|(_, input)| words::holds(broken, input).is_err()).count();
+        let failing =
+            inputs::sections().filter(|(_, input)| words::holds(broken, input).is_err()).count();
         assert!(failing > 100, "{failing}");
     }
 }

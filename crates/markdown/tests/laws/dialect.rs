@@ -1,4 +1,5 @@
-//! What the laws are about: a reader, a writer and a canonical form; the real ones, or broken ones for the controls.
+//! What the laws are about: a reader, a writer and a canonical form; the real ones, or broken ones
+//! for the controls.
 
 use leafbase_markdown::{EmptyFirstItem, ParseOptions};
 use leafbase_model::{BlockData, BlockDraft, Limits};
@@ -10,11 +11,16 @@ pub(crate) struct Dialect {
     pub(crate) canonical: fn(&mut BlockData),
 }
 
-pub(crate) const REAL: Dialect =
-    Dialect { parse, render: |blocks| leafbase_markdown::render(blocks), canonical: leafbase_markdown::canonical };
+pub(crate) const REAL: Dialect = Dialect {
+    parse,
+    render: |blocks| leafbase_markdown::render(blocks),
+    canonical: leafbase_markdown::canonical,
+};
 
 pub(crate) fn parse(text: &str) -> Vec<BlockDraft> {
-    leafbase_markdown::parse(text, &lenient()).unwrap_or_else(|error| panic!("{error}: {text:?}")).blocks
+    leafbase_markdown::parse(text, &lenient())
+        .unwrap_or_else(|error| panic!("{error}: {text:?}"))
+        .blocks
 }
 
 /// No text of a test is refused for its length.

@@ -1,8 +1,8 @@
 //! Random texts, blocks and trees of blocks.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, BlockLayout, CardLayout, CodeLanguage, Decorations, LineStyle, ListStyle,
-    MediaSize, MediaWidth, TaskInfo, TaskState, TextLook, TextStyle,
+    BlockData, BlockDraft, BlockKind, BlockLayout, CardLayout, CodeLanguage, Decorations,
+    LineStyle, ListStyle, MediaSize, MediaWidth, TaskInfo, TaskState, TextLook, TextStyle,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -157,7 +157,8 @@ fn document() -> impl Strategy<Value = String> {
 
 /// A document without a highlight of an unknown colour, which is refused.
 pub(crate) fn accepted_document() -> impl Strategy<Value = String> {
-    let accepted = |text: &String| leafbase_markdown::parse(text, &super::dialect::lenient()).is_ok();
+    let accepted =
+        |text: &String| leafbase_markdown::parse(text, &super::dialect::lenient()).is_ok();
     document().prop_map(|text| text.replace("'zzz'", "'red'")).prop_filter("is refused", accepted)
 }
 
@@ -203,7 +204,8 @@ fn url() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Kinds that markdown can say: no drawings, whiteboards, collections and items, which are read back through their IDs.
+/// Kinds that markdown can say: no drawings, whiteboards, collections and items, which are read
+/// back through their IDs.
 fn kind() -> impl Strategy<Value = BlockKind> {
     let (size, width) = (MediaSize::default(), MediaWidth::default());
     let layout = BlockLayout::default();
@@ -232,7 +234,11 @@ pub(crate) fn block() -> impl Strategy<Value = BlockData> {
         |(kind, markdown, list_style, decorations, indentation, state)| {
             let own = kind.block_type().has_own_markdown();
             // A rich link in a list is a link in its text.
-            let list_style = if matches!(kind, BlockKind::RichUrl { .. }) { ListStyle::None } else { list_style };
+            let list_style = if matches!(kind, BlockKind::RichUrl { .. }) {
+                ListStyle::None
+            } else {
+                list_style
+            };
             BlockData {
                 markdown: if own { markdown } else { String::new() },
                 indentation,
@@ -247,11 +253,13 @@ pub(crate) fn block() -> impl Strategy<Value = BlockData> {
 
 fn page() -> impl Strategy<Value = BlockData> {
     let layout = prop_oneof![2 => Just(CardLayout::Regular), 1 => select(CardLayout::ALL)];
-    (block(), select(TextStyle::ALL), layout, text()).prop_map(|(data, style, card_layout, markdown)| BlockData {
-        kind: BlockKind::Page(TextLook { style, card_layout, ..TextLook::default() }),
-        markdown,
-        ..data
-    })
+    (block(), select(TextStyle::ALL), layout, text()).prop_map(
+        |(data, style, card_layout, markdown)| BlockData {
+            kind: BlockKind::Page(TextLook { style, card_layout, ..TextLook::default() }),
+            markdown,
+            ..data
+        },
+    )
 }
 
 /// Trees of blocks.

@@ -1,9 +1,11 @@
-//! Texts from outside: some for each section of the standard, and real files where they are at hand.
+//! Texts from outside: some for each section of the standard, and real files where they are at
+//! hand.
 
 use std::path::{Path, PathBuf};
 
-/// Inputs for each section of the standard and of the dialect, written for these tests. In the data file a line `%%%` with
-/// the section's name stands before each; `→` is a tab, `␍` a carriage return.
+/// Inputs for each section of the standard and of the dialect, written for these tests. In the data
+/// file a line `%%%` with the section's name stands before each; `→` is a tab, `␍` a carriage
+/// return.
 pub(crate) fn sections() -> impl Iterator<Item = (&'static str, String)> {
     let entries = include_str!("../data/sections.txt").split("%%% ").skip(1);
     entries.map(|entry| {
@@ -12,11 +14,13 @@ pub(crate) fn sections() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// The markdown files below the folder that `LEAFBASE_CORPUS` names, or of a corpus beside the project; none without.
+/// The markdown files below the folder that `LEAFBASE_CORPUS` names, or of a corpus beside the
+/// project; none without.
 pub(crate) fn files() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpus");
-    let folder = std::env::var_os("LEAFBASE_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
+    let folder =
+        std::env::var_os("LEAFBASE_CORPUS").map_or_else(|| PathBuf::from(beside), PathBuf::from);
     collect(&folder, &mut found);
     found.sort();
     found

@@ -1,5 +1,6 @@
-//! The laws of the dialect, over generated blocks and texts, over inputs for each section of the standard, and over real files
-//! where they are at hand. Each law also runs on a deliberately broken dialect, which must fail it.
+//! The laws of the dialect, over generated blocks and texts, over inputs for each section of the
+//! standard, and over real files where they are at hand. Each law also runs on a deliberately
+//! broken dialect, which must fail it.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "what fails here is a failed test")]
 

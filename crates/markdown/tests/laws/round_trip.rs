@@ -16,8 +16,8 @@ pub(crate) fn canonical(dialect: Dialect, blocks: Vec<BlockDraft>) -> Vec<BlockD
     blocks.into_iter().map(one).collect()
 }
 
-/// Sets the indentation of what is in no list to what markdown can say: one level more than the list item before, or than
-/// what follows that.
+/// Sets the indentation of what is in no list to what markdown can say: one level more than the
+/// list item before, or than what follows that.
 fn expressible(blocks: &mut [BlockDraft]) {
     let mut depth = 0;
     for block in blocks {
@@ -41,13 +41,19 @@ pub(crate) fn holds(dialect: Dialect, blocks: Vec<BlockDraft>) -> Result<(), Str
     expressible(&mut blocks);
     let text = (dialect.render)(&blocks);
     let read = (dialect.parse)(&text);
-    if read == blocks { Ok(()) } else { Err(format!("{text}\n===== {}", difference(&blocks, &read))) }
+    if read == blocks {
+        Ok(())
+    } else {
+        Err(format!("{text}\n===== {}", difference(&blocks, &read)))
+    }
 }
 
 /// Where two lists of blocks differ first.
 pub(crate) fn difference(left: &[BlockDraft], right: &[BlockDraft]) -> String {
     let flat = |blocks: &[BlockDraft]| -> Vec<String> {
-        let alone = |block: &BlockDraft| serde_json::to_string(&BlockDraft::new(block.data.clone())).unwrap();
+        let alone = |block: &BlockDraft| {
+            serde_json::to_string(&BlockDraft::new(block.data.clone())).unwrap()
+        };
         let blocks = blocks.iter().flat_map(BlockDraft::walk);
         blocks.map(|(depth, block)| format!("{depth} {}", alone(block))).collect()
     };

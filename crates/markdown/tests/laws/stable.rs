@@ -50,9 +50,17 @@ fn real_files_are_stable() {
 
 #[test]
 fn dashes_behind_any_bullet_are_stable() {
-    for text in
-        ["* --", "* --\n#", "+ --\n  a", "* -- a", "* --\n  --", "* --\n  - --", "1. --", "- [ ] --", "* [ ] --"]
-    {
+    for text in [
+        "* --",
+        "* --\n#",
+        "+ --\n  a",
+        "* -- a",
+        "* --\n  --",
+        "* --\n  - --",
+        "1. --",
+        "- [ ] --",
+        "* [ ] --",
+    ] {
         assert_eq!(holds(REAL, text), Ok(()), "{text:?}");
     }
 }

@@ -1,8 +1,8 @@
-//! The reader finds the code, headings, tables and separators that another reader of the standard finds, and another reader
-//! finds these, and the levels of list items, in what the writer writes.
+//! The reader finds the code, headings, tables and separators that another reader of the standard
+//! finds, and another reader finds these, and the levels of list items, in what the writer writes.
 //!
-//! What the dialect reads otherwise is left out: formulas, front matter, structure within HTML comments that go on over a
-//! blank line, tags of the dialect.
+//! What the dialect reads otherwise is left out: formulas, front matter, structure within HTML
+//! comments that go on over a blank line, tags of the dialect.
 
 use leafbase_model::{BlockDraft, BlockKind, ListStyle, TextLook};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -15,9 +15,13 @@ fn found(blocks: &[BlockDraft]) -> Vec<String> {
     for (_, block) in blocks.iter().flat_map(BlockDraft::walk) {
         match &block.data.kind {
             BlockKind::Code { raw_code, .. } => found.push(format!("code {raw_code}")),
-            BlockKind::Table => found.push(format!("table {}", block.data.markdown.lines().count())),
+            BlockKind::Table => {
+                found.push(format!("table {}", block.data.markdown.lines().count()))
+            }
             BlockKind::Line { .. } => found.push("line".to_owned()),
-            BlockKind::Text(TextLook { style, .. }) if style.as_str().starts_with('h') => found.push(style.to_string()),
+            BlockKind::Text(TextLook { style, .. }) if style.as_str().starts_with('h') => {
+                found.push(style.to_string())
+            }
             _ => {}
         }
     }
@@ -34,7 +38,9 @@ fn expected(text: &str) -> Vec<String> {
                 let code = code.take().unwrap_or_default();
                 found.push(format!("code {}", code.strip_suffix('\n').unwrap_or(&code)));
             }
-            Event::Start(Tag::Heading { level, .. }) => found.push(format!("h{}", (level as u8).min(4))),
+            Event::Start(Tag::Heading { level, .. }) => {
+                found.push(format!("h{}", (level as u8).min(4)))
+            }
             Event::Rule => found.push("line".to_owned()),
             Event::Start(Tag::Table(_)) => rows = 1,
             Event::Start(Tag::TableHead | Tag::TableRow) => rows += 1,
@@ -45,7 +51,8 @@ fn expected(text: &str) -> Vec<String> {
     found
 }
 
-/// The levels of list items in what is written, for another reader: an item that holds only a list is none.
+/// The levels of list items in what is written, for another reader: an item that holds only a list
+/// is none.
 fn levels_written(text: &str) -> Vec<u8> {
     let (mut levels, mut level, mut fresh) = (Vec::new(), 0, false);
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
@@ -61,7 +68,10 @@ fn levels_written(text: &str) -> Vec<u8> {
 }
 
 fn levels(blocks: &[BlockDraft]) -> Vec<u8> {
-    let items = blocks.iter().flat_map(BlockDraft::walk).filter(|(_, block)| block.data.list_style != ListStyle::None);
+    let items = blocks
+        .iter()
+        .flat_map(BlockDraft::walk)
+        .filter(|(_, block)| block.data.list_style != ListStyle::None);
     items.map(|(_, block)| block.data.indentation).collect()
 }
 
@@ -80,7 +90,11 @@ fn another_reader_sees_what_is_written() {
         let blocks = parse(&input);
         // Tags, formulas and canceled tasks are not the standard's.
         if !matches!(section, "Dialect" | "Formulas" | "Tasks") {
-            assert!(is_seen(&blocks), "{section}: {input}\n=====\n{}", leafbase_markdown::render(&blocks));
+            assert!(
+                is_seen(&blocks),
+                "{section}: {input}\n=====\n{}",
+                leafbase_markdown::render(&blocks)
+            );
         }
     }
     let (mut all, mut differ) = (0, Vec::new());
@@ -94,13 +108,16 @@ fn another_reader_sees_what_is_written() {
     assert!(differ.len() * 200 <= all, "{} of {all}: {differ:#?}", differ.len());
 }
 
-/// Read otherwise on purpose: definitions stay text, so that what follows one directly belongs to it.
+/// Read otherwise on purpose: definitions stay text, so that what follows one directly belongs to
+/// it.
 const OTHERWISE: [&str; 3] = ["[foo]: /url\n===\n[foo]", "# [Foo]\n[foo]: /url\n> bar", "---\n---"];
 
 #[test]
 fn each_section_is_read_as_the_standard_says() {
     for (section, input) in inputs::sections() {
-        if !matches!(section, "Dialect" | "Formulas" | "Tasks") && !OTHERWISE.contains(&input.as_str()) {
+        if !matches!(section, "Dialect" | "Formulas" | "Tasks")
+            && !OTHERWISE.contains(&input.as_str())
+        {
             assert_eq!(found(&parse(&input)), expected(&input), "{section}: {input}");
         }
     }

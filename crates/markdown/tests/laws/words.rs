@@ -1,7 +1,7 @@
 //! Third law: no text is lost. Every word of the input is in the blocks, in order.
 //!
-//! A word is a run of letters and digits. Not counted are the words of markup: numbers and task marks of list items, the
-//! tags of the dialect, character references.
+//! A word is a run of letters and digits. Not counted are the words of markup: numbers and task
+//! marks of list items, the tags of the dialect, character references.
 
 use leafbase_model::{BlockDraft, BlockKind};
 use proptest::prelude::*;
@@ -33,7 +33,9 @@ fn push_texts(held: &mut String, block: &BlockDraft) {
         BlockKind::Image { url, alt_text: label, .. }
         | BlockKind::Video { url, alt_text: label, .. }
         | BlockKind::File { url, file_name: label, .. } => [label, url, ""],
-        BlockKind::Code { raw_code, language, language_tag } => [language.as_str(), language_tag, raw_code],
+        BlockKind::Code { raw_code, language, language_tag } => {
+            [language.as_str(), language_tag, raw_code]
+        }
         BlockKind::RichUrl { url, title, description, .. } => [title, url, description],
         _ => [&data.markdown, "", ""],
     };
@@ -87,8 +89,9 @@ fn without_tags(text: &str) -> String {
 fn without_references(line: &str) -> String {
     let mut kept = String::new();
     for (number, part) in line.split('&').enumerate() {
-        let name =
-            part.find(';').filter(|end| part[..*end].chars().all(|letter| letter.is_alphanumeric() || letter == '#'));
+        let name = part.find(';').filter(|end| {
+            part[..*end].chars().all(|letter| letter.is_alphanumeric() || letter == '#')
+        });
         match name {
             Some(end) if number > 0 => kept.push_str(&part[end..]),
             _ => kept.push_str(part),
@@ -119,7 +122,11 @@ fn real_files_keep_their_words() {
     let mut failures = Vec::new();
     for (path, text) in inputs::files() {
         if let Err(failure) = holds(REAL, &text) {
-            failures.push(format!("{}: {}", path.display(), failure.chars().take(300).collect::<String>()));
+            failures.push(format!(
+                "{}: {}",
+                path.display(),
+                failure.chars().take(300).collect::<String>()
+            ));
         }
     }
     assert!(failures.is_empty(), "{} files:\n{}", failures.len(), failures.join("\n\n"));

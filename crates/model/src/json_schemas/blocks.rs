@@ -5,9 +5,10 @@ use serde_json::json;
 
 use super::{Shape, shapes};
 use crate::{
-    Author, Block, BlockDraft, BlockId, BlockLayout, BlockPatch, BlockType, CardLayout, CodeLanguage, Color, Comment,
-    CommentId, Day, DayRef, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, Metadata, TaskInfo,
-    TaskPatch, TaskState, TextAlignment, TextStyle, Timestamp,
+    Author, Block, BlockDraft, BlockId, BlockLayout, BlockPatch, BlockType, CardLayout,
+    CodeLanguage, Color, Comment, CommentId, Day, DayRef, Decorations, Font, LineStyle, ListStyle,
+    MediaSize, MediaWidth, Metadata, TaskInfo, TaskPatch, TaskState, TextAlignment, TextStyle,
+    Timestamp,
 };
 
 impl Shape<'_> {
@@ -26,7 +27,10 @@ impl Shape<'_> {
             .may::<BlockLayout>("blockLayout", "Of a file.")
             .may::<String>("rawCode", "Of code.")
             .may::<CodeLanguage>("language", "Of code.")
-            .may::<String>("languageTag", "Of code: the tag of its fence, where that is not the language's name.")
+            .may::<String>(
+                "languageTag",
+                "Of code: the tag of its fence, where that is not the language's name.",
+            )
             .may::<String>("description", "Of a rich URL.")
             .may::<BlockLayout>("layout", "Of a rich URL.")
             .may::<LineStyle>("lineStyle", "Of a line.")
@@ -35,10 +39,13 @@ impl Shape<'_> {
     /// What blocks of any type have.
     fn common(self) -> Self {
         let level = schemars::json_schema!({ "type": "integer", "minimum": 0, "maximum": 5 });
-        self.may::<String>("markdown", "Inline markdown; of a page and an item the title; of a table all of it.")
-            .field("indentationLevel", level, "0 if it is left out.")
-            .may::<ListStyle>("listStyle", "none if it is left out.")
-            .may::<Decorations>("decorations", "None if they are left out.")
+        self.may::<String>(
+            "markdown",
+            "Inline markdown; of a page and an item the title; of a table all of it.",
+        )
+        .field("indentationLevel", level, "0 if it is left out.")
+        .may::<ListStyle>("listStyle", "none if it is left out.")
+        .may::<Decorations>("decorations", "None if they are left out.")
     }
 
     /// What a request gives for a block.
@@ -55,7 +62,11 @@ pub(super) struct PageDraft;
 
 fn page(shape: Shape<'_>) -> Schema {
     let page = schemars::json_schema!({ "const": "page" });
-    shape.field("type", page, "A document is a page.").given().may::<Vec<BlockDraft>>("content", "Its blocks.").closed()
+    shape
+        .field("type", page, "A document is a page.")
+        .given()
+        .may::<Vec<BlockDraft>>("content", "Its blocks.")
+        .closed()
 }
 
 shapes! {

@@ -3,7 +3,8 @@
 use super::{Shape, shapes};
 use crate::{Author, BlockId, Change, DocumentId, ScopedChange, Timestamp};
 
-/// One of the elementary writes; beside its type it has what it replaced, and what it was replaced by.
+/// One of the elementary writes; beside its type it has what it replaced, and what it was replaced
+/// by.
 struct AnyEdit;
 
 impl Shape<'_> {

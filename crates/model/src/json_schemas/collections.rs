@@ -7,10 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::{Depth, Shape, shapes};
 use crate::{
-    AddItems, BlockDraft, BlockId, Color, ContentProperty, ContentPropertyDraft, CountItems, CreateCollection,
-    DeleteItems, Direction, DocumentFilterMode, DocumentId, Filter, GetItems, GetSchema, ItemDraft, ItemUpdate,
-    ListCollections, Operator, Position, Property, PropertyDraft, PropertyType, QueryItems, ReplaceSchema, SchemaDraft,
-    SchemaFormat, SelectOption, Sort, UpdateItems,
+    AddItems, BlockDraft, BlockId, Color, ContentProperty, ContentPropertyDraft, CountItems,
+    CreateCollection, DeleteItems, Direction, DocumentFilterMode, DocumentId, Filter, GetItems,
+    GetSchema, ItemDraft, ItemUpdate, ListCollections, Operator, Position, Property, PropertyDraft,
+    PropertyType, QueryItems, ReplaceSchema, SchemaDraft, SchemaFormat, SelectOption, Sort,
+    UpdateItems,
 };
 
 /// Values by key: what they may be, the schema of the collection says.

@@ -7,8 +7,9 @@ use serde_json::json;
 
 use super::{one_of_texts, shapes, texts};
 use crate::{
-    AssetId, AssetUrl, Author, BlockId, Color, CommentId, Day, DayRef, Decorations, Destination, Detail, DocumentId,
-    Error, FolderDestination, FolderId, FolderRef, Location, Position, SharedText, SpaceId, Timestamp,
+    AssetId, AssetUrl, Author, BlockId, Color, CommentId, Day, DayRef, Decorations, Destination,
+    Detail, DocumentId, Error, FolderDestination, FolderId, FolderRef, Location, Position,
+    SharedText, SpaceId, Timestamp,
 };
 
 texts! {

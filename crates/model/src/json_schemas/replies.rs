@@ -7,11 +7,12 @@ use serde_json::json;
 
 use super::{Shape, shapes};
 use crate::{
-    AddedComment, AssetId, AssetRecord, AssetUrl, Author, Block, BlockId, BlockMatch, Collection, CollectionSchema,
-    CommentId, ConnectionInfo, ContentProperty, ContextBlock, Day, Document, DocumentId, Folder, FolderId,
-    FolderRecord, FolderRef, GroupValue, Item, ItemCounts, ItemGroup, ItemValue, Items, ItemsPage, Location, PathStep,
-    Property, RelatedItem, Schema, SchemaReply, ScopedDocument, SearchMatch, SharedText, SpaceId, SpaceInfo, Task,
-    TaskInfo, TaskLocation, Timestamp, UploadedFile, UrlTemplates, UtcInfo,
+    AddedComment, AssetId, AssetRecord, AssetUrl, Author, Block, BlockId, BlockMatch, Collection,
+    CollectionSchema, CommentId, ConnectionInfo, ContentProperty, ContextBlock, Day, Document,
+    DocumentId, Folder, FolderId, FolderRecord, FolderRef, GroupValue, Item, ItemCounts, ItemGroup,
+    ItemValue, Items, ItemsPage, Location, PathStep, Property, RelatedItem, Schema, SchemaReply,
+    ScopedDocument, SearchMatch, SharedText, SpaceId, SpaceInfo, Task, TaskInfo, TaskLocation,
+    Timestamp, UploadedFile, UrlTemplates, UtcInfo,
 };
 
 /// A part of a text, in bytes.

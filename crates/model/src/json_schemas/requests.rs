@@ -7,17 +7,21 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use super::blocks::PageDraft;
 use super::{Depth, Shape, one_of_texts, shapes};
 use crate::{
-    AddComments, AddTasks, BlockDraft, BlockId, BlockPatch, BuiltInLocation, CommentDraft, CreateDocuments,
-    CreateFolders, CreateFromTemplate, DayRef, DeleteBlocks, DeleteDocuments, DeleteFolders, DeleteTasks, Destination,
-    DocumentFilterMode, DocumentId, DocumentOrder, Fetch, FolderDestination, FolderDraft, FolderRef, InsertBlocks,
-    ListDocuments, ListScopedDocuments, ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments,
-    RestoreDailyNotes, SearchBlocks, SearchDocuments, TaskDestination, TaskDraft, TaskPatch, TaskUpdate, TermMode,
+    AddComments, AddTasks, BlockDraft, BlockId, BlockPatch, BuiltInLocation, CommentDraft,
+    CreateDocuments, CreateFolders, CreateFromTemplate, DayRef, DeleteBlocks, DeleteDocuments,
+    DeleteFolders, DeleteTasks, Destination, DocumentFilterMode, DocumentId, DocumentOrder, Fetch,
+    FolderDestination, FolderDraft, FolderRef, InsertBlocks, ListDocuments, ListScopedDocuments,
+    ListTasks, MoveBlocks, MoveDocuments, MoveFolders, Position, PurgeDocuments, RestoreDailyNotes,
+    SearchBlocks, SearchDocuments, TaskDestination, TaskDraft, TaskPatch, TaskUpdate, TermMode,
     UpdateBlocks, UpdateTasks, UploadFile,
 };
 
 impl Shape<'_> {
     fn metadata(self) -> Self {
-        self.may::<bool>("fetchMetadata", "Whether the reply says who and when; not if it is left out.")
+        self.may::<bool>(
+            "fetchMetadata",
+            "Whether the reply says who and when; not if it is left out.",
+        )
     }
 
     /// Which documents are meant: all that meet every filter that is given.

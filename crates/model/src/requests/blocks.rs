@@ -14,7 +14,8 @@ pub enum FetchFrom {
     Day(DayRef),
 }
 
-/// Reads a block with what is below it. As JSON: `{"id": "..", "maxDepth": 1, "fetchMetadata": true}`, or `date` for `id`.
+/// Reads a block with what is below it. As JSON: `{"id": "..", "maxDepth": 1, "fetchMetadata":
+/// true}`, or `date` for `id`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, Fetch};
@@ -68,7 +69,8 @@ pub(crate) fn max_depth(object: &mut Object) -> Result<Option<usize>> {
     match object.optional::<i64>("maxDepth")?.unwrap_or(-1) {
         -1 => Ok(None),
         depth => usize::try_from(depth).map(Some).map_err(|_| {
-            Error::validation(format!("expected -1 for all, or the number of levels, got {depth}")).at("maxDepth")
+            Error::validation(format!("expected -1 for all, or the number of levels, got {depth}"))
+                .at("maxDepth")
         }),
     }
 }
@@ -216,7 +218,8 @@ impl From<BlockId> for DeleteBlocks {
 }
 
 fn block_ids(object: &mut Object) -> Result<Vec<BlockId>> {
-    let value = object.take("blockIds").ok_or_else(|| Error::validation("is missing").at("blockIds"))?;
+    let value =
+        object.take("blockIds").ok_or_else(|| Error::validation("is missing").at("blockIds"))?;
     one_or_many(value).map_err(|error| error.at("blockIds"))
 }
 
@@ -229,7 +232,8 @@ impl FromJson for DeleteBlocks {
     }
 }
 
-/// Moves blocks with all below them; they keep the order of the request. As JSON: `{"blockIds": [".."], "position": {..}}`.
+/// Moves blocks with all below them; they keep the order of the request. As JSON: `{"blockIds":
+/// [".."], "position": {..}}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, MoveBlocks, Position};
@@ -250,7 +254,10 @@ pub struct MoveBlocks {
 
 impl MoveBlocks {
     /// Moves these blocks to `position`.
-    pub fn new(block_ids: impl IntoIterator<Item = BlockId>, position: impl Into<Position>) -> Self {
+    pub fn new(
+        block_ids: impl IntoIterator<Item = BlockId>,
+        position: impl Into<Position>,
+    ) -> Self {
         Self { block_ids: block_ids.into_iter().collect(), position: position.into() }
     }
 }

@@ -1,5 +1,5 @@
-//! The operations on collections, their schemas and their items. What an item may have only its collection's schema can tell:
-//! these requests are read as far as they look the same for all.
+//! The operations on collections, their schemas and their items. What an item may have only its
+//! collection's schema can tell: these requests are read as far as they look the same for all.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -21,13 +21,14 @@ wire_enum! {
     }
 }
 
-/// Lists collections. As JSON: `{"documentIds": [".."], "documentFilterMode": "exclude"}`; without `documentIds` those of all
-/// documents.
+/// Lists collections. As JSON: `{"documentIds": [".."], "documentFilterMode": "exclude"}`; without
+/// `documentIds` those of all documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListCollections {
     /// The documents; none for all.
     pub document_ids: Option<Vec<DocumentId>>,
-    /// What the documents are named for, if the request says so. For scoped connections; the full space takes `include` alone.
+    /// What the documents are named for, if the request says so. For scoped connections; the full
+    /// space takes `include` alone.
     pub mode: Option<DocumentFilterMode>,
 }
 
@@ -91,7 +92,10 @@ impl FromJson for CreateCollection {
         let mut object = Object::new(value)?;
         let (schema, position) = (object.required("schema")?, object.optional("position")?);
         object.finish()?;
-        Ok(Self { schema, position: position.unwrap_or(Position::Within(Edge::End, Target::Unnamed)) })
+        Ok(Self {
+            schema,
+            position: position.unwrap_or(Position::Within(Edge::End, Target::Unnamed)),
+        })
     }
 }
 
@@ -115,8 +119,8 @@ wire_enum! {
     }
 }
 
-/// Reads a schema. As JSON: `{"collectionId": "..", "format": "schema"}`. With `allowNewSelectOptions` the JSON Schema is that of
-/// requests that have this flag.
+/// Reads a schema. As JSON: `{"collectionId": "..", "format": "schema"}`. With
+/// `allowNewSelectOptions` the JSON Schema is that of requests that have this flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetSchema {
     /// The collection.
@@ -164,12 +168,16 @@ pub(super) fn flag(object: &mut Object, name: &str) -> Result<bool> {
     Ok(object.optional(name)?.unwrap_or_default())
 }
 
-fn write_flag<M: SerializeMap>(map: &mut M, name: &'static str, flag: bool) -> std::result::Result<(), M::Error> {
+fn write_flag<M: SerializeMap>(
+    map: &mut M,
+    name: &'static str,
+    flag: bool,
+) -> std::result::Result<(), M::Error> {
     given(map, name, flag.then_some(&true))
 }
 
-/// Gives a collection another schema: all of it, properties that are not named go with their values. As JSON:
-/// `{"collectionId": "..", "schema": {..}, "dropUnconvertible": true}`.
+/// Gives a collection another schema: all of it, properties that are not named go with their
+/// values. As JSON: `{"collectionId": "..", "schema": {..}, "dropUnconvertible": true}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, PropertyDraft, PropertyKind, ReplaceSchema, SchemaDraft};
@@ -224,7 +232,8 @@ impl Serialize for ReplaceSchema {
     }
 }
 
-/// Reads the items of a collection, in its order. As JSON: `{"collectionId": "..", "maxDepth": 0, "limit": 50, "cursor": ".."}`.
+/// Reads the items of a collection, in its order. As JSON: `{"collectionId": "..", "maxDepth": 0,
+/// "limit": 50, "cursor": ".."}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, GetItems};
@@ -294,8 +303,8 @@ impl Serialize for GetItems {
     }
 }
 
-/// An item that is to be made. As JSON: `{"title": "..", "properties": {"due": "2026-03-01"}, "content": [..]}`, the title under the
-/// content key of the schema or under `title`.
+/// An item that is to be made. As JSON: `{"title": "..", "properties": {"due": "2026-03-01"},
+/// "content": [..]}`, the title under the content key of the schema or under `title`.
 ///
 /// Values are checked against the schema when the item is made, and so is every other field.
 ///
@@ -406,7 +415,8 @@ pub struct AddItems {
     pub collection_id: BlockId,
     /// The items.
     pub items: Vec<ItemDraft>,
-    /// Whether an option that a select does not have yet is added to the schema. Otherwise it is refused.
+    /// Whether an option that a select does not have yet is added to the schema. Otherwise it is
+    /// refused.
     pub allow_new_select_options: bool,
 }
 
@@ -447,8 +457,8 @@ impl Serialize for AddItems {
     }
 }
 
-/// A change to an item: what is not given stays, and `null` clears a property. As JSON:
-/// `{"id": "..", "title": "..", "properties": {"due": null}}`. Its page is changed by the block operations.
+/// A change to an item: what is not given stays, and `null` clears a property. As JSON: `{"id":
+/// "..", "title": "..", "properties": {"due": null}}`. Its page is changed by the block operations.
 ///
 /// ```
 /// use leafbase_model::{BlockId, ItemUpdate};
@@ -505,14 +515,16 @@ impl Serialize for ItemUpdate {
     }
 }
 
-/// Changes items. As JSON: `{"collectionId": "..", "itemsToUpdate": [{"id": ".."}], "allowNewSelectOptions": true}`.
+/// Changes items. As JSON: `{"collectionId": "..", "itemsToUpdate": [{"id": ".."}],
+/// "allowNewSelectOptions": true}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UpdateItems {
     /// The collection.
     pub collection_id: BlockId,
     /// The changes; an item may be named once.
     pub items_to_update: Vec<ItemUpdate>,
-    /// Whether an option that a select does not have yet is added to the schema. Otherwise it is refused.
+    /// Whether an option that a select does not have yet is added to the schema. Otherwise it is
+    /// refused.
     pub allow_new_select_options: bool,
 }
 
@@ -574,7 +586,9 @@ impl FromJson for DeleteItems {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
         let collection_id = object.required("collectionId")?;
-        let ids = object.take("idsToDelete").ok_or_else(|| Error::validation("is missing").at("idsToDelete"))?;
+        let ids = object
+            .take("idsToDelete")
+            .ok_or_else(|| Error::validation("is missing").at("idsToDelete"))?;
         let ids_to_delete = one_or_many(ids).map_err(|error| error.at("idsToDelete"))?;
         object.finish()?;
         Ok(Self { collection_id, ids_to_delete })

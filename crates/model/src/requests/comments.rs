@@ -26,7 +26,8 @@ impl CommentDraft {
 impl FromJson for CommentDraft {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let read = Self { block_id: object.required("blockId")?, content: object.required("content")? };
+        let read =
+            Self { block_id: object.required("blockId")?, content: object.required("content")? };
         object.finish()?;
         Ok(read)
     }

@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::{Paging, given};
 use crate::json::{FromJson, Object, deserialize_through_json, one_or_many, wire_enum, wrong_type};
 use crate::{
-    BlockData, BlockDraft, BuiltInLocation, DayRef, Destination, DocumentId, Error, FolderId, FolderRef, Result,
+    BlockData, BlockDraft, BuiltInLocation, DayRef, Destination, DocumentId, Error, FolderId,
+    FolderRef, Result,
 };
 
 /// A range of days in the space's zone, both ends included; none is no bound.
@@ -49,9 +50,10 @@ impl DayRange {
 
 /// Which documents are meant: all that meet every filter that is given.
 ///
-/// As JSON, beside the other fields of a request: `location` (`unsorted`, `daily_notes`, `templates`, `trash`), the folders (each
-/// with those in it; not together with `location`), and `createdDateGte`, `createdDateLte`, `lastModifiedDateGte`,
-/// `lastModifiedDateLte`, `dailyNoteDateGte`, `dailyNoteDateLte`, each a day or `today`, `tomorrow`, `yesterday`.
+/// As JSON, beside the other fields of a request: `location` (`unsorted`, `daily_notes`,
+/// `templates`, `trash`), the folders (each with those in it; not together with `location`), and
+/// `createdDateGte`, `createdDateLte`, `lastModifiedDateGte`, `lastModifiedDateLte`,
+/// `dailyNoteDateGte`, `dailyNoteDateLte`, each a day or `today`, `tomorrow`, `yesterday`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentFilter {
     /// Those kept in this location.
@@ -69,13 +71,15 @@ pub struct DocumentFilter {
 impl DocumentFilter {
     /// Reads the fields of a filter; the folders stand under `folders`.
     pub(crate) fn take(object: &mut Object, folders: &str) -> Result<Self> {
-        let mut range =
-            |from: &str, to: &str| Ok::<_, Error>(DayRange { from: object.optional(from)?, to: object.optional(to)? });
+        let mut range = |from: &str, to: &str| {
+            Ok::<_, Error>(DayRange { from: object.optional(from)?, to: object.optional(to)? })
+        };
         let created = range("createdDateGte", "createdDateLte")?;
         let modified = range("lastModifiedDateGte", "lastModifiedDateLte")?;
         let daily_note = range("dailyNoteDateGte", "dailyNoteDateLte")?;
         let location = object.optional("location")?;
-        let named = object.take(folders).map(one_or_many).transpose().map_err(|error| error.at(folders))?;
+        let named =
+            object.take(folders).map(one_or_many).transpose().map_err(|error| error.at(folders))?;
         if location.is_some() && named.is_some() {
             return Err(Error::validation("cannot be combined with location").at(folders));
         }
@@ -106,7 +110,8 @@ impl DocumentFilter {
 }
 
 wire_enum! {
-    /// What a listing of documents is ordered by; equal ones by ID, of daily notes of one day the one out of the trash first.
+    /// What a listing of documents is ordered by; equal ones by ID, of daily notes of one day the
+    /// one out of the trash first.
     DocumentOrder {
         /// The ID.
         #[default]
@@ -120,11 +125,12 @@ wire_enum! {
     }
 }
 
-/// Lists documents. As JSON: the fields of a [`DocumentFilter`] with `folderId`, and `fetchMetadata`, `orderBy`, `descending`,
-/// `limit`, `cursor`.
+/// Lists documents. As JSON: the fields of a [`DocumentFilter`] with `folderId`, and
+/// `fetchMetadata`, `orderBy`, `descending`, `limit`, `cursor`.
 ///
-/// Without an order, a listing that is filtered by one kind of day alone, be it of the making, of the last change, or of daily
-/// notes, is in the order of these, so that a page of it costs the page; every other one is by ID.
+/// Without an order, a listing that is filtered by one kind of day alone, be it of the making, of
+/// the last change, or of daily notes, is in the order of these, so that a page of it costs the
+/// page; every other one is by ID.
 ///
 /// ```
 /// use leafbase_model::{BuiltInLocation, DayRange, DayRef, ListDocuments};
@@ -242,8 +248,9 @@ impl Serialize for ListDocuments {
     }
 }
 
-/// Makes documents. As JSON: `{"documents": [{"title": "..", "content": [..]}], "destination": {"folderId": ".."}}`; each has
-/// the fields of a page, whose `type` may be left out. The destination is `unsorted` if it is left out.
+/// Makes documents. As JSON: `{"documents": [{"title": "..", "content": [..]}], "destination":
+/// {"folderId": ".."}}`; each has the fields of a page, whose `type` may be left out. The
+/// destination is `unsorted` if it is left out.
 ///
 /// ```
 /// use leafbase_model::{CreateDocuments, Destination};
@@ -262,13 +269,19 @@ pub struct CreateDocuments {
 
 impl CreateDocuments {
     /// Makes a document of each page, kept at `destination`.
-    pub fn new(pages: impl IntoIterator<Item = BlockDraft>, destination: impl Into<Destination>) -> Self {
+    pub fn new(
+        pages: impl IntoIterator<Item = BlockDraft>,
+        destination: impl Into<Destination>,
+    ) -> Self {
         Self { documents: pages.into_iter().collect(), destination: destination.into() }
     }
 
     /// Makes an empty document of each title, kept in no folder.
     pub fn titled<T: Into<String>>(titles: impl IntoIterator<Item = T>) -> Self {
-        Self::new(titles.into_iter().map(|title| BlockDraft::new(BlockData::page(title))), Destination::Unsorted)
+        Self::new(
+            titles.into_iter().map(|title| BlockDraft::new(BlockData::page(title))),
+            Destination::Unsorted,
+        )
     }
 
     /// The same documents, kept at `destination`.
@@ -310,7 +323,8 @@ impl Serialize for CreateDocuments {
     }
 }
 
-/// Makes a document as a copy of a template. As JSON: `{"templateId": "..", "title": "..", "destination": {..}}`.
+/// Makes a document as a copy of a template. As JSON: `{"templateId": "..", "title": "..",
+/// "destination": {..}}`.
 ///
 /// ```
 /// use leafbase_model::{CreateFromTemplate, DocumentId};
@@ -410,7 +424,8 @@ impl FromJson for DeleteDocuments {
     }
 }
 
-/// Moves documents, also out of the trash. As JSON: `{"documentIds": [".."], "destination": {"destination": "unsorted"}}`.
+/// Moves documents, also out of the trash. As JSON: `{"documentIds": [".."], "destination":
+/// {"destination": "unsorted"}}`.
 ///
 /// ```
 /// use leafbase_model::{Destination, DocumentId, FolderId, MoveDocuments};
@@ -431,7 +446,10 @@ pub struct MoveDocuments {
 
 impl MoveDocuments {
     /// Moves these documents to `destination`.
-    pub fn new(documents: impl IntoIterator<Item = DocumentId>, destination: impl Into<Destination>) -> Self {
+    pub fn new(
+        documents: impl IntoIterator<Item = DocumentId>,
+        destination: impl Into<Destination>,
+    ) -> Self {
         Self { document_ids: documents.into_iter().collect(), destination: destination.into() }
     }
 }
@@ -470,7 +488,8 @@ impl FromJson for RestoreDailyNotes {
     }
 }
 
-/// Which documents of the trash are erased for good. As JSON: `{"documentIds": [".."]}` or `{"olderThanDays": 30}`.
+/// Which documents of the trash are erased for good. As JSON: `{"documentIds": [".."]}` or
+/// `{"olderThanDays": 30}`.
 ///
 /// ```
 /// use leafbase_model::PurgeDocuments;
@@ -502,8 +521,12 @@ impl FromJson for PurgeDocuments {
         match (named, days) {
             (Some(documents), None) => Ok(Self::Documents(documents)),
             (None, Some(days)) => {
-                let beyond = |_| wrong_type("a number of days below 2 to the power of 32", &Value::from(days));
-                u32::try_from(days).map(Self::OlderThanDays).map_err(|error| beyond(error).at("olderThanDays"))
+                let beyond = |_| {
+                    wrong_type("a number of days below 2 to the power of 32", &Value::from(days))
+                };
+                u32::try_from(days)
+                    .map(Self::OlderThanDays)
+                    .map_err(|error| beyond(error).at("olderThanDays"))
             }
             _ => Err(Error::validation("name exactly one of documentIds and olderThanDays")),
         }

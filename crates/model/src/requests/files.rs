@@ -1,4 +1,5 @@
-//! The upload of files. The bytes themselves are no JSON: they come from a reader beside the request.
+//! The upload of files. The bytes themselves are no JSON: they come from a reader beside the
+//! request.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -7,7 +8,8 @@ use super::given;
 use crate::json::{FromJson, Object, deserialize_through_json};
 use crate::{AssetUrl, BlockId, Position, Result};
 
-/// Puts a file into a document. As JSON (the query of an upload): the fields of a [`Position`], `contentType` and `fileName`.
+/// Puts a file into a document. As JSON (the query of an upload): the fields of a [`Position`],
+/// `contentType` and `fileName`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, Position, UploadFile};
@@ -49,7 +51,8 @@ impl UploadFile {
 impl FromJson for UploadFile {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let (content_type, file_name) = (object.optional("contentType")?, object.optional("fileName")?);
+        let (content_type, file_name) =
+            (object.optional("contentType")?, object.optional("fileName")?);
         let position = Position::from_json(object.rest())?;
         Ok(Self { position, content_type, file_name })
     }

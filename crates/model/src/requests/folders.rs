@@ -8,9 +8,11 @@ use crate::json::{FromJson, Object, deserialize_through_json, one_or_many};
 use crate::nested::{Nested, without_recursion};
 use crate::{Error, FolderId, FolderRef, Result};
 
-/// A folder that is to be made, with the folders in it. As JSON: `{"name": "..", "parentFolderId": "..", "folders": [..]}`.
+/// A folder that is to be made, with the folders in it. As JSON: `{"name": "..", "parentFolderId":
+/// "..", "folders": [..]}`.
 ///
-/// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and serializing recurse through it.
+/// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and
+/// serializing recurse through it.
 ///
 /// ```
 /// use leafbase_model::FolderDraft;
@@ -115,7 +117,8 @@ impl FromJson for CreateFolders {
     }
 }
 
-/// Where folders are moved to. As JSON: `"root"`, `{"destination": "root"}` or `{"parentFolderId": ".."}`.
+/// Where folders are moved to. As JSON: `"root"`, `{"destination": "root"}` or `{"parentFolderId":
+/// ".."}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FolderDestination {
     /// To the top.
@@ -137,7 +140,9 @@ impl FromJson for FolderDestination {
             "root" => Ok(Self::Root),
             other => {
                 let got = crate::json::quoted(other);
-                Err(Error::validation(format!("unknown value {got}, expected root or a parentFolderId")))
+                Err(Error::validation(format!(
+                    "unknown value {got}, expected root or a parentFolderId"
+                )))
             }
         };
         if let Value::String(word) = &value {
@@ -167,11 +172,13 @@ impl Serialize for FolderDestination {
 }
 
 fn folder_ids(object: &mut Object) -> Result<Vec<FolderRef>> {
-    let value = object.take("folderIds").ok_or_else(|| Error::validation("is missing").at("folderIds"))?;
+    let value =
+        object.take("folderIds").ok_or_else(|| Error::validation("is missing").at("folderIds"))?;
     one_or_many(value).map_err(|error| error.at("folderIds"))
 }
 
-/// Moves folders with all in them. As JSON: `{"folderIds": [".."], "destination": {"parentFolderId": ".."}}`.
+/// Moves folders with all in them. As JSON: `{"folderIds": [".."], "destination":
+/// {"parentFolderId": ".."}}`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MoveFolders {
@@ -183,22 +190,31 @@ pub struct MoveFolders {
 
 impl MoveFolders {
     /// Moves these folders to `destination`.
-    pub fn new(folders: impl IntoIterator<Item = FolderId>, destination: impl Into<FolderDestination>) -> Self {
-        Self { folder_ids: folders.into_iter().map(FolderRef::from).collect(), destination: destination.into() }
+    pub fn new(
+        folders: impl IntoIterator<Item = FolderId>,
+        destination: impl Into<FolderDestination>,
+    ) -> Self {
+        Self {
+            folder_ids: folders.into_iter().map(FolderRef::from).collect(),
+            destination: destination.into(),
+        }
     }
 }
 
 impl FromJson for MoveFolders {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let read = Self { folder_ids: folder_ids(&mut object)?, destination: object.required("destination")? };
+        let read = Self {
+            folder_ids: folder_ids(&mut object)?,
+            destination: object.required("destination")?,
+        };
         object.finish()?;
         Ok(read)
     }
 }
 
-/// Deletes folders: what is in them goes to the folder that they are in, documents of a top one to `unsorted`. As JSON:
-/// `{"folderIds": [".."], "mustBeEmpty": true}`.
+/// Deletes folders: what is in them goes to the folder that they are in, documents of a top one to
+/// `unsorted`. As JSON: `{"folderIds": [".."], "mustBeEmpty": true}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteFolders {
     /// The folders.
@@ -210,7 +226,10 @@ pub struct DeleteFolders {
 impl DeleteFolders {
     /// Deletes these folders, whatever is in them.
     pub fn new(folders: impl IntoIterator<Item = FolderId>) -> Self {
-        Self { folder_ids: folders.into_iter().map(FolderRef::from).collect(), must_be_empty: false }
+        Self {
+            folder_ids: folders.into_iter().map(FolderRef::from).collect(),
+            must_be_empty: false,
+        }
     }
 
     /// The same, but refused if one is not empty.
@@ -241,4 +260,10 @@ impl Serialize for DeleteFolders {
     }
 }
 
-deserialize_through_json!(FolderDraft, CreateFolders, FolderDestination, MoveFolders, DeleteFolders);
+deserialize_through_json!(
+    FolderDraft,
+    CreateFolders,
+    FolderDestination,
+    MoveFolders,
+    DeleteFolders
+);

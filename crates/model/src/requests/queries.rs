@@ -1,4 +1,5 @@
-//! Queries over the items of a collection: what is asked. What it means is decided where the values are.
+//! Queries over the items of a collection: what is asked. What it means is decided where the values
+//! are.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -48,10 +49,12 @@ wire_enum! {
     }
 }
 
-/// A comparison of one property. As JSON, the operator is the name of the operand: `{"property": "due", "before": "today"}`.
+/// A comparison of one property. As JSON, the operator is the name of the operand: `{"property":
+/// "due", "before": "today"}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The key of the property; the content key, or `title` where no property has it, for the title.
+    /// The key of the property; the content key, or `title` where no property has it, for the
+    /// title.
     pub property: String,
     /// How it is compared.
     pub operator: Operator,
@@ -61,8 +64,8 @@ pub struct Condition {
 
 /// Which items are meant.
 ///
-/// As JSON: a [`Condition`], or `{"and": [..]}`, `{"or": [..]}`, `{"not": {..}}` of filters. An empty `and` lets all through, an empty
-/// `or` none.
+/// As JSON: a [`Condition`], or `{"and": [..]}`, `{"or": [..]}`, `{"not": {..}}` of filters. An
+/// empty `and` lets all through, an empty `or` none.
 ///
 /// ```
 /// use leafbase_model::{Condition, Filter, Operator};
@@ -74,7 +77,8 @@ pub struct Condition {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and serializing recurse through it.
+/// However deep it nests, it is cloned, compared and dropped without recursion. Only printing and
+/// serializing recurse through it.
 #[derive(Debug)]
 pub enum Filter {
     /// What meets this condition.
@@ -116,8 +120,12 @@ impl Filter {
         let mut object = Object::new(value)?;
         let read = match (object.take("and"), object.take("or"), object.take("not")) {
             (None, None, None) => return Condition::read(object).map(Self::Condition),
-            (Some(all), None, None) => Self::And(Self::read_all(all, depth).map_err(|error| error.at("and"))?),
-            (None, Some(any), None) => Self::Or(Self::read_all(any, depth).map_err(|error| error.at("or"))?),
+            (Some(all), None, None) => {
+                Self::And(Self::read_all(all, depth).map_err(|error| error.at("and"))?)
+            }
+            (None, Some(any), None) => {
+                Self::Or(Self::read_all(any, depth).map_err(|error| error.at("or"))?)
+            }
             (None, None, Some(not)) => {
                 Self::Not(Box::new(Self::read(not, depth + 1).map_err(|error| error.at("not"))?))
             }
@@ -129,8 +137,10 @@ impl Filter {
 
     fn read_all(value: Value, depth: usize) -> Result<Vec<Self>> {
         let filters: Vec<Value> = Vec::from_json(value)?;
-        let read =
-            |(index, filter)| Self::read(filter, depth + 1).map_err(|error: Error| error.at(format_args!("[{index}]")));
+        let read = |(index, filter)| {
+            Self::read(filter, depth + 1)
+                .map_err(|error: Error| error.at(format_args!("[{index}]")))
+        };
         filters.into_iter().enumerate().map(read).collect()
     }
 }
@@ -166,7 +176,9 @@ impl Nested for Filter {
     fn is_alike(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Condition(left), Self::Condition(right)) => left == right,
-            (Self::And(_), Self::And(_)) | (Self::Or(_), Self::Or(_)) | (Self::Not(_), Self::Not(_)) => true,
+            (Self::And(_), Self::And(_))
+            | (Self::Or(_), Self::Or(_))
+            | (Self::Not(_), Self::Not(_)) => true,
             _ => false,
         }
     }
@@ -232,7 +244,8 @@ wire_enum! {
 /// What items are sorted by. As JSON: `{"property": "due", "direction": "descending"}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sort {
-    /// The key of the property; the content key, or `title` where no property has it, for the title.
+    /// The key of the property; the content key, or `title` where no property has it, for the
+    /// title.
     pub property: String,
     /// Which way. Items without a value are last either way.
     pub direction: Direction,
@@ -266,13 +279,17 @@ impl Serialize for Sort {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("property", &self.property)?;
-        given(&mut map, "direction", (self.direction != Direction::default()).then_some(&self.direction))?;
+        given(
+            &mut map,
+            "direction",
+            (self.direction != Direction::default()).then_some(&self.direction),
+        )?;
         map.end()
     }
 }
 
-/// Finds items. As JSON:
-/// `{"collectionId": "..", "filter": {..}, "sort": [{"property": "due"}], "maxDepth": 0, "limit": 20, "cursor": ".."}`.
+/// Finds items. As JSON: `{"collectionId": "..", "filter": {..}, "sort": [{"property": "due"}],
+/// "maxDepth": 0, "limit": 20, "cursor": ".."}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, Filter, Operator, QueryItems, Sort};
@@ -306,7 +323,13 @@ pub struct QueryItems {
 impl QueryItems {
     /// All items of this collection, by ID, with all of their pages.
     pub fn of(collection: BlockId) -> Self {
-        Self { collection_id: collection, filter: None, sort: Vec::new(), max_depth: None, paging: Paging::default() }
+        Self {
+            collection_id: collection,
+            filter: None,
+            sort: Vec::new(),
+            max_depth: None,
+            paging: Paging::default(),
+        }
     }
 
     /// Those that pass this.
@@ -343,8 +366,10 @@ impl QueryItems {
 impl FromJson for QueryItems {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let (collection_id, filter) = (object.required("collectionId")?, object.optional("filter")?);
-        let sort = object.take("sort").map(one_or_many).transpose().map_err(|error| error.at("sort"))?;
+        let (collection_id, filter) =
+            (object.required("collectionId")?, object.optional("filter")?);
+        let sort =
+            object.take("sort").map(one_or_many).transpose().map_err(|error| error.at("sort"))?;
         let (max_depth, paging) = (max_depth(&mut object)?, Paging::take(&mut object)?);
         object.finish()?;
         Ok(Self { collection_id, filter, sort: sort.unwrap_or_default(), max_depth, paging })

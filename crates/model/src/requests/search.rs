@@ -19,11 +19,12 @@ wire_enum! {
     }
 }
 
-/// Finds documents by words, by patterns, or by both. As JSON: `include` (one text or several), `termMode`, `regexps` (one or
-/// several), `documentIds` with `documentFilterMode`, or the fields of a [`DocumentFilter`] with `folderIds`; and `fetchMetadata`.
+/// Finds documents by words, by patterns, or by both. As JSON: `include` (one text or several),
+/// `termMode`, `regexps` (one or several), `documentIds` with `documentFilterMode`, or the fields
+/// of a [`DocumentFilter`] with `folderIds`; and `fetchMetadata`.
 ///
-/// A text of `include` is words, and phrases in quotation marks; the last word may be the beginning of one. Without patterns there has to
-/// be a word.
+/// A text of `include` is words, and phrases in quotation marks; the last word may be the beginning
+/// of one. Without patterns there has to be a word.
 ///
 /// ```
 /// use leafbase_model::SearchDocuments;
@@ -132,21 +133,27 @@ impl SearchDocuments {
     /// Checks what a request that was not read from JSON may say, too.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for nothing to search for, and for filters that exclude each other.
+    /// [`crate::ErrorKind::Validation`] for nothing to search for, and for filters that exclude
+    /// each other.
     pub fn check(&self) -> Result<()> {
         if self.include.is_empty() && self.regexps.is_empty() {
-            return Err(
-                Error::validation("is missing, and so is regexps: there is nothing to search for").at("include")
-            );
+            return Err(Error::validation(
+                "is missing, and so is regexps: there is nothing to search for",
+            )
+            .at("include"));
         }
         if self.mode.is_some() && self.document_ids.is_none() {
             return Err(Error::validation("needs documentIds").at("documentFilterMode"));
         }
-        let excluded = |name: &str| Err(Error::validation(format!("cannot be combined with {name}")).at("documentIds"));
+        let excluded = |name: &str| {
+            Err(Error::validation(format!("cannot be combined with {name}")).at("documentIds"))
+        };
         match (&self.document_ids, self.filter.location, &self.filter.folders) {
             (Some(_), Some(_), _) => excluded("location"),
             (Some(_), _, Some(_)) => excluded("folderIds"),
-            (None, Some(_), Some(_)) => Err(Error::validation("cannot be combined with location").at("folderIds")),
+            (None, Some(_), Some(_)) => {
+                Err(Error::validation("cannot be combined with location").at("folderIds"))
+            }
             _ => Ok(()),
         }
     }
@@ -207,7 +214,11 @@ impl Serialize for SearchDocuments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         write_texts(&mut map, "include", &self.include)?;
-        given(&mut map, "termMode", (self.term_mode != TermMode::default()).then_some(&self.term_mode))?;
+        given(
+            &mut map,
+            "termMode",
+            (self.term_mode != TermMode::default()).then_some(&self.term_mode),
+        )?;
         write_texts(&mut map, "regexps", &self.regexps)?;
         given(&mut map, "documentIds", self.document_ids.as_ref())?;
         given(&mut map, "documentFilterMode", self.mode.as_ref())?;
@@ -217,8 +228,9 @@ impl Serialize for SearchDocuments {
     }
 }
 
-/// Finds blocks of one document, or of one page of it, by patterns. As JSON: `blockId` (or `documentId`), `pattern` (one or several),
-/// `caseSensitive`, `beforeBlockCount`, `afterBlockCount`, and the fields of a [`Paging`].
+/// Finds blocks of one document, or of one page of it, by patterns. As JSON: `blockId` (or
+/// `documentId`), `pattern` (one or several), `caseSensitive`, `beforeBlockCount`,
+/// `afterBlockCount`, and the fields of a [`Paging`].
 ///
 /// ```
 /// use leafbase_model::{BlockId, SearchBlocks};
@@ -246,10 +258,12 @@ pub struct SearchBlocks {
 }
 
 impl SearchBlocks {
-    /// How many blocks before and after a match are shown with it, unless the request says otherwise.
+    /// How many blocks before and after a match are shown with it, unless the request says
+    /// otherwise.
     pub const CONTEXT: usize = 5;
 
-    /// The blocks of a document or a page that `pattern` matches, whatever the case, each with [`Self::CONTEXT`] blocks before and after.
+    /// The blocks of a document or a page that `pattern` matches, whatever the case, each with
+    /// [`Self::CONTEXT`] blocks before and after.
     pub fn new(within: impl Into<BlockId>, pattern: impl Into<String>) -> Self {
         Self {
             within: within.into(),
@@ -294,15 +308,20 @@ impl SearchBlocks {
     /// Checks what a request that was not read from JSON may say, too.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] for no pattern, and at `limit` for 0; [`crate::ErrorKind::LimitExceeded`] for more blocks around a
-    /// match than [`Limits::CONTEXT_BLOCKS`].
+    /// [`crate::ErrorKind::Validation`] for no pattern, and at `limit` for 0;
+    /// [`crate::ErrorKind::LimitExceeded`] for more blocks around a match than
+    /// [`Limits::CONTEXT_BLOCKS`].
     pub fn check(&self) -> Result<()> {
         if self.patterns.is_empty() {
             return Err(Error::validation("is missing").at("pattern"));
         }
         let context = |name: &str, count: usize| {
             let most = Limits::CONTEXT_BLOCKS;
-            if count > most { Err(Error::limit("blocks around a match", most, count).at(name)) } else { Ok(()) }
+            if count > most {
+                Err(Error::limit("blocks around a match", most, count).at(name))
+            } else {
+                Ok(())
+            }
         };
         context("beforeBlockCount", self.before)?;
         context("afterBlockCount", self.after)?;
@@ -315,7 +334,8 @@ const BOTH: &str = "is given, and so is documentId: one of them names the place"
 impl FromJson for SearchBlocks {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let (block, document) = (object.optional::<BlockId>("blockId")?, object.optional::<DocumentId>("documentId")?);
+        let (block, document) =
+            (object.optional::<BlockId>("blockId")?, object.optional::<DocumentId>("documentId")?);
         let patterns = texts(&mut object, "pattern")?;
         let case_sensitive = object.optional("caseSensitive")?.unwrap_or_default();
         let before = count(&mut object, "beforeBlockCount")?;

@@ -44,10 +44,12 @@ mod names {
     }
 }
 
-/// Which tasks are meant. Tasks of documents in the trash are in none of the scopes but that of their document.
+/// Which tasks are meant. Tasks of documents in the trash are in none of the scopes but that of
+/// their document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TaskScope {
-    /// Open tasks whose schedule day, else deadline, is today or earlier; by that day, earliest first.
+    /// Open tasks whose schedule day, else deadline, is today or earlier; by that day, earliest
+    /// first.
     #[default]
     Active,
     /// Open tasks whose schedule day, else deadline, is after today; by that day, earliest first.
@@ -60,8 +62,8 @@ pub enum TaskScope {
     Document(DocumentId),
 }
 
-/// Lists tasks. As JSON: `{"scope": "document", "documentId": "..", "limit": 50, "cursor": ".."}`; `documentId` exactly where the
-/// scope is `document`.
+/// Lists tasks. As JSON: `{"scope": "document", "documentId": "..", "limit": 50, "cursor": ".."}`;
+/// `documentId` exactly where the scope is `document`.
 ///
 /// ```
 /// use leafbase_model::{ListTasks, TaskScope};
@@ -112,9 +114,13 @@ impl FromJson for ListTasks {
         let scope = match (name, document) {
             (ScopeName::Document, Some(document)) => TaskScope::Document(document),
             (ScopeName::Document, None) => {
-                return Err(Error::validation("is missing: the scope document needs it").at("documentId"));
+                return Err(
+                    Error::validation("is missing: the scope document needs it").at("documentId")
+                );
             }
-            (_, Some(_)) => return Err(Error::validation("is only for the scope document").at("documentId")),
+            (_, Some(_)) => {
+                return Err(Error::validation("is only for the scope document").at("documentId"));
+            }
             (ScopeName::Active, None) => TaskScope::Active,
             (ScopeName::Upcoming, None) => TaskScope::Upcoming,
             (ScopeName::Inbox, None) => TaskScope::Inbox,
@@ -143,8 +149,8 @@ impl Serialize for ListTasks {
     }
 }
 
-/// Where a task is to be. As JSON: `{"type": "inbox"}`, `{"type": "dailyNote", "date": "today"}` (the date is today's if it is left
-/// out) or `{"type": "document", "documentId": ".."}`.
+/// Where a task is to be. As JSON: `{"type": "inbox"}`, `{"type": "dailyNote", "date": "today"}`
+/// (the date is today's if it is left out) or `{"type": "document", "documentId": ".."}`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TaskDestination {
     /// In the inbox.
@@ -178,9 +184,9 @@ impl FromJson for TaskDestination {
         Ok(match name {
             PlaceName::Inbox => Self::Inbox,
             PlaceName::DailyNote => Self::DailyNote(day.unwrap_or(DayRef::Today)),
-            PlaceName::Document => {
-                Self::Document(document.ok_or_else(|| Error::validation("is missing").at("documentId"))?)
-            }
+            PlaceName::Document => Self::Document(
+                document.ok_or_else(|| Error::validation("is missing").at("documentId"))?,
+            ),
         })
     }
 }
@@ -203,8 +209,8 @@ impl Serialize for TaskDestination {
     }
 }
 
-/// A task that is to be made. As JSON: `{"markdown": "..", "taskInfo": {"scheduleDate": "tomorrow"}, "location": {"type": "inbox"}}`;
-/// without a location it goes to the inbox.
+/// A task that is to be made. As JSON: `{"markdown": "..", "taskInfo": {"scheduleDate":
+/// "tomorrow"}, "location": {"type": "inbox"}}`; without a location it goes to the inbox.
 ///
 /// ```
 /// use leafbase_model::{DayRef, TaskDestination, TaskDraft};
@@ -272,8 +278,8 @@ impl Serialize for TaskDraft {
     }
 }
 
-/// Makes tasks, each at the top of its place; those for the same place keep the order of the request. As JSON:
-/// `{"tasks": [{"markdown": ".."}]}`.
+/// Makes tasks, each at the top of its place; those for the same place keep the order of the
+/// request. As JSON: `{"tasks": [{"markdown": ".."}]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct AddTasks {
     /// The tasks.
@@ -296,7 +302,8 @@ impl FromJson for AddTasks {
     }
 }
 
-/// A change to a task: what is not given stays. As JSON: `{"id": "..", "markdown": "..", "taskInfo": {"state": "done"}, "location": {..}}`.
+/// A change to a task: what is not given stays. As JSON: `{"id": "..", "markdown": "..",
+/// "taskInfo": {"state": "done"}, "location": {..}}`.
 ///
 /// ```
 /// use leafbase_model::{BlockId, DocumentId, TaskState, TaskUpdate};
@@ -318,7 +325,8 @@ pub struct TaskUpdate {
     pub markdown: Option<String>,
     /// Its state and days.
     pub info: TaskPatch,
-    /// Where it goes, with all below it: to the top of this place. A task that is there already stays where it is.
+    /// Where it goes, with all below it: to the top of this place. A task that is there already
+    /// stays where it is.
     pub location: Option<TaskDestination>,
 }
 
@@ -438,11 +446,21 @@ impl From<BlockId> for DeleteTasks {
 impl FromJson for DeleteTasks {
     fn from_json(value: Value) -> Result<Self> {
         let mut object = Object::new(value)?;
-        let ids = object.take("idsToDelete").ok_or_else(|| Error::validation("is missing").at("idsToDelete"))?;
+        let ids = object
+            .take("idsToDelete")
+            .ok_or_else(|| Error::validation("is missing").at("idsToDelete"))?;
         let ids_to_delete = one_or_many(ids).map_err(|error| error.at("idsToDelete"))?;
         object.finish()?;
         Ok(Self { ids_to_delete })
     }
 }
 
-deserialize_through_json!(ListTasks, TaskDestination, TaskDraft, AddTasks, TaskUpdate, UpdateTasks, DeleteTasks);
+deserialize_through_json!(
+    ListTasks,
+    TaskDestination,
+    TaskDraft,
+    AddTasks,
+    TaskUpdate,
+    UpdateTasks,
+    DeleteTasks
+);

@@ -1,9 +1,9 @@
 //! The JSON of blocks: all fields, no fields, metadata, children.
 
 use leafbase_model::{
-    Block, BlockData, BlockKind, BlockType, CodeLanguage, Comment, CommentId, Content, Document, DocumentId,
-    DocumentRecord, FolderId, FolderRecord, ItemFields, ItemValue, ItemValues, Items, Limits, Location, Metadata,
-    PropertyValue, RelatedItem, Stamp,
+    Block, BlockData, BlockKind, BlockType, CodeLanguage, Comment, CommentId, Content, Document,
+    DocumentId, DocumentRecord, FolderId, FolderRecord, ItemFields, ItemValue, ItemValues, Items,
+    Limits, Location, Metadata, PropertyValue, RelatedItem, Stamp,
 };
 
 use crate::support::{anna, block, day, full, id, instant};
@@ -16,8 +16,10 @@ fn every_type_with_every_field_set() {
 
 #[test]
 fn every_type_with_every_field_at_its_default() {
-    let blocks: Vec<_> =
-        BlockType::ALL.iter().map(|block_type| block(BlockData::new(BlockKind::empty(*block_type)))).collect();
+    let blocks: Vec<_> = BlockType::ALL
+        .iter()
+        .map(|block_type| block(BlockData::new(BlockKind::empty(*block_type))))
+        .collect();
     insta::assert_json_snapshot!(blocks);
 }
 
@@ -31,7 +33,10 @@ fn children_metadata_and_a_cut() {
         created_at: instant("2026-03-03T00:00:00.000Z"),
     };
     let empty = Block { content: Content::Blocks(Vec::new()), ..block(BlockData::page("Empty")) };
-    let cut = Block { content: Content::Preview("socks, shirts".into()), ..block(BlockData::page("Packing")) };
+    let cut = Block {
+        content: Content::Preview("socks, shirts".into()),
+        ..block(BlockData::page("Packing"))
+    };
     let whole = Block {
         metadata: Some(Metadata {
             created: stamp("2026-03-01T09:30:00.000Z"),
@@ -42,11 +47,18 @@ fn children_metadata_and_a_cut() {
         ..block(BlockData::page("Trip"))
     };
     let nobody = Block {
-        metadata: Some(Metadata { created: Stamp::default(), modified: Stamp::default(), comments: Vec::new() }),
+        metadata: Some(Metadata {
+            created: Stamp::default(),
+            modified: Stamp::default(),
+            comments: Vec::new(),
+        }),
         ..block(BlockData::text("by nobody"))
     };
     assert_eq!(
-        whole.walk().map(|(depth, block)| (depth, block.data.markdown.as_str())).collect::<Vec<_>>(),
+        whole
+            .walk()
+            .map(|(depth, block)| (depth, block.data.markdown.as_str()))
+            .collect::<Vec<_>>(),
         [(0, "Trip"), (1, "Empty"), (1, "Packing"),]
     );
     insta::assert_json_snapshot!([whole, nobody]);
@@ -54,16 +66,23 @@ fn children_metadata_and_a_cut() {
 
 #[test]
 fn an_item_is_shown_by_its_schema() {
-    let related = ItemValue::Relations(vec![RelatedItem { block_id: id(7), title: "Herbert".into() }]);
-    let properties =
-        ItemValues::from_iter([("pages", ItemValue::Value(PropertyValue::Number(412.0))), ("author", related)]);
+    let related =
+        ItemValue::Relations(vec![RelatedItem { block_id: id(7), title: "Herbert".into() }]);
+    let properties = ItemValues::from_iter([
+        ("pages", ItemValue::Value(PropertyValue::Number(412.0))),
+        ("author", related),
+    ]);
     let fields = |properties| Some(Box::new(ItemFields { content_key: "book".into(), properties }));
     let data = BlockData {
         markdown: "Dune".into(),
         color: "#336699".parse().ok(),
         ..BlockData::new(BlockKind::empty(BlockType::CollectionItem))
     };
-    let item = Block { item: fields(properties), content: Content::Blocks(Vec::new()), ..block(data.clone()) };
+    let item = Block {
+        item: fields(properties),
+        content: Content::Blocks(Vec::new()),
+        ..block(data.clone())
+    };
     let bare = Block {
         item: fields(ItemValues::default()),
         ..block(BlockData { color: None, markdown: String::new(), ..data })
@@ -97,7 +116,11 @@ fn documents_and_folders() {
         "folders",
         [
             FolderRecord { id: folder, name: "Travel".into(), parent: None },
-            FolderRecord { id: FolderId::from_bytes([4; 16]), name: "Lisbon".into(), parent: Some(folder) },
+            FolderRecord {
+                id: FolderId::from_bytes([4; 16]),
+                name: "Lisbon".into(),
+                parent: Some(folder)
+            },
         ]
     );
 }
@@ -112,7 +135,11 @@ fn what_holds_for_every_block_is_checked() {
             |data| data.indentation = 6,
             "indentationLevel: expected an indentation level from 0 to 5, got 6",
         ),
-        (BlockType::Text, |data| data.task = None, "taskInfo: is missing, though listStyle is task"),
+        (
+            BlockType::Text,
+            |data| data.task = None,
+            "taskInfo: is missing, though listStyle is task",
+        ),
         (
             BlockType::Line,
             |data| data.list_style = leafbase_model::ListStyle::Bullet,
@@ -193,7 +220,10 @@ fn types_say_what_they_may() {
     for block_type in BlockType::ALL {
         assert_eq!(BlockKind::empty(*block_type).block_type(), *block_type);
         assert_eq!(block_type.may_be_parent(), matches!(block_type, Text | Page | CollectionItem));
-        assert_eq!(block_type.holds_blocks(), matches!(block_type, Text | Page | CollectionItem | Collection));
+        assert_eq!(
+            block_type.holds_blocks(),
+            matches!(block_type, Text | Page | CollectionItem | Collection)
+        );
         let own = matches!(block_type, Text | Page | CollectionItem | Table | Collection);
         assert_eq!(block_type.has_own_markdown(), own);
     }

@@ -2,11 +2,12 @@
 
 use leafbase_model::json::FromJson;
 use leafbase_model::{
-    AddItems, Block, BlockData, Collection, CollectionSchema, Content, ContentProperty, CountItems, CreateCollection,
-    DeleteItems, DocumentFilterMode, DocumentId, Filter, GetItems, GetSchema, GroupValue, Item, ItemCounts, ItemDraft,
-    ItemGroup, ItemUpdate, ItemValue, ItemValues, ListCollections, Operator, Position, Properties, PropertyDraft,
-    PropertyKind, PropertyValue, QueryItems, RelatedItem, ReplaceSchema, Schema, SchemaDraft, SchemaFormat,
-    SchemaReply, Sort, UpdateItems,
+    AddItems, Block, BlockData, Collection, CollectionSchema, Content, ContentProperty, CountItems,
+    CreateCollection, DeleteItems, DocumentFilterMode, DocumentId, Filter, GetItems, GetSchema,
+    GroupValue, Item, ItemCounts, ItemDraft, ItemGroup, ItemUpdate, ItemValue, ItemValues,
+    ListCollections, Operator, Position, Properties, PropertyDraft, PropertyKind, PropertyValue,
+    QueryItems, RelatedItem, ReplaceSchema, Schema, SchemaDraft, SchemaFormat, SchemaReply, Sort,
+    UpdateItems,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -32,13 +33,19 @@ fn requests_are_read_as_they_are_written() {
     let schema_json = json!({"name": "Chores", "properties": [{"name": "Due", "type": "date"}]});
     both(&ListCollections::default(), json!({}));
     both(&ListCollections::of([document()]), json!({"documentIds": [A]}));
-    let all_but = ListCollections { mode: Some(DocumentFilterMode::Exclude), ..ListCollections::of([document()]) };
+    let all_but = ListCollections {
+        mode: Some(DocumentFilterMode::Exclude),
+        ..ListCollections::of([document()])
+    };
     both(&all_but, json!({"documentIds": [A], "documentFilterMode": "exclude"}));
     both(
         &CreateCollection::new(schema(), Position::end_of(id(10))),
         json!({"schema": schema_json, "position": {"position": "end", "pageId": A}}),
     );
-    both(&GetSchema::new(id(7), SchemaFormat::Schema), json!({"collectionId": C, "format": "schema"}));
+    both(
+        &GetSchema::new(id(7), SchemaFormat::Schema),
+        json!({"collectionId": C, "format": "schema"}),
+    );
     both(&ReplaceSchema::new(id(7), schema()), json!({"collectionId": C, "schema": schema_json}));
     both(
         &ReplaceSchema::new(id(7), schema()).dropping_unconvertible(),
@@ -49,9 +56,10 @@ fn requests_are_read_as_they_are_written() {
         &GetItems::of(id(7)).depth(0).limit(5).after("x"),
         json!({"collectionId": C, "maxDepth": 0, "limit": 5, "cursor": "x"}),
     );
-    let item = ItemDraft::new("Sweep").with("due", "today").with_content([BlockData::text("stairs").into()]);
-    let item_json =
-        json!({"title": "Sweep", "properties": {"due": "today"}, "content": [{"type": "text", "markdown": "stairs"}]});
+    let item = ItemDraft::new("Sweep")
+        .with("due", "today")
+        .with_content([BlockData::text("stairs").into()]);
+    let item_json = json!({"title": "Sweep", "properties": {"due": "today"}, "content": [{"type": "text", "markdown": "stairs"}]});
     both(&AddItems::new(id(7), [item.clone()]), json!({"collectionId": C, "items": [item_json]}));
     both(
         &AddItems::new(id(7), [item]).allowing_new_select_options(),
@@ -62,10 +70,13 @@ fn requests_are_read_as_they_are_written() {
         json!({"collectionId": C, "itemsToUpdate": [{"id": A, "title": "Mop", "properties": {"due": null}}]}),
     );
     both(&DeleteItems::new(id(7), [id(10)]), json!({"collectionId": C, "idsToDelete": [A]}));
-    let filter =
-        Filter::on("due", Operator::OnOrBefore, "today").or(Filter::on("due", Operator::IsEmpty, true).negated());
-    let filter_json =
-        json!({"or": [{"property": "due", "onOrBefore": "today"}, {"not": {"property": "due", "isEmpty": true}}]});
+    let filter = Filter::on("due", Operator::OnOrBefore, "today").or(Filter::on(
+        "due",
+        Operator::IsEmpty,
+        true,
+    )
+    .negated());
+    let filter_json = json!({"or": [{"property": "due", "onOrBefore": "today"}, {"not": {"property": "due", "isEmpty": true}}]});
     both(
         &QueryItems::of(id(7))
             .filtered(filter.clone())
@@ -86,10 +97,15 @@ fn requests_are_read_as_they_are_written() {
 fn defaults_and_other_forms() {
     let read = |json| QueryItems::from_json(json).unwrap();
     assert_eq!(
-        read(json!({"collectionId": C, "sort": {"property": "due", "direction": "ascending"}, "maxDepth": -1})),
+        read(
+            json!({"collectionId": C, "sort": {"property": "due", "direction": "ascending"}, "maxDepth": -1})
+        ),
         QueryItems::of(id(7)).sorted(Sort::ascending("due"))
     );
-    assert_eq!(GetSchema::from_json(json!({"collectionId": C})).unwrap().format, SchemaFormat::JsonSchemaItems);
+    assert_eq!(
+        GetSchema::from_json(json!({"collectionId": C})).unwrap().format,
+        SchemaFormat::JsonSchemaItems
+    );
     assert_eq!(
         DeleteItems::from_json(json!({"collectionId": C, "idsToDelete": A})).unwrap(),
         DeleteItems::new(id(7), [id(10)])
@@ -108,9 +124,13 @@ fn what_does_not_fit_is_named() {
     let query = |filter| fault::<QueryItems>(json!({"collectionId": C, "filter": filter}));
     let operators = "equals, notEquals, contains, startsWith, before, after, onOrBefore, onOrAfter, greaterThan, \
         greaterThanOrEqual, lessThan, lessThanOrEqual, isEmpty, isNotEmpty, anyOf, allOf";
-    let deep = (0..17).fold(json!({"property": "a", "equals": 1}), |filter, _| json!({"not": filter}));
+    let deep =
+        (0..17).fold(json!({"property": "a", "equals": 1}), |filter, _| json!({"not": filter}));
     for (found, expected) in [
-        (fault::<ListCollections>(json!({"documentFilterMode": "include"})), "documentFilterMode: needs documentIds"),
+        (
+            fault::<ListCollections>(json!({"documentFilterMode": "include"})),
+            "documentFilterMode: needs documentIds",
+        ),
         (fault::<GetItems>(json!({"maxDepth": 0})), "collectionId: is missing"),
         (
             fault::<AddItems>(json!({"collectionId": C, "items": [{}], "dropUnconvertible": true})),
@@ -124,9 +144,15 @@ fn what_does_not_fit_is_named() {
             fault::<AddItems>(json!({"collectionId": C, "items": [{}, {"content": [{}]}]})),
             "items[1].content[0].type: is missing",
         ),
-        (fault::<UpdateItems>(json!({"collectionId": C, "itemsToUpdate": [{}]})), "itemsToUpdate[0].id: is missing"),
+        (
+            fault::<UpdateItems>(json!({"collectionId": C, "itemsToUpdate": [{}]})),
+            "itemsToUpdate[0].id: is missing",
+        ),
         (fault::<DeleteItems>(json!({"collectionId": C})), "idsToDelete: is missing"),
-        (fault::<ReplaceSchema>(json!({"collectionId": C, "schema": {}})), "schema.name: is missing"),
+        (
+            fault::<ReplaceSchema>(json!({"collectionId": C, "schema": {}})),
+            "schema.name: is missing",
+        ),
         (query(json!([])), "filter: expected an object, got an array"),
         (
             query(json!({"and": [{"or": [], "not": {}}]})),
@@ -136,14 +162,22 @@ fn what_does_not_fit_is_named() {
         (query(json!({"and": [], "property": "a"})), "filter.property: unknown field"),
         (query(json!({"equals": 1})), "filter.property: is missing"),
         (query(json!({"property": "a", "like": 1})), "filter.like: unknown field"),
-        (query(json!({"not": {"property": "a"}})), &format!("filter.not: name exactly one of {operators}")),
+        (
+            query(json!({"not": {"property": "a"}})),
+            &format!("filter.not: name exactly one of {operators}"),
+        ),
         (
             query(json!({"property": "a", "equals": 1, "isEmpty": true})),
             &format!("filter: name exactly one of {operators}"),
         ),
-        (query(deep), &format!("filter{}: nesting of a filter: at most 16, got 17", ".not".repeat(17))),
         (
-            fault::<QueryItems>(json!({"collectionId": C, "sort": [{"property": "a", "direction": "up"}]})),
+            query(deep),
+            &format!("filter{}: nesting of a filter: at most 16, got 17", ".not".repeat(17)),
+        ),
+        (
+            fault::<QueryItems>(
+                json!({"collectionId": C, "sort": [{"property": "a", "direction": "up"}]}),
+            ),
             r#"sort[0].direction: unknown value "up", expected one of ascending, descending"#,
         ),
     ] {
@@ -193,7 +227,12 @@ fn replies() {
         (json(&bare), json!({"id": C, "name": "Dune"})),
         (json(&cut), json!({"id": C, "name": "Dune", "contentPreview": "Arrakis"})),
         (
-            json(&Collection { id: id(7), name: "Books".into(), item_count: 3, document_id: document() }),
+            json(&Collection {
+                id: id(7),
+                name: "Books".into(),
+                item_count: 3,
+                document_id: document(),
+            }),
             json!({"id": C, "name": "Books", "itemCount": 3, "documentId": A}),
         ),
         (
@@ -218,11 +257,15 @@ fn replies() {
 fn values_of_an_item_lie_in_the_order_of_their_keys() {
     let number = |number| PropertyValue::Number(number);
     let given = [("b", 1.0), ("a", 2.0), ("c", 3.0), ("b", 4.0)];
-    let read: Properties = given.iter().map(|(key, value)| ((*key).to_owned(), number(*value))).collect();
+    let read: Properties =
+        given.iter().map(|(key, value)| ((*key).to_owned(), number(*value))).collect();
     let mut set = Properties::default();
     set.apply(given.iter().map(|(key, value)| ((*key).to_owned(), Some(number(*value)))));
     assert_eq!(read, set);
-    assert_eq!(read.iter().collect::<Vec<_>>(), [("a", &number(2.0)), ("b", &number(4.0)), ("c", &number(3.0))]);
+    assert_eq!(
+        read.iter().collect::<Vec<_>>(),
+        [("a", &number(2.0)), ("b", &number(4.0)), ("c", &number(3.0))]
+    );
 
     set.set("b", None);
     assert_eq!((set.get("b"), set.get("c")), (None, Some(&number(3.0))));

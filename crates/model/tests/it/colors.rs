@@ -12,9 +12,11 @@ const DARK: Color = Color::from_rgb([0x1e; 3]);
 type Variant = fn(Color) -> Color;
 const LIGHT_AND_DARK: [(Variant, Color); 2] = [(Color::light, WHITE), (Color::dark, DARK)];
 
-/// Chroma of OKLCH below which a colour counts as grey: there a step of one of eight bits turns the hue by any angle.
+/// Chroma of OKLCH below which a colour counts as grey: there a step of one of eight bits turns the
+/// hue by any angle.
 const GREY: f64 = 0.02;
-/// Half a step of eight bits moves a colour by at most so much at right angles to its hue, in OKLAB.
+/// Half a step of eight bits moves a colour by at most so much at right angles to its hue, in
+/// OKLAB.
 const ACROSS: f64 = 0.002;
 /// At the lightness that is reached, sRGB has at least so much chroma of every hue.
 const SHOWN_CHROMA: f64 = 0.095;
@@ -31,17 +33,22 @@ fn turned(a: Oklch<f64>, b: Oklch<f64>) -> f64 {
     (a.hue - b.hue).into_degrees().abs()
 }
 
-/// Every fifth value of each part, and every 17th, of which the 216 web colours are: black, white and greys among both.
+/// Every fifth value of each part, and every 17th, of which the 216 web colours are: black, white
+/// and greys among both.
 fn sampled_cube() -> impl Iterator<Item = Color> {
     [5, 17].into_iter().flat_map(|step| {
         let parts = move || (0..=255_u8).step_by(step);
-        parts().flat_map(move |r| parts().flat_map(move |g| parts().map(move |b| Color::from_rgb([r, g, b]))))
+        parts().flat_map(move |r| {
+            parts().flat_map(move |g| parts().map(move |b| Color::from_rgb([r, g, b])))
+        })
     })
 }
 
 fn web_colors() -> impl Iterator<Item = Color> {
     let parts = || (0..=255_u8).step_by(51);
-    parts().flat_map(move |r| parts().flat_map(move |g| parts().map(move |b| Color::from_rgb([r, g, b]))))
+    parts().flat_map(move |r| {
+        parts().flat_map(move |g| parts().map(move |b| Color::from_rgb([r, g, b])))
+    })
 }
 
 fn greys() -> impl Iterator<Item = Color> {
@@ -60,11 +67,14 @@ fn fault(variant: Variant, paper: Color, color: Color) -> Option<&'static str> {
     }
     let (from, to) = (oklch(color), oklch(shown));
     let chroma = from.chroma.min(to.chroma);
-    // An angle of a degree is 0.0175 of the chroma: at most 5.7 degrees at a chroma of 0.02, 1.2 at 0.1.
+    // An angle of a degree is 0.0175 of the chroma: at most 5.7 degrees at a chroma of 0.02, 1.2 at
+    // 0.1.
     if chroma > GREY && turned(from, to).to_radians() * chroma > ACROSS {
         return Some("its hue is another");
     }
-    if to.chroma < from.chroma.min(SHOWN_CHROMA) - 2.0 * ACROSS || to.chroma > from.chroma + 2.0 * ACROSS {
+    if to.chroma < from.chroma.min(SHOWN_CHROMA) - 2.0 * ACROSS
+        || to.chroma > from.chroma + 2.0 * ACROSS
+    {
         return Some("its chroma is another");
     }
     if contrast > 4.5 + STEP {
@@ -74,7 +84,9 @@ fn fault(variant: Variant, paper: Color, color: Color) -> Option<&'static str> {
 }
 
 fn faults(variant: Variant, paper: Color, colors: impl Iterator<Item = Color>) -> Vec<String> {
-    let found = |color| fault(variant, paper, color).map(|fault| format!("{color} as {}: {fault}", variant(color)));
+    let found = |color| {
+        fault(variant, paper, color).map(|fault| format!("{color} as {}: {fault}", variant(color)))
+    };
     colors.filter_map(found).collect()
 }
 
@@ -92,9 +104,18 @@ fn variants_that_break_one_of_these_are_found() {
     let wrong: [(Variant, &str); 5] = [
         (|color| color, "it cannot be read"),
         (|_| Color::from_rgb([0; 3]), "it could be read as it was"),
-        (|color| if color.contrast(WHITE) < 4.5 { Color::from_rgb([0; 3]) } else { color }, "its chroma is another"),
-        (|color| if color == color.light() { color } else { swapped(color.light()) }, "its hue is another"),
-        (|color| if color == color.light() { color } else { dimmed(color.light()) }, "it went further than needed"),
+        (
+            |color| if color.contrast(WHITE) < 4.5 { Color::from_rgb([0; 3]) } else { color },
+            "its chroma is another",
+        ),
+        (
+            |color| if color == color.light() { color } else { swapped(color.light()) },
+            "its hue is another",
+        ),
+        (
+            |color| if color == color.light() { color } else { dimmed(color.light()) },
+            "it went further than needed",
+        ),
     ];
     for (variant, fault) in wrong {
         let found = faults(variant, WHITE, web_colors());
@@ -114,7 +135,8 @@ fn dimmed(color: Color) -> Color {
     shown_by_palette(l - 0.02, chroma, hue.into_degrees())
 }
 
-/// The colour of this lightness and hue with as much of the chroma as sRGB can show, by another implementation.
+/// The colour of this lightness and hue with as much of the chroma as sRGB can show, by another
+/// implementation.
 fn shown_by_palette(l: f64, chroma: f64, hue: f64) -> Color {
     let at = |share: f64| LinSrgb::<f64>::from_color_unclamped(Oklch::new(l, chroma * share, hue));
     let fits = |share: f64| {
@@ -134,7 +156,8 @@ fn shown_by_palette(l: f64, chroma: f64, hue: f64) -> Color {
 fn first_readable(color: Color, paper: Color) -> Color {
     let Oklch { l, chroma, hue } = oklch(color);
     let step = if paper == WHITE { -0.001 } else { 0.001 };
-    let path = (0..=1_000_u16).map(|number| shown_by_palette(l + step * f64::from(number), chroma, hue.into_degrees()));
+    let path = (0..=1_000_u16)
+        .map(|number| shown_by_palette(l + step * f64::from(number), chroma, hue.into_degrees()));
     path.into_iter().find(|shown| shown.contrast(paper) >= 4.5).unwrap()
 }
 
@@ -152,7 +175,9 @@ fn no_colour_on_the_way_could_be_read_before() {
 
 #[test]
 fn known_contrasts() {
-    for (a, b, ratio) in [("#000000", "#ffffff", 21.0), ("#777777", "#ffffff", 4.478), ("#ff0000", "#ffffff", 3.998)] {
+    for (a, b, ratio) in
+        [("#000000", "#ffffff", 21.0), ("#777777", "#ffffff", 4.478), ("#ff0000", "#ffffff", 3.998)]
+    {
         let (a, b): (Color, Color) = (a.parse().unwrap(), b.parse().unwrap());
         assert!((a.contrast(b) - ratio).abs() < 0.001, "{a} on {b}: {}", a.contrast(b));
         assert!((b.contrast(a) - ratio).abs() < 0.001);
@@ -161,9 +186,10 @@ fn known_contrasts() {
 
 #[test]
 fn only_seven_characters_are_a_colour() {
-    for wrong in
-        ["", "#", "#fff", "ffffff", "#GGG", "#gggggg", "#ffffff0", "#+fffff", " #ffffff", "#ffffff ", "#ﬀffff", "red"]
-    {
+    for wrong in [
+        "", "#", "#fff", "ffffff", "#GGG", "#gggggg", "#ffffff0", "#+fffff", " #ffffff",
+        "#ffffff ", "#ﬀffff", "red",
+    ] {
         let message = wrong.parse::<Color>().unwrap_err().message().to_owned();
         assert_eq!(message, format!("expected a colour #rrggbb, got {wrong:?}"));
     }

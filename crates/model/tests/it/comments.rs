@@ -11,7 +11,10 @@ fn additions() {
         (r#"{"comments":[]}"#, AddComments::default()),
         (
             r#"{"comments":[{"blockId":"ID1","content":"Why?"},{"blockId":"ID2","content":" "}]}"#,
-            AddComments::new([CommentDraft::new(id(1), "Why?"), CommentDraft::new(of::<DocumentId>(2), " ")]),
+            AddComments::new([
+                CommentDraft::new(id(1), "Why?"),
+                CommentDraft::new(of::<DocumentId>(2), " "),
+            ]),
         ),
     ]);
     also_read(&[(
@@ -20,12 +23,28 @@ fn additions() {
     )]);
     refused::<AddComments>(&[
         ("{}", "comments", "is missing"),
-        (r#"{"comments":{"blockId":"ID1","content":"x"}}"#, "comments", "expected an array, got an object"),
+        (
+            r#"{"comments":{"blockId":"ID1","content":"x"}}"#,
+            "comments",
+            "expected an array, got an object",
+        ),
         (r#"{"comments":[{"content":"x"}]}"#, "comments[0].blockId", "is missing"),
-        (r#"{"comments":[{"blockId":1,"content":"x"}]}"#, "comments[0].blockId", "expected an ID, got 1"),
+        (
+            r#"{"comments":[{"blockId":1,"content":"x"}]}"#,
+            "comments[0].blockId",
+            "expected an ID, got 1",
+        ),
         (r#"{"comments":[{"blockId":"ID1"}]}"#, "comments[0].content", "is missing"),
-        (r#"{"comments":[{"blockId":"ID1","content":null}]}"#, "comments[0].content", "expected a string, got null"),
-        (r#"{"comments":[{"blockId":"ID1","content":"x","author":"Ben"}]}"#, "comments[0].author", "unknown field"),
+        (
+            r#"{"comments":[{"blockId":"ID1","content":null}]}"#,
+            "comments[0].content",
+            "expected a string, got null",
+        ),
+        (
+            r#"{"comments":[{"blockId":"ID1","content":"x","author":"Ben"}]}"#,
+            "comments[0].author",
+            "unknown field",
+        ),
         (r#"{"comments":[],"blockId":"ID1"}"#, "blockId", "unknown field"),
     ]);
 }

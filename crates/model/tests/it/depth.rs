@@ -1,12 +1,15 @@
-//! Deep JSON: what the page limit allows is read, anything deeper is refused before it can overflow a stack.
+//! Deep JSON: what the page limit allows is read, anything deeper is refused before it can overflow
+//! a stack.
 
 use leafbase_model::{
-    BlockData, BlockDraft, Error, ErrorKind, Filter, FolderDraft, InsertBlocks, Limits, Operator, QueryItems, json,
+    BlockData, BlockDraft, Error, ErrorKind, Filter, FolderDraft, InsertBlocks, Limits, Operator,
+    QueryItems, json,
 };
 
 fn nested_pages(levels: usize) -> String {
     let open = r#"{"type":"page","title":"p","content":["#;
-    let blocks = open.repeat(levels) + r#"{"type":"text","markdown":"[{\"[{"}"# + &"]}".repeat(levels);
+    let blocks =
+        open.repeat(levels) + r#"{"type":"text","markdown":"[{\"[{"}"# + &"]}".repeat(levels);
     format!(r#"{{"blocks":[{blocks}],"position":{{}}}}"#)
 }
 
@@ -66,14 +69,18 @@ fn a_million_levels_are_handled_on_a_small_stack() {
             _ => condition().or(inner),
         });
         let query = || QueryItems::of(leafbase_model::BlockId::NIL);
-        handled(|| query().filtered(condition()), |inner, _| query().filtered(inner.filter.unwrap().negated()));
+        handled(
+            || query().filtered(condition()),
+            |inner, _| query().filtered(inner.filter.unwrap().negated()),
+        );
     });
 }
 
 #[test]
 fn trees_are_equal_if_all_in_them_is() {
     let text = |text: &str| BlockDraft::new(BlockData::text(text));
-    let page = |content: Vec<BlockDraft>| BlockDraft::new(BlockData::page("p")).with_content(content);
+    let page =
+        |content: Vec<BlockDraft>| BlockDraft::new(BlockData::page("p")).with_content(content);
     let drafts = [
         page(vec![]),
         page(vec![text("a")]),
@@ -94,7 +101,12 @@ fn trees_are_equal_if_all_in_them_is() {
         on("a").or(on("b")),
     ];
     let folder = FolderDraft::new;
-    let folders = [folder("a"), folder("b"), folder("a").with_folders([folder("b")]), folder("a").within(id(1))];
+    let folders = [
+        folder("a"),
+        folder("b"),
+        folder("a").with_folders([folder("b")]),
+        folder("a").within(id(1)),
+    ];
     assert_distinct(&drafts);
     assert_distinct(&filters);
     assert_distinct(&folders);
@@ -131,10 +143,14 @@ fn brackets_in_strings_do_not_count() {
 
 #[test]
 fn too_long_and_no_json() {
-    let read = |text: &str, limits: &Limits| json::from_str::<BlockDraft>(text, limits).unwrap_err();
+    let read =
+        |text: &str, limits: &Limits| json::from_str::<BlockDraft>(text, limits).unwrap_err();
     let mut small = Limits::default();
     small.json = 20;
-    assert_eq!(read(r#"{"type":"text","markdown":""}"#, &small), Error::limit("bytes of JSON in one request", 20, 29));
+    assert_eq!(
+        read(r#"{"type":"text","markdown":""}"#, &small),
+        Error::limit("bytes of JSON in one request", 20, 29)
+    );
     for broken in ["", "{", "{\"type\":\"text\"} x", "{\"type\":\"text\",}", "\"", "\u{0}", "NaN"] {
         let error = read(broken, &Limits::default());
         assert_eq!(error.kind(), ErrorKind::Validation, "{broken}");

@@ -1,9 +1,9 @@
 //! Documents: the requests that list, make, move, delete, restore and purge them.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BuiltInLocation, CreateDocuments, CreateFromTemplate, DayRange, DayRef, DeleteDocuments,
-    Destination, DocumentId, DocumentOrder, ErrorKind, FolderId, FolderRef, ListDocuments, Location, MoveDocuments,
-    PurgeDocuments, RestoreDailyNotes,
+    BlockData, BlockDraft, BuiltInLocation, CreateDocuments, CreateFromTemplate, DayRange, DayRef,
+    DeleteDocuments, Destination, DocumentId, DocumentOrder, ErrorKind, FolderId, FolderRef,
+    ListDocuments, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
 };
 
 use crate::support::day;
@@ -25,17 +25,31 @@ fn listings() {
         (r#"{"folderId":["ID1","templates"]}"#, several),
         (
             r#"{"createdDateGte":"2026-03-01","createdDateLte":"today"}"#,
-            all().created(DayRange { from: Some(day("2026-03-01").into()), to: Some(DayRef::Today) }),
+            all().created(DayRange {
+                from: Some(day("2026-03-01").into()),
+                to: Some(DayRef::Today),
+            }),
         ),
-        (r#"{"lastModifiedDateGte":"yesterday"}"#, all().modified(DayRange::since(DayRef::Yesterday))),
-        (r#"{"lastModifiedDateLte":"yesterday"}"#, all().modified(DayRange::until(DayRef::Yesterday))),
+        (
+            r#"{"lastModifiedDateGte":"yesterday"}"#,
+            all().modified(DayRange::since(DayRef::Yesterday)),
+        ),
+        (
+            r#"{"lastModifiedDateLte":"yesterday"}"#,
+            all().modified(DayRange::until(DayRef::Yesterday)),
+        ),
         (
             r#"{"dailyNoteDateGte":"tomorrow","dailyNoteDateLte":"tomorrow"}"#,
             all().daily_notes(DayRange::on(DayRef::Tomorrow)),
         ),
         (
             r#"{"fetchMetadata":true,"orderBy":"lastModifiedAt","descending":true,"limit":50,"cursor":"c"}"#,
-            all().with_metadata().order_by(DocumentOrder::Modified).descending().limit(50).after("c"),
+            all()
+                .with_metadata()
+                .order_by(DocumentOrder::Modified)
+                .descending()
+                .limit(50)
+                .after("c"),
         ),
         (r#"{"orderBy":"id"}"#, all().order_by(DocumentOrder::Id)),
         (r#"{"orderBy":"createdAt"}"#, all().order_by(DocumentOrder::Created)),
@@ -46,8 +60,16 @@ fn listings() {
         (r#"{"folderId":"no ID"}"#, all().within(FolderId::NIL)),
     ]);
     refused::<ListDocuments>(&[
-        (r#"{"location":"unsorted","folderId":"ID1"}"#, "folderId", "cannot be combined with location"),
-        (r#"{"location":"unsorted","folderId":[]}"#, "folderId", "cannot be combined with location"),
+        (
+            r#"{"location":"unsorted","folderId":"ID1"}"#,
+            "folderId",
+            "cannot be combined with location",
+        ),
+        (
+            r#"{"location":"unsorted","folderId":[]}"#,
+            "folderId",
+            "cannot be combined with location",
+        ),
         (
             r#"{"location":"inbox"}"#,
             "location",
@@ -113,7 +135,11 @@ fn creation() {
             "documents[0].content[1].font",
             "a block of type line has no such field",
         ),
-        (r#"{"documents":[{"content":[{"markdown":"x"}]}]}"#, "documents[0].content[0].type", "is missing"),
+        (
+            r#"{"documents":[{"content":[{"markdown":"x"}]}]}"#,
+            "documents[0].content[0].type",
+            "is missing",
+        ),
         (r#"{"documents":[],"folderId":"ID1"}"#, "folderId", "unknown field"),
     ]);
 }
@@ -147,8 +173,10 @@ fn destinations() {
         (r#"{"folderId":"?"}"#, Destination::Folder(FolderId::NIL)),
     ]);
     let neither = "name exactly one of destination and folderId";
-    let (trash, day) =
-        ("documents come into the trash by being deleted only", "daily notes are made by the first write to their day");
+    let (trash, day) = (
+        "documents come into the trash by being deleted only",
+        "daily notes are made by the first write to their day",
+    );
     refused::<Destination>(&[
         ("{}", "", neither),
         (r#"{"destination":"unsorted","folderId":"ID1"}"#, "", neither),
@@ -173,7 +201,10 @@ fn destinations() {
         (Destination::Folder(of(1)), Location::Folder(of(1))),
     ] {
         assert_eq!(Location::from(destination), location);
-        assert_eq!(serde_json::to_value(destination).unwrap(), serde_json::to_value(location).unwrap());
+        assert_eq!(
+            serde_json::to_value(destination).unwrap(),
+            serde_json::to_value(location).unwrap()
+        );
     }
 }
 
@@ -201,8 +232,16 @@ fn deletion_moves_and_restoration() {
     refused::<DeleteDocuments>(&faults);
     refused::<RestoreDailyNotes>(&faults);
     refused::<MoveDocuments>(&faults);
-    refused::<DeleteDocuments>(&[(r#"{"documentIds":[],"destination":{}}"#, "destination", "unknown field")]);
-    refused::<RestoreDailyNotes>(&[(r#"{"documentIds":[],"date":"today"}"#, "date", "unknown field")]);
+    refused::<DeleteDocuments>(&[(
+        r#"{"documentIds":[],"destination":{}}"#,
+        "destination",
+        "unknown field",
+    )]);
+    refused::<RestoreDailyNotes>(&[(
+        r#"{"documentIds":[],"date":"today"}"#,
+        "date",
+        "unknown field",
+    )]);
     refused::<MoveDocuments>(&[
         (r#"{"documentIds":[]}"#, "destination", "is missing"),
         (
@@ -243,7 +282,10 @@ fn what_stands_for_a_folder() {
         (r#""ID1""#, FolderRef::Folder(of(1))),
     ]);
     also_read(&[(r#""Trash""#, FolderRef::Folder(FolderId::NIL))]);
-    refused::<FolderRef>(&[("1", "", "expected an ID, got 1"), ("null", "", "expected an ID, got null")]);
+    refused::<FolderRef>(&[
+        ("1", "", "expected an ID, got 1"),
+        ("null", "", "expected an ID, got null"),
+    ]);
     for location in BuiltInLocation::ALL {
         assert_eq!(serde_json::to_value(FolderRef::from(*location)).unwrap(), location.as_str());
         let kept = serde_json::to_value(Location::from(*location)).unwrap();

@@ -18,7 +18,8 @@ proptest! {
 
 #[test]
 fn drafts_as_they_are_written() {
-    let drafts: Vec<_> = BlockType::ALL.iter().map(|block_type| BlockDraft::new(full(*block_type))).collect();
+    let drafts: Vec<_> =
+        BlockType::ALL.iter().map(|block_type| BlockDraft::new(full(*block_type))).collect();
     insta::assert_json_snapshot!(drafts);
     for draft in drafts {
         let text = serde_json::to_string(&draft).unwrap();
@@ -36,7 +37,9 @@ fn drafts_as_they_are_written() {
 #[test]
 fn a_title_is_another_name_for_the_markdown_of_pages_and_items() {
     for block_type in ["page", "collectionItem"] {
-        let read = |rest: &str| serde_json::from_str::<BlockDraft>(&format!(r#"{{"type":"{block_type}",{rest}}}"#));
+        let read = |rest: &str| {
+            serde_json::from_str::<BlockDraft>(&format!(r#"{{"type":"{block_type}",{rest}}}"#))
+        };
         assert_eq!(read(r#""title":"Trip""#).unwrap().data.markdown, "Trip");
         assert_eq!(read(r#""markdown":"Trip""#).unwrap().data.markdown, "Trip");
         let both = read(r#""markdown":"Trip","title":"Trip""#).unwrap_err().to_string();
@@ -49,7 +52,9 @@ fn a_language_and_its_tag_agree() {
     let read = |rest: &str| {
         let draft = serde_json::from_str::<BlockDraft>(&format!(r#"{{"type":"code",{rest}}}"#));
         draft.map(|draft| match draft.into_parts().0.kind {
-            leafbase_model::BlockKind::Code { language, language_tag, .. } => (language, language_tag),
+            leafbase_model::BlockKind::Code { language, language_tag, .. } => {
+                (language, language_tag)
+            }
             _ => panic!("code is code"),
         })
     };

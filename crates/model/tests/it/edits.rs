@@ -1,20 +1,29 @@
 //! Elementary writes: their inverses, and forests.
 
 use leafbase_model::{
-    AssetId, AssetRecord, BlockData, BlockRecord, Change, Comment, CommentId, ContentProperty, DocumentId,
-    DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Node, Property, Relation, Schema, Slot, Stamp,
-    Timestamp,
+    AssetId, AssetRecord, BlockData, BlockRecord, Change, Comment, CommentId, ContentProperty,
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Node, Property,
+    Relation, Schema, Slot, Stamp, Timestamp,
 };
 
 use crate::support::{anna, day, id, instant};
 
 fn record(number: u8) -> BlockRecord {
     let (created, modified) = (Stamp::default(), Stamp::default());
-    BlockRecord { id: id(number), rev: 1, created, modified, data: BlockData::text(number.to_string()) }
+    BlockRecord {
+        id: id(number),
+        rev: 1,
+        created,
+        modified,
+        data: BlockData::text(number.to_string()),
+    }
 }
 
 fn forest(depths: &[u16]) -> Forest {
-    let nodes = depths.iter().zip(1_u8..).map(|(depth, number)| Node { depth: *depth, block: record(number) });
+    let nodes = depths
+        .iter()
+        .zip(1_u8..)
+        .map(|(depth, number)| Node { depth: *depth, block: record(number) });
     Forest(nodes.collect())
 }
 
@@ -57,8 +66,20 @@ fn every_edit() -> Vec<Edit> {
         Edit::RemoveComment { document, block: id(1), comment: comment(2) },
         Edit::CreateAsset(asset(1)),
         Edit::EraseAsset(asset(2)),
-        Edit::SetSchema { document, collection: id(3), before: None, after: Some(Box::new(schema())), quiet: false },
-        Edit::SetSchema { document, collection: id(3), before: Some(Box::new(schema())), after: None, quiet: true },
+        Edit::SetSchema {
+            document,
+            collection: id(3),
+            before: None,
+            after: Some(Box::new(schema())),
+            quiet: false,
+        },
+        Edit::SetSchema {
+            document,
+            collection: id(3),
+            before: Some(Box::new(schema())),
+            after: None,
+            quiet: true,
+        },
     ]
 }
 
@@ -68,7 +89,11 @@ fn schema() -> Schema {
         key: "authors".into(),
         name: "Authors".into(),
         content: ContentProperty { key: "name".into(), name: "Name".into() },
-        properties: vec![Property { key: "books".into(), name: "Books".into(), kind: books.into() }],
+        properties: vec![Property {
+            key: "books".into(),
+            name: "Books".into(),
+            kind: books.into(),
+        }],
     }
 }
 
@@ -104,7 +129,8 @@ fn every_kind_of_edit_is_in_these_tests() {
 
 #[test]
 fn a_change_is_undone_from_its_end() {
-    let change = Change { sequence: 1, stamp: Stamp::default(), documents: Vec::new(), edits: every_edit() };
+    let change =
+        Change { sequence: 1, stamp: Stamp::default(), documents: Vec::new(), edits: every_edit() };
     let expected: Vec<_> = every_edit().iter().rev().map(Edit::inverse).collect();
     assert_eq!(change.inverse(), expected);
 }
@@ -116,7 +142,17 @@ fn a_forest_knows_parents_and_height() {
     let [one, two, three, four, five, six] = [1, 2, 3, 4, 5, 6].map(id);
     assert_eq!(
         parents,
-        [(None, one), (Some(one), two), (Some(two), three), (Some(one), four), (None, five), (Some(five), six),]
+        [
+            (None, one),
+            (Some(one), two),
+            (Some(two), three),
+            (Some(one), four),
+            (None, five),
+            (Some(five), six),
+        ]
     );
-    assert_eq!((forest.height(), Forest::default().height(), Forest::one(record(1)).height()), (2, 0, 0));
+    assert_eq!(
+        (forest.height(), Forest::default().height(), Forest::one(record(1)).height()),
+        (2, 0, 0)
+    );
 }

@@ -36,10 +36,14 @@ fn an_error_is_small_and_travels() {
 fn as_json() {
     insta::assert_json_snapshot!([
         Error::not_found(),
-        Error::validation("expected a day YYYY-MM-DD, got \"soon\"").at("scheduleDate").at("taskInfo").at("blocks[3]"),
+        Error::validation("expected a day YYYY-MM-DD, got \"soon\"")
+            .at("scheduleDate")
+            .at("taskInfo")
+            .at("blocks[3]"),
         Error::rule("a block of type line cannot have children"),
         Error::limit("characters of a title", 1_000, 1_001).at("markdown"),
-        Error::corrupted("block 1").with_source(std::io::Error::other("hidden from the other side")),
+        Error::corrupted("block 1")
+            .with_source(std::io::Error::other("hidden from the other side")),
     ]);
 }
 
@@ -48,7 +52,8 @@ fn codes_are_stable() {
     let codes: Vec<_> = KINDS.iter().map(|kind| kind.code()).collect();
     insta::assert_json_snapshot!(codes);
     for kind in KINDS {
-        let retryable = matches!(kind, ErrorKind::AlreadyOpen | ErrorKind::NoSpace | ErrorKind::Storage);
+        let retryable =
+            matches!(kind, ErrorKind::AlreadyOpen | ErrorKind::NoSpace | ErrorKind::Storage);
         assert_eq!(Error::new(kind, "x").is_retryable(), retryable, "{kind:?}");
     }
 }

@@ -14,17 +14,31 @@ fn uploads() {
             r#"{"position":"before","siblingId":"ID1","contentType":"image/png","fileName":"map.png"}"#,
             UploadFile::new(Position::before(id(1))).of_type("image/png").named("map.png"),
         ),
-        (r#"{"position":"start","date":"today"}"#, UploadFile::new(Position::start_of_day(DayRef::Today))),
+        (
+            r#"{"position":"start","date":"today"}"#,
+            UploadFile::new(Position::start_of_day(DayRef::Today)),
+        ),
         (r#"{"position":"end"}"#, UploadFile::new(read::<Position>("{}").unwrap())),
     ]);
     also_read(&[
         ("{}", UploadFile::new(read::<Position>("{}").unwrap())),
-        (r#"{"pageId":"ID1","fileName":"../x"}"#, UploadFile::new(Position::end_of(id(1))).named("../x")),
+        (
+            r#"{"pageId":"ID1","fileName":"../x"}"#,
+            UploadFile::new(Position::end_of(id(1))).named("../x"),
+        ),
     ]);
     refused::<UploadFile>(&[
         (r#"{"position":{"pageId":"ID1"}}"#, "position", "expected a string, got an object"),
-        (r#"{"position":"before","date":"today"}"#, "", "with pageId or date the position is start or end"),
-        (r#"{"pageId":"ID1","siblingId":"ID2"}"#, "", "name exactly one of pageId, siblingId and date"),
+        (
+            r#"{"position":"before","date":"today"}"#,
+            "",
+            "with pageId or date the position is start or end",
+        ),
+        (
+            r#"{"pageId":"ID1","siblingId":"ID2"}"#,
+            "",
+            "name exactly one of pageId, siblingId and date",
+        ),
         (
             r#"{"date":"someday"}"#,
             "date",
@@ -38,7 +52,8 @@ fn uploads() {
 
 #[test]
 fn the_reply_names_the_block_and_the_file() {
-    let uploaded = UploadedFile { block_id: id(1), asset_url: AssetUrl::new(of(2), "Day plan.pdf") };
+    let uploaded =
+        UploadedFile { block_id: id(1), asset_url: AssetUrl::new(of(2), "Day plan.pdf") };
     let expected = r#"{"blockId":"ID1","assetUrl":"asset://ID2/Day%20plan.pdf"}"#;
     assert_eq!(serde_json::to_string(&uploaded).unwrap(), with_ids(expected));
 }
@@ -78,12 +93,23 @@ fn urls_of_files() {
     let lower: AssetUrl = "asset://01kasz4zjg0000000000000001/x".parse().unwrap();
     assert_eq!(lower.to_string(), "asset://01KASZ4ZJG0000000000000001/x");
     let nil = format!("asset://{}/x", AssetId::NIL);
-    for wrong in
-        ["", "asset:", "asset://", "asset:///x", "asset://1/x", "https://a.example/ID1", " asset://ID1/x", "é", &nil]
-    {
+    for wrong in [
+        "",
+        "asset:",
+        "asset://",
+        "asset:///x",
+        "asset://1/x",
+        "https://a.example/ID1",
+        " asset://ID1/x",
+        "é",
+        &nil,
+    ] {
         let wrong = with_ids(wrong);
         let message = wrong.parse::<AssetUrl>().unwrap_err().message().to_owned();
-        assert_eq!((message.as_str(), AssetUrl::asset_of(&wrong)), ("expected a URL asset://<ID>/<file name>", None));
+        assert_eq!(
+            (message.as_str(), AssetUrl::asset_of(&wrong)),
+            ("expected a URL asset://<ID>/<file name>", None)
+        );
     }
 }
 

@@ -1,8 +1,8 @@
 //! Folders: their requests, and the tree that a listing shows.
 
 use leafbase_model::{
-    BuiltInLocation, CreateFolders, DeleteFolders, Folder, FolderDestination, FolderDraft, FolderId, Items, Limits,
-    MoveFolders, json,
+    BuiltInLocation, CreateFolders, DeleteFolders, Folder, FolderDestination, FolderDraft,
+    FolderId, Items, Limits, MoveFolders, json,
 };
 
 use crate::wire::{also_read, of, refused, with_ids, written};
@@ -21,10 +21,16 @@ fn creation() {
                 .within(of(1))
                 .with_folders([FolderDraft::new("Lisbon"), FolderDraft::new("Oslo")])]),
         ),
-        (r#"{"folders":[{"name":"Travel","parentFolderId":"trash"}]}"#, CreateFolders::new([in_trash])),
+        (
+            r#"{"folders":[{"name":"Travel","parentFolderId":"trash"}]}"#,
+            CreateFolders::new([in_trash]),
+        ),
     ]);
     also_read(&[
-        (r#"{"folders":[{"name":"Travel","parentFolderId":null,"folders":[]}]}"#, CreateFolders::new([travel()])),
+        (
+            r#"{"folders":[{"name":"Travel","parentFolderId":null,"folders":[]}]}"#,
+            CreateFolders::new([travel()]),
+        ),
         (
             r#"{"folders":[{"name":"Travel","parentFolderId":"?"}]}"#,
             CreateFolders::new([travel().within(FolderId::NIL)]),
@@ -36,8 +42,16 @@ fn creation() {
         (r#"{"folders":["Travel"]}"#, "folders[0]", r#"expected an object, got "Travel""#),
         (r#"{"folders":[{}]}"#, "folders[0].name", "is missing"),
         (r#"{"folders":[{"name":7}]}"#, "folders[0].name", "expected a string, got 7"),
-        (r#"{"folders":[{"name":"x","folders":[{"name":"y"},{}]}]}"#, "folders[0].folders[1].name", "is missing"),
-        (r#"{"folders":[{"name":"x","parentFolderId":3}]}"#, "folders[0].parentFolderId", "expected an ID, got 3"),
+        (
+            r#"{"folders":[{"name":"x","folders":[{"name":"y"},{}]}]}"#,
+            "folders[0].folders[1].name",
+            "is missing",
+        ),
+        (
+            r#"{"folders":[{"name":"x","parentFolderId":3}]}"#,
+            "folders[0].parentFolderId",
+            "expected an ID, got 3",
+        ),
         (r#"{"folders":[{"name":"x","id":"ID1"}]}"#, "folders[0].id", "unknown field"),
         (r#"{"folders":[{"name":"x","documents":[]}]}"#, "folders[0].documents", "unknown field"),
         (r#"{"folders":[],"destination":"root"}"#, "destination", "unknown field"),
@@ -65,14 +79,21 @@ fn destinations() {
     written(&[
         (r#"{"destination":"root"}"#, FolderDestination::Root),
         (r#"{"parentFolderId":"ID1"}"#, FolderDestination::from(of::<FolderId>(1))),
-        (r#"{"parentFolderId":"templates"}"#, FolderDestination::Folder(BuiltInLocation::Templates.into())),
+        (
+            r#"{"parentFolderId":"templates"}"#,
+            FolderDestination::Folder(BuiltInLocation::Templates.into()),
+        ),
     ]);
     also_read(&[(r#""root""#, FolderDestination::Root)]);
     let neither = "name exactly one of destination and parentFolderId";
     refused::<FolderDestination>(&[
         ("{}", "", neither),
         (r#"{"destination":"root","parentFolderId":"ID1"}"#, "", neither),
-        (r#""ID1""#, "", r#"unknown value "00000000000000000000000001", expected root or a parentFolderId"#),
+        (
+            r#""ID1""#,
+            "",
+            r#"unknown value "00000000000000000000000001", expected root or a parentFolderId"#,
+        ),
         (
             r#"{"destination":"unsorted"}"#,
             "destination",
@@ -96,7 +117,10 @@ fn moves_and_deletion() {
             MoveFolders::new([of(1)], FolderDestination::Root),
         ),
     ]);
-    also_read(&[(r#"{"folderIds":"ID1","destination":"root"}"#, MoveFolders::new([of(1)], FolderDestination::Root))]);
+    also_read(&[(
+        r#"{"folderIds":"ID1","destination":"root"}"#,
+        MoveFolders::new([of(1)], FolderDestination::Root),
+    )]);
     written(&[
         (r#"{"folderIds":["ID1","ID2"]}"#, DeleteFolders::new(both())),
         (r#"{"folderIds":["ID1"],"mustBeEmpty":true}"#, DeleteFolders::new([of(1)]).if_empty()),
@@ -121,7 +145,11 @@ fn moves_and_deletion() {
         ),
     ]);
     refused::<DeleteFolders>(&[
-        (r#"{"folderIds":[],"mustBeEmpty":"yes"}"#, "mustBeEmpty", r#"expected true or false, got "yes""#),
+        (
+            r#"{"folderIds":[],"mustBeEmpty":"yes"}"#,
+            "mustBeEmpty",
+            r#"expected true or false, got "yes""#,
+        ),
         (r#"{"folderIds":[],"recursive":true}"#, "recursive", "unknown field"),
     ]);
 }
@@ -141,9 +169,11 @@ fn listed() -> Items<Folder> {
         document_count: 0,
         folders: Vec::new(),
     };
-    let mut listed: Vec<_> = BuiltInLocation::ALL.iter().map(|location| built_in(*location)).collect();
+    let mut listed: Vec<_> =
+        BuiltInLocation::ALL.iter().map(|location| built_in(*location)).collect();
     let alfama = folder(3, "Alfama", Some(2), Vec::new());
-    let within = vec![folder(2, "Lisbon", Some(1), vec![alfama]), folder(4, "Oslo", Some(1), Vec::new())];
+    let within =
+        vec![folder(2, "Lisbon", Some(1), vec![alfama]), folder(4, "Oslo", Some(1), Vec::new())];
     listed.push(folder(1, "Travel", None, within));
     Items(listed)
 }
@@ -156,9 +186,13 @@ fn the_listing() {
 #[test]
 fn a_tree_of_folders_is_walked_from_its_top() {
     let listed = listed();
-    let walked: Vec<_> = listed[4].walk().map(|(depth, folder)| (depth, folder.name.as_str())).collect();
+    let walked: Vec<_> =
+        listed[4].walk().map(|(depth, folder)| (depth, folder.name.as_str())).collect();
     assert_eq!(walked, [(0, "Travel"), (1, "Lisbon"), (2, "Alfama"), (1, "Oslo")]);
     let ids: Vec<_> = listed.iter().map(Folder::folder_id).collect();
     assert_eq!(ids, [None, None, None, None, Some(of(1))]);
-    assert_eq!(serde_json::to_value(&listed[4]).unwrap()["folders"][1]["parentFolderId"], with_ids("ID1"));
+    assert_eq!(
+        serde_json::to_value(&listed[4]).unwrap()["folders"][1]["parentFolderId"],
+        with_ids("ID1")
+    );
 }

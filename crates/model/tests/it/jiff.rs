@@ -16,7 +16,8 @@ fn every_kind_of_day_comes_back() {
 
 #[test]
 fn instants_come_back_to_the_millisecond() {
-    for text in ["0000-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "2026-03-02T09:30:00.001Z"] {
+    for text in ["0000-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "2026-03-02T09:30:00.001Z"]
+    {
         let instant: Timestamp = text.parse().unwrap();
         let same = jiff::Timestamp::try_from(instant).unwrap();
         assert_eq!(same, text.parse().unwrap());

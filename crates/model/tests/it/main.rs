@@ -1,6 +1,11 @@
 //! Tests of the model through its public face: a module for each noun.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "what fails here is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "what fails here is a failed test"
+)]
 
 mod api;
 mod blocks;

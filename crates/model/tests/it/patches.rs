@@ -1,7 +1,8 @@
 //! Changes to blocks: what is given changes, the rest stays.
 
 use leafbase_model::{
-    BlockData, BlockKind, BlockPatch, BlockType, DayRef, Error, ErrorKind, ListStyle, Result, TaskInfo, TaskState,
+    BlockData, BlockKind, BlockPatch, BlockType, DayRef, Error, ErrorKind, ListStyle, Result,
+    TaskInfo, TaskState,
 };
 
 use crate::support::{day, full, id, instant};
@@ -23,7 +24,10 @@ fn an_id_alone_changes_nothing() {
         assert_eq!(apply("", &full(*block_type)).unwrap(), full(*block_type));
     }
     assert_eq!(BlockPatch::new(id(1), patch.fields).if_rev(3).rev, Some(3));
-    assert_eq!(read(r#","rev":3,"markdown":"x""#).unwrap(), BlockPatch::markdown(id(1), "x").if_rev(3));
+    assert_eq!(
+        read(r#","rev":3,"markdown":"x""#).unwrap(),
+        BlockPatch::markdown(id(1), "x").if_rev(3)
+    );
 }
 
 /// Every field, the types that have it, and a value for it.
@@ -62,7 +66,10 @@ fn each_type_has_its_fields_and_refuses_the_others() {
             } else {
                 let error = result.unwrap_err();
                 assert_eq!((error.kind(), error.path()), (ErrorKind::Validation, name));
-                assert_eq!(error.message(), format!("a block of type {block_type} has no such field"));
+                assert_eq!(
+                    error.message(),
+                    format!("a block of type {block_type} has no such field")
+                );
             }
         }
     }
@@ -73,8 +80,11 @@ fn common_fields_fit_every_type() {
     for block_type in BlockType::ALL {
         let fields = r#","indentationLevel":0,"listStyle":"none","color":null,"decorations":[]"#;
         let plain = apply(fields, &full(*block_type)).unwrap();
-        let expected =
-            BlockData { kind: full(*block_type).kind, markdown: full(*block_type).markdown, ..BlockData::text("") };
+        let expected = BlockData {
+            kind: full(*block_type).kind,
+            markdown: full(*block_type).markdown,
+            ..BlockData::text("")
+        };
         assert_eq!(plain, expected);
         let back = r##","indentationLevel":2,"listStyle":"task","color":"#FFEE00","decorations":["quote","callout"],"taskInfo":
             {"state":"done","scheduleDate":"2026-03-01","deadlineDate":"2026-03-02","completedAt":"2026-03-01T09:30:00Z"}"##;
@@ -88,7 +98,10 @@ fn a_task_begins_open_and_ends_with_its_list_style() {
     let task = apply(r#","listStyle":"task""#, &text).unwrap();
     assert_eq!(task.task, Some(TaskInfo::of_state(TaskState::Todo)));
     assert_eq!(apply(r#","listStyle":"bullet""#, &task).unwrap().task, None);
-    assert_eq!(apply(r#","listStyle":"task""#, &full(BlockType::Text)).unwrap(), full(BlockType::Text));
+    assert_eq!(
+        apply(r#","listStyle":"task""#, &full(BlockType::Text)).unwrap(),
+        full(BlockType::Text)
+    );
     for fields in [r#","taskInfo":{"state":"done"}"#, r#","listStyle":"toggle","taskInfo":{}"#] {
         let error = apply(fields, &text).unwrap_err();
         assert_eq!(error.to_string(), "taskInfo: is only for blocks whose listStyle is task");
@@ -99,22 +112,40 @@ fn a_task_begins_open_and_ends_with_its_list_style() {
 #[test]
 fn what_task_info_does_not_give_stays() {
     let before = full(BlockType::Text);
-    let task = |fields: &str| apply(&format!(r#","taskInfo":{fields}"#), &before).map(|data| data.task.unwrap());
+    let task = |fields: &str| {
+        apply(&format!(r#","taskInfo":{fields}"#), &before).map(|data| data.task.unwrap())
+    };
     let old = before.task.unwrap();
     assert_eq!(task("{}").unwrap(), old);
     assert_eq!(task(r#"{"state":"todo"}"#).unwrap(), TaskInfo { state: TaskState::Todo, ..old });
     assert_eq!(task(r#"{"scheduleDate":null}"#).unwrap(), TaskInfo { schedule_date: None, ..old });
     let deadline_date = Some(day("2027-01-01"));
-    assert_eq!(task(r#"{"deadlineDate":"2027-01-01"}"#).unwrap(), TaskInfo { deadline_date, ..old });
+    assert_eq!(
+        task(r#"{"deadlineDate":"2027-01-01"}"#).unwrap(),
+        TaskInfo { deadline_date, ..old }
+    );
     let (completed_at, canceled_at) = (None, Some(instant("2026-01-01T00:00:00Z")));
-    let fields = r#"{"state":"canceled","completedAt":null,"canceledAt":"2026-01-01T00:00:00.000Z"}"#;
-    assert_eq!(task(fields).unwrap(), TaskInfo { state: TaskState::Canceled, completed_at, canceled_at, ..old });
+    let fields =
+        r#"{"state":"canceled","completedAt":null,"canceledAt":"2026-01-01T00:00:00.000Z"}"#;
+    assert_eq!(
+        task(fields).unwrap(),
+        TaskInfo { state: TaskState::Canceled, completed_at, canceled_at, ..old }
+    );
     // As in a reply that is sent back, reopened.
     let fields = r#"{"state":"todo","completedAt":"2026-03-01T09:30:00.000Z"}"#;
-    assert_eq!(task(fields).unwrap(), TaskInfo { state: TaskState::Todo, completed_at: None, ..old });
+    assert_eq!(
+        task(fields).unwrap(),
+        TaskInfo { state: TaskState::Todo, completed_at: None, ..old }
+    );
     for (fields, message) in [
-        (r#"{"completedAt":null}"#, "taskInfo.completedAt: the task's state has this stamp, it cannot be cleared"),
-        (r#"{"canceledAt":"2026-01-01T00:00:00.000Z"}"#, "taskInfo.canceledAt: the task's state has no such stamp"),
+        (
+            r#"{"completedAt":null}"#,
+            "taskInfo.completedAt: the task's state has this stamp, it cannot be cleared",
+        ),
+        (
+            r#"{"canceledAt":"2026-01-01T00:00:00.000Z"}"#,
+            "taskInfo.canceledAt: the task's state has no such stamp",
+        ),
         (
             r#"{"state":"todo","completedAt":"2026-01-01T00:00:00.000Z"}"#,
             "taskInfo.completedAt: the task's state has no such stamp",
@@ -128,7 +159,10 @@ fn what_task_info_does_not_give_stays() {
 fn relative_days_of_a_task_are_resolved_before_they_are_applied() {
     let fields = r#","taskInfo":{"scheduleDate":"tomorrow","deadlineDate":"2026-12-24"}"#;
     let error = apply(fields, &full(BlockType::Text)).unwrap_err();
-    assert_eq!(error.to_string(), r#"taskInfo.scheduleDate: expected a day YYYY-MM-DD, got "tomorrow""#);
+    assert_eq!(
+        error.to_string(),
+        r#"taskInfo.scheduleDate: expected a day YYYY-MM-DD, got "tomorrow""#
+    );
     let mut patch = read(fields).unwrap();
     patch
         .resolve_days(|day_ref| match day_ref {
@@ -140,8 +174,12 @@ fn relative_days_of_a_task_are_resolved_before_they_are_applied() {
     let mut data = full(BlockType::Text);
     patch.fields.apply(&mut data).unwrap();
     let task = data.task.unwrap();
-    assert_eq!((task.schedule_date, task.deadline_date), (Some(day("2026-11-22")), Some(day("2026-12-24"))));
-    let error = read(fields).unwrap().resolve_days(|_| Err(Error::validation("no clock"))).unwrap_err();
+    assert_eq!(
+        (task.schedule_date, task.deadline_date),
+        (Some(day("2026-11-22")), Some(day("2026-12-24")))
+    );
+    let error =
+        read(fields).unwrap().resolve_days(|_| Err(Error::validation("no clock"))).unwrap_err();
     assert_eq!(error.to_string(), "taskInfo.scheduleDate: no clock");
 }
 
@@ -161,7 +199,9 @@ fn stamps_follow_the_state() {
 #[test]
 fn a_language_clears_the_former_tag() {
     let tag = |fields: &str| match apply(fields, &full(BlockType::Code)).map(|data| data.kind) {
-        Ok(BlockKind::Code { language, language_tag, .. }) => Ok((language.to_string(), language_tag)),
+        Ok(BlockKind::Code { language, language_tag, .. }) => {
+            Ok((language.to_string(), language_tag))
+        }
         Ok(_) => panic!("code is code"),
         Err(error) => Err(error.to_string()),
     };
@@ -175,7 +215,8 @@ fn a_language_clears_the_former_tag() {
     ] {
         assert_eq!(tag(fields).unwrap(), (language.to_owned(), expected.to_owned()), "{fields}");
     }
-    let message = r#"languageTag: "js" means language javascript, but the block's language is rust"#;
+    let message =
+        r#"languageTag: "js" means language javascript, but the block's language is rust"#;
     assert_eq!(tag(r#","languageTag":"js""#).unwrap_err(), message);
 }
 
@@ -194,7 +235,10 @@ fn a_type_changes_between_text_and_page_and_within_media() {
             } else {
                 let error = result.unwrap_err();
                 assert_eq!((error.kind(), error.path()), (ErrorKind::RuleViolation, "type"));
-                assert_eq!(error.message(), format!("a block of type {from} cannot become one of type {to}"));
+                assert_eq!(
+                    error.message(),
+                    format!("a block of type {from} cannot become one of type {to}")
+                );
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Positions: every valid form is read and written, every other one refused.
 
-use leafbase_model::{DayRef, DocumentId, Edge, ErrorKind, InsertBlocks, Limits, Position, Side, Target, json};
+use leafbase_model::{
+    DayRef, DocumentId, Edge, ErrorKind, InsertBlocks, Limits, Position, Side, Target, json,
+};
 
 use crate::support::{day, id};
 
@@ -45,10 +47,15 @@ fn valid_forms() {
 
 #[test]
 fn every_combination_of_word_and_targets_that_is_not_valid_is_refused() {
-    let targets = [(r#","pageId":"ID1""#, 1), (r#","date":"today""#, 2), (r#","siblingId":"ID2""#, 4)];
+    let targets =
+        [(r#","pageId":"ID1""#, 1), (r#","date":"today""#, 2), (r#","siblingId":"ID2""#, 4)];
     for word in ["start", "end", "before", "after"] {
         for chosen in 0..8 {
-            let given: String = targets.iter().filter(|(_, bit)| chosen & bit != 0).map(|(text, _)| *text).collect();
+            let given: String = targets
+                .iter()
+                .filter(|(_, bit)| chosen & bit != 0)
+                .map(|(text, _)| *text)
+                .collect();
             let text = format!(r#"{{"position":"{word}"{given}}}"#);
             let valid = match word {
                 "start" | "end" => matches!(chosen, 0..=2),
@@ -69,30 +76,53 @@ fn every_combination_of_word_and_targets_that_is_not_valid_is_refused() {
 fn refusals_say_why() {
     for (text, message) in [
         (r#"{"position":"before"}"#, "before and after need a siblingId"),
-        (r#"{"position":"after","pageId":"ID1"}"#, "with pageId or date the position is start or end"),
-        (r#"{"position":"end","siblingId":"ID1"}"#, "with siblingId the position is before or after"),
+        (
+            r#"{"position":"after","pageId":"ID1"}"#,
+            "with pageId or date the position is start or end",
+        ),
+        (
+            r#"{"position":"end","siblingId":"ID1"}"#,
+            "with siblingId the position is before or after",
+        ),
         (r#"{"siblingId":"ID1"}"#, "with siblingId the position is before or after"),
         (r#"{"pageId":"ID1","date":"today"}"#, "name exactly one of pageId, siblingId and date"),
-        (r#"{"position":"before","pageId":"ID1","siblingId":"ID2"}"#, "name exactly one of pageId, siblingId and date"),
+        (
+            r#"{"position":"before","pageId":"ID1","siblingId":"ID2"}"#,
+            "name exactly one of pageId, siblingId and date",
+        ),
         (
             r#"{"position":"above","pageId":"ID1"}"#,
             r#"position: unknown position "above", expected one of start, end, before, after"#,
         ),
-        (r#"{"position":"START"}"#, r#"position: unknown position "START", expected one of start, end, before, after"#),
+        (
+            r#"{"position":"START"}"#,
+            r#"position: unknown position "START", expected one of start, end, before, after"#,
+        ),
     ] {
         let error = read(text).unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::InvalidPosition, message), "{text}");
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (ErrorKind::InvalidPosition, message),
+            "{text}"
+        );
     }
     for (text, message) in [
         (r#"{"page":"ID1"}"#, "page: unknown field"),
         (r#"{"position":1}"#, "position: expected a string, got 1"),
         (r#"{"pageId":null}"#, "pageId: expected an ID, got null"),
         (r#"{"pageId":["ID1"]}"#, "pageId: expected an ID, got an array"),
-        (r#"{"date":"soon"}"#, r#"date: expected a day YYYY-MM-DD, got "soon" (or today, tomorrow, yesterday)"#),
+        (
+            r#"{"date":"soon"}"#,
+            r#"date: expected a day YYYY-MM-DD, got "soon" (or today, tomorrow, yesterday)"#,
+        ),
         (r#""root""#, r#"expected an object, got "root""#),
     ] {
         let error = read(text).unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Validation, message), "{text}");
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (ErrorKind::Validation, message),
+            "{text}"
+        );
     }
 }
 
@@ -105,6 +135,9 @@ fn a_malformed_id_is_one_that_nothing_bears() {
 fn a_request_without_a_position_names_no_target() {
     let request: InsertBlocks = serde_json::from_str(r#"{"markdown":"x"}"#).unwrap();
     assert_eq!(request.position, Position::Within(Edge::End, Target::Unnamed));
-    let error = json::from_str::<InsertBlocks>(r#"{"markdown":"x","position":{"position":"up"}}"#, &Limits::default());
+    let error = json::from_str::<InsertBlocks>(
+        r#"{"markdown":"x","position":{"position":"up"}}"#,
+        &Limits::default(),
+    );
     assert_eq!(error.unwrap_err().path(), "position.position");
 }

@@ -1,8 +1,8 @@
 //! Requests as JSON.
 
 use leafbase_model::{
-    BlockData, BlockDraft, BlockId, BlockPatch, DayRef, DeleteBlocks, Edge, Fetch, FetchFrom, InsertBlocks, Items,
-    MoveBlocks, Position, Target, UpdateBlocks,
+    BlockData, BlockDraft, BlockId, BlockPatch, DayRef, DeleteBlocks, Edge, Fetch, FetchFrom,
+    InsertBlocks, Items, MoveBlocks, Position, Target, UpdateBlocks,
 };
 use serde::de::DeserializeOwned;
 
@@ -18,7 +18,10 @@ fn fetch() {
     for (text, request) in [
         (r#"{"id":"ID1"}"#, Fetch::new(id(1))),
         (r#"{"id":"ID1","maxDepth":-1,"fetchMetadata":false}"#, Fetch::new(id(1))),
-        (r#"{"id":"ID1","maxDepth":0,"fetchMetadata":true}"#, Fetch::new(id(1)).depth(0).with_metadata()),
+        (
+            r#"{"id":"ID1","maxDepth":0,"fetchMetadata":true}"#,
+            Fetch::new(id(1)).depth(0).with_metadata(),
+        ),
         (r#"{"id":"ID1","maxDepth":7}"#, Fetch::new(id(1)).depth(7)),
         (r#"{"date":"today"}"#, Fetch { from: FetchFrom::Day(DayRef::Today), ..Fetch::new(id(1)) }),
         (r#"{"id":"not an ID"}"#, Fetch::new(BlockId::NIL)),
@@ -29,10 +32,16 @@ fn fetch() {
         ("{}", "name exactly one of id and date"),
         (r#"{"id":"ID1","date":"today"}"#, "name exactly one of id and date"),
         (r#"{"id":7}"#, "id: expected an ID, got 7"),
-        (r#"{"id":"ID1","maxDepth":-2}"#, "maxDepth: expected -1 for all, or the number of levels, got -2"),
+        (
+            r#"{"id":"ID1","maxDepth":-2}"#,
+            "maxDepth: expected -1 for all, or the number of levels, got -2",
+        ),
         (r#"{"id":"ID1","maxDepth":1.5}"#, "maxDepth: expected a whole number, got 1.5"),
         (r#"{"id":"ID1","maxDepth":"1"}"#, r#"maxDepth: expected a whole number, got "1""#),
-        (r#"{"id":"ID1","fetchMetadata":"yes"}"#, r#"fetchMetadata: expected true or false, got "yes""#),
+        (
+            r#"{"id":"ID1","fetchMetadata":"yes"}"#,
+            r#"fetchMetadata: expected true or false, got "yes""#,
+        ),
         (r#"{"id":"ID1","depth":1}"#, "depth: unknown field"),
     ] {
         assert_eq!(read::<Fetch>(text).unwrap_err(), message, "{text}");
@@ -47,7 +56,10 @@ fn insert() {
             r#"{"blocks":[{"type":"text","markdown":"milk"}],"position":{"pageId":"ID1"}}"#,
             InsertBlocks::blocks(vec![milk], Position::end_of(id(1))),
         ),
-        (r#"{"blocks":[]}"#, InsertBlocks::blocks(vec![], Position::Within(Edge::End, Target::Unnamed))),
+        (
+            r#"{"blocks":[]}"#,
+            InsertBlocks::blocks(vec![], Position::Within(Edge::End, Target::Unnamed)),
+        ),
         (
             r#"{"markdown":"- milk","position":{"position":"after","siblingId":"ID2"}}"#,
             InsertBlocks::markdown("- milk", Position::after(id(2))),
@@ -71,7 +83,9 @@ fn insert() {
 #[test]
 fn update_delete_and_move() {
     assert_eq!(
-        read::<UpdateBlocks>(r#"{"blocks":[{"id":"ID1","markdown":"x"},{"id":"ID2"}]}"#).unwrap().blocks,
+        read::<UpdateBlocks>(r#"{"blocks":[{"id":"ID1","markdown":"x"},{"id":"ID2"}]}"#)
+            .unwrap()
+            .blocks,
         [BlockPatch::markdown(id(1), "x"), BlockPatch { id: id(2), ..BlockPatch::default() }]
     );
     for (text, ids) in [
@@ -97,9 +111,18 @@ fn update_delete_and_move() {
             "blocks[0].content: unknown field",
         ),
         (read::<DeleteBlocks>("{}").map(drop), "blockIds: is missing"),
-        (read::<DeleteBlocks>(r#"{"blockIds":["ID1",3]}"#).map(drop), "blockIds[1]: expected an ID, got 3"),
-        (read::<DeleteBlocks>(r#"{"blockIds":{}}"#).map(drop), "blockIds: expected an ID, got an object"),
-        (read::<DeleteBlocks>(r#"{"blockIds":[],"position":{}}"#).map(drop), "position: unknown field"),
+        (
+            read::<DeleteBlocks>(r#"{"blockIds":["ID1",3]}"#).map(drop),
+            "blockIds[1]: expected an ID, got 3",
+        ),
+        (
+            read::<DeleteBlocks>(r#"{"blockIds":{}}"#).map(drop),
+            "blockIds: expected an ID, got an object",
+        ),
+        (
+            read::<DeleteBlocks>(r#"{"blockIds":[],"position":{}}"#).map(drop),
+            "position: unknown field",
+        ),
         (
             read::<MoveBlocks>(r#"{"blockIds":[],"position":{"pageId":1}}"#).map(drop),
             "position.pageId: expected an ID, got 1",

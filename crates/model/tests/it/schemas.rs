@@ -1,15 +1,17 @@
 //! Schemas as JSON.
 
 use leafbase_model::{
-    Color, ContentProperty, Property, PropertyDraft, PropertyKind, PropertyType, PropertyValue, Relation, Schema,
-    SchemaDraft, SelectOption,
+    Color, ContentProperty, Property, PropertyDraft, PropertyKind, PropertyType, PropertyValue,
+    Relation, Schema, SchemaDraft, SelectOption,
 };
 
 use crate::support::id;
 
 fn schema() -> Schema {
-    let option =
-        |name: &str, color: Option<[u8; 3]>| SelectOption { name: name.into(), color: color.map(Color::from_rgb) };
+    let option = |name: &str, color: Option<[u8; 3]>| SelectOption {
+        name: name.into(),
+        color: color.map(Color::from_rgb),
+    };
     let options = vec![option("open", Some([0, 0x60, 0xc0])), option("shut", None)];
     let kinds = [
         PropertyKind::Text,
@@ -43,7 +45,10 @@ fn a_schema_is_read_as_it_was_written() {
     insta::assert_json_snapshot!(schema());
     let text = serde_json::to_string(&schema()).unwrap();
     assert_eq!(serde_json::from_str::<SchemaDraft>(&text).unwrap(), SchemaDraft::from(schema()));
-    assert_eq!(schema().property("key_3").map(|property| property.kind.property_type()), Some(PropertyType::Date));
+    assert_eq!(
+        schema().property("key_3").map(|property| property.kind.property_type()),
+        Some(PropertyType::Date)
+    );
     assert_eq!(schema().property("key"), None);
 }
 
@@ -126,11 +131,20 @@ fn values_without_a_schema() {
         (serde_json::json!(-0.5), PropertyValue::Number(-0.5)),
         (serde_json::json!(1e300), PropertyValue::Number(1e300)),
         (serde_json::json!(-1e300), PropertyValue::Number(-1e300)),
-        (serde_json::json!(-9_223_372_036_854_775_808.0), PropertyValue::Number(-9_223_372_036_854_775_808.0)),
-        (serde_json::json!(9_007_199_254_740_991_i64), PropertyValue::Number(9_007_199_254_740_991.0)),
+        (
+            serde_json::json!(-9_223_372_036_854_775_808.0),
+            PropertyValue::Number(-9_223_372_036_854_775_808.0),
+        ),
+        (
+            serde_json::json!(9_007_199_254_740_991_i64),
+            PropertyValue::Number(9_007_199_254_740_991.0),
+        ),
         (serde_json::json!(true), PropertyValue::Boolean(true)),
         (serde_json::json!(["a"]), PropertyValue::Options(vec!["a".into()])),
-        (serde_json::json!({"relations": [{"blockId": id(1)}]}), PropertyValue::Relations(vec![id(1)])),
+        (
+            serde_json::json!({"relations": [{"blockId": id(1)}]}),
+            PropertyValue::Relations(vec![id(1)]),
+        ),
     ] {
         assert_eq!(PropertyValue::from_json(value.clone()).unwrap(), read);
         assert_eq!(serde_json::to_value(&read).unwrap(), value);

@@ -1,8 +1,8 @@
 //! The searches as JSON: requests, and what they give.
 
 use leafbase_model::{
-    BlockMatch, BuiltInLocation, ContextBlock, DayRange, DayRef, DocumentId, FolderId, PathStep, SearchBlocks,
-    SearchDocuments, SearchMatch,
+    BlockMatch, BuiltInLocation, ContextBlock, DayRange, DayRef, DocumentId, FolderId, PathStep,
+    SearchBlocks, SearchDocuments, SearchMatch,
 };
 use serde_json::json;
 
@@ -11,7 +11,8 @@ use crate::wire::{also_read, read, refused};
 
 #[test]
 fn across_documents() {
-    let (words, documents) = (SearchDocuments::words, [1, 2].map(|number| DocumentId::from_bytes([number; 16])));
+    let (words, documents) =
+        (SearchDocuments::words, [1, 2].map(|number| DocumentId::from_bytes([number; 16])));
     let folder = FolderId::from_bytes([3; 16]);
     for request in [
         words("a"),
@@ -21,7 +22,10 @@ fn across_documents() {
         words("a").within_documents(documents),
         words("a").without_documents(documents),
         words("a").at(BuiltInLocation::Trash).created(DayRange::since(DayRef::Yesterday)),
-        words("a").within_folder(folder).modified(DayRange::on(day("2026-03-01"))).daily_notes(DayRange::ALL),
+        words("a")
+            .within_folder(folder)
+            .modified(DayRange::on(day("2026-03-01")))
+            .daily_notes(DayRange::ALL),
     ] {
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(read::<SearchDocuments>(&text).unwrap(), request, "{text}");
@@ -33,7 +37,11 @@ fn across_documents() {
         (r#"{"include":[]}"#, "include", nothing),
         (r#"{"include":7}"#, "include", "expected a string, got 7"),
         (r#"{"include":["a",7]}"#, "include[1]", "expected a string, got 7"),
-        (r#"{"include":"a","documentFilterMode":"exclude"}"#, "documentFilterMode", "needs documentIds"),
+        (
+            r#"{"include":"a","documentFilterMode":"exclude"}"#,
+            "documentFilterMode",
+            "needs documentIds",
+        ),
         (
             r#"{"include":"a","documentIds":"ID1","location":"trash"}"#,
             "documentIds",
@@ -44,11 +52,17 @@ fn across_documents() {
             "documentIds",
             "cannot be combined with folderIds",
         ),
-        (r#"{"include":"a","location":"trash","folderIds":"ID2"}"#, "folderIds", "cannot be combined with location"),
+        (
+            r#"{"include":"a","location":"trash","folderIds":"ID2"}"#,
+            "folderIds",
+            "cannot be combined with location",
+        ),
         (r#"{"include":"a","terms":"b"}"#, "terms", "unknown field"),
     ]);
     let (named, trash) = (words("a").within_documents(documents), BuiltInLocation::Trash);
-    assert!(named.clone().at(trash).check().is_err() && named.within_folder(folder).check().is_err());
+    assert!(
+        named.clone().at(trash).check().is_err() && named.within_folder(folder).check().is_err()
+    );
 }
 
 #[test]
@@ -57,12 +71,20 @@ fn in_one_document() {
     also_read(&[
         (r#"{"blockId":"ID1","pattern":"a"}"#, near.clone()),
         (r#"{"documentId":"ID1","pattern":["a"]}"#, near.clone()),
-        (r#"{"blockId":"ID1","pattern":["a","b"],"caseSensitive":true}"#, near.clone().or("b").case_sensitive()),
-        (r#"{"blockId":"ID1","pattern":"a","beforeBlockCount":0,"afterBlockCount":7}"#, near.clone().context(0, 7)),
+        (
+            r#"{"blockId":"ID1","pattern":["a","b"],"caseSensitive":true}"#,
+            near.clone().or("b").case_sensitive(),
+        ),
+        (
+            r#"{"blockId":"ID1","pattern":"a","beforeBlockCount":0,"afterBlockCount":7}"#,
+            near.clone().context(0, 7),
+        ),
         (r#"{"blockId":"ID1","pattern":"a","limit":3}"#, near.clone().limit(3)),
         (r#"{"blockId":"ID1","pattern":"a","cursor":"c"}"#, near.clone().after("c")),
     ]);
-    for request in [near.clone(), near.clone().or("b").case_sensitive().context(0, 100).limit(3).after("c")] {
+    for request in
+        [near.clone(), near.clone().or("b").case_sensitive().context(0, 100).limit(3).after("c")]
+    {
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(read::<SearchBlocks>(&text).unwrap(), request, "{text}");
     }
@@ -80,12 +102,21 @@ fn in_one_document() {
             "afterBlockCount",
             "expected a whole number, 0 or more, got -1",
         ),
-        (r#"{"blockId":"ID1","pattern":"a","limit":0}"#, "limit", "expected a number of items, 1 or more, got 0"),
+        (
+            r#"{"blockId":"ID1","pattern":"a","limit":0}"#,
+            "limit",
+            "expected a number of items, 1 or more, got 0",
+        ),
         (r#"{"blockId":"ID1","pattern":"a","after":"c"}"#, "after", "unknown field"),
     ]);
     for name in ["beforeBlockCount", "afterBlockCount"] {
-        let error = read::<SearchBlocks>(&format!(r#"{{"blockId":"ID1","pattern":"a","{name}":101}}"#)).unwrap_err();
-        assert_eq!(error.to_string(), format!("{name}: blocks around a match: at most 100, got 101"));
+        let error =
+            read::<SearchBlocks>(&format!(r#"{{"blockId":"ID1","pattern":"a","{name}":101}}"#))
+                .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("{name}: blocks around a match: at most 100, got 101")
+        );
     }
     let mut none = near.clone();
     none.patterns.clear();

@@ -1,4 +1,5 @@
-//! Reading is strict: each fault is refused with its path, in the error's own field and in the message of plain serde.
+//! Reading is strict: each fault is refused with its path, in the error's own field and in the
+//! message of plain serde.
 
 use leafbase_model::{ErrorKind, InsertBlocks, Limits, json};
 
@@ -54,15 +55,27 @@ const FAULTS: [(&str, &str, &str); 31] = [
     ),
     (r#"{"type":"text","listStyle":null}"#, ".listStyle", "expected a string, got null"),
     (r##"{"type":"text","color":"#GGG"}"##, ".color", r##"expected a colour #rrggbb, got "#GGG""##),
-    (r#"{"type":"text","color":{"light":1}}"#, ".color", "expected a colour #rrggbb, got an object"),
+    (
+        r#"{"type":"text","color":{"light":1}}"#,
+        ".color",
+        "expected a colour #rrggbb, got an object",
+    ),
     (r##"{"type":"text","colorDark":"#000000"}"##, ".colorDark", "unknown field"),
-    (r#"{"type":"text","taskInfo":{"state":"done"}}"#, ".taskInfo", "is only for blocks whose listStyle is task"),
+    (
+        r#"{"type":"text","taskInfo":{"state":"done"}}"#,
+        ".taskInfo",
+        "is only for blocks whose listStyle is task",
+    ),
     (
         r#"{"type":"text","listStyle":"task","taskInfo":{"state":"open"}}"#,
         ".taskInfo.state",
         r#"unknown value "open", expected one of todo, done, canceled"#,
     ),
-    (r#"{"type":"text","listStyle":"task","taskInfo":{"due":1}}"#, ".taskInfo.due", "unknown field"),
+    (
+        r#"{"type":"text","listStyle":"task","taskInfo":{"due":1}}"#,
+        ".taskInfo.due",
+        "unknown field",
+    ),
     (
         r#"{"type":"text","listStyle":"task","taskInfo":{"scheduleDate":"2026-02-29"}}"#,
         ".taskInfo.scheduleDate",
@@ -78,8 +91,16 @@ const FAULTS: [(&str, &str, &str); 31] = [
         ".decorations[1]",
         r#"unknown value "box", expected one of callout, quote"#,
     ),
-    (r#"{"type":"text","decorations":"quote"}"#, ".decorations", r#"expected an array, got "quote""#),
-    (r#"{"type":"text","url":"https://example.org"}"#, ".url", "a block of type text has no such field"),
+    (
+        r#"{"type":"text","decorations":"quote"}"#,
+        ".decorations",
+        r#"expected an array, got "quote""#,
+    ),
+    (
+        r#"{"type":"text","url":"https://example.org"}"#,
+        ".url",
+        "a block of type text has no such field",
+    ),
     (r#"{"type":"text","content":{}}"#, ".content", "expected an array, got an object"),
     (
         r#"{"type":"page","content":[{"type":"line","layout":"card"}]}"#,
@@ -101,7 +122,10 @@ fn each_fault_is_named_with_its_path() {
             let text = format!(r#"{{"blocks":[{good}{block}],"position":{{}}}}"#);
             let error = json::from_str::<InsertBlocks>(&text, &Limits::default()).unwrap_err();
             let path = format!("blocks[{place}]{below}");
-            assert_eq!((error.kind(), error.path(), error.message()), (ErrorKind::Validation, path.as_str(), message));
+            assert_eq!(
+                (error.kind(), error.path(), error.message()),
+                (ErrorKind::Validation, path.as_str(), message)
+            );
             let plain = serde_json::from_str::<InsertBlocks>(&text).unwrap_err();
             assert_eq!(plain.to_string(), format!("{path}: {message}"));
         }
@@ -110,15 +134,24 @@ fn each_fault_is_named_with_its_path() {
 
 #[test]
 fn children_of_what_has_none_break_a_rule() {
-    for (block_type, allowed) in leafbase_model::BlockType::ALL.iter().map(|kind| (kind, kind.may_be_parent())) {
-        let text = format!(r#"{{"blocks":[{{"type":"{block_type}","content":[{{"type":"text"}}]}}]}}"#);
+    for (block_type, allowed) in
+        leafbase_model::BlockType::ALL.iter().map(|kind| (kind, kind.may_be_parent()))
+    {
+        let text =
+            format!(r#"{{"blocks":[{{"type":"{block_type}","content":[{{"type":"text"}}]}}]}}"#);
         let read = json::from_str::<InsertBlocks>(&text, &Limits::default());
         if allowed {
             read.unwrap();
         } else {
             let error = read.unwrap_err();
-            assert_eq!((error.kind(), error.path()), (ErrorKind::RuleViolation, "blocks[0].content"));
-            assert_eq!(error.message(), format!("a block of type {block_type} cannot have children"));
+            assert_eq!(
+                (error.kind(), error.path()),
+                (ErrorKind::RuleViolation, "blocks[0].content")
+            );
+            assert_eq!(
+                error.message(),
+                format!("a block of type {block_type} cannot have children")
+            );
         }
         let empty = format!(r#"{{"blocks":[{{"type":"{block_type}","content":[]}}]}}"#);
         json::from_str::<InsertBlocks>(&empty, &Limits::default()).unwrap();
@@ -162,9 +195,17 @@ fn every_value_of_the_specification_is_read() {
                 assert_eq!(found, value);
                 written_out += 1;
             } else {
-                assert_eq!(draft, leafbase_model::BlockDraft::from(draft.data.block_type()), "{text}");
+                assert_eq!(
+                    draft,
+                    leafbase_model::BlockDraft::from(draft.data.block_type()),
+                    "{text}"
+                );
             }
         }
-        assert_eq!(written_out + 1, values.split_whitespace().count(), "one value of {field} is the default");
+        assert_eq!(
+            written_out + 1,
+            values.split_whitespace().count(),
+            "one value of {field} is the default"
+        );
     }
 }

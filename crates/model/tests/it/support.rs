@@ -1,9 +1,10 @@
 //! What the tests share: blocks of every type with every field set, and random ones.
 
 use leafbase_model::{
-    Author, Block, BlockData, BlockDraft, BlockId, BlockKind, BlockLayout, BlockType, CardLayout, CodeLanguage, Color,
-    Content, Day, Decorations, Font, LineStyle, ListStyle, MediaSize, MediaWidth, Properties, PropertyValue, TaskInfo,
-    TaskState, TextAlignment, TextLook, TextStyle, Timestamp,
+    Author, Block, BlockData, BlockDraft, BlockId, BlockKind, BlockLayout, BlockType, CardLayout,
+    CodeLanguage, Color, Content, Day, Decorations, Font, LineStyle, ListStyle, MediaSize,
+    MediaWidth, Properties, PropertyValue, TaskInfo, TaskState, TextAlignment, TextLook, TextStyle,
+    Timestamp,
 };
 use proptest::prelude::*;
 
@@ -45,7 +46,9 @@ pub(crate) fn full(block_type: BlockType) -> BlockData {
         BlockType::CollectionItem => BlockKind::CollectionItem { properties: properties() },
         BlockType::Image => BlockKind::Image { url, alt_text, size, width },
         BlockType::Video => BlockKind::Video { url, alt_text, size, width },
-        BlockType::File => BlockKind::File { url, file_name: "a b.png".into(), layout: BlockLayout::Card },
+        BlockType::File => {
+            BlockKind::File { url, file_name: "a b.png".into(), layout: BlockLayout::Card }
+        }
         BlockType::Drawing => BlockKind::Drawing { url },
         BlockType::Whiteboard => BlockKind::Whiteboard { url },
         BlockType::Table => BlockKind::Table,
@@ -103,8 +106,18 @@ fn one_of<T: Copy + std::fmt::Debug + 'static>(values: &'static [T]) -> impl Str
 }
 
 fn look() -> impl Strategy<Value = TextLook> {
-    let parts = (one_of(TextStyle::ALL), one_of(TextAlignment::ALL), one_of(Font::ALL), one_of(CardLayout::ALL));
-    parts.prop_map(|(style, alignment, font, card_layout)| TextLook { style, alignment, font, card_layout })
+    let parts = (
+        one_of(TextStyle::ALL),
+        one_of(TextAlignment::ALL),
+        one_of(Font::ALL),
+        one_of(CardLayout::ALL),
+    );
+    parts.prop_map(|(style, alignment, font, card_layout)| TextLook {
+        style,
+        alignment,
+        font,
+        card_layout,
+    })
 }
 
 fn kind() -> impl Strategy<Value = BlockKind> {
@@ -113,26 +126,34 @@ fn kind() -> impl Strategy<Value = BlockKind> {
         look().prop_map(BlockKind::Text),
         look().prop_map(BlockKind::Page),
         Just(BlockKind::CollectionItem { properties: Properties::default() }),
-        (text(), text(), one_of(MediaSize::ALL), one_of(MediaWidth::ALL))
-            .prop_map(|(url, alt_text, size, width)| BlockKind::Image { url, alt_text, size, width }),
-        (text(), text(), one_of(MediaSize::ALL), one_of(MediaWidth::ALL))
-            .prop_map(|(url, alt_text, size, width)| BlockKind::Video { url, alt_text, size, width }),
-        (text(), text(), one_of(BlockLayout::ALL)).prop_map(|(url, file_name, layout)| BlockKind::File {
-            url,
-            file_name,
-            layout
-        }),
+        (text(), text(), one_of(MediaSize::ALL), one_of(MediaWidth::ALL)).prop_map(
+            |(url, alt_text, size, width)| BlockKind::Image { url, alt_text, size, width }
+        ),
+        (text(), text(), one_of(MediaSize::ALL), one_of(MediaWidth::ALL)).prop_map(
+            |(url, alt_text, size, width)| BlockKind::Video { url, alt_text, size, width }
+        ),
+        (text(), text(), one_of(BlockLayout::ALL))
+            .prop_map(|(url, file_name, layout)| BlockKind::File { url, file_name, layout }),
         text().prop_map(|url| BlockKind::Drawing { url }),
         text().prop_map(|url| BlockKind::Whiteboard { url }),
         Just(BlockKind::Table),
         Just(BlockKind::Collection),
-        (text(), one_of(CodeLanguage::ALL), ",[a-z]{0,5}").prop_map(|(raw_code, language, rest)| BlockKind::Code {
-            raw_code,
-            language,
-            language_tag: if rest.len() > 1 { format!("{language}{rest}") } else { String::new() },
-        }),
-        (text(), text(), text(), one_of(BlockLayout::ALL))
-            .prop_map(|(url, title, description, layout)| { BlockKind::RichUrl { url, title, description, layout } }),
+        (text(), one_of(CodeLanguage::ALL), ",[a-z]{0,5}").prop_map(
+            |(raw_code, language, rest)| BlockKind::Code {
+                raw_code,
+                language,
+                language_tag: if rest.len() > 1 {
+                    format!("{language}{rest}")
+                } else {
+                    String::new()
+                },
+            }
+        ),
+        (text(), text(), text(), one_of(BlockLayout::ALL)).prop_map(
+            |(url, title, description, layout)| {
+                BlockKind::RichUrl { url, title, description, layout }
+            }
+        ),
         one_of(LineStyle::ALL).prop_map(|style| BlockKind::Line { style }),
     ]
 }
@@ -147,30 +168,30 @@ pub(crate) fn any_instant() -> impl Strategy<Value = Timestamp> {
 
 fn task() -> impl Strategy<Value = TaskInfo> {
     use proptest::option::of;
-    (one_of(TaskState::ALL), of(any_day()), of(any_day()), of(any_instant()), of(any_instant())).prop_map(
-        |(state, schedule_date, deadline_date, completed_at, canceled_at)| TaskInfo {
+    (one_of(TaskState::ALL), of(any_day()), of(any_day()), of(any_instant()), of(any_instant()))
+        .prop_map(|(state, schedule_date, deadline_date, completed_at, canceled_at)| TaskInfo {
             state,
             schedule_date,
             deadline_date,
             completed_at: completed_at.filter(|_| state == TaskState::Done),
             canceled_at: canceled_at.filter(|_| state == TaskState::Canceled),
-        },
-    )
+        })
 }
 
 fn data() -> impl Strategy<Value = BlockData> {
     let color = proptest::option::of(any::<[u8; 3]>());
-    (kind(), ".{0,20}", 0..=5_u8, one_of(ListStyle::ALL), color, task(), any::<(bool, bool)>()).prop_map(
-        |(kind, markdown, indentation, list_style, color, task, (callout, quote))| BlockData {
-            kind,
-            markdown,
-            indentation,
-            list_style,
-            color: color.map(Color::from_rgb),
-            task: (list_style == ListStyle::Task).then_some(task),
-            decorations: Decorations { callout, quote },
-        },
-    )
+    (kind(), ".{0,20}", 0..=5_u8, one_of(ListStyle::ALL), color, task(), any::<(bool, bool)>())
+        .prop_map(|(kind, markdown, indentation, list_style, color, task, (callout, quote))| {
+            BlockData {
+                kind,
+                markdown,
+                indentation,
+                list_style,
+                color: color.map(Color::from_rgb),
+                task: (list_style == ListStyle::Task).then_some(task),
+                decorations: Decorations { callout, quote },
+            }
+        })
 }
 
 pub(crate) fn draft() -> impl Strategy<Value = BlockDraft> {

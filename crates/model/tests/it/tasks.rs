@@ -1,8 +1,9 @@
 //! Tasks: their requests, and how they are shown.
 
 use leafbase_model::{
-    AddTasks, BlockId, DayRef, DeleteTasks, DocumentId, ItemsPage, ListTasks, Task, TaskDestination, TaskDraft,
-    TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState, TaskUpdate, UpdateTasks,
+    AddTasks, BlockId, DayRef, DeleteTasks, DocumentId, ItemsPage, ListTasks, Task,
+    TaskDestination, TaskDraft, TaskInfo, TaskLocation, TaskPatch, TaskScope, TaskState,
+    TaskUpdate, UpdateTasks,
 };
 
 use crate::support::{day, id, instant};
@@ -18,10 +19,16 @@ fn listings() {
         (r#"{"scope":"active"}"#, ListTasks::new(TaskScope::Active)),
         (r#"{"scope":"upcoming"}"#, ListTasks::new(TaskScope::Upcoming)),
         (r#"{"scope":"inbox"}"#, ListTasks::from(TaskScope::Inbox)),
-        (r#"{"scope":"logbook","limit":50,"cursor":"c"}"#, ListTasks::new(TaskScope::Logbook).limit(50).after("c")),
+        (
+            r#"{"scope":"logbook","limit":50,"cursor":"c"}"#,
+            ListTasks::new(TaskScope::Logbook).limit(50).after("c"),
+        ),
         (r#"{"scope":"document","documentId":"ID1"}"#, ListTasks::new(document)),
     ]);
-    also_read(&[(r#"{"scope":"document","documentId":"?"}"#, ListTasks::new(TaskScope::Document(DocumentId::NIL)))]);
+    also_read(&[(
+        r#"{"scope":"document","documentId":"?"}"#,
+        ListTasks::new(TaskScope::Document(DocumentId::NIL)),
+    )]);
     refused::<ListTasks>(&[
         ("{}", "scope", "is missing"),
         (
@@ -31,7 +38,11 @@ fn listings() {
         ),
         (r#"{"scope":"document"}"#, "documentId", "is missing: the scope document needs it"),
         (r#"{"scope":"inbox","documentId":"ID1"}"#, "documentId", "is only for the scope document"),
-        (r#"{"scope":"active","limit":0}"#, "limit", "expected a number of items, 1 or more, got 0"),
+        (
+            r#"{"scope":"active","limit":0}"#,
+            "limit",
+            "expected a number of items, 1 or more, got 0",
+        ),
         (r#"{"scope":"active","date":"today"}"#, "date", "unknown field"),
     ]);
 }
@@ -40,7 +51,10 @@ fn listings() {
 fn places() {
     written(&[
         (r#"{"type":"inbox"}"#, TaskDestination::Inbox),
-        (r#"{"type":"dailyNote","date":"2026-03-01"}"#, TaskDestination::DailyNote(day("2026-03-01").into())),
+        (
+            r#"{"type":"dailyNote","date":"2026-03-01"}"#,
+            TaskDestination::DailyNote(day("2026-03-01").into()),
+        ),
         (r#"{"type":"dailyNote","date":"tomorrow"}"#, TaskDestination::DailyNote(DayRef::Tomorrow)),
         (r#"{"type":"document","documentId":"ID1"}"#, TaskDestination::from(of::<DocumentId>(1))),
     ]);
@@ -66,20 +80,25 @@ fn places() {
 fn additions() {
     written(&[
         (r#"{"tasks":[]}"#, AddTasks::default()),
-        (r#"{"tasks":[{"markdown":"socks","location":{"type":"inbox"}}]}"#, AddTasks::new([TaskDraft::new("socks")])),
+        (
+            r#"{"tasks":[{"markdown":"socks","location":{"type":"inbox"}}]}"#,
+            AddTasks::new([TaskDraft::new("socks")]),
+        ),
         (
             r#"{"tasks":[{"markdown":"socks","taskInfo":{"scheduleDate":"tomorrow","deadlineDate":"2026-03-01"},"location":{"type":"document","documentId":"ID1"}}]}"#,
-            AddTasks::new([TaskDraft::new("socks").scheduled(DayRef::Tomorrow).due(day("2026-03-01")).at(of::<
-                DocumentId,
-            >(
-                1
-            ))]),
+            AddTasks::new([TaskDraft::new("socks")
+                .scheduled(DayRef::Tomorrow)
+                .due(day("2026-03-01"))
+                .at(of::<DocumentId>(1))]),
         ),
     ]);
     let done = TaskPatch { state: Some(TaskState::Done), ..TaskPatch::default() };
     also_read(&[
         (r#"{"tasks":[{"markdown":"socks"}]}"#, AddTasks::new([TaskDraft::new("socks")])),
-        (r#"{"tasks":[{"markdown":"socks","taskInfo":{}}]}"#, AddTasks::new([TaskDraft::new("socks")])),
+        (
+            r#"{"tasks":[{"markdown":"socks","taskInfo":{}}]}"#,
+            AddTasks::new([TaskDraft::new("socks")]),
+        ),
         (
             r#"{"tasks":[{"markdown":"","taskInfo":{"state":"done"}}]}"#,
             AddTasks::new([TaskDraft { info: done, ..TaskDraft::default() }]),
@@ -88,9 +107,17 @@ fn additions() {
     refused::<AddTasks>(&[
         ("{}", "tasks", "is missing"),
         (r#"{"tasks":[{}]}"#, "tasks[0].markdown", "is missing"),
-        (r#"{"tasks":[{"markdown":"x"},{"markdown":1}]}"#, "tasks[1].markdown", "expected a string, got 1"),
+        (
+            r#"{"tasks":[{"markdown":"x"},{"markdown":1}]}"#,
+            "tasks[1].markdown",
+            "expected a string, got 1",
+        ),
         (r#"{"tasks":[{"markdown":"x","id":"ID1"}]}"#, "tasks[0].id", "unknown field"),
-        (r#"{"tasks":[{"markdown":"x","scheduleDate":"today"}]}"#, "tasks[0].scheduleDate", "unknown field"),
+        (
+            r#"{"tasks":[{"markdown":"x","scheduleDate":"today"}]}"#,
+            "tasks[0].scheduleDate",
+            "unknown field",
+        ),
         (
             r#"{"tasks":[{"markdown":"x","location":{"type":"inbox","date":"today"}}]}"#,
             "tasks[0].location.date",
@@ -101,7 +128,11 @@ fn additions() {
             "tasks[0].taskInfo.state",
             r#"unknown value "open", expected one of todo, done, canceled"#,
         ),
-        (r#"{"tasks":[{"markdown":"x","taskInfo":{"repeat":"daily"}}]}"#, "tasks[0].taskInfo.repeat", "unknown field"),
+        (
+            r#"{"tasks":[{"markdown":"x","taskInfo":{"repeat":"daily"}}]}"#,
+            "tasks[0].taskInfo.repeat",
+            "unknown field",
+        ),
     ]);
 }
 
@@ -130,13 +161,21 @@ fn updates() {
             "tasksToUpdate[0].markdown",
             "expected a string, got null",
         ),
-        (r#"{"tasksToUpdate":[{"id":"ID1","state":"done"}]}"#, "tasksToUpdate[0].state", "unknown field"),
+        (
+            r#"{"tasksToUpdate":[{"id":"ID1","state":"done"}]}"#,
+            "tasksToUpdate[0].state",
+            "unknown field",
+        ),
         (
             r#"{"tasksToUpdate":[{"id":"ID1","taskInfo":{"deadlineDate":"soon"}}]}"#,
             "tasksToUpdate[0].taskInfo.deadlineDate",
             r#"expected a day YYYY-MM-DD, got "soon" (or today, tomorrow, yesterday)"#,
         ),
-        (r#"{"tasksToUpdate":[{"id":"ID1","location":{}}]}"#, "tasksToUpdate[0].location.type", "is missing"),
+        (
+            r#"{"tasksToUpdate":[{"id":"ID1","location":{}}]}"#,
+            "tasksToUpdate[0].location.type",
+            "is missing",
+        ),
     ]);
 }
 
@@ -163,8 +202,17 @@ fn a_page_of_tasks() {
         completed_at: Some(instant("2026-03-01T09:30:00.000Z")),
         canceled_at: None,
     };
-    let task = |number, info, location| Task { id: id(number), markdown: "wool *socks*".into(), info, location };
-    let canceled = TaskInfo { state: TaskState::Canceled, canceled_at: done.completed_at, ..TaskInfo::default() };
+    let task = |number, info, location| Task {
+        id: id(number),
+        markdown: "wool *socks*".into(),
+        info,
+        location,
+    };
+    let canceled = TaskInfo {
+        state: TaskState::Canceled,
+        canceled_at: done.completed_at,
+        ..TaskInfo::default()
+    };
     insta::assert_json_snapshot!([
         ItemsPage {
             items: vec![

@@ -14,7 +14,10 @@ fn every_day_of_the_range_agrees_with_another_calendar() {
     for number in FIRST..=LAST {
         let day = Day::from_epoch_days(number);
         let parts = (i64::from(day.year()), i64::from(day.month()), i64::from(day.day()));
-        assert_eq!(parts, (i64::from(expected.year()), i64::from(expected.month()), i64::from(expected.day())));
+        assert_eq!(
+            parts,
+            (i64::from(expected.year()), i64::from(expected.month()), i64::from(expected.day()))
+        );
         assert_eq!(day.epoch_days(), number);
         assert_eq!(Day::new(day.year(), day.month(), day.day()).unwrap(), day);
         if number < LAST {
@@ -26,10 +29,17 @@ fn every_day_of_the_range_agrees_with_another_calendar() {
 
 #[test]
 fn known_days() {
-    for (text, number) in
-        [("0000-01-01", FIRST), ("1969-12-31", -1), ("1970-01-01", 0), ("2000-02-29", 11_016), ("9999-12-31", LAST)]
-    {
-        assert_eq!((day(text).epoch_days(), Day::from_epoch_days(number).to_string().as_str()), (number, text));
+    for (text, number) in [
+        ("0000-01-01", FIRST),
+        ("1969-12-31", -1),
+        ("1970-01-01", 0),
+        ("2000-02-29", 11_016),
+        ("9999-12-31", LAST),
+    ] {
+        assert_eq!(
+            (day(text).epoch_days(), Day::from_epoch_days(number).to_string().as_str()),
+            (number, text)
+        );
     }
     assert_eq!(
         (Day::from_epoch_days(i64::MIN), Day::from_epoch_days(i64::MAX)),
@@ -61,7 +71,15 @@ fn what_is_no_day_is_refused() {
         let message = wrong.parse::<Day>().unwrap_err().message().to_owned();
         assert_eq!(message, format!("expected a day YYYY-MM-DD, got {wrong:?}"));
     }
-    for wrong in ["2026-02-29", "1900-02-29", "2026-00-01", "2026-13-01", "2026-01-00", "2026-01-32", "2026-04-31"] {
+    for wrong in [
+        "2026-02-29",
+        "1900-02-29",
+        "2026-00-01",
+        "2026-13-01",
+        "2026-01-00",
+        "2026-01-32",
+        "2026-04-31",
+    ] {
         let message = wrong.parse::<Day>().unwrap_err().message().to_owned();
         assert_eq!(message, format!("the calendar has no day {wrong}"));
     }
@@ -80,7 +98,10 @@ fn days_by_name() {
         assert_eq!(day_ref.to_string(), text);
     }
     let error = "Today".parse::<DayRef>().unwrap_err();
-    assert_eq!(error.message(), r#"expected a day YYYY-MM-DD, got "Today" (or today, tomorrow, yesterday)"#);
+    assert_eq!(
+        error.message(),
+        r#"expected a day YYYY-MM-DD, got "Today" (or today, tomorrow, yesterday)"#
+    );
 }
 
 #[test]
@@ -116,7 +137,10 @@ fn instants_are_read_with_any_fraction() {
         "2026-03-01T09:30:00.0000x00Z",
     ] {
         let message = wrong.parse::<Timestamp>().unwrap_err().message().to_owned();
-        assert_eq!(message, format!("expected an instant like 2026-03-01T09:30:00.000Z, got {wrong:?}"));
+        assert_eq!(
+            message,
+            format!("expected an instant like 2026-03-01T09:30:00.000Z, got {wrong:?}")
+        );
     }
 }
 

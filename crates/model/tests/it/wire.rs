@@ -15,11 +15,15 @@ pub(crate) fn of<T: DeserializeOwned>(number: u8) -> T {
 }
 
 pub(crate) fn with_ids(text: &str) -> String {
-    (1..=9).fold(text.to_owned(), |text, number| text.replace(&format!("ID{number}"), &id(number).to_string()))
+    (1..=9).fold(text.to_owned(), |text, number| {
+        text.replace(&format!("ID{number}"), &id(number).to_string())
+    })
 }
 
 /// What the text reads as, by [`json::from_str`] and by plain serde alike.
-pub(crate) fn read<T: FromJson + DeserializeOwned + PartialEq + Debug>(text: &str) -> leafbase_model::Result<T> {
+pub(crate) fn read<T: FromJson + DeserializeOwned + PartialEq + Debug>(
+    text: &str,
+) -> leafbase_model::Result<T> {
     let text = with_ids(text);
     let read = json::from_str::<T>(&text, &Limits::default());
     match (&read, serde_json::from_str::<T>(&text)) {
@@ -31,7 +35,9 @@ pub(crate) fn read<T: FromJson + DeserializeOwned + PartialEq + Debug>(text: &st
 }
 
 /// Each text is what its value is written as, and reads as it.
-pub(crate) fn written<T: FromJson + DeserializeOwned + Serialize + PartialEq + Debug>(rows: &[(&str, T)]) {
+pub(crate) fn written<T: FromJson + DeserializeOwned + Serialize + PartialEq + Debug>(
+    rows: &[(&str, T)],
+) {
     for (text, value) in rows {
         assert_eq!(serde_json::to_string(value).unwrap(), with_ids(text));
         assert_eq!(read::<T>(text).unwrap(), *value, "{text}");
@@ -39,7 +45,9 @@ pub(crate) fn written<T: FromJson + DeserializeOwned + Serialize + PartialEq + D
 }
 
 /// Each text is another way of writing its value.
-pub(crate) fn also_read<T: FromJson + DeserializeOwned + Serialize + PartialEq + Debug>(rows: &[(&str, T)]) {
+pub(crate) fn also_read<T: FromJson + DeserializeOwned + Serialize + PartialEq + Debug>(
+    rows: &[(&str, T)],
+) {
     for (text, value) in rows {
         assert_eq!(read::<T>(text).unwrap(), *value, "{text}");
         let text = serde_json::to_string(value).unwrap();
@@ -48,11 +56,16 @@ pub(crate) fn also_read<T: FromJson + DeserializeOwned + Serialize + PartialEq +
 }
 
 /// Each text is refused, with this path and this message.
-pub(crate) fn refused<T: FromJson + DeserializeOwned + PartialEq + Debug>(rows: &[(&str, &str, &str)]) {
+pub(crate) fn refused<T: FromJson + DeserializeOwned + PartialEq + Debug>(
+    rows: &[(&str, &str, &str)],
+) {
     for (text, path, message) in rows {
         let Err(error) = read::<T>(text) else { panic!("{text} is read") };
         assert_eq!((error.path(), error.message()), (*path, *message), "{text}");
-        assert!([ErrorKind::Validation, ErrorKind::RuleViolation, ErrorKind::InvalidPosition].contains(&error.kind()));
+        assert!(
+            [ErrorKind::Validation, ErrorKind::RuleViolation, ErrorKind::InvalidPosition]
+                .contains(&error.kind())
+        );
     }
 }
 
@@ -76,6 +89,10 @@ mod controls {
     #[test]
     #[should_panic(expected = "assertion `left == right` failed")]
     fn another_path_is_found() {
-        refused::<DeleteTasks>(&[(r#"{"idsToDelete":[1]}"#, "idsToDelete", "expected an ID, got 1")]);
+        refused::<DeleteTasks>(&[(
+            r#"{"idsToDelete":[1]}"#,
+            "idsToDelete",
+            "expected an ID, got 1",
+        )]);
     }
 }

@@ -1,5 +1,5 @@
-//! The words of a title, or of everything else, as they come one behind the other. To put them in order costs as much as to look through them
-//! many times as they are.
+//! The words of a title, or of everything else, as they come one behind the other. To put them in
+//! order costs as much as to look through them many times as they are.
 
 use std::borrow::Cow;
 
@@ -43,11 +43,14 @@ pub(crate) fn head_of(word: &[u8]) -> u64 {
 
 /// Whether a word, whose head is this, can be an English one: most are told by the head.
 fn is_english(head: u64, word: &str) -> bool {
-    word.len() > 1 && is_lower(head) && word.bytes().skip(size_of::<u64>()).all(|byte| byte.is_ascii_lowercase())
+    word.len() > 1
+        && is_lower(head)
+        && word.bytes().skip(size_of::<u64>()).all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether the first letters of a word are small ones of English, all eight at once: to a byte below 128, of which none reaches into the next one, a number is
-/// added that brings it to 128 from the first letter on, and another one from behind the last letter on.
+/// Whether the first letters of a word are small ones of English, all eight at once: to a byte
+/// below 128, of which none reaches into the next one, a number is added that brings it to 128 from
+/// the first letter on, and another one from behind the last letter on.
 const fn is_lower(head: u64) -> bool {
     const EACH: u64 = u64::MAX / 255;
     // What a short word lacks is zero, and passes for a letter.
@@ -119,14 +122,16 @@ impl Loose {
 
     fn beginning_with(&self, text: &str) -> impl Iterator<Item = (&str, Occurrence)> {
         let (head, mask) = (head(text), mask(text));
-        let found = self.heads.iter().zip(&self.each).filter(move |(other, _)| **other & mask == head);
+        let found =
+            self.heads.iter().zip(&self.each).filter(move |(other, _)| **other & mask == head);
         let found = found.map(|(_, occurrence)| (self.word(*occurrence), *occurrence));
         found.filter(move |(word, _)| word.starts_with(text))
     }
 
     /// The positions of a word, or of all words that begin with it.
     pub(crate) fn occurrences(&self, text: &str, is_prefix: bool) -> Cow<'_, [u32]> {
-        let found = self.beginning_with(text).filter(|(word, _)| is_prefix || word.len() == text.len());
+        let found =
+            self.beginning_with(text).filter(|(word, _)| is_prefix || word.len() == text.len());
         Cow::Owned(found.map(|(_, occurrence)| occurrence.position).collect())
     }
 
@@ -134,7 +139,9 @@ impl Loose {
     pub(crate) fn stems(&self, stem: &str) -> usize {
         let stemmer = Stemmer::new(Algorithm::English);
         let found = self.beginning_with(beginning_of(stem)).filter(|(word, occurrence)| {
-            occurrence.is_stemmed && *word != stem && stem_of(stemmer, word).as_deref() == Some(stem)
+            occurrence.is_stemmed
+                && *word != stem
+                && stem_of(stemmer, word).as_deref() == Some(stem)
         });
         found.count()
     }
@@ -175,7 +182,8 @@ mod tests {
     fn made(title: &str, texts: &[String], is_loose: bool) -> SearchDocument {
         let id = DocumentId::from_bytes([1; 16]);
         let (created_at, modified_at) = (Timestamp::default(), Timestamp::default());
-        let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at, modified_at };
+        let attributes =
+            Attributes { id, location: Location::Unsorted, day: None, created_at, modified_at };
         let mut maker = Maker::default();
         let mut filling = maker.begin(attributes, title);
         for text in texts {

@@ -7,7 +7,8 @@ const ROWS: usize = 8;
 /// So many bytes are looked through for each of several beginnings, before those behind them are.
 const NEAR: usize = 512;
 
-/// Finds in bytes where a hit may begin in a text of ASCII. What other texts say is not told by their bytes.
+/// Finds in bytes where a hit may begin in a text of ASCII. What other texts say is not told by
+/// their bytes.
 #[derive(Clone, Debug)]
 pub struct WordSieve {
     rows: Vec<Row>,
@@ -18,18 +19,22 @@ pub struct WordSieve {
 impl WordSieve {
     /// What finds these beginnings, which are ASCII, whatever the case.
     pub(super) fn of(texts: &[String]) -> Option<Self> {
-        let begins_with = |text: &str, start: &str| text.len() > start.len() && text.starts_with(start);
+        let begins_with =
+            |text: &str, start: &str| text.len() > start.len() && text.starts_with(start);
         let is_first = |(number, text): &(usize, &String)| {
             let before = texts.get(..*number).unwrap_or_default();
             !before.contains(text) && !texts.iter().any(|start| begins_with(text, start))
         };
         let first = texts.iter().enumerate().filter(is_first).map(|(_, text)| row(text));
-        let rows = first.take(ROWS + 1).collect::<Option<Vec<_>>>().filter(|rows| rows.len() <= ROWS)?;
-        let overlap = rows.iter().map(|row| row.sets().len()).max().unwrap_or_default().saturating_sub(1);
+        let rows =
+            first.take(ROWS + 1).collect::<Option<Vec<_>>>().filter(|rows| rows.len() <= ROWS)?;
+        let overlap =
+            rows.iter().map(|row| row.sets().len()).max().unwrap_or_default().saturating_sub(1);
         Some(Self { rows, overlap })
     }
 
-    /// The first place from `from` on where a hit may begin: none is before it in a text of ASCII that lies there.
+    /// The first place from `from` on where a hit may begin: none is before it in a text of ASCII
+    /// that lies there.
     ///
     /// ```
     /// use leafbase_search::Terms;

@@ -1,4 +1,5 @@
-//! A segment that is being made of documents: what tantivy would gather word by word is gathered by numbers of words, and written as tantivy writes it.
+//! A segment that is being made of documents: what tantivy would gather word by word is gathered by
+//! numbers of words, and written as tantivy writes it.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -70,7 +71,8 @@ impl Building {
         self.documents.push((*document.id().as_bytes(), Numbers::of(document)));
     }
 
-    /// Writes all files of the segment. If there are many documents, and other threads can be had, those of words and trigrams are written side by side.
+    /// Writes all files of the segment. If there are many documents, and other threads can be had,
+    /// those of words and trigrams are written side by side.
     pub(super) fn write(mut self, segment: &Segment, fields: &Fields) -> tantivy::Result<()> {
         self.grams.end();
         let (sender, placed) = channel();
@@ -81,7 +83,9 @@ impl Building {
         };
         let dictionary = || {
             let placed = placed.lock().unwrap_or_else(PoisonError::into_inner);
-            words::write_dictionary(segment, &placed, |field, number| self.word(fields, field, number))
+            words::write_dictionary(segment, &placed, |field, number| {
+                self.word(fields, field, number)
+            })
         };
         thread::scope(|scope| {
             let are_many = self.documents.len() >= MANY;
@@ -103,9 +107,15 @@ impl Building {
         }
     }
 
-    fn write_lists(&self, segment: &Segment, fields: &Fields, placed: Sender<Placed>) -> tantivy::Result<()> {
+    fn write_lists(
+        &self,
+        segment: &Segment,
+        fields: &Fields,
+        placed: Sender<Placed>,
+    ) -> tantivy::Result<()> {
         let mut lists = words::Lists::open(segment, placed)?;
-        let mut ids: Vec<(&[u8; 16], DocId)> = self.documents.iter().map(|(id, _)| id).zip(0..).collect();
+        let mut ids: Vec<(&[u8; 16], DocId)> =
+            self.documents.iter().map(|(id, _)| id).zip(0..).collect();
         ids.sort_unstable();
         let mut field = lists.field(fields.id, ids.len())?;
         for (_, document) in ids {
@@ -113,7 +123,9 @@ impl Building {
         }
         field.close()?;
         let order = self.lexicon.in_order();
-        for (lane, occurrences) in Lane::ALL.into_iter().zip(&self.lanes).filter(|(_, all)| all.len() > 0) {
+        for (lane, occurrences) in
+            Lane::ALL.into_iter().zip(&self.lanes).filter(|(_, all)| all.len() > 0)
+        {
             let mut field = lists.field(fields.lane(lane), occurrences.len())?;
             occurrences.write(self.lexicon.len(), &order, &mut field)?;
             field.close()?;
@@ -123,11 +135,17 @@ impl Building {
 
     fn write_numbers(&self, segment: &Segment) -> tantivy::Result<()> {
         // How long lanes are is among the numbers.
-        FieldNormsSerializer::from_write(segment.open_write(SegmentComponent::FieldNorms)?)?.close()?;
+        FieldNormsSerializer::from_write(segment.open_write(SegmentComponent::FieldNorms)?)?
+            .close()?;
         let mut columns = layout::columns();
         let settings = segment.index().settings();
         let store = segment.open_write(SegmentComponent::Store)?;
-        let mut store = StoreWriter::new(store, settings.docstore_compression, settings.docstore_blocksize, false)?;
+        let mut store = StoreWriter::new(
+            store,
+            settings.docstore_compression,
+            settings.docstore_blocksize,
+            false,
+        )?;
         for (document, (_, numbers)) in (0..).zip(&self.documents) {
             for (name, number) in numbers.named() {
                 columns.record_numerical(document, name, number);
@@ -150,25 +168,35 @@ enum Beside<'s, F> {
 
 impl<'s, F: FnOnce() -> tantivy::Result<()> + Copy + Send + 's> Beside<'s, F> {
     fn begin<'e>(scope: &'s Scope<'s, 'e>, is_worth_it: bool, work: F) -> Self {
-        let spawn = || thread::Builder::new().name("leafbase-index".to_owned()).spawn_scoped(scope, work).ok();
+        let spawn = || {
+            thread::Builder::new().name("leafbase-index".to_owned()).spawn_scoped(scope, work).ok()
+        };
         let begun = if is_worth_it { spawn() } else { None };
         begun.map_or(Self::ToDo(work), Self::Begun)
     }
 
     fn end(self) -> tantivy::Result<()> {
         match self {
-            Self::Begun(thread) => {
-                thread.join().unwrap_or_else(|_| Err(TantivyError::ErrorInThread("a panic".to_owned())))
-            }
+            Self::Begun(thread) => thread
+                .join()
+                .unwrap_or_else(|_| Err(TantivyError::ErrorInThread("a panic".to_owned()))),
             Self::ToDo(work) => work(),
         }
     }
 }
 
-fn add_loose(lexicon: &mut Lexicon, loose: &Loose, words: &mut Occurrences, stems: &mut Occurrences) {
-    // One thing after the other: while a word is sought in a large table, the processor goes on to the next ones if there is nothing else between them.
+fn add_loose(
+    lexicon: &mut Lexicon,
+    loose: &Loose,
+    words: &mut Occurrences,
+    stems: &mut Occurrences,
+) {
+    // One thing after the other: while a word is sought in a large table, the processor goes on to
+    // the next ones if there is nothing else between them.
     let first = words.len();
-    words.extend(loose.iter().map(|(head, occurrence)| lexicon.number_of(head, loose.word(occurrence))));
+    words.extend(
+        loose.iter().map(|(head, occurrence)| lexicon.number_of(head, loose.word(occurrence))),
+    );
     words.extend_positions(loose.iter().map(|(_, occurrence)| occurrence.position));
     for ((_, occurrence), word) in loose.iter().zip(words.from(first)) {
         if occurrence.is_stemmed

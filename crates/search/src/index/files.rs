@@ -1,4 +1,5 @@
-//! The files of an index on disk. Those that say what belongs to it carry a checksum of their own, and are on disk when a commit returns.
+//! The files of an index on disk. Those that say what belongs to it carry a checksum of their own,
+//! and are on disk when a commit returns.
 
 use std::fs::DirEntry;
 use std::io;
@@ -6,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::Directory;
-use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
+use tantivy::directory::error::{
+    DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
+};
 use tantivy::directory::{
     DirectoryLock, FileHandle, Lock, META_LOCK, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
 };
@@ -45,7 +48,9 @@ impl Place {
     fn names(&self) -> io::Result<Vec<String>> {
         match self {
             Self::Directory(path) => {
-                let name = |entry: io::Result<DirEntry>| Ok(entry?.file_name().into_string().unwrap_or_default());
+                let name = |entry: io::Result<DirEntry>| {
+                    Ok(entry?.file_name().into_string().unwrap_or_default())
+                };
                 std::fs::read_dir(path)?.map(name).collect()
             }
             #[cfg(feature = "testkit")]
@@ -56,12 +61,18 @@ impl Place {
 
 impl Files {
     pub(super) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
-        Ok(Self { inner: Box::new(MmapDirectory::open(path)?), place: Place::Directory(Arc::from(path)) })
+        Ok(Self {
+            inner: Box::new(MmapDirectory::open(path)?),
+            place: Place::Directory(Arc::from(path)),
+        })
     }
 
     #[cfg(feature = "testkit")]
     pub(super) fn shelved(shelf: Arc<dyn super::shelf::Shelf>) -> Self {
-        Self { inner: Box::new(super::shelf::Shelved(Arc::clone(&shelf))), place: Place::Shelf(shelf) }
+        Self {
+            inner: Box::new(super::shelf::Shelved(Arc::clone(&shelf))),
+            place: Place::Shelf(shelf),
+        }
     }
 
     pub(super) fn has_index(&self) -> bool {
@@ -69,20 +80,23 @@ impl Files {
         self.inner.exists(Path::new(META)).unwrap_or(true)
     }
 
-    /// The names of all that an index leaves in a directory, as JSON. What a crash left behind is among them, and is removed with what is
-    /// out of use; a file by another name is somebody else's.
+    /// The names of all that an index leaves in a directory, as JSON. What a crash left behind is
+    /// among them, and is removed with what is out of use; a file by another name is somebody
+    /// else's.
     fn listed(&self) -> io::Result<Vec<u8>> {
         let names = self.place.names()?;
-        let names: Vec<_> = names.iter().filter(|name| is_own(name)).map(|name| format!("\"{name}\"")).collect();
+        let names: Vec<_> =
+            names.iter().filter(|name| is_own(name)).map(|name| format!("\"{name}\"")).collect();
         Ok(format!("[{}]", names.join(",")).into_bytes())
     }
 }
 
 fn is_own(name: &str) -> bool {
-    let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
-    let is_segment = name
-        .split_once('.')
-        .is_some_and(|(id, _)| id.len() == SEGMENT_DIGITS && id.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let is_plain =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
+    let is_segment = name.split_once('.').is_some_and(|(id, _)| {
+        id.len() == SEGMENT_DIGITS && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+    });
     is_plain(name) && (is_segment || name == META || name.starts_with(TEMPORARY))
 }
 
@@ -126,7 +140,8 @@ impl Directory for Files {
         if path == Path::new(MANAGED) {
             return self.listed().map_err(failed);
         }
-        let damaged = || failed(io::Error::new(io::ErrorKind::InvalidData, "its checksum is another"));
+        let damaged =
+            || failed(io::Error::new(io::ErrorKind::InvalidData, "its checksum is another"));
         unsealed(self.inner.atomic_read(path)?).ok_or_else(damaged)
     }
 
@@ -144,8 +159,9 @@ impl Directory for Files {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // It keeps files from being removed while another process opens them. Here one process has a space, and `Index` does one
-        // after the other; without it an index can be opened where nothing may be written.
+        // It keeps files from being removed while another process opens them. Here one process has
+        // a space, and `Index` does one after the other; without it an index can be opened where
+        // nothing may be written.
         if lock.filepath == META_LOCK.filepath {
             return Ok(DirectoryLock::from(Box::new(())));
         }
@@ -157,7 +173,8 @@ impl Directory for Files {
     }
 }
 
-/// Whether every file that the index is made of is there, and is as it was written. Reads all of it.
+/// Whether every file that the index is made of is there, and is as it was written. Reads all of
+/// it.
 pub(super) fn are_whole(index: &tantivy::Index) -> Result<bool, Failure> {
     for segment in index.searchable_segment_metas()? {
         let kept = [
@@ -172,7 +189,12 @@ pub(super) fn are_whole(index: &tantivy::Index) -> Result<bool, Failure> {
         let deleted = segment.has_deletes().then_some(SegmentComponent::Delete);
         for component in kept.into_iter().chain(deleted) {
             let path: PathBuf = segment.relative_path(component);
-            if !index.directory().validate_checksum(&path).map_err(super::failed).map_err(Failure)? {
+            if !index
+                .directory()
+                .validate_checksum(&path)
+                .map_err(super::failed)
+                .map_err(Failure)?
+            {
                 return Ok(false);
             }
         }
@@ -190,11 +212,17 @@ mod tests {
         assert_eq!(unsealed(whole.clone()).as_deref(), Some(b"{\"segments\": []}".as_slice()));
         for place in 0..whole.len() {
             for bit in 0..8 {
-                let flipped =
-                    whole.iter().enumerate().map(|(at, byte)| if at == place { byte ^ (1 << bit) } else { *byte });
+                let flipped = whole
+                    .iter()
+                    .enumerate()
+                    .map(|(at, byte)| if at == place { byte ^ (1 << bit) } else { *byte });
                 assert_eq!(unsealed(flipped.collect()), None, "bit {bit} of byte {place}");
             }
-            assert_eq!(unsealed(whole.iter().copied().take(place).collect()), None, "cut at {place}");
+            assert_eq!(
+                unsealed(whole.iter().copied().take(place).collect()),
+                None,
+                "cut at {place}"
+            );
         }
     }
 

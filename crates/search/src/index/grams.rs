@@ -1,11 +1,13 @@
-//! Trigrams of a segment: which documents have each, and in which of their texts. They lie in a file of their own beside tantivy's, whose lists of terms cost far more for what
-//! has neither letters to compare nor positions.
+//! Trigrams of a segment: which documents have each, and in which of their texts. They lie in a
+//! file of their own beside tantivy's, whose lists of terms cost far more for what has neither
+//! letters to compare nor positions.
 
 use std::collections::BTreeSet;
 
 use tantivy::indexer::doc_id_mapping::MappingType;
 use tantivy::{
-    DocId, PluginMergeContext, PluginWriter, PluginWriterContext, SegmentPlugin, SegmentReader, TantivyError,
+    DocId, PluginMergeContext, PluginWriter, PluginWriterContext, SegmentPlugin, SegmentReader,
+    TantivyError,
 };
 
 pub(super) use gathering::Gathering;
@@ -45,7 +47,12 @@ impl SegmentPlugin for Keeper {
             let mut list = List::default();
             for (table, numbers) in &sources {
                 for (old, mask) in table.postings(gram) {
-                    numbers.get(old as usize).copied().flatten().into_iter().for_each(|new| list.push(new, mask));
+                    numbers
+                        .get(old as usize)
+                        .copied()
+                        .flatten()
+                        .into_iter()
+                        .for_each(|new| list.push(new, mask));
                 }
             }
             let list = list.documents();
@@ -57,7 +64,8 @@ impl SegmentPlugin for Keeper {
     }
 }
 
-/// The numbers that the documents of a segment get, the first one that is there still this; the others get none.
+/// The numbers that the documents of a segment get, the first one that is there still this; the
+/// others get none.
 fn numbers(segment: &SegmentReader, first: DocId) -> Vec<Option<DocId>> {
     let mut next = first..;
     let alive = segment.alive_bitset();

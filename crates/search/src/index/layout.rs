@@ -4,7 +4,8 @@ use leafbase_model::{Day, DocumentId, FolderId, Location, Timestamp};
 use tantivy::SegmentReader;
 use tantivy::columnar::{Cardinality, ColumnType, ColumnarWriter};
 use tantivy::schema::{
-    BytesOptions, FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
+    BytesOptions, FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing,
+    TextOptions,
 };
 
 use super::{Failure, failed};
@@ -17,7 +18,8 @@ pub(crate) struct Fields {
     lanes: [Field; 4],
 }
 
-/// Numbers that are read for every document: its ID, where it is kept, its times, and how long each lane is.
+/// Numbers that are read for every document: its ID, where it is kept, its times, and how long each
+/// lane is.
 const NUMBERS: [&str; 12] = [
     "id_high",
     "id_low",
@@ -45,7 +47,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
         let indexing = TextFieldIndexing::default().set_index_option(option).set_fieldnorms(false);
         TextOptions::default().set_indexing_options(indexing)
     };
-    let (words, stems) = (text(IndexRecordOption::WithFreqsAndPositions), text(IndexRecordOption::WithFreqs));
+    let (words, stems) =
+        (text(IndexRecordOption::WithFreqsAndPositions), text(IndexRecordOption::WithFreqs));
     let fields = Fields {
         id: schema.add_bytes_field("id", BytesOptions::default().set_indexed()),
         lanes: [
@@ -61,7 +64,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
     (schema.build(), fields)
 }
 
-/// Columns for the numbers of documents. tantivy would choose a type by the numbers that it is given.
+/// Columns for the numbers of documents. tantivy would choose a type by the numbers that it is
+/// given.
 pub(super) fn columns() -> ColumnarWriter {
     let mut columns = ColumnarWriter::default();
     for name in NUMBERS {
@@ -130,7 +134,9 @@ impl Numbers {
         let mut values = vec![0; documents as usize];
         for (slot, name) in NUMBERS.into_iter().enumerate() {
             let column = segment.fast_fields().u64(name)?;
-            if column.get_cardinality() != Cardinality::Full || column.values.num_vals() != documents {
+            if column.get_cardinality() != Cardinality::Full
+                || column.values.num_vals() != documents
+            {
                 return Err(Failure(failed("a document lacks a number")));
             }
             column.values.get_range(0, &mut values);
@@ -143,7 +149,8 @@ impl Numbers {
 
     /// What filters look at, and the lengths of the lanes; none if they were written by nobody.
     pub(crate) fn entry(&self) -> Option<(Attributes, [u32; 4])> {
-        let [id_high, id_low, place, folder_high, folder_low, created, modified, day, lengths @ ..] = self.0;
+        let [id_high, id_low, place, folder_high, folder_low, created, modified, day, lengths @ ..] =
+            self.0;
         let location = match place {
             0 => Location::Unsorted,
             1 => Location::Templates,

@@ -1,5 +1,5 @@
-//! The words of a segment that is being made, each with a number, in the order in which they were met: a word is compared and stemmed when it is met first,
-//! and is a number from then on.
+//! The words of a segment that is being made, each with a number, in the order in which they were
+//! met: a word is compared and stemmed when it is met first, and is a number from then on.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,8 @@ pub(super) struct Lexicon {
     words: Vec<Word>,
     /// Of each word. Asked for more often than the words.
     stems: Vec<Stem>,
-    /// By the head of those that are no longer than one. No word has a zero byte, with which a shorter one is filled up.
+    /// By the head of those that are no longer than one. No word has a zero byte, with which a
+    /// shorter one is filled up.
     short: HashMap<u64, Number, RandomState>,
     /// By the head, and that of the rest, of those that are no longer than two.
     medium: HashMap<(u64, u64), Number, RandomState>,
@@ -50,7 +51,15 @@ impl Default for Lexicon {
     fn default() -> Self {
         let (short, medium, long) = (HashMap::default(), HashMap::default(), HashMap::default());
         let stemmer = Stemmer::new(Algorithm::English);
-        Self { text: String::new(), words: Vec::new(), stems: Vec::new(), short, medium, long, stemmer }
+        Self {
+            text: String::new(),
+            words: Vec::new(),
+            stems: Vec::new(),
+            short,
+            medium,
+            long,
+            stemmer,
+        }
     }
 }
 
@@ -117,7 +126,8 @@ impl Lexicon {
 
     /// All numbers in the order of the words' bytes.
     pub(super) fn in_order(&self) -> Vec<Number> {
-        let mut order: Vec<(u64, Number)> = self.words.iter().map(|word| word.head).zip(0..).collect();
+        let mut order: Vec<(u64, Number)> =
+            self.words.iter().map(|word| word.head).zip(0..).collect();
         order.sort_unstable_by(|(one_head, one), (other_head, other)| {
             one_head.cmp(other_head).then_with(|| self.word(*one).cmp(self.word(*other)))
         });

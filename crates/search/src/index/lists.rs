@@ -23,7 +23,11 @@ pub(crate) struct Lists<'s> {
 
 impl Lists<'_> {
     /// Visits the documents of a list that are looked at: it costs by the fewer of both.
-    fn each(&self, postings: &mut SegmentPostings, mut visit: impl FnMut(DocId, &mut SegmentPostings)) {
+    fn each(
+        &self,
+        postings: &mut SegmentPostings,
+        mut visit: impl FnMut(DocId, &mut SegmentPostings),
+    ) {
         match self.only {
             None => each(postings, visit),
             Some(only) => among(postings, only, |doc| *doc, &mut visit),
@@ -47,7 +51,8 @@ impl Lists<'_> {
 
     fn word(&self, field: Field, text: &str) -> Result<Vec<Found>, Failure> {
         let index = self.segment.inverted_index(field)?;
-        let postings = index.read_postings(&Term::from_field_text(field, text), IndexRecordOption::WithFreqs)?;
+        let postings = index
+            .read_postings(&Term::from_field_text(field, text), IndexRecordOption::WithFreqs)?;
         let mut found = Vec::new();
         if let Some(mut postings) = postings {
             found.reserve(self.most(postings.doc_freq()));
@@ -60,7 +65,8 @@ impl Lists<'_> {
         let index = self.segment.inverted_index(field)?;
         let words = words_beginning_with(&index, text)?;
         let all: usize = words.iter().map(|word| self.most(word.doc_freq)).sum();
-        // A short beginning is that of most documents, many times over: then to count is less than to sort.
+        // A short beginning is that of most documents, many times over: then to count is less than
+        // to sort.
         if all > self.segment.max_doc() as usize / 8 {
             self.counted(&index, &words)
         } else {
@@ -68,10 +74,15 @@ impl Lists<'_> {
         }
     }
 
-    fn counted(&self, index: &InvertedIndexReader, words: &[TermInfo]) -> Result<Vec<Found>, Failure> {
+    fn counted(
+        &self,
+        index: &InvertedIndexReader,
+        words: &[TermInfo],
+    ) -> Result<Vec<Found>, Failure> {
         let mut counts = vec![0_u32; self.segment.max_doc() as usize];
         for word in words {
-            let mut postings = index.read_postings_from_terminfo(word, IndexRecordOption::WithFreqs)?;
+            let mut postings =
+                index.read_postings_from_terminfo(word, IndexRecordOption::WithFreqs)?;
             self.each(&mut postings, |doc, postings| {
                 let count = counts.get_mut(doc as usize).into_iter();
                 count.for_each(|count| *count = count.saturating_add(postings.term_freq()));
@@ -80,10 +91,16 @@ impl Lists<'_> {
         Ok((0..).zip(counts).filter(|(_, count)| *count > 0).collect())
     }
 
-    fn sorted(&self, index: &InvertedIndexReader, words: &[TermInfo], all: usize) -> Result<Vec<Found>, Failure> {
+    fn sorted(
+        &self,
+        index: &InvertedIndexReader,
+        words: &[TermInfo],
+        all: usize,
+    ) -> Result<Vec<Found>, Failure> {
         let mut every: Vec<Found> = Vec::with_capacity(all);
         for word in words {
-            let mut postings = index.read_postings_from_terminfo(word, IndexRecordOption::WithFreqs)?;
+            let mut postings =
+                index.read_postings_from_terminfo(word, IndexRecordOption::WithFreqs)?;
             self.each(&mut postings, |doc, postings| every.push((doc, postings.term_freq())));
         }
         every.sort_unstable();
@@ -99,7 +116,8 @@ impl Lists<'_> {
 
     fn in_a_row(&self, field: Field, parts: &[Part]) -> Result<Vec<Found>, Failure> {
         let index = self.segment.inverted_index(field)?;
-        let (beginnings, words): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_prefix);
+        let (beginnings, words): (Vec<&Part>, Vec<&Part>) =
+            parts.iter().partition(|part| part.is_prefix);
         let mut starts = match words.as_slice() {
             [] => None,
             words => Some(self.starts_of(&index, field, words)?),
@@ -118,7 +136,12 @@ impl Lists<'_> {
     }
 
     /// Where rows of these words begin, in order.
-    fn starts_of(&self, index: &InvertedIndexReader, field: Field, words: &[&Part]) -> Result<Vec<Start>, Failure> {
+    fn starts_of(
+        &self,
+        index: &InvertedIndexReader,
+        field: Field,
+        words: &[&Part],
+    ) -> Result<Vec<Start>, Failure> {
         let mut lists = Vec::with_capacity(words.len());
         for word in words {
             let term = Term::from_field_text(field, &word.text);
@@ -134,7 +157,8 @@ impl Lists<'_> {
         let (mut doc, mut passed) = (first.doc(), 0);
         'documents: while doc != TERMINATED {
             if let Some(only) = self.only {
-                passed += only.get(passed..).unwrap_or_default().partition_point(|other| *other < doc);
+                passed +=
+                    only.get(passed..).unwrap_or_default().partition_point(|other| *other < doc);
                 let Some(next) = only.get(passed) else { break };
                 if *next != doc {
                     doc = sought(first, *next);
@@ -153,7 +177,9 @@ impl Lists<'_> {
             here.extend(positions.iter().filter_map(|position| position.checked_sub(*offset)));
             for (offset, other) in rest.iter_mut() {
                 other.positions(&mut positions);
-                here.retain(|start| positions.binary_search(&start.saturating_add(*offset)).is_ok());
+                here.retain(|start| {
+                    positions.binary_search(&start.saturating_add(*offset)).is_ok()
+                });
             }
             here.dedup();
             found.extend(here.iter().map(|start| (doc, *start)));
@@ -162,7 +188,8 @@ impl Lists<'_> {
         Ok(found)
     }
 
-    /// Those of `starts` where a word that begins so stands at its place; of all starts, if none are given.
+    /// Those of `starts` where a word that begins so stands at its place; of all starts, if none
+    /// are given.
     fn narrowed(
         &self,
         index: &InvertedIndexReader,
@@ -172,10 +199,16 @@ impl Lists<'_> {
         let (mut found, mut positions) = (Vec::new(), Vec::new());
         let mut add = |doc, postings: &mut SegmentPostings| {
             postings.positions(&mut positions);
-            found.extend(positions.iter().filter_map(|at| at.checked_sub(part.offset)).map(|start| (doc, start)));
+            found.extend(
+                positions
+                    .iter()
+                    .filter_map(|at| at.checked_sub(part.offset))
+                    .map(|start| (doc, start)),
+            );
         };
         for word in words_beginning_with(index, &part.text)? {
-            let mut postings = index.read_postings_from_terminfo(&word, IndexRecordOption::WithFreqsAndPositions)?;
+            let mut postings = index
+                .read_postings_from_terminfo(&word, IndexRecordOption::WithFreqsAndPositions)?;
             match &starts {
                 Some(starts) => among(&mut postings, starts, |(doc, _)| *doc, &mut add),
                 None => self.each(&mut postings, &mut add),
@@ -212,7 +245,8 @@ fn sought(postings: &mut SegmentPostings, doc: DocId) -> DocId {
     if postings.doc() >= doc { postings.doc() } else { postings.seek(doc) }
 }
 
-/// Visits the documents that are in both lists. Each is passed through by leaps to what is next in the other.
+/// Visits the documents that are in both lists. Each is passed through by leaps to what is next in
+/// the other.
 fn among<T>(
     postings: &mut SegmentPostings,
     other: &[T],

@@ -1,4 +1,5 @@
-//! Segments made of documents: where there are many, on a thread of their own while the next ones are made ready.
+//! Segments made of documents: where there are many, on a thread of their own while the next ones
+//! are made ready.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,7 +15,8 @@ use super::layout::Fields;
 use super::room::{Place, Room};
 use crate::document::SearchDocument;
 
-/// From so many documents on they are gathered on another thread, and handed over so many at once: to wake it costs more than one.
+/// From so many documents on they are gathered on another thread, and handed over so many at once:
+/// to wake it costs more than one.
 const BATCH: usize = 32;
 
 /// Fewer are as many if they have so many bytes.
@@ -33,8 +35,8 @@ enum Step {
     End,
 }
 
-/// Writes segments of `documents`, which nobody sees yet; one is written when it has come to so many bytes. What has been written before something fails
-/// belongs to nobody.
+/// Writes segments of `documents`, which nobody sees yet; one is written when it has come to so
+/// many bytes. What has been written before something fails belongs to nobody.
 ///
 /// # Errors
 /// Those of `documents`, and [`leafbase_model::ErrorKind::Storage`].
@@ -56,12 +58,14 @@ pub(super) fn segments(
         let ((sender, receiver), is_over) = (channel(), AtomicBool::new(false));
         let made = thread::scope(|scope| {
             let work = || take(Making::new(index, fields, gathered), receiver, &is_over);
-            let thread = thread::Builder::new().name("leafbase-index".to_owned()).spawn_scoped(scope, work);
+            let thread =
+                thread::Builder::new().name("leafbase-index".to_owned()).spawn_scoped(scope, work);
             thread.ok().map(|thread| {
                 let handed_over = hand_over(&sender, first.by_ref().map(Ok).chain(&mut *documents));
                 is_over.store(handed_over.is_err(), Ordering::Relaxed);
                 drop(sender);
-                let made = thread.join().unwrap_or_else(|_| Err(failed("a segment cannot be made")));
+                let made =
+                    thread.join().unwrap_or_else(|_| Err(failed("a segment cannot be made")));
                 // Where the other thread has ended early, it says why.
                 made.and_then(|made| handed_over.map(|()| made))
             })
@@ -77,7 +81,10 @@ pub(super) fn segments(
     making.finish()
 }
 
-fn hand_over(sender: &Sender<Step>, documents: impl Iterator<Item = Result<SearchDocument>>) -> Result<()> {
+fn hand_over(
+    sender: &Sender<Step>,
+    documents: impl Iterator<Item = Result<SearchDocument>>,
+) -> Result<()> {
     let room = Room::new(WAITING);
     let (mut batch, mut bytes) = (Batch::new(), 0);
     for document in documents {
@@ -98,7 +105,11 @@ fn hand_over(sender: &Sender<Step>, documents: impl Iterator<Item = Result<Searc
     Ok(())
 }
 
-fn take(mut making: Making<'_>, receiver: Receiver<Step>, is_over: &AtomicBool) -> Result<Vec<SegmentMeta>> {
+fn take(
+    mut making: Making<'_>,
+    receiver: Receiver<Step>,
+    is_over: &AtomicBool,
+) -> Result<Vec<SegmentMeta>> {
     for step in receiver {
         match step {
             Step::Add(batch) => {
@@ -163,7 +174,8 @@ mod tests {
     fn document(number: usize) -> SearchDocument {
         let id = DocumentId::from_bytes((number as u128).to_be_bytes());
         let (created_at, modified_at) = (Timestamp::default(), Timestamp::default());
-        let attributes = Attributes { id, location: Location::Unsorted, day: None, created_at, modified_at };
+        let attributes =
+            Attributes { id, location: Location::Unsorted, day: None, created_at, modified_at };
         let mut maker = Maker::default();
         let mut filling = maker.begin(attributes, "night trains");
         filling.add_words("one two");
@@ -190,7 +202,8 @@ mod tests {
         for count in [0, BATCH - 1, BATCH, 3 * BATCH + 1] {
             let wrong = || Err(Error::new(ErrorKind::Canceled, "enough"));
             let mut documents = (0..count).map(document).map(Ok).chain(std::iter::once_with(wrong));
-            let told = segments(&index.inner, index.fields, usize::MAX, &mut documents).unwrap_err();
+            let told =
+                segments(&index.inner, index.fields, usize::MAX, &mut documents).unwrap_err();
             assert_eq!(told.kind(), ErrorKind::Canceled);
         }
     }

@@ -1,4 +1,5 @@
-//! The document of which nothing is stored, and the only one that tantivy's writer takes: what it keeps for those that wait is made with it.
+//! The document of which nothing is stored, and the only one that tantivy's writer takes: what it
+//! keeps for those that wait is made with it.
 
 use std::iter::Empty;
 

@@ -1,4 +1,5 @@
-//! The words of a lane of a segment that is being made: as they come, document after document, and at the end each with its documents.
+//! The words of a lane of a segment that is being made: as they come, document after document, and
+//! at the end each with its documents.
 
 use std::io;
 
@@ -7,7 +8,8 @@ use tantivy::DocId;
 use super::places::Places;
 use super::words::{FieldLists, Number};
 
-/// What a word takes: its number and its position, and when they are put in order its document and its position.
+/// What a word takes: its number and its position, and when they are put in order its document and
+/// its position.
 const OF_WORD: usize = 16;
 
 /// Numbers of words, as they come.
@@ -71,7 +73,9 @@ impl Occurrences {
         for (document, end) in (0..).zip(&self.ends) {
             let positions = self.positions.get(start..*end).unwrap_or_default();
             let positions = positions.iter().copied().chain(std::iter::repeat(0));
-            for (word, position) in self.words.get(start..*end).unwrap_or_default().iter().zip(positions) {
+            for (word, position) in
+                self.words.get(start..*end).unwrap_or_default().iter().zip(positions)
+            {
                 places.put(*word, (document, position), &mut sorted);
             }
             start = *end;
@@ -80,7 +84,12 @@ impl Occurrences {
     }
 
     /// Writes the lists of words numbered below `words`, in this order.
-    pub(super) fn write(&self, words: usize, order: &[Number], field: &mut FieldLists<'_>) -> io::Result<()> {
+    pub(super) fn write(
+        &self,
+        words: usize,
+        order: &[Number],
+        field: &mut FieldLists<'_>,
+    ) -> io::Result<()> {
         let (occurrences, places) = self.by_word(words);
         let mut distances = Vec::new();
         for number in order {

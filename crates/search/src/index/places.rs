@@ -1,5 +1,5 @@
-//! Things put in order by their numbers in two passes, however many numbers there are: the first one counts how many have each, the second one puts each
-//! in its place.
+//! Things put in order by their numbers in two passes, however many numbers there are: the first
+//! one counts how many have each, the second one puts each in its place.
 
 /// Where the things of each number go, of which there are so many; numbers are below `end`.
 pub(super) struct Places(Vec<usize>);

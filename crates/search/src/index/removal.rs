@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use leafbase_model::DocumentId;
 use tantivy::index::SegmentId;
-use tantivy::query::{BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::query::{
+    BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight,
+};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{BitSet, DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
 
-/// What is taken out. tantivy asks each segment for it that there is when it commits, those that are added by then included.
+/// What is taken out. tantivy asks each segment for it that there is when it commits, those that
+/// are added by then included.
 #[derive(Clone, Debug)]
 pub(super) struct Removal(Arc<Parts>);
 

@@ -1,4 +1,5 @@
-//! Room for what one thread has made and another one has not taken yet: who makes more than is taken waits.
+//! Room for what one thread has made and another one has not taken yet: who makes more than is
+//! taken waits.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -36,7 +37,8 @@ impl Room {
         Place { room: Arc::clone(self), bytes }
     }
 
-    /// Waits until there is room, but not for ever: where the other thread has ended, who hands over more is told.
+    /// Waits until there is room, but not for ever: where the other thread has ended, who hands
+    /// over more is told.
     pub(super) fn wait(&self) {
         let waited = self.left.wait_timeout_while(self.used(), PATIENCE, |used| *used > self.most);
         drop(waited.unwrap_or_else(PoisonError::into_inner));

@@ -29,7 +29,8 @@ pub(super) fn joined<T: Copy + Add<Output = T>>(
     if other.is_empty() && keep != Keep::Both {
         return one;
     }
-    let mut found = Vec::with_capacity(one.len() + if keep == Keep::Either { other.len() } else { 0 });
+    let mut found =
+        Vec::with_capacity(one.len() + if keep == Keep::Either { other.len() } else { 0 });
     let mut rest = other.into_iter().peekable();
     for (place, score) in one {
         while let Some(before) = rest.next_if(|(other, _)| *other < place) {
@@ -65,7 +66,8 @@ mod tests {
 
     #[test]
     fn two_lists() {
-        let (one, other) = (vec![(1, 1.0), (3, 3.0), (5, 5.0)], vec![(0, 10.0), (3, 10.0), (6, 10.0), (7, 10.0)]);
+        let (one, other) =
+            (vec![(1, 1.0), (3, 3.0), (5, 5.0)], vec![(0, 10.0), (3, 10.0), (6, 10.0), (7, 10.0)]);
         for (keep, expected) in [
             (Keep::Either, vec![(0, 10.0), (1, 1.0), (3, 13.0), (5, 5.0), (6, 10.0), (7, 10.0)]),
             (Keep::Both, vec![(3, 13.0)]),
@@ -73,9 +75,11 @@ mod tests {
         ] {
             assert_eq!(joined(one.clone(), other.clone(), keep), expected, "{keep:?}");
         }
-        for (keep, with_none, none_with) in
-            [(Keep::Either, one.clone(), one.clone()), (Keep::Both, vec![], vec![]), (Keep::First, one.clone(), vec![])]
-        {
+        for (keep, with_none, none_with) in [
+            (Keep::Either, one.clone(), one.clone()),
+            (Keep::Both, vec![], vec![]),
+            (Keep::First, one.clone(), vec![]),
+        ] {
             assert_eq!(joined(one.clone(), vec![], keep), with_none, "{keep:?}");
             assert_eq!(joined(vec![], one.clone(), keep), none_with, "{keep:?}");
         }

@@ -11,7 +11,8 @@ use super::view::View;
 use crate::document::Attributes;
 use crate::rank::Totals;
 
-/// Documents of a [`View`] that are looked at alone: how rare a word is goes by them, and so does how long a document is beside others.
+/// Documents of a [`View`] that are looked at alone: how rare a word is goes by them, and so does
+/// how long a document is beside others.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Those of each segment, in order.
@@ -36,12 +37,19 @@ impl View {
 
 impl Selection {
     fn of(view: &View, places: impl Iterator<Item = Place>) -> Self {
-        let mut made = Self { segments: vec![Vec::new(); view.starts.len()], totals: Totals::default() };
+        let mut made =
+            Self { segments: vec![Vec::new(); view.starts.len()], totals: Totals::default() };
         for place in places {
             let number = view.starts.partition_point(|start| *start <= place).saturating_sub(1);
             let start = view.starts.get(number).copied().unwrap_or_default();
-            made.segments.get_mut(number).into_iter().for_each(|docs| docs.push(place.saturating_sub(start)));
-            view.lengths.get(place as usize).into_iter().for_each(|lengths| made.totals.add(*lengths));
+            made.segments
+                .get_mut(number)
+                .into_iter()
+                .for_each(|docs| docs.push(place.saturating_sub(start)));
+            view.lengths
+                .get(place as usize)
+                .into_iter()
+                .for_each(|lengths| made.totals.add(*lengths));
         }
         made.segments.iter_mut().for_each(|docs| docs.sort_unstable());
         made
@@ -52,13 +60,18 @@ impl Selection {
     }
 
     /// The same without the documents at these places.
-    pub(super) fn without(&self, view: &View, places: impl Iterator<Item = Place>) -> Cow<'_, Self> {
+    pub(super) fn without(
+        &self,
+        view: &View,
+        places: impl Iterator<Item = Place>,
+    ) -> Cow<'_, Self> {
         let gone: BTreeSet<Place> = places.collect();
         if gone.is_empty() {
             return Cow::Borrowed(self);
         }
         let segments = self.segments.iter().zip(&view.starts);
-        let places = segments.flat_map(|(docs, start)| docs.iter().map(|doc| start.saturating_add(*doc)));
+        let places =
+            segments.flat_map(|(docs, start)| docs.iter().map(|doc| start.saturating_add(*doc)));
         Cow::Owned(Self::of(view, places.filter(|place| !gone.contains(place))))
     }
 }

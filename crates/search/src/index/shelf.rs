@@ -1,4 +1,5 @@
-//! What tests put in the place of a directory: a shelf with files by name, on a disk of their own making.
+//! What tests put in the place of a directory: a shelf with files by name, on a disk of their own
+//! making.
 
 use std::fmt::Debug;
 use std::io::{self, BufWriter, Write};
@@ -8,7 +9,8 @@ use std::sync::Arc;
 use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
-    AntiCallToken, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite, WatchCallback,
+    WatchHandle, WritePtr,
 };
 
 /// Files by name.

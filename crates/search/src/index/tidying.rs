@@ -18,20 +18,28 @@ impl Size {
 
 /// The numbers of the segments that should become one; none if all is well.
 ///
-/// Where a quarter of all documents is deleted, the segments where it is: that is paid by the deletions. Where segments are many, the small ones:
-/// the next larger one is taken along only if they are as large together, so that a document is written anew about as often as all there
-/// is doubles (O'Neil et al., "The Log-Structured Merge-Tree", 1996).
+/// Where a quarter of all documents is deleted, the segments where it is: that is paid by the
+/// deletions. Where segments are many, the small ones: the next larger one is taken along only if
+/// they are as large together, so that a document is written anew about as often as all there is
+/// doubles (O'Neil et al., "The Log-Structured Merge-Tree", 1996).
 pub(super) fn chosen(sizes: &[Size]) -> Vec<usize> {
     let sum = |size: fn(&Size) -> u32| sizes.iter().map(|one| u64::from(size(one))).sum::<u64>();
     if sum(|size| size.deleted) * 4 > sum(|size| size.all) {
-        return (0..).zip(sizes).filter(|(_, size)| size.is_worn()).map(|(number, _)| number).collect();
+        return (0..)
+            .zip(sizes)
+            .filter(|(_, size)| size.is_worn())
+            .map(|(number, _)| number)
+            .collect();
     }
     if sizes.len() < MANY { Vec::new() } else { smallest(sizes) }
 }
 
 fn smallest(sizes: &[Size]) -> Vec<usize> {
-    let mut by_size: Vec<(u32, usize)> =
-        sizes.iter().zip(0..).map(|(size, number)| (size.all - size.deleted.min(size.all), number)).collect();
+    let mut by_size: Vec<(u32, usize)> = sizes
+        .iter()
+        .zip(0..)
+        .map(|(size, number)| (size.all - size.deleted.min(size.all), number))
+        .collect();
     by_size.sort_unstable();
     let (mut together, mut chosen) = (0, Vec::new());
     for (size, number) in by_size {
@@ -64,7 +72,10 @@ mod tests {
             (&[(1000, 400), (2, 1), (5, 0)], &[0, 1]),
             (&[(1, 0); 7], &[]),
             (&[(1, 0); 8], &[0, 1, 2, 3, 4, 5, 6, 7]),
-            (&[(1000, 0), (1, 0), (1, 0), (1, 0), (1, 0), (1, 0), (1, 0), (1, 0)], &[1, 2, 3, 4, 5, 6, 7]),
+            (
+                &[(1000, 0), (1, 0), (1, 0), (1, 0), (1, 0), (1, 0), (1, 0), (1, 0)],
+                &[1, 2, 3, 4, 5, 6, 7],
+            ),
             (&[(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (32, 0), (64, 0), (128, 0)], &[0, 1]),
         ] {
             let mut found = chosen(&sizes(of));
@@ -82,8 +93,11 @@ mod tests {
             let sum: u32 = chosen.iter().map(|&number| segments[number].all).sum();
             if sum > 0 {
                 written += u64::from(sum);
-                segments =
-                    (0..).zip(segments).filter(|(number, _)| !chosen.contains(number)).map(|(_, size)| size).collect();
+                segments = (0..)
+                    .zip(segments)
+                    .filter(|(number, _)| !chosen.contains(number))
+                    .map(|(_, size)| size)
+                    .collect();
                 segments.push(Size { all: sum, deleted: 0 });
             }
             assert!(segments.len() <= 8, "{segments:?}");

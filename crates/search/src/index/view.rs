@@ -93,7 +93,8 @@ impl View {
             self.starts.push(place(self.attributes.len())?);
             self.grams.push(Table::open(segment)?);
             for (doc, numbers) in (0..).zip(Numbers::of_segment(segment)?) {
-                let (attributes, lengths) = numbers.entry().ok_or_else(|| failed("a document is kept nowhere"))?;
+                let (attributes, lengths) =
+                    numbers.entry().ok_or_else(|| failed("a document is kept nowhere"))?;
                 let is_live = !segment.is_deleted(doc);
                 if is_live {
                     self.totals.add(lengths);
@@ -105,7 +106,8 @@ impl View {
             }
         }
         self.places.sort_unstable();
-        if self.places.windows(2).any(|pair| matches!(pair, [(one, _), (other, _)] if one == other)) {
+        if self.places.windows(2).any(|pair| matches!(pair, [(one, _), (other, _)] if one == other))
+        {
             return Err(Failure(failed("a document is there twice")));
         }
         Ok(())
@@ -116,7 +118,8 @@ impl View {
         self.totals.documents
     }
 
-    /// The best documents, at most `most`: the greatest score first, equal ones by ID. It looks at all documents that have one of the words.
+    /// The best documents, at most `most`: the greatest score first, equal ones by ID. It looks at
+    /// all documents that have one of the words.
     ///
     /// # Errors
     /// [`leafbase_model::ErrorKind::Storage`] if the index cannot be read.
@@ -141,8 +144,9 @@ impl View {
         Ok(best(hits.collect(), most))
     }
 
-    /// The documents of which one text may have one of what is required, by ID, among those that the index has as they are now. Of a selection those
-    /// whose texts vary are among them in any case.
+    /// The documents of which one text may have one of what is required, by ID, among those that
+    /// the index has as they are now. Of a selection those whose texts vary are among them in any
+    /// case.
     ///
     /// # Errors
     /// As [`Self::search`].
@@ -152,14 +156,17 @@ impl View {
         for ((lists, start), grams) in self.lists(&live).zip(&self.grams) {
             let mut documents: Option<Vec<Posting>> = Some(Vec::new());
             for required in required {
-                documents = documents.zip(having(grams, required)).map(|(before, more)| either(before, more));
+                documents = documents
+                    .zip(having(grams, required))
+                    .map(|(before, more)| either(before, more));
             }
             let documents: Vec<DocId> = match (documents, lists.only) {
                 (Some(documents), None) => documents.into_iter().map(|(doc, _)| doc).collect(),
                 (None, None) => (0..lists.segment.max_doc()).collect(),
                 (None, Some(only)) => only.to_vec(),
                 (Some(documents), Some(only)) => {
-                    let documents = either(documents, grams.postings(VARIES)).into_iter().map(|(doc, _)| doc);
+                    let documents =
+                        either(documents, grams.postings(VARIES)).into_iter().map(|(doc, _)| doc);
                     documents.filter(|doc| only.binary_search(doc).is_ok()).collect()
                 }
             };
@@ -193,7 +200,9 @@ impl View {
     /// The lists of each segment, and where it begins.
     fn lists<'l>(&'l self, live: &'l Live<'l>) -> impl Iterator<Item = (Lists<'l>, Place)> {
         let segments = self.starts.iter().zip(self.searcher.segment_readers()).enumerate();
-        segments.map(|(number, (start, segment))| (Lists { segment, only: live.of_segment(number) }, *start))
+        segments.map(|(number, (start, segment))| {
+            (Lists { segment, only: live.of_segment(number) }, *start)
+        })
     }
 }
 
@@ -222,8 +231,8 @@ impl Live<'_> {
     }
 }
 
-/// The documents of a segment that have what is required, and in which of their texts that may be; none if all may have it in any. What is
-/// required nests no deeper than a pattern.
+/// The documents of a segment that have what is required, and in which of their texts that may be;
+/// none if all may have it in any. What is required nests no deeper than a pattern.
 fn having(grams: &Table, required: &Required) -> Option<Vec<Posting>> {
     match required {
         Required::Nothing => None,
@@ -274,7 +283,9 @@ fn common(mut few: Vec<Posting>, many: &[Posting]) -> Vec<Posting> {
     let mut rest = many.iter().peekable();
     few.retain_mut(|(doc, mask)| {
         let other = if is_sparse {
-            many.binary_search_by_key(doc, |(other, _)| *other).ok().and_then(|number| many.get(number))
+            many.binary_search_by_key(doc, |(other, _)| *other)
+                .ok()
+                .and_then(|number| many.get(number))
         } else {
             while rest.next_if(|(other, _)| *other < *doc).is_some() {}
             rest.peek().copied().filter(|(other, _)| *other == *doc)
@@ -295,8 +306,9 @@ fn is_set(live: &[bool], place: Place) -> bool {
 
 /// The best of these, in order.
 fn best(mut hits: Vec<Hit>, most: usize) -> Vec<Hit> {
-    let order =
-        |one: &Hit, other: &Hit| other.score.total_cmp(&one.score).then_with(|| one.document.cmp(&other.document));
+    let order = |one: &Hit, other: &Hit| {
+        other.score.total_cmp(&one.score).then_with(|| one.document.cmp(&other.document))
+    };
     if most < hits.len() {
         hits.select_nth_unstable_by(most, order);
         hits.truncate(most);
@@ -380,7 +392,8 @@ impl<'r> Reading<'r> {
             _ => clause.whole.as_ref(),
         };
         if let Some(text) = exact.filter(|_| !scores.is_empty()) {
-            scores = joined(scores, self.lanes([Lane::Title, Lane::Body], &single(text))?, Keep::First);
+            scores =
+                joined(scores, self.lanes([Lane::Title, Lane::Body], &single(text))?, Keep::First);
         }
         Ok(scores)
     }
@@ -388,7 +401,8 @@ impl<'r> Reading<'r> {
     /// What each document has of a stem, by place.
     fn stems(&self, stem: &str) -> Result<Vec<(Place, f64)>, Failure> {
         // Words that are their own stems are kept as words alone.
-        let is_word = stem_of(Stemmer::new(Algorithm::English), stem).is_some_and(|own| own == stem);
+        let is_word =
+            stem_of(Stemmer::new(Algorithm::English), stem).is_some_and(|own| own == stem);
         let lanes = [(Lane::Title, Lane::TitleStems), (Lane::Body, Lane::BodyStems)];
         let [title, body] = lanes.map(|(words, stems)| {
             let others = self.lane(stems, &single(stem))?;
@@ -398,7 +412,8 @@ impl<'r> Reading<'r> {
         Ok(self.scored(title?, body?))
     }
 
-    /// What each document has of a row of words in two lanes, by place. How rare it is goes by both together.
+    /// What each document has of a row of words in two lanes, by place. How rare it is goes by both
+    /// together.
     fn lanes(&self, lanes: [Lane; 2], parts: &[Part]) -> Result<Vec<(Place, f64)>, Failure> {
         let [title, body] = lanes;
         Ok(self.scored((title, self.lane(title, parts)?), (body, self.lane(body, parts)?)))
@@ -452,7 +467,8 @@ fn times(document: &SearchDocument, lane: Lane, parts: &[Part]) -> u32 {
     let mut starts: Option<Vec<u32>> = None;
     for part in parts {
         let places = document.occurrences(is_title, &part.text, part.is_prefix);
-        let mut here: Vec<u32> = places.iter().filter_map(|place| place.checked_sub(part.offset)).collect();
+        let mut here: Vec<u32> =
+            places.iter().filter_map(|place| place.checked_sub(part.offset)).collect();
         here.sort_unstable();
         here.dedup();
         if let Some(before) = starts {

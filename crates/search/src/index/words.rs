@@ -1,7 +1,9 @@
-//! The files of a segment's words: in which documents each is, and where, is written on one thread, and the dictionary of all of them on another, as soon as
-//! the place of a word in those files is known.
+//! The files of a segment's words: in which documents each is, and where, is written on one thread,
+//! and the dictionary of all of them on another, as soon as the place of a word in those files is
+//! known.
 //!
-//! tantivy's serializers for each of these write them. Its own way of using them does one after the other.
+//! tantivy's serializers for each of these write them. Its own way of using them does one after the
+//! other.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender};
@@ -18,7 +20,8 @@ use tantivy::{DocId, Segment};
 /// So many words are handed over at once.
 const BATCH: usize = 1_024;
 
-/// A word of so many documents fills a block, after which a serializer of lists is not as it was before it: the next word gets another one.
+/// A word of so many documents fills a block, after which a serializer of lists is not as it was
+/// before it: the next word gets another one.
 const FILLS_A_BLOCK: u32 = 128;
 
 /// The number by which a word is known to who asks for it.
@@ -93,8 +96,8 @@ pub(super) struct FieldLists<'l> {
 }
 
 impl FieldLists<'_> {
-    /// Adds a word, which comes after the others: its documents in order, how often it is in each, and, where the field has positions, how far each is
-    /// from the one before.
+    /// Adds a word, which comes after the others: its documents in order, how often it is in each,
+    /// and, where the field has positions, how far each is from the one before.
     pub(super) fn add<'d>(
         &mut self,
         word: Number,

@@ -1,5 +1,6 @@
-//! A plain pattern as an automaton that is made while it is used. It passes a byte by one look-up, and gives up where it would have to be made
-//! again and again: then a counted walk takes over. Whether it gives up depends on pattern and text alone.
+//! A plain pattern as an automaton that is made while it is used. It passes a byte by one look-up,
+//! and gives up where it would have to be made again and again: then a counted walk takes over.
+//! Whether it gives up depends on pattern and text alone.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -87,15 +88,21 @@ impl Automaton {
     /// None if it would be too large.
     fn new(hir: &Hir, seeks: bool) -> Option<Self> {
         let machine = |reverse| {
-            let config = thompson::Config::new().nfa_size_limit(Some(MACHINE)).which_captures(WhichCaptures::None);
+            let config = thompson::Config::new()
+                .nfa_size_limit(Some(MACHINE))
+                .which_captures(WhichCaptures::None);
             Compiler::new().configure(config.reverse(reverse)).build_from_hir(hir).ok()
         };
-        let prefilter = if seeks { Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir) } else { None };
+        let prefilter =
+            if seeks { Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir) } else { None };
         // Without a prefilter there is nothing to be done where a search stands at its start again.
         let specialized = prefilter.is_some();
-        let forwards = config(MatchKind::LeftmostFirst).prefilter(prefilter).specialize_start_states(specialized);
+        let forwards = config(MatchKind::LeftmostFirst)
+            .prefilter(prefilter)
+            .specialize_start_states(specialized);
         let forwards = DFA::builder().configure(forwards).build_from_nfa(machine(false)?).ok()?;
-        let backwards = DFA::builder().configure(config(MatchKind::All)).build_from_nfa(machine(true)?).ok()?;
+        let backwards =
+            DFA::builder().configure(config(MatchKind::All)).build_from_nfa(machine(true)?).ok()?;
         Some(Self { forwards, backwards })
     }
 
@@ -104,9 +111,15 @@ impl Automaton {
     }
 
     /// Whether there is a match.
-    pub(crate) fn is_match(&self, states: &mut States, text: &str, fuel: &mut Fuel) -> Result<bool, Stopped> {
+    pub(crate) fn is_match(
+        &self,
+        states: &mut States,
+        text: &str,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Stopped> {
         fuel.pass(text.len())?;
-        let found = self.forwards.try_search_fwd(&mut states.forwards, &Input::new(text).earliest(true));
+        let found =
+            self.forwards.try_search_fwd(&mut states.forwards, &Input::new(text).earliest(true));
         Ok(found?.is_some())
     }
 
@@ -119,7 +132,8 @@ impl Automaton {
         fuel: &mut Fuel,
     ) -> Result<Option<usize>, Stopped> {
         let input = Input::new(text).range(from..).earliest(true);
-        let end = self.forwards.try_search_fwd(&mut states.forwards, &input)?.map(|found| found.offset());
+        let end =
+            self.forwards.try_search_fwd(&mut states.forwards, &input)?.map(|found| found.offset());
         fuel.pass(end.unwrap_or(text.len()).saturating_sub(from))?;
         Ok(end)
     }
@@ -142,8 +156,15 @@ impl Automaton {
         }
     }
 
-    /// Byte by byte, so that what is passed is counted: how far beyond a match the automaton looks is not told by a search.
-    fn end(&self, states: &mut States, text: &[u8], from: usize, fuel: &mut Fuel) -> Result<Option<usize>, Stopped> {
+    /// Byte by byte, so that what is passed is counted: how far beyond a match the automaton looks
+    /// is not told by a search.
+    fn end(
+        &self,
+        states: &mut States,
+        text: &[u8],
+        from: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Option<usize>, Stopped> {
         let (dfa, cache) = (&self.forwards, &mut states.forwards);
         let input = Input::new(text).range(from..);
         let mut state = dfa.start_state_forward(cache, &input).map_err(|_| Stopped::GaveUp)?;

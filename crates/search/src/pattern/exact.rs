@@ -1,5 +1,5 @@
-//! Patterns that are as good as a few letters in a row, each of its class: where some of these are found, it is told at once whether the others
-//! stand beside them, without an automaton.
+//! Patterns that are as good as a few letters in a row, each of its class: where some of these are
+//! found, it is told at once whether the others stand beside them, without an automaton.
 
 use regex_syntax::hir::Look;
 
@@ -25,9 +25,10 @@ impl Exact {
         let mut nodes = Vec::new();
         flatten(tree, &mut nodes);
         let mut nodes = nodes.as_slice();
-        // Where something may be repeated at an end, the shortest match has it as seldom as may be: it is a part of the others.
-        while let [Node::Repeat { least: 0, node, .. }, rest @ ..] | [rest @ .., Node::Repeat { least: 0, node, .. }] =
-            nodes
+        // Where something may be repeated at an end, the shortest match has it as seldom as may be:
+        // it is a part of the others.
+        while let [Node::Repeat { least: 0, node, .. }, rest @ ..]
+        | [rest @ .., Node::Repeat { least: 0, node, .. }] = nodes
             && matches!(**node, Node::Letter(_))
         {
             nodes = rest;
@@ -36,8 +37,12 @@ impl Exact {
         for (number, node) in nodes.iter().enumerate() {
             match node {
                 Node::Letter(ranges) => sets.push(ascii(ranges)),
-                Node::Look(look) if is_at_words(*look) => looks.push((sets.len(), !is_negated(*look))),
-                Node::Repeat { least, most, node, .. } if number == 0 || number == last || Some(*least) == *most => {
+                Node::Look(look) if is_at_words(*look) => {
+                    looks.push((sets.len(), !is_negated(*look)))
+                }
+                Node::Repeat { least, most, node, .. }
+                    if number == 0 || number == last || Some(*least) == *most =>
+                {
                     let Node::Letter(ranges) = node.as_ref() else { return None };
                     let times = usize::try_from(*least).ok().filter(|times| *times <= LONGEST)?;
                     sets.extend(std::iter::repeat_n::<Set>(ascii(ranges), times));
@@ -67,7 +72,10 @@ impl Exact {
 }
 
 const fn is_at_words(look: Look) -> bool {
-    matches!(look, Look::WordAscii | Look::WordAsciiNegate | Look::WordUnicode | Look::WordUnicodeNegate)
+    matches!(
+        look,
+        Look::WordAscii | Look::WordAsciiNegate | Look::WordUnicode | Look::WordUnicodeNegate
+    )
 }
 
 const fn is_negated(look: Look) -> bool {

@@ -9,7 +9,8 @@ pub struct Fuel(u64);
 pub struct Exhausted;
 
 impl Fuel {
-    /// So many steps. A step is an instruction of the pattern at a letter, or a few bytes that are passed by without one.
+    /// So many steps. A step is an instruction of the pattern at a letter, or a few bytes that are
+    /// passed by without one.
     pub const fn new(steps: u64) -> Self {
         Self(steps)
     }

@@ -1,7 +1,8 @@
-//! Whether texts may be laid together for a pattern, so that what matches one of them has a match in the whole.
+//! Whether texts may be laid together for a pattern, so that what matches one of them has a match
+//! in the whole.
 //!
-//! What takes letters takes the same ones there. What looks at a place without taking any has to find the same: no letter of a word stands at
-//! the end of a text, nor is the separator one.
+//! What takes letters takes the same ones there. What looks at a place without taking any has to
+//! find the same: no letter of a word stands at the end of a text, nor is the separator one.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
@@ -24,9 +25,15 @@ impl Joined {
     /// What a plain pattern allows.
     pub(crate) fn of(hir: &Hir) -> Self {
         let looks = hir.properties().look_set();
-        let line_break = looks.iter().all(|look| is_at_words(look) || matches!(look, Look::StartLF | Look::EndLF));
+        let line_break = looks
+            .iter()
+            .all(|look| is_at_words(look) || matches!(look, Look::StartLF | Look::EndLF));
         let others = looks.iter().all(is_at_words);
-        Self { line_break, others, spared: ASKED.into_iter().filter(|letter| !takes(hir, *letter)).collect() }
+        Self {
+            line_break,
+            others,
+            spared: ASKED.into_iter().filter(|letter| !takes(hir, *letter)).collect(),
+        }
     }
 
     /// Whether this letter may.
@@ -35,7 +42,8 @@ impl Joined {
         !is_word && if separator == '\n' { self.line_break } else { self.others }
     }
 
-    /// Whether no match reaches from one text to the next: so each match of the whole is one of a text.
+    /// Whether no match reaches from one text to the next: so each match of the whole is one of a
+    /// text.
     pub(crate) fn stays_within(&self, separator: char) -> bool {
         self.spared.contains(&separator)
     }
@@ -43,7 +51,10 @@ impl Joined {
 
 /// Whether the ends of a text are to it what a place beside a letter is that belongs to no word.
 const fn is_at_words(look: Look) -> bool {
-    !matches!(look, Look::Start | Look::End | Look::StartLF | Look::EndLF | Look::StartCRLF | Look::EndCRLF)
+    !matches!(
+        look,
+        Look::Start | Look::End | Look::StartLF | Look::EndLF | Look::StartCRLF | Look::EndCRLF
+    )
 }
 
 /// Whether some match might take this letter of ASCII.
@@ -57,7 +68,10 @@ fn takes(hir: &Hir, letter: char) -> bool {
             }
             HirKind::Class(Class::Bytes(_)) => true,
             HirKind::Empty | HirKind::Look(_) => false,
-            HirKind::Repetition(_) | HirKind::Capture(_) | HirKind::Concat(_) | HirKind::Alternation(_) => {
+            HirKind::Repetition(_)
+            | HirKind::Capture(_)
+            | HirKind::Concat(_)
+            | HirKind::Alternation(_) => {
                 rest.extend(hir.kind().subs());
                 false
             }

@@ -1,5 +1,5 @@
-//! What every text has that a pattern matches, as a letter or two in a row: looked for many bytes at a time, so that most texts need not be
-//! matched at all.
+//! What every text has that a pattern matches, as a letter or two in a row: looked for many bytes
+//! at a time, so that most texts need not be matched at all.
 
 use super::row::{CASE, LONGEST, Row, Set, ascii, share};
 use super::sieve::{MOST_OTHERS, Sieve};
@@ -67,7 +67,9 @@ impl Pair {
             None => bytes.iter().fold(false, |is_in, byte| is_in | self.first.has(*byte)),
             Some(second) => {
                 let rows = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
-                rows.fold(false, |is_in, (one, other)| is_in | (self.first.has(*one) & second.has(*other)))
+                rows.fold(false, |is_in, (one, other)| {
+                    is_in | (self.first.has(*one) & second.has(*other))
+                })
             }
         }
     }
@@ -81,7 +83,8 @@ impl Needed {
         gathering.end();
         let (mut sieves, mut pairs) = (gathering.sieves, gathering.pairs);
         sieves.sort_by(|(_, one), (_, other)| one.share().total_cmp(&other.share()));
-        let (row, sieve) = sieves.into_iter().next().map(|(row, sieve)| (row, sieve.knowing(tree))).unzip();
+        let (row, sieve) =
+            sieves.into_iter().next().map(|(row, sieve)| (row, sieve.knowing(tree))).unzip();
         // What it has of that row is told by the whole of it.
         pairs.retain(|(other, _)| Some(*other) != row);
         pairs.sort_by(|(_, one), (_, other)| one.share.total_cmp(&other.share));
@@ -93,7 +96,8 @@ impl Needed {
 
     /// Whether the text of these bytes has it.
     pub(crate) fn is_in(&self, text: &[u8]) -> bool {
-        self.sieve.as_ref().is_none_or(|sieve| sieve.is_in(text)) && self.pairs.iter().all(|pair| pair.is_in(text))
+        self.sieve.as_ref().is_none_or(|sieve| sieve.is_in(text))
+            && self.pairs.iter().all(|pair| pair.is_in(text))
     }
 }
 
@@ -114,7 +118,8 @@ enum Others {
 #[derive(Default)]
 struct Gathering {
     row: Vec<Place>,
-    /// Whether it has more than ends of choices: these only make a row rarer, and are none by themselves.
+    /// Whether it has more than ends of choices: these only make a row rarer, and are none by
+    /// themselves.
     has_letters: bool,
     /// How many rows ended before.
     ended: usize,
@@ -182,12 +187,14 @@ fn edge_place(node: &Node, side: Side) -> Option<Place> {
         .filter(|place| matches!(&place.others, Others::Few(others) if others.len() < MOST_OTHERS))
 }
 
-/// The letters of which one is at this end of whatever the node takes; none if it may take nothing, or that is not soon told.
+/// The letters of which one is at this end of whatever the node takes; none if it may take nothing,
+/// or that is not soon told.
 fn edge(node: &Node, side: Side) -> Option<Vec<(char, char)>> {
     match node {
         Node::Letter(ranges) => Some(ranges.clone()),
         Node::Sequence(nodes) => {
-            let mut nodes = nodes.iter().filter(|node| !matches!(node, Node::Look(_) | Node::Around(..)));
+            let mut nodes =
+                nodes.iter().filter(|node| !matches!(node, Node::Look(_) | Node::Around(..)));
             let outer = match side {
                 Side::First => nodes.next(),
                 Side::Last => nodes.next_back(),
@@ -216,10 +223,13 @@ fn without_edges(places: &[Place]) -> &[Place] {
 }
 
 fn rarest(row: &[Place]) -> Option<Pair> {
-    let letters: Vec<_> = row.iter().map(|place| (Bytes::of(place.ascii), place.others.are_there())).collect();
+    let letters: Vec<_> =
+        row.iter().map(|place| (Bytes::of(place.ascii), place.others.are_there())).collect();
     let single = letters.iter().filter_map(|(bytes, others)| Some(((*bytes)?, None, *others)));
     let pairs = letters.windows(2).filter_map(|pair| match pair {
-        [(Some(first), one), (Some(second), other)] => Some((*first, Some(*second), *one || *other)),
+        [(Some(first), one), (Some(second), other)] => {
+            Some((*first, Some(*second), *one || *other))
+        }
         _ => None,
     });
     let pairs = single.chain(pairs).map(|(first, second, others)| {

@@ -1,4 +1,5 @@
-//! A pattern as a program: what a walk over a text does at each letter, one of many threads at a time (Thompson, 1968).
+//! A pattern as a program: what a walk over a text does at each letter, one of many threads at a
+//! time (Thompson, 1968).
 
 use std::collections::HashMap;
 
@@ -47,11 +48,15 @@ impl Letters {
             return self.ascii >> u32::from(letter) & 1 == 1;
         }
         let after = self.ranges.partition_point(|(from, _)| *from <= letter);
-        after.checked_sub(1).and_then(|index| self.ranges.get(index)).is_some_and(|(_, to)| letter <= *to)
+        after
+            .checked_sub(1)
+            .and_then(|index| self.ranges.get(index))
+            .is_some_and(|(_, to)| letter <= *to)
     }
 }
 
-/// Where a group matches that looks around: found by walking over the text once, before what it stands in.
+/// Where a group matches that looks around: found by walking over the text once, before what it
+/// stands in.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) start: Place,
@@ -77,8 +82,10 @@ pub(crate) struct TooLarge {
 
 impl Program {
     pub(crate) fn new(tree: &Node, arounds: &[Around]) -> Result<Self, TooLarge> {
-        let program = Self { instructions: Vec::new(), letters: Vec::new(), tables: Vec::new(), start: 0 };
-        let mut compiler = Compiler { program, arounds, known: HashMap::new(), classes: HashMap::new() };
+        let program =
+            Self { instructions: Vec::new(), letters: Vec::new(), tables: Vec::new(), start: 0 };
+        let mut compiler =
+            Compiler { program, arounds, known: HashMap::new(), classes: HashMap::new() };
         let end = compiler.add(Instruction::Match)?;
         let start = compiler.node(tree, end, false)?;
         Ok(Self { start, ..compiler.program })
@@ -110,7 +117,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// What matches `node` and then goes on at `next`; letter by letter from the right if it is walked backwards.
+    /// What matches `node` and then goes on at `next`; letter by letter from the right if it is
+    /// walked backwards.
     fn node(&mut self, node: &Node, next: Place, backwards: bool) -> Result<Place, TooLarge> {
         match node {
             Node::Letter(ranges) => {
@@ -127,13 +135,16 @@ impl Compiler<'_> {
             Node::Sequence(nodes) if backwards => {
                 nodes.iter().try_fold(next, |next, node| self.node(node, next, backwards))
             }
-            Node::Sequence(nodes) => nodes.iter().rev().try_fold(next, |next, node| self.node(node, next, backwards)),
+            Node::Sequence(nodes) => {
+                nodes.iter().rev().try_fold(next, |next, node| self.node(node, next, backwards))
+            }
             Node::Choice(nodes) => self.choice(nodes, next, backwards),
             Node::Repeat { least, most, greedy, node } => {
                 let (mut start, copies) = match (most, least) {
-                    (Some(most), _) => {
-                        (self.optional(node, most.saturating_sub(*least), *greedy, next, backwards)?, *least)
-                    }
+                    (Some(most), _) => (
+                        self.optional(node, most.saturating_sub(*least), *greedy, next, backwards)?,
+                        *least,
+                    ),
                     (None, 0) => {
                         let body = self.once_or_more(node, *greedy, next, backwards)?;
                         (self.add(Self::split(body, next, *greedy))?, 0)
@@ -181,7 +192,13 @@ impl Compiler<'_> {
     }
 
     /// A loop is left at its end alone, so that a turn that takes nothing ends it.
-    fn once_or_more(&mut self, node: &Node, greedy: bool, next: Place, backwards: bool) -> Result<Place, TooLarge> {
+    fn once_or_more(
+        &mut self,
+        node: &Node,
+        greedy: bool,
+        next: Place,
+        backwards: bool,
+    ) -> Result<Place, TooLarge> {
         let end = self.add(Instruction::Match)?;
         let body = self.node(node, end, backwards)?;
         self.set(end, Self::split(body, next, greedy));

@@ -1,5 +1,6 @@
-//! What every text has that a pattern matches, as trigrams: three letters in a row, folded. An index by trigrams tells which documents can match
-//! at all (Cox, "Regular Expression Matching with a Trigram Index", 2012).
+//! What every text has that a pattern matches, as trigrams: three letters in a row, folded. An
+//! index by trigrams tells which documents can match at all (Cox, "Regular Expression Matching with
+//! a Trigram Index", 2012).
 
 use std::collections::BTreeSet;
 
@@ -75,7 +76,8 @@ impl Required {
     }
 
     fn of_texts(texts: &BTreeSet<String>) -> Self {
-        let each = |text: &String| Self::all(trigrams(text).into_iter().map(Self::Trigram).collect());
+        let each =
+            |text: &String| Self::all(trigrams(text).into_iter().map(Self::Trigram).collect());
         Self::any(texts.iter().map(each).collect())
     }
 }
@@ -122,7 +124,10 @@ fn empty() -> Known {
 }
 
 fn letters(ranges: &[(char, char)]) -> Known {
-    let count: u32 = ranges.iter().map(|(from, to)| u32::from(*to) - u32::from(*from) + 1).fold(0, u32::saturating_add);
+    let count: u32 = ranges
+        .iter()
+        .map(|(from, to)| u32::from(*to) - u32::from(*from) + 1)
+        .fold(0, u32::saturating_add);
     if count == 0 || count > LETTERS {
         return Known::Required(Required::Nothing);
     }
@@ -136,7 +141,10 @@ fn sequence<'n>(nodes: impl Iterator<Item = &'n Node>) -> Known {
     for node in nodes {
         match known(node) {
             Known::Exactly(more) if texts.len() * more.len() <= TEXTS => {
-                texts = texts.iter().flat_map(|text| more.iter().map(move |more| format!("{text}{more}"))).collect();
+                texts = texts
+                    .iter()
+                    .flat_map(|text| more.iter().map(move |more| format!("{text}{more}")))
+                    .collect();
             }
             Known::Exactly(more) => {
                 is_exact = false;
@@ -172,5 +180,9 @@ fn choice(nodes: &[Node]) -> Known {
             }
         }
     }
-    if is_exact && texts.len() <= TEXTS { Known::Exactly(texts) } else { Known::Required(Required::any(parts)) }
+    if is_exact && texts.len() <= TEXTS {
+        Known::Exactly(texts)
+    } else {
+        Known::Required(Required::any(parts))
+    }
 }

@@ -1,5 +1,6 @@
-//! Letters of ASCII in a row, sought by the rarest of them: many bytes are passed by at a time, and few places are looked at. Where these are many,
-//! each byte is looked at once, so that no text takes more than its length.
+//! Letters of ASCII in a row, sought by the rarest of them: many bytes are passed by at a time, and
+//! few places are looked at. Where these are many, each byte is looked at once, so that no text
+//! takes more than its length.
 
 use std::sync::OnceLock;
 
@@ -19,7 +20,8 @@ const NEAR: usize = 128;
 /// In long texts so many letters are sought together, in so many forms.
 const TOGETHER: usize = 4;
 const FORMS_TOGETHER: usize = 16;
-/// So many places that are sought and no row, and one more in so many bytes: beyond them it is faster to look at each byte.
+/// So many places that are sought and no row, and one more in so many bytes: beyond them it is
+/// faster to look at each byte.
 const MISSES: usize = 4;
 const BYTES_OF_MISS: usize = 8;
 /// The bit that tells small letters from capitals.
@@ -51,7 +53,10 @@ impl ByByte {
         for (place, set) in sets.iter().enumerate() {
             let bit = 1_u16.checked_shl(u32::try_from(place).ok()?).filter(|_| place < LONGEST)?;
             for byte in bytes_of(*set) {
-                places.get_mut(usize::from(byte)).into_iter().for_each(|places: &mut u16| *places |= bit);
+                places
+                    .get_mut(usize::from(byte))
+                    .into_iter()
+                    .for_each(|places: &mut u16| *places |= bit);
             }
         }
         Some(Self { places, length: sets.len() })
@@ -67,7 +72,8 @@ impl ByByte {
         here.iter().enumerate().all(|(place, byte)| self.places(*byte) >> place & 1 == 1)
     }
 
-    /// The first place from `from` on where one begins, in one step for each byte (Baeza-Yates and Gonnet, "A New Approach to Text Searching", 1992).
+    /// The first place from `from` on where one begins, in one step for each byte (Baeza-Yates and
+    /// Gonnet, "A New Approach to Text Searching", 1992).
     fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
         let last = self.length.checked_sub(1)?;
         let mut begun = 0_u16;
@@ -92,7 +98,8 @@ impl Row {
     pub(crate) fn of(sets: &[Set]) -> Option<Self> {
         let is_sought = |set: Set| (1..=FORMS).contains(&(set.count_ones() as usize));
         let sought = sets.iter().enumerate().filter(|(_, set)| is_sought(**set));
-        let (rarest, set) = sought.min_by(|(_, one), (_, other)| share_of(**one).total_cmp(&share_of(**other)))?;
+        let (rarest, set) =
+            sought.min_by(|(_, one), (_, other)| share_of(**one).total_cmp(&share_of(**other)))?;
         let forms = bytes_of(*set).collect();
         let by_byte = ByByte::of(sets)?;
         Some(Self { sets: sets.to_vec(), rarest, forms, together: OnceLock::new(), by_byte })
@@ -115,11 +122,15 @@ impl Row {
 
     /// The first place from `from` on where it begins, in a text that is long.
     pub(crate) fn find_far(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        // Behind one there may be more, and to begin to seek several letters takes longer than to seek one.
+        // Behind one there may be more, and to begin to seek several letters takes longer than to
+        // seek one.
         let far = from.saturating_add(NEAR);
-        let Some(near) = bytes.get(..far).filter(|_| from > 0) else { return self.find_together(bytes, from) };
+        let Some(near) = bytes.get(..far).filter(|_| from > 0) else {
+            return self.find_together(bytes, from);
+        };
         // One that begins near may end behind.
-        self.find(near, from).or_else(|| self.find_together(bytes, far.saturating_sub(self.sets.len() - 1)))
+        self.find(near, from)
+            .or_else(|| self.find_together(bytes, far.saturating_sub(self.sets.len() - 1)))
     }
 
     fn find_together(&self, bytes: &[u8], from: usize) -> Option<usize> {
@@ -172,17 +183,22 @@ impl Row {
 }
 
 impl Together {
-    /// The rarest letters side by side that have few forms; none if they are not sought any faster than a single one.
+    /// The rarest letters side by side that have few forms; none if they are not sought any faster
+    /// than a single one.
     fn of(sets: &[Set]) -> Option<Self> {
-        let forms = |sets: &[Set]| sets.iter().map(|set| set.count_ones() as usize).product::<usize>();
-        let all = (2..=TOGETHER.min(sets.len())).flat_map(|length| sets.windows(length).enumerate());
+        let forms =
+            |sets: &[Set]| sets.iter().map(|set| set.count_ones() as usize).product::<usize>();
+        let all =
+            (2..=TOGETHER.min(sets.len())).flat_map(|length| sets.windows(length).enumerate());
         let few = all.filter(|(_, sets)| (1..=FORMS_TOGETHER).contains(&forms(sets)));
         let share = |sets: &[Set]| sets.iter().map(|set| share_of(*set)).product::<f64>();
-        let (first, sets) = few.min_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)))?;
+        let (first, sets) =
+            few.min_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)))?;
         let mut needles = vec![Vec::new()];
         for set in sets {
-            let longer =
-                |needle: &Vec<u8>| bytes_of(*set).map(|byte| [needle.as_slice(), &[byte]].concat()).collect::<Vec<_>>();
+            let longer = |needle: &Vec<u8>| {
+                bytes_of(*set).map(|byte| [needle.as_slice(), &[byte]].concat()).collect::<Vec<_>>()
+            };
             needles = needles.iter().flat_map(longer).collect();
         }
         let seeking = Prefilter::new(MatchKind::LeftmostFirst, &needles)?;
@@ -195,7 +211,8 @@ static MANY_AT_A_TIME: OnceLock<bool> = OnceLock::new();
 
 fn many_at_a_time() -> bool {
     // Of two letters none is said to be sought fast, though they are by the same means.
-    Prefilter::new(MatchKind::LeftmostFirst, &["abc", "xyz"]).is_some_and(|seeking| seeking.is_fast())
+    Prefilter::new(MatchKind::LeftmostFirst, &["abc", "xyz"])
+        .is_some_and(|seeking| seeking.is_fast())
 }
 
 fn bytes_of(mut set: Set) -> impl Iterator<Item = u8> {
@@ -209,7 +226,8 @@ fn bytes_of(mut set: Set) -> impl Iterator<Item = u8> {
 /// The letters of ASCII among these.
 pub(crate) fn ascii(ranges: &[(char, char)]) -> Set {
     let bytes = |letter: char| u8::try_from(letter).ok().filter(u8::is_ascii);
-    let ranges = ranges.iter().filter_map(|(from, to)| Some(bytes(*from)?..=bytes(*to).unwrap_or(0x7f)));
+    let ranges =
+        ranges.iter().filter_map(|(from, to)| Some(bytes(*from)?..=bytes(*to).unwrap_or(0x7f)));
     ranges.flatten().fold(0, |set, byte| set | 1 << byte)
 }
 
@@ -221,9 +239,12 @@ fn share_of(set: Set) -> f64 {
 /// In which share of the places of a text a byte is, roughly.
 pub(crate) fn share(byte: u8) -> f64 {
     // Of English, in thousandths.
-    const LETTERS: [u8; 26] =
-        [65, 12, 22, 33, 103, 18, 16, 50, 57, 1, 6, 33, 20, 57, 62, 15, 1, 50, 52, 74, 23, 8, 19, 2, 16, 1];
-    let letter = LETTERS.get(usize::from((byte | CASE).wrapping_sub(b'a'))).copied().unwrap_or_default();
+    const LETTERS: [u8; 26] = [
+        65, 12, 22, 33, 103, 18, 16, 50, 57, 1, 6, 33, 20, 57, 62, 15, 1, 50, 52, 74, 23, 8, 19, 2,
+        16, 1,
+    ];
+    let letter =
+        LETTERS.get(usize::from((byte | CASE).wrapping_sub(b'a'))).copied().unwrap_or_default();
     let thousandths = match byte {
         b'a'..=b'z' => f64::from(letter),
         b'A'..=b'Z' => f64::from(letter) / 20.0,

@@ -1,4 +1,5 @@
-//! Where texts may be that a pattern matches, in bytes among which they lie: so most texts need not be read at all.
+//! Where texts may be that a pattern matches, in bytes among which they lie: so most texts need not
+//! be read at all.
 
 use memchr::memmem::Finder;
 
@@ -10,7 +11,8 @@ use super::tree::Node;
 /// Letters beyond ASCII that may stand in the row: where there are more, it tells nothing.
 pub(crate) const MOST_OTHERS: usize = 2;
 
-/// Letters in a row that every text has that the pattern matches; or another letter in place of one of them.
+/// Letters in a row that every text has that the pattern matches; or another letter in place of one
+/// of them.
 #[derive(Clone, Debug)]
 pub struct Sieve {
     row: Row,
@@ -25,7 +27,8 @@ impl Sieve {
         others.sort_unstable();
         others.dedup();
         let finder = |letter: &char| Finder::new(letter.encode_utf8(&mut [0; 4])).into_owned();
-        let others: Vec<_> = (others.len() <= MOST_OTHERS).then(|| others.iter().map(finder).collect())?;
+        let others: Vec<_> =
+            (others.len() <= MOST_OTHERS).then(|| others.iter().map(finder).collect())?;
         Some(Self { row, others, exact: None })
     }
 
@@ -45,7 +48,8 @@ impl Sieve {
         self.row.find(text, 0).is_some() || (!text.is_ascii() && !self.tells(text))
     }
 
-    /// Whether [`Self::next`] finds all places in these bytes where a text may be that the pattern matches.
+    /// Whether [`Self::next`] finds all places in these bytes where a text may be that the pattern
+    /// matches.
     ///
     /// ```
     /// use leafbase_search::Pattern;
@@ -69,9 +73,15 @@ impl Sieve {
         self.exact.is_some()
     }
 
-    /// Whether the pattern matches a text of ASCII, if it is exact. The row begins nowhere before `from`. A text that lacks the row costs nothing, as it does among bytes that are
-    /// sifted; any other its length, and a step for each row that is looked at.
-    pub(crate) fn matches_ascii(&self, text: &[u8], from: usize, fuel: &mut Fuel) -> Result<bool, Exhausted> {
+    /// Whether the pattern matches a text of ASCII, if it is exact. The row begins nowhere before
+    /// `from`. A text that lacks the row costs nothing, as it does among bytes that are sifted; any
+    /// other its length, and a step for each row that is looked at.
+    pub(crate) fn matches_ascii(
+        &self,
+        text: &[u8],
+        from: usize,
+        fuel: &mut Fuel,
+    ) -> Result<bool, Exhausted> {
         let exact = self.exact.as_ref();
         let mut place = self.row.find_here(text, from);
         if place.is_some() {

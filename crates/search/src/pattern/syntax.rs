@@ -1,7 +1,9 @@
-//! What a pattern may say: RE2, look-ahead, and look-behind of fixed width. Everything else is refused with its offset.
+//! What a pattern may say: RE2, look-ahead, and look-behind of fixed width. Everything else is
+//! refused with its offset.
 //!
-//! Groups that look around are handed to the parser of plain patterns as groups between two letters of the private use, by which they are
-//! found again in what it gives: so flags reach into them, and there is one parser for all.
+//! Groups that look around are handed to the parser of plain patterns as groups between two letters
+//! of the private use, by which they are found again in what it gives: so flags reach into them,
+//! and there is one parser for all.
 
 use std::fmt::Display;
 
@@ -54,11 +56,16 @@ pub(crate) fn parse(pattern: &str, case_sensitive: bool) -> Result<Parsed, Fault
     scan.run()?;
     let Scan { marked, origins, arounds, .. } = scan;
     if !arounds.is_empty()
-        && let Some((offset, _)) = pattern.char_indices().find(|(_, letter)| u32::from(*letter) >= MARKS)
+        && let Some((offset, _)) =
+            pattern.char_indices().find(|(_, letter)| u32::from(*letter) >= MARKS)
     {
-        return Err(fault(offset, "this letter of the private use cannot stand in a pattern that looks around"));
+        return Err(fault(
+            offset,
+            "this letter of the private use cannot stand in a pattern that looks around",
+        ));
     }
-    let mut parser = ParserBuilder::new().nest_limit(NESTING).case_insensitive(!case_sensitive).build();
+    let mut parser =
+        ParserBuilder::new().nest_limit(NESTING).case_insensitive(!case_sensitive).build();
     let hir = parser.parse(&marked).map_err(|error| told(&error, &origins))?;
     Ok(Parsed { hir, arounds })
 }
@@ -67,12 +74,16 @@ pub(crate) fn parse(pattern: &str, case_sensitive: bool) -> Result<Parsed, Fault
 fn told(error: &regex_syntax::Error, origins: &[Origin]) -> Fault {
     let (span, message) = match error {
         regex_syntax::Error::Parse(error) => (error.span().start.offset, error.kind().to_string()),
-        regex_syntax::Error::Translate(error) => (error.span().start.offset, error.kind().to_string()),
+        regex_syntax::Error::Translate(error) => {
+            (error.span().start.offset, error.kind().to_string())
+        }
         _ => (0, "is no pattern".to_owned()),
     };
     let found = origins.partition_point(|origin| origin.marked <= span).checked_sub(1);
     let origin = found.and_then(|index| origins.get(index));
-    let offset = origin.map_or(span, |origin| origin.offset + if origin.is_copy { span - origin.marked } else { 0 });
+    let offset = origin.map_or(span, |origin| {
+        origin.offset + if origin.is_copy { span - origin.marked } else { 0 }
+    });
     fault(offset, message)
 }
 
@@ -110,7 +121,15 @@ struct Scan<'p> {
 impl<'p> Scan<'p> {
     fn new(pattern: &'p str) -> Self {
         let (marked, origins) = (String::with_capacity(pattern.len() * 2), Vec::new());
-        Self { pattern, at: 0, marked, origins, arounds: Vec::new(), open: Vec::new(), last: Last::Other }
+        Self {
+            pattern,
+            at: 0,
+            marked,
+            origins,
+            arounds: Vec::new(),
+            open: Vec::new(),
+            last: Last::Other,
+        }
     }
 
     fn rest(&self) -> &'p str {
@@ -174,7 +193,8 @@ impl<'p> Scan<'p> {
         }
         let escape = 1 + letter.len_utf8();
         // A name or a number in braces is no repetition.
-        let braces = matches!(letter, 'p' | 'P' | 'x' | 'u' | 'U' | 'b') && rest[escape..].starts_with('{');
+        let braces =
+            matches!(letter, 'p' | 'P' | 'x' | 'u' | 'U' | 'b') && rest[escape..].starts_with('{');
         let end = rest[escape..].find('}').filter(|_| braces);
         self.copy(end.map_or(escape, |end| escape + end + 1));
         Ok(())
@@ -205,8 +225,15 @@ impl<'p> Scan<'p> {
 
     fn group(&mut self) -> Result<(), Fault> {
         let rest = self.rest();
-        let looks = [("(?=", true, false), ("(?!", true, true), ("(?<=", false, false), ("(?<!", false, true)];
-        if let Some((begin, ahead, negative)) = looks.into_iter().find(|(begin, ..)| rest.starts_with(begin)) {
+        let looks = [
+            ("(?=", true, false),
+            ("(?!", true, true),
+            ("(?<=", false, false),
+            ("(?<!", false, true),
+        ];
+        if let Some((begin, ahead, negative)) =
+            looks.into_iter().find(|(begin, ..)| rest.starts_with(begin))
+        {
             let number = self.arounds.len();
             self.open.push(Some(number));
             self.arounds.push(Around { ahead, negative, offset: self.at });
@@ -271,7 +298,9 @@ impl<'p> Scan<'p> {
             ('+', Last::Repeated | Last::Lazy) => {
                 return Err(fault(self.at, "possessive repetitions are not supported"));
             }
-            (_, Last::Repeated | Last::Lazy) => return Err(fault(self.at, "a repetition cannot be repeated")),
+            (_, Last::Repeated | Last::Lazy) => {
+                return Err(fault(self.at, "a repetition cannot be repeated"));
+            }
             _ => {}
         }
         if most > REPEATED {
@@ -283,7 +312,8 @@ impl<'p> Scan<'p> {
     }
 }
 
-/// The bytes of a counted repetition that `text` begins with, and the greatest of its numbers. Braces around something else are letters.
+/// The bytes of a counted repetition that `text` begins with, and the greatest of its numbers.
+/// Braces around something else are letters.
 fn counted(text: &str) -> Option<(usize, u32)> {
     let inner = text.strip_prefix('{')?;
     let end = inner.find('}')?;

@@ -1,4 +1,5 @@
-//! Patterns against other matchers: plain ones against the crate `regex`, those that look around against a matcher that goes back.
+//! Patterns against other matchers: plain ones against the crate `regex`, those that look around
+//! against a matcher that goes back.
 
 use std::ops::Range;
 
@@ -18,7 +19,10 @@ fn found(pattern: &Pattern, walking: bool, text: &str) -> Vec<Range<usize>> {
     let found = matcher.find_all(text, usize::MAX, &mut fuel).unwrap();
     assert_eq!(matcher.is_match(text, &mut fuel).unwrap(), !found.is_empty(), "{text:?}");
     let letters = matcher.find_letters(text, usize::MAX, &mut fuel).unwrap();
-    assert!(letters.iter().eq(found.iter().filter(|range| !range.is_empty())), "{text:?}: {letters:?}");
+    assert!(
+        letters.iter().eq(found.iter().filter(|range| !range.is_empty())),
+        "{text:?}: {letters:?}"
+    );
     found
 }
 
@@ -57,7 +61,9 @@ impl Backtracking<'_> {
                     self.node(inner, at, &Some).is_some()
                 } else {
                     let starts = (0..=at).filter(|start| self.text.is_char_boundary(*start));
-                    let ends = |start| self.node(inner, start, &|end| (end == at).then_some(end)).is_some();
+                    let ends = |start| {
+                        self.node(inner, start, &|end| (end == at).then_some(end)).is_some()
+                    };
                     starts.into_iter().any(ends)
                 };
                 if matches == around.negative { None } else { next(at) }
@@ -70,7 +76,9 @@ impl Backtracking<'_> {
                 }
             },
             Node::Choice(nodes) => nodes.iter().find_map(|node| self.node(node, at, next)),
-            Node::Repeat { least, most, greedy, node } => self.repeat(*least, *most, *greedy, node, at, next),
+            Node::Repeat { least, most, greedy, node } => {
+                self.repeat(*least, *most, *greedy, node, at, next)
+            }
         }
     }
 
@@ -88,12 +96,20 @@ impl Backtracking<'_> {
                 return None;
             }
             self.node(node, at, &|after| {
-                // Matchers differ in what a turn that takes nothing is followed by: there is no verdict.
+                // Matchers differ in what a turn that takes nothing is followed by: there is no
+                // verdict.
                 if after == at && least == 0 {
                     self.left.set(0);
                     return None;
                 }
-                self.repeat(least.saturating_sub(1), most.map(|most| most - 1), greedy, node, after, next)
+                self.repeat(
+                    least.saturating_sub(1),
+                    most.map(|most| most - 1),
+                    greedy,
+                    node,
+                    after,
+                    next,
+                )
             })
         };
         match (least, greedy) {
@@ -105,8 +121,11 @@ impl Backtracking<'_> {
 
     fn all(&self, tree: &Node) -> Option<Vec<Range<usize>>> {
         let find = |from: usize| {
-            let mut starts = (from..=self.text.len()).filter(|start| self.text.is_char_boundary(*start));
-            Ok::<_, ()>(starts.find_map(|start| self.node(tree, start, &Some).map(|end| start..end)))
+            let mut starts =
+                (from..=self.text.len()).filter(|start| self.text.is_char_boundary(*start));
+            Ok::<_, ()>(
+                starts.find_map(|start| self.node(tree, start, &Some).map(|end| start..end)),
+            )
         };
         let found = super::all(self.text, usize::MAX, true, find).ok();
         found.filter(|_| self.left.get() > 0)
@@ -271,8 +290,16 @@ proptest! {
 
 /// Bytes that almost have rows of these letters everywhere, and some that have them nowhere.
 fn dense() -> impl Strategy<Value = Vec<u8>> {
-    let piece =
-        proptest::sample::select(vec!["z", "zz", "q", "k", "zqk", "zzzzzzzzzzzzzzzz", "a stretch of others", "\u{fe}"]);
+    let piece = proptest::sample::select(vec![
+        "z",
+        "zz",
+        "q",
+        "k",
+        "zqk",
+        "zzzzzzzzzzzzzzzz",
+        "a stretch of others",
+        "\u{fe}",
+    ]);
     proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat().into_bytes())
 }
 
@@ -313,7 +340,11 @@ fn letters_in_a_row_need_no_automaton() {
         (r"\w+", "a", None),
         ("x|y", "x", None),
     ] {
-        let told = Pattern::new(pattern, false).unwrap().matches_plainly(text.as_bytes(), 0, &mut Fuel::new(PLENTY));
+        let told = Pattern::new(pattern, false).unwrap().matches_plainly(
+            text.as_bytes(),
+            0,
+            &mut Fuel::new(PLENTY),
+        );
         assert_eq!(told, expected, "{pattern} {text}");
     }
 }
@@ -329,13 +360,22 @@ fn a_row_is_sought_by_its_rarest_letter() {
     ] {
         let pattern = Pattern::new(pattern, false).unwrap();
         let sieve = pattern.sieve().unwrap();
-        let found = std::iter::successors(sieve.next(bytes.as_bytes(), 0), |at| sieve.next(bytes.as_bytes(), at + 1));
+        let found = std::iter::successors(sieve.next(bytes.as_bytes(), 0), |at| {
+            sieve.next(bytes.as_bytes(), at + 1)
+        });
         assert_eq!(found.collect::<Vec<_>>(), expected, "{bytes}");
     }
-    let row = row::Row::of(&[b'a', b'b', b'c'].map(|byte| 1 << byte | 1 << (byte ^ row::CASE))).unwrap();
-    for bytes in ["", "b", "ab", "abc", "xxABCx", &"xaBc".repeat(30), &format!("{}c abc", "ab".repeat(40))] {
-        let far = std::iter::successors(row.find_far(bytes.as_bytes(), 0), |at| row.find_far(bytes.as_bytes(), at + 1));
-        let near = std::iter::successors(row.find(bytes.as_bytes(), 0), |at| row.find(bytes.as_bytes(), at + 1));
+    let row =
+        row::Row::of(&[b'a', b'b', b'c'].map(|byte| 1 << byte | 1 << (byte ^ row::CASE))).unwrap();
+    for bytes in
+        ["", "b", "ab", "abc", "xxABCx", &"xaBc".repeat(30), &format!("{}c abc", "ab".repeat(40))]
+    {
+        let far = std::iter::successors(row.find_far(bytes.as_bytes(), 0), |at| {
+            row.find_far(bytes.as_bytes(), at + 1)
+        });
+        let near = std::iter::successors(row.find(bytes.as_bytes(), 0), |at| {
+            row.find(bytes.as_bytes(), at + 1)
+        });
         assert_eq!(far.collect::<Vec<_>>(), near.collect::<Vec<_>>(), "{bytes}");
     }
     for pattern in [r"\w+", "e", "[a-f][0-9]", "東京", "(?=ck)", "a|ck"] {
@@ -351,11 +391,14 @@ fn is_plain(texts: &[String]) -> bool {
 /// Which texts are told of as matches, one after the other, of those laid together.
 fn laid(pattern: &Pattern, texts: &[String], separator: char) -> Vec<usize> {
     let (joined, mut matcher) = (texts.join(separator.encode_utf8(&mut [0; 4])), pattern.matcher());
-    let ends: Vec<usize> =
-        texts.iter().scan(0, |at, text| Some(std::mem::replace(at, *at + text.len() + 1) + text.len())).collect();
+    let ends: Vec<usize> = texts
+        .iter()
+        .scan(0, |at, text| Some(std::mem::replace(at, *at + text.len() + 1) + text.len()))
+        .collect();
     let (mut told, mut from) = (Vec::new(), 0);
     while from <= joined.len() {
-        let end = match matcher.least_end(&joined, joined.is_ascii(), from, &mut Fuel::new(PLENTY)) {
+        let end = match matcher.least_end(&joined, joined.is_ascii(), from, &mut Fuel::new(PLENTY))
+        {
             Ok(Some(end)) => end,
             Ok(None) => break,
             // Each of them has to be looked at.
@@ -370,12 +413,15 @@ fn laid(pattern: &Pattern, texts: &[String], separator: char) -> Vec<usize> {
 
 #[test]
 fn what_another_pattern_needs_would_be_found_out() {
-    let outcome = proptest::test_runner::TestRunner::deterministic().run(&(piece(false), text()), |(pattern, text)| {
-        let other = Pattern::new(&format!("(?:{pattern})b"), true).unwrap();
-        let is_found = !found(&Pattern::new(&pattern, true).unwrap(), true, &text).is_empty();
-        prop_assert!(!is_found || other.may_match(text.as_bytes()));
-        Ok(())
-    });
+    let outcome = proptest::test_runner::TestRunner::deterministic().run(
+        &(piece(false), text()),
+        |(pattern, text)| {
+            let other = Pattern::new(&format!("(?:{pattern})b"), true).unwrap();
+            let is_found = !found(&Pattern::new(&pattern, true).unwrap(), true, &text).is_empty();
+            prop_assert!(!is_found || other.may_match(text.as_bytes()));
+            Ok(())
+        },
+    );
     assert!(outcome.is_err());
 }
 
@@ -390,9 +436,17 @@ fn meets(required: &Required, trigrams: &std::collections::BTreeSet<Trigram>) ->
 
 #[test]
 fn the_matcher_that_goes_back_agrees_with_another_one() {
-    for (pattern, text) in [("a+?b|a", "aab a"), ("(?:ab|a)(?:c|bcd)", "abcd"), (r"\b\w+\b", "ab é字 1"), ("a*", "baa")]
-    {
-        let expected: Vec<_> = regex::Regex::new(pattern).unwrap().find_iter(text).map(|found| found.range()).collect();
+    for (pattern, text) in [
+        ("a+?b|a", "aab a"),
+        ("(?:ab|a)(?:c|bcd)", "abcd"),
+        (r"\b\w+\b", "ab é字 1"),
+        ("a*", "baa"),
+    ] {
+        let expected: Vec<_> = regex::Regex::new(pattern)
+            .unwrap()
+            .find_iter(text)
+            .map(|found| found.range())
+            .collect();
         assert_eq!(by_going_back(pattern, text).unwrap(), expected, "{pattern}");
     }
 }
@@ -420,7 +474,9 @@ fn looking_around() {
     ] {
         let text = expected.replace(['<', '>'], "");
         let mut shown = text.clone();
-        for Range { start, end } in found(&Pattern::new(pattern, true).unwrap(), false, &text).into_iter().rev() {
+        for Range { start, end } in
+            found(&Pattern::new(pattern, true).unwrap(), false, &text).into_iter().rev()
+        {
             shown.insert(end, '>');
             shown.insert(start, '<');
         }
@@ -456,7 +512,11 @@ fn what_is_no_pattern_is_refused_with_its_place() {
         (r"(?=a)\q", "unrecognized escape sequence, at byte 5"),
     ] {
         let error = Pattern::new(pattern, true).unwrap_err();
-        assert_eq!((error.kind(), error.message()), (ErrorKind::InvalidPattern, message), "{pattern}");
+        assert_eq!(
+            (error.kind(), error.message()),
+            (ErrorKind::InvalidPattern, message),
+            "{pattern}"
+        );
     }
     let error = Pattern::new(&"a".repeat(1_001), true).unwrap_err();
     assert_eq!(
@@ -504,7 +564,8 @@ fn texts_are_laid_together_where_that_hides_nothing() {
         ("a(?!b)", false, false),
         (r"\w{1000}", true, true),
     ] {
-        let read = Pattern::new(pattern, false).map_err(|error| format!("{pattern}: {error}")).unwrap();
+        let read =
+            Pattern::new(pattern, false).map_err(|error| format!("{pattern}: {error}")).unwrap();
         assert_eq!((read.may_join('\0'), read.may_join('\n')), (zero, line_break), "{pattern}");
         assert!(!read.may_join('x'));
     }
@@ -513,7 +574,9 @@ fn texts_are_laid_together_where_that_hides_nothing() {
 #[test]
 fn steps_are_lent_and_what_is_left_of_them_comes_back() {
     let mut fuel = Fuel::new(100);
-    for (most, steps, is_done, left) in [(30, 10, true, 90), (30, 31, false, 60), (70, 60, true, 0), (1, 1, false, 0)] {
+    for (most, steps, is_done, left) in
+        [(30, 10, true, 90), (30, 31, false, 60), (70, 60, true, 0), (1, 1, false, 0)]
+    {
         let done = fuel.lend(most, |fuel| fuel.take(steps).is_ok());
         assert_eq!((done, fuel.left()), (is_done, left));
     }
@@ -525,13 +588,17 @@ fn texts_that_may_not_be_laid_together_would_hide_a_match() {
     for pattern in ["^b", "a$", r"a\z", "a(?!.*b)", "(?<!a.)b"] {
         let pattern = Pattern::new(&pattern.replace('.', r"[\s\S]"), true).unwrap();
         let is_found = |text| !found(&pattern, false, text).is_empty();
-        assert!((is_found("a") || is_found("b")) && !is_found("a\nb\na\nb.") && !pattern.may_join('\n'), "{pattern:?}");
+        assert!(
+            (is_found("a") || is_found("b")) && !is_found("a\nb\na\nb.") && !pattern.may_join('\n'),
+            "{pattern:?}"
+        );
     }
 }
 
 #[test]
 fn what_is_required_is_said_shortly() {
-    let required = |pattern: &str| format!("{:?}", Pattern::new(pattern, false).unwrap().required());
+    let required =
+        |pattern: &str| format!("{:?}", Pattern::new(pattern, false).unwrap().required());
     for (pattern, expected) in [
         ("Abc", "Trigram(['a', 'b', 'c'])"),
         ("ab", "Nothing"),

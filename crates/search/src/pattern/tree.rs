@@ -1,4 +1,5 @@
-//! A pattern as a tree of what has to be matched. Its depth is bounded by the nesting that the parser allows: walks over it recurse.
+//! A pattern as a tree of what has to be matched. Its depth is bounded by the nesting that the
+//! parser allows: walks over it recurse.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
@@ -37,9 +38,12 @@ fn node(hir: &Hir) -> Node {
         HirKind::Class(Class::Unicode(class)) => {
             Node::Letter(class.iter().map(|range| (range.start(), range.end())).collect())
         }
-        HirKind::Class(Class::Bytes(class)) => {
-            Node::Letter(class.iter().map(|range| (char::from(range.start()), char::from(range.end()))).collect())
-        }
+        HirKind::Class(Class::Bytes(class)) => Node::Letter(
+            class
+                .iter()
+                .map(|range| (char::from(range.start()), char::from(range.end())))
+                .collect(),
+        ),
         HirKind::Look(look) => Node::Look(*look),
         HirKind::Repetition(repetition) => Node::Repeat {
             least: repetition.min,
@@ -61,7 +65,9 @@ fn sequence(hir: &Hir) -> Node {
     };
     for item in items {
         if let HirKind::Literal(literal) = item.kind() {
-            String::from_utf8_lossy(&literal.0).chars().for_each(|letter| add_letter(&mut open, letter));
+            String::from_utf8_lossy(&literal.0)
+                .chars()
+                .for_each(|letter| add_letter(&mut open, letter));
         } else if let Some((_, nodes)) = open.last_mut() {
             nodes.push(node(item));
         }
@@ -94,7 +100,9 @@ fn add_letter(open: &mut Vec<(Option<usize>, Vec<Node>)>, letter: char) {
 fn check_widths(node: &Node, arounds: &[Around]) -> Result<(), Fault> {
     match node {
         Node::Letter(_) | Node::Look(_) => Ok(()),
-        Node::Sequence(nodes) | Node::Choice(nodes) => nodes.iter().try_for_each(|node| check_widths(node, arounds)),
+        Node::Sequence(nodes) | Node::Choice(nodes) => {
+            nodes.iter().try_for_each(|node| check_widths(node, arounds))
+        }
         Node::Repeat { node, .. } => check_widths(node, arounds),
         Node::Around(group, inner) => {
             check_widths(inner, arounds)?;
@@ -108,7 +116,10 @@ fn check_widths(node: &Node, arounds: &[Around]) -> Result<(), Fault> {
             };
             match around {
                 Some(around) if choices.iter().any(|choice| width(choice).is_none()) => {
-                    Err(Fault { offset: around.offset, message: "a look-behind needs a fixed width".to_owned() })
+                    Err(Fault {
+                        offset: around.offset,
+                        message: "a look-behind needs a fixed width".to_owned(),
+                    })
                 }
                 _ => Ok(()),
             }

@@ -1,5 +1,5 @@
-//! A walk over a text that follows all threads of a program at once, and counts each step: it takes at most one step for each instruction
-//! at each letter, however the pattern is nested.
+//! A walk over a text that follows all threads of a program at once, and counts each step: it takes
+//! at most one step for each instruction at each letter, however the pattern is nested.
 
 use std::ops::Range;
 
@@ -87,8 +87,13 @@ impl<'w> Walk<'w> {
         Ok(walk)
     }
 
-    /// The first match from `from` on, and of those that begin there the one that the pattern prefers.
-    pub(crate) fn find(&mut self, from: usize, fuel: &mut Fuel) -> Result<Option<Range<usize>>, Exhausted> {
+    /// The first match from `from` on, and of those that begin there the one that the pattern
+    /// prefers.
+    pub(crate) fn find(
+        &mut self,
+        from: usize,
+        fuel: &mut Fuel,
+    ) -> Result<Option<Range<usize>>, Exhausted> {
         let instructions = self.program.instructions.len();
         self.room.now.clear(instructions);
         let (mut at, mut found) = (from, None);
@@ -129,7 +134,13 @@ impl<'w> Walk<'w> {
     }
 
     /// Adds the threads that go on from `start` without taking a letter at `at`.
-    fn follow(&mut self, start: Place, at: usize, began: usize, fuel: &mut Fuel) -> Result<(), Exhausted> {
+    fn follow(
+        &mut self,
+        start: Place,
+        at: usize,
+        began: usize,
+        fuel: &mut Fuel,
+    ) -> Result<(), Exhausted> {
         let mut stack = std::mem::take(&mut self.room.stack);
         stack.clear();
         stack.push(start);
@@ -140,12 +151,17 @@ impl<'w> Walk<'w> {
             }
             match self.program.instructions.get(place as usize) {
                 Some(Instruction::Split(first, second)) => stack.extend([*second, *first]),
-                Some(Instruction::Look(look, next)) if holds(*look, self.text, at) => stack.push(*next),
+                Some(Instruction::Look(look, next)) if holds(*look, self.text, at) => {
+                    stack.push(*next)
+                }
                 Some(Instruction::Around { table, negative, next }) => {
-                    let matches = self.room.tables.get(*table as usize).is_some_and(|table| table.get(at));
+                    let matches =
+                        self.room.tables.get(*table as usize).is_some_and(|table| table.get(at));
                     stack.extend((matches != *negative).then_some(*next));
                 }
-                Some(Instruction::Letter(..) | Instruction::Match) => self.room.now.ranked.push((place, began)),
+                Some(Instruction::Letter(..) | Instruction::Match) => {
+                    self.room.now.ranked.push((place, began))
+                }
                 _ => {}
             }
         }
@@ -153,7 +169,8 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
-    /// Every place at which the group matches: what begins there if it looks ahead, what ends there if it looks behind.
+    /// Every place at which the group matches: what begins there if it looks ahead, what ends there
+    /// if it looks behind.
     fn table(&mut self, table: &Table, fuel: &mut Fuel) -> Result<Bits, Exhausted> {
         let (instructions, mut bits) = (self.program.instructions.len(), Bits::new(self.text));
         self.room.now.clear(instructions);
@@ -195,8 +212,9 @@ fn after(text: &str, at: usize) -> Option<char> {
 /// Whether what is asked of a place holds there.
 pub(super) fn holds(look: Look, text: &str, at: usize) -> bool {
     let (before, after) = (before(text, at), after(text, at));
-    let (word, ascii) =
-        (is_word, |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii() && word_letter(letter)));
+    let (word, ascii) = (is_word, |letter: Option<char>| {
+        letter.is_some_and(|letter| letter.is_ascii() && word_letter(letter))
+    });
     match look {
         Look::Start => before.is_none(),
         Look::End => after.is_none(),

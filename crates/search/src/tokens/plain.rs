@@ -1,11 +1,13 @@
-//! Words of plain ASCII, which most are: as Unicode cuts them (UAX 29), without looking at its tables.
+//! Words of plain ASCII, which most are: as Unicode cuts them (UAX 29), without looking at its
+//! tables.
 
 use std::ops::Range;
 
 use super::{TokenKind, Visit, cut, push_word};
 use crate::pieces::word;
 
-/// Shows every token of a text of lower-case ASCII, which starts at `at`, and whose first word has this position.
+/// Shows every token of a text of lower-case ASCII, which starts at `at`, and whose first word has
+/// this position.
 pub(super) fn each_token(lower: &str, at: usize, position: &mut usize, visit: &mut impl Visit) {
     let bytes = lower.as_bytes();
     let mut from = 0;
@@ -24,7 +26,13 @@ pub(super) fn each_token(lower: &str, at: usize, position: &mut usize, visit: &m
 }
 
 /// Shows a word that may have parts. Gives back how many positions it takes.
-fn compound(lower: &str, range: Range<usize>, at: usize, position: usize, visit: &mut impl Visit) -> usize {
+fn compound(
+    lower: &str,
+    range: Range<usize>,
+    at: usize,
+    position: usize,
+    visit: &mut impl Visit,
+) -> usize {
     let Some(piece) = word(lower, range) else { return 0 };
     push_word(piece.sections(), &mut |range: Range<usize>, offset, kind| {
         let text = cut(lower.get(range.clone()).unwrap_or_default());
@@ -67,7 +75,9 @@ fn end_of_word(bytes: &[u8], mut place: usize) -> usize {
     loop {
         if is_within(at(bytes, place)) {
             place += 1;
-        } else if place > 0 && is_joined(at(bytes, place - 1), at(bytes, place), at(bytes, place + 1)) {
+        } else if place > 0
+            && is_joined(at(bytes, place - 1), at(bytes, place), at(bytes, place + 1))
+        {
             place += 2;
         } else {
             return place;

@@ -1,4 +1,5 @@
-//! Indexes on disk: what comes back, what a crash leaves, what is damaged. An index is opened only if it answers right.
+//! Indexes on disk: what comes back, what a crash leaves, what is damaged. An index is opened only
+//! if it answers right.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,8 +22,9 @@ fn fill(path: &Path) -> Index {
     let index = Index::create(path, OWNER).unwrap();
     let texts = ["word one two", "one three_4 nine", "connects two", "connected words none"];
     for sequence in 1..4 {
-        let documents =
-            (0..20).map(|number| document(number * 4 + sequence, "Title", &[texts[usize::from(number % 4)], "word"]));
+        let documents = (0..20).map(|number| {
+            document(number * 4 + sequence, "Title", &[texts[usize::from(number % 4)], "word"])
+        });
         update(&index, documents.collect(), &[], sequence.into()).unwrap();
     }
     update(&index, vec![document(5, "New", &["one two word"])], &[1, 9, 14], 4).unwrap();
@@ -31,7 +33,9 @@ fn fill(path: &Path) -> Index {
 
 fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(path).unwrap().map(Result::unwrap);
-    entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
+    entries
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+        .collect()
 }
 
 fn put(path: &Path, files: &BTreeMap<String, Vec<u8>>) {
@@ -68,7 +72,8 @@ fn what_was_written_comes_back_and_opening_writes_nothing() {
     assert_eq!(answers(&Index::open(&path, OWNER).unwrap()), last);
 }
 
-/// Segments that were written for an update which does not come to its end take up no room: a store beside them may need it.
+/// Segments that were written for an update which does not come to its end take up no room: a store
+/// beside them may need it.
 #[test]
 fn what_an_update_wrote_that_failed_is_removed() {
     let home = tempfile::tempdir().unwrap();
@@ -86,9 +91,16 @@ fn what_an_update_wrote_that_failed_is_removed() {
         assert_eq!(failed.unwrap_err().kind(), ErrorKind::NoSpace);
         let failed = index.update(&mut documents().chain([Err(full())]), &[], 9);
         assert_eq!(failed.unwrap_err().kind(), ErrorKind::NoSpace);
-        assert_eq!(files(&path).into_keys().collect::<Vec<_>>(), written.keys().cloned().collect::<Vec<_>>());
+        assert_eq!(
+            files(&path).into_keys().collect::<Vec<_>>(),
+            written.keys().cloned().collect::<Vec<_>>()
+        );
     }
-    assert_eq!((answers(&index), wrote), (before, 2), "nothing else is removed, and there was something to remove");
+    assert_eq!(
+        (answers(&index), wrote),
+        (before, 2),
+        "nothing else is removed, and there was something to remove"
+    );
 }
 
 #[test]
@@ -119,9 +131,10 @@ fn what_is_not_this_index_is_not_opened() {
 /// Bytes of a file, damaged in many ways.
 fn damaged(content: &[u8]) -> Vec<Vec<u8>> {
     let length = content.len();
-    let mut found: Vec<Vec<u8>> = [0, 1, 4, length / 2, length.saturating_sub(9), length.saturating_sub(1)]
-        .map(|length| content[..length.min(content.len())].to_vec())
-        .into();
+    let mut found: Vec<Vec<u8>> =
+        [0, 1, 4, length / 2, length.saturating_sub(9), length.saturating_sub(1)]
+            .map(|length| content[..length.min(content.len())].to_vec())
+            .into();
     let step = (length / 40).max(1);
     for place in (0..length).step_by(step).chain(length.saturating_sub(12)..length) {
         let mut flipped = content.to_vec();
@@ -185,7 +198,9 @@ fn what_says_what_the_index_is_made_of_cannot_be_changed() {
         }
     }
     assert!(
-        meta.contains("\"deletes\"") && meta.contains("leafbase-search-5 4 ") && meta.contains("\"record\""),
+        meta.contains("\"deletes\"")
+            && meta.contains("leafbase-search-5 4 ")
+            && meta.contains("\"record\""),
         "{meta}"
     );
 }
@@ -195,8 +210,10 @@ fn what_a_crash_leaves_is_in_nobodys_way() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("index");
     drop(fill(&path));
-    let segments: Vec<String> =
-        files(&path).keys().filter_map(|name| name.strip_suffix(".idx").map(str::to_owned)).collect();
+    let segments: Vec<String> = files(&path)
+        .keys()
+        .filter_map(|name| name.strip_suffix(".idx").map(str::to_owned))
+        .collect();
     assert!(segments.len() > 1, "{segments:?}");
     for segment in &segments {
         for stamp in 0..120 {
@@ -206,7 +223,11 @@ fn what_a_crash_leaves_is_in_nobodys_way() {
             }
         }
     }
-    let left = ["00112233445566778899aabbccddeeff.idx", "00112233445566778899aabbccddeeff.store", ".tmpA1b2C3"];
+    let left = [
+        "00112233445566778899aabbccddeeff.idx",
+        "00112233445566778899aabbccddeeff.store",
+        ".tmpA1b2C3",
+    ];
     for name in left.iter().chain(&["notes.txt"]) {
         fs::write(path.join(name), "half written").unwrap();
     }
@@ -215,7 +236,8 @@ fn what_a_crash_leaves_is_in_nobodys_way() {
     assert_eq!(numbers(&search(&index, &["fresh"], false).unwrap()), [5]);
     assert_eq!((index.sequence().unwrap(), index.view().unwrap().documents()), (Some(5), 54));
     let now = files(&path);
-    let deletions = now.keys().filter(|name| Path::new(name).extension().is_some_and(|end| end == "del"));
+    let deletions =
+        now.keys().filter(|name| Path::new(name).extension().is_some_and(|end| end == "del"));
     assert!(left.iter().all(|name| !now.contains_key(*name)), "{:?}", now.keys());
     assert!(deletions.count() <= segments.len(), "{:?}", now.keys());
     assert!(now.contains_key("notes.txt"), "what is somebody else's stays");
@@ -237,14 +259,18 @@ fn files_of_two_moments_are_one_of_them_or_none() {
     let mut opened = 0;
     // Everything of both, and the list of one; the files of one, and the list of the other.
     for (first, second) in [(&old, &new), (&new, &old)] {
-        let both: BTreeMap<_, _> =
-            first.iter().chain(second).map(|(name, content)| (name.clone(), content.clone())).collect();
+        let both: BTreeMap<_, _> = first
+            .iter()
+            .chain(second)
+            .map(|(name, content)| (name.clone(), content.clone()))
+            .collect();
         let mut crossed = first.clone();
         crossed.insert("meta.json".to_owned(), second["meta.json"].clone());
         for mixed in [both, crossed] {
             put(&path, &mixed);
             if let Some(index) = Index::open(&path, OWNER) {
-                let expected = if index.sequence().unwrap() == Some(4) { &old_answers } else { &new_answers };
+                let expected =
+                    if index.sequence().unwrap() == Some(4) { &old_answers } else { &new_answers };
                 assert_eq!(&answers(&index), expected);
                 opened += 1;
             }
@@ -259,7 +285,8 @@ fn one_writes_at_a_time() {
     let path = home.path().join("index");
     let one = fill(&path);
     let other = Index::open(&path, OWNER).unwrap();
-    let write = |index: &Index, sequence| update(index, vec![document(1, "", &["again"])], &[], sequence);
+    let write =
+        |index: &Index, sequence| update(index, vec![document(1, "", &["again"])], &[], sequence);
     write(&one, 5).unwrap();
     assert_eq!(write(&other, 6).unwrap_err().kind(), ErrorKind::Storage);
     one.rest();
@@ -276,8 +303,9 @@ fn an_update_that_fails_or_panics_leaves_nothing_behind() {
     let index = fill(&home.path().join("index"));
     let right = answers(&index);
     let failing = |how: fn() -> Error| {
-        let mut made =
-            (1..200).map(|number| if number < 150 { Ok(document(number, "", &["word word"])) } else { Err(how()) });
+        let mut made = (1..200).map(|number| {
+            if number < 150 { Ok(document(number, "", &["word word"])) } else { Err(how()) }
+        });
         catch_unwind(AssertUnwindSafe(|| index.update(&mut made, &[id(2), id(3)], 9)))
     };
     let error = failing(|| Error::new(ErrorKind::Canceled, "enough")).unwrap().unwrap_err();
@@ -299,7 +327,11 @@ fn a_document_that_is_given_twice_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let index = fill(&home.path().join("index")).gathering(gathered);
         let right = answers(&index);
-        let twice = vec![document(1, "", &["again"]), document(2, "", &["word"]), document(1, "", &["again"])];
+        let twice = vec![
+            document(1, "", &["again"]),
+            document(2, "", &["word"]),
+            document(1, "", &["again"]),
+        ];
         assert_eq!(update(&index, twice, &[], 9).unwrap_err().kind(), ErrorKind::Storage);
         assert_eq!((answers(&index), index.sequence().unwrap()), (right, Some(4)));
     }
@@ -327,6 +359,7 @@ fn an_update_of_many_segments_leaves_no_files_if_it_fails() {
     update(&index, Vec::new(), &[], 4).unwrap();
     index.rest();
     assert!(files(&path).keys().eq(before.keys()));
-    update(&index, (1..100).map(|number| document(number, "", &["word"])).collect(), &[], 5).unwrap();
+    update(&index, (1..100).map(|number| document(number, "", &["word"])).collect(), &[], 5)
+        .unwrap();
     assert_eq!(index.view().unwrap().documents(), 99);
 }

@@ -3,15 +3,20 @@
 use std::collections::HashSet;
 
 use leafbase_model::{ErrorKind, Location, Result};
-use leafbase_search::{Index, LONGEST_TERM, MOST_TERMS, Maker, Pattern, Scope, SearchDocument, Terms};
+use leafbase_search::{
+    Index, LONGEST_TERM, MOST_TERMS, Maker, Pattern, Scope, SearchDocument, Terms,
+};
 
 use crate::made::{OWNER, at, attributes, document, id, numbers, search, search_with, update};
 
-/// Checks a query on documents 1, 2, 3 .. of one text each: the same ones are found, in the same order, whether they are in the index or fresh.
+/// Checks a query on documents 1, 2, 3 .. of one text each: the same ones are found, in the same
+/// order, whether they are in the index or fresh.
 #[track_caller]
 fn check(texts: &[&str], terms: &[&str], any: bool, expected: &[u8]) {
-    let documents: Vec<_> =
-        (1..).zip(texts).map(|(number, text)| document(number, "", &text.split('|').collect::<Vec<_>>())).collect();
+    let documents: Vec<_> = (1..)
+        .zip(texts)
+        .map(|(number, text)| document(number, "", &text.split('|').collect::<Vec<_>>()))
+        .collect();
     check_documents(&documents, terms, any, expected);
 }
 
@@ -47,7 +52,12 @@ fn all_terms_or_any_of_them() {
 
 #[test]
 fn phrases_are_found_within_one_text() {
-    let texts = ["the night train leaves", "train at night", "by night|train now", "last night trains left"];
+    let texts = [
+        "the night train leaves",
+        "train at night",
+        "by night|train now",
+        "last night trains left",
+    ];
     for (terms, expected) in [
         ("\"night train\"", &[1][..]),
         ("\"train night\"", &[]),
@@ -61,8 +71,10 @@ fn phrases_are_found_within_one_text() {
         ("\"night train\" le", &[1]),
         ("\"night\" \"train\"", &[1, 2, 3]),
     ] {
-        let documents: Vec<_> =
-            (1..).zip(texts).map(|(number, text)| document(number, "", &text.split('|').collect::<Vec<_>>())).collect();
+        let documents: Vec<_> = (1..)
+            .zip(texts)
+            .map(|(number, text)| document(number, "", &text.split('|').collect::<Vec<_>>()))
+            .collect();
         let index = Index::in_memory(OWNER).unwrap();
         update(&index, documents, &[], 1).unwrap();
         let mut found = numbers(&search(&index, &[terms], false).unwrap());
@@ -80,7 +92,12 @@ fn a_phrase_never_reaches_from_one_text_to_the_next() {
     let many = format!("\"one {} two\"", "\u{640} ".repeat(15));
     check(&["one|two"], &[&many], false, &[]);
     // Nor from the title.
-    check_documents(&[document(1, "one", &["two"]), document(2, "one two", &[])], &["\"one two\""], false, &[2]);
+    check_documents(
+        &[document(1, "one", &["two"]), document(2, "one two", &[])],
+        &["\"one two\""],
+        false,
+        &[2],
+    );
 }
 
 #[test]
@@ -102,9 +119,15 @@ fn quotation_marks() {
     ] {
         check(&texts, &[phrase], false, &[1]);
     }
-    for no_phrase in
-        ["\"train night", "train night\"", "train \"night", "‘night train’", "'night train'", "\"\" night train", "“"]
-    {
+    for no_phrase in [
+        "\"train night",
+        "train night\"",
+        "train \"night",
+        "‘night train’",
+        "'night train'",
+        "\"\" night train",
+        "“",
+    ] {
         let expected: &[u8] = if no_phrase == "“" { &[] } else { &[1, 2] };
         check(&texts, &[no_phrase], false, expected);
     }
@@ -131,7 +154,8 @@ fn the_last_word_of_each_term_may_be_a_beginning() {
 
 #[test]
 fn compounds_whole_and_in_parts() {
-    let texts = ["snake_case", "snake and case", "case snake", "v1.2", "v1.25", "1.2", "snake case"];
+    let texts =
+        ["snake_case", "snake and case", "case snake", "v1.2", "v1.25", "1.2", "snake case"];
     for (terms, expected) in [
         // Who has it as it was written is first.
         ("snake_case", &[1, 7][..]),
@@ -147,7 +171,8 @@ fn compounds_whole_and_in_parts() {
         ("\"snake case\"", &[7, 1]),
         ("\"case snake\"", &[3]),
     ] {
-        let documents: Vec<_> = (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect();
+        let documents: Vec<_> =
+            (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect();
         let index = Index::in_memory(OWNER).unwrap();
         update(&index, documents, &[], 1).unwrap();
         let found = numbers(&search(&index, &[terms], false).unwrap());
@@ -167,21 +192,34 @@ fn stems_beside_words_as_they_are() {
         ("connection", Some(3), &[1, 2, 4]),
         ("\"connect\"", Some(4), &[]),
     ] {
-        let documents: Vec<_> = (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect();
+        let documents: Vec<_> =
+            (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect();
         let index = Index::in_memory(OWNER).unwrap();
         update(&index, documents, &[], 1).unwrap();
         let found = numbers(&search(&index, &[terms], false).unwrap());
         assert_eq!(found.first().copied(), first, "{terms}");
-        assert_eq!(found.iter().skip(1).collect::<HashSet<_>>(), others.iter().collect(), "{terms}");
+        assert_eq!(
+            found.iter().skip(1).collect::<HashSet<_>>(),
+            others.iter().collect(),
+            "{terms}"
+        );
     }
 }
 
 #[test]
 fn every_script() {
     for (texts, found_by, not_by) in [
-        ("Élan vital, STRASSE", &["elan", "ÉLAN", "élan", "straße", "Straß"][..], &["elam", "strase"][..]),
+        (
+            "Élan vital, STRASSE",
+            &["elan", "ÉLAN", "élan", "straße", "Straß"][..],
+            &["elam", "strase"][..],
+        ),
         ("Łódź, ﬁnance, ＡＢＣ", &["lodz", "finance", "abc"], &["lod z"]),
-        ("東京都に住む", &["東", "東京", "東京都", "京都に住", "住む", "む", "\"東京都\""], &["東都", "都東", "西"]),
+        (
+            "東京都に住む",
+            &["東", "東京", "東京都", "京都に住", "住む", "む", "\"東京都\""],
+            &["東都", "都東", "西"],
+        ),
         ("我 爱 北京", &["我", "北京", "京", "爱 北"], &["我爱", "北 我爱"]),
         ("한국어는 재미있다", &["한", "한국", "국어", "재미"], &["한어", "국한"]),
         ("カタカナ ﾊﾟｿｺﾝ", &["タカ", "ｶﾀ", "パソコン", "パソ"], &["かた", "ハソ"]),
@@ -228,7 +266,8 @@ fn titles_and_more_of_a_word_count() {
 #[test]
 fn only_so_many_and_only_those_that_are_accepted() {
     let index = Index::in_memory(OWNER).unwrap();
-    let place = |number: u8| if number.is_multiple_of(2) { Location::Unsorted } else { Location::Trash };
+    let place =
+        |number: u8| if number.is_multiple_of(2) { Location::Unsorted } else { Location::Trash };
     let documents = (0..50).map(|number| at(number, place(number), "", &["word"]));
     update(&index, documents.collect(), &[], 1).unwrap();
     let accepts = |one: &leafbase_search::Attributes| one.location == Location::Trash;
@@ -236,7 +275,11 @@ fn only_so_many_and_only_those_that_are_accepted() {
     let terms = Terms::new(&["word"], false).unwrap();
     for (most, expected) in [(0, 0), (1, 1), (20, 20), (24, 24), (25, 25), (26, 25), (1000, 25)] {
         let found = numbers(&index.view().unwrap().search(&terms, &scope, most).unwrap());
-        assert_eq!(found, (0..expected).map(|number| number * 2 + 1).collect::<Vec<u8>>(), "{most}");
+        assert_eq!(
+            found,
+            (0..expected).map(|number| number * 2 + 1).collect::<Vec<u8>>(),
+            "{most}"
+        );
     }
 }
 
@@ -282,12 +325,17 @@ fn limits() {
     assert!(Terms::new(&["a".repeat(LONGEST_TERM)], false).is_ok());
     let mut too_many = at_most;
     too_many.push("x".to_owned());
-    for (terms, path) in
-        [(too_many, "include"), (vec!["a".to_owned(), "é".repeat(LONGEST_TERM / 2) + "x"], "include[1]")]
-    {
+    for (terms, path) in [
+        (too_many, "include"),
+        (vec!["a".to_owned(), "é".repeat(LONGEST_TERM / 2) + "x"], "include[1]"),
+    ] {
         let error = Terms::new(&terms, false).unwrap_err();
         let paths: Vec<_> = error.details().iter().map(|detail| detail.path.clone()).collect();
-        assert_eq!((error.kind(), paths), (ErrorKind::LimitExceeded, vec![path.to_owned()]), "{error}");
+        assert_eq!(
+            (error.kind(), paths),
+            (ErrorKind::LimitExceeded, vec![path.to_owned()]),
+            "{error}"
+        );
     }
     // Words are cut, in texts and queries alike.
     let long = "x".repeat(300);
@@ -304,14 +352,22 @@ fn much_of_the_same_is_searched_in_a_moment() {
 fn candidates_are_those_that_have_what_is_required() {
     let index = Index::in_memory(OWNER).unwrap();
     let texts = ["color of night", "Colour", "col", "dolour", ""];
-    update(&index, (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect(), &[], 1).unwrap();
+    update(
+        &index,
+        (1..).zip(texts).map(|(number, text)| document(number, "", &[text])).collect(),
+        &[],
+        1,
+    )
+    .unwrap();
     let found = |patterns: &[&str], changed: &[u8]| -> Result<Vec<u8>> {
-        let patterns: Vec<_> = patterns.iter().map(|pattern| Pattern::new(pattern, true)).collect::<Result<_>>()?;
+        let patterns: Vec<_> =
+            patterns.iter().map(|pattern| Pattern::new(pattern, true)).collect::<Result<_>>()?;
         let required: Vec<_> = patterns.iter().map(Pattern::required).collect();
         let changed = changed.iter().map(|number| id(*number)).collect();
-        let candidates = index
-            .view()?
-            .candidates(&required, &Scope { fresh: &[], changed: &changed, accepts: &|_| true, only: None })?;
+        let candidates = index.view()?.candidates(
+            &required,
+            &Scope { fresh: &[], changed: &changed, accepts: &|_| true, only: None },
+        )?;
         Ok(candidates.iter().map(|document| document.as_bytes()[0]).collect())
     };
     for (patterns, changed, expected) in [
@@ -332,8 +388,13 @@ fn candidates_are_those_that_have_what_is_required() {
 fn changed_documents_are_searched_as_they_are_now() {
     let index = Index::in_memory(OWNER).unwrap();
     assert_eq!((index.sequence().unwrap(), index.view().unwrap().documents()), (None, 0));
-    update(&index, vec![document(1, "", &["old"]), document(2, "", &["old"]), document(3, "", &["old"])], &[], 7)
-        .unwrap();
+    update(
+        &index,
+        vec![document(1, "", &["old"]), document(2, "", &["old"]), document(3, "", &["old"])],
+        &[],
+        7,
+    )
+    .unwrap();
     assert_eq!((index.sequence().unwrap(), index.view().unwrap().documents()), (Some(7), 3));
     let before = index.view().unwrap();
     let new = document(2, "", &["new"]);
@@ -368,14 +429,23 @@ fn what_varies_is_a_candidate_of_a_selection_whatever_it_has() -> Result<()> {
         filling.vary();
         filling.finish()
     };
-    let documents =
-        vec![varying(1, "tree"), varying(2, "lamp"), document(3, "", &["tree"]), document(4, "", &["lamp"])];
-    assert_eq!(documents.iter().map(SearchDocument::varies).collect::<Vec<_>>(), [true, true, false, false]);
+    let documents = vec![
+        varying(1, "tree"),
+        varying(2, "lamp"),
+        document(3, "", &["tree"]),
+        document(4, "", &["lamp"]),
+    ];
+    assert_eq!(
+        documents.iter().map(SearchDocument::varies).collect::<Vec<_>>(),
+        [true, true, false, false]
+    );
     update(&index, documents, &[], 1)?;
     let (view, pattern) = (index.view()?, Pattern::new("tree", true)?);
     let all = view.select((1..5).map(id), |_| true);
     let some = view.select([id(2), id(4)], |_| true);
-    for (only, expected) in [(None, vec![1, 3]), (Some(&all), vec![1, 2, 3]), (Some(&some), vec![2])] {
+    for (only, expected) in
+        [(None, vec![1, 3]), (Some(&all), vec![1, 2, 3]), (Some(&some), vec![2])]
+    {
         let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &|_| true, only };
         let found = view.candidates(&[pattern.required()], &scope)?;
         assert_eq!(found, expected.into_iter().map(id).collect::<Vec<_>>());

@@ -20,9 +20,17 @@ fn hits_in_a_text() {
         (&["nig"], "night nig", "[night] [nig]"),
         (&["nig x"], "night nig x", "night [nig] [x]"),
         (&["connected"], "connect connects reconnect", "[connect] [connects] reconnect"),
-        (&["\"night train\""], "night train, train night train", "[night train], train [night train]"),
+        (
+            &["\"night train\""],
+            "night train, train night train",
+            "[night train], train [night train]",
+        ),
         (&["\"a a\""], "a a a", "[a a a]"),
-        (&["snake_case"], "snake_case snake case, case_snake", "[snake_case] [snake case], case_snake"),
+        (
+            &["snake_case"],
+            "snake_case snake case, case_snake",
+            "[snake_case] [snake case], case_snake",
+        ),
         (&["snake"], "a snake_case", "a [snake_case]"),
         (&["case"], "a snake_case", "a snake_[case]"),
         (&["v1.2"], "v1.2 v1.25 v2.1", "[v1.2] [v1.25] v2.1"),
@@ -43,7 +51,9 @@ fn hits_in_a_text() {
 
 #[test]
 fn many_words_in_a_long_text() {
-    let of = |letter: char| (0..60).map(|number| format!("{letter}{number}")).collect::<Vec<_>>().join(" ");
+    let of = |letter: char| {
+        (0..60).map(|number| format!("{letter}{number}")).collect::<Vec<_>>().join(" ")
+    };
     let terms: Vec<String> = ('a'..='z').map(of).collect();
     let terms: Vec<&str> = terms.iter().map(|term| &term[..term.len().min(256)]).collect();
     let text = "a1 zz running ".repeat(10_000);

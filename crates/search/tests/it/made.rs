@@ -33,7 +33,12 @@ pub(crate) fn at(number: u8, location: Location, title: &str, texts: &[&str]) ->
     if number.is_multiple_of(2) { filling.finish() } else { filling.finish_loosely() }
 }
 
-pub(crate) fn update(index: &Index, documents: Vec<SearchDocument>, gone: &[u8], sequence: u64) -> Result<()> {
+pub(crate) fn update(
+    index: &Index,
+    documents: Vec<SearchDocument>,
+    gone: &[u8],
+    sequence: u64,
+) -> Result<()> {
     let gone: Vec<_> = gone.iter().map(|number| id(*number)).collect();
     index.update(&mut documents.into_iter().map(Ok), &gone, sequence)
 }

@@ -1,4 +1,5 @@
-//! What search finds: by words, by what a pattern needs, in an index and beside it, on whole and on damaged disks.
+//! What search finds: by words, by what a pattern needs, in an index and beside it, on whole and on
+//! damaged disks.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

@@ -1,4 +1,5 @@
-//! What has all that a pattern requires, but not in one text, is no candidate; and no match is lost by that, however the index was put together.
+//! What has all that a pattern requires, but not in one text, is no candidate; and no match is lost
+//! by that, however the index was put together.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -11,21 +12,32 @@ use crate::made::{OWNER, document, id, update};
 
 /// Of the documents that the index has, those that may match one of the patterns.
 fn candidates(index: &Index, patterns: &[&str]) -> Vec<DocumentId> {
-    let patterns: Vec<_> = patterns.iter().map(|pattern| Pattern::new(pattern, false).unwrap()).collect();
+    let patterns: Vec<_> =
+        patterns.iter().map(|pattern| Pattern::new(pattern, false).unwrap()).collect();
     let required: Vec<_> = patterns.iter().map(Pattern::required).collect();
     let scope = Scope { fresh: &[], changed: &HashSet::new(), accepts: &|_| true, only: None };
     index.view().unwrap().candidates(&required, &scope).unwrap()
 }
 
-/// Texts with both words apart, in one text, in two texts that share a bit, and with letters beyond ASCII.
+/// Texts with both words apart, in one text, in two texts that share a bit, and with letters beyond
+/// ASCII.
 fn kinds() -> [Vec<&'static str>; 5] {
     let between = || std::iter::repeat_n("", 23);
     [
         vec!["an old lantern here", "some train leaves, Žižkov", "the žižka hill"],
         vec!["some train leaves, žižka", "an old lantern by the train in Žižkov"],
-        ["an old lantern here"].into_iter().chain(between()).chain(["some train to Žižkov, žižka"]).collect(),
+        ["an old lantern here"]
+            .into_iter()
+            .chain(between())
+            .chain(["some train to Žižkov, žižka"])
+            .collect(),
         vec!["some train", "žižka in Žižkov", "an old lantern"],
-        vec!["Žižkov", "some train and žižka", "a lantern of old", "some train and an old camp, a lantern"],
+        vec![
+            "Žižkov",
+            "some train and žižka",
+            "a lantern of old",
+            "some train and an old camp, a lantern",
+        ],
     ]
 }
 
@@ -49,13 +61,22 @@ fn words_of_two_texts_are_told_from_those_of_one() {
     let mut kind_of = BTreeMap::new();
     let check = |kind_of: &BTreeMap<u8, usize>, when: &str| {
         for (patterns, kinds) in PATTERNS {
-            let expected = kind_of.iter().filter(|(_, kind)| kinds.contains(kind)).map(|(number, _)| id(*number));
-            assert_eq!(candidates(&index, patterns), expected.collect::<Vec<_>>(), "{patterns:?} {when}");
+            let expected = kind_of
+                .iter()
+                .filter(|(_, kind)| kinds.contains(kind))
+                .map(|(number, _)| id(*number));
+            assert_eq!(
+                candidates(&index, patterns),
+                expected.collect::<Vec<_>>(),
+                "{patterns:?} {when}"
+            );
         }
     };
     for sequence in 1..12_u8 {
-        let added: Vec<(u8, usize)> = (0..20).map(|number| (sequence * 20 + number, usize::from(number) % 5)).collect();
-        let documents = added.iter().map(|(number, kind)| document(*number, "", &kinds()[*kind])).collect();
+        let added: Vec<(u8, usize)> =
+            (0..20).map(|number| (sequence * 20 + number, usize::from(number) % 5)).collect();
+        let documents =
+            added.iter().map(|(number, kind)| document(*number, "", &kinds()[*kind])).collect();
         // Those that go come before others in their segment.
         let gone = [sequence * 20 - 20, sequence * 20 - 17, sequence * 20 - 8];
         update(&index, documents, &gone, sequence.into()).unwrap();
@@ -72,8 +93,13 @@ fn documents_beside_the_index_are_told_apart_as_those_in_it() {
     for (patterns, kinds_of_it) in PATTERNS {
         for (kind, texts) in kinds().iter().enumerate() {
             let made = document(1, "", texts);
-            let may_match = |pattern: &&str| made.may_match(Pattern::new(pattern, false).unwrap().required());
-            assert_eq!(patterns.iter().any(may_match), kinds_of_it.contains(&kind), "{patterns:?} {kind}");
+            let may_match =
+                |pattern: &&str| made.may_match(Pattern::new(pattern, false).unwrap().required());
+            assert_eq!(
+                patterns.iter().any(may_match),
+                kinds_of_it.contains(&kind),
+                "{patterns:?} {kind}"
+            );
         }
     }
 }
@@ -87,11 +113,14 @@ fn written(words: &[usize]) -> String {
     words.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ")
 }
 
-/// Documents that are added together, which of all go, and whether segments are put together then. Most documents have each word, in few texts; in
-/// some segments hardly any has it.
+/// Documents that are added together, which of all go, and whether segments are put together then.
+/// Most documents have each word, in few texts; in some segments hardly any has it.
 fn batch() -> impl Strategy<Value = (Vec<Texts>, Vec<u8>, bool)> {
     let of_words = |words: Range<usize>, texts: Range<usize>| {
-        prop::collection::vec(prop::collection::vec(prop::collection::vec(words, 0..3), texts), 1..12)
+        prop::collection::vec(
+            prop::collection::vec(prop::collection::vec(words, 0..3), texts),
+            1..12,
+        )
     };
     let documents = prop_oneof![4 => of_words(0..4, 5..12), 1 => of_words(0..4, 0..4), 1 => of_words(1..4, 4..70)];
     (documents, prop::collection::vec(any::<u8>(), 0..6), any::<bool>())

@@ -1,5 +1,5 @@
-//! What patterns match: each row is a pattern and a text, in which what is matched stands between `<` and `>`. Plain patterns are held against the
-//! crate `regex`, too.
+//! What patterns match: each row is a pattern and a text, in which what is matched stands between
+//! `<` and `>`. Plain patterns are held against the crate `regex`, too.
 
 use std::ops::Range;
 
@@ -25,8 +25,13 @@ fn found(pattern: &str, text: &str) -> String {
 }
 
 fn check(rows: &[Row]) {
-    let found = |(pattern, expected): &Row| (*pattern, found(pattern, &expected.replace(['<', '>'], "")));
-    let wrong = rows.iter().filter(|row| found(row).1 != row.1).map(|row| (found(row), row.1)).collect::<Vec<_>>();
+    let found =
+        |(pattern, expected): &Row| (*pattern, found(pattern, &expected.replace(['<', '>'], "")));
+    let wrong = rows
+        .iter()
+        .filter(|row| found(row).1 != row.1)
+        .map(|row| (found(row), row.1))
+        .collect::<Vec<_>>();
     assert!(wrong.is_empty(), "found, expected: {wrong:#?}");
 }
 
@@ -35,7 +40,11 @@ fn check_plain(rows: &[Row]) {
     check(rows);
     for (pattern, expected) in rows {
         let text = expected.replace(['<', '>'], "");
-        let ranges: Vec<_> = regex::Regex::new(pattern).unwrap().find_iter(&text).map(|found| found.range()).collect();
+        let ranges: Vec<_> = regex::Regex::new(pattern)
+            .unwrap()
+            .find_iter(&text)
+            .map(|found| found.range())
+            .collect();
         assert_eq!(marked(&text, &ranges), *expected, "{pattern}, elsewhere");
     }
 }

@@ -1,4 +1,5 @@
-//! Random documents, changes and queries: what is found is what a naive matcher finds, and worth the same in the index and beside it.
+//! Random documents, changes and queries: what is found is what a naive matcher finds, and worth
+//! the same in the index and beside it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -9,7 +10,8 @@ use proptest::test_runner::{TestCaseResult, TestRunner};
 
 use crate::made::{OWNER, at, id};
 
-/// A word: what a text has at each of its positions, and what a query asks for at which distance (`*`: or something that begins so).
+/// A word: what a text has at each of its positions, and what a query asks for at which distance
+/// (`*`: or something that begins so).
 struct Word {
     text: &'static str,
     has: &'static [&'static [&'static str]],
@@ -34,7 +36,12 @@ const WORDS: [Word; 13] = [
     word("élan", &[&["elan", "~elan"]], &[(0, "elan")], "~elan"),
     word("t", &[&["t"]], &[(0, "t")], ""),
     word("2", &[&["2"]], &[(0, "2")], ""),
-    word("tree_top", &[&["tree_top", "tree", "~tree"], &["top", "~top"]], &[(0, "tree"), (1, "top")], ""),
+    word(
+        "tree_top",
+        &[&["tree_top", "tree", "~tree"], &["top", "~top"]],
+        &[(0, "tree"), (1, "top")],
+        "",
+    ),
     word("v1.2", &[&["v1.2", "v1", "v"], &["1"], &["2"]], &[(0, "v"), (1, "1"), (2, "2")], ""),
     word("v1.25", &[&["v1.25", "v1", "v"], &["1"], &["25"]], &[(0, "v"), (1, "1"), (2, "25")], ""),
     word("東京", &[&["東京"], &["京"]], &[(0, "東京")], ""),
@@ -60,15 +67,23 @@ impl Made {
     fn document(&self, number: u8) -> SearchDocument {
         let texts: Vec<String> = self.texts.iter().map(written).collect();
         let location = if self.in_trash { Location::Trash } else { Location::Unsorted };
-        at(number, location, &written(&self.title), &texts.iter().map(String::as_str).collect::<Vec<_>>())
+        at(
+            number,
+            location,
+            &written(&self.title),
+            &texts.iter().map(String::as_str).collect::<Vec<_>>(),
+        )
     }
 
     fn meets(&self, row: &[(usize, String)], stem: &str) -> bool {
         self.texts.iter().chain([&self.title]).any(|text| {
-            let has: Vec<&[&str]> = text.iter().flat_map(|number| WORDS[*number].has).copied().collect();
+            let has: Vec<&[&str]> =
+                text.iter().flat_map(|number| WORDS[*number].has).copied().collect();
             let says = |at: usize, asked: &str| {
                 let words = has.get(at).copied().unwrap_or_default();
-                words.iter().any(|word| asked.strip_suffix('*').map_or(*word == asked, |asked| word.starts_with(asked)))
+                words.iter().any(|word| {
+                    asked.strip_suffix('*').map_or(*word == asked, |asked| word.starts_with(asked))
+                })
             };
             let is_row = |start| row.iter().all(|(distance, asked)| says(start + distance, asked));
             (0..has.len()).any(|start| is_row(start) || (!stem.is_empty() && says(start, stem)))
@@ -85,12 +100,19 @@ struct Asked {
 
 impl Asked {
     fn written(&self) -> String {
-        if self.is_phrase { format!("“{}”", written(&self.words)) } else { written(&self.words) }
+        if self.is_phrase {
+            format!("“{}”", written(&self.words))
+        } else {
+            written(&self.words)
+        }
     }
 
     fn is_met(&self, made: &Made) -> Vec<bool> {
         let rows = |from: usize, word: &Word| -> Vec<(usize, String)> {
-            word.asks.iter().map(|(distance, asked)| (from + distance, (*asked).to_owned())).collect()
+            word.asks
+                .iter()
+                .map(|(distance, asked)| (from + distance, (*asked).to_owned()))
+                .collect()
         };
         if self.is_phrase {
             let (mut row, mut from) = (Vec::new(), 0);
@@ -216,7 +238,8 @@ impl Under {
                 self.changed.insert(number);
             }
             Step::Remove(number) => {
-                if let (Some(removed), Some(ghosts)) = (self.now.remove(&number), &mut self.ghosts) {
+                if let (Some(removed), Some(ghosts)) = (self.now.remove(&number), &mut self.ghosts)
+                {
                     ghosts.insert(number, removed);
                 }
                 self.changed.insert(number);
@@ -232,8 +255,10 @@ impl Under {
     }
 
     fn catch_up(&mut self, bits: u16) {
-        let caught: Vec<u8> = self.changed.iter().copied().filter(|number| bits >> number & 1 == 1).collect();
-        let documents = caught.iter().filter_map(|number| Some(self.now.get(number)?.document(*number)));
+        let caught: Vec<u8> =
+            self.changed.iter().copied().filter(|number| bits >> number & 1 == 1).collect();
+        let documents =
+            caught.iter().filter_map(|number| Some(self.now.get(number)?.document(*number)));
         let gone: Vec<_> = caught.iter().map(|number| id(*number)).collect();
         self.sequence += 1;
         self.index().update(&mut documents.map(Ok), &gone, self.sequence).unwrap();
@@ -251,12 +276,18 @@ impl Under {
     }
 
     fn search(&self, index: &Index, fresh: &BTreeSet<u8>, terms: &Terms) -> Vec<Hit> {
-        let documents: Vec<_> =
-            fresh.iter().filter_map(|number| Some(self.now.get(number)?.document(*number))).collect();
+        let documents: Vec<_> = fresh
+            .iter()
+            .filter_map(|number| Some(self.now.get(number)?.document(*number)))
+            .collect();
         let changed: HashSet<_> = fresh.iter().map(|number| id(*number)).collect();
         let accepts = |one: &Attributes| one.location == Location::Unsorted;
-        let scope =
-            Scope { fresh: &documents.iter().collect::<Vec<_>>(), changed: &changed, accepts: &accepts, only: None };
+        let scope = Scope {
+            fresh: &documents.iter().collect::<Vec<_>>(),
+            changed: &changed,
+            accepts: &accepts,
+            only: None,
+        };
         index.view().unwrap().search(terms, &scope, usize::MAX).unwrap()
     }
 
@@ -267,20 +298,49 @@ impl Under {
         if !any {
             let expected =
                 self.now.iter().chain(self.ghosts.iter().flatten()).filter(|(_, made)| {
-                    !made.in_trash && asked.iter().flat_map(|asked| asked.is_met(made)).all(|met| met)
+                    !made.in_trash
+                        && asked.iter().flat_map(|asked| asked.is_met(made)).all(|met| met)
                 });
             let expected: BTreeSet<_> = expected.map(|(number, _)| id(*number)).collect();
-            prop_assert_eq!(found.iter().map(|hit| hit.document).collect::<BTreeSet<_>>(), expected, "{:?}", texts);
+            prop_assert_eq!(
+                found.iter().map(|hit| hit.document).collect::<BTreeSet<_>>(),
+                expected,
+                "{:?}",
+                texts
+            );
         }
-        let in_order = |pair: &[Hit]| (-pair[0].score, pair[0].document) < (-pair[1].score, pair[1].document);
+        let in_order =
+            |pair: &[Hit]| (-pair[0].score, pair[0].document) < (-pair[1].score, pair[1].document);
         prop_assert!(found.windows(2).all(in_order), "{:?}", found);
-        let beside = self.search(&Index::in_memory(OWNER).unwrap(), &self.now.keys().copied().collect(), &terms);
+        let beside = self.search(
+            &Index::in_memory(OWNER).unwrap(),
+            &self.now.keys().copied().collect(),
+            &terms,
+        );
         prop_assert_eq!(found.len(), beside.len());
         for (one, other) in found.iter().zip(&beside) {
-            prop_assert_eq!(one.document, other.document, "{:?}: {:?} {:?}", &texts, &found, &beside);
-            prop_assert!((one.score - other.score).abs() < 1e-9, "{:?}: {:?} {:?}", &texts, &found, &beside);
+            prop_assert_eq!(
+                one.document,
+                other.document,
+                "{:?}: {:?} {:?}",
+                &texts,
+                &found,
+                &beside
+            );
+            prop_assert!(
+                (one.score - other.score).abs() < 1e-9,
+                "{:?}: {:?} {:?}",
+                &texts,
+                &found,
+                &beside
+            );
         }
-        prop_assert_eq!(self.selected(self.index(), &self.changed, &terms), self.alone(&terms), "{:?}", &texts);
+        prop_assert_eq!(
+            self.selected(self.index(), &self.changed, &terms),
+            self.alone(&terms),
+            "{:?}",
+            &texts
+        );
         Ok(())
     }
 
@@ -298,7 +358,8 @@ impl Under {
         let fresh: Vec<_> = fresh.map(|number| self.now[number].document(*number)).collect();
         let changed = changed.iter().map(|number| id(*number)).collect();
         let fresh: Vec<_> = fresh.iter().collect();
-        let scope = Scope { fresh: &fresh, changed: &changed, accepts: &|_| true, only: Some(&only) };
+        let scope =
+            Scope { fresh: &fresh, changed: &changed, accepts: &|_| true, only: Some(&only) };
         view.search(terms, &scope, usize::MAX).unwrap()
     }
 
@@ -307,27 +368,38 @@ impl Under {
         let seen = self.now.iter().filter(|(number, _)| self.is_seen(**number));
         let documents: Vec<_> = seen.map(|(number, made)| made.document(*number)).collect();
         let fresh: Vec<_> = documents.iter().collect();
-        let scope = Scope { fresh: &fresh, changed: &HashSet::new(), accepts: &|_| true, only: None };
+        let scope =
+            Scope { fresh: &fresh, changed: &HashSet::new(), accepts: &|_| true, only: None };
         Index::in_memory(OWNER).unwrap().view().unwrap().search(terms, &scope, usize::MAX).unwrap()
     }
 
     /// Whatever matches and has not changed is a candidate, and whatever matches may match.
     fn match_pattern(&self, pattern: &str) -> TestCaseResult {
-        let (made, oracle) = (Pattern::new(pattern, true).unwrap(), regex::Regex::new(pattern).unwrap());
+        let (made, oracle) =
+            (Pattern::new(pattern, true).unwrap(), regex::Regex::new(pattern).unwrap());
         let changed = self.changed.iter().map(|number| id(*number)).collect();
         let scope = Scope { fresh: &[], changed: &changed, accepts: &|_| true, only: None };
-        let candidates = self.index().view().unwrap().candidates(&[made.required()], &scope).unwrap();
+        let candidates =
+            self.index().view().unwrap().candidates(&[made.required()], &scope).unwrap();
         prop_assert!(candidates.windows(2).all(|pair| pair[0] < pair[1]));
         prop_assert!(candidates.iter().all(|one| !changed.contains(one)));
-        let is_match = |made: &Made| made.texts.iter().chain([&made.title]).any(|text| oracle.is_match(&written(text)));
+        let is_match = |made: &Made| {
+            made.texts.iter().chain([&made.title]).any(|text| oracle.is_match(&written(text)))
+        };
         for (number, found) in self.now.iter().filter(|(_, found)| is_match(found)) {
             let is_known = self.changed.contains(number) || candidates.contains(&id(*number));
             prop_assert!(is_known, "{} is not found by {}", number, pattern);
-            prop_assert!(found.document(*number).may_match(made.required()), "{} by {}", number, pattern);
+            prop_assert!(
+                found.document(*number).may_match(made.required()),
+                "{} by {}",
+                number,
+                pattern
+            );
         }
         let view = self.index().view().unwrap();
         let only = view.select((0..12).step_by(3).map(id), |_| true);
-        let selected = view.candidates(&[made.required()], &Scope { only: Some(&only), ..scope }).unwrap();
+        let selected =
+            view.candidates(&[made.required()], &Scope { only: Some(&only), ..scope }).unwrap();
         let expected = candidates.into_iter().filter(|one| one.as_bytes()[0] % 3 == 0);
         prop_assert_eq!(selected, expected.collect::<Vec<_>>());
         Ok(())

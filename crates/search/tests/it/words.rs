@@ -15,7 +15,10 @@ fn listed(text: &str) -> String {
 fn asked(text: &str) -> String {
     let words = query_words(text).into_iter().map(|word| {
         let star = |prefix| if prefix { "*" } else { "" };
-        let parts = word.parts.iter().map(|part| format!("{}{}@{}", part.text, star(part.prefix), part.position));
+        let parts = word
+            .parts
+            .iter()
+            .map(|part| format!("{}{}@{}", part.text, star(part.prefix), part.position));
         let whole = word.whole.map(|whole| format!(" [{whole}]")).unwrap_or_default();
         parts.collect::<Vec<_>>().join(" ") + &whole
     });
@@ -106,16 +109,19 @@ fn what_a_query_asks_for() {
 fn finds(query: &str, text: &str) -> bool {
     let index = tokens(text);
     let stands = |text: &str, position: usize, prefix: bool| {
-        index
-            .iter()
-            .any(|token| token.position == position && (token.text == text || (prefix && token.text.starts_with(text))))
+        index.iter().any(|token| {
+            token.position == position
+                && (token.text == text || (prefix && token.text.starts_with(text)))
+        })
     };
     let positions: BTreeSet<_> = index.iter().map(|token| token.position).collect();
     query_words(query).iter().all(|word| {
         let first = word.parts.first().map_or(0, |part| part.position);
-        positions
-            .iter()
-            .any(|at| word.parts.iter().all(|part| stands(&part.text, at + part.position - first, part.prefix)))
+        positions.iter().any(|at| {
+            word.parts
+                .iter()
+                .all(|part| stands(&part.text, at + part.position - first, part.prefix))
+        })
     })
 }
 
@@ -164,7 +170,13 @@ fn long_words_are_cut_alike() {
 #[test]
 fn kinds() {
     let kinds: Vec<_> = tokens("fox v1 東").into_iter().map(|token| token.kind).collect();
-    let expected = [TokenKind::Word, TokenKind::Compound, TokenKind::Part, TokenKind::Part, TokenKind::Characters];
+    let expected = [
+        TokenKind::Word,
+        TokenKind::Compound,
+        TokenKind::Part,
+        TokenKind::Part,
+        TokenKind::Characters,
+    ];
     assert_eq!(kinds, expected);
 }
 

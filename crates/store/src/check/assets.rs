@@ -69,10 +69,14 @@ impl Check<'_> {
     fn shown(&mut self, id: AssetId) -> leafbase_model::Result<()> {
         let prefix = keyspaces::edges_to(EdgeEnd::Asset(id));
         let mut is_shown = false;
-        self.source.scan(KeyRange::half_open(&prefix, &keyspaces::end_of_slice(&prefix)), &mut |key, _| {
-            is_shown |= keyspaces::read_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
-            Ok(std::ops::ControlFlow::Continue(()))
-        })?;
+        self.source.scan(
+            KeyRange::half_open(&prefix, &keyspaces::end_of_slice(&prefix)),
+            &mut |key, _| {
+                is_shown |=
+                    keyspaces::read_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
+                Ok(std::ops::ControlFlow::Continue(()))
+            },
+        )?;
         if !is_shown {
             self.found(Law::Asset, format_args!("file {id}"), "no block shows it");
         }

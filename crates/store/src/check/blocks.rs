@@ -29,7 +29,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// What is wrong with these blocks below a block of type `parent`; none if they stand at the top.
+    /// What is wrong with these blocks below a block of type `parent`; none if they stand at the
+    /// top.
     fn misplaced(&self, parent: Option<BlockType>) -> Option<&'static str> {
         let is_collection = parent == Some(BlockType::Collection);
         if parent.is_some_and(|parent| !parent.holds_blocks()) {
@@ -85,7 +86,8 @@ impl Check<'_> {
     }
 
     fn run(&mut self, blocks: &mut Blocks, key: &[u8], value: &[u8]) -> Result<()> {
-        let (document, parent, order) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+        let (document, parent, order) =
+            keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
         if !order_key::is_valid(order) {
             return Err(records::damaged(key));
         }
@@ -134,7 +136,8 @@ impl Check<'_> {
         }
     }
 
-    /// The parent of each run exists in its document and may have children; the root is the one block at the top.
+    /// The parent of each run exists in its document and may have children; the root is the one
+    /// block at the top.
     fn parents(&mut self, blocks: &Blocks) {
         let mut tops: HashMap<DocumentId, usize> = HashMap::new();
         for seen in &blocks.runs {
@@ -142,7 +145,9 @@ impl Check<'_> {
             let row = keyspaces::Row(&seen.key);
             let parent_type = blocks.known.get(&parent).map(|known| known.block_type);
             if parent.is_nil() || parent_type.is_some() {
-                seen.misplaced(parent_type).into_iter().for_each(|message| self.found(Law::ParentType, &row, message));
+                seen.misplaced(parent_type)
+                    .into_iter()
+                    .for_each(|message| self.found(Law::ParentType, &row, message));
             }
             if parent.is_nil() {
                 *tops.entry(document).or_default() += 1;
@@ -157,14 +162,20 @@ impl Check<'_> {
                 Some(_) => {}
             }
         }
-        let is_top = |block: &BlockId| blocks.run_of(*block).is_some_and(|(_, parent, _)| parent.is_nil());
+        let is_top =
+            |block: &BlockId| blocks.run_of(*block).is_some_and(|(_, parent, _)| parent.is_nil());
         for block in blocks.known.keys().copied().filter(is_top) {
             if blocks.run_of(block).is_some_and(|(document, ..)| document.root() != block) {
-                self.found(Law::Root, format_args!("block {block}"), "it is at the top, but not the root");
+                self.found(
+                    Law::Root,
+                    format_args!("block {block}"),
+                    "it is at the top, but not the root",
+                );
             }
         }
         for (document, tops) in tops {
-            let has_root = blocks.known.get(&document.root()).is_some_and(|_| is_top(&document.root()));
+            let has_root =
+                blocks.known.get(&document.root()).is_some_and(|_| is_top(&document.root()));
             if tops != 1 || !has_root {
                 self.found(
                     Law::Root,

@@ -48,7 +48,11 @@ impl Check<'_> {
             Ok(())
         });
         for id in blocks.collections.keys().filter(|id| !named.contains(id)) {
-            self.found(Law::Schema, format_args!("block {id}"), "it is a collection and has no schema");
+            self.found(
+                Law::Schema,
+                format_args!("block {id}"),
+                "it is a collection and has no schema",
+            );
         }
         self.report.collections = blocks.collections.len() as u64;
         schemas
@@ -61,7 +65,11 @@ impl Check<'_> {
                     && let Some(message) = broken_relation(schemas, *id, &property.key, relation)
                 {
                     let key = keyspaces::schema(*id);
-                    self.found(Law::Relation, Row(&key), format_args!("{:?}: {message}", property.key));
+                    self.found(
+                        Law::Relation,
+                        Row(&key),
+                        format_args!("{:?}: {message}", property.key),
+                    );
                 }
             }
         }
@@ -70,16 +78,22 @@ impl Check<'_> {
     fn item_counts(&mut self, blocks: &Blocks) {
         let mut counted = HashSet::new();
         self.rows(COLLECTIONS, &mut |check, key, value| {
-            let (document, id) = keyspaces::read_collection(key).ok_or_else(|| records::damaged(key))?;
+            let (document, id) =
+                keyspaces::read_collection(key).ok_or_else(|| records::damaged(key))?;
             let is_here = blocks.run_of(id).is_some_and(|(found, ..)| found == document);
             if !is_here || !blocks.collections.contains_key(&id) {
                 check.found(Law::ItemCount, Row(key), "the document has no such collection");
                 return read_entry(key, value).map(drop);
             }
             counted.insert(id);
-            let (says, found) = (read_entry(key, value)?.items, blocks.items.get(&id).copied().unwrap_or_default());
+            let (says, found) =
+                (read_entry(key, value)?.items, blocks.items.get(&id).copied().unwrap_or_default());
             if says != found {
-                check.found(Law::ItemCount, Row(key), format_args!("it says {says}, and {found} are there"));
+                check.found(
+                    Law::ItemCount,
+                    Row(key),
+                    format_args!("it says {says}, and {found} are there"),
+                );
             }
             Ok(())
         });
@@ -93,8 +107,9 @@ impl Check<'_> {
 fn twice(numbered: &Numbered) -> Option<&Property> {
     let (mut keys, mut columns) = (HashSet::new(), HashSet::new());
     let mut properties = numbered.schema.properties.iter().zip(&numbered.columns);
-    let taken = properties
-        .find(|(property, column)| !keys.insert(&property.key) || column.is_some_and(|column| !columns.insert(column)));
+    let taken = properties.find(|(property, column)| {
+        !keys.insert(&property.key) || column.is_some_and(|column| !columns.insert(column))
+    });
     taken.map(|(property, _)| property)
 }
 
@@ -104,8 +119,15 @@ pub(super) fn other_end<'s>(schemas: &'s Schemas, relation: &Relation) -> Option
     target.schema.property(relation.inverse_key.as_deref()?)?.kind.relation()
 }
 
-fn broken_relation(schemas: &Schemas, id: BlockId, key: &str, relation: &Relation) -> Option<&'static str> {
-    let Some(other) = other_end(schemas, relation) else { return Some("its other end does not exist") };
+fn broken_relation(
+    schemas: &Schemas,
+    id: BlockId,
+    key: &str,
+    relation: &Relation,
+) -> Option<&'static str> {
+    let Some(other) = other_end(schemas, relation) else {
+        return Some("its other end does not exist");
+    };
     let is_back = other.target == id && other.inverse_key.as_deref() == Some(key);
     match (is_back, relation.is_symmetric(id, key)) {
         (false, _) => Some("its other end leads elsewhere"),
@@ -118,7 +140,10 @@ fn broken_relation(schemas: &Schemas, id: BlockId, key: &str, relation: &Relatio
 impl Blocks {
     /// Whether a block is an item of this collection.
     pub(super) fn is_item_of(&self, block: BlockId, collection: BlockId) -> bool {
-        let is_item = self.known.get(&block).is_some_and(|known| known.block_type == BlockType::CollectionItem);
+        let is_item = self
+            .known
+            .get(&block)
+            .is_some_and(|known| known.block_type == BlockType::CollectionItem);
         is_item && self.run_of(block).is_some_and(|(_, parent, _)| parent == collection)
     }
 }

@@ -7,8 +7,9 @@ use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
 use super::blocks::Blocks;
 use super::{Check, Law};
 use crate::keyspaces::{
-    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED,
-    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, LOCATION_COUNTS, Row,
+    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
+    DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace,
+    LOCATION_COUNTS, Row,
 };
 use crate::records::{self, document};
 use crate::transaction::{index_keys, noted_day};
@@ -43,10 +44,16 @@ impl Check<'_> {
             documents.insert(id, counted.record);
             Ok(())
         });
-        let roots =
-            blocks.known.keys().filter(|block| blocks.run_of(**block).is_some_and(|(_, parent, _)| parent.is_nil()));
+        let roots = blocks
+            .known
+            .keys()
+            .filter(|block| blocks.run_of(**block).is_some_and(|(_, parent, _)| parent.is_nil()));
         for root in roots.filter(|root| !named.contains(&DocumentId::of_root(**root))) {
-            self.found(Law::Document, format_args!("block {root}"), "it is the root of no document");
+            self.found(
+                Law::Document,
+                format_args!("block {root}"),
+                "it is the root of no document",
+            );
         }
         let inboxes = documents.values().filter(|record| record.location == Location::Inbox);
         for record in inboxes.clone().skip(1) {
@@ -68,7 +75,11 @@ impl Check<'_> {
             let counted = records::read(key, value, document::read_count)?;
             let found = counts.get(key).copied().unwrap_or_default();
             if counted != found {
-                check.found(Law::LocationCount, Row(key), format_args!("it says {counted}, and {found} are there"));
+                check.found(
+                    Law::LocationCount,
+                    Row(key),
+                    format_args!("it says {counted}, and {found} are there"),
+                );
             }
             Ok(())
         });
@@ -81,7 +92,11 @@ impl Check<'_> {
         let mut days = HashSet::new();
         for record in documents.values() {
             if noted_day(record).is_some_and(|day| !days.insert(day)) {
-                self.found(Law::DailyNote, format_args!("document {}", record.id), "its day has another note, too");
+                self.found(
+                    Law::DailyNote,
+                    format_args!("document {}", record.id),
+                    "its day has another note, too",
+                );
             }
         }
     }
@@ -90,8 +105,15 @@ impl Check<'_> {
         for keyspace in INDEXES {
             self.rows(keyspace, &mut |check, key, value| {
                 let id = keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?;
-                if !documents.get(&id).is_some_and(|record| index_keys(record).iter().any(|expected| expected == key)) {
-                    check.found(Law::DocumentIndex, Row(key), "the document's record does not say so");
+                if !documents
+                    .get(&id)
+                    .is_some_and(|record| index_keys(record).iter().any(|expected| expected == key))
+                {
+                    check.found(
+                        Law::DocumentIndex,
+                        Row(key),
+                        "the document's record does not say so",
+                    );
                 }
                 records::read_empty(key, value)
             });
@@ -110,7 +132,11 @@ impl Check<'_> {
             if let Location::Folder(folder) = record.location
                 && !folders.contains(&folder)
             {
-                self.found(Law::DocumentFolder, format_args!("document {}", record.id), "its folder does not exist");
+                self.found(
+                    Law::DocumentFolder,
+                    format_args!("document {}", record.id),
+                    "its folder does not exist",
+                );
             }
         }
     }

@@ -25,17 +25,26 @@ impl Check<'_> {
         if let Some(expected) = totals.map(|totals| totals.folders)
             && expected != named.len() as u64
         {
-            self.found(Law::Folder, FOLDERS.name, format_args!("{} of {expected} are there", named.len()));
+            self.found(
+                Law::Folder,
+                FOLDERS.name,
+                format_args!("{} of {expected} are there", named.len()),
+            );
         }
         for (id, parent) in &parents {
             if parent.is_some_and(|parent| !named.contains(&parent)) {
-                self.found(Law::Folder, format_args!("folder {id}"), "the folder it is in does not exist");
+                self.found(
+                    Law::Folder,
+                    format_args!("folder {id}"),
+                    "the folder it is in does not exist",
+                );
             }
             self.expect_index_row(Law::FolderIndex, &keyspaces::folder_child(*parent, *id));
         }
         self.folder_circles(&parents);
         self.rows(FOLDER_CHILDREN, &mut |check, key, value| {
-            let (parent, id) = keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
+            let (parent, id) =
+                keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
             if parents.get(&id) != Some(&parent) {
                 check.found(Law::FolderIndex, Row(key), "the folder's record does not say so");
             }

@@ -1,10 +1,12 @@
-//! Checks of the values of items, and of the indexes that follow from them: one collection after the other.
+//! Checks of the values of items, and of the indexes that follow from them: one collection after
+//! the other.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, DocumentId, Properties, Property, PropertyKind, PropertyValue, Relation, Result,
+    BlockId, BlockKind, BlockRecord, DocumentId, Properties, Property, PropertyKind, PropertyValue,
+    Relation, Result,
 };
 
 use super::blocks::{Blocks, edge_hash};
@@ -26,7 +28,8 @@ fn items_of(
     collection: BlockId,
     visit: &mut dyn FnMut(&BlockRecord, &Properties),
 ) -> Result<bool> {
-    let (start, mut authors, mut is_whole) = (keyspaces::parent_runs(document, collection), Authors::default(), true);
+    let (start, mut authors, mut is_whole) =
+        (keyspaces::parent_runs(document, collection), Authors::default(), true);
     source.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
         let Ok(run) = RunView::read(key, value) else {
             is_whole = false;
@@ -75,8 +78,15 @@ struct Values<'c> {
 
 impl Values<'_> {
     /// What is wrong with a value of an item; none if it is in order.
-    fn fault(&mut self, item: BlockId, property: Option<&Property>, value: &PropertyValue) -> Option<String> {
-        let Some(property) = property else { return Some("the schema has no such property".to_owned()) };
+    fn fault(
+        &mut self,
+        item: BlockId,
+        property: Option<&Property>,
+        value: &PropertyValue,
+    ) -> Option<String> {
+        let Some(property) = property else {
+            return Some("the schema has no such property".to_owned());
+        };
         if !fits(&property.kind, value) {
             return Some(format!("it is no value of type {}", property.kind.property_type()));
         }
@@ -88,20 +98,33 @@ impl Values<'_> {
         }
     }
 
-    fn relation_fault(&mut self, item: BlockId, key: &str, relation: &Relation, items: &[BlockId]) -> Option<String> {
+    fn relation_fault(
+        &mut self,
+        item: BlockId,
+        key: &str,
+        relation: &Relation,
+        items: &[BlockId],
+    ) -> Option<String> {
         if !relation.owner {
             return Some("the other end owns the relation".to_owned());
         }
-        if let Some(stray) = items.iter().find(|other| !self.blocks.is_item_of(**other, relation.target)) {
+        if let Some(stray) =
+            items.iter().find(|other| !self.blocks.is_item_of(**other, relation.target))
+        {
             return Some(format!("{stray} is no item of the other collection"));
         }
         let is_symmetric = relation.is_symmetric(self.collection, key);
         let is_single = other_end(self.schemas, relation).is_some_and(|other| other.single);
         let mut take = |block: BlockId| self.taken.insert((key.to_owned(), block));
         let is_over = match (is_symmetric, relation.single) {
-            (true, true) => items.iter().any(|other| !take(*other) || (*other != item && !take(item))),
+            (true, true) => {
+                items.iter().any(|other| !take(*other) || (*other != item && !take(item)))
+            }
             (true, false) => false,
-            (false, single) => (single && items.len() > 1) || (is_single && items.iter().any(|other| !take(*other))),
+            (false, single) => {
+                (single && items.len() > 1)
+                    || (is_single && items.iter().any(|other| !take(*other)))
+            }
         };
         is_over.then(|| "an item has more than one related item, and may have one".to_owned())
     }
@@ -145,7 +168,11 @@ impl Check<'_> {
             self.report.items += 1;
             for (key, value) in properties.iter() {
                 if let Some(message) = values.fault(item.id, numbered.schema.property(key), value) {
-                    self.found(Law::Value, format_args!("block {}", item.id), format_args!("{key:?}: {message}"));
+                    self.found(
+                        Law::Value,
+                        format_args!("block {}", item.id),
+                        format_args!("{key:?}: {message}"),
+                    );
                 }
             }
         });
@@ -153,7 +180,8 @@ impl Check<'_> {
         drop(read);
     }
 
-    /// The rows of one collection's indexes: only a hash of each and its signature are held, and their items are read again if some are missing.
+    /// The rows of one collection's indexes: only a hash of each and its signature are held, and
+    /// their items are read again if some are missing.
     fn item_keys(&mut self, document: DocumentId, collection: BlockId, numbered: &Numbered) {
         let indexer = Indexer { collection, numbered, keys: self.extractor.keys };
         let source = self.source;
@@ -168,18 +196,29 @@ impl Check<'_> {
         };
         let is_whole = expected(note).unwrap_or_default();
         let columns = keyspaces::columns(collection);
-        self.rows_within(ITEM_KEYS.name, &columns, &keyspaces::end_of(columns), &mut |check, key, value| {
-            keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
-            let (expected, found) = (said.remove(&edge_hash(key)), Signature::read(key, value));
-            match (expected, &found) {
-                (None, _) if is_whole => check.found(Law::ItemIndex, Row(key), "no item says so"),
-                (Some(expected), Ok(found)) if expected != *found => {
-                    check.found(Law::ItemIndex, Row(key), "its signature is not that of the item");
+        self.rows_within(
+            ITEM_KEYS.name,
+            &columns,
+            &keyspaces::end_of(columns),
+            &mut |check, key, value| {
+                keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
+                let (expected, found) = (said.remove(&edge_hash(key)), Signature::read(key, value));
+                match (expected, &found) {
+                    (None, _) if is_whole => {
+                        check.found(Law::ItemIndex, Row(key), "no item says so")
+                    }
+                    (Some(expected), Ok(found)) if expected != *found => {
+                        check.found(
+                            Law::ItemIndex,
+                            Row(key),
+                            "its signature is not that of the item",
+                        );
+                    }
+                    _ => {}
                 }
-                _ => {}
-            }
-            found.map(drop)
-        });
+                found.map(drop)
+            },
+        );
         if !said.is_empty() && !self.broken_off {
             let missing = &mut |key: Vec<u8>, _| {
                 if said.remove(&edge_hash(&key)).is_some() {

@@ -10,11 +10,16 @@ impl Check<'_> {
     pub(super) fn changes(&mut self, totals: Option<Totals>) {
         let (mut parts, mut last) = (Parts::default(), 0);
         self.rows(CHANGES, &mut |check, key, value| {
-            let (sequence, part) = keyspaces::read_change_part(key).ok_or_else(|| records::damaged(key))?;
+            let (sequence, part) =
+                keyspaces::read_change_part(key).ok_or_else(|| records::damaged(key))?;
             if part == 0 {
                 check.unfinished(&std::mem::take(&mut parts));
                 if sequence != last + 1 {
-                    check.found(Law::ChangeLog, Row(key), format_args!("it does not follow {last}"));
+                    check.found(
+                        Law::ChangeLog,
+                        Row(key),
+                        format_args!("it does not follow {last}"),
+                    );
                 }
                 last = sequence;
                 check.report.changes += 1;

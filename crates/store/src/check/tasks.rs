@@ -1,4 +1,5 @@
-//! Checks of the rows of tasks, which follow from the blocks that are tasks and from where their documents are kept.
+//! Checks of the rows of tasks, which follow from the blocks that are tasks and from where their
+//! documents are kept.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -18,7 +19,11 @@ fn row_hash(key: &[u8], body: &[u8]) -> u128 {
 }
 
 impl Check<'_> {
-    pub(super) fn tasks(&mut self, blocks: &Blocks, documents: &BTreeMap<DocumentId, DocumentRecord>) {
+    pub(super) fn tasks(
+        &mut self,
+        blocks: &Blocks,
+        documents: &BTreeMap<DocumentId, DocumentRecord>,
+    ) {
         let said = self.expect_tasks(blocks, documents);
         self.rows(TASKS, &mut |check, key, value| {
             check.report.tasks += 1;
@@ -34,7 +39,11 @@ impl Check<'_> {
     }
 
     /// Looks for the rows that the blocks say, and gives hashes of them.
-    fn expect_tasks(&mut self, blocks: &Blocks, documents: &BTreeMap<DocumentId, DocumentRecord>) -> HashSet<u128> {
+    fn expect_tasks(
+        &mut self,
+        blocks: &Blocks,
+        documents: &BTreeMap<DocumentId, DocumentRecord>,
+    ) -> HashSet<u128> {
         let mut said = HashSet::new();
         for (block, entry) in &blocks.tasks {
             let Some((document, ..)) = blocks.run_of(*block) else { continue };
@@ -56,7 +65,11 @@ impl Check<'_> {
         self.rows(keyspace, &mut |check, key, value| {
             keyspaces::read_listed_task(key).ok_or_else(|| records::damaged(key))?;
             if !said.contains(&row_hash(key, &[])) {
-                check.found(Law::Task, Row(key), "no block says so, or its document is in the trash or a template");
+                check.found(
+                    Law::Task,
+                    Row(key),
+                    "no block says so, or its document is in the trash or a template",
+                );
             }
             records::read_empty(key, value)
         });

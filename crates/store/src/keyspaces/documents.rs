@@ -3,9 +3,9 @@
 use leafbase_model::{Day, DocumentId, FolderId, Location, Timestamp};
 
 use super::{
-    DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_LOCATION_CREATED,
-    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, LOCATION_COUNTS, day_bytes, joined, of,
-    time_bytes, with_id,
+    DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION,
+    DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace,
+    LOCATION_COUNTS, day_bytes, joined, of, time_bytes, with_id,
 };
 
 pub(crate) fn document(document: DocumentId) -> [u8; 17] {
@@ -25,11 +25,12 @@ pub(crate) fn read_document(key: &[u8]) -> Option<DocumentId> {
     (key.len() == length).then(|| key.last_chunk::<16>().copied().map(DocumentId::from_bytes))?
 }
 
-/// What the documents in an index by ID or by time are sorted by: the time as it stands in keys, zeros where there is none, and
-/// the ID.
+/// What the documents in an index by ID or by time are sorted by: the time as it stands in keys,
+/// zeros where there is none, and the ID.
 pub(crate) type Rank = ([u8; 8], DocumentId);
 
-/// The rank of the document that a key of the documents or of one of their indexes ends with; of one by day the ID alone.
+/// The rank of the document that a key of the documents or of one of their indexes ends with; of
+/// one by day the ID alone.
 pub(crate) fn read_rank(key: &[u8]) -> Option<Rank> {
     let document = read_document(key)?;
     let time = match of(key) {
@@ -77,13 +78,18 @@ pub(crate) fn by_time(keyspace: Keyspace, time: Timestamp, document: DocumentId)
     joined(keyspace, &[&time_bytes(time), document.as_bytes()])
 }
 
-/// All documents kept in `location`; `keyspace` is by location and modified, or by location and created.
+/// All documents kept in `location`; `keyspace` is by location and modified, or by location and
+/// created.
 pub(crate) fn timed_location(keyspace: Keyspace, location: Location) -> [u8; 18] {
     joined(keyspace, &[&location_bytes(location)])
 }
 
 /// `keyspace` is as above.
-pub(crate) fn by_location_time(keyspace: Keyspace, at: Location, (time, document): Rank) -> [u8; 42] {
+pub(crate) fn by_location_time(
+    keyspace: Keyspace,
+    at: Location,
+    (time, document): Rank,
+) -> [u8; 42] {
     joined(keyspace, &[&location_bytes(at), &time, document.as_bytes()])
 }
 

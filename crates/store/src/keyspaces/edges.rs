@@ -5,7 +5,8 @@ use leafbase_model::BlockId;
 use super::{EDGES, day_bytes};
 use crate::edges::{EdgeEnd, EdgeKind};
 
-const KINDS: [(EdgeKind, u8); 3] = [(EdgeKind::Link, 0), (EdgeKind::Relation, 1), (EdgeKind::Embed, 2)];
+const KINDS: [(EdgeKind, u8); 3] =
+    [(EdgeKind::Link, 0), (EdgeKind::Relation, 1), (EdgeKind::Embed, 2)];
 
 const fn kind_code(kind: EdgeKind) -> u8 {
     match kind {

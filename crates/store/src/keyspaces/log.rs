@@ -6,7 +6,8 @@ pub(crate) fn change_part(sequence: u64, part: u32) -> [u8; 13] {
     joined(CHANGES, &[&sequence.to_be_bytes(), &part.to_be_bytes()])
 }
 
-/// What the number of parts of a packed change has set: the change is what [`crate::records::packed`] makes of them together.
+/// What the number of parts of a packed change has set: the change is what
+/// [`crate::records::packed`] makes of them together.
 pub(crate) const PACKED: u32 = 1 << 31;
 
 /// Sequence and part.

@@ -28,7 +28,8 @@ pub(crate) fn read_document_task(key: &[u8]) -> Option<(DocumentId, bool, BlockI
         1 => false,
         _ => return None,
     };
-    let (document, block) = (DocumentId::from_bytes(id_at(key, 1)?), BlockId::from_bytes(id_at(key, 18)?));
+    let (document, block) =
+        (DocumentId::from_bytes(id_at(key, 1)?), BlockId::from_bytes(id_at(key, 18)?));
     (key.len() == 34).then_some((document, is_open, block))
 }
 

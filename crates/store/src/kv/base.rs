@@ -1,4 +1,5 @@
-//! A committed state of a redb file: one read transaction, its one table, and visits of borrowed bytes.
+//! A committed state of a redb file: one read transaction, its one table, and visits of borrowed
+//! bytes.
 
 use std::cell::Cell;
 use std::ops::{Bound, ControlFlow};
@@ -23,7 +24,11 @@ pub(super) struct Base {
 }
 
 impl Base {
-    pub(super) fn begin(database: &impl ReadableDatabase, health: &Arc<Health>, guard: Guard) -> Result<Self> {
+    pub(super) fn begin(
+        database: &impl ReadableDatabase,
+        health: &Arc<Health>,
+        guard: Guard,
+    ) -> Result<Self> {
         let table = health.guard(|| {
             let transaction = database.begin_read().map_err(|error| health.report(error))?;
             transaction.open_table(TABLE).map_err(|error| health.report(error))
@@ -31,10 +36,15 @@ impl Base {
         Ok(Self { table, health: Arc::clone(health), guard })
     }
 
-    pub(super) fn get(&self, key: &[u8], visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+    pub(super) fn get(
+        &self,
+        key: &[u8],
+        visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<bool> {
         let visiting = Cell::new(false);
         self.health.guard_visits(&visiting, || {
-            let Some(guard) = self.table.get(key).map_err(|error| self.health.report(error))? else {
+            let Some(guard) = self.table.get(key).map_err(|error| self.health.report(error))?
+            else {
                 return self.guard.check_missing(key).map(|()| false);
             };
             self.guard.check_found(key)?;
@@ -59,7 +69,8 @@ impl Base {
         self.health.guard_visits(&visiting, || {
             let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
             let mut last = None;
-            let mut rows = self.table.range::<&[u8]>(bounds).map_err(|error| self.health.report(error))?;
+            let mut rows =
+                self.table.range::<&[u8]>(bounds).map_err(|error| self.health.report(error))?;
             while let Some(row) = if range.reverse { rows.next_back() } else { rows.next() } {
                 let (key, value) = row.map_err(|error| self.health.report(error))?;
                 let (key, value) = (key.value(), value.value());

@@ -1,7 +1,9 @@
-//! What is to be written over a committed state, by key: a B-tree whose versions share all nodes that are alike.
+//! What is to be written over a committed state, by key: a B-tree whose versions share all nodes
+//! that are alike.
 //!
-//! A copy costs nothing, so each snapshot keeps its own version. A write copies the nodes above what it changes, each once, and those of keys that lie
-//! side by side are the same. Nothing is ever taken out: an edit that removes a row stays until a commit begins anew.
+//! A copy costs nothing, so each snapshot keeps its own version. A write copies the nodes above
+//! what it changes, each once, and those of keys that lie side by side are the same. Nothing is
+//! ever taken out: an edit that removes a row stays until a commit begins anew.
 
 use std::iter;
 use std::mem;
@@ -11,7 +13,8 @@ use std::sync::Arc;
 
 pub(super) use super::row::Row;
 
-/// The most entries of a node. More make longer copies where a write changes single keys, fewer make more nodes.
+/// The most entries of a node. More make longer copies where a write changes single keys, fewer
+/// make more nodes.
 const MOST: usize = 32;
 
 /// Edits by key.
@@ -56,8 +59,8 @@ fn copied<T: Clone>(all: &[T]) -> Vec<T> {
     copy
 }
 
-/// Takes the upper part off a node that has become too large. Where `at`, the last change, is at its end that is little: what is put in in order
-/// leaves full nodes behind.
+/// Takes the upper part off a node that has become too large. Where `at`, the last change, is at
+/// its end that is little: what is put in in order leaves full nodes behind.
 fn split_off<T>(all: &mut Vec<T>, at: usize) -> Vec<T> {
     let kept = if at + 1 == all.len() { at } else { all.len() / 2 };
     let mut upper = Vec::with_capacity(MOST + 1);
@@ -89,8 +92,8 @@ struct Put {
 }
 
 impl Node {
-    /// Puts in those of `rows`, which ascend, that come before `end`: the first one does. No deeper than the tree, whose height is the
-    /// logarithm of what it holds.
+    /// Puts in those of `rows`, which ascend, that come before `end`: the first one does. No deeper
+    /// than the tree, whose height is the logarithm of what it holds.
     fn put(self: &mut Arc<Self>, rows: &mut &[Row], end: Option<&Row>) -> Put {
         match Arc::make_mut(self) {
             Self::Leaf(all) => put_into_leaf(all, rows, end),
@@ -98,7 +101,9 @@ impl Node {
                 let (mut added, mut last) = (0, 0);
                 while let Some(row) = rows.first() {
                     let at = child_with(children, row.key());
-                    let Some((with_key, others)) = children.split_at_mut_checked(at + 1) else { break };
+                    let Some((with_key, others)) = children.split_at_mut_checked(at + 1) else {
+                        break;
+                    };
                     let Some(child) = with_key.last_mut() else { break };
                     let put = child.node.put(rows, others.first().map(|next| &next.from).or(end));
                     added += put.added;
@@ -132,7 +137,9 @@ fn put_into_leaf(all: &mut Vec<Row>, rows: &mut &[Row], end: Option<&Row>) -> Pu
     let mut at = 0;
     while let Some((row, others)) = rows.split_first() {
         *rows = others;
-        while let Some(next) = waiting.pop_if(|next| next.first().is_some_and(|first| first.key() <= row.key())) {
+        while let Some(next) =
+            waiting.pop_if(|next| next.first().is_some_and(|first| first.key() <= row.key()))
+        {
             done.push(mem::replace(all, next));
             at = 0;
         }
@@ -168,7 +175,8 @@ fn put_into_leaf(all: &mut Vec<Row>, rows: &mut &[Row], end: Option<&Row>) -> Pu
     Put { added, behind: leaves.filter_map(leaf).collect() }
 }
 
-/// Takes off a branch what is too much for it, in branches of their own. They are full where the last change, `at`, is at the end.
+/// Takes off a branch what is too much for it, in branches of their own. They are full where the
+/// last change, `at`, is at the end.
 fn cut(children: &mut Vec<Child>, at: usize) -> Vec<Child> {
     if children.len() <= MOST {
         return Vec::new();
@@ -241,7 +249,12 @@ impl Edits {
     }
 
     /// Those within these bounds by key, or the last one first.
-    pub(super) fn range<'e>(&'e self, lower: Bound<&'e [u8]>, upper: Bound<&'e [u8]>, reverse: bool) -> Iter<'e> {
+    pub(super) fn range<'e>(
+        &'e self,
+        lower: Bound<&'e [u8]>,
+        upper: Bound<&'e [u8]>,
+        reverse: bool,
+    ) -> Iter<'e> {
         let far = if reverse { lower } else { upper };
         let mut iter = Iter { path: Vec::new(), leaf: [].iter(), far, reverse };
         let near = match if reverse { upper } else { lower } {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use leafbase_model::{Error, ErrorKind, Result};
 
-/// Whether a redb handle can still be used. redb refuses most work after one I/O error, and a panic may have left one of its
-/// locks poisoned: either way the handle has to be opened anew.
+/// Whether a redb handle can still be used. redb refuses most work after one I/O error, and a panic
+/// may have left one of its locks poisoned: either way the handle has to be opened anew.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     broken: AtomicBool,
@@ -32,13 +32,19 @@ impl Health {
         from_redb(error)
     }
 
-    /// Runs `work`, which calls redb, and turns a panic of redb into an error: damaged pages make it panic.
+    /// Runs `work`, which calls redb, and turns a panic of redb into an error: damaged pages make
+    /// it panic.
     pub(super) fn guard<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.guard_visits(&Cell::new(false), work)
     }
 
-    /// The same for work that calls back: while `visiting` is set a panic is the caller's own, and goes on.
-    pub(super) fn guard_visits<T>(&self, visiting: &Cell<bool>, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    /// The same for work that calls back: while `visiting` is set a panic is the caller's own, and
+    /// goes on.
+    pub(super) fn guard_visits<T>(
+        &self,
+        visiting: &Cell<bool>,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(result) => result,
             Err(panic) if visiting.get() => resume_unwind(panic),
@@ -53,7 +59,10 @@ impl Health {
 fn breaks_handle(error: &redb::Error) -> bool {
     matches!(
         error,
-        redb::Error::Io(_) | redb::Error::PreviousIo | redb::Error::LockPoisoned(_) | redb::Error::DatabaseClosed
+        redb::Error::Io(_)
+            | redb::Error::PreviousIo
+            | redb::Error::LockPoisoned(_)
+            | redb::Error::DatabaseClosed
     )
 }
 
@@ -61,26 +70,35 @@ fn breaks_handle(error: &redb::Error) -> bool {
 pub(super) fn from_redb(error: redb::Error) -> Error {
     match error {
         // What redb says of a file that is shorter than it must be, or has no sense.
-        redb::Error::Io(error) if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData) => {
+        redb::Error::Io(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData
+            ) =>
+        {
             Error::corrupted("the store's structure").with_source(error)
         }
         redb::Error::Io(error) => from_io("the store could not be read or written", error),
         redb::Error::Corrupted(what) => Error::corrupted("the store's structure").with_source(what),
         redb::Error::DatabaseAlreadyOpen => {
-            Error::new(ErrorKind::AlreadyOpen, "the store is open in another handle").with_source(error)
-        }
-        redb::Error::UpgradeRequired(_) => {
-            Error::new(ErrorKind::NotASpace, "the store's file has a format that no version of Leafbase wrote")
+            Error::new(ErrorKind::AlreadyOpen, "the store is open in another handle")
                 .with_source(error)
         }
+        redb::Error::UpgradeRequired(_) => Error::new(
+            ErrorKind::NotASpace,
+            "the store's file has a format that no version of Leafbase wrote",
+        )
+        .with_source(error),
         redb::Error::TableTypeMismatch { .. }
         | redb::Error::TableDoesNotExist(_)
         | redb::Error::TableIsMultimap(_)
         | redb::Error::TypeDefinitionChanged { .. } => {
-            Error::new(ErrorKind::NotASpace, "the store's file holds something else").with_source(error)
+            Error::new(ErrorKind::NotASpace, "the store's file holds something else")
+                .with_source(error)
         }
         redb::Error::DatabaseClosed => {
-            Error::new(ErrorKind::Storage, "the store was reopened after an error: read again").with_source(error)
+            Error::new(ErrorKind::Storage, "the store was reopened after an error: read again")
+                .with_source(error)
         }
         redb::Error::TransactionInProgress => {
             Error::new(ErrorKind::Storage, "the store is being read: try again").with_source(error)
@@ -92,7 +110,9 @@ pub(super) fn from_redb(error: redb::Error) -> Error {
 /// The error for what the operating system reports: `what` says what could not be done.
 pub(crate) fn from_io(what: &str, error: io::Error) -> Error {
     let kind = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => ErrorKind::NoSpace,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            ErrorKind::NoSpace
+        }
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => ErrorKind::ReadOnly,
         _ => ErrorKind::Storage,
     };
@@ -120,11 +140,20 @@ mod tests {
         for (below, above) in kinds {
             let error = from_redb(redb::Error::Io(io::Error::new(below, "as reported")));
             assert_eq!(error.kind(), above, "{below:?}");
-            assert_eq!(std::error::Error::source(&error).map(ToString::to_string), Some("as reported".to_owned()));
+            assert_eq!(
+                std::error::Error::source(&error).map(ToString::to_string),
+                Some("as reported".to_owned())
+            );
         }
         #[cfg(target_os = "linux")]
-        for (number, above) in [(28, ErrorKind::NoSpace), (30, ErrorKind::ReadOnly), (13, ErrorKind::ReadOnly)] {
-            assert_eq!(from_io("work", io::Error::from_raw_os_error(number)).kind(), above, "error {number}");
+        for (number, above) in
+            [(28, ErrorKind::NoSpace), (30, ErrorKind::ReadOnly), (13, ErrorKind::ReadOnly)]
+        {
+            assert_eq!(
+                from_io("work", io::Error::from_raw_os_error(number)).kind(),
+                above,
+                "error {number}"
+            );
         }
     }
 
@@ -155,7 +184,9 @@ mod tests {
 
         let health = Health::default();
         let visiting = Cell::new(true);
-        assert!(catch_unwind(AssertUnwindSafe(|| health.guard_visits(&visiting, give_up))).is_err());
+        assert!(
+            catch_unwind(AssertUnwindSafe(|| health.guard_visits(&visiting, give_up))).is_err()
+        );
         assert!(!health.is_broken());
     }
 }

@@ -5,10 +5,11 @@ use std::ops::Bound;
 
 use redb::{BackendError, StorageBackend};
 
-/// Bytes that are never written, and that others may read meanwhile: what would be locked for one alone is locked for all who read.
+/// Bytes that are never written, and that others may read meanwhile: what would be locked for one
+/// alone is locked for all who read.
 ///
-/// redb opens them as if it might write, through a gate that lets nothing through: so their pages are compared with what their parents say, and
-/// what a crash left is mended in memory.
+/// redb opens them as if it might write, through a gate that lets nothing through: so their pages
+/// are compared with what their parents say, and what a crash left is mended in memory.
 #[derive(Debug)]
 pub(super) struct Fixed<B>(pub(super) B);
 
@@ -41,7 +42,11 @@ impl<B: StorageBackend> StorageBackend for Fixed<B> {
         self.0.try_lock_shared_range(start, end)
     }
 
-    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
         self.0.try_lock_shared_range(start, end)
     }
 

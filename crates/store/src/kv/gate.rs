@@ -1,13 +1,17 @@
-//! What stands between redb and a file: it holds writes back until the store is known to be in order, and can be shut.
+//! What stands between redb and a file: it holds writes back until the store is known to be in
+//! order, and can be shut.
 //!
-//! redb writes to a file before it finds that the file is damaged, or somebody else's; and where it closes one it writes
-//! again. So what it writes while it opens is kept in memory, seen by its own reads only, and goes to the file when the
-//! first change does. A store that does not open, or is only read, leaves the file as it was.
+//! redb writes to a file before it finds that the file is damaged, or somebody else's; and where it
+//! closes one it writes again. So what it writes while it opens is kept in memory, seen by its own
+//! reads only, and goes to the file when the first change does. A store that does not open, or is
+//! only read, leaves the file as it was.
 //!
-//! Nor does it follow a page to one that would be larger than the file: it would take the memory first.
+//! Nor does it follow a page to one that would be larger than the file: it would take the memory
+//! first.
 //!
-//! A gate that is shut answers everything with an error. redb panics on damaged pages, and what it drops then may panic
-//! again, which ends the process: behind a shut gate it does not get to read or write them.
+//! A gate that is shut answers everything with an error. redb panics on damaged pages, and what it
+//! drops then may panic again, which ends the process: behind a shut gate it does not get to read
+//! or write them.
 
 use std::io;
 use std::ops::Bound;
@@ -31,14 +35,16 @@ struct Inner {
     held: RwLock<Option<Held>>,
     is_shut: AtomicBool,
     guard: Guard,
-    /// Where redb's account of its tables began when the gate was made, as long as nothing else is written there.
+    /// Where redb's account of its tables began when the gate was made, as long as nothing else is
+    /// written there.
     accounts: RwLock<Vec<u64>>,
 }
 
 #[derive(Debug)]
 struct Held {
     overlay: Overlay,
-    /// What is to be done below, in this order: a crash between two steps is one that redb recovers from.
+    /// What is to be done below, in this order: a crash between two steps is one that redb recovers
+    /// from.
     steps: Vec<Step>,
 }
 
@@ -84,7 +90,8 @@ impl Gate {
         Ok(())
     }
 
-    /// Does below what was held back, and lets all that follows through. After an error it goes on holding back.
+    /// Does below what was held back, and lets all that follows through. After an error it goes on
+    /// holding back.
     pub(super) fn release(&self) -> io::Result<()> {
         let mut held = self.held_mut()?;
         for step in held.iter().flat_map(|held| &held.steps) {
@@ -103,10 +110,12 @@ impl Gate {
         self.0.held.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Whether more is held back than the mark that redb makes in a file which it opens: it mended something.
+    /// Whether more is held back than the mark that redb makes in a file which it opens: it mended
+    /// something.
     pub(super) fn holds_repairs(&self) -> bool {
         let held = self.0.held.read().unwrap_or_else(PoisonError::into_inner);
-        let changes = held.iter().flat_map(|held| &held.steps).filter(|step| !matches!(step, Step::Sync));
+        let changes =
+            held.iter().flat_map(|held| &held.steps).filter(|step| !matches!(step, Step::Sync));
         changes.count() > 1
     }
 
@@ -163,7 +172,11 @@ impl StorageBackend for Gate {
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.0.guard.wrote(offset, data.len());
         if self.accounts().contains(&offset) {
-            self.0.accounts.write().unwrap_or_else(PoisonError::into_inner).retain(|account| *account != offset);
+            self.0
+                .accounts
+                .write()
+                .unwrap_or_else(PoisonError::into_inner)
+                .retain(|account| *account != offset);
         }
         let mut held = self.held_mut()?;
         let Some(held) = &mut *held else { return self.0.below.write(offset, data) };
@@ -180,7 +193,11 @@ impl StorageBackend for Gate {
         self.0.below.try_lock_range(start, end)
     }
 
-    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
         self.0.below.try_lock_shared_range(start, end)
     }
 

@@ -1,7 +1,7 @@
 //! Pages that wait for a sync, so that those which lie side by side are written by one call.
 //!
-//! redb writes the pages of a commit one by one and in no order, right before it syncs. Nothing is promised of them until then: a crash
-//! in between leaves some of them, or none.
+//! redb writes the pages of a commit one by one and in no order, right before it syncs. Nothing is
+//! promised of them until then: a crash in between leaves some of them, or none.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -64,9 +64,10 @@ impl Gathered {
                 is_filled: [false; PAGES],
             });
             let within = usize::try_from(at - start).unwrap_or_default();
-            if let (Some(there), Some(is_filled)) =
-                (window.bytes.get_mut(within..within + PAGE), window.is_filled.get_mut(within / PAGE))
-            {
+            if let (Some(there), Some(is_filled)) = (
+                window.bytes.get_mut(within..within + PAGE),
+                window.is_filled.get_mut(within / PAGE),
+            ) {
                 there.copy_from_slice(page);
                 *is_filled = true;
             }
@@ -82,17 +83,23 @@ impl Gathered {
         let end = offset.saturating_add(out.len() as u64);
         let first = offset - offset % WINDOW_BYTES;
         let (mut here, mut all) = (0, 0);
-        for page in (offset / PAGE as u64..end.div_ceil(PAGE as u64)).map(|page| page * PAGE as u64) {
+        for page in (offset / PAGE as u64..end.div_ceil(PAGE as u64)).map(|page| page * PAGE as u64)
+        {
             let window = self.windows.get(&(page - page % WINDOW_BYTES));
             let within = usize::try_from(page % WINDOW_BYTES).unwrap_or_default() / PAGE;
-            here += usize::from(window.is_some_and(|window| window.is_filled.get(within) == Some(&true)));
+            here += usize::from(
+                window.is_some_and(|window| window.is_filled.get(within) == Some(&true)),
+            );
             all += 1;
         }
         if here == 0 {
             return Found::Below;
         }
         let within = usize::try_from(offset - first).unwrap_or_default();
-        let waiting = self.windows.get(&first).and_then(|window| window.bytes.get(within..within + out.len()));
+        let waiting = self
+            .windows
+            .get(&first)
+            .and_then(|window| window.bytes.get(within..within + out.len()));
         match waiting {
             Some(waiting) if here == all => {
                 out.copy_from_slice(waiting);
@@ -108,7 +115,8 @@ impl Gathered {
         self.windows.range(start..bytes.end.max(start)).next().map(|(start, _)| *start)
     }
 
-    /// Writes the window that begins at `start`, and tells `wrote` what was written. After an error it waits on.
+    /// Writes the window that begins at `start`, and tells `wrote` what was written. After an error
+    /// it waits on.
     pub(super) fn write(
         &mut self,
         start: u64,
@@ -158,7 +166,11 @@ mod tests {
         let mut newer = page(40).1;
         newer.fill(41);
         assert!(gathered.take(page(40).0, &newer), "what was written last counts");
-        assert!(!gathered.take(0, &[0; 320]) && !gathered.take(100, &page(1).1) && !gathered.take(0, &vec![0; LONG]));
+        assert!(
+            !gathered.take(0, &[0; 320])
+                && !gathered.take(100, &page(1).1)
+                && !gathered.take(0, &vec![0; LONG])
+        );
         assert_eq!(gathered.first_within(page(18).0..page(19).0), Some(WINDOW_BYTES));
         assert_eq!(gathered.first_within(page(48).0..page(60).0), None);
         let mut read = [9; 3 * PAGE];
@@ -173,15 +185,22 @@ mod tests {
             let found = gathered.read(page(first).0 + 1, read.get_mut(..pages * PAGE - 1).unwrap());
             assert_eq!(found, expected, "{first}");
             if found == Found::Here {
-                assert_eq!((read[0], read[pages * PAGE - 2]), (first, first + u8::try_from(pages).unwrap() - 1));
+                assert_eq!(
+                    (read[0], read[pages * PAGE - 2]),
+                    (first, first + u8::try_from(pages).unwrap() - 1)
+                );
             }
         }
         let mut calls = Vec::new();
         while let Some(start) = gathered.first_within(0..u64::MAX) {
-            gathered.write(start, &file, |offset, size| calls.push((offset / PAGE as u64, size / PAGE))).unwrap();
+            gathered
+                .write(start, &file, |offset, size| calls.push((offset / PAGE as u64, size / PAGE)))
+                .unwrap();
         }
         assert_eq!(calls, [(1, 3), (15, 1), (16, 2), (40, 1)]);
-        for (number, expected) in [(1, 1), (2, 2), (3, 3), (4, 0), (15, 15), (16, 16), (17, 17), (40, 41)] {
+        for (number, expected) in
+            [(1, 1), (2, 2), (3, 3), (4, 0), (15, 15), (16, 16), (17, 17), (40, 41)]
+        {
             let (offset, mut bytes) = page(number);
             file.read(offset, &mut bytes).unwrap();
             assert!(bytes.iter().all(|byte| *byte == expected), "page {number}");

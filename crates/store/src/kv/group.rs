@@ -1,13 +1,17 @@
 //! Group commit: writes of several threads that wait for one sync together.
 //!
-//! A closure runs alone, on what the one before it made, whether that is settled yet or not. Then its edits join the batch that waits,
-//! and the first writer that finds no batch being settled settles the one that waits, with all that is in it, while the next closures run.
-//! Nobody is told anything before the batch is settled: neither the writer, nor a snapshot. If it fails, and none of it is there, those in it run their
-//! closures again, each alone: it may have been one of them that asked for too much. Those whose closures had read it run them again, too. Where
-//! it is not known what is there, all in it have failed.
+//! A closure runs alone, on what the one before it made, whether that is settled yet or not. Then
+//! its edits join the batch that waits, and the first writer that finds no batch being settled
+//! settles the one that waits, with all that is in it, while the next closures run. Nobody is told
+//! anything before the batch is settled: neither the writer, nor a snapshot. If it fails, and none
+//! of it is there, those in it run their closures again, each alone: it may have been one of them
+//! that asked for too much. Those whose closures had read it run them again, too. Where it is not
+//! known what is there, all in it have failed.
 //!
-//! Where a sync takes long, the writers of the batch before it come back sooner than it would end: so who is about to settle waits for as many as were met last, for a
-//! quarter of that time at most. If they do not come, they are not waited for again. A writer alone is its own batch, and waits for nobody.
+//! Where a sync takes long, the writers of the batch before it come back sooner than it would end:
+//! so who is about to settle waits for as many as were met last, for a quarter of that time at
+//! most. If they do not come, they are not waited for again. A writer alone is its own batch, and
+//! waits for nobody.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,7 +24,8 @@ use super::view::{Edits, Row};
 const PATIENCE: u32 = 4;
 const MOST_PATIENCE: Duration = Duration::from_millis(2);
 
-/// All edits since a commit, and how many commits there were before them: later ones make part of them superfluous.
+/// All edits since a commit, and how many commits there were before them: later ones make part of
+/// them superfluous.
 #[derive(Clone, Default)]
 pub(super) struct Tip {
     pub(super) edits: Edits,
@@ -116,10 +121,14 @@ impl Group {
         let state = self.state();
         let waiting = state.waiting.as_ref().map(|batch| (&batch.tip, &batch.ticket));
         let unsettled = waiting.or(state.settling.as_ref().map(|(tip, ticket)| (tip, ticket)));
-        Ground { unsettled: unsettled.map(|(tip, ticket)| (tip.clone(), Arc::clone(ticket))), failures: state.failures }
+        Ground {
+            unsettled: unsettled.map(|(tip, ticket)| (tip.clone(), Arc::clone(ticket))),
+            failures: state.failures,
+        }
     }
 
-    /// Adds what a closure made on `ground` to the batch that waits; `published` tells what is settled. None if what it was made on has failed meanwhile.
+    /// Adds what a closure made on `ground` to the batch that waits; `published` tells what is
+    /// settled. None if what it was made on has failed meanwhile.
     pub(super) fn join(
         &self,
         ground: &Ground,
@@ -133,7 +142,11 @@ impl Group {
             return None;
         }
         if let Some(batch) = &mut state.waiting {
-            batch.tip = if tip.commits == batch.tip.commits { tip } else { tip.laid_over(batch.tip.clone(), &keys) };
+            batch.tip = if tip.commits == batch.tip.commits {
+                tip
+            } else {
+                tip.laid_over(batch.tip.clone(), &keys)
+            };
             batch.keys.extend(keys);
             batch.bytes += bytes;
             batch.is_durable |= is_durable;
@@ -149,7 +162,8 @@ impl Group {
             tip = tip.laid_over(below, &keys);
         }
         let ticket = Ticket::default();
-        state.waiting = Some(Batch { tip, keys, bytes, is_durable, writers: 1, ticket: Arc::clone(&ticket) });
+        state.waiting =
+            Some(Batch { tip, keys, bytes, is_durable, writers: 1, ticket: Arc::clone(&ticket) });
         Some(ticket)
     }
 
@@ -164,7 +178,8 @@ impl Group {
                 state = self.gather(state);
                 if let Some(batch) = state.waiting.take() {
                     state.settling = Some((batch.tip.clone(), Arc::clone(&batch.ticket)));
-                    let settling = Settling { group: self, of: Measure::of(&batch), is_told: false };
+                    let settling =
+                        Settling { group: self, of: Measure::of(&batch), is_told: false };
                     return Task::Settle(batch, settling);
                 }
             }
@@ -177,8 +192,12 @@ impl Group {
     /// Waits for the writers met of late to join the batch that waits.
     fn gather<'g>(&self, mut state: MutexGuard<'g, State>) -> MutexGuard<'g, State> {
         let patience = (state.took / PATIENCE).min(MOST_PATIENCE);
-        let lacks =
-            |state: &State| state.waiting.as_ref().is_some_and(|batch| batch.is_durable && batch.writers < state.met);
+        let lacks = |state: &State| {
+            state
+                .waiting
+                .as_ref()
+                .is_some_and(|batch| batch.is_durable && batch.writers < state.met)
+        };
         if lacks(&state) && !patience.is_zero() {
             state.is_led = true;
             let waited = self.joined.wait_timeout_while(state, patience, |state| lacks(state));
@@ -192,7 +211,8 @@ impl Group {
     /// Ends the settling of a batch. `published` tells what is settled now.
     fn settled(&self, of: &Measure, outcome: Outcome, published: impl FnOnce() -> Tip) {
         let mut state = self.state();
-        state.met = state.met.max(of.writers + state.waiting.as_ref().map_or(0, |batch| batch.writers));
+        state.met =
+            state.met.max(of.writers + state.waiting.as_ref().map_or(0, |batch| batch.writers));
         if of.is_durable {
             state.took = of.began.elapsed();
         }
@@ -248,7 +268,8 @@ impl Measure {
     }
 }
 
-/// A batch that is being settled. If it is dropped before its outcome is told, by a panic, the batch has failed.
+/// A batch that is being settled. If it is dropped before its outcome is told, by a panic, the
+/// batch has failed.
 pub(super) struct Settling<'g> {
     group: &'g Group,
     of: Measure,
@@ -261,8 +282,8 @@ impl Settling<'_> {
         self.of.began = Instant::now();
     }
 
-    /// Tells everybody what became of the batch, and who settled it, too. `published` tells what is settled now, which is not known if the batch is
-    /// in doubt.
+    /// Tells everybody what became of the batch, and who settled it, too. `published` tells what is
+    /// settled now, which is not known if the batch is in doubt.
     pub(super) fn end(
         mut self,
         result: Result<()>,
@@ -286,7 +307,10 @@ impl Settling<'_> {
 impl Drop for Settling<'_> {
     fn drop(&mut self) {
         if !self.is_told {
-            let error = Error::new(ErrorKind::Storage, "a write that this one was to be stored with ended in a panic");
+            let error = Error::new(
+                ErrorKind::Storage,
+                "a write that this one was to be stored with ended in a panic",
+            );
             self.group.settled(&self.of, Outcome::Failed(Arc::new(error)), Tip::default);
         }
     }

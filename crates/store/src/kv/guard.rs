@@ -1,9 +1,11 @@
-//! Whether pages are what their parents say. redb verifies no checksum when it reads: a damaged page may hide rows from it, and an older one shows
-//! what is no more. So each page that redb reads from the file is compared with the checksum that its parent holds, once
-//! that parent was read; what a page that differs should hold is remembered, and not believed to be missing.
+//! Whether pages are what their parents say. redb verifies no checksum when it reads: a damaged
+//! page may hide rows from it, and an older one shows what is no more. So each page that redb reads
+//! from the file is compared with the checksum that its parent holds, once that parent was read;
+//! what a page that differs should hold is remembered, and not believed to be missing.
 //!
-//! Each record has a checksum of its own. So of a page that is damaged what is found is right, and only what is not found may be wrong. A page
-//! whose rows are all right is another one, or an older one: of it nothing is believed.
+//! Each record has a checksum of its own. So of a page that is damaged what is found is right, and
+//! only what is not found may be wrong. A page whose rows are all right is another one, or an older
+//! one: of it nothing is believed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,11 +23,13 @@ use super::within::lead_nowhere;
 use super::wreck;
 use crate::keyspaces::Row;
 
-/// What a page must be, by its place in the file. There may be one for each page of a large file, so it is kept small.
+/// What a page must be, by its place in the file. There may be one for each page of a large file,
+/// so it is kept small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Expected {
     checksum: [u8; 16],
-    /// The number of the branch that it is a child of, and which one; 0 for the root: that page is the file's header.
+    /// The number of the branch that it is a child of, and which one; 0 for the root: that page is
+    /// the file's header.
     parent: u32,
     child: u16,
     /// Its length is that of a page, doubled so often.
@@ -52,13 +56,15 @@ struct State {
     doubts: Vec<Doubt>,
 }
 
-/// Spreads the numbers of pages. Each branch that is read brings a hundred of them, and each page that is read is looked up.
+/// Spreads the numbers of pages. Each branch that is read brings a hundred of them, and each page
+/// that is read is looked up.
 #[derive(Debug, Default)]
 struct Spread(u64);
 
 impl Hasher for Spread {
     fn finish(&self) -> u64 {
-        // The upper bits of a product depend on all bits of its factors, and a table goes by the lower ones first.
+        // The upper bits of a product depend on all bits of its factors, and a table goes by the
+        // lower ones first.
         self.0.rotate_left(32)
     }
 
@@ -89,7 +95,8 @@ struct Inner {
 
 impl Doubt {
     fn holds(&self, key: &[u8]) -> bool {
-        self.after.as_deref().is_none_or(|after| key > after) && self.up_to.as_deref().is_none_or(|up_to| key <= up_to)
+        self.after.as_deref().is_none_or(|after| key > after)
+            && self.up_to.as_deref().is_none_or(|up_to| key <= up_to)
     }
 
     fn overlaps(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> bool {
@@ -112,7 +119,10 @@ impl Expected {
         let (at, bytes) = root.place()?;
         let doubled = u8::try_from((bytes as u64 / PAGE_BYTES).checked_ilog2()?).ok()?;
         let checksum = root.checksum.to_le_bytes();
-        Some((page_number(at)?, Self { checksum, parent, child, doubled, is_read: false, is_wrong: false }))
+        Some((
+            page_number(at)?,
+            Self { checksum, parent, child, doubled, is_read: false, is_wrong: false },
+        ))
     }
 
     fn bytes(self) -> usize {
@@ -146,14 +156,15 @@ impl Guard {
         let Some(root) = File::open(storage).and_then(|file| file.root_of_data()) else { return };
         let Some((number, expected)) = Expected::of(root, 0, 0) else { return };
         let mut state = self.state_mut();
-        let is_known = state.pages.get(&number).is_some_and(|page| page.checksum == expected.checksum);
+        let is_known =
+            state.pages.get(&number).is_some_and(|page| page.checksum == expected.checksum);
         if !is_known {
             state.pages.insert(number, expected);
         }
     }
 
-    /// The page at `offset` was read from the file. A damaged one is changed where it could lead round in circles; `is_cut` tells whether it was
-    /// changed before.
+    /// The page at `offset` was read from the file. A damaged one is changed where it could lead
+    /// round in circles; `is_cut` tells whether it was changed before.
     pub(super) fn saw(&self, read: ReadAt<'_>, offset: u64, page: &mut [u8], is_cut: bool) {
         #[cfg(feature = "testkit")]
         if crate::records::trust::is_blind() {
@@ -171,7 +182,8 @@ impl Guard {
             }
             return;
         }
-        // Nobody waits while it is compared. Whoever reads it at the same time compares it as well, and the first one keeps what comes of it.
+        // Nobody waits while it is compared. Whoever reads it at the same time compares it as well,
+        // and the first one keeps what comes of it.
         let (is_sound, is_branch) = (expected.is(page), page.first() == Some(&BRANCH));
         if is_branch && !is_sound {
             self.part_from_wrong_branches(read, page, is_cut);
@@ -222,7 +234,11 @@ impl Guard {
 
     /// Something was found under `key`.
     pub(super) fn check_found(&self, key: &[u8]) -> Result<()> {
-        if self.doubts(|doubt| doubt.of_all && doubt.holds(key)) { Err(Error::corrupted(Row(key))) } else { Ok(()) }
+        if self.doubts(|doubt| doubt.of_all && doubt.holds(key)) {
+            Err(Error::corrupted(Row(key)))
+        } else {
+            Ok(())
+        }
     }
 
     /// All of `range` was found; `last` is where the search ended before its end.
@@ -244,14 +260,16 @@ impl Guard {
         }
     }
 
-    /// Lets those children of a damaged branch be nowhere that are branches, and not what it says that they are. One that is wrong may be a page
-    /// above it: redb would go down for ever. One that is right, or a leaf, leads to no such page.
+    /// Lets those children of a damaged branch be nowhere that are branches, and not what it says
+    /// that they are. One that is wrong may be a page above it: redb would go down for ever. One
+    /// that is right, or a leaf, leads to no such page.
     fn part_from_wrong_branches(&self, read: ReadAt<'_>, page: &mut [u8], is_cut: bool) {
         let mut is_changed = is_cut;
         let children: Vec<_> = wreck::roots(page, wreck::count(page).unwrap_or_default()).collect();
         for (child, root) in children.into_iter().enumerate() {
             let Some((at, bytes)) = root.place() else { continue };
-            // A damaged number may stand for a page of gigabytes: all of it is read only if it begins as a branch.
+            // A damaged number may stand for a page of gigabytes: all of it is read only if it
+            // begins as a branch.
             let mut kind = [0];
             if !read(at, &mut kind) || kind != [BRANCH] {
                 continue;
@@ -264,7 +282,8 @@ impl Guard {
             }
         }
         if is_changed {
-            // redb would write it so, and with it the end of what is below, which salvage can still read.
+            // redb would write it so, and with it the end of what is below, which salvage can still
+            // read.
             self.0.has_altered.store(true, Ordering::Release);
         }
     }
@@ -272,7 +291,9 @@ impl Guard {
     /// Fails if redb was given a page that differs from the file's: then nothing may be written.
     pub(super) fn check_unaltered(&self) -> Result<()> {
         if self.0.has_altered.load(Ordering::Acquire) {
-            return Err(Error::corrupted("a branch of the store's file: nothing is written to it any more"));
+            return Err(Error::corrupted(
+                "a branch of the store's file: nothing is written to it any more",
+            ));
         }
         Ok(())
     }
@@ -280,7 +301,9 @@ impl Guard {
 
 impl State {
     fn learn(&mut self, parent: u32, branch: &[u8]) {
-        for (child, root) in (0_u16..).zip(wreck::roots(branch, wreck::count(branch).unwrap_or_default())) {
+        for (child, root) in
+            (0_u16..).zip(wreck::roots(branch, wreck::count(branch).unwrap_or_default()))
+        {
             let Some((number, expected)) = Expected::of(root, parent, child) else { continue };
             let known = self.pages.entry(number).or_insert(expected);
             if known.checksum != expected.checksum {
@@ -290,7 +313,11 @@ impl State {
     }
 
     /// The keys that a child of a branch is to hold, as far as the branches above can be read.
-    fn range(&self, read: ReadAt<'_>, parent: Option<(u32, u16)>) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+    fn range(
+        &self,
+        read: ReadAt<'_>,
+        parent: Option<(u32, u16)>,
+    ) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
         let (mut after, mut up_to, mut at) = (None, None, parent);
         // Pages that were read by way of damaged ones may be each other's parents.
         for _ in 0..MAX_DEPTH {

@@ -19,7 +19,8 @@ pub(super) fn is_whole(storage: Box<dyn StorageBackend>) -> Result<bool> {
         let check = || -> Result<bool, redb::Error> {
             let gate = Gate::over(Box::new(Unlocked(storage)))?;
             // What redb mends is mended in memory: the gate lets nothing through.
-            let mut database = Builder::new().set_cache_size(CACHE_BYTES).create_with_backend(gate.clone())?;
+            let mut database =
+                Builder::new().set_cache_size(CACHE_BYTES).create_with_backend(gate.clone())?;
             let checked = database.check_integrity();
             gate.shut();
             // It meets the error, and so writes nothing when it is dropped.
@@ -34,8 +35,8 @@ pub(super) fn is_whole(storage: Box<dyn StorageBackend>) -> Result<bool> {
     }
 }
 
-/// Looks for damage where redb would not get over it: in the pages that it keeps its own account in. `storage` gives the
-/// bytes each time it is asked.
+/// Looks for damage where redb would not get over it: in the pages that it keeps its own account
+/// in. `storage` gives the bytes each time it is asked.
 pub(super) fn check_structure(storage: &dyn Fn() -> Result<Box<dyn StorageBackend>>) -> Result<()> {
     // Only redb can say what its pages must be. What is found here is a reason to ask it.
     let bytes = storage()?;

@@ -1,12 +1,15 @@
 //! The journal's file: records of writes, one behind the other, each whole or not there.
 //!
-//! A record says of which *epoch* it is, the number of the commit of the store's file that it follows, and which one it is in that
-//! epoch. So a commit, which holds all that was written before it, makes the journal empty by beginning the next epoch: nothing in
-//! this file has to change with it, and what is left of earlier epochs counts for nothing. The checksums of an epoch are seeded with
-//! its *salt*, which nobody knows who writes a text into a space: bytes of a value can't pass for a record.
+//! A record says of which *epoch* it is, the number of the commit of the store's file that it
+//! follows, and which one it is in that epoch. So a commit, which holds all that was written before
+//! it, makes the journal empty by beginning the next epoch: nothing in this file has to change with
+//! it, and what is left of earlier epochs counts for nothing. The checksums of an epoch are seeded
+//! with its *salt*, which nobody knows who writes a text into a space: bytes of a value can't pass
+//! for a record.
 //!
-//! Each record is synced before the next one is written. So a record that does not check is one that a loss of power cut short, if
-//! it is the last one, and damage if another one follows. Damage to all records from some point to the end can't be told from that.
+//! Each record is synced before the next one is written. So a record that does not check is one
+//! that a loss of power cut short, if it is the last one, and damage if another one follows. Damage
+//! to all records from some point to the end can't be told from that.
 
 use std::io;
 use std::ops::Range;
@@ -18,7 +21,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::failure::from_io;
 use super::view::{Edits, Row};
 
-/// The file grows by so many zeros at a time: to write over bytes that are there costs half of writing behind the end.
+/// The file grows by so many zeros at a time: to write over bytes that are there costs half of
+/// writing behind the end.
 const STEP: u64 = 256 << 10;
 /// Checksum, epoch, number, length.
 const HEADER: usize = 32;
@@ -29,7 +33,8 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Instead of the length of a value: the key is removed.
 const REMOVED: u32 = u32::MAX;
 
-/// What the records of an epoch have in common. Epochs count from 1: a file of zeros holds no record.
+/// What the records of an epoch have in common. Epochs count from 1: a file of zeros holds no
+/// record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Epoch {
     pub(super) number: u64,
@@ -68,7 +73,8 @@ impl Journal {
     /// Begins a journal in a new file, or in place of whatever is in it.
     pub(super) fn create(file: Box<dyn StorageBackend>) -> io::Result<Self> {
         file.set_len(0)?;
-        let mut journal = Self { file, epoch: Epoch::default(), next: 0, end: 0, length: 0, record: Vec::new() };
+        let mut journal =
+            Self { file, epoch: Epoch::default(), next: 0, end: 0, length: 0, record: Vec::new() };
         journal.grow_to(STEP)?;
         journal.file.sync_data()?;
         Ok(journal)
@@ -81,7 +87,8 @@ impl Journal {
         self.end = 0;
     }
 
-    /// Adds a record of these edits, and syncs it. After an error it may be there or not: [`Self::retract`] sees to it.
+    /// Adds a record of these edits, and syncs it. After an error it may be there or not:
+    /// [`Self::retract`] sees to it.
     pub(super) fn append<'e>(&mut self, edits: impl Iterator<Item = &'e Row>) -> io::Result<()> {
         let mut record = std::mem::take(&mut self.record);
         encode(&mut record, self.epoch, self.next, edits)?;
@@ -107,7 +114,8 @@ impl Journal {
         self.file.set_len(length)?;
         while self.length < length {
             if let Err(error) = self.file.write(self.length, &zeros) {
-                // A length that there is no room for is of no use: where a record is taken back, nothing could be written, either.
+                // A length that there is no room for is of no use: where a record is taken back,
+                // nothing could be written, either.
                 let _ = self.file.set_len(self.length);
                 return Err(error);
             }
@@ -125,17 +133,20 @@ impl Journal {
     }
 }
 
-/// The edits of this epoch that `file` holds, in the order in which they were written, over one another.
+/// The edits of this epoch that `file` holds, in the order in which they were written, over one
+/// another.
 ///
 /// # Errors
-/// [`ErrorKind::Corrupted`](leafbase_model::ErrorKind::Corrupted) naming the record that is damaged; what the operating system reports.
+/// [`ErrorKind::Corrupted`](leafbase_model::ErrorKind::Corrupted) naming the record that is
+/// damaged; what the operating system reports.
 pub(super) fn replay(file: &dyn StorageBackend, epoch: Epoch) -> Result<Edits> {
     let bytes = read(file).map_err(|error| from_io("the journal could not be read", error))?;
     if (bytes.len() as u64) < STEP {
         return Err(Error::corrupted("the journal, which was cut short"));
     }
     let (mut edits, mut at, mut number) = (Edits::default(), 0, 0);
-    while let Some(record) = Record::at(&bytes, at, epoch).filter(|record| record.number == number) {
+    while let Some(record) = Record::at(&bytes, at, epoch).filter(|record| record.number == number)
+    {
         decode(record.payload, &mut edits).ok_or_else(|| damaged(number))?;
         at += record.bytes();
         number += 1;
@@ -147,8 +158,12 @@ pub(super) fn replay(file: &dyn StorageBackend, epoch: Epoch) -> Result<Edits> {
     Ok(edits)
 }
 
-/// What a damaged journal still holds: the edits of its whole records, and the numbers of those that are lost before others.
-pub(super) fn remains(file: &dyn StorageBackend, epoch: Epoch) -> io::Result<(Edits, Vec<Range<u64>>)> {
+/// What a damaged journal still holds: the edits of its whole records, and the numbers of those
+/// that are lost before others.
+pub(super) fn remains(
+    file: &dyn StorageBackend,
+    epoch: Epoch,
+) -> io::Result<(Edits, Vec<Range<u64>>)> {
     let bytes = read(file)?;
     let (mut edits, mut lost, mut at, mut next) = (Edits::default(), Vec::new(), 0, 0);
     while at < bytes.len() {
@@ -192,7 +207,8 @@ impl<'b> Record<'b> {
         let length = usize::try_from(u64_at(record, 24)?).ok()?;
         let end = HEADER.checked_add(length)?;
         let (checked, payload) = (record.get(8..end)?, record.get(HEADER..end)?);
-        (epoch.checksum(checked) == u64_at(record, 0)?).then_some(Self { number: u64_at(record, 16)?, payload })
+        (epoch.checksum(checked) == u64_at(record, 0)?)
+            .then_some(Self { number: u64_at(record, 16)?, payload })
     }
 
     fn bytes(&self) -> usize {
@@ -200,12 +216,20 @@ impl<'b> Record<'b> {
     }
 }
 
-fn encode<'e>(record: &mut Vec<u8>, epoch: Epoch, number: u64, edits: impl Iterator<Item = &'e Row>) -> io::Result<()> {
+fn encode<'e>(
+    record: &mut Vec<u8>,
+    epoch: Epoch,
+    number: u64,
+    edits: impl Iterator<Item = &'e Row>,
+) -> io::Result<()> {
     record.clear();
     record.resize(HEADER, 0);
     for (key, value) in edits.map(|row| (row.key(), row.value())) {
         let length = |bytes: &[u8]| {
-            u32::try_from(bytes.len()).ok().filter(|length| *length < REMOVED).ok_or(io::ErrorKind::InvalidInput)
+            u32::try_from(bytes.len())
+                .ok()
+                .filter(|length| *length < REMOVED)
+                .ok_or(io::ErrorKind::InvalidInput)
         };
         let value_length = value.map_or(Ok(REMOVED), length)?;
         record.extend_from_slice(&length(key)?.to_le_bytes());
@@ -291,13 +315,18 @@ mod tests {
         let file = InMemoryBackend::new();
         file.set_len(bytes.len() as u64).unwrap();
         file.write(0, bytes).unwrap();
-        let keys = |edits: Edits| edits.keys().map(|key| String::from_utf8_lossy(key).into_owned()).collect();
+        let keys = |edits: Edits| {
+            edits.keys().map(|key| String::from_utf8_lossy(key).into_owned()).collect()
+        };
         replay(&file, epoch(number)).map(keys)
     }
 
     /// Where the records of an epoch begin.
     fn starts(bytes: &[u8], number: u64) -> Vec<usize> {
-        (0..bytes.len()).step_by(ALIGNED).filter(|at| Record::at(bytes, *at, epoch(number)).is_some()).collect()
+        (0..bytes.len())
+            .step_by(ALIGNED)
+            .filter(|at| Record::at(bytes, *at, epoch(number)).is_some())
+            .collect()
     }
 
     #[test]
@@ -306,7 +335,11 @@ mod tests {
         assert_eq!(replayed(&bytes, 3).unwrap(), ["key 0", "key 1", "key 2", "key 3"]);
         assert!(!starts(&bytes, 2).is_empty(), "something of the epoch before is left");
         assert!(replayed(&bytes, 4).unwrap().is_empty());
-        assert_eq!(replayed(&bytes[..bytes.len() / 2], 3).unwrap_err().kind(), ErrorKind::Corrupted, "cut short");
+        assert_eq!(
+            replayed(&bytes[..bytes.len() / 2], 3).unwrap_err().kind(),
+            ErrorKind::Corrupted,
+            "cut short"
+        );
         let file = InMemoryBackend::new();
         file.set_len(bytes.len() as u64).unwrap();
         file.write(0, &bytes).unwrap();
@@ -331,7 +364,12 @@ mod tests {
                 } else {
                     let error = found.unwrap_err();
                     assert_eq!(error.kind(), ErrorKind::Corrupted);
-                    assert!(error.to_string().contains(&format!("record {} of the journal", number + 1)), "{error}");
+                    assert!(
+                        error
+                            .to_string()
+                            .contains(&format!("record {} of the journal", number + 1)),
+                        "{error}"
+                    );
                 }
             }
         }
@@ -341,7 +379,8 @@ mod tests {
     fn what_remains_of_a_damaged_one_is_what_is_whole() {
         let bytes = written();
         let starts = starts(&bytes, 3);
-        let cases: [(&[usize], Option<Range<u64>>); 3] = [(&[0], Some(0..1)), (&[1, 2], Some(1..3)), (&[3], None)];
+        let cases: [(&[usize], Option<Range<u64>>); 3] =
+            [(&[0], Some(0..1)), (&[1, 2], Some(1..3)), (&[3], None)];
         for (damaged, lost) in cases {
             let file = InMemoryBackend::new();
             file.set_len(bytes.len() as u64).unwrap();
@@ -350,7 +389,11 @@ mod tests {
                 file.write(starts[*number] as u64 + 20, &[9]).unwrap();
             }
             let (edits, found) = remains(&file, epoch(3)).unwrap();
-            assert_eq!((edits.size(), found), (4 - damaged.len(), lost.into_iter().collect()), "{damaged:?}");
+            assert_eq!(
+                (edits.size(), found),
+                (4 - damaged.len(), lost.into_iter().collect()),
+                "{damaged:?}"
+            );
         }
     }
 

@@ -1,8 +1,10 @@
-//! When a durable write is told by the journal: where the journal is, what it has to hold next, and how it begins and ends.
+//! When a durable write is told by the journal: where the journal is, what it has to hold next, and
+//! how it begins and ends.
 //!
-//! A commit of the store's file costs several writes and a sync; a record of the journal costs one. So once a handle has seen a
-//! few durable writes it makes a journal and says so in the file, with the epoch; from then on a small durable write is a record of
-//! it, and held in memory like a relaxed one until the next commit. A handle that closes takes the journal away again.
+//! A commit of the store's file costs several writes and a sync; a record of the journal costs one.
+//! So once a handle has seen a few durable writes it makes a journal and says so in the file, with
+//! the epoch; from then on a small durable write is a record of it, and held in memory like a
+//! relaxed one until the next commit. A handle that closes takes the journal away again.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,7 +20,8 @@ use super::view::{Edits, Row};
 
 /// The file of the journal, beside the one of the store.
 pub const JOURNAL_FILE: &str = "space.journal";
-/// A journal begins with the durable write of a handle that has this number: a program that writes once and ends needs none.
+/// A journal begins with the durable write of a handle that has this number: a program that writes
+/// once and ends needs none.
 const BEGINS_WITH: u32 = 2;
 /// What is longer goes to the store's file at once: it would be written twice.
 const MAX_RECORD_BYTES: usize = 128 << 10;
@@ -61,7 +64,8 @@ impl Place {
             #[cfg(feature = "testkit")]
             Self::Nowhere => Err(io::ErrorKind::Unsupported.into()),
             Self::File(path) => {
-                let options = File::options().read(true).write(true).create(true).truncate(true).clone();
+                let options =
+                    File::options().read(true).write(true).create(true).truncate(true).clone();
                 let journal = Journal::create(backend(options.open(path)?)?)?;
                 sync_directory_of(path)?;
                 Ok(journal)
@@ -117,7 +121,8 @@ enum State {
     /// So many durable writes were commits.
     Waiting(u32),
     Running(Journal),
-    /// It failed. What it holds stands until the next commit, and no more comes to it in the life of this handle.
+    /// It failed. What it holds stands until the next commit, and no more comes to it in the life
+    /// of this handle.
     Failed(Journal),
     /// It cannot be made, or there is no place for it.
     Off,
@@ -135,7 +140,8 @@ impl Journaling {
     /// With what the store's file says, and what the journal holds beyond it.
     ///
     /// # Errors
-    /// [`ErrorKind::Corrupted`] if the journal is damaged, or gone; what the operating system reports.
+    /// [`ErrorKind::Corrupted`] if the journal is damaged, or gone; what the operating system
+    /// reports.
     pub(super) fn open(place: Place, mark: Mark) -> Result<(Self, Edits)> {
         let edits = if mark.in_use { recover(&place, mark.epoch)? } else { Edits::default() };
         let state = if place.is_somewhere() { State::Waiting(0) } else { State::Off };
@@ -158,7 +164,8 @@ impl Journaling {
         self.touched_bytes == 0
     }
 
-    /// Makes `edits` durable, which differ from what is durable in `keys` and in what relaxed writes have put.
+    /// Makes `edits` durable, which differ from what is durable in `keys` and in what relaxed
+    /// writes have put.
     pub(super) fn append(&mut self, edits: &Edits, keys: &[Row], bytes: usize) -> Appended {
         if self.touched_bytes.saturating_add(bytes) > MAX_RECORD_BYTES {
             return Appended::Refused;
@@ -223,7 +230,8 @@ impl Journaling {
         }
     }
 
-    /// What a commit of these edits says of the journal, if that is something new; `is_last` if the handle closes.
+    /// What a commit of these edits says of the journal, if that is something new; `is_last` if the
+    /// handle closes.
     pub(super) fn next_mark(&self, edits: &Edits, is_last: bool) -> Option<Mark> {
         let in_use = matches!(self.state, State::Running(_)) && !is_last;
         (in_use || self.mark.in_use).then(|| Mark { epoch: self.mark.epoch.after(edits), in_use })
@@ -235,8 +243,8 @@ impl Journaling {
         self.opened(mark);
     }
 
-    /// The file was opened again, and says this. If it is something new, the journal is empty. What relaxed writes have put has still to go into the next
-    /// record, if it is not in the file.
+    /// The file was opened again, and says this. If it is something new, the journal is empty. What
+    /// relaxed writes have put has still to go into the next record, if it is not in the file.
     pub(super) fn opened(&mut self, mark: Mark) {
         if mark == self.mark {
             return;
@@ -266,7 +274,8 @@ impl Journaling {
 fn recover(place: &Place, epoch: Epoch) -> Result<Edits> {
     let file = place.open().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            Error::new(ErrorKind::Corrupted, "damaged: the journal of the store is gone").with_source(error)
+            Error::new(ErrorKind::Corrupted, "damaged: the journal of the store is gone")
+                .with_source(error)
         }
         _ => from_io("the journal could not be opened", error),
     })?;

@@ -3,8 +3,9 @@
 use std::fs::{File, TryLockError};
 use std::io;
 
-/// Held until it is dropped. It is given back then, and not only when the last copy of the file's handle is closed: a process that is being
-/// started holds copies of all that is open here, until it is another program.
+/// Held until it is dropped. It is given back then, and not only when the last copy of the file's
+/// handle is closed: a process that is being started holds copies of all that is open here, until
+/// it is another program.
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
@@ -36,8 +37,14 @@ mod tests {
     #[test]
     fn a_copy_of_the_handle_keeps_no_lock() {
         let directory = tempfile::tempdir().unwrap();
-        let open =
-            || File::options().write(true).create(true).truncate(false).open(directory.path().join("lock")).unwrap();
+        let open = || {
+            File::options()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(directory.path().join("lock"))
+                .unwrap()
+        };
         let file = open();
         // What a process holds that is being started.
         let _copy = file.try_clone().unwrap();

@@ -11,8 +11,8 @@ use super::{KeyRange, Read, Snapshot, Store, Transaction, Visit, WriteOptions};
 
 type Tree = RedBlackTreeMapSync<Arc<[u8]>, Arc<[u8]>>;
 
-/// A store that lives in memory and goes with its last handle. A write costs the logarithm of what is stored, a snapshot next
-/// to nothing; both durabilities promise the same.
+/// A store that lives in memory and goes with its last handle. A write costs the logarithm of what
+/// is stored, a snapshot next to nothing; both durabilities promise the same.
 #[derive(Default)]
 pub struct MemoryStore {
     /// Held by the one writer at a time.
@@ -65,7 +65,9 @@ impl Read for State {
         }
         let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
         let mut entries = self.0.range::<[u8], _>(bounds);
-        while let Some((key, value)) = if range.reverse { entries.next_back() } else { entries.next() } {
+        while let Some((key, value)) =
+            if range.reverse { entries.next_back() } else { entries.next() }
+        {
             if visit(key, value)?.is_break() {
                 break;
             }
@@ -103,7 +105,11 @@ impl Store for MemoryStore {
         Ok(Box::new(State(self.current())))
     }
 
-    fn write(&self, _: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+    fn write(
+        &self,
+        _: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
         let _writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = State(self.current());
         f(&mut state)?;

@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use redb::{BackendError, StorageBackend};
 
-/// Bytes of a file that has not got its name yet: nobody finds it after a crash, so that what is written waits for no disk. Whoever gives it its name
-/// syncs all of it before.
+/// Bytes of a file that has not got its name yet: nobody finds it after a crash, so that what is
+/// written waits for no disk. Whoever gives it its name syncs all of it before.
 #[derive(Debug)]
 pub(super) struct Nameless<B>(pub(super) B);
 
@@ -39,7 +39,11 @@ impl<B: StorageBackend> StorageBackend for Nameless<B> {
         self.0.try_lock_range(start, end)
     }
 
-    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
         self.0.try_lock_shared_range(start, end)
     }
 

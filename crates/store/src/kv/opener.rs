@@ -1,4 +1,5 @@
-//! A redb handle: where it comes from, so that it can be had anew after an error, and what is done with it.
+//! A redb handle: where it comes from, so that it can be had anew after an error, and what is done
+//! with it.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -13,7 +14,9 @@ use std::{mem, thread};
 use leafbase_model::{Error, ErrorKind, Result};
 use redb::ReadableDatabase;
 use redb::backends::FileBackend;
-use redb::{Builder, CursorMut, Database, StorageBackend, Table, TableDefinition, WriteTransaction};
+use redb::{
+    Builder, CursorMut, Database, StorageBackend, Table, TableDefinition, WriteTransaction,
+};
 
 use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
@@ -30,8 +33,8 @@ use super::rewrite;
 use super::tracked::{Tracked, Unsynced};
 use super::view::{Edits, Row};
 
-/// What the file says of its journal: epoch, salt, and whether it is in use. Only commits that begin an epoch write it, so that the
-/// others do not pay for a second table.
+/// What the file says of its journal: epoch, salt, and whether it is in use. Only commits that
+/// begin an epoch write it, so that the others do not pay for a second table.
 const JOURNAL: TableDefinition<'_, (), (u64, u64, bool)> = TableDefinition::new(JOURNAL_TABLE);
 pub(super) const JOURNAL_TABLE: &str = "journal";
 
@@ -86,10 +89,12 @@ impl Opener {
         builder.set_cache_size(self.cache_bytes);
         let below: Box<dyn StorageBackend> = match &self.source {
             Source::ReadOnlyFile(path) => Box::new(Fixed(FileBackend::new(File::open(path)?)?)),
-            Source::File(path) => Box::new(FileBackend::new(File::options().read(true).write(true).open(path)?)?),
-            Source::NamelessFile(path) => {
-                Box::new(Nameless(FileBackend::new(File::options().read(true).write(true).open(path)?)?))
+            Source::File(path) => {
+                Box::new(FileBackend::new(File::options().read(true).write(true).open(path)?)?)
             }
+            Source::NamelessFile(path) => Box::new(Nameless(FileBackend::new(
+                File::options().read(true).write(true).open(path)?,
+            )?)),
             #[cfg(feature = "testkit")]
             Source::Backend(make) => make(),
             #[cfg(feature = "testkit")]
@@ -97,7 +102,8 @@ impl Opener {
         };
         let gate = Gate::over(Box::new(Tracked::over(below, &self.unsynced)?))?;
         let database = builder.create_with_backend(gate.clone())?;
-        // What redb reads it may keep, and the root is read first. Before it opened the file nobody knew which commit is the last.
+        // What redb reads it may keep, and the root is read first. Before it opened the file nobody
+        // knew which commit is the last.
         gate.guard().learn_root(&gate);
         #[cfg(feature = "testkit")]
         if matches!(self.source, Source::Backend(_)) && !has_table(&database)? {
@@ -127,7 +133,8 @@ impl Opener {
     pub(super) fn bytes(&self) -> Result<u64> {
         let length = match &self.source {
             Source::File(path) | Source::NamelessFile(path) | Source::ReadOnlyFile(path) => {
-                let journal = fs::metadata(path.with_file_name(JOURNAL_FILE)).map_or(0, |metadata| metadata.len());
+                let journal = fs::metadata(path.with_file_name(JOURNAL_FILE))
+                    .map_or(0, |metadata| metadata.len());
                 fs::metadata(path).map(|metadata| metadata.len() + journal)
             }
             #[cfg(feature = "testkit")]
@@ -171,7 +178,8 @@ impl Handle {
         Base::begin(database, &self.health, gate.guard().clone()).map(Arc::new)
     }
 
-    /// Keeps what redb mended when it opened the store, if anything, so that it need not do so again; unless nothing may be written.
+    /// Keeps what redb mended when it opened the store, if anything, so that it need not do so
+    /// again; unless nothing may be written.
     pub(super) fn settle(&self) -> Result<()> {
         let gate = &self.opened()?.gate;
         if gate.holds_repairs() && !self.is_fixed { self.release(gate) } else { Ok(()) }
@@ -198,7 +206,12 @@ impl Handle {
     }
 
     /// Writes `edits` in one durable commit, and what is new of the journal.
-    pub(super) fn apply(&self, edits: &Edits, quick_repair: bool, mark: Option<Mark>) -> Result<(), Failed> {
+    pub(super) fn apply(
+        &self,
+        edits: &Edits,
+        quick_repair: bool,
+        mark: Option<Mark>,
+    ) -> Result<(), Failed> {
         let is_begun = Cell::new(false);
         let applied = || {
             let Opened { database, gate } = self.opened()?;
@@ -212,11 +225,13 @@ impl Handle {
             is_begun.set(true);
             transaction.commit().map_err(|error| self.health.report(error))
         };
-        let failed = |error| if is_begun.get() { Failed::InDoubt(error) } else { Failed::Before(error) };
+        let failed =
+            |error| if is_begun.get() { Failed::InDoubt(error) } else { Failed::Before(error) };
         self.health.guard(applied).map_err(failed)
     }
 
-    /// Writes the rows of `base`, which are all there are, into full pages, in one durable commit. Whether it takes place changes no row.
+    /// Writes the rows of `base`, which are all there are, into full pages, in one durable commit.
+    /// Whether it takes place changes no row.
     pub(super) fn rewrite(&self, base: &Base) -> Result<()> {
         let applied = || {
             let Opened { database, gate } = self.opened()?;
@@ -231,7 +246,10 @@ impl Handle {
     }
 
     /// Lets `work` have the handle to itself.
-    pub(super) fn alone<T>(&mut self, work: impl FnOnce(&mut Database) -> Result<T, redb::Error>) -> Result<T> {
+    pub(super) fn alone<T>(
+        &mut self,
+        work: impl FnOnce(&mut Database) -> Result<T, redb::Error>,
+    ) -> Result<T> {
         let gate = &self.opened()?.gate;
         gate.guard().check_unaltered()?;
         if gate.is_held() {
@@ -250,19 +268,25 @@ impl Drop for Handle {
         let opened = self.opened.take();
         let is_broken = self.health.is_broken();
         let _ = catch_unwind(AssertUnwindSafe(|| match opened {
-            Some(Opened { database, gate }) if is_broken || gate.is_held() => abandon(database, &gate),
+            Some(Opened { database, gate }) if is_broken || gate.is_held() => {
+                abandon(database, &gate)
+            }
             opened => drop(opened),
         }));
     }
 }
 
-/// Closes a database without writing: redb would commit once more, and might meet the damage that was the reason to close.
+/// Closes a database without writing: redb would commit once more, and might meet the damage that
+/// was the reason to close.
 fn abandon(mut database: Database, gate: &Gate) {
     gate.shut();
-    // It syncs first, so it meets the gate; and after an error of the file redb writes nothing any more.
-    let latched = !matches!(database.check_integrity(), Err(redb::DatabaseError::TransactionInProgress));
+    // It syncs first, so it meets the gate; and after an error of the file redb writes nothing any
+    // more.
+    let latched =
+        !matches!(database.check_integrity(), Err(redb::DatabaseError::TransactionInProgress));
     if !latched && cfg!(panic = "unwind") {
-        // Somebody still reads. Nor does redb write while a panic goes on, which says nothing: it is caught at once.
+        // Somebody still reads. Nor does redb write while a panic goes on, which says nothing: it
+        // is caught at once.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let _dropped_by_it = database;
             resume_unwind(Box::new(()))
@@ -289,7 +313,8 @@ fn written(
     {
         let mut table = transaction.open_table(TABLE)?;
         let mut waiting = edits.iter().peekable();
-        // Imports put many new rows between the same two; other writes meet few such places, and soon stop looking for them.
+        // Imports put many new rows between the same two; other writes meet few such places, and
+        // soon stop looking for them.
         let mut misses = if edits.size() < RUN_SOUGHT_FROM { RUN_MISSES } else { 0 };
         while let Some(edit) = waiting.peek().copied() {
             if edit.value().is_some() && misses < RUN_MISSES {
@@ -316,8 +341,9 @@ const RUN_WORTH: usize = 4;
 /// After so many searches in a row that were not, no more are made in this commit.
 const RUN_MISSES: usize = 8;
 
-/// Inserts the next rows as far as they are new and lie between the same two rows of the table: the tree is sought once for
-/// all of them, and its pages are filled one after the other. Gives their number.
+/// Inserts the next rows as far as they are new and lie between the same two rows of the table: the
+/// tree is sought once for all of them, and its pages are filled one after the other. Gives their
+/// number.
 fn insert_run<'e>(
     table: &mut Table<'_, &'static [u8], &'static [u8]>,
     edits: &mut Peekable<impl Iterator<Item = &'e Row>>,
@@ -329,7 +355,9 @@ fn insert_run<'e>(
     let is_within = |key: &[u8]| end.as_deref().is_none_or(|end| key < end);
     let mut inserted = 0;
     let is_next = |edit: &&Row| edit.value().is_some() && is_within(edit.key());
-    while let Some((key, value)) = edits.next_if(is_next).and_then(|edit| Some((edit.key(), edit.value()?))) {
+    while let Some((key, value)) =
+        edits.next_if(is_next).and_then(|edit| Some((edit.key(), edit.value()?)))
+    {
         open.insert(key, value)?;
         inserted += 1;
     }
@@ -337,7 +365,8 @@ fn insert_run<'e>(
     Ok(inserted)
 }
 
-/// A cursor that a panic doesn't drop: it would go on with the page that redb panicked on, and a second panic ends the process.
+/// A cursor that a panic doesn't drop: it would go on with the page that redb panicked on, and a
+/// second panic ends the process.
 pub(super) struct OpenCursor<'t>(pub(super) Option<CursorMut<'t, &'static [u8], &'static [u8]>>);
 
 impl OpenCursor<'_> {
@@ -367,7 +396,9 @@ pub(super) fn compact_when_unread(database: &mut Database) -> Result<bool, redb:
     let started = Instant::now();
     loop {
         match database.compact() {
-            Err(redb::CompactionError::TransactionInProgress) if started.elapsed() < READER_PATIENCE => {
+            Err(redb::CompactionError::TransactionInProgress)
+                if started.elapsed() < READER_PATIENCE =>
+            {
                 thread::sleep(Duration::from_millis(1));
             }
             compacted => return Ok(compacted?),
@@ -382,7 +413,8 @@ pub(super) fn create_file(path: &Path, cache_bytes: usize) -> Result<()> {
         let create = || {
             let file = File::options().read(true).write(true).create_new(true).open(path)?;
             let backend = Nameless(FileBackend::new(file)?);
-            let database = Builder::new().set_cache_size(cache_bytes).create_with_backend(backend)?;
+            let database =
+                Builder::new().set_cache_size(cache_bytes).create_with_backend(backend)?;
             ensure_table(&database)
         };
         create().map_err(|error| health.report(error))

@@ -6,7 +6,8 @@
 pub struct OpenOptions {
     /// Bytes of pages kept in memory.
     pub cache_bytes: usize,
-    /// Whether writes are refused. What a crash left is mended in memory, and the files stay as they are.
+    /// Whether writes are refused. What a crash left is mended in memory, and the files stay as
+    /// they are.
     pub read_only: bool,
 }
 

@@ -27,9 +27,18 @@ impl Overlay {
         self.length
     }
 
-    pub(super) fn read(&self, below: &dyn StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
+    pub(super) fn read(
+        &self,
+        below: &dyn StorageBackend,
+        offset: u64,
+        out: &mut [u8],
+    ) -> io::Result<()> {
         self.check(offset, out.len())?;
-        if self.pages.range(offset - offset % PAGE_BYTES..offset + out.len() as u64).next().is_none()
+        if self
+            .pages
+            .range(offset - offset % PAGE_BYTES..offset + out.len() as u64)
+            .next()
+            .is_none()
             && offset + out.len() as u64 <= self.length_below
         {
             return below.read(offset, out);
@@ -44,7 +53,12 @@ impl Overlay {
         Ok(())
     }
 
-    pub(super) fn write(&mut self, below: &dyn StorageBackend, offset: u64, data: &[u8]) -> io::Result<()> {
+    pub(super) fn write(
+        &mut self,
+        below: &dyn StorageBackend,
+        offset: u64,
+        data: &[u8],
+    ) -> io::Result<()> {
         self.check(offset, data.len())?;
         for Piece { page: at, within, of_all } in pieces(offset, data.len()) {
             let mut page = match self.pages.remove(&at) {
@@ -86,7 +100,8 @@ impl Overlay {
     }
 }
 
-/// What a range has of one page: the page's place, the part within it, and that part's place in the whole range.
+/// What a range has of one page: the page's place, the part within it, and that part's place in the
+/// whole range.
 struct Piece {
     page: u64,
     within: Range<usize>,
@@ -102,7 +117,11 @@ fn pieces(offset: u64, length: usize) -> impl Iterator<Item = Piece> {
         let at = offset + done as u64;
         let start = in_page(at % PAGE_BYTES);
         let taken = (PAGE - start).min(length - done);
-        let piece = Piece { page: at - start as u64, within: start..start + taken, of_all: done..done + taken };
+        let piece = Piece {
+            page: at - start as u64,
+            within: start..start + taken,
+            of_all: done..done + taken,
+        };
         done += taken;
         Some(piece)
     })

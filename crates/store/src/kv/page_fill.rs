@@ -1,5 +1,5 @@
-//! How full pages of the tree get when rows are put in one after the other in the order of their keys: redb begins a page where the next row
-//! doesn't fit.
+//! How full pages of the tree get when rows are put in one after the other in the order of their
+//! keys: redb begins a page where the next row doesn't fit.
 
 /// What a page of rows takes for itself, and what it takes for each row.
 const HEAD_BYTES: usize = 4;

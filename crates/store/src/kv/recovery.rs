@@ -1,4 +1,5 @@
-//! What the embedded store does after an error of its files: it opens them again and finds out what took place.
+//! What the embedded store does after an error of its files: it opens them again and finds out what
+//! took place.
 
 use std::sync::Arc;
 
@@ -22,11 +23,11 @@ pub(super) struct Doubtful {
     pub(super) mark: Option<Mark>,
 }
 
-const IN_DOUBT: &str =
-    "the store is unavailable: its file cannot be opened again, and whether this write took place shows when it can";
+const IN_DOUBT: &str = "the store is unavailable: its file cannot be opened again, and whether this write took place shows when it can";
 
 impl RedbStore {
-    /// The published state for the holder of the slot, after opening the file again where that is needed.
+    /// The published state for the holder of the slot, after opening the file again where that is
+    /// needed.
     pub(super) fn mended_view(&self, slot: &mut Slot) -> Result<View> {
         let (base, Tip { edits, .. }) = self.mended(slot)?;
         Ok(View { base, edits })
@@ -50,15 +51,21 @@ impl RedbStore {
                 break;
             }
         }
-        result.map_err(|error| unavailable("the store is unavailable: its file cannot be opened again", error))
+        result.map_err(|error| {
+            unavailable("the store is unavailable: its file cannot be opened again", error)
+        })
     }
 
     fn try_mend(&self, slot: &mut Slot) -> Result<()> {
         let base = self.reopen(slot)?;
-        let all_committed =
-            slot.unresolved.as_ref().map_or(Ok(false), |commit| took_place(&base, slot.journal.mark(), commit))?;
+        let all_committed = slot
+            .unresolved
+            .as_ref()
+            .map_or(Ok(false), |commit| took_place(&base, slot.journal.mark(), commit))?;
         if slot.is_record_in_doubt {
-            slot.journal.retract().map_err(|error| from_io("the journal could not be written", error))?;
+            slot.journal
+                .retract()
+                .map_err(|error| from_io("the journal could not be written", error))?;
             slot.is_record_in_doubt = false;
         }
         slot.unresolved = None;
@@ -89,7 +96,8 @@ impl RedbStore {
         Ok((handle, base))
     }
 
-    /// Finds out whether a commit that reported `error` took place: it is in the file whole or not at all.
+    /// Finds out whether a commit that reported `error` took place: it is in the file whole or not
+    /// at all.
     pub(super) fn settle(&self, slot: &mut Slot, commit: Doubtful, error: Error) -> Result<()> {
         for _ in 0..REOPENINGS {
             let Ok(base) = self.reopen(slot) else { continue };
@@ -103,8 +111,8 @@ impl RedbStore {
         Err(unavailable(IN_DOUBT, error))
     }
 
-    /// A write whose record failed and that is no commit either did not take place: its record must not be there. If that can't be
-    /// seen to now, nobody is told anything before it is.
+    /// A write whose record failed and that is no commit either did not take place: its record must
+    /// not be there. If that can't be seen to now, nobody is told anything before it is.
     pub(super) fn retract(&self, slot: &mut Slot, error: Error) -> Error {
         if slot.journal.retract().is_ok() {
             return error;
@@ -116,13 +124,15 @@ impl RedbStore {
     }
 }
 
-/// Whether a commit took place, by what the file says of the journal and by what it holds. A commit that ends what the journal has may change
-/// nothing of what the file held before that: it is known by its mark.
+/// Whether a commit took place, by what the file says of the journal and by what it holds. A commit
+/// that ends what the journal has may change nothing of what the file held before that: it is known
+/// by its mark.
 fn took_place(base: &Base, mark: Mark, commit: &Doubtful) -> Result<bool> {
     commit.mark.map_or_else(|| holds(base, &commit.edits), |expected| Ok(mark == expected))
 }
 
-/// Whether the file holds every one of `edits`. An edit that changes nothing is held either way, and it doesn't matter: no journal says otherwise.
+/// Whether the file holds every one of `edits`. An edit that changes nothing is held either way,
+/// and it doesn't matter: no journal says otherwise.
 fn holds(base: &Base, edits: &Edits) -> Result<bool> {
     for edit in edits {
         let mut equal = false;

@@ -1,13 +1,17 @@
-//! The embedded store: one redb file, with the writes since its last commit laid over it in memory, and a journal of the durable ones.
+//! The embedded store: one redb file, with the writes since its last commit laid over it in memory,
+//! and a journal of the durable ones.
 //!
-//! A call's writes are collected in a tree of edits that shares its nodes with earlier versions. A relaxed write that returns
-//! publishes its version, and that is all it does. A durable write, a flush, a close, or too much held in memory writes
-//! all edits to redb in one commit and starts an empty tree. Where there is a journal, a small durable write is a record of it
-//! instead, and its edits stay in memory like those of relaxed ones. So redb is touched only by a commit: a call that fails has
-//! nothing to undo, a snapshot never waits for a writer's closure, a row written a hundred times since the last commit is
-//! written to the file once, and relaxed writes outlive an I/O error of the file.
+//! A call's writes are collected in a tree of edits that shares its nodes with earlier versions. A
+//! relaxed write that returns publishes its version, and that is all it does. A durable write, a
+//! flush, a close, or too much held in memory writes all edits to redb in one commit and starts an
+//! empty tree. Where there is a journal, a small durable write is a record of it instead, and its
+//! edits stay in memory like those of relaxed ones. So redb is touched only by a commit: a call
+//! that fails has nothing to undo, a snapshot never waits for a writer's closure, a row written a
+//! hundred times since the last commit is written to the file once, and relaxed writes outlive an
+//! I/O error of the file.
 //!
-//! What this costs: one call's writes are held in memory twice, and reads compare with the edits while there are any.
+//! What this costs: one call's writes are held in memory twice, and reads compare with the edits
+//! while there are any.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -31,7 +35,8 @@ use super::rewrite;
 use super::view::{Draft, Edits, Row, View};
 use super::{Durability, Read, Snapshot, Store, Transaction, WriteOptions};
 
-/// Writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and what a crash loses.
+/// Writes are committed once so many keys, or so many bytes, have gathered: it bounds memory, and
+/// what a crash loses.
 const MAX_PENDING_KEYS: usize = 16_384;
 const MAX_PENDING_BYTES: usize = 8 << 20;
 /// How often a file is compacted at once, at most.
@@ -48,7 +53,8 @@ pub struct RedbStore {
     pub(super) read_only: bool,
     /// What a snapshot gets. Held only to copy or to set it, but by [`Store::compact`].
     published: Mutex<Published>,
-    /// Held while a write's closure runs, and by what must not have one running. Always taken before `slot`.
+    /// Held while a write's closure runs, and by what must not have one running. Always taken
+    /// before `slot`.
     turn: Mutex<()>,
     /// Writes whose closures have run.
     group: Group,
@@ -101,8 +107,8 @@ impl fmt::Debug for RedbStore {
 }
 
 impl RedbStore {
-    /// Opens the file at `path`, which [`create_store_file`] made, if `verify` is content with what it holds, and keeps
-    /// `lock` until it is closed. A file that does not open stays as it was.
+    /// Opens the file at `path`, which [`create_store_file`] made, if `verify` is content with what
+    /// it holds, and keeps `lock` until it is closed. A file that does not open stays as it was.
     pub(crate) fn open_file(
         path: &Path,
         options: &OpenOptions,
@@ -111,19 +117,22 @@ impl RedbStore {
     ) -> Result<Self> {
         let path = path.to_owned();
         let place = Place::File(path.with_file_name(JOURNAL_FILE));
-        let source = if options.read_only { Source::ReadOnlyFile(path) } else { Source::File(path) };
+        let source =
+            if options.read_only { Source::ReadOnlyFile(path) } else { Source::File(path) };
         Self::open_source(Opener::new(source, options.cache_bytes), place, lock, verify)
     }
 
-    /// Opens the file at `path`, which [`create_store_file`] made, in a directory that has not got its name yet. What is written to it waits for no disk: the file
-    /// has to be synced before the directory gets its name.
+    /// Opens the file at `path`, which [`create_store_file`] made, in a directory that has not got
+    /// its name yet. What is written to it waits for no disk: the file has to be synced before the
+    /// directory gets its name.
     pub(crate) fn open_nameless(path: &Path, options: &OpenOptions) -> Result<Self> {
         let place = Place::File(path.with_file_name(JOURNAL_FILE));
         let opener = Opener::new(Source::NamelessFile(path.to_owned()), options.cache_bytes);
         Self::open_source(opener, place, None, &mut |_| Ok(()))
     }
 
-    /// A store on the bytes of such a file, and those of the journal beside it, if there is one. They stay as they are.
+    /// A store on the bytes of such a file, and those of the journal beside it, if there is one.
+    /// They stay as they are.
     #[cfg(feature = "testkit")]
     pub(crate) fn open_image(
         bytes: Arc<[u8]>,
@@ -131,12 +140,23 @@ impl RedbStore {
         options: &OpenOptions,
         verify: Verify<'_>,
     ) -> Result<Self> {
-        let place = journal
-            .map_or(Place::Nowhere, |journal| Place::Backend(Box::new(move || Box::new(Image(Arc::clone(&journal))))));
-        Self::open_source(Opener::new(Source::Image(bytes), options.cache_bytes), place, None, verify)
+        let place = journal.map_or(Place::Nowhere, |journal| {
+            Place::Backend(Box::new(move || Box::new(Image(Arc::clone(&journal)))))
+        });
+        Self::open_source(
+            Opener::new(Source::Image(bytes), options.cache_bytes),
+            place,
+            None,
+            verify,
+        )
     }
 
-    fn open_source(opener: Opener, place: Place, lock: Option<Lock>, verify: Verify<'_>) -> Result<Self> {
+    fn open_source(
+        opener: Opener,
+        place: Place,
+        lock: Option<Lock>,
+        verify: Verify<'_>,
+    ) -> Result<Self> {
         match Self::begin(&opener, place, verify) {
             Ok(begun) => Ok(Self::start(opener, begun, lock)),
             // Damage can make it look like somebody else's.
@@ -149,8 +169,8 @@ impl RedbStore {
         }
     }
 
-    /// A store on what `backend` makes: called again whenever the store is opened anew, it must give the same bytes. Without a
-    /// journal.
+    /// A store on what `backend` makes: called again whenever the store is opened anew, it must
+    /// give the same bytes. Without a journal.
     ///
     /// # Errors
     /// What redb reports.
@@ -188,7 +208,8 @@ impl RedbStore {
         let view = View { base: handle.base()?, edits: Edits::default() };
         let (journal, edits) = match Journaling::open(place, handle.mark()?) {
             Ok(both) => both,
-            // Somebody else's file, or a later version's, is told as what it is before its journal is.
+            // Somebody else's file, or a later version's, is told as what it is before its journal
+            // is.
             Err(error) => return Err(verify(&view).err().unwrap_or(error)),
         };
         let view = View { edits, ..view };
@@ -224,8 +245,8 @@ impl RedbStore {
         store
     }
 
-    /// Commits what a journal held that was not closed. Where that fails, for want of room or whatever, the journal goes on
-    /// holding it.
+    /// Commits what a journal held that was not closed. Where that fails, for want of room or
+    /// whatever, the journal goes on holding it.
     fn take_over_journal(&self) {
         let mut slot = self.slot();
         let edits = self.published().edits.clone();
@@ -234,7 +255,8 @@ impl RedbStore {
         }
     }
 
-    /// Makes all writes durable and closes the file. Dropping does the same, but has nobody to tell of an error.
+    /// Makes all writes durable and closes the file. Dropping does the same, but has nobody to tell
+    /// of an error.
     ///
     /// # Errors
     /// As [`Store::flush`].
@@ -288,28 +310,39 @@ impl RedbStore {
         drop((old_base, old_edits));
     }
 
-    /// Writes `edits`, which hold all that is pending, to the file. So the journal is empty after it, and not used any more if this
-    /// is the last commit of the handle.
-    fn commit(&self, slot: &mut Slot, edits: Edits, quick_repair: bool, is_last: bool) -> Result<()> {
-        // A read of the closure may have broken the handle; what the closure made of that is its own affair.
+    /// Writes `edits`, which hold all that is pending, to the file. So the journal is empty after
+    /// it, and not used any more if this is the last commit of the handle.
+    fn commit(
+        &self,
+        slot: &mut Slot,
+        edits: Edits,
+        quick_repair: bool,
+        is_last: bool,
+    ) -> Result<()> {
+        // A read of the closure may have broken the handle; what the closure made of that is its
+        // own affair.
         drop(self.mended_view(slot)?);
         let Some(handle) = &slot.handle else { return Err(closed()) };
         let mark = slot.journal.next_mark(&edits, is_last);
         match handle.apply(&edits, quick_repair, mark) {
             Ok(()) => {}
             Err(Failed::Before(error)) => {
-                // If the handle is of no more use and the file does not open now, the next call tries again.
+                // If the handle is of no more use and the file does not open now, the next call
+                // tries again.
                 drop(self.mended_view(slot));
                 return Err(error);
             }
-            Err(Failed::InDoubt(error)) => return self.settle(slot, Doubtful { edits, mark }, error),
+            Err(Failed::InDoubt(error)) => {
+                return self.settle(slot, Doubtful { edits, mark }, error);
+            }
         }
         slot.quick_to_open = quick_repair;
         slot.journal.committed(mark.unwrap_or(slot.journal.mark()));
         if let Ok(base) = handle.base() {
             self.publish(slot, base, true);
         } else {
-            // It is committed: the old base with all edits over it reads the same, until the file is opened again.
+            // It is committed: the old base with all edits over it reads the same, until the file
+            // is opened again.
             handle.health.mark_broken();
             self.published().edits = edits.clone();
             slot.unresolved = Some(Doubtful { edits, mark });
@@ -319,14 +352,17 @@ impl RedbStore {
 
     /// What a closure on `ground` reads, and the number of commits before the edits of that.
     fn view_over(&self, ground: &Ground) -> Result<(View, u64)> {
-        // Taken after the edits that lie over it: of those it may hold more than they know, but never lack one that they lack.
+        // Taken after the edits that lie over it: of those it may hold more than they know, but
+        // never lack one that they lack.
         let settled = self.settled();
         let (base, tip) = settled.map_or_else(|| self.mended(&mut self.slot()), Ok)?;
-        let Tip { edits, commits } = ground.unsettled.as_ref().map_or(tip, |(unsettled, _)| unsettled.clone());
+        let Tip { edits, commits } =
+            ground.unsettled.as_ref().map_or(tip, |(unsettled, _)| unsettled.clone());
         Ok((View { base, edits }, commits))
     }
 
-    /// What became of the batch with this ticket, once that is known. What an error says is told by who settled it.
+    /// What became of the batch with this ticket, once that is known. What an error says is told by
+    /// who settled it.
     fn outcome(&self, ticket: &Ticket) -> Result<Outcome> {
         match self.group.wait(ticket) {
             Task::Go(outcome) => Ok(outcome),
@@ -341,7 +377,8 @@ impl RedbStore {
         }
     }
 
-    /// Waits for all that other writers have made, while none of them makes more: whoever asks has the turn.
+    /// Waits for all that other writers have made, while none of them makes more: whoever asks has
+    /// the turn.
     fn wait_for_others(&self) {
         while let Some((_, ticket)) = self.group.ground().unsettled {
             // Those whose it is are told.
@@ -352,7 +389,8 @@ impl RedbStore {
     /// Makes writes survive as they ask for it, and publishes them.
     fn settle_batch(&self, slot: &mut Slot, batch: Batch) -> Result<()> {
         let Batch { mut tip, keys, bytes, is_durable, .. } = batch;
-        // Whether an earlier commit took place has to be known first: if it did, all that is published by then counts as committed.
+        // Whether an earlier commit took place has to be known first: if it did, all that is
+        // published by then counts as committed.
         let (base, published) = self.mended(slot)?;
         drop(base);
         if tip.commits != published.commits {
@@ -391,8 +429,8 @@ impl RedbStore {
         drop(old);
     }
 
-    /// Fills the pages of the file, which holds all writes. While this lasts the file is up to twice as long: where there is no room for
-    /// that, pages stay as they are.
+    /// Fills the pages of the file, which holds all writes. While this lasts the file is up to
+    /// twice as long: where there is no room for that, pages stay as they are.
     fn rewrite(&self, slot: &mut Slot) -> Result<()> {
         let View { base, .. } = self.mended_view(slot)?;
         let Some(handle) = &slot.handle else { return Err(closed()) };
@@ -414,7 +452,10 @@ impl RedbStore {
                 Ok(base) => break drop(base),
                 Err(shared) if started.elapsed() > READER_PATIENCE => {
                     published.base = Some(shared);
-                    return Err(Error::new(ErrorKind::Storage, "the store is being read: try again"));
+                    return Err(Error::new(
+                        ErrorKind::Storage,
+                        "the store is being read: try again",
+                    ));
                 }
                 Err(shared) => base = shared,
             }
@@ -429,8 +470,10 @@ impl RedbStore {
                 published.base = handle.base().ok();
                 return if round == 0 { Err(error) } else { Ok(()) };
             }
-            // redb stops at the first page from the end that finds no room of its size, mostly its own account of its pages. As it closes it writes that anew,
-            // as far in front as it can, and cuts off what is behind: so it is closed, opened, and asked again as long as that helps.
+            // redb stops at the first page from the end that finds no room of its size, mostly its
+            // own account of its pages. As it closes it writes that anew, as far in front as it
+            // can, and cuts off what is behind: so it is closed, opened, and asked again as long as
+            // that helps.
             slot.handle = None;
             let Ok((handle, base)) = self.opened(slot) else { return Ok(()) };
             slot.handle = Some(handle);
@@ -462,8 +505,8 @@ pub(crate) fn create_store_file(path: &Path, options: &OpenOptions) -> Result<()
 }
 
 impl Store for RedbStore {
-    /// Waits for no closure: it copies what is published. If the file failed and a writer is busy with it, reads of the
-    /// snapshot may report the error.
+    /// Waits for no closure: it copies what is published. If the file failed and a writer is busy
+    /// with it, reads of the snapshot may report the error.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         if let Some(view) = self.view() {
             return Ok(Box::new(view));
@@ -474,7 +517,10 @@ impl Store for RedbStore {
             Err(TryLockError::WouldBlock) => {
                 let published = self.published();
                 if let Some(base) = &published.base {
-                    return Ok(Box::new(View { base: Arc::clone(base), edits: published.edits.clone() }));
+                    return Ok(Box::new(View {
+                        base: Arc::clone(base),
+                        edits: published.edits.clone(),
+                    }));
                 }
                 drop(published);
                 self.slot()
@@ -483,7 +529,11 @@ impl Store for RedbStore {
         Ok(Box::new(self.mended_view(&mut slot)?))
     }
 
-    fn write(&self, options: WriteOptions, f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>) -> Result<()> {
+    fn write(
+        &self,
+        options: WriteOptions,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<()>,
+    ) -> Result<()> {
         if self.read_only {
             return Err(read_only());
         }
@@ -508,7 +558,9 @@ impl Store for RedbStore {
             } else {
                 let made = Made { tip: Tip { edits, commits }, keys, bytes };
                 let is_durable = options.durability == Durability::Durable;
-                let Some(ticket) = self.group.join(&ground, made, is_durable, || self.published().tip()) else {
+                let Some(ticket) =
+                    self.group.join(&ground, made, is_durable, || self.published().tip())
+                else {
                     continue;
                 };
                 ticket
@@ -524,7 +576,8 @@ impl Store for RedbStore {
                 (Err(error), None) => return Err(error),
                 (Ok(Outcome::Together), None) => is_alone = true,
                 // What the closure read is not there.
-                (Ok(Outcome::Groundless), _) | (Ok(Outcome::Failed(_) | Outcome::Together) | Err(_), Some(_)) => {}
+                (Ok(Outcome::Groundless), _)
+                | (Ok(Outcome::Failed(_) | Outcome::Together) | Err(_), Some(_)) => {}
             }
         }
     }
@@ -536,7 +589,8 @@ impl Store for RedbStore {
         self.flush_with(&mut self.slot(), false)
     }
 
-    /// Needs the file to itself: new snapshots wait, and living ones are waited for, up to two seconds.
+    /// Needs the file to itself: new snapshots wait, and living ones are waited for, up to two
+    /// seconds.
     fn compact(&self) -> Result<()> {
         if self.read_only {
             return Err(read_only());
@@ -544,11 +598,14 @@ impl Store for RedbStore {
         let _turn = self.turn();
         self.wait_for_others();
         let mut slot = self.slot();
-        // Without a journal: to say at the end that it is gone, a commit would make the file longer again.
+        // Without a journal: to say at the end that it is gone, a commit would make the file longer
+        // again.
         self.flush_with(&mut slot, true)?;
-        // Pages are moved as they are: those that are damaged must not get checksums that make them right.
+        // Pages are moved as they are: those that are damaged must not get checksums that make them
+        // right.
         if rewrite::is_worth_it(&self.mended_view(&mut slot)?, self.opener.bytes()?)? {
-            // While somebody reads, no page can be freed, and the file would stay as long as both are: this tells, before anything is written.
+            // While somebody reads, no page can be freed, and the file would stay as long as both
+            // are: this tells, before anything is written.
             self.compact_alone(&mut slot)?;
             self.rewrite(&mut slot)?;
         }
@@ -563,7 +620,8 @@ impl Store for RedbStore {
         // Without anything to be flushed nothing is written: the file may be damaged.
         if !self.read_only && !self.mended_view(&mut slot)?.edits.is_empty() {
             match self.flush_with(&mut slot, false) {
-                // What finds no room stays in memory, and in the journal: the file is verified as it is.
+                // What finds no room stays in memory, and in the journal: the file is verified as
+                // it is.
                 Err(error) if error.kind() == ErrorKind::NoSpace => {}
                 flushed => flushed?,
             }
@@ -580,7 +638,9 @@ impl Drop for RedbStore {
     fn drop(&mut self) {
         let flushed = catch_unwind(AssertUnwindSafe(|| self.flush_and_end()));
         if !matches!(flushed, Ok(Ok(()))) {
-            tracing::error!("relaxed writes were lost: the store could not be flushed when it was dropped");
+            tracing::error!(
+                "relaxed writes were lost: the store could not be flushed when it was dropped"
+            );
         }
     }
 }

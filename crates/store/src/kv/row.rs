@@ -6,10 +6,12 @@ use leafbase_model::{Error, Result};
 
 use super::Rows;
 
-/// So many bytes of rows that are written together share a piece of memory, which is freed with the last of them.
+/// So many bytes of rows that are written together share a piece of memory, which is freed with the
+/// last of them.
 const SHARED_BYTES: usize = 64 << 10;
 
-/// An edit, shared between versions: a part of a piece of memory that others may have parts of, too.
+/// An edit, shared between versions: a part of a piece of memory that others may have parts of,
+/// too.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     bytes: Arc<[u8]>,
@@ -96,7 +98,9 @@ mod tests {
     fn of_rows_in_any_order_the_last_one_of_a_key_counts() {
         let mut rows = Rows::default();
         let long = vec![7; SHARED_BYTES];
-        let put = |rows: &mut Rows, key: &str, value: &[u8]| rows.put(key.as_bytes(), |out| out.extend(value));
+        let put = |rows: &mut Rows, key: &str, value: &[u8]| {
+            rows.put(key.as_bytes(), |out| out.extend(value))
+        };
         put(&mut rows, "b", b"1");
         put(&mut rows, "c", &long);
         rows.delete(b"a");

@@ -9,7 +9,8 @@ const FULL_BYTES: usize = 48 << 10;
 /// And the last of them mostly takes no more than this.
 const LAST_BYTES: usize = 8 << 10;
 
-/// Rows to be put or deleted together. They lie in one piece of memory, where each value can be made in its place.
+/// Rows to be put or deleted together. They lie in one piece of memory, where each value can be
+/// made in its place.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     bytes: Vec<u8>,

@@ -1,8 +1,10 @@
-//! redb's own account of its pages: the tree of its tables, and the tables of free pages and of pages to be freed.
+//! redb's own account of its pages: the tree of its tables, and the tables of free pages and of
+//! pages to be freed.
 //!
-//! redb verifies no checksum when it reads. Damage in these pages it meets when it commits, with a panic that can end the
-//! process, and it may take pages in use for free ones. They are few, so their checksums are verified when a store is
-//! opened; those of the data are not, for each record has one of its own. The layout is the one of redb's format 3.
+//! redb verifies no checksum when it reads. Damage in these pages it meets when it commits, with a
+//! panic that can end the process, and it may take pages in use for free ones. They are few, so
+//! their checksums are verified when a store is opened; those of the data are not, for each record
+//! has one of its own. The layout is the one of redb's format 3.
 
 use std::io;
 
@@ -14,7 +16,8 @@ const FLAGS: usize = 9;
 const SLOTS: [usize; 2] = [64, 192];
 const SLOT_BYTES: usize = 128;
 const SLOT_CHECKSUM: usize = 112;
-/// In a slot: whether the trees of tables have a root, and where it is; first those of the tables that redb is asked for, then of its own.
+/// In a slot: whether the trees of tables have a root, and where it is; first those of the tables
+/// that redb is asked for, then of its own.
 const ROOTS: [(usize, usize); 2] = [(1, 8), (2, 40)];
 /// The same in the definition of a table.
 pub(super) const ROOT_OF_TABLE: (usize, usize) = (9, 10);
@@ -27,7 +30,8 @@ pub(super) const LEAF: u8 = 1;
 pub(super) const BRANCH: u8 = 2;
 /// Deeper than any tree of pages that a file can hold.
 pub(super) const MAX_DEPTH: usize = 64;
-/// What the default layout of a file is, and the one of every store: pages of 4 KiB, in regions of 4 GiB without a header.
+/// What the default layout of a file is, and the one of every store: pages of 4 KiB, in regions of
+/// 4 GiB without a header.
 pub(super) const PAGE_BYTES: u64 = 4_096;
 const REGION_PAGES: u64 = 1 << 20;
 
@@ -63,7 +67,8 @@ impl<'a> Slot<'a> {
 
     /// Where the numbers of the roots stand in a header, of the slots whose checksum is wrong.
     pub(super) fn places_of_roots(header: &[u8]) -> Vec<usize> {
-        let is_wrong = |at: &usize| header.get(*at..*at + SLOT_BYTES).is_some_and(|slot| !Slot(slot).agrees());
+        let is_wrong =
+            |at: &usize| header.get(*at..*at + SLOT_BYTES).is_some_and(|slot| !Slot(slot).agrees());
         SLOTS.into_iter().filter(is_wrong).flat_map(|at| ROOTS.map(|(_, root)| at + root)).collect()
     }
 
@@ -78,11 +83,14 @@ impl<'a> Slot<'a> {
     }
 }
 
-/// Whether all checksums that redb would trust are right. `false` also where the file cannot be read so.
+/// Whether all checksums that redb would trust are right. `false` also where the file cannot be
+/// read so.
 pub(super) fn agrees(storage: &dyn StorageBackend) -> bool {
     match File::open(storage) {
         // Anything else redb verifies itself.
-        Some(file) if file.flags & TWO_PHASES != 0 && file.length > 0 => file.tables_agree().is_some(),
+        Some(file) if file.flags & TWO_PHASES != 0 && file.length > 0 => {
+            file.tables_agree().is_some()
+        }
         _ => true,
     }
 }
@@ -104,7 +112,8 @@ pub(super) struct Root {
     pub(super) checksum: u128,
 }
 
-/// A tree of pages: its root, unless it is empty, and how long keys and values are, unless each has its own length.
+/// A tree of pages: its root, unless it is empty, and how long keys and values are, unless each has
+/// its own length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tree {
     pub(super) root: Option<Root>,
@@ -227,7 +236,15 @@ impl<'a> File<'a> {
     /// A file whose header may be damaged in what it says of the layout.
     pub(super) fn of_default_layout(storage: &'a dyn StorageBackend, length: u64) -> Self {
         let (page_bytes, region_header_pages, region_pages) = (PAGE_BYTES, 0, REGION_PAGES);
-        Self { storage, length, header: Vec::new(), flags: 0, page_bytes, region_header_pages, region_pages }
+        Self {
+            storage,
+            length,
+            header: Vec::new(),
+            flags: 0,
+            page_bytes,
+            region_header_pages,
+            region_pages,
+        }
     }
 
     /// The root of the table of the space: the one whose keys and values are of any length.
@@ -293,12 +310,19 @@ impl<'a> File<'a> {
         let order = number >> 59;
         let index = number & (0x000F_FFFF >> order);
         let region = (number >> 20) & 0x000F_FFFF;
-        let region_bytes = (self.region_header_pages + self.region_pages).checked_mul(self.page_bytes);
-        let size = self.page_bytes.checked_shl(u32::try_from(order).unwrap_or(u32::MAX)).ok_or_else(outside)?;
+        let region_bytes =
+            (self.region_header_pages + self.region_pages).checked_mul(self.page_bytes);
+        let size = self
+            .page_bytes
+            .checked_shl(u32::try_from(order).unwrap_or(u32::MAX))
+            .ok_or_else(outside)?;
         let start = || {
             let of_region = region.checked_mul(region_bytes?)?;
             let of_page = index.checked_mul(size)?;
-            self.page_bytes.checked_mul(1 + self.region_header_pages)?.checked_add(of_region)?.checked_add(of_page)
+            self.page_bytes
+                .checked_mul(1 + self.region_header_pages)?
+                .checked_add(of_region)?
+                .checked_add(of_page)
         };
         let start = start().ok_or_else(outside)?;
         if start.checked_add(size).is_none_or(|end| end > self.length) {

@@ -1,11 +1,14 @@
-//! A file that can make up for a failed sync: it knows what was written since the last one that succeeded.
+//! A file that can make up for a failed sync: it knows what was written since the last one that
+//! succeeded.
 //!
-//! After a failed sync an operating system may take the lost pages for written: they are read as if they were there, the next
-//! sync succeeds without them, and they are gone after a loss of power. redb would build on them. So before a store is opened
-//! again, whatever is read at those places is written and synced once more: then what is seen is what is there.
+//! After a failed sync an operating system may take the lost pages for written: they are read as if
+//! they were there, the next sync succeeds without them, and they are gone after a loss of power.
+//! redb would build on them. So before a store is opened again, whatever is read at those places is
+//! written and synced once more: then what is seen is what is there.
 //!
-//! What could not even be written is no such place: redb puts pages where nothing is that counts, and refers to them only when all are written. On a
-//! full disk a place may have no room for bytes at all, and to ask for it again would keep the store closed for as long.
+//! What could not even be written is no such place: redb puts pages where nothing is that counts,
+//! and refers to them only when all are written. On a full disk a place may have no room for bytes
+//! at all, and to ask for it again would keep the store closed for as long.
 
 use std::io;
 use std::ops::{Bound, Range};
@@ -15,7 +18,8 @@ use redb::{BackendError, StorageBackend};
 
 use super::gathered::{Found, Gathered};
 
-/// Places written since the last sync that succeeded, as offset and length. Shared by one store's handles, one after the other.
+/// Places written since the last sync that succeeded, as offset and length. Shared by one store's
+/// handles, one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unsynced(Arc<Mutex<Vec<(u64, usize)>>>);
 
@@ -53,12 +57,15 @@ impl Tracked {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what was gathered near these bytes, and says how many windows that were. Others may read between two of them.
+    /// Writes what was gathered near these bytes, and says how many windows that were. Others may
+    /// read between two of them.
     fn write_gathered(&self, bytes: Range<u64>) -> io::Result<usize> {
         for windows in 0.. {
             let mut gathered = self.gathered();
             let Some(start) = gathered.first_within(bytes.clone()) else { return Ok(windows) };
-            gathered.write(start, &*self.below, |offset, size| self.unsynced.places().push((offset, size)))?;
+            gathered.write(start, &*self.below, |offset, size| {
+                self.unsynced.places().push((offset, size))
+            })?;
         }
         Ok(0)
     }
@@ -93,7 +100,9 @@ impl StorageBackend for Tracked {
         match found {
             Found::Here => return Ok(()),
             Found::Below => {}
-            Found::Both => drop(self.write_gathered(offset..offset.saturating_add(out.len() as u64))?),
+            Found::Both => {
+                drop(self.write_gathered(offset..offset.saturating_add(out.len() as u64))?)
+            }
         }
         self.below.read(offset, out)
     }
@@ -106,7 +115,8 @@ impl StorageBackend for Tracked {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        // redb writes from one thread at a time, so nothing is written between the sync and its mark.
+        // redb writes from one thread at a time, so nothing is written between the sync and its
+        // mark.
         let windows = self.write_gathered(ALL)?;
         if windows > 0 {
             self.gathered().keep(windows);
@@ -143,7 +153,11 @@ impl StorageBackend for Tracked {
         self.below.try_lock_range(start, end)
     }
 
-    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+    fn try_lock_shared_range(
+        &self,
+        start: Bound<u64>,
+        end: Bound<u64>,
+    ) -> Result<bool, BackendError> {
         self.below.try_lock_shared_range(start, end)
     }
 

@@ -1,4 +1,5 @@
-//! A committed state with newer writes laid over it: what a snapshot and a transaction of the redb store read.
+//! A committed state with newer writes laid over it: what a snapshot and a transaction of the redb
+//! store read.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -49,7 +50,8 @@ impl Read for View {
 }
 
 impl View {
-    /// Walks the base and `edits`, both in the order that `comes_first` tells, and lets an edit stand for the row it replaces.
+    /// Walks the base and `edits`, both in the order that `comes_first` tells, and lets an edit
+    /// stand for the row it replaces.
     fn merge<'e>(
         &self,
         range: KeyRange<'_>,

@@ -1,5 +1,6 @@
-//! Pages that are longer than the file. redb takes memory for a whole page before it reads it, and a damaged number may stand for one of 4 GiB: it
-//! is not to meet such numbers. Pages of the least length take no more than is there to take.
+//! Pages that are longer than the file. redb takes memory for a whole page before it reads it, and
+//! a damaged number may stand for one of 4 GiB: it is not to meet such numbers. Pages of the least
+//! length take no more than is there to take.
 
 use std::io;
 
@@ -21,17 +22,26 @@ pub(super) enum Piece {
 
 /// Lets pages that a piece leads to, and that do not end within `length` bytes, be nowhere.
 ///
-/// Of a branch these are its children; of a leaf of a tree of tables the roots of the tables; of the header the roots of commits whose checksum is
-/// wrong: where it is right, [`begins_within`] has the answer. Other pages stay as they are. Gives whether anything was changed.
-pub(super) fn keep_within(piece: Piece, bytes: &mut [u8], length: &dyn Fn() -> io::Result<u64>) -> io::Result<bool> {
-    let long = |at: usize| Root::at_page(bytes, at).filter(|root| root.doubled() > 0).map(|root| (at, root));
+/// Of a branch these are its children; of a leaf of a tree of tables the roots of the tables; of
+/// the header the roots of commits whose checksum is wrong: where it is right, [`begins_within`]
+/// has the answer. Other pages stay as they are. Gives whether anything was changed.
+pub(super) fn keep_within(
+    piece: Piece,
+    bytes: &mut [u8],
+    length: &dyn Fn() -> io::Result<u64>,
+) -> io::Result<bool> {
+    let long = |at: usize| {
+        Root::at_page(bytes, at).filter(|root| root.doubled() > 0).map(|root| (at, root))
+    };
     let long: Vec<(usize, Root)> = match (piece, bytes.first()) {
         (Piece::Header, _) => Slot::places_of_roots(bytes).into_iter().filter_map(long).collect(),
         (_, Some(&BRANCH)) => {
             let count = count(bytes);
             (0..=count).map(|child| 8 + 16 * (count + 1) + 8 * child).filter_map(long).collect()
         }
-        (Piece::Account, Some(&LEAF)) => roots_of_tables(bytes).into_iter().filter_map(long).collect(),
+        (Piece::Account, Some(&LEAF)) => {
+            roots_of_tables(bytes).into_iter().filter_map(long).collect()
+        }
         _ => return Ok(false),
     };
     if long.is_empty() {
@@ -63,17 +73,25 @@ fn count(page: &[u8]) -> usize {
 fn roots_of_tables(page: &[u8]) -> Vec<usize> {
     let definitions = Tree::of_bytes().values(page, count(page)).unwrap_or_default();
     let (flag, at) = ROOT_OF_TABLE;
-    let has_root =
-        |start: &usize| start.checked_add(flag).and_then(|flag| page.get(flag)).is_some_and(|flag| *flag != 0);
-    definitions.into_iter().map(|(start, _)| start).filter(has_root).map(|start| start + at).collect()
+    let has_root = |start: &usize| {
+        start.checked_add(flag).and_then(|flag| page.get(flag)).is_some_and(|flag| *flag != 0)
+    };
+    definitions
+        .into_iter()
+        .map(|(start, _)| start)
+        .filter(has_root)
+        .map(|start| start + at)
+        .collect()
 }
 
-/// The places of the first pages of the trees of tables: of the last commit, and of the one before it if redb would go back there. Where it would
-/// not, what stands there may be anything.
+/// The places of the first pages of the trees of tables: of the last commit, and of the one before
+/// it if redb would go back there. Where it would not, what stands there may be anything.
 pub(super) fn accounts(storage: &dyn StorageBackend) -> Vec<u64> {
     let Some(file) = File::open(storage) else { return Vec::new() };
     let Some([last, other]) = Slot::both(&file.header) else { return Vec::new() };
-    let roots = last.roots().chain(Some(other).filter(|slot| slot.agrees()).into_iter().flat_map(Slot::roots));
+    let roots = last
+        .roots()
+        .chain(Some(other).filter(|slot| slot.agrees()).into_iter().flat_map(Slot::roots));
     roots.filter_map(|root| Some(root.place()?.0)).collect()
 }
 
@@ -95,7 +113,8 @@ mod tests {
         times << 59 | index
     }
 
-    /// Numbers of pages, and whether they are kept in a file of `ENOUGH`: among them the last of a length that ends within, and the first that does not.
+    /// Numbers of pages, and whether they are kept in a file of `ENOUGH`: among them the last of a
+    /// length that ends within, and the first that does not.
     const NUMBERS: [(u64, bool); 8] = [
         (1, true),
         (doubled(1, 6), true),
@@ -116,14 +135,18 @@ mod tests {
         page
     }
 
-    /// A leaf of tables, each with a name of one letter and a definition of 60 bytes. The last has no root.
+    /// A leaf of tables, each with a name of one letter and a definition of 60 bytes. The last has
+    /// no root.
     fn tables(numbers: &[u64]) -> Vec<u8> {
         let count = numbers.len();
         let mut page = vec![LEAF, 0];
         page.extend(u16::try_from(count).unwrap().to_le_bytes());
         let keys = 4 + 8 * count;
         page.extend((1..=count).flat_map(|end| u32::try_from(keys + end).unwrap().to_le_bytes()));
-        page.extend((1..=count).flat_map(|end| u32::try_from(keys + count + 60 * end).unwrap().to_le_bytes()));
+        page.extend(
+            (1..=count)
+                .flat_map(|end| u32::try_from(keys + count + 60 * end).unwrap().to_le_bytes()),
+        );
         page.resize(keys + count, b'a');
         for (table, number) in numbers.iter().enumerate() {
             let has_root = u8::from(table + 1 < count);

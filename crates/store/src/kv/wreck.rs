@@ -1,7 +1,9 @@
-//! A store's file that may be too damaged for redb: its pages are walked by our own reader, which goes on after one that cannot be read.
+//! A store's file that may be too damaged for redb: its pages are walked by our own reader, which
+//! goes on after one that cannot be read.
 //!
-//! Nothing is written, and redb is not asked. A page whose checksum is right is what redb wrote; of another one each row is
-//! taken whose own checksum is right, and each page below that looks like one. What two pages say is taken from the sound one.
+//! Nothing is written, and redb is not asked. A page whose checksum is right is what redb wrote; of
+//! another one each row is taken whose own checksum is right, and each page below that looks like
+//! one. What two pages say is taken from the sound one.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -41,7 +43,8 @@ struct Spot {
     sound: bool,
 }
 
-/// A page that is damaged: which keys it is to hold, as far as is known, and how many of its rows are saved.
+/// A page that is damaged: which keys it is to hold, as far as is known, and how many of its rows
+/// are saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
     pub(crate) after: Option<Vec<u8>>,
@@ -133,14 +136,27 @@ impl Wreck {
             let Walk { rows, gaps, bad, .. } = walk;
             if !rows.is_empty() {
                 let (is_older, journal) = (number > 0 || !slot.agrees(), Rc::default());
-                return Ok(Self { storage, rows, gaps, bad, is_older, mark, journal, page: RefCell::default() });
+                return Ok(Self {
+                    storage,
+                    rows,
+                    gaps,
+                    bad,
+                    is_older,
+                    mark,
+                    journal,
+                    page: RefCell::default(),
+                });
             }
         }
         Err(nothing())
     }
 
     /// Lays what can be read of the journal beside the store over it, and tells what cannot.
-    pub(crate) fn lay_journal(&mut self, path: &Path, lost: &mut dyn FnMut(&dyn fmt::Display)) -> Result<()> {
+    pub(crate) fn lay_journal(
+        &mut self,
+        path: &Path,
+        lost: &mut dyn FnMut(&dyn fmt::Display),
+    ) -> Result<()> {
         let epoch = match (self.mark, fs::metadata(path).is_ok()) {
             (Some(mark), true) if mark.in_use => mark.epoch,
             (Some(mark), false) if mark.in_use => {
@@ -167,7 +183,10 @@ impl Wreck {
             };
             let start = values.len();
             values.extend_from_slice(value);
-            self.rows.insert(edit.key().to_vec(), Spot { page: JOURNAL, start, end: values.len(), sound: true });
+            self.rows.insert(
+                edit.key().to_vec(),
+                Spot { page: JOURNAL, start, end: values.len(), sound: true },
+            );
         }
         self.journal = values.into();
         Ok(())
@@ -182,7 +201,8 @@ impl Wreck {
         }
         let length = self.storage.len().map_err(|error| damaged().with_source(error))?;
         let file = File::of_default_layout(&self.storage, length);
-        let page: Rc<[u8]> = file.page(number).map_err(|error| damaged().with_source(error))?.into();
+        let page: Rc<[u8]> =
+            file.page(number).map_err(|error| damaged().with_source(error))?.into();
         *self.page.borrow_mut() = Some((number, Rc::clone(&page)));
         Ok(page)
     }
@@ -235,32 +255,53 @@ struct Walk<'s> {
 impl<'s> Walk<'s> {
     fn over(storage: &'s FileBytes, length: u64) -> Self {
         let file = File::of_default_layout(storage, length);
-        Self { file, rows: BTreeMap::new(), gaps: Vec::new(), bad: Vec::new(), seen: HashSet::new() }
+        Self {
+            file,
+            rows: BTreeMap::new(),
+            gaps: Vec::new(),
+            bad: Vec::new(),
+            seen: HashSet::new(),
+        }
     }
 
     /// What the store says of its journal: nothing if it never had one.
     fn mark(&self, slot: Slot<'_>) -> Option<Mark> {
-        let Some((_, tree)) = self.tables(slot)?.into_iter().find(|(name, _)| *name == JOURNAL_TABLE.len()) else {
+        let Some((_, tree)) =
+            self.tables(slot)?.into_iter().find(|(name, _)| *name == JOURNAL_TABLE.len())
+        else {
             return Some(Mark::default());
         };
         let root = tree.root?;
         let page = self.file.page(root.page).ok()?;
         let (start, end) = *tree.values(&page, count(&page)?)?.first()?;
-        let value = page.get(start..end).filter(|_| page.get(..end).map(xxh3_128) == Some(root.checksum))?;
+        let value = page
+            .get(start..end)
+            .filter(|_| page.get(..end).map(xxh3_128) == Some(root.checksum))?;
         let wide = |at| bytes(value, at).map(u64::from_le_bytes);
-        Some(Mark { epoch: Epoch { number: wide(0)?, salt: wide(8)? }, in_use: *value.get(16)? != 0 })
+        Some(Mark {
+            epoch: Epoch { number: wide(0)?, salt: wide(8)? },
+            in_use: *value.get(16)? != 0,
+        })
     }
 
     /// The table of the space.
     fn table(&self, slot: Slot<'_>) -> Option<Tree> {
-        self.tables(slot)?.into_iter().find(|(name, _)| *name == TABLE_NAME.len()).map(|(_, tree)| tree)
+        self.tables(slot)?
+            .into_iter()
+            .find(|(name, _)| *name == TABLE_NAME.len())
+            .map(|(_, tree)| tree)
     }
 
-    /// The tables, each with how long its name is: no two are equally long, and letters may be damaged.
+    /// The tables, each with how long its name is: no two are equally long, and letters may be
+    /// damaged.
     fn tables(&self, slot: Slot<'_>) -> Option<Vec<(usize, Tree)>> {
         let page = self.file.page(slot.tables()?.root?.page).ok()?;
         let entries = entries(&page, count(&page)?).into_iter();
-        Some(entries.filter_map(|(key, value)| Some((key.len(), Tree::of_table(page.get(value)?)?))).collect())
+        Some(
+            entries
+                .filter_map(|(key, value)| Some((key.len(), Tree::of_table(page.get(value)?)?)))
+                .collect(),
+        )
     }
 
     fn tree(&mut self, tree: Tree, tell: &mut dyn FnMut() -> Result<()>) -> Result<()> {
@@ -276,7 +317,12 @@ impl<'s> Walk<'s> {
             let mut after = next.after.clone();
             let below = children.into_iter().map(|(root, end)| {
                 let up_to = end.or_else(|| next.up_to.clone());
-                Waiting { root, depth: next.depth + 1, after: std::mem::replace(&mut after, up_to.clone()), up_to }
+                Waiting {
+                    root,
+                    depth: next.depth + 1,
+                    after: std::mem::replace(&mut after, up_to.clone()),
+                    up_to,
+                }
             });
             let below: Vec<_> = below.collect();
             // The first one is to be the next.
@@ -301,17 +347,23 @@ impl<'s> Walk<'s> {
         }
         let rows = likely_rows(&page);
         let children = if rows == 0 { self.likely_children(&page) } else { Vec::new() };
-        let saved = if children.is_empty() { self.take(&page, at.root.page, rows, false) } else { children.len() };
+        let saved = if children.is_empty() {
+            self.take(&page, at.root.page, rows, false)
+        } else {
+            children.len()
+        };
         self.gaps.push(gap(saved));
         children
     }
 
     /// The children with the number of them with which most are sound.
     fn likely_children(&self, page: &[u8]) -> Children {
-        let is_whole =
-            |(root, _): &(Root, _)| self.file.page(root.page).is_ok_and(|page| is_sound(&page, root.checksum));
+        let is_whole = |(root, _): &(Root, _)| {
+            self.file.page(root.page).is_ok_and(|page| is_sound(&page, root.checksum))
+        };
         let told = count(page).unwrap_or_default();
-        let others = (1..=MOST_ROWS).filter(|keys| *keys != told && 8 + 24 * (keys + 1) <= page.len());
+        let others =
+            (1..=MOST_ROWS).filter(|keys| *keys != told && 8 + 24 * (keys + 1) <= page.len());
         for keys in [told].into_iter().chain(others) {
             let found = children(page, keys);
             if found.iter().any(is_whole) {
@@ -325,7 +377,9 @@ impl<'s> Walk<'s> {
     fn take(&mut self, page: &[u8], number: u64, rows: usize, sound: bool) -> usize {
         let mut saved = 0;
         for entry in entries(page, rows) {
-            let (Some(key), is_right) = (page.get(entry.0.clone()), is_right(page, &entry)) else { continue };
+            let (Some(key), is_right) = (page.get(entry.0.clone()), is_right(page, &entry)) else {
+                continue;
+            };
             if !is_right {
                 self.bad.push(key.iter().copied().take(64).collect());
                 continue;
@@ -353,7 +407,9 @@ fn entries(page: &[u8], rows: usize) -> Vec<(Range, Range)> {
     let (first_key, last_key) = (4 + 8 * rows, (4 + 4 * rows).checked_sub(4).and_then(end));
     let mut found = Vec::new();
     for index in 0..rows {
-        let before = |table: usize, first: Option<usize>| if index == 0 { first } else { end(table + 4 * index - 4) };
+        let before = |table: usize, first: Option<usize>| {
+            if index == 0 { first } else { end(table + 4 * index - 4) }
+        };
         let key = before(4, Some(first_key)).zip(end(4 + 4 * index));
         let values = 4 + 4 * rows;
         let value = before(values, last_key).zip(end(values + 4 * index));
@@ -369,13 +425,19 @@ fn entries(page: &[u8], rows: usize) -> Vec<(Range, Range)> {
 
 /// The number of rows with which most of them are right.
 fn likely_rows(page: &[u8]) -> usize {
-    let right = |rows: &usize| entries(page, *rows).into_iter().filter(|entry| is_right(page, entry)).count();
+    let right = |rows: &usize| {
+        entries(page, *rows).into_iter().filter(|entry| is_right(page, entry)).count()
+    };
     let told = count(page).unwrap_or_default().min(MOST_ROWS);
     // Mostly the number itself is not what is damaged.
     if right(&told) > 0 {
         return told;
     }
-    (1..=MOST_ROWS).map(|rows| (right(&rows), rows)).max().filter(|(right, _)| *right > 0).map_or(0, |(_, rows)| rows)
+    (1..=MOST_ROWS)
+        .map(|rows| (right(&rows), rows))
+        .max()
+        .filter(|(right, _)| *right > 0)
+        .map_or(0, |(_, rows)| rows)
 }
 
 /// Whether the row's own checksum is right.
@@ -388,7 +450,8 @@ fn is_right(page: &[u8], (key, value): &(Range, Range)) -> bool {
 pub(super) fn children(page: &[u8], keys: usize) -> Children {
     let ends = 8 + 24 * (keys + 1);
     let last_key = |child: usize| {
-        let start = if child == 0 { Some(ends + 4 * keys) } else { number(page, ends + 4 * child - 4) };
+        let start =
+            if child == 0 { Some(ends + 4 * keys) } else { number(page, ends + 4 * child - 4) };
         let end = if child < keys { start.zip(number(page, ends + 4 * child)) } else { None };
         end.and_then(|(start, end)| page.get(start..end)).map(<[u8]>::to_vec)
     };
@@ -409,7 +472,8 @@ pub(super) fn is_sound(page: &[u8], checksum: u128) -> bool {
     let end = || {
         let count = count(page)?;
         match *page.first()? {
-            // Where the last value ends: before it are four bytes, and the ends of the keys and of the other values.
+            // Where the last value ends: before it are four bytes, and the ends of the keys and of
+            // the other values.
             LEAF if count > 0 => number(page, 8 * count),
             BRANCH => Tree::of_bytes().branch_end(page, count),
             _ => None,

@@ -1,6 +1,7 @@
 //! Changes packed, and cut so that their parts fill pages.
 //!
-//! Whoever writes a change is waiting, and it is read a few times soon after; so it is packed late, when the space is compacted.
+//! Whoever writes a change is waiting, and it is read a few times soon after; so it is packed late,
+//! when the space is compacted.
 
 use std::ops::{Bound, ControlFlow};
 
@@ -37,8 +38,8 @@ struct Reading {
     is_packed: bool,
 }
 
-/// Packs each change that gets smaller and is not packed yet. Changes are never written anew, so that a packed one says what it said
-/// whatever is written meanwhile.
+/// Packs each change that gets smaller and is not packed yet. Changes are never written anew, so
+/// that a packed one says what it said whatever is written meanwhile.
 pub(super) fn pack_changes(store: &dyn Store) -> Result<()> {
     let snapshot = store.snapshot()?;
     let (mut page, mut reading) = (PageFill::default(), Reading::default());
@@ -84,12 +85,15 @@ impl Reading {
     fn take(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
         let damaged = || records::damaged(key);
         let (sequence, part) = keyspaces::read_change_part(key).ok_or_else(damaged)?;
-        let (head, bytes) = records::body(key, value)?.split_first_chunk::<4>().ok_or_else(damaged)?;
+        let (head, bytes) =
+            records::body(key, value)?.split_first_chunk::<4>().ok_or_else(damaged)?;
         let head = u32::from_be_bytes(*head);
         if part == 0 {
             *self = Self { sequence, head, is_packed: head & PACKED != 0, ..Self::default() };
         }
-        if (sequence, head) != (self.sequence, self.head) || usize::try_from(part).ok() != Some(self.rows.len()) {
+        if (sequence, head) != (self.sequence, self.head)
+            || usize::try_from(part).ok() != Some(self.rows.len())
+        {
             return Err(damaged());
         }
         self.rows.push(key.len() + value.len());

@@ -1,4 +1,5 @@
-//! Runs cut anew so that they fill pages: beside runs that take half a page and more, much room is left.
+//! Runs cut anew so that they fill pages: beside runs that take half a page and more, much room is
+//! left.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ const MOST_RUNS: usize = 256;
 const MOST_BYTES: usize = 2 << 20;
 /// What is cut anew is written in transactions of about so many bytes.
 const BATCH_BYTES: usize = 4 << 20;
-/// With less room left in a page the next run begins another one, unless it is the last one and fits.
+/// With less room left in a page the next run begins another one, unless it is the last one and
+/// fits.
 const LEAST_ROOM: usize = 512;
 /// It is done if one page in so many is saved.
 const WORTH: u64 = 16;
@@ -31,7 +33,8 @@ pub(super) fn lay_runs(store: &dyn Store, lookups: &LookupCache) -> Result<()> {
     while let Some(from) = next.take() {
         let (mut after, mut committing) = (None, None);
         store.write(WriteOptions::durability(Durability::Durable), &mut |rows| {
-            let (mut at, mut filling, mut changed, mut bytes) = (Some(from.clone()), page, Changed::default(), 0);
+            let (mut at, mut filling, mut changed, mut bytes) =
+                (Some(from.clone()), page, Changed::default(), 0);
             while let Some(start) = at.take_if(|_| bytes < BATCH_BYTES) {
                 let Some(stretch) = Stretch::read(rows, &start, &mut filling)? else { break };
                 bytes += stretch.old.iter().map(|(_, run)| run.bytes()).sum::<usize>();
@@ -86,26 +89,34 @@ impl Stretch {
     fn read(rows: &dyn Read, from: &[u8], page: &mut PageFill) -> Result<Option<Self>> {
         let (mut old, mut next) = (Vec::<Keyed>::new(), None);
         let (mut of, mut bytes) = (None, 0);
-        rows.scan(KeyRange::half_open(from, &keyspaces::end_of([BLOCKS.tag])), &mut |key, value| {
-            let (document, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
-            if *of.get_or_insert((document, parent)) != (document, parent)
-                || old.len() == MOST_RUNS
-                || bytes >= MOST_BYTES
-            {
-                next = Some(key.to_vec());
-                return Ok(ControlFlow::Break(()));
-            }
-            bytes += value.len();
-            old.push((key.to_vec(), Run::of(RunView::read(key, value)?)));
-            Ok(ControlFlow::Continue(()))
-        })?;
+        rows.scan(
+            KeyRange::half_open(from, &keyspaces::end_of([BLOCKS.tag])),
+            &mut |key, value| {
+                let (document, parent, _) =
+                    keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+                if *of.get_or_insert((document, parent)) != (document, parent)
+                    || old.len() == MOST_RUNS
+                    || bytes >= MOST_BYTES
+                {
+                    next = Some(key.to_vec());
+                    return Ok(ControlFlow::Break(()));
+                }
+                bytes += value.len();
+                old.push((key.to_vec(), Run::of(RunView::read(key, value)?)));
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         let Some((document, parent)) = of else { return Ok(None) };
         let goes_on = |key: &&[u8]| key.starts_with(&keyspaces::parent_runs(document, parent));
         let upper = next.as_deref().filter(goes_on).map(order_of);
         let runs = cut(&old, page);
         // Where no key is left between two, they stay as they are.
         let new = match orders(&old, upper, runs.len()) {
-            Some(orders) => orders.iter().map(|order| keyspaces::run(document, parent, order)).zip(runs).collect(),
+            Some(orders) => orders
+                .iter()
+                .map(|order| keyspaces::run(document, parent, order))
+                .zip(runs)
+                .collect(),
             None => old.clone(),
         };
         Ok(Some(Self { document, parent, old, new, next }))
@@ -113,7 +124,9 @@ impl Stretch {
 
     /// Writes what is to be other than it is.
     fn write(&self, rows: &mut dyn Transaction, changed: &mut Changed) -> Result<()> {
-        let is_same = |((old, before), (new, after)): (&Keyed, &Keyed)| old == new && before.ids() == after.ids();
+        let is_same = |((old, before), (new, after)): (&Keyed, &Keyed)| {
+            old == new && before.ids() == after.ids()
+        };
         if self.old.len() == self.new.len() && self.old.iter().zip(&self.new).all(is_same) {
             return Ok(());
         }
@@ -124,7 +137,8 @@ impl Stretch {
         let mut before = self.old.iter().flat_map(|(key, run)| run.ids().iter().map(move |_| key));
         for (number, (key, run)) in self.new.iter().enumerate() {
             // It has the same blocks, and they stand behind as many.
-            if self.old.get(number).is_some_and(|(old, same)| old == key && same.ids() == run.ids()) {
+            if self.old.get(number).is_some_and(|(old, same)| old == key && same.ids() == run.ids())
+            {
                 before.nth(run.ids().len().saturating_sub(1));
                 continue;
             }
@@ -152,7 +166,8 @@ fn order_of(key: &[u8]) -> &[u8] {
 
 /// The order keys of so many runs: those that there are, and more behind them.
 fn orders(old: &[Keyed], upper: Option<&[u8]>, count: usize) -> Option<Vec<Vec<u8>>> {
-    let mut orders: Vec<Vec<u8>> = old.iter().take(count).map(|(key, _)| order_of(key).to_vec()).collect();
+    let mut orders: Vec<Vec<u8>> =
+        old.iter().take(count).map(|(key, _)| order_of(key).to_vec()).collect();
     while orders.len() < count {
         orders.push(order_key::between(orders.last().map(Vec::as_slice), upper)?);
     }
@@ -173,7 +188,11 @@ fn cut(old: &[Keyed], page: &mut PageFill) -> Vec<Run> {
         if filling.is_empty() {
             let room = page.room().saturating_sub(key);
             let goes_on = room >= left || room >= LEAST_ROOM && room >= filling.bytes() + bytes;
-            most = run::MAX_BYTES.min(if goes_on { room } else { PageFill::whole() - key.min(PageFill::whole()) });
+            most = run::MAX_BYTES.min(if goes_on {
+                room
+            } else {
+                PageFill::whole() - key.min(PageFill::whole())
+            });
         }
         left = left.saturating_sub(bytes);
         filling.push(id, record);

@@ -16,7 +16,9 @@ impl Reader<'_> {
     /// As [`Self::locate`].
     pub fn asset(&self, asset: AssetId) -> Result<Option<AssetRecord>> {
         let key = keyspaces::asset(asset);
-        get(self.read, &key, |value| records::read(&key, value, |unpack| asset::read(asset, unpack)))
+        get(self.read, &key, |value| {
+            records::read(&key, value, |unpack| asset::read(asset, unpack))
+        })
     }
 
     /// Whether there is any file.
@@ -32,7 +34,8 @@ impl Reader<'_> {
         Ok(any)
     }
 
-    /// The chunk of this number of a file or of an upload, if it exists: each has [`crate::CHUNK_BYTES`] but the last.
+    /// The chunk of this number of a file or of an upload, if it exists: each has
+    /// [`crate::CHUNK_BYTES`] but the last.
     ///
     /// # Errors
     /// As [`Self::locate`].
@@ -48,12 +51,16 @@ impl Reader<'_> {
     pub fn uploads(&self) -> Result<Vec<AssetId>> {
         let prefix = [PENDING_ASSETS.tag];
         let mut found = Vec::new();
-        self.read.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, value| {
-            // What they name is dropped: a row that damage has made out of another one must not pass.
-            records::read_empty(key, value)?;
-            found.push(keyspaces::read_asset(key).ok_or_else(|| records::damaged(key))?);
-            Ok(ControlFlow::Continue(()))
-        })?;
+        self.read.scan(
+            KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)),
+            &mut |key, value| {
+                // What they name is dropped: a row that damage has made out of another one must not
+                // pass.
+                records::read_empty(key, value)?;
+                found.push(keyspaces::read_asset(key).ok_or_else(|| records::damaged(key))?);
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         Ok(found)
     }
 }

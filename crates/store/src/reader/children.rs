@@ -61,19 +61,34 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn first_children(&self, document: DocumentId, parent: BlockId, limit: usize) -> Result<Vec<BlockRecord>> {
+    pub fn first_children(
+        &self,
+        document: DocumentId,
+        parent: BlockId,
+        limit: usize,
+    ) -> Result<Vec<BlockRecord>> {
         let start = keyspaces::parent_runs(document, parent);
         let (mut children, mut authors) = (Vec::new(), Authors::default());
         if limit == 0 {
             return Ok(children);
         }
-        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            for (id, record) in RunView::read(key, value)?.entries().take(limit - children.len()) {
-                let child = block::decode(id, record, &mut authors).map_err(|fault| records::fault(key, fault))?;
-                children.push(child);
-            }
-            Ok(if children.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-        })?;
+        self.read.scan(
+            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            &mut |key, value| {
+                for (id, record) in
+                    RunView::read(key, value)?.entries().take(limit - children.len())
+                {
+                    let child = block::decode(id, record, &mut authors)
+                        .map_err(|fault| records::fault(key, fault))?;
+                    children.push(child);
+                }
+                Ok(if children.len() < limit {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                })
+            },
+        )?;
         Ok(children)
     }
 
@@ -84,10 +99,13 @@ impl Reader<'_> {
     pub fn children(&self, document: DocumentId, parent: BlockId) -> Result<Vec<BlockId>> {
         let start = keyspaces::parent_runs(document, parent);
         let mut children = Vec::new();
-        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            children.extend(RunView::read(key, value)?.ids());
-            Ok(ControlFlow::Continue(()))
-        })?;
+        self.read.scan(
+            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            &mut |key, value| {
+                children.extend(RunView::read(key, value)?.ids());
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         Ok(children)
     }
 }

@@ -28,10 +28,13 @@ impl Reader<'_> {
         self.comments(&keyspaces::document_comments(document))
     }
 
-    /// Whether a block of `document` may have comments. It costs a look-up once, until they change. Where that fails some may have: whoever
-    /// asks for those of a block is told what is wrong with them, and with no others.
+    /// Whether a block of `document` may have comments. It costs a look-up once, until they change.
+    /// Where that fails some may have: whoever asks for those of a block is told what is wrong with
+    /// them, and with no others.
     pub fn may_have_comments(&self, document: DocumentId) -> bool {
-        let Known::Committed(cache, epoch) = self.known else { return self.find_comment(document).unwrap_or(true) };
+        let Known::Committed(cache, epoch) = self.known else {
+            return self.find_comment(document).unwrap_or(true);
+        };
         if let Some(known) = cache.has_comments(epoch, document) {
             return known;
         }
@@ -50,26 +53,39 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// The comments on those of `blocks`, which are sorted and of `document`, by block, then oldest first. What lies between them
-    /// is leapt over: it costs what it gives, and a step for each block near which there are comments.
+    /// The comments on those of `blocks`, which are sorted and of `document`, by block, then oldest
+    /// first. What lies between them is leapt over: it costs what it gives, and a step for each
+    /// block near which there are comments.
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn comments_among(&self, document: DocumentId, blocks: &[BlockId]) -> Result<Vec<(BlockId, Comment)>> {
+    pub fn comments_among(
+        &self,
+        document: DocumentId,
+        blocks: &[BlockId],
+    ) -> Result<Vec<(BlockId, Comment)>> {
         let mut found = Vec::new();
-        rows_of(self.read, &keyspaces::document_comments(document), blocks, &mut |_, key, value| {
-            found.push(read_comment(key, value)?);
-            Ok(())
-        })?;
+        rows_of(
+            self.read,
+            &keyspaces::document_comments(document),
+            blocks,
+            &mut |_, key, value| {
+                found.push(read_comment(key, value)?);
+                Ok(())
+            },
+        )?;
         Ok(oldest_first(found))
     }
 
     fn comments(&self, prefix: &[u8]) -> Result<Vec<(BlockId, Comment)>> {
         let mut found = Vec::new();
-        self.read.scan(KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)), &mut |key, value| {
-            found.push(read_comment(key, value)?);
-            Ok(ControlFlow::Continue(()))
-        })?;
+        self.read.scan(
+            KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
+            &mut |key, value| {
+                found.push(read_comment(key, value)?);
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         Ok(oldest_first(found))
     }
 }

@@ -1,4 +1,5 @@
-//! Reads of documents: those that a query asks for, the inbox, the note of a day, and how many are kept in a place.
+//! Reads of documents: those that a query asks for, the inbox, the note of a day, and how many are
+//! kept in a place.
 
 use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result};
 
@@ -9,26 +10,32 @@ use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::records::{self, document};
 
-/// So many keys are read in the query's own order before the other ranges are tried, and at first of each of those.
+/// So many keys are read in the query's own order before the other ranges are tried, and at first
+/// of each of those.
 const PATIENCE: usize = 128;
-/// Records of so many documents are read at once where it isn't known how many of them will be asked for.
+/// Records of so many documents are read at once where it isn't known how many of them will be
+/// asked for.
 const BATCH: usize = 32;
 /// Records of no more documents are read at once.
 const READ_AT_ONCE: usize = 1_024;
 
 /// The number of documents in a row of the counts.
 pub(crate) fn document_count(source: &dyn Read, key: &[u8]) -> Result<u64> {
-    Ok(get(source, key, |value| records::read(key, value, document::read_count))?.unwrap_or_default())
+    Ok(get(source, key, |value| records::read(key, value, document::read_count))?
+        .unwrap_or_default())
 }
 
 /// The first document behind `prefix` in an index.
 pub(crate) fn first_in(source: &dyn Read, prefix: &[u8]) -> Result<Option<DocumentId>> {
     let mut first = None;
-    source.scan(KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)), &mut |key, value| {
-        records::read_empty(key, value)?;
-        first = Some(keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?);
-        Ok(std::ops::ControlFlow::Break(()))
-    })?;
+    source.scan(
+        KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
+        &mut |key, value| {
+            records::read_empty(key, value)?;
+            first = Some(keyspaces::read_document(key).ok_or_else(|| records::damaged(key))?);
+            Ok(std::ops::ControlFlow::Break(()))
+        },
+    )?;
     Ok(first)
 }
 
@@ -49,7 +56,8 @@ impl Search<'_> {
     fn page(mut self) -> DocumentPage {
         let goes_on = self.found.len() >= self.wanted;
         self.found.truncate(self.wanted.saturating_sub(1));
-        let next = self.found.last().filter(|_| goes_on).map(|record| self.filter.query.cursor(record));
+        let next =
+            self.found.last().filter(|_| goes_on).map(|record| self.filter.query.cursor(record));
         DocumentPage { documents: self.found, next }
     }
 }
@@ -57,17 +65,25 @@ impl Search<'_> {
 impl Reader<'_> {
     /// At most `limit` documents that `query` asks for, those behind `after`.
     ///
-    /// A page costs no more than a small multiple of the smallest range that has all documents asked for: the documents of
-    /// the places, of these those within each span of times, and those within the span of days. It costs no more than a
-    /// multiple of the page itself where places and the span of its order are all that is asked for. By ID, a range is
-    /// sorted by its keys, and records are read until the page is full.
+    /// A page costs no more than a small multiple of the smallest range that has all documents
+    /// asked for: the documents of the places, of these those within each span of times, and those
+    /// within the span of days. It costs no more than a multiple of the page itself where places
+    /// and the span of its order are all that is asked for. By ID, a range is sorted by its keys,
+    /// and records are read until the page is full.
     ///
     /// # Errors
-    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor is one of another query.
-    pub fn find_documents(&self, query: &DocumentQuery, after: Option<&Cursor>, limit: usize) -> Result<DocumentPage> {
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor is
+    /// one of another query.
+    pub fn find_documents(
+        &self,
+        query: &DocumentQuery,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<DocumentPage> {
         let after = after.map(|cursor| query.read_cursor(cursor)).transpose()?;
         let wanted = limit.saturating_add(1);
-        let mut search = Search { filter: Filter::of(query), wanted, found: Vec::new(), has_ended: limit == 0 };
+        let mut search =
+            Search { filter: Filter::of(query), wanted, found: Vec::new(), has_ended: limit == 0 };
         let mut in_order = Stream::in_order(&search.filter, after);
         let mut others: Vec<(Stream, Vec<DocumentId>)> =
             Stream::others(&search.filter).into_iter().map(|stream| (stream, Vec::new())).collect();
@@ -95,8 +111,10 @@ impl Reader<'_> {
     fn read_on(&self, stream: &mut Stream, search: &mut Search<'_>, budget: usize) -> Result<()> {
         while !search.is_done() && stream.read < budget {
             let missing = search.wanted - search.found.len();
-            let count =
-                missing.max(if stream.read == 0 { 0 } else { BATCH }).min(budget - stream.read).min(READ_AT_ONCE);
+            let count = missing
+                .max(if stream.read == 0 { 0 } else { BATCH })
+                .min(budget - stream.read)
+                .min(READ_AT_ONCE);
             let documents = stream.take(self.read, count)?;
             search.has_ended = documents.len() < count;
             let records = self.records(&documents)?;
@@ -107,7 +125,12 @@ impl Reader<'_> {
     }
 
     /// Finds the page among `documents`, which are all that can be asked for, in whatever order.
-    fn sort_out(&self, documents: Vec<DocumentId>, after: Option<Position<'_>>, search: &mut Search<'_>) -> Result<()> {
+    fn sort_out(
+        &self,
+        documents: Vec<DocumentId>,
+        after: Option<Position<'_>>,
+        search: &mut Search<'_>,
+    ) -> Result<()> {
         search.found.clear();
         if search.filter.query.order == Order::Id {
             self.sort_by_id(documents, after, search)
@@ -124,12 +147,19 @@ impl Reader<'_> {
         search: &mut Search<'_>,
     ) -> Result<()> {
         let DocumentQuery { order, descending, .. } = search.filter.query;
-        let is_behind =
-            |key: &[u8]| after.is_none_or(|after| if *descending { *key < *after.key } else { *key > *after.key });
+        let is_behind = |key: &[u8]| {
+            after
+                .is_none_or(|after| if *descending { *key < *after.key } else { *key > *after.key })
+        };
         let mut found = Vec::new();
         for documents in documents.chunks(READ_AT_ONCE) {
-            let records = self.records(documents)?.into_iter().filter(|record| search.filter.takes(record));
-            found.extend(records.map(|record| (order.key(&record), record)).filter(|(key, _)| is_behind(key)));
+            let records =
+                self.records(documents)?.into_iter().filter(|record| search.filter.takes(record));
+            found.extend(
+                records
+                    .map(|record| (order.key(&record), record))
+                    .filter(|(key, _)| is_behind(key)),
+            );
         }
         found.sort_unstable_by(|(a, _), (b, _)| if *descending { b.cmp(a) } else { a.cmp(b) });
         search.found.extend(found.into_iter().take(search.wanted).map(|(_, record)| record));
@@ -145,14 +175,17 @@ impl Reader<'_> {
     ) -> Result<()> {
         let descending = search.filter.query.descending;
         if let Some(Position { rank: (_, last), .. }) = after {
-            documents.retain(|document| if descending { *document < last } else { *document > last });
+            documents
+                .retain(|document| if descending { *document < last } else { *document > last });
         }
         documents.sort_unstable_by(|a, b| if descending { b.cmp(a) } else { a.cmp(b) });
         let (mut rest, mut at_least) = (documents.as_slice(), 0);
         while !rest.is_empty() && !search.is_done() {
             let missing = search.wanted - search.found.len();
-            let (next, behind) = rest.split_at(missing.max(at_least).min(READ_AT_ONCE).min(rest.len()));
-            let records = self.records(next)?.into_iter().filter(|record| search.filter.takes(record));
+            let (next, behind) =
+                rest.split_at(missing.max(at_least).min(READ_AT_ONCE).min(rest.len()));
+            let records =
+                self.records(next)?.into_iter().filter(|record| search.filter.takes(record));
             search.found.extend(records);
             (rest, at_least) = (behind, BATCH);
         }
@@ -161,13 +194,18 @@ impl Reader<'_> {
 
     /// The records of documents that an index names.
     fn records(&self, documents: &[DocumentId]) -> Result<Vec<DocumentRecord>> {
-        let keys: Vec<[u8; 17]> = documents.iter().map(|document| keyspaces::document(*document)).collect();
+        let keys: Vec<[u8; 17]> =
+            documents.iter().map(|document| keyspaces::document(*document)).collect();
         let keys: Vec<&[u8]> = keys.iter().map(<[u8; 17]>::as_slice).collect();
         let mut records = Vec::with_capacity(keys.len());
         self.read.get_many(&keys, &mut |index, value| {
-            let (Some(id), Some(key)) = (documents.get(index), keys.get(index)) else { return Ok(()) };
+            let (Some(id), Some(key)) = (documents.get(index), keys.get(index)) else {
+                return Ok(());
+            };
             let value = value.ok_or_else(|| records::damaged(key))?;
-            records.push(records::read(key, value, |unpack| document::read_counted(*id, unpack))?.record);
+            records.push(
+                records::read(key, value, |unpack| document::read_counted(*id, unpack))?.record,
+            );
             Ok(())
         })?;
         Ok(records)
@@ -200,6 +238,8 @@ impl Reader<'_> {
     /// The first document behind `prefix` in an index.
     fn indexed(&self, prefix: &[u8]) -> Result<Option<DocumentRecord>> {
         let Some(document) = first_in(self.read, prefix)? else { return Ok(None) };
-        self.document(document)?.map(Some).ok_or_else(|| records::damaged(&keyspaces::document(document)))
+        self.document(document)?
+            .map(Some)
+            .ok_or_else(|| records::damaged(&keyspaces::document(document)))
     }
 }

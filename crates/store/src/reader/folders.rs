@@ -16,7 +16,9 @@ impl Reader<'_> {
     /// As [`Self::locate`].
     pub fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
         let key = keyspaces::folder(folder);
-        get(self.read, &key, |value| records::read(&key, value, |unpack| folder::read(folder, unpack)))
+        get(self.read, &key, |value| {
+            records::read(&key, value, |unpack| folder::read(folder, unpack))
+        })
     }
 
     /// The folders in `parent`, or at the top, by ID.
@@ -26,14 +28,19 @@ impl Reader<'_> {
     pub fn folders_in(&self, parent: Option<FolderId>) -> Result<Vec<FolderRecord>> {
         let prefix = keyspaces::folders_in(parent);
         let mut folders = Vec::new();
-        self.read.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, value| {
-            records::read_empty(key, value)?;
-            let (_, folder) = keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
-            folders.push(folder);
-            Ok(ControlFlow::Continue(()))
-        })?;
+        self.read.scan(
+            KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)),
+            &mut |key, value| {
+                records::read_empty(key, value)?;
+                let (_, folder) =
+                    keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
+                folders.push(folder);
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         let records = folders.into_iter().map(|folder| {
-            self.folder(folder)?.ok_or_else(|| records::damaged(&keyspaces::folder_child(parent, folder)))
+            self.folder(folder)?
+                .ok_or_else(|| records::damaged(&keyspaces::folder_child(parent, folder)))
         });
         records.collect()
     }
@@ -45,16 +52,22 @@ impl Reader<'_> {
     pub fn folders(&self) -> Result<Vec<FolderRecord>> {
         let prefix = [FOLDERS.tag];
         let mut folders = Vec::new();
-        self.read.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, value| {
-            let id = keyspaces::read_folder(key).ok_or_else(|| records::damaged(key))?;
-            folders.push(records::read(key, value, |unpack| folder::read(id, unpack))?);
-            Ok(ControlFlow::Continue(()))
-        })?;
+        self.read.scan(
+            KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)),
+            &mut |key, value| {
+                let id = keyspaces::read_folder(key).ok_or_else(|| records::damaged(key))?;
+                folders.push(records::read(key, value, |unpack| folder::read(id, unpack))?);
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         let expected = totals(self.read)?.folders;
         if folders.len() as u64 == expected {
             Ok(folders)
         } else {
-            Err(Error::corrupted(format_args!("folders: {} of {expected} are there", folders.len())))
+            Err(Error::corrupted(format_args!(
+                "folders: {} of {expected} are there",
+                folders.len()
+            )))
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Items of a collection as they lie in the store, borrowed: nothing of them is copied that is not asked for.
+//! Items of a collection as they lie in the store, borrowed: nothing of them is copied that is not
+//! asked for.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -27,7 +28,8 @@ impl<'r> ItemRow<'r> {
         Ok(Self { id, title, values: RowValues { run, left: count, rest: values, before: &[] } })
     }
 
-    /// Its values by the bytes of their keys, in the order of the keys, each read when it is asked for.
+    /// Its values by the bytes of their keys, in the order of the keys, each read when it is asked
+    /// for.
     pub fn values(&self) -> RowValues<'r> {
         self.values.clone()
     }
@@ -44,7 +46,8 @@ impl<'r> ItemRow<'r> {
     /// As [`Reader::locate`].
     pub fn properties(&self, keys: Option<&[String]>) -> Result<Properties> {
         let mut keys = keys.map(|keys| keys.iter().peekable());
-        let mut found = Vec::with_capacity(keys.as_ref().map_or(self.values.left, ExactSizeIterator::len));
+        let mut found =
+            Vec::with_capacity(keys.as_ref().map_or(self.values.left, ExactSizeIterator::len));
         for held in self.values.clone() {
             let (key, value) = held?;
             if let Some(keys) = &mut keys {
@@ -55,7 +58,8 @@ impl<'r> ItemRow<'r> {
                     Some(_) => {}
                 }
             }
-            let key = std::str::from_utf8(key).map_err(|_| records::fault(self.values.run, Fault::Damaged))?;
+            let key = std::str::from_utf8(key)
+                .map_err(|_| records::fault(self.values.run, Fault::Damaged))?;
             found.push((key.to_owned(), value.read()?));
         }
         Ok(found.into_iter().collect())
@@ -78,7 +82,8 @@ impl<'r> ItemRow<'r> {
     }
 }
 
-/// The values of an item by the bytes of their keys, in the order of the keys. Each is an error, and the last one, where the record is damaged.
+/// The values of an item by the bytes of their keys, in the order of the keys. Each is an error,
+/// and the last one, where the record is damaged.
 #[derive(Clone, Debug)]
 pub struct RowValues<'r> {
     /// The key of the run that the item lies in.
@@ -149,7 +154,8 @@ impl<'r> RowValue<'r> {
     /// As [`Reader::locate`].
     #[inline]
     pub fn view(mut self) -> Result<ValueView<'r>> {
-        let held = block::read_held(&mut self.at).map_err(|fault| records::fault(self.run, fault))?;
+        let held =
+            block::read_held(&mut self.at).map_err(|fault| records::fault(self.run, fault))?;
         let entries = |left| Entries { run: self.run, left, rest: self.at };
         Ok(match held {
             HeldValue::Text(text) => ValueView::Text(text),
@@ -236,8 +242,13 @@ impl Reader<'_> {
     /// Hands an item to `look` as it lies; none if there is no such block.
     ///
     /// # Errors
-    /// As [`Self::locate`], and those of `look`; [`leafbase_model::ErrorKind::Corrupted`] also if the block is no item.
-    pub fn item_row<T>(&self, item: BlockId, look: impl FnOnce(ItemRow<'_>) -> Result<T>) -> Result<Option<T>> {
+    /// As [`Self::locate`], and those of `look`; [`leafbase_model::ErrorKind::Corrupted`] also if
+    /// the block is no item.
+    pub fn item_row<T>(
+        &self,
+        item: BlockId,
+        look: impl FnOnce(ItemRow<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         let Some(place) = self.place(item)? else { return Ok(None) };
         let (mut look, mut looked, mut kept) = (Some(look), None, None);
         self.find_in_runs(&place, item, &mut |key, run, index| {
@@ -255,16 +266,20 @@ impl Reader<'_> {
         Ok(looked)
     }
 
-    /// As [`Self::items`], but hands each item out as it lies: its title and values, without what says who changed it and when.
+    /// As [`Self::items`], but hands each item out as it lies: its title and values, without what
+    /// says who changed it and when.
     ///
     /// # Errors
-    /// As [`Self::items`]; what is not asked for is not looked at beyond the checksum of the run that it lies in.
+    /// As [`Self::items`]; what is not asked for is not looked at beyond the checksum of the run
+    /// that it lies in.
     pub fn item_rows(
         &self,
         collection: BlockId,
         after: Option<BlockId>,
         visit: &mut dyn FnMut(ItemRow<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        self.item_records(collection, after, &mut |run, id, record| visit(ItemRow::read(run, id, record)?))
+        self.item_records(collection, after, &mut |run, id, record| {
+            visit(ItemRow::read(run, id, record)?)
+        })
     }
 }

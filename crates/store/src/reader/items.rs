@@ -31,7 +31,11 @@ pub(crate) fn numbered(source: &dyn Read, collection: BlockId) -> Result<Option<
 }
 
 /// How many items a collection has, which has a schema.
-pub(crate) fn item_count(source: &dyn Read, document: DocumentId, collection: BlockId) -> Result<u64> {
+pub(crate) fn item_count(
+    source: &dyn Read,
+    document: DocumentId,
+    collection: BlockId,
+) -> Result<u64> {
     let key = keyspaces::collection(document, collection);
     let count = get(source, &key, |value| records::read(&key, value, schema::read_items))?;
     count.ok_or_else(|| records::damaged(&key))
@@ -39,7 +43,8 @@ pub(crate) fn item_count(source: &dyn Read, document: DocumentId, collection: Bl
 
 /// A collection of a row of collections.
 pub(crate) fn read_entry(key: &[u8], value: &[u8]) -> Result<CollectionEntry> {
-    let (document, collection) = keyspaces::read_collection(key).ok_or_else(|| records::damaged(key))?;
+    let (document, collection) =
+        keyspaces::read_collection(key).ok_or_else(|| records::damaged(key))?;
     let items = records::read(key, value, schema::read_items)?;
     Ok(CollectionEntry { collection, document, items })
 }
@@ -71,10 +76,13 @@ impl<'a> Reader<'a> {
 
     fn collections_under(&self, prefix: &[u8]) -> Result<Vec<CollectionEntry>> {
         let mut found = Vec::new();
-        self.read.scan(KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)), &mut |key, value| {
-            found.push(read_entry(key, value)?);
-            Ok(ControlFlow::Continue(()))
-        })?;
+        self.read.scan(
+            KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
+            &mut |key, value| {
+                found.push(read_entry(key, value)?);
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         Ok(found)
     }
 
@@ -88,12 +96,14 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// Hands the items of a collection to `visit` in their order, without their pages, after the item `after` if one is named. One
-    /// range, whatever their number; what is before `after` is not read.
+    /// Hands the items of a collection to `visit` in their order, without their pages, after the
+    /// item `after` if one is named. One range, whatever their number; what is before `after` is
+    /// not read.
     ///
     /// # Errors
-    /// As [`Self::locate`], and those of `visit`; [`ErrorKind::NotFound`] if `after` is no item of the collection;
-    /// [`ErrorKind::Corrupted`] also at the end of all items, if there are not as many as were counted.
+    /// As [`Self::locate`], and those of `visit`; [`ErrorKind::NotFound`] if `after` is no item of
+    /// the collection; [`ErrorKind::Corrupted`] also at the end of all items, if there are not as
+    /// many as were counted.
     pub fn items(
         &self,
         collection: BlockId,
@@ -102,12 +112,20 @@ impl<'a> Reader<'a> {
     ) -> Result<()> {
         let mut authors = Authors::default();
         self.item_records(collection, after, &mut |run, id, record| {
-            visit(block::decode(id, record, &mut authors).map_err(|fault| records::fault(run, fault))?)
+            visit(
+                block::decode(id, record, &mut authors)
+                    .map_err(|fault| records::fault(run, fault))?,
+            )
         })
     }
 
     /// As [`Self::items`]: the key of the run, the ID and the record of each item.
-    pub(super) fn item_records(&self, collection: BlockId, after: Option<BlockId>, visit: VisitItem<'_>) -> Result<()> {
+    pub(super) fn item_records(
+        &self,
+        collection: BlockId,
+        after: Option<BlockId>,
+        visit: VisitItem<'_>,
+    ) -> Result<()> {
         let Some(place) = self.place(collection)? else { return Ok(()) };
         let siblings = keyspaces::parent_runs(place.document, collection);
         let start = match after {
@@ -115,24 +133,31 @@ impl<'a> Reader<'a> {
             None => siblings.to_vec(),
         };
         let (mut is_before, mut is_broken_off, mut passed) = (after.is_some(), false, 0_u64);
-        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(siblings)), &mut |key, value| {
-            for (id, record) in RunView::read(key, value)?.entries() {
-                if is_before {
-                    is_before = after != Some(id);
-                    continue;
+        self.read.scan(
+            KeyRange::half_open(&start, &keyspaces::end_of(siblings)),
+            &mut |key, value| {
+                for (id, record) in RunView::read(key, value)?.entries() {
+                    if is_before {
+                        is_before = after != Some(id);
+                        continue;
+                    }
+                    passed += 1;
+                    is_broken_off = visit(key, id, record)?.is_break();
+                    if is_broken_off {
+                        return Ok(ControlFlow::Break(()));
+                    }
                 }
-                passed += 1;
-                is_broken_off = visit(key, id, record)?.is_break();
-                if is_broken_off {
-                    return Ok(ControlFlow::Break(()));
-                }
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         if is_before {
             return Err(records::damaged(&keyspaces::place(after.unwrap_or_default())));
         }
-        if after.is_none() && !is_broken_off { self.check_passed(place.document, collection, passed) } else { Ok(()) }
+        if after.is_none() && !is_broken_off {
+            self.check_passed(place.document, collection, passed)
+        } else {
+            Ok(())
+        }
     }
 
     /// A collection that has no schema yet is not counted.
@@ -140,7 +165,9 @@ impl<'a> Reader<'a> {
         let key = keyspaces::collection(document, collection);
         match get(self.read, &key, |value| records::read(&key, value, schema::read_items))? {
             Some(expected) if expected != passed => {
-                let message = format_args!("collection {collection}: {passed} of its {expected} items are there");
+                let message = format_args!(
+                    "collection {collection}: {passed} of its {expected} items are there"
+                );
                 Err(Error::corrupted(message))
             }
             _ => Ok(()),
@@ -151,7 +178,10 @@ impl<'a> Reader<'a> {
     fn run_of_item(&self, collection: BlockId, item: BlockId) -> Result<Vec<u8>> {
         match self.place(item)? {
             Some(place) if place.parent == collection => Ok(place.run_key()),
-            _ => Err(Error::new(ErrorKind::NotFound, format!("item {item} is not in the collection"))),
+            _ => Err(Error::new(
+                ErrorKind::NotFound,
+                format!("item {item} is not in the collection"),
+            )),
         }
     }
 
@@ -161,7 +191,9 @@ impl<'a> Reader<'a> {
     /// As [`Self::locate`].
     pub fn item_index(&self, collection: BlockId) -> Result<Option<ItemIndex<'a>>> {
         let Some(numbered) = numbered(self.read, collection)? else { return Ok(None) };
-        let place = self.place(collection)?.ok_or_else(|| records::damaged(&keyspaces::schema(collection)))?;
+        let place = self
+            .place(collection)?
+            .ok_or_else(|| records::damaged(&keyspaces::schema(collection)))?;
         let items = item_count(self.read, place.document, collection)?;
         Ok(Some(ItemIndex { reader: *self, collection, numbered, items }))
     }
@@ -176,7 +208,8 @@ pub enum IndexedColumn<'k> {
     Property(&'k str),
 }
 
-/// The indexes over the items of a collection: a row for each key that the value of an item has, followed by the item's ID.
+/// The indexes over the items of a collection: a row for each key that the value of an item has,
+/// followed by the item's ID.
 #[derive(Debug)]
 pub struct ItemIndex<'a> {
     reader: Reader<'a>,
@@ -206,12 +239,19 @@ impl ItemIndex<'_> {
         self.number(column).is_some()
     }
 
-    /// How many rows of the column are from `from` on and before `to` (none: to the end), counted up to `at_most`. Both are
-    /// compared with the key of a row followed by the 16 bytes of its item's ID. Rows are counted, not read: damage goes unnoticed.
+    /// How many rows of the column are from `from` on and before `to` (none: to the end), counted
+    /// up to `at_most`. Both are compared with the key of a row followed by the 16 bytes of its
+    /// item's ID. Rows are counted, not read: damage goes unnoticed.
     ///
     /// # Errors
     /// As [`Reader::locate`].
-    pub fn count(&self, column: IndexedColumn<'_>, from: &[u8], to: Option<&[u8]>, at_most: usize) -> Result<usize> {
+    pub fn count(
+        &self,
+        column: IndexedColumn<'_>,
+        from: &[u8],
+        to: Option<&[u8]>,
+        at_most: usize,
+    ) -> Result<usize> {
         let mut count = 0;
         if at_most == 0 {
             return Ok(count);
@@ -223,8 +263,8 @@ impl ItemIndex<'_> {
         Ok(count)
     }
 
-    /// The bits that the signature of each item has that has this key in the column; none of a column that signatures do not tell of, which are all
-    /// but selects and booleans.
+    /// The bits that the signature of each item has that has this key in the column; none of a
+    /// column that signatures do not tell of, which are all but selects and booleans.
     pub fn signature(&self, column: IndexedColumn<'_>, key: &[u8]) -> Option<Signature> {
         let IndexedColumn::Property(property) = column else { return None };
         let kind = &self.numbered.schema.property(property)?.kind;
@@ -234,8 +274,9 @@ impl ItemIndex<'_> {
         Some(signature)
     }
 
-    /// Hands the items of these rows with their signatures to `visit` in the order of the keys, or backwards: those of equal keys by their IDs. An item
-    /// comes once for each of its keys. No row beyond those handed out is read; none is there of a column without an index.
+    /// Hands the items of these rows with their signatures to `visit` in the order of the keys, or
+    /// backwards: those of equal keys by their IDs. An item comes once for each of its keys. No row
+    /// beyond those handed out is read; none is there of a column without an index.
     ///
     /// # Errors
     /// As [`Reader::locate`], and those of `visit`.
@@ -248,7 +289,8 @@ impl ItemIndex<'_> {
         visit: &mut dyn FnMut(BlockId, Signature) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.rows(column, from, to, backwards, &mut |key, value| {
-            let (_, _, item) = keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
+            let (_, _, item) =
+                keyspaces::read_item_key(key).ok_or_else(|| records::damaged(key))?;
             visit(item, Signature::read(key, value)?)
         })
     }
@@ -264,7 +306,8 @@ impl ItemIndex<'_> {
         let Some(number) = self.number(column) else { return Ok(()) };
         let prefix = keyspaces::column(self.collection, number);
         let start = [&prefix, from].concat();
-        let end = to.map_or_else(|| keyspaces::end_of(prefix).to_vec(), |to| [&prefix, to].concat());
+        let end =
+            to.map_or_else(|| keyspaces::end_of(prefix).to_vec(), |to| [&prefix, to].concat());
         let range = KeyRange { reverse: backwards, ..KeyRange::half_open(&start, &end) };
         if range.is_empty() {
             return Ok(());

@@ -24,7 +24,12 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As [`Self::locate`].
-    pub fn edges_to(&self, target: EdgeEnd, after: Option<BackLink>, limit: usize) -> Result<Vec<BackLink>> {
+    pub fn edges_to(
+        &self,
+        target: EdgeEnd,
+        after: Option<BackLink>,
+        limit: usize,
+    ) -> Result<Vec<BackLink>> {
         let mut links = Vec::new();
         if limit == 0 {
             return Ok(links);

@@ -32,7 +32,8 @@ impl Parts {
     fn take_as<T>(&mut self, decode: Decode<T>, key: &[u8], value: &[u8]) -> Result<Option<T>> {
         let damaged = || records::damaged(key);
         let (sequence, part) = keyspaces::read_change_part(key).ok_or_else(damaged)?;
-        let (head, bytes) = records::body(key, value)?.split_first_chunk::<4>().ok_or_else(damaged)?;
+        let (head, bytes) =
+            records::body(key, value)?.split_first_chunk::<4>().ok_or_else(damaged)?;
         let head = u32::from_be_bytes(*head);
         let (count, is_packed) = (head & !PACKED, head & PACKED != 0);
         let begun = self.begun.unwrap_or((sequence, head));
@@ -71,15 +72,25 @@ impl Reader<'_> {
         Ok(changes.into_iter().map(|(_, change)| change).collect())
     }
 
-    /// The documents that these rows name, each with its row's number. Costs less than the rows, whose edits are not looked at.
+    /// The documents that these rows name, each with its row's number. Costs less than the rows,
+    /// whose edits are not looked at.
     ///
     /// # Errors
     /// As [`Self::changes_after`].
-    pub fn changed_after(&self, sequence: u64, limit: usize) -> Result<Vec<(u64, Vec<DocumentId>)>> {
+    pub fn changed_after(
+        &self,
+        sequence: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, Vec<DocumentId>)>> {
         self.rows_after(sequence, limit, change::decode_documents)
     }
 
-    fn rows_after<T>(&self, sequence: u64, limit: usize, decode: Decode<T>) -> Result<Vec<(u64, T)>> {
+    fn rows_after<T>(
+        &self,
+        sequence: u64,
+        limit: usize,
+        decode: Decode<T>,
+    ) -> Result<Vec<(u64, T)>> {
         let mut changes = Vec::new();
         let Some(first) = sequence.checked_add(1).filter(|_| limit > 0) else { return Ok(changes) };
         let (lower, upper) = (keyspaces::change_part(first, 0), keyspaces::end_of([CHANGES.tag]));
@@ -89,13 +100,24 @@ impl Reader<'_> {
             if row.is_some_and(|row| row != expected) {
                 return Err(records::damaged(&keyspaces::change_part(expected, 0)));
             }
-            let Some(change) = parts.take_as(decode, key, value)? else { return Ok(ControlFlow::Continue(())) };
+            let Some(change) = parts.take_as(decode, key, value)? else {
+                return Ok(ControlFlow::Continue(()));
+            };
             changes.push((expected, change));
             expected += 1;
-            Ok(if changes.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            Ok(if changes.len() < limit {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            })
         })?;
-        let is_missing = parts.unfinished().is_some() || changes.len() < limit && expected <= self.last_sequence()?;
-        if is_missing { Err(records::damaged(&keyspaces::change_part(expected, 0))) } else { Ok(changes) }
+        let is_missing = parts.unfinished().is_some()
+            || changes.len() < limit && expected <= self.last_sequence()?;
+        if is_missing {
+            Err(records::damaged(&keyspaces::change_part(expected, 0)))
+        } else {
+            Ok(changes)
+        }
     }
 
     /// The number of the last row of the change log; 0 if there is none.

@@ -1,6 +1,8 @@
-//! What a write has read: its decisions ask for the same few blocks and their neighbours again and again.
+//! What a write has read: its decisions ask for the same few blocks and their neighbours again and
+//! again.
 //!
-//! It holds what the rows say, and where a block is whose run was read. The write takes out what it changes when it writes it.
+//! It holds what the rows say, and where a block is whose run was read. The write takes out what it
+//! changes when it writes it.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -29,7 +31,8 @@ pub(crate) struct Memo {
     documents: RefCell<IdMap<DocumentId, Counted>>,
     /// Keys and values of the runs found last, each once.
     runs: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
-    /// Which of them a block was found in last, and where in it: what is asked for next mostly stands behind it.
+    /// Which of them a block was found in last, and where in it: what is asked for next mostly
+    /// stands behind it.
     last: Cell<(usize, usize)>,
     bare: Cell<Option<Bare>>,
 }
@@ -64,26 +67,33 @@ impl Memo {
         Ok(self.place(source, block)?.as_ref().map(of))
     }
 
-    /// Reads the places of those of `blocks` that lie side by side: a step of a scan costs a fraction of a look-up. What cannot be read is told by
-    /// the look-up of it.
+    /// Reads the places of those of `blocks` that lie side by side: a step of a scan costs a
+    /// fraction of a look-up. What cannot be read is told by the look-up of it.
     pub(super) fn expect(&self, source: &dyn Read, blocks: &[BlockId]) {
         let mut places = self.places.borrow_mut();
-        let mut blocks: Vec<BlockId> = blocks.iter().copied().filter(|block| !places.contains_key(block)).collect();
+        let mut blocks: Vec<BlockId> =
+            blocks.iter().copied().filter(|block| !places.contains_key(block)).collect();
         places.reserve(blocks.len());
         blocks.sort_unstable();
         let (mut left, mut orders) = (blocks.as_slice(), Orders::default());
-        while let (Some(first), Some(last), SCANNED_FROM..) = (left.first(), left.last(), left.len()) {
-            let (start, end) = (keyspaces::place(*first), keyspaces::end_of(keyspaces::place(*last)));
+        while let (Some(first), Some(last), SCANNED_FROM..) =
+            (left.first(), left.last(), left.len())
+        {
+            let (start, end) =
+                (keyspaces::place(*first), keyspaces::end_of(keyspaces::place(*last)));
             let (mut found, mut passed_by) = (0, 0);
             let scanned = source.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
                 let block = keyspaces::read_place(key).ok_or_else(|| records::damaged(key))?;
-                while let Some((_, others)) = left.split_first().filter(|(next, _)| **next < block) {
+                while let Some((_, others)) = left.split_first().filter(|(next, _)| **next < block)
+                {
                     left = others;
                 }
                 match left.split_first() {
                     Some((next, others)) if *next == block => {
                         left = others;
-                        let place = records::read(key, value, |unpack| place::read_next(unpack, &mut orders))?;
+                        let place = records::read(key, value, |unpack| {
+                            place::read_next(unpack, &mut orders)
+                        })?;
                         places.insert(block, place);
                         (found, passed_by) = (found + 1, 0);
                     }
@@ -108,7 +118,11 @@ impl Memo {
     }
 
     /// The record of `document`, if it exists.
-    pub(crate) fn document(&self, source: &dyn Read, document: DocumentId) -> Result<Option<Counted>> {
+    pub(crate) fn document(
+        &self,
+        source: &dyn Read,
+        document: DocumentId,
+    ) -> Result<Option<Counted>> {
         if let Some(counted) = self.documents.borrow().get(&document) {
             return Ok(Some(counted.clone()));
         }
@@ -146,7 +160,9 @@ impl Memo {
     /// Keeps the run under `key`, whose checksum holds, and where its block `last` is.
     pub(super) fn keep_last(&self, last: BlockId, key: &[u8], value: &[u8]) {
         if let Some((document, parent, order)) = keyspaces::read_run(key) {
-            self.places.borrow_mut().insert(last, Place { document, parent, order: Arc::from(order) });
+            self.places
+                .borrow_mut()
+                .insert(last, Place { document, parent, order: Arc::from(order) });
             self.keep_run(key, value);
         }
     }
@@ -157,7 +173,12 @@ impl Memo {
     }
 
     /// Hands the run kept that has `block` to `visit`; says whether there is one.
-    pub(super) fn find(&self, place: &Place, block: BlockId, visit: VisitFound<'_>) -> Result<bool> {
+    pub(super) fn find(
+        &self,
+        place: &Place,
+        block: BlockId,
+        visit: VisitFound<'_>,
+    ) -> Result<bool> {
         let runs = self.runs.borrow();
         let (last, near) = self.last.get();
         let siblings = keyspaces::parent_runs(place.document, place.parent);
@@ -170,7 +191,8 @@ impl Memo {
             visit(key, view, index)?;
             return Ok(true);
         }
-        let is_named = |(key, _): &(Vec<u8>, Vec<u8>)| key.strip_prefix(&siblings) == Some(&*place.order);
+        let is_named =
+            |(key, _): &(Vec<u8>, Vec<u8>)| key.strip_prefix(&siblings) == Some(&*place.order);
         if let Some(at) = runs.iter().position(is_named).filter(|at| *at != last)
             && let Some((key, value)) = runs.get(at)
             && let Some(view) = RunView::read_again(value)
@@ -183,7 +205,8 @@ impl Memo {
         Ok(false)
     }
 
-    /// The sibling right before `block`, if both are side by side in the run in which a block was found last.
+    /// The sibling right before `block`, if both are side by side in the run in which a block was
+    /// found last.
     pub(super) fn before(&self, block: BlockId) -> Option<BlockId> {
         let (places, runs) = (self.places.borrow(), self.runs.borrow());
         let (last, near) = self.last.get();
@@ -197,8 +220,14 @@ impl Memo {
         view.id(index.checked_sub(1)?)
     }
 
-    /// Whether `block` has no children. The next run of the document tells so of all blocks up to its parent.
-    pub(super) fn is_childless(&self, source: &dyn Read, document: DocumentId, block: BlockId) -> Result<bool> {
+    /// Whether `block` has no children. The next run of the document tells so of all blocks up to
+    /// its parent.
+    pub(super) fn is_childless(
+        &self,
+        source: &dyn Read,
+        document: DocumentId,
+        block: BlockId,
+    ) -> Result<bool> {
         if let Some(bare) = self.bare.get()
             && bare.document == document
             && bare.from <= block

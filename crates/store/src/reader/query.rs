@@ -4,12 +4,13 @@ use leafbase_model::{Day, DocumentRecord, Error, FolderId, Location, Result, Tim
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::keyspaces::{
-    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes,
-    time_bytes,
+    self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_MODIFIED, Keyspace, Rank,
+    day_bytes, time_bytes,
 };
 use crate::transaction::by_day;
 
-/// Where documents are looked for. The hidden one of the inbox is nowhere: [`super::Reader::inbox`] alone gives it.
+/// Where documents are looked for. The hidden one of the inbox is nowhere: [`super::Reader::inbox`]
+/// alone gives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Within {
     /// Everywhere, the trash included.
@@ -77,8 +78,12 @@ impl Order {
     pub(super) fn key(self, record: &DocumentRecord) -> Vec<u8> {
         match self {
             Self::Id => keyspaces::document(record.id).to_vec(),
-            Self::Created => keyspaces::by_time(self.keyspace(), record.created_at, record.id).to_vec(),
-            Self::Modified => keyspaces::by_time(self.keyspace(), record.modified_at, record.id).to_vec(),
+            Self::Created => {
+                keyspaces::by_time(self.keyspace(), record.created_at, record.id).to_vec()
+            }
+            Self::Modified => {
+                keyspaces::by_time(self.keyspace(), record.modified_at, record.id).to_vec()
+            }
             Self::Day => record.day.map(|day| by_day(record, day)).unwrap_or_default(),
         }
     }
@@ -145,20 +150,24 @@ impl DocumentQuery {
     /// The key of [`Order::key`] in a cursor of this query.
     pub(super) fn read_cursor<'c>(&self, cursor: &'c Cursor) -> Result<Position<'c>> {
         let (head, key) = cursor.0.split_first_chunk::<CURSOR_HEAD>().ok_or_else(foreign_cursor)?;
-        let rank = keyspaces::read_rank(key).filter(|_| keyspaces::of(key) == self.order.keyspace());
+        let rank =
+            keyspaces::read_rank(key).filter(|_| keyspaces::of(key) == self.order.keyspace());
         match rank {
             Some(rank) if *head == self.cursor_head() => Ok(Position { key, rank }),
             _ => Err(foreign_cursor()),
         }
     }
 
-    /// Tells this query from others. Of several folders only the first counts: those below it may come and go between pages.
+    /// Tells this query from others. Of several folders only the first counts: those below it may
+    /// come and go between pages.
     fn cursor_head(&self) -> [u8; CURSOR_HEAD] {
         let Self { within, created, modified, day, order, descending } = self;
         let (class, place) = match within {
             Within::All => (0, None),
             Within::Location(location) => (1, Some(*location)),
-            Within::Folders(folders) => (2, folders.first().map(|folder| Location::Folder(*folder))),
+            Within::Folders(folders) => {
+                (2, folders.first().map(|folder| Location::Folder(*folder)))
+            }
         };
         let mut bytes = vec![class, order.keyspace().tag, u8::from(*descending)];
         bytes.extend(place.iter().flat_map(|place| keyspaces::location_bytes(*place)));
@@ -212,7 +221,9 @@ impl<'q> Filter<'q> {
             (_, Location::Inbox) => false,
             (Within::All, _) => true,
             (Within::Location(asked), location) => *asked == location,
-            (Within::Folders(_), Location::Folder(folder)) => folders.binary_search(&folder).is_ok(),
+            (Within::Folders(_), Location::Folder(folder)) => {
+                folders.binary_search(&folder).is_ok()
+            }
             (Within::Folders(_), _) => false,
         };
         let may_lack_day = query.order != Order::Day && !query.day.is_bounded();

@@ -8,7 +8,8 @@ use leafbase_model::{Day, DocumentId, Location, Result, Timestamp};
 use super::query::{DocumentQuery, Filter, Order, Position, Span, Within};
 use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION_CREATED,
-    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes, end_of_slice, time_bytes,
+    DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes, end_of_slice,
+    time_bytes,
 };
 use crate::kv::{KeyRange, Read};
 use crate::records;
@@ -29,7 +30,12 @@ struct Lane {
 
 impl Lane {
     /// The keys that begin with `prefix`, from one value behind it up to another.
-    fn new<const N: usize>(prefix: &[u8], from: Option<[u8; N]>, to: Option<[u8; N]>, behind: Option<Vec<u8>>) -> Self {
+    fn new<const N: usize>(
+        prefix: &[u8],
+        from: Option<[u8; N]>,
+        to: Option<[u8; N]>,
+        behind: Option<Vec<u8>>,
+    ) -> Self {
         let key = |part: Option<[u8; N]>| {
             let mut key = prefix.to_vec();
             key.extend(part.iter().flatten());
@@ -41,16 +47,22 @@ impl Lane {
 
     /// The documents kept in `location`, by ID.
     fn of_location(location: Location, behind: Option<Position<'_>>) -> Self {
-        let behind =
-            behind.map(|Position { rank: (_, document), .. }| keyspaces::by_location(location, document).to_vec());
+        let behind = behind.map(|Position { rank: (_, document), .. }| {
+            keyspaces::by_location(location, document).to_vec()
+        });
         Self::new(&keyspaces::location(location), NO_BOUND, NO_BOUND, behind)
     }
 
     fn range(&self, descending: bool) -> KeyRange<'_> {
-        let mut range = KeyRange { reverse: descending, ..KeyRange::half_open(&self.lower, &self.upper) };
+        let mut range =
+            KeyRange { reverse: descending, ..KeyRange::half_open(&self.lower, &self.upper) };
         match self.behind.as_deref() {
-            Some(behind) if descending && *behind < *self.upper => range.upper = Bound::Excluded(behind),
-            Some(behind) if !descending && *behind >= *self.lower => range.lower = Bound::Excluded(behind),
+            Some(behind) if descending && *behind < *self.upper => {
+                range.upper = Bound::Excluded(behind)
+            }
+            Some(behind) if !descending && *behind >= *self.lower => {
+                range.lower = Bound::Excluded(behind)
+            }
             _ => {}
         }
         range
@@ -79,7 +91,8 @@ impl Lane {
     }
 }
 
-/// An index by time, of all documents and of those of one location, and the part of it that a query asks for.
+/// An index by time, of all documents and of those of one location, and the part of it that a query
+/// asks for.
 struct Times {
     everywhere: Keyspace,
     within: Keyspace,
@@ -88,11 +101,19 @@ struct Times {
 
 impl Times {
     fn created(query: &DocumentQuery) -> Self {
-        Self { everywhere: DOCUMENTS_BY_CREATED, within: DOCUMENTS_BY_LOCATION_CREATED, span: query.created }
+        Self {
+            everywhere: DOCUMENTS_BY_CREATED,
+            within: DOCUMENTS_BY_LOCATION_CREATED,
+            span: query.created,
+        }
     }
 
     fn modified(query: &DocumentQuery) -> Self {
-        Self { everywhere: DOCUMENTS_BY_MODIFIED, within: DOCUMENTS_BY_LOCATION_MODIFIED, span: query.modified }
+        Self {
+            everywhere: DOCUMENTS_BY_MODIFIED,
+            within: DOCUMENTS_BY_LOCATION_MODIFIED,
+            span: query.modified,
+        }
     }
 
     /// The range of each of the places that are asked for, or of all documents.
@@ -101,10 +122,15 @@ impl Times {
             Lane::new(prefix, self.span.from.map(time_bytes), self.span.to.map(time_bytes), behind)
         };
         let Some(places) = places(filter) else {
-            return vec![lane(&[self.everywhere.tag], behind.map(|position| position.key.to_vec()))];
+            return vec![lane(
+                &[self.everywhere.tag],
+                behind.map(|position| position.key.to_vec()),
+            )];
         };
         let of_place = |place| {
-            let behind = behind.map(|position| keyspaces::by_location_time(self.within, place, position.rank).to_vec());
+            let behind = behind.map(|position| {
+                keyspaces::by_location_time(self.within, place, position.rank).to_vec()
+            });
             lane(&keyspaces::timed_location(self.within, place), behind)
         };
         places.into_iter().map(of_place).collect()
@@ -116,7 +142,8 @@ pub(super) struct Stream {
     lanes: Vec<Lane>,
     /// The next document of each lane that has begun and not ended.
     heads: BTreeSet<(Rank, usize)>,
-    /// The lane that the last document was taken from: its next one is read when it is needed, and not before.
+    /// The lane that the last document was taken from: its next one is read when it is needed, and
+    /// not before.
     taken_from: Option<usize>,
     has_begun: bool,
     descending: bool,
@@ -126,7 +153,14 @@ pub(super) struct Stream {
 
 impl Stream {
     fn new(lanes: Vec<Lane>, descending: bool) -> Self {
-        Self { lanes, heads: BTreeSet::new(), taken_from: None, has_begun: false, descending, read: 0 }
+        Self {
+            lanes,
+            heads: BTreeSet::new(),
+            taken_from: None,
+            has_begun: false,
+            descending,
+            read: 0,
+        }
     }
 
     /// The documents in the query's order, behind a position.
@@ -141,15 +175,18 @@ impl Stream {
         Self::new(lanes, query.descending)
     }
 
-    /// The other ranges, each of which has all documents that the query asks for, in orders of their own.
+    /// The other ranges, each of which has all documents that the query asks for, in orders of
+    /// their own.
     pub(super) fn others(filter: &Filter<'_>) -> Vec<Self> {
         let query = filter.query;
         let (created, modified, day) =
             (query.created.is_bounded(), query.modified.is_bounded(), query.day.is_bounded());
         let lanes = [
             (query.order == Order::Day && query.within != Within::All).then(|| by_id(filter, None)),
-            (query.order != Order::Created && created).then(|| Times::created(query).lanes(filter, None)),
-            (query.order != Order::Modified && modified).then(|| Times::modified(query).lanes(filter, None)),
+            (query.order != Order::Created && created)
+                .then(|| Times::created(query).lanes(filter, None)),
+            (query.order != Order::Modified && modified)
+                .then(|| Times::modified(query).lanes(filter, None)),
             (query.order != Order::Day && day).then(|| vec![by_day(query.day, None)]),
         ];
         lanes.into_iter().flatten().map(|lanes| Self::new(lanes, false)).collect()

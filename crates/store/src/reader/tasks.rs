@@ -34,13 +34,19 @@ pub struct TaskPage {
 
 /// A row by document.
 pub(crate) fn read_entry(key: &[u8], value: &[u8]) -> Result<(BlockId, TaskEntry)> {
-    let (_, is_open, block) = keyspaces::read_document_task(key).ok_or_else(|| records::damaged(key))?;
-    let entry = TaskEntry::read(is_open, records::body(key, value)?).ok_or_else(|| records::damaged(key))?;
+    let (_, is_open, block) =
+        keyspaces::read_document_task(key).ok_or_else(|| records::damaged(key))?;
+    let entry = TaskEntry::read(is_open, records::body(key, value)?)
+        .ok_or_else(|| records::damaged(key))?;
     Ok((block, entry))
 }
 
 /// The open tasks of `document`, or the closed ones, by ID.
-pub(crate) fn tasks_in(source: &dyn Read, document: DocumentId, is_open: bool) -> Result<Vec<(BlockId, TaskEntry)>> {
+pub(crate) fn tasks_in(
+    source: &dyn Read,
+    document: DocumentId,
+    is_open: bool,
+) -> Result<Vec<(BlockId, TaskEntry)>> {
     let prefix = keyspaces::document_tasks(document, is_open);
     let mut tasks = Vec::new();
     source.scan(KeyRange::half_open(&prefix, &keyspaces::end_of(prefix)), &mut |key, value| {
@@ -58,21 +64,33 @@ pub(crate) fn tasks_among(
 ) -> Result<Vec<(BlockId, TaskEntry)>> {
     let mut tasks = Vec::new();
     for is_open in [true, false] {
-        rows_of(source, &keyspaces::document_tasks(document, is_open), blocks, &mut |_, key, value| {
-            tasks.push(read_entry(key, value)?);
-            Ok(())
-        })?;
+        rows_of(
+            source,
+            &keyspaces::document_tasks(document, is_open),
+            blocks,
+            &mut |_, key, value| {
+                tasks.push(read_entry(key, value)?);
+                Ok(())
+            },
+        )?;
     }
     Ok(tasks)
 }
 
 impl Reader<'_> {
-    /// At most `limit` open tasks, those of the trash and of templates left out, whose day, the one they are planned for or else the one they must be
-    /// done by, is within `days`; by day, then by ID.
+    /// At most `limit` open tasks, those of the trash and of templates left out, whose day, the one
+    /// they are planned for or else the one they must be done by, is within `days`; by day, then by
+    /// ID.
     ///
     /// # Errors
-    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor is not of this listing.
-    pub fn open_tasks(&self, days: Span<Day>, after: Option<&Cursor>, limit: usize) -> Result<TaskPage> {
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Validation`] at `cursor` if the cursor is
+    /// not of this listing.
+    pub fn open_tasks(
+        &self,
+        days: Span<Day>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<TaskPage> {
         let key = |day: Option<Day>| {
             let mut key = vec![TASKS_BY_DAY.tag];
             key.extend(day.iter().flat_map(|day| day_bytes(*day)));
@@ -81,7 +99,8 @@ impl Reader<'_> {
         self.task_page((&key(days.from), &end_of_slice(&key(days.to))), false, after, limit)
     }
 
-    /// At most `limit` tasks, those of the trash and of templates left out, that are done or given up, the newest first.
+    /// At most `limit` tasks, those of the trash and of templates left out, that are done or given
+    /// up, the newest first.
     ///
     /// # Errors
     /// As [`Self::open_tasks`].
@@ -125,8 +144,8 @@ impl Reader<'_> {
         Ok(page)
     }
 
-    /// The tasks of `document` in reading order, or the open ones alone; none if it does not exist. Of the document no more is
-    /// read than the runs that hold the tasks and the blocks above them.
+    /// The tasks of `document` in reading order, or the open ones alone; none if it does not exist.
+    /// Of the document no more is read than the runs that hold the tasks and the blocks above them.
     ///
     /// # Errors
     /// As [`Self::locate`].
@@ -134,7 +153,9 @@ impl Reader<'_> {
         let classes: &[bool] = if open_only { &[true] } else { &[true, false] };
         let mut tasks = HashSet::new();
         for is_open in classes {
-            tasks.extend(tasks_in(self.read, document, *is_open)?.into_iter().map(|(block, _)| block));
+            tasks.extend(
+                tasks_in(self.read, document, *is_open)?.into_iter().map(|(block, _)| block),
+            );
         }
         let branches = self.branches(document, &tasks)?;
         let sorted: Vec<BlockId> =
@@ -143,21 +164,24 @@ impl Reader<'_> {
             Ok(sorted)
         } else {
             let (found, expected) = (sorted.len(), tasks.len());
-            Err(Error::corrupted(format_args!("document {document}: {found} of its {expected} tasks can be reached")))
+            Err(Error::corrupted(format_args!(
+                "document {document}: {found} of its {expected} tasks can be reached"
+            )))
         }
     }
 
     /// The blocks that are `tasks` of `document`, in the order given.
     ///
     /// # Errors
-    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also for one that is not in the document.
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also for one that is not in
+    /// the document.
     pub fn task_blocks(&self, document: DocumentId, tasks: &[BlockId]) -> Result<Vec<BlockRecord>> {
         let hint = |task: &BlockId| Ok((self.place_in(document, *task)?.run_key(), *task));
         let hints = tasks.iter().map(hint).collect::<Result<_>>()?;
         let (mut blocks, mut authors) = (HashMap::with_capacity(tasks.len()), Authors::default());
         self.visit_in_runs(hints, &mut |key, run, index, id| {
-            let block =
-                block::decode(id, run.block(index), &mut authors).map_err(|fault| records::fault(key, fault))?;
+            let block = block::decode(id, run.block(index), &mut authors)
+                .map_err(|fault| records::fault(key, fault))?;
             blocks.insert(id, block);
             Ok(())
         })?;
@@ -190,13 +214,19 @@ impl Reader<'_> {
         Ok(branches)
     }
 
-    /// Finds blocks, each in the run under the key beside it or in one to its right, and hands them to `visit` with their runs.
-    /// However many of them a run holds and however many keys lead to it, it is read once.
-    fn visit_in_runs(&self, mut hints: Vec<(Vec<u8>, BlockId)>, visit: VisitSpot<'_>) -> Result<()> {
+    /// Finds blocks, each in the run under the key beside it or in one to its right, and hands them
+    /// to `visit` with their runs. However many of them a run holds and however many keys lead to
+    /// it, it is read once.
+    fn visit_in_runs(
+        &self,
+        mut hints: Vec<(Vec<u8>, BlockId)>,
+        visit: VisitSpot<'_>,
+    ) -> Result<()> {
         hints.sort_unstable();
         let mut ahead = hints.into_iter().peekable();
         while let Some((start, _)) = ahead.peek().cloned() {
-            let (document, parent, _) = keyspaces::read_run(&start).ok_or_else(|| records::damaged(&start))?;
+            let (document, parent, _) =
+                keyspaces::read_run(&start).ok_or_else(|| records::damaged(&start))?;
             let end = keyspaces::end_of(keyspaces::parent_runs(document, parent));
             let (mut sought, mut passed_by) = (Vec::new(), 0);
             self.read.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
@@ -209,11 +239,20 @@ impl Reader<'_> {
                     sought = visit_found(key, RunView::read(key, value)?, &sought, visit)?;
                     passed_by = 0;
                 }
-                let is_far = passed_by == PASSED_BY || ahead.peek().is_none_or(|(hint, _)| **hint >= end[..]);
-                Ok(if sought.is_empty() && is_far { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                let is_far = passed_by == PASSED_BY
+                    || ahead.peek().is_none_or(|(hint, _)| **hint >= end[..]);
+                Ok(if sought.is_empty() && is_far {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
             })?;
-            // What no run to the right holds is nowhere; nor is what a key leads to behind the last run.
-            sought.extend(std::iter::from_fn(|| ahead.next_if(|(hint, _)| *hint == start)).map(|(_, block)| block));
+            // What no run to the right holds is nowhere; nor is what a key leads to behind the last
+            // run.
+            sought.extend(
+                std::iter::from_fn(|| ahead.next_if(|(hint, _)| *hint == start))
+                    .map(|(_, block)| block),
+            );
             if let Some(lost) = sought.first() {
                 return Err(records::damaged(&keyspaces::place(*lost)));
             }
@@ -223,7 +262,12 @@ impl Reader<'_> {
 }
 
 /// Hands those of `sought` that are in `run` to `visit`, and gives the others.
-fn visit_found(key: &[u8], run: RunView<'_>, sought: &[BlockId], visit: VisitSpot<'_>) -> Result<Vec<BlockId>> {
+fn visit_found(
+    key: &[u8],
+    run: RunView<'_>,
+    sought: &[BlockId],
+    visit: VisitSpot<'_>,
+) -> Result<Vec<BlockId>> {
     let mut others = Vec::new();
     for block in sought {
         match run.position(*block) {
@@ -237,7 +281,8 @@ fn visit_found(key: &[u8], run: RunView<'_>, sought: &[BlockId], visit: VisitSpo
 /// A part of a document's tree that is complete upwards.
 #[derive(Default)]
 struct Branches {
-    /// Key of the run, index in it, and block; sorted, so that siblings are side by side and in order.
+    /// Key of the run, index in it, and block; sorted, so that siblings are side by side and in
+    /// order.
     spots: Vec<(Rc<[u8]>, usize, BlockId)>,
 }
 
@@ -263,7 +308,8 @@ impl Branches {
         // The root is the only child of the lowest ID there is.
         let mut path = vec![self.children_of(BlockId::NIL)];
         while let Some(siblings) = path.last_mut() {
-            let Some((_, _, block)) = siblings.next().and_then(|index| self.spots.get(index)) else {
+            let Some((_, _, block)) = siblings.next().and_then(|index| self.spots.get(index))
+            else {
                 path.pop();
                 continue;
             };

@@ -22,10 +22,12 @@ pub trait Sieve {
     /// Whether [`Self::next`] finds all such places in these bytes.
     fn tells(&self, bytes: &[u8]) -> bool;
 
-    /// A place from `from` on where something begins that every text has that is asked for, such that there is none before.
+    /// A place from `from` on where something begins that every text has that is asked for, such
+    /// that there is none before.
     fn next(&self, bytes: &[u8], from: usize) -> Option<usize>;
 
-    /// Whether a text is not asked for in which [`Self::next`] finds nothing, where [`Self::tells`] doesn't say so of all.
+    /// Whether a text is not asked for in which [`Self::next`] finds nothing, where [`Self::tells`]
+    /// doesn't say so of all.
     fn leaves_out(&self, _text: StoredText<'_>) -> bool {
         true
     }
@@ -44,8 +46,9 @@ impl<'r> StoredText<'r> {
 
 /// Gets what blocks say.
 pub trait TextVisitor {
-    /// Whether it needs no more than the bytes of a block's markdown, which is all that the block says: then it does not get the block as a text.
-    /// What its sieve seeks begins nowhere before `from`. They were not looked at: what is not ASCII may be no text at all.
+    /// Whether it needs no more than the bytes of a block's markdown, which is all that the block
+    /// says: then it does not get the block as a text. What its sieve seeks begins nowhere before
+    /// `from`. They were not looked at: what is not ASCII may be no text at all.
     fn is_told_by(&mut self, document: DocumentId, markdown: &[u8], from: usize) -> bool;
 
     /// Gets what a block of `document` says.
@@ -122,7 +125,9 @@ impl Texts {
     }
 
     /// All of them.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = TextBlock<'_>> + ExactSizeIterator + Clone {
+    pub fn iter(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = TextBlock<'_>> + ExactSizeIterator + Clone {
         self.blocks.iter().map(|block| self.block(block))
     }
 
@@ -184,7 +189,9 @@ impl Making for Gathering {
                 self.markdown.push_str(markdown);
                 KeptText::Markdown(block_type, start..self.markdown.len())
             }
-            Err(WithMore) => KeptText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data)),
+            Err(WithMore) => {
+                KeptText::Data(Box::new(block::decode(id, record, &mut self.authors)?.data))
+            }
         };
         Ok(Kept { id, text })
     }
@@ -208,8 +215,9 @@ fn is_all(block_type: BlockType) -> bool {
 }
 
 impl Reader<'_> {
-    /// What `block` and all below it say, the items of collections included; empty if it does not exist. It reads as
-    /// [`Self::subtree`] does, and makes no more of most blocks than their markdown.
+    /// What `block` and all below it say, the items of collections included; empty if it does not
+    /// exist. It reads as [`Self::subtree`] does, and makes no more of most blocks than their
+    /// markdown.
     ///
     /// # Errors
     /// As [`Self::subtree`].
@@ -219,8 +227,9 @@ impl Reader<'_> {
         Ok(Texts { markdown: gathering.markdown, blocks })
     }
 
-    /// Hands what each block of `documents` says to `visitor`, document after document, but in no order within them. The documents are sorted.
-    /// Nothing is copied. Texts that are not asked for by `sieve` may be left out if they are all that a block says.
+    /// Hands what each block of `documents` says to `visitor`, document after document, but in no
+    /// order within them. The documents are sorted. Nothing is copied. Texts that are not asked for
+    /// by `sieve` may be left out if they are all that a block says.
     ///
     /// # Errors
     /// As [`Self::locate`], and what `visitor` returned.
@@ -239,7 +248,11 @@ impl Reader<'_> {
             let mut sifting = Sifting::new(sieve, run.records());
             for (id, record) in run.entries() {
                 let fault = |fault| records::fault(key, fault);
-                let Sifted::Kept(found) = sifting.sift(run.records(), record.len()).map_err(fault)? else { continue };
+                let Sifted::Kept(found) =
+                    sifting.sift(run.records(), record.len()).map_err(fault)?
+                else {
+                    continue;
+                };
                 let (block_type, markdown) = block::markdown(record).map_err(fault)?;
                 if !is_all(block_type) {
                     let data = block::decode(id, record, &mut authors).map_err(fault)?.data;
@@ -249,7 +262,10 @@ impl Reader<'_> {
                 // The markdown is a part of the record.
                 let start = markdown.as_ptr().addr().saturating_sub(record.as_ptr().addr());
                 if !visitor.is_told_by(document, markdown, found.saturating_sub(start)) {
-                    visitor.visit(document, BlockText::Markdown(block_type, text(markdown).map_err(fault)?))?;
+                    visitor.visit(
+                        document,
+                        BlockText::Markdown(block_type, text(markdown).map_err(fault)?),
+                    )?;
                 }
             }
             Ok(())

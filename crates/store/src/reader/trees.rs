@@ -21,15 +21,27 @@ const MOST_RESERVED: usize = 1 << 16;
 /// Gets a block, and key and value of a row of it.
 type VisitRow<'f> = &'f mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>;
 
-/// Hands each run of each of `parents`, which are sorted, to `visit`, by parent and order. Parents without children cost
-/// nothing where their IDs lie between those of others: the scan leaps over them.
-pub(crate) fn runs_of(source: &dyn Read, document: DocumentId, parents: &[BlockId], visit: VisitRow<'_>) -> Result<()> {
+/// Hands each run of each of `parents`, which are sorted, to `visit`, by parent and order. Parents
+/// without children cost nothing where their IDs lie between those of others: the scan leaps over
+/// them.
+pub(crate) fn runs_of(
+    source: &dyn Read,
+    document: DocumentId,
+    parents: &[BlockId],
+    visit: VisitRow<'_>,
+) -> Result<()> {
     rows_of(source, &keyspaces::document_runs(document), parents, visit)
 }
 
-/// Hands the rows of each of `blocks`, which are sorted, to `visit`, in order: those whose keys go on with the block behind
-/// `prefix`. It takes no more steps than there are blocks and rows of them, but for a factor.
-pub(crate) fn rows_of(source: &dyn Read, prefix: &[u8], blocks: &[BlockId], visit: VisitRow<'_>) -> Result<()> {
+/// Hands the rows of each of `blocks`, which are sorted, to `visit`, in order: those whose keys go
+/// on with the block behind `prefix`. It takes no more steps than there are blocks and rows of
+/// them, but for a factor.
+pub(crate) fn rows_of(
+    source: &dyn Read,
+    prefix: &[u8],
+    blocks: &[BlockId],
+    visit: VisitRow<'_>,
+) -> Result<()> {
     let Some(last) = blocks.last() else { return Ok(()) };
     let end = keyspaces::end_of_slice(&[prefix, last.as_bytes()].concat());
     let mut wanted = blocks.iter().copied().peekable();
@@ -144,7 +156,10 @@ impl<M: Making> Gathering for Gathered<'_, M> {
         let (start, run) = (self.blocks.len(), RunView::read(key, value)?);
         self.making.begin(run.records());
         for (id, record) in run.entries() {
-            let block = self.making.make(id, record, run.records()).map_err(|fault| records::fault(key, fault))?;
+            let block = self
+                .making
+                .make(id, record, run.records())
+                .map_err(|fault| records::fault(key, fault))?;
             self.blocks.push(Some(block));
         }
         let end = self.blocks.len();
@@ -185,7 +200,8 @@ impl<'m, M: Making> Gathered<'m, M> {
             };
             // A block that was taken already would be a parent of its own.
             let Some(block) = self.blocks.get_mut(index).and_then(Option::take) else { continue };
-            let depth = u16::try_from(path.len()).map_err(|_| records::damaged(&keyspaces::place(block.id())))?;
+            let depth = u16::try_from(path.len())
+                .map_err(|_| records::damaged(&keyspaces::place(block.id())))?;
             if extent.is_below(block.block_type()) {
                 let below = self.children_of(block.id());
                 // Most have none.
@@ -204,13 +220,15 @@ fn forest(ordered: Ordered<BlockRecord>) -> Forest {
 }
 
 impl Reader<'_> {
-    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if it does not exist. The items
-    /// of collections are among them, with what is on their pages.
+    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if
+    /// it does not exist. The items of collections are among them, with what is on their pages.
     ///
-    /// A whole document is one range; otherwise each level is, as far as IDs made together lie together.
+    /// A whole document is one range; otherwise each level is, as far as IDs made together lie
+    /// together.
     ///
     /// # Errors
-    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a whole document lacks blocks.
+    /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a whole document lacks
+    /// blocks.
     pub fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
         self.tree(block, Extent { levels: max_depth.unwrap_or(usize::MAX), with_items: true })
     }
@@ -219,11 +237,16 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As [`Self::subtree`].
-    pub fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+    pub fn subtree_without_items(
+        &self,
+        block: BlockId,
+        max_depth: Option<usize>,
+    ) -> Result<Forest> {
         self.tree(block, Extent { levels: max_depth.unwrap_or(usize::MAX), with_items: false })
     }
 
-    /// Each of `blocks` with all below it: what [`Self::subtree`] gives of them, one behind the other.
+    /// Each of `blocks` with all below it: what [`Self::subtree`] gives of them, one behind the
+    /// other.
     ///
     /// # Errors
     /// As [`Self::subtree`].
@@ -252,15 +275,22 @@ impl Reader<'_> {
         if is_whole && (extent.with_items || !self.has_collections(place.document)?) {
             let whole = self.whole(&place, block, &mut authors)?;
             // A write may have put in a collection that it has not given a schema yet.
-            if extent.with_items || !whole.iter().any(|(_, block)| block.block_type() == BlockType::Collection) {
+            if extent.with_items
+                || !whole.iter().any(|(_, block)| block.block_type() == BlockType::Collection)
+            {
                 return Ok(forest(whole));
             }
         }
         self.part(&place, block, extent, &mut authors).map(forest)
     }
 
-    /// `block` and all below it in reading order, as `making` makes them; empty if it does not exist.
-    pub(super) fn made_of<M: Making>(&self, block: BlockId, making: &mut M) -> Result<Ordered<M::Block>> {
+    /// `block` and all below it in reading order, as `making` makes them; empty if it does not
+    /// exist.
+    pub(super) fn made_of<M: Making>(
+        &self,
+        block: BlockId,
+        making: &mut M,
+    ) -> Result<Ordered<M::Block>> {
         match self.place(block)? {
             None => Ok(Vec::new()),
             Some(place) if place.parent.is_nil() => self.whole(&place, block, making),
@@ -268,7 +298,12 @@ impl Reader<'_> {
         }
     }
 
-    fn whole<M: Making>(&self, place: &Place, root: BlockId, making: &mut M) -> Result<Ordered<M::Block>> {
+    fn whole<M: Making>(
+        &self,
+        place: &Place,
+        root: BlockId,
+        making: &mut M,
+    ) -> Result<Ordered<M::Block>> {
         let mut gathered = Gathered::new(making);
         let expected = self.gather_all(place.document, &mut gathered)?;
         // The root is the only child of the lowest ID there is.
@@ -319,7 +354,8 @@ impl Reader<'_> {
         gathered.in_order(top, extent)
     }
 
-    /// Whether it is known without a scan, or by a look at what a write has met, that nothing stands below `top`.
+    /// Whether it is known without a scan, or by a look at what a write has met, that nothing
+    /// stands below `top`.
     fn is_bottom<B: Made>(&self, document: DocumentId, top: &B, extent: Extent) -> Result<bool> {
         if extent.levels == 0 || !extent.is_below(top.block_type()) {
             return Ok(true);
@@ -330,17 +366,29 @@ impl Reader<'_> {
         }
     }
 
-    /// Hands all runs of a document to `gathering`, the root's first, and says how many blocks have to be reached.
-    pub(super) fn gather_all(&self, document: DocumentId, gathering: &mut impl Gathering) -> Result<u64> {
+    /// Hands all runs of a document to `gathering`, the root's first, and says how many blocks have
+    /// to be reached.
+    pub(super) fn gather_all(
+        &self,
+        document: DocumentId,
+        gathering: &mut impl Gathering,
+    ) -> Result<u64> {
         let counted = counted_document(self.read, document)?;
-        let expected = counted.ok_or_else(|| records::damaged(&keyspaces::document(document)))?.blocks;
+        let expected =
+            counted.ok_or_else(|| records::damaged(&keyspaces::document(document)))?.blocks;
         let start = keyspaces::document_runs(document);
-        gathering.expect(usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED)));
-        self.read.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            let (_, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
-            gathering.add(parent, key, value)?;
-            Ok(ControlFlow::Continue(()))
-        })?;
+        gathering.expect(
+            usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED)),
+        );
+        self.read.scan(
+            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            &mut |key, value| {
+                let (_, parent, _) =
+                    keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+                gathering.add(parent, key, value)?;
+                Ok(ControlFlow::Continue(()))
+            },
+        )?;
         Ok(expected)
     }
 
@@ -377,5 +425,7 @@ pub(super) fn check_reached(document: DocumentId, found: usize, expected: u64) -
     if found as u64 == expected {
         return Ok(());
     }
-    Err(Error::corrupted(format_args!("document {document}: {found} of its {expected} blocks can be reached")))
+    Err(Error::corrupted(format_args!(
+        "document {document}: {found} of its {expected} blocks can be reached"
+    )))
 }

@@ -7,7 +7,12 @@ use crate::msgpack::{Pack, Unpack, Unpacked, time};
 pub(crate) fn put(out: &mut Vec<u8>, asset: &AssetRecord) {
     let AssetRecord { id: _, media_type, file_name, size, created } = asset;
     let mut pack = Pack::new(out);
-    pack.time(Some(created.at)).uint(*size).str(media_type).str(file_name).str(created.by.as_str()).end();
+    pack.time(Some(created.at))
+        .uint(*size)
+        .str(media_type)
+        .str(file_name)
+        .str(created.by.as_str())
+        .end();
 }
 
 pub(crate) fn read(id: AssetId, unpack: &mut Unpack<'_>) -> Unpacked<AssetRecord> {

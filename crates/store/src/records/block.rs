@@ -1,12 +1,13 @@
 //! Block records: what a block is, without its ID, which stands in the head of its run.
 
 use leafbase_model::{
-    Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Color, Day, Decorations, ListStyle, Properties,
-    PropertyValue, Stamp, TaskInfo, TextLook, Timestamp,
+    Author, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Color, Day, Decorations,
+    ListStyle, Properties, PropertyValue, Stamp, TaskInfo, TextLook, Timestamp,
 };
 
 use crate::msgpack::{
-    Fault, Fields, Pack, Unpack, Unpacked, put_array, put_bin, put_bool, put_f64, put_int, put_str, put_uint, time,
+    Fault, Fields, Pack, Unpack, Unpacked, put_array, put_bin, put_bool, put_f64, put_int, put_str,
+    put_uint, time,
 };
 
 /// The author met last: neighbours mostly have the same, and then share its name.
@@ -15,7 +16,8 @@ pub(crate) struct Authors(Author);
 
 impl Authors {
     pub(crate) fn named(&mut self, name: &str) -> Author {
-        // Nobody's name has no bytes behind it: comparing them is slow where the processor must find out that none may be read.
+        // Nobody's name has no bytes behind it: comparing them is slow where the processor must
+        // find out that none may be read.
         if name.is_empty() {
             return Author::NOBODY;
         }
@@ -35,7 +37,11 @@ pub(crate) fn put(out: &mut Vec<u8>, block: &BlockRecord) {
     let BlockData { kind, markdown, indentation, list_style, color, task, decorations } = data;
     let decorations = u64::from(decorations.callout) | u64::from(decorations.quote) << 1;
     let mut pack = Pack::new(out);
-    pack.code(kind.block_type()).uint(*rev).int(created.at.as_millis()).str(created.by.as_str()).str(markdown);
+    pack.code(kind.block_type())
+        .uint(*rev)
+        .int(created.at.as_millis())
+        .str(created.by.as_str())
+        .str(markdown);
     // Most blocks are not changed by another author, and many not at all.
     pack.int(modified.at.as_millis() - created.at.as_millis());
     pack.field(modified.by == created.by, |out| put_str(out, modified.by.as_str()));
@@ -78,14 +84,19 @@ fn put_kind_fields(pack: &mut Pack<'_>, kind: &BlockKind) {
         BlockKind::Text(look) | BlockKind::Page(look) => {
             pack.code(look.style).code(look.alignment).code(look.font).code(look.card_layout)
         }
-        BlockKind::CollectionItem { properties } => pack.field(false, |out| put_properties(out, properties)),
-        BlockKind::Image { url, alt_text, size, width } | BlockKind::Video { url, alt_text, size, width } => {
+        BlockKind::CollectionItem { properties } => {
+            pack.field(false, |out| put_properties(out, properties))
+        }
+        BlockKind::Image { url, alt_text, size, width }
+        | BlockKind::Video { url, alt_text, size, width } => {
             pack.str(url).str(alt_text).code(*size).code(*width)
         }
         BlockKind::File { url, file_name, layout } => pack.str(url).str(file_name).code(*layout),
         BlockKind::Drawing { url } | BlockKind::Whiteboard { url } => pack.str(url),
         BlockKind::Table | BlockKind::Collection => pack,
-        BlockKind::Code { raw_code, language, language_tag } => pack.str(raw_code).code(*language).str(language_tag),
+        BlockKind::Code { raw_code, language, language_tag } => {
+            pack.str(raw_code).code(*language).str(language_tag)
+        }
         BlockKind::RichUrl { url, title, description, layout } => {
             pack.str(url).str(title).str(description).code(*layout)
         }
@@ -148,12 +159,15 @@ pub(crate) fn decode(id: BlockId, bytes: &[u8], authors: &mut Authors) -> Unpack
 pub(crate) fn type_of(bytes: &[u8]) -> Unpacked<BlockType> {
     match bytes {
         // Most are of text, which is the default.
-        [header @ 0x91..=0x9f, 0xc0, ..] if bytes.len() > usize::from(header & 0x0f) => Ok(BlockType::Text),
+        [header @ 0x91..=0x9f, 0xc0, ..] if bytes.len() > usize::from(header & 0x0f) => {
+            Ok(BlockType::Text)
+        }
         _ => Unpack::new(bytes).fields()?.code(),
     }
 }
 
-/// The type of the block whose record this is, and the bytes of its markdown: as far as searches read most blocks.
+/// The type of the block whose record this is, and the bytes of its markdown: as far as searches
+/// read most blocks.
 #[inline]
 pub(crate) fn markdown(bytes: &[u8]) -> Unpacked<(BlockType, &[u8])> {
     let mut unpack = Unpack::new(bytes);
@@ -246,9 +260,9 @@ fn read_kind_fields(fields: &mut Fields<'_, '_>, block_type: BlockType) -> Unpac
     Ok(match block_type {
         BlockType::Text => BlockKind::Text(read_look(fields)?),
         BlockType::Page => BlockKind::Page(read_look(fields)?),
-        BlockType::CollectionItem => {
-            BlockKind::CollectionItem { properties: fields.next(read_properties)?.unwrap_or_default() }
-        }
+        BlockType::CollectionItem => BlockKind::CollectionItem {
+            properties: fields.next(read_properties)?.unwrap_or_default(),
+        },
         BlockType::Image | BlockType::Video => {
             let (url, alt_text) = (owned(fields.str()?), owned(fields.str()?));
             let (size, width) = (fields.code()?, fields.code()?);
@@ -258,9 +272,11 @@ fn read_kind_fields(fields: &mut Fields<'_, '_>, block_type: BlockType) -> Unpac
                 BlockKind::Video { url, alt_text, size, width }
             }
         }
-        BlockType::File => {
-            BlockKind::File { url: owned(fields.str()?), file_name: owned(fields.str()?), layout: fields.code()? }
-        }
+        BlockType::File => BlockKind::File {
+            url: owned(fields.str()?),
+            file_name: owned(fields.str()?),
+            layout: fields.code()?,
+        },
         BlockType::Drawing => BlockKind::Drawing { url: owned(fields.str()?) },
         BlockType::Whiteboard => BlockKind::Whiteboard { url: owned(fields.str()?) },
         BlockType::Table => BlockKind::Table,
@@ -281,12 +297,18 @@ fn read_kind_fields(fields: &mut Fields<'_, '_>, block_type: BlockType) -> Unpac
 }
 
 fn read_look(fields: &mut Fields<'_, '_>) -> Unpacked<TextLook> {
-    Ok(TextLook { style: fields.code()?, alignment: fields.code()?, font: fields.code()?, card_layout: fields.code()? })
+    Ok(TextLook {
+        style: fields.code()?,
+        alignment: fields.code()?,
+        font: fields.code()?,
+        card_layout: fields.code()?,
+    })
 }
 
 fn read_properties(unpack: &mut Unpack<'_>) -> Unpacked<Properties> {
     let count = pairs(unpack)?;
-    let values = read_list(unpack, count, |unpack| Ok((unpack.str()?.to_owned(), read_property(unpack)?)))?;
+    let values =
+        read_list(unpack, count, |unpack| Ok((unpack.str()?.to_owned(), read_property(unpack)?)))?;
     Ok(values.into_iter().collect())
 }
 
@@ -342,10 +364,12 @@ pub(crate) fn read_property(unpack: &mut Unpack<'_>) -> Unpacked<PropertyValue> 
         HeldValue::Number(number) => PropertyValue::Number(number),
         HeldValue::Boolean(value) => PropertyValue::Boolean(value),
         HeldValue::Date(day) => PropertyValue::Date(day),
-        HeldValue::Options(count) => {
-            PropertyValue::Options(read_list(unpack, count, |unpack| unpack.str().map(str::to_owned))?)
+        HeldValue::Options(count) => PropertyValue::Options(read_list(unpack, count, |unpack| {
+            unpack.str().map(str::to_owned)
+        })?),
+        HeldValue::Relations(count) => {
+            PropertyValue::Relations(read_list(unpack, count, read_related)?)
         }
-        HeldValue::Relations(count) => PropertyValue::Relations(read_list(unpack, count, read_related)?),
     })
 }
 
@@ -371,7 +395,8 @@ pub(crate) struct ItemParts<'a> {
     pub(crate) values: Unpack<'a>,
 }
 
-/// Reads a record as far as replies show items: neither who changed it and when, nor what stands behind its values.
+/// Reads a record as far as replies show items: neither who changed it and when, nor what stands
+/// behind its values.
 pub(crate) fn item_parts(bytes: &[u8]) -> Unpacked<ItemParts<'_>> {
     let mut unpack = Unpack::new(bytes);
     let mut fields = unpack.fields()?;

@@ -3,13 +3,15 @@
 //! Blocks stand in them as the same bytes as in their runs: each is encoded once.
 
 use leafbase_model::{
-    AssetId, AssetRecord, Author, BlockId, BlockRecord, Change, Comment, CommentId, DocumentId, DocumentRecord, Edit,
-    FolderId, FolderRecord, Forest, Node, Schema, Slot, Stamp,
+    AssetId, AssetRecord, Author, BlockId, BlockRecord, Change, Comment, CommentId, DocumentId,
+    DocumentRecord, Edit, FolderId, FolderRecord, Forest, Node, Schema, Slot, Stamp,
 };
 
 use super::block::{self, Authors};
 use super::{asset, comment, document, folder, schema};
-use crate::msgpack::{Fault, Unpack, Unpacked, put_array, put_bin, put_int, put_nil, put_str, put_uint, time};
+use crate::msgpack::{
+    Fault, Unpack, Unpacked, put_array, put_bin, put_int, put_nil, put_str, put_uint, time,
+};
 
 const INSERT: u64 = 1;
 const REMOVE: u64 = 2;
@@ -37,7 +39,8 @@ pub(crate) struct Encoded {
 
 impl Encoded {
     pub(crate) fn of(forest: &Forest) -> Self {
-        let (blocks, texts) = (forest.0.len(), forest.0.iter().map(|node| node.block.data.markdown.len()));
+        let (blocks, texts) =
+            (forest.0.len(), forest.0.iter().map(|node| node.block.data.markdown.len()));
         let bytes = Vec::with_capacity(texts.sum::<usize>() + 64 * blocks);
         let mut encoded = Self { bytes, ends: Vec::with_capacity(blocks) };
         for node in &forest.0 {
@@ -50,7 +53,11 @@ impl Encoded {
     /// The record of the block at `index`.
     pub(crate) fn block(&self, index: usize) -> &[u8] {
         let end = self.ends.get(index).copied().unwrap_or_default();
-        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        let start = index
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before))
+            .copied()
+            .unwrap_or_default();
         self.bytes.get(start..end).unwrap_or_default()
     }
 }
@@ -100,7 +107,13 @@ impl Log {
         put_forest(out, forest, encoded);
     }
 
-    pub(crate) fn update(&mut self, document: DocumentId, block: BlockId, before: &[u8], after: &[u8]) {
+    pub(crate) fn update(
+        &mut self,
+        document: DocumentId,
+        block: BlockId,
+        before: &[u8],
+        after: &[u8],
+    ) {
         let out = self.begin(UPDATE, 4);
         put_bin(out, document.as_bytes());
         put_bin(out, block.as_bytes());
@@ -115,13 +128,23 @@ impl Log {
         put_slot(out, to);
     }
 
-    pub(crate) fn create_document(&mut self, record: &DocumentRecord, forest: &Forest, encoded: &Encoded) {
+    pub(crate) fn create_document(
+        &mut self,
+        record: &DocumentRecord,
+        forest: &Forest,
+        encoded: &Encoded,
+    ) {
         let out = self.begin(CREATE_DOCUMENT, 3);
         put_document(out, record);
         put_forest(out, forest, encoded);
     }
 
-    pub(crate) fn erase_document(&mut self, record: &DocumentRecord, forest: &Forest, encoded: &Encoded) {
+    pub(crate) fn erase_document(
+        &mut self,
+        record: &DocumentRecord,
+        forest: &Forest,
+        encoded: &Encoded,
+    ) {
         let out = self.begin(ERASE_DOCUMENT, 3);
         put_document(out, record);
         put_forest(out, forest, encoded);
@@ -153,7 +176,12 @@ impl Log {
         put_comment(self.begin(ADD_COMMENT, 4), document, block, comment);
     }
 
-    pub(crate) fn remove_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) {
+    pub(crate) fn remove_comment(
+        &mut self,
+        document: DocumentId,
+        block: BlockId,
+        comment: &Comment,
+    ) {
         put_comment(self.begin(REMOVE_COMMENT, 4), document, block, comment);
     }
 
@@ -250,8 +278,9 @@ pub(crate) fn decode(sequence: u64, bytes: &[u8]) -> Unpacked<Change> {
     let at = fields.required(time)?;
     let by = Author::new(fields.required(Unpack::str)?);
     let documents = fields.required(read_documents)?;
-    let edits = fields
-        .required(|unpack| (0..unpack.array()?).map(|_| read_edit(unpack, &mut authors)).collect::<Unpacked<_>>())?;
+    let edits = fields.required(|unpack| {
+        (0..unpack.array()?).map(|_| read_edit(unpack, &mut authors)).collect::<Unpacked<_>>()
+    })?;
     fields.end()?;
     unpack.finish()?;
     Ok(Change { sequence, stamp: Stamp { at, by }, documents, edits })
@@ -263,7 +292,8 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
     let expected = match kind {
         CREATE_FOLDER | REMOVE_FOLDER | INSERT | REMOVE | CREATE_ASSET | ERASE_ASSET => 2,
         MOVE | CREATE_DOCUMENT | ERASE_DOCUMENT => 3,
-        UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER | ADD_COMMENT | REMOVE_COMMENT | SET_SCHEMA | SET_SCHEMA_QUIETLY => 4,
+        UPDATE | UPDATE_DOCUMENT | UPDATE_FOLDER | ADD_COMMENT | REMOVE_COMMENT | SET_SCHEMA
+        | SET_SCHEMA_QUIETLY => 4,
         _ => return Err(Fault::Newer),
     };
     if fields != expected {
@@ -278,18 +308,27 @@ fn read_edit(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Edit> {
             let before = Box::new(read_block(block, unpack, authors)?);
             Edit::Update { document, before, after: Box::new(read_block(block, unpack, authors)?) }
         }
-        MOVE => {
-            Edit::Move { block: BlockId::from_bytes(unpack.id()?), from: read_slot(unpack)?, to: read_slot(unpack)? }
+        MOVE => Edit::Move {
+            block: BlockId::from_bytes(unpack.id()?),
+            from: read_slot(unpack)?,
+            to: read_slot(unpack)?,
+        },
+        CREATE_DOCUMENT => Edit::CreateDocument {
+            record: read_document(unpack)?,
+            forest: read_forest(unpack, authors)?,
+        },
+        ERASE_DOCUMENT => Edit::EraseDocument {
+            record: read_document(unpack)?,
+            forest: read_forest(unpack, authors)?,
+        },
+        UPDATE_DOCUMENT => {
+            Edit::UpdateDocument { before: read_document(unpack)?, after: read_document(unpack)? }
         }
-        CREATE_DOCUMENT => {
-            Edit::CreateDocument { record: read_document(unpack)?, forest: read_forest(unpack, authors)? }
-        }
-        ERASE_DOCUMENT => Edit::EraseDocument { record: read_document(unpack)?, forest: read_forest(unpack, authors)? },
-        UPDATE_DOCUMENT => Edit::UpdateDocument { before: read_document(unpack)?, after: read_document(unpack)? },
         CREATE_FOLDER => Edit::CreateFolder(read_folder(unpack)?),
         REMOVE_FOLDER => Edit::RemoveFolder(read_folder(unpack)?),
         ADD_COMMENT | REMOVE_COMMENT => {
-            let (document, block) = (DocumentId::from_bytes(unpack.id()?), BlockId::from_bytes(unpack.id()?));
+            let (document, block) =
+                (DocumentId::from_bytes(unpack.id()?), BlockId::from_bytes(unpack.id()?));
             let id = CommentId::from_bytes(unpack.id()?);
             let comment = comment::read(id, unpack)?;
             match kind {
@@ -338,7 +377,11 @@ fn read_forest(unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<Fores
     Ok(Forest(nodes))
 }
 
-fn read_block(id: BlockId, unpack: &mut Unpack<'_>, authors: &mut Authors) -> Unpacked<BlockRecord> {
+fn read_block(
+    id: BlockId,
+    unpack: &mut Unpack<'_>,
+    authors: &mut Authors,
+) -> Unpacked<BlockRecord> {
     block::decode(id, unpack.bin()?, authors)
 }
 

@@ -1,8 +1,8 @@
 //! The numbers that stand for named values on disk. A number is never used again for anything else.
 
 use leafbase_model::{
-    BlockLayout, BlockType, CardLayout, CodeLanguage, Font, LineStyle, ListStyle, MediaSize, MediaWidth, PropertyType,
-    TaskState, TextAlignment, TextStyle,
+    BlockLayout, BlockType, CardLayout, CodeLanguage, Font, LineStyle, ListStyle, MediaSize,
+    MediaWidth, PropertyType, TaskState, TextAlignment, TextStyle,
 };
 
 use crate::msgpack::{Fault, Fields, Pack, Unpacked};

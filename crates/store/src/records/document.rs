@@ -1,5 +1,5 @@
-//! Document records: in the store with the number of blocks, which tells when some of them are missing; in the change log
-//! without it.
+//! Document records: in the store with the number of blocks, which tells when some of them are
+//! missing; in the change log without it.
 
 use leafbase_model::{DocumentId, DocumentRecord, FolderId, Location};
 

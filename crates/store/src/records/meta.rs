@@ -1,4 +1,5 @@
-//! What a space says of itself: its format, its name, and what there must be of rows whose absence nothing else tells.
+//! What a space says of itself: its format, its name, and what there must be of rows whose absence
+//! nothing else tells.
 
 use leafbase_model::SpaceId;
 

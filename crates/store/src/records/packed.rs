@@ -41,8 +41,9 @@ mod tests {
 
     #[test]
     fn only_what_gets_shorter_is_packed() {
-        let noise: Vec<u8> =
-            (0..500_u64).flat_map(|number| xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes()).to_le_bytes()).collect();
+        let noise: Vec<u8> = (0..500_u64)
+            .flat_map(|number| xxhash_rust::xxh3::xxh3_64(&number.to_le_bytes()).to_le_bytes())
+            .collect();
         let too_long = vec![7; MAX_BYTES + 1];
         for (body, is_packed) in [
             (Vec::new(), false),

@@ -1,24 +1,33 @@
-//! Schema records: what the items of a collection look like; in the store with the numbers of the columns that are indexed.
+//! Schema records: what the items of a collection look like; in the store with the numbers of the
+//! columns that are indexed.
 
 use leafbase_model::{
-    BlockId, Color, ContentProperty, Property, PropertyKind, PropertyType, Relation, Schema, SelectOption,
+    BlockId, Color, ContentProperty, Property, PropertyKind, PropertyType, Relation, Schema,
+    SelectOption,
 };
 
-use crate::msgpack::{Fault, Pack, Unpack, Unpacked, put_array, put_bin, put_nil, put_str, put_uint};
+use crate::msgpack::{
+    Fault, Pack, Unpack, Unpacked, put_array, put_bin, put_nil, put_str, put_uint,
+};
 
 /// The number of the column of titles, which every collection has.
 pub(crate) const TITLE: u32 = 0;
 
-/// Whether the signatures of items tell of their values of this type: those of few values, which alone lead an index nowhere.
+/// Whether the signatures of items tell of their values of this type: those of few values, which
+/// alone lead an index nowhere.
 pub(crate) const fn is_signed(kind: &PropertyKind) -> bool {
-    matches!(kind, PropertyKind::SingleSelect(_) | PropertyKind::MultiSelect(_) | PropertyKind::Boolean)
+    matches!(
+        kind,
+        PropertyKind::SingleSelect(_) | PropertyKind::MultiSelect(_) | PropertyKind::Boolean
+    )
 }
 
 /// A schema as the store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Numbered {
     pub(crate) schema: Schema,
-    /// For each property, in order, the number of its column; none for relations, which have back links.
+    /// For each property, in order, the number of its column; none for relations, which have back
+    /// links.
     pub(crate) columns: Vec<Option<u32>>,
     /// The number that the next column gets.
     pub(crate) next: u32,
@@ -50,8 +59,8 @@ impl Numbered {
         self.indexed().find(same).map(|(_, column)| column)
     }
 
-    /// The collection with another schema: columns keep their numbers while their properties keep key and type. None if the
-    /// numbers are used up.
+    /// The collection with another schema: columns keep their numbers while their properties keep
+    /// key and type. None if the numbers are used up.
     pub(crate) fn replaced_by(&self, schema: &Schema) -> Option<Self> {
         let mut replaced = Self { schema: schema.clone(), columns: Vec::new(), next: self.next };
         for property in &schema.properties {
@@ -140,7 +149,9 @@ fn put_relation(out: &mut Vec<u8>, relation: &Relation) {
     let Relation { target, inverse_key, single, owner } = relation;
     let mut pack = Pack::new(out);
     pack.field(false, |out| put_bin(out, target.as_bytes()));
-    pack.field(inverse_key.is_none(), |out| put_str(out, inverse_key.as_deref().unwrap_or_default()));
+    pack.field(inverse_key.is_none(), |out| {
+        put_str(out, inverse_key.as_deref().unwrap_or_default())
+    });
     pack.uint(u64::from(*single) | u64::from(*owner) << 1).end();
 }
 
@@ -148,15 +159,18 @@ fn put_relation(out: &mut Vec<u8>, relation: &Relation) {
 pub(crate) fn read_numbered(unpack: &mut Unpack<'_>) -> Unpacked<Numbered> {
     let mut fields = unpack.fields()?;
     let schema = fields.required(read)?;
-    let columns =
-        fields.required(|unpack| (0..unpack.array()?).map(|_| read_column(unpack)).collect::<Unpacked<Vec<_>>>())?;
+    let columns = fields.required(|unpack| {
+        (0..unpack.array()?).map(|_| read_column(unpack)).collect::<Unpacked<Vec<_>>>()
+    })?;
     let next = fields.required(read_number)?;
     fields.end()?;
     let is_right = |(property, column): (&Property, &Option<u32>)| match column {
         Some(column) => property.kind.relation().is_none() && (TITLE + 1..next).contains(column),
         None => property.kind.relation().is_some(),
     };
-    if columns.len() == schema.properties.len() && schema.properties.iter().zip(&columns).all(is_right) {
+    if columns.len() == schema.properties.len()
+        && schema.properties.iter().zip(&columns).all(is_right)
+    {
         Ok(Numbered { schema, columns, next })
     } else {
         Err(Fault::Damaged)
@@ -176,8 +190,9 @@ pub(crate) fn read(unpack: &mut Unpack<'_>) -> Unpacked<Schema> {
     let mut fields = unpack.fields()?;
     let (key, name) = (fields.str()?.to_owned(), fields.str()?.to_owned());
     let content = ContentProperty { key: fields.str()?.to_owned(), name: fields.str()?.to_owned() };
-    let properties =
-        fields.next(|unpack| (0..unpack.array()?).map(|_| read_property(unpack)).collect::<Unpacked<_>>())?;
+    let properties = fields.next(|unpack| {
+        (0..unpack.array()?).map(|_| read_property(unpack)).collect::<Unpacked<_>>()
+    })?;
     fields.end()?;
     Ok(Schema { key, name, content, properties: properties.unwrap_or_default() })
 }
@@ -200,8 +215,12 @@ fn kind_of(
     relation: Option<Relation>,
 ) -> Option<PropertyKind> {
     Some(match (property_type, options, relation) {
-        (PropertyType::SingleSelect, options, None) => PropertyKind::SingleSelect(options.unwrap_or_default()),
-        (PropertyType::MultiSelect, options, None) => PropertyKind::MultiSelect(options.unwrap_or_default()),
+        (PropertyType::SingleSelect, options, None) => {
+            PropertyKind::SingleSelect(options.unwrap_or_default())
+        }
+        (PropertyType::MultiSelect, options, None) => {
+            PropertyKind::MultiSelect(options.unwrap_or_default())
+        }
         (PropertyType::Relation, None, Some(relation)) => PropertyKind::Relation(relation),
         (PropertyType::Text, None, None) => PropertyKind::Text,
         (PropertyType::Number, None, None) => PropertyKind::Number,
@@ -219,7 +238,9 @@ fn read_options(unpack: &mut Unpack<'_>) -> Unpacked<Vec<SelectOption>> {
     if !count.is_multiple_of(2) {
         return Err(Fault::Damaged);
     }
-    (0..count / 2).map(|_| Ok(SelectOption { name: unpack.str()?.to_owned(), color: read_color(unpack)? })).collect()
+    (0..count / 2)
+        .map(|_| Ok(SelectOption { name: unpack.str()?.to_owned(), color: read_color(unpack)? }))
+        .collect()
 }
 
 fn read_color(unpack: &mut Unpack<'_>) -> Unpacked<Option<Color>> {

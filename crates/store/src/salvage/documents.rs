@@ -1,8 +1,11 @@
-//! Folders, documents and comments, written as every write writes them, so that all that follows from them is right.
+//! Folders, documents and comments, written as every write writes them, so that all that follows
+//! from them is right.
 
 use std::collections::{BTreeMap, HashSet};
 
-use leafbase_model::{DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Result};
+use leafbase_model::{
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, Location, Result,
+};
 
 use super::survey::Survey;
 use super::{LossKind, Salvage, Tell};
@@ -17,7 +20,10 @@ pub(super) fn relaxed() -> WriteOptions {
 }
 
 impl Salvage<'_> {
-    pub(super) fn folders(&mut self, target: &dyn Store) -> Result<BTreeMap<FolderId, FolderRecord>> {
+    pub(super) fn folders(
+        &mut self,
+        target: &dyn Store,
+    ) -> Result<BTreeMap<FolderId, FolderRecord>> {
         let mut folders = BTreeMap::new();
         self.rows(FOLDERS, &mut |salvage, key, value| {
             let id = keyspaces::read_folder(key);
@@ -65,12 +71,20 @@ impl Salvage<'_> {
             if let Location::Folder(folder) = record.location
                 && !folders.contains_key(&folder)
             {
-                self.report.lose(LossKind::Folder, format_args!("document {id}"), "its folder is lost: it is in none");
+                self.report.lose(
+                    LossKind::Folder,
+                    format_args!("document {id}"),
+                    "its folder is lost: it is in none",
+                );
                 record.location = Location::Unsorted;
             }
             let is_second_inbox = record.location == Location::Inbox && inboxes > 0;
             if is_second_inbox || noted_day(&record).is_some_and(|day| !days.insert(day)) {
-                self.report.lose(LossKind::Document, format_args!("document {id}"), "another one is what it was");
+                self.report.lose(
+                    LossKind::Document,
+                    format_args!("document {id}"),
+                    "another one is what it was",
+                );
                 (record.location, record.day) = (Location::Unsorted, None);
             }
             inboxes += u64::from(record.location == Location::Inbox);
@@ -95,13 +109,23 @@ impl Salvage<'_> {
     ) -> Result<()> {
         self.report.saved.documents += 1;
         self.report.saved.blocks += forest.0.len() as u64;
-        let mut edits = vec![Edit::CreateDocument { record: record.clone(), forest: forest.clone() }];
+        let mut edits =
+            vec![Edit::CreateDocument { record: record.clone(), forest: forest.clone() }];
         for node in &forest.0 {
-            let schema = survey.schemas.get(&node.block.id).map(|numbered| Box::new(numbered.schema.clone()));
+            let schema = survey
+                .schemas
+                .get(&node.block.id)
+                .map(|numbered| Box::new(numbered.schema.clone()));
             if let Some(mut schema) = schema {
                 schema.name.clone_from(&node.block.data.markdown);
                 let (document, collection) = (record.id, node.block.id);
-                edits.push(Edit::SetSchema { document, collection, before: None, after: Some(schema), quiet: true });
+                edits.push(Edit::SetSchema {
+                    document,
+                    collection,
+                    before: None,
+                    after: Some(schema),
+                    quiet: true,
+                });
             }
         }
         target.write(relaxed(), &mut |rows| {
@@ -111,7 +135,12 @@ impl Salvage<'_> {
         })
     }
 
-    pub(super) fn comments(&mut self, target: &dyn Store, survey: &Survey, tell: Tell<'_>) -> Result<()> {
+    pub(super) fn comments(
+        &mut self,
+        target: &dyn Store,
+        survey: &Survey,
+        tell: Tell<'_>,
+    ) -> Result<()> {
         let mut found = Vec::new();
         self.rows(COMMENTS, &mut |salvage, key, value| {
             let Some((document, block, id)) = keyspaces::read_comment(key) else {
@@ -129,9 +158,9 @@ impl Salvage<'_> {
         })?;
         tell()?;
         target.write(relaxed(), &mut |rows| {
-            found
-                .iter()
-                .try_for_each(|(key, comment)| rows.put(key, &records::seal(key, |out| comment::put(out, comment))))
+            found.iter().try_for_each(|(key, comment)| {
+                rows.put(key, &records::seal(key, |out| comment::put(out, comment)))
+            })
         })?;
         self.report.saved.comments = found.len() as u64;
         Ok(())
@@ -140,6 +169,12 @@ impl Salvage<'_> {
     /// A document that is made for what has no place any more.
     pub(super) fn new_record(&self) -> DocumentRecord {
         let (id, at) = (DocumentId::from_bytes((self.mint)()), self.stamp.at);
-        DocumentRecord { id, location: Location::Unsorted, day: None, created_at: at, modified_at: at }
+        DocumentRecord {
+            id,
+            location: Location::Unsorted,
+            day: None,
+            created_at: at,
+            modified_at: at,
+        }
     }
 }

@@ -1,9 +1,11 @@
-//! Files: those whose bytes are all there are copied, and shown by a document of their own if no block shows them any more.
+//! Files: those whose bytes are all there are copied, and shown by a document of their own if no
+//! block shows them any more.
 
 use std::collections::BTreeMap;
 
 use leafbase_model::{
-    AssetId, AssetRecord, AssetUrl, BlockData, BlockId, BlockKind, BlockLayout, BlockRecord, Forest, Node, Result,
+    AssetId, AssetRecord, AssetUrl, BlockData, BlockId, BlockKind, BlockLayout, BlockRecord,
+    Forest, Node, Result,
 };
 
 use super::documents::relaxed;
@@ -29,9 +31,11 @@ impl Salvage<'_> {
         let mut files = self.records(&stored)?;
         files.retain(|id, record| {
             let found = stored.get(id).copied().unwrap_or_default();
-            let is_whole = !found.is_broken && (found.chunks, found.bytes) == (chunks_of(record.size), record.size);
+            let is_whole = !found.is_broken
+                && (found.chunks, found.bytes) == (chunks_of(record.size), record.size);
             if !is_whole {
-                let message = format_args!("{} of its {} bytes are there", found.bytes, record.size);
+                let message =
+                    format_args!("{} of its {} bytes are there", found.bytes, record.size);
                 self.report.lose(LossKind::File, format_args!("file {id}"), message);
             }
             is_whole
@@ -52,7 +56,8 @@ impl Salvage<'_> {
                 && let Ok(bytes) = records::body(key, value)
             {
                 let found = stored.entry(id).or_default();
-                found.is_broken |= number != found.chunks || found.bytes != u64::from(number) * CHUNK_BYTES as u64;
+                found.is_broken |=
+                    number != found.chunks || found.bytes != u64::from(number) * CHUNK_BYTES as u64;
                 found.chunks += 1;
                 found.bytes += bytes.len() as u64;
             }
@@ -62,7 +67,10 @@ impl Salvage<'_> {
     }
 
     /// What is known of each file; of one whose record is lost, how long it is.
-    fn records(&mut self, stored: &BTreeMap<AssetId, Stored>) -> Result<BTreeMap<AssetId, AssetRecord>> {
+    fn records(
+        &mut self,
+        stored: &BTreeMap<AssetId, Stored>,
+    ) -> Result<BTreeMap<AssetId, AssetRecord>> {
         let (mut files, mut uploads) = (BTreeMap::new(), Vec::new());
         self.rows(ASSETS, &mut |salvage, key, value| {
             let id = keyspaces::read_asset(key);
@@ -78,9 +86,20 @@ impl Salvage<'_> {
         })?;
         for (id, found) in stored.iter().filter(|(id, _)| !uploads.contains(id)) {
             files.entry(*id).or_insert_with(|| {
-                self.report.lose(LossKind::File, format_args!("file {id}"), "its name and its type are lost");
-                let (media_type, file_name) = ("application/octet-stream".to_owned(), RECOVERED.to_owned());
-                AssetRecord { id: *id, media_type, file_name, size: found.bytes, created: self.stamp.clone() }
+                self.report.lose(
+                    LossKind::File,
+                    format_args!("file {id}"),
+                    "its name and its type are lost",
+                );
+                let (media_type, file_name) =
+                    ("application/octet-stream".to_owned(), RECOVERED.to_owned());
+                AssetRecord {
+                    id: *id,
+                    media_type,
+                    file_name,
+                    size: found.bytes,
+                    created: self.stamp.clone(),
+                }
             });
         }
         Ok(files)
@@ -89,10 +108,14 @@ impl Salvage<'_> {
     fn copy(&self, target: &dyn Store, record: &AssetRecord) -> Result<()> {
         for number in 0..chunks_of(record.size) {
             let key = keyspaces::chunk(record.id, number);
-            self.wreck.get(&key, &mut |value| target.write(relaxed(), &mut |rows| rows.put(&key, value)))?;
+            self.wreck.get(&key, &mut |value| {
+                target.write(relaxed(), &mut |rows| rows.put(&key, value))
+            })?;
         }
         let key = keyspaces::asset(record.id);
-        target.write(relaxed(), &mut |rows| rows.put(&key, &records::seal(&key, |out| asset::put(out, record))))
+        target.write(relaxed(), &mut |rows| {
+            rows.put(&key, &records::seal(&key, |out| asset::put(out, record)))
+        })
     }
 
     /// A document of the files that no block shows, if there are any.
@@ -112,7 +135,13 @@ impl Salvage<'_> {
         let record = self.new_record();
         nodes.insert(0, (0, record.id.root(), BlockData::page(RECOVERED)));
         let node = |(depth, id, data)| {
-            let block = BlockRecord { id, rev: 1, created: self.stamp.clone(), modified: self.stamp.clone(), data };
+            let block = BlockRecord {
+                id,
+                rev: 1,
+                created: self.stamp.clone(),
+                modified: self.stamp.clone(),
+                data,
+            };
             Node { depth, block }
         };
         let forest = Forest(nodes.into_iter().map(node).collect());
@@ -122,9 +151,12 @@ impl Salvage<'_> {
 
 fn is_shown(target: &dyn Store, file: AssetId) -> Result<bool> {
     let (prefix, mut is_shown) = (keyspaces::edges_to(EdgeEnd::Asset(file)), false);
-    target.snapshot()?.scan(KeyRange::half_open(&prefix, &keyspaces::end_of_slice(&prefix)), &mut |key, _| {
-        is_shown |= keyspaces::read_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
-        Ok(GO_ON)
-    })?;
+    target.snapshot()?.scan(
+        KeyRange::half_open(&prefix, &keyspaces::end_of_slice(&prefix)),
+        &mut |key, _| {
+            is_shown |= keyspaces::read_edge(key).is_some_and(|(kind, _)| kind == EdgeKind::Embed);
+            Ok(GO_ON)
+        },
+    )?;
     Ok(is_shown)
 }

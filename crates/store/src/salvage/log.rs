@@ -1,5 +1,5 @@
-//! The change log: each row that is whole is copied, and an empty one stands in the place of each that is lost, so that
-//! numbers mean what they meant.
+//! The change log: each row that is whole is copied, and an empty one stands in the place of each
+//! that is lost, so that numbers mean what they meant.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,9 @@ impl Salvage<'_> {
             before = sequence;
         }
         self.report.saved.changes = whole.len() as u64;
-        target.write(relaxed(), &mut |rows| put_totals(rows, Totals { sequence: last, folders: folders as u64 }))
+        target.write(relaxed(), &mut |rows| {
+            put_totals(rows, Totals { sequence: last, folders: folders as u64 })
+        })
     }
 
     /// The numbers of the changes all of whose parts are there.

@@ -1,10 +1,11 @@
-//! Schemas: those that are lost are made by the values of the items, and each relation has its other end, or goes.
+//! Schemas: those that are lost are made by the values of the items, and each relation has its
+//! other end, or goes.
 
 use std::collections::BTreeMap;
 
 use leafbase_model::{
-    BlockId, BlockKind, ContentProperty, DocumentId, Property, PropertyKind, PropertyValue, Relation, Result, Schema,
-    SelectOption,
+    BlockId, BlockKind, ContentProperty, DocumentId, Property, PropertyKind, PropertyValue,
+    Relation, Result, Schema, SelectOption,
 };
 
 use super::survey::Survey;
@@ -20,7 +21,11 @@ impl Salvage<'_> {
     pub(super) fn schemas(&mut self, survey: &mut Survey) -> Result<()> {
         let collections = survey.collections();
         for id in survey.schemas.keys().filter(|id| !collections.contains_key(id)) {
-            self.report.lose(LossKind::Schema, Row(&keyspaces::schema(*id)), "its collection is lost");
+            self.report.lose(
+                LossKind::Schema,
+                Row(&keyspaces::schema(*id)),
+                "its collection is lost",
+            );
         }
         survey.schemas.retain(|id, _| collections.contains_key(id));
         let mut schemas: BTreeMap<BlockId, Schema> = BTreeMap::new();
@@ -32,60 +37,87 @@ impl Salvage<'_> {
             schemas.insert(*id, schema);
         }
         self.pair(&mut schemas);
-        survey.schemas = schemas.iter().filter_map(|(id, schema)| Some((*id, Numbered::first(schema)?))).collect();
+        survey.schemas = schemas
+            .iter()
+            .filter_map(|(id, schema)| Some((*id, Numbered::first(schema)?)))
+            .collect();
         self.report.saved.collections = survey.schemas.len() as u64;
         Ok(())
     }
 
     /// A schema that takes all values of the items but their relations.
     fn guessed(&mut self, id: BlockId, document: DocumentId, survey: &Survey) -> Result<Schema> {
-        self.report.lose(LossKind::Schema, Row(&keyspaces::schema(id)), "one is made by the values of the items");
+        self.report.lose(
+            LossKind::Schema,
+            Row(&keyspaces::schema(id)),
+            "one is made by the values of the items",
+        );
         let mut kinds: BTreeMap<String, PropertyKind> = BTreeMap::new();
         let (start, mut authors) = (keyspaces::parent_runs(document, id), Authors::default());
-        let mut name = survey.remade.get(&id).map_or_else(|| RECOVERED.to_owned(), |remade| remade.name.clone());
-        self.wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            let Ok(run) = RunView::read(key, value) else { return Ok(GO_ON) };
-            for (item, record) in run.entries() {
-                if let Ok(block) = block::decode(item, record, &mut authors)
-                    && let BlockKind::CollectionItem { properties } = &block.data.kind
-                {
-                    properties.iter().for_each(|(key, value)| widen(&mut kinds, key, value));
+        let mut name = survey
+            .remade
+            .get(&id)
+            .map_or_else(|| RECOVERED.to_owned(), |remade| remade.name.clone());
+        self.wreck.scan(
+            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            &mut |key, value| {
+                let Ok(run) = RunView::read(key, value) else { return Ok(GO_ON) };
+                for (item, record) in run.entries() {
+                    if let Ok(block) = block::decode(item, record, &mut authors)
+                        && let BlockKind::CollectionItem { properties } = &block.data.kind
+                    {
+                        properties.iter().for_each(|(key, value)| widen(&mut kinds, key, value));
+                    }
                 }
-            }
-            Ok(GO_ON)
-        })?;
+                Ok(GO_ON)
+            },
+        )?;
         if let Some(found) = self.name_of(id, document, survey)? {
             name = found;
         }
-        let properties = kinds.into_iter().map(|(key, kind)| Property { name: key.clone(), key, kind });
+        let properties =
+            kinds.into_iter().map(|(key, kind)| Property { name: key.clone(), key, kind });
         let content = ContentProperty { key: "title".to_owned(), name: "Title".to_owned() };
         let properties = properties.filter(|property| property.key != content.key).collect();
         Ok(Schema { key: "recovered".to_owned(), name, content, properties })
     }
 
     /// What the block of a collection says.
-    fn name_of(&self, id: BlockId, document: DocumentId, survey: &Survey) -> Result<Option<String>> {
+    fn name_of(
+        &self,
+        id: BlockId,
+        document: DocumentId,
+        survey: &Survey,
+    ) -> Result<Option<String>> {
         let Some(known) = survey.known.get(&id) else { return Ok(None) };
         let (start, mut name) = (keyspaces::parent_runs(document, known.parent), None);
-        self.wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            if let Ok(run) = RunView::read(key, value)
-                && let Some(at) = run.position(id)
-            {
-                name = block::decode(id, run.block(at), &mut Authors::default()).ok().map(|block| block.data.markdown);
-            }
-            Ok(GO_ON)
-        })?;
+        self.wreck.scan(
+            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            &mut |key, value| {
+                if let Ok(run) = RunView::read(key, value)
+                    && let Some(at) = run.position(id)
+                {
+                    name = block::decode(id, run.block(at), &mut Authors::default())
+                        .ok()
+                        .map(|block| block.data.markdown);
+                }
+                Ok(GO_ON)
+            },
+        )?;
         Ok(name)
     }
 
-    /// Each relation leads to one that leads back, which is made where its schema is a new one; others go.
+    /// Each relation leads to one that leads back, which is made where its schema is a new one;
+    /// others go.
     fn pair(&mut self, schemas: &mut BTreeMap<BlockId, Schema>) {
         let mut missing = Vec::new();
         for (id, schema) in &*schemas {
             for property in &schema.properties {
                 if let Some(relation) = property.kind.relation()
                     && let Some(inverse_key) = relation.inverse_key.clone()
-                    && schemas.get(&relation.target).is_some_and(|target| target.property(&inverse_key).is_none())
+                    && schemas
+                        .get(&relation.target)
+                        .is_some_and(|target| target.property(&inverse_key).is_none())
                 {
                     let back = Relation {
                         target: *id,
@@ -101,17 +133,22 @@ impl Salvage<'_> {
             }
         }
         for (id, property) in missing {
-            if let Some(schema) = schemas.get_mut(&id).filter(|schema| schema.property(&property.key).is_none()) {
+            if let Some(schema) =
+                schemas.get_mut(&id).filter(|schema| schema.property(&property.key).is_none())
+            {
                 schema.properties.push(property);
             }
         }
         let ends = schemas.clone();
         for (id, schema) in schemas {
             schema.properties.retain(|property| {
-                let is_paired =
-                    property.kind.relation().is_none_or(|relation| leads_back(&ends, *id, property, relation));
+                let is_paired = property
+                    .kind
+                    .relation()
+                    .is_none_or(|relation| leads_back(&ends, *id, property, relation));
                 if !is_paired {
-                    let message = format_args!("the relation {:?} has lost its other end", property.key);
+                    let message =
+                        format_args!("the relation {:?} has lost its other end", property.key);
                     self.report.lose(LossKind::Schema, Row(&keyspaces::schema(*id)), message);
                 }
                 is_paired
@@ -120,8 +157,15 @@ impl Salvage<'_> {
     }
 }
 
-fn leads_back(schemas: &BTreeMap<BlockId, Schema>, id: BlockId, property: &Property, relation: &Relation) -> bool {
-    let other = || schemas.get(&relation.target)?.property(relation.inverse_key.as_deref()?)?.kind.relation();
+fn leads_back(
+    schemas: &BTreeMap<BlockId, Schema>,
+    id: BlockId,
+    property: &Property,
+    relation: &Relation,
+) -> bool {
+    let other = || {
+        schemas.get(&relation.target)?.property(relation.inverse_key.as_deref()?)?.kind.relation()
+    };
     let is_back = |other: &Relation| {
         let is_owned = relation.is_symmetric(id, &property.key) || relation.owner != other.owner;
         other.target == id && other.inverse_key.as_deref() == Some(&property.key) && is_owned

@@ -1,4 +1,5 @@
-//! What there is: each block and where it stands, each document, each schema; and which lost blocks have to come back.
+//! What there is: each block and where it stands, each document, each schema; and which lost blocks
+//! have to come back.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,8 +7,9 @@ use leafbase_model::{BlockId, BlockType, DocumentId, DocumentRecord, Location, R
 
 use super::{GO_ON, LossKind, Salvage, Tell};
 use crate::keyspaces::{
-    self, ASSET_CHUNKS, ASSETS, BLOCKS, CHANGES, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
-    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, FOLDERS, Keyspace, META, PLACES, Row, SCHEMAS,
+    self, ASSET_CHUNKS, ASSETS, BLOCKS, CHANGES, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED,
+    DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, FOLDERS, Keyspace, META,
+    PLACES, Row, SCHEMAS,
 };
 use crate::kv::{KeyRange, Read};
 use crate::records;
@@ -63,12 +65,17 @@ pub(super) struct Survey {
 impl Survey {
     /// What the block will be, and where.
     pub(super) fn find(&self, block: BlockId) -> Option<Known> {
-        self.known.get(&block).copied().or_else(|| self.remade.get(&block).map(|remade| remade.known))
+        self.known
+            .get(&block)
+            .copied()
+            .or_else(|| self.remade.get(&block).map(|remade| remade.known))
     }
 
     /// Whether the block will be an item of this collection.
     pub(super) fn is_item_of(&self, block: BlockId, collection: BlockId) -> bool {
-        let is_item = |known: Known| known.block_type == BlockType::CollectionItem && known.parent == collection;
+        let is_item = |known: Known| {
+            known.block_type == BlockType::CollectionItem && known.parent == collection
+        };
         self.find(block).is_some_and(is_item)
     }
 
@@ -122,18 +129,28 @@ impl Salvage<'_> {
     fn survey_blocks(&mut self, survey: &mut Survey, tell: Tell<'_>) -> Result<()> {
         self.rows(BLOCKS, &mut |salvage, key, value| {
             tell()?;
-            let (Some((document, parent, _)), Ok(run)) = (keyspaces::read_run(key), RunView::read(key, value)) else {
+            let (Some((document, parent, _)), Ok(run)) =
+                (keyspaces::read_run(key), RunView::read(key, value))
+            else {
                 salvage.unread(key);
                 return Ok(());
             };
             survey.documents.entry(document).or_default();
             for (id, record) in run.entries() {
                 let Ok(block_type) = block::type_of(record) else {
-                    salvage.report.lose(LossKind::Block, format_args!("block {id}"), "it does not read");
+                    salvage.report.lose(
+                        LossKind::Block,
+                        format_args!("block {id}"),
+                        "it does not read",
+                    );
                     continue;
                 };
                 if survey.known.contains_key(&id) {
-                    salvage.report.lose(LossKind::Block, format_args!("block {id}"), "it was in two places");
+                    salvage.report.lose(
+                        LossKind::Block,
+                        format_args!("block {id}"),
+                        "it was in two places",
+                    );
                     continue;
                 }
                 survey.known.insert(id, Known { document, parent, block_type });
@@ -154,7 +171,8 @@ impl Salvage<'_> {
     fn survey_places(&mut self, survey: &mut Survey, tell: Tell<'_>) -> Result<()> {
         self.rows(PLACES, &mut |_, key, value| {
             tell()?;
-            if let Some(block) = keyspaces::read_place(key).filter(|block| !survey.known.contains_key(block))
+            if let Some(block) =
+                keyspaces::read_place(key).filter(|block| !survey.known.contains_key(block))
                 && let Ok(place) = records::read(key, value, place::read)
             {
                 survey.lost.insert(block, place);
@@ -167,13 +185,16 @@ impl Salvage<'_> {
         let mut read = HashMap::new();
         self.rows(DOCUMENTS, &mut |salvage, key, value| {
             let id = keyspaces::read_document(key);
-            match id.map(|id| (id, records::read(key, value, |unpack| document::read_counted(id, unpack)))) {
+            match id.map(|id| {
+                (id, records::read(key, value, |unpack| document::read_counted(id, unpack)))
+            }) {
                 Some((id, Ok(counted))) => drop(read.insert(id, counted)),
                 _ => salvage.unread(key),
             }
             Ok(())
         })?;
-        let ids: Vec<DocumentId> = read.keys().copied().filter(|id| !survey.documents.contains_key(id)).collect();
+        let ids: Vec<DocumentId> =
+            read.keys().copied().filter(|id| !survey.documents.contains_key(id)).collect();
         for id in ids {
             // Only its record is left, which says where it was kept.
             survey.documents.insert(id, None);
@@ -194,10 +215,16 @@ impl Salvage<'_> {
     /// What indexes of documents say of one whose record is lost.
     fn survey_indexes(&mut self, survey: &mut Survey) -> Result<()> {
         let at = self.stamp.at;
-        let unknown =
-            |id| DocumentRecord { id, location: Location::Unsorted, day: None, created_at: at, modified_at: at };
+        let unknown = |id| DocumentRecord {
+            id,
+            location: Location::Unsorted,
+            day: None,
+            created_at: at,
+            modified_at: at,
+        };
         let mut told: BTreeMap<DocumentId, DocumentRecord> = BTreeMap::new();
-        let keyspaces = [DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_DAY, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED];
+        let keyspaces =
+            [DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_DAY, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_MODIFIED];
         for keyspace in keyspaces {
             self.rows(keyspace, &mut |_, key, _| {
                 let Some(id) = keyspaces::read_document(key) else { return Ok(()) };
@@ -219,7 +246,8 @@ impl Salvage<'_> {
     /// Decides which lost blocks come back, and tells the others.
     fn remake(&mut self, survey: &mut Survey) {
         let collections = survey.schemas.keys().filter(|id| !survey.known.contains_key(id));
-        let collections: Vec<_> = collections.filter_map(|id| Some((*id, survey.lost.get(id)?.document))).collect();
+        let collections: Vec<_> =
+            collections.filter_map(|id| Some((*id, survey.lost.get(id)?.document))).collect();
         survey.needed.extend(collections);
         // Comments and places may be all that is left of a document: it comes back with its root.
         let documents: Vec<DocumentId> = survey.needed.values().copied().collect();
@@ -233,13 +261,19 @@ impl Salvage<'_> {
             let place = survey.lost.get(block).filter(|place| place.document == *document);
             let remade = survey.remade_at(*block, *document, place);
             survey.remade.insert(*block, remade);
-            let message = "what it said is lost: what belongs to it is kept under another one in its place";
+            let message =
+                "what it said is lost: what belongs to it is kept under another one in its place";
             self.report.lose(LossKind::Block, format_args!("block {block}"), message);
         }
         let at = self.stamp.at;
         for (id, counted) in &mut survey.documents {
-            let record =
-                || DocumentRecord { id: *id, location: Location::Unsorted, day: None, created_at: at, modified_at: at };
+            let record = || DocumentRecord {
+                id: *id,
+                location: Location::Unsorted,
+                day: None,
+                created_at: at,
+                modified_at: at,
+            };
             counted.get_or_insert_with(|| Counted { record: record(), blocks: 0 });
         }
         for block in survey.lost.keys().filter(|block| !survey.remade.contains_key(block)) {
@@ -250,22 +284,31 @@ impl Salvage<'_> {
 
 impl Survey {
     fn remade_at(&self, block: BlockId, document: DocumentId, place: Option<&Place>) -> Remade {
-        let name =
-            self.schemas.get(&block).map_or_else(|| super::RECOVERED.to_owned(), |found| found.schema.name.clone());
-        let parent = place.map(|place| place.parent).and_then(|parent| Some((parent, self.known.get(&parent)?)));
-        let fits = parent.filter(|(_, known)| known.document == document && known.block_type.holds_blocks());
-        let in_collection = fits.is_some_and(|(_, known)| known.block_type == BlockType::Collection);
+        let name = self
+            .schemas
+            .get(&block)
+            .map_or_else(|| super::RECOVERED.to_owned(), |found| found.schema.name.clone());
+        let parent = place
+            .map(|place| place.parent)
+            .and_then(|parent| Some((parent, self.known.get(&parent)?)));
+        let fits = parent
+            .filter(|(_, known)| known.document == document && known.block_type.holds_blocks());
+        let in_collection =
+            fits.is_some_and(|(_, known)| known.block_type == BlockType::Collection);
         let is_root = block == document.root();
         let block_type = match () {
             () if is_root => BlockType::Page,
-            () if self.holds_items.contains(&block) || self.schemas.contains_key(&block) => BlockType::Collection,
+            () if self.holds_items.contains(&block) || self.schemas.contains_key(&block) => {
+                BlockType::Collection
+            }
             () if in_collection => BlockType::CollectionItem,
             () if self.is_parent.contains(&block) => BlockType::Page,
             () => BlockType::Text,
         };
         // A collection is no item.
         let fits = fits.filter(|_| !in_collection || block_type == BlockType::CollectionItem);
-        let parent = if is_root { BlockId::NIL } else { fits.map_or(document.root(), |(parent, _)| parent) };
+        let parent =
+            if is_root { BlockId::NIL } else { fits.map_or(document.root(), |(parent, _)| parent) };
         let order = place.filter(|_| fits.is_some()).map(|place| place.order.to_vec());
         Remade { known: Known { document, parent, block_type }, order, name }
     }
@@ -274,9 +317,13 @@ impl Survey {
 /// Takes what a row of an index of documents says.
 fn tell_of(record: &mut DocumentRecord, keyspace: Keyspace, key: &[u8]) {
     match keyspace {
-        DOCUMENTS_BY_LOCATION => record.location = keyspaces::read_location(key).unwrap_or_default(),
+        DOCUMENTS_BY_LOCATION => {
+            record.location = keyspaces::read_location(key).unwrap_or_default()
+        }
         DOCUMENTS_BY_DAY => record.day = keyspaces::read_day(key),
-        DOCUMENTS_BY_CREATED => record.created_at = keyspaces::read_time(key).unwrap_or(record.created_at),
+        DOCUMENTS_BY_CREATED => {
+            record.created_at = keyspaces::read_time(key).unwrap_or(record.created_at)
+        }
         _ => record.modified_at = keyspaces::read_time(key).unwrap_or(record.modified_at),
     }
 }

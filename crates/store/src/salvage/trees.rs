@@ -1,9 +1,11 @@
-//! The blocks of a document as a tree again: lost ones stand where they stood, and what cannot be reached goes below the root.
+//! The blocks of a document as a tree again: lost ones stand where they stood, and what cannot be
+//! reached goes below the root.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Forest, Node, Properties, PropertyValue, Result,
+    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Forest, Node, Properties,
+    PropertyValue, Result,
 };
 
 use super::survey::{Remade, Survey};
@@ -28,26 +30,39 @@ impl Salvage<'_> {
     pub(super) fn forest(&mut self, document: DocumentId, survey: &Survey) -> Result<Forest> {
         let mut families = Families::default();
         self.read_blocks(document, survey, &mut families)?;
-        for (id, remade) in survey.remade.iter().filter(|(_, remade)| remade.known.document == document) {
+        for (id, remade) in
+            survey.remade.iter().filter(|(_, remade)| remade.known.document == document)
+        {
             families.blocks.insert(*id, self.made_again(*id, remade));
             let siblings = families.children.entry(remade.known.parent).or_default();
             let order = remade.order.clone().unwrap_or_else(|| vec![0xff; 8]);
-            let at = siblings.iter().position(|(other, _)| *other > order).unwrap_or(siblings.len());
+            let at =
+                siblings.iter().position(|(other, _)| *other > order).unwrap_or(siblings.len());
             siblings.insert(at, (order, *id));
         }
         self.mend(document, survey, &mut families);
         Ok(self.in_order(document, families))
     }
 
-    fn read_blocks(&mut self, document: DocumentId, survey: &Survey, families: &mut Families) -> Result<()> {
-        let (start, wreck, mut authors) = (keyspaces::document_runs(document), self.wreck, Authors::default());
+    fn read_blocks(
+        &mut self,
+        document: DocumentId,
+        survey: &Survey,
+        families: &mut Families,
+    ) -> Result<()> {
+        let (start, wreck, mut authors) =
+            (keyspaces::document_runs(document), self.wreck, Authors::default());
         wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
-            let (Some((_, parent, order)), Ok(run)) = (keyspaces::read_run(key), RunView::read(key, value)) else {
+            let (Some((_, parent, order)), Ok(run)) =
+                (keyspaces::read_run(key), RunView::read(key, value))
+            else {
                 return Ok(GO_ON);
             };
             for (id, record) in run.entries() {
-                let is_here =
-                    survey.known.get(&id).is_some_and(|known| (known.document, known.parent) == (document, parent));
+                let is_here = survey
+                    .known
+                    .get(&id)
+                    .is_some_and(|known| (known.document, known.parent) == (document, parent));
                 if !is_here || families.blocks.contains_key(&id) {
                     continue;
                 }
@@ -55,7 +70,11 @@ impl Salvage<'_> {
                     families.blocks.insert(id, block);
                     families.children.entry(parent).or_default().push((order.to_vec(), id));
                 } else {
-                    self.report.lose(LossKind::Block, format_args!("block {id}"), "it does not read");
+                    self.report.lose(
+                        LossKind::Block,
+                        format_args!("block {id}"),
+                        "it does not read",
+                    );
                 }
             }
             Ok(GO_ON)
@@ -77,7 +96,8 @@ impl Salvage<'_> {
         BlockRecord { id, rev: 1, created: self.stamp.clone(), modified: self.stamp.clone(), data }
     }
 
-    /// What may not stand where it does goes to the end of the document, and items without a collection become pages.
+    /// What may not stand where it does goes to the end of the document, and items without a
+    /// collection become pages.
     fn mend(&mut self, document: DocumentId, survey: &Survey, families: &mut Families) {
         let root = document.root();
         let mut strays = Vec::new();
@@ -111,7 +131,10 @@ impl Salvage<'_> {
         for (parent, children) in &families.children {
             let stays_item = is_collection(&families.blocks, parent);
             for (_, id) in children {
-                let Some(block) = families.blocks.get_mut(id).filter(|block| is_item(&block.data)) else { continue };
+                let Some(block) = families.blocks.get_mut(id).filter(|block| is_item(&block.data))
+                else {
+                    continue;
+                };
                 if stays_item {
                     self.mend_values(*parent, survey, block);
                 } else {
@@ -155,7 +178,8 @@ impl Salvage<'_> {
         }
     }
 
-    /// The blocks from the root on; what is below itself is taken out of its circle and put below the root.
+    /// The blocks from the root on; what is below itself is taken out of its circle and put below
+    /// the root.
     fn in_order(&mut self, document: DocumentId, mut families: Families) -> Forest {
         let root = document.root();
         let (mut nodes, mut done) = (Vec::new(), HashSet::new());
@@ -166,12 +190,15 @@ impl Salvage<'_> {
                 done.insert(id);
                 nodes.push(Node { depth, block });
                 let children = families.children.remove(&id).unwrap_or_default();
-                waiting.extend(children.into_iter().rev().map(|(_, child)| (depth.saturating_add(1), child)));
+                waiting.extend(
+                    children.into_iter().rev().map(|(_, child)| (depth.saturating_add(1), child)),
+                );
             }
             let Some(left) = families.blocks.keys().min().copied() else { return Forest(nodes) };
             let message = "it was below itself, and is at the end of its document now";
             self.report.lose(LossKind::Block, format_args!("block {left}"), message);
-            if let Some(block) = families.blocks.get_mut(&left).filter(|block| is_item(&block.data)) {
+            if let Some(block) = families.blocks.get_mut(&left).filter(|block| is_item(&block.data))
+            {
                 block.data.kind = BlockData::page("").kind;
             }
             waiting.push((1, left));

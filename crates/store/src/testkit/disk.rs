@@ -1,5 +1,5 @@
-//! A simulated disk: it fails when told to, and can lose power at any moment. On it lie the file of a store, the one of its journal,
-//! and small files by name.
+//! A simulated disk: it fails when told to, and can lose power at any moment. On it lie the file of
+//! a store, the one of its journal, and small files by name.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -93,7 +93,12 @@ enum Change {
 impl Content {
     /// Of which nothing can be lost.
     fn kept(bytes: Vec<u8>) -> Self {
-        Self { visible: bytes.clone(), holes: BTreeSet::new(), durable: Arc::new(bytes), unsynced: Vec::new() }
+        Self {
+            visible: bytes.clone(),
+            holes: BTreeSet::new(),
+            durable: Arc::new(bytes),
+            unsynced: Vec::new(),
+        }
     }
 
     /// How many bytes take room.
@@ -102,7 +107,11 @@ impl Content {
     }
 
     /// The blocks that a write there would take room for.
-    fn missing(&self, offset: usize, length: usize) -> std::collections::btree_set::Range<'_, usize> {
+    fn missing(
+        &self,
+        offset: usize,
+        length: usize,
+    ) -> std::collections::btree_set::Range<'_, usize> {
         self.holes.range(offset / BLOCK..(offset + length).div_ceil(BLOCK))
     }
 
@@ -203,8 +212,9 @@ impl Disk {
         self.state().limit = bytes;
     }
 
-    /// From now on a file takes room as soon as it becomes longer, as some file systems have it. Else what it becomes longer by is a hole, as on
-    /// Linux: what is written there first takes room, and where there is none, a write has been done in part.
+    /// From now on a file takes room as soon as it becomes longer, as some file systems have it.
+    /// Else what it becomes longer by is a hole, as on Linux: what is written there first takes
+    /// room, and where there is none, a write has been done in part.
     pub fn takes_room_at_once(self) -> Self {
         self.state().takes_room_at_once = true;
         self
@@ -246,8 +256,8 @@ impl Disk {
         state.store = Content::kept(bytes);
     }
 
-    /// The disk after a loss of power right now: each sector written since the last sync is there or not, as `seed` draws.
-    /// With the seed 0 none is.
+    /// The disk after a loss of power right now: each sector written since the last sync is there
+    /// or not, as `seed` draws. With the seed 0 none is.
     pub fn after_power_loss(&self, seed: u64) -> Self {
         let loss = if seed == 0 { Loss::Unsynced } else { Loss::Sectors };
         self.moment().after(loss, seed)
@@ -258,7 +268,8 @@ impl Disk {
         Moment::of(&self.state())
     }
 
-    /// Keeps what a loss of power would meet before the operation of this number, counted from the disk's first one.
+    /// Keeps what a loss of power would meet before the operation of this number, counted from the
+    /// disk's first one.
     pub fn await_operation(&self, number: u64) {
         self.state().awaited.insert(number);
     }
@@ -283,7 +294,9 @@ impl Disk {
                 Fault::From(first) => number >= first,
                 Fault::Between(first, end) => (first..end).contains(&number),
                 Fault::Full => room != Room::Kept,
-                Fault::OneIn(every) => number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 < (1 << 32) / every,
+                Fault::OneIn(every) => {
+                    number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32 < (1 << 32) / every
+                }
             }
         {
             state.failures += 1;
@@ -352,7 +365,8 @@ impl Disk {
         Ok(())
     }
 
-    /// A sync that fails loses what was not synced, though reads go on seeing it: so do operating systems.
+    /// A sync that fails loses what was not synced, though reads go on seeing it: so do operating
+    /// systems.
     fn sync(&self, which: Which) -> io::Result<()> {
         let mut state = match self.operation(Room::Kept) {
             Ok(state) => state,

@@ -9,7 +9,8 @@ use crate::directory::{check_header_bytes, holds_space};
 use crate::kv::{OpenOptions, RedbStore};
 use crate::records::trust;
 
-/// Opens the store whose file has these bytes, as [`crate::directory::open_space`] does with a directory. They are never written.
+/// Opens the store whose file has these bytes, as [`crate::directory::open_space`] does with a
+/// directory. They are never written.
 ///
 /// # Errors
 /// As [`crate::directory::open_space`].
@@ -17,11 +18,16 @@ pub fn open_image(bytes: &Arc<[u8]>, options: &OpenOptions) -> Result<RedbStore>
     open(bytes, None, options)
 }
 
-/// The same with the bytes of the journal that lies beside it: as a process leaves them that is killed.
+/// The same with the bytes of the journal that lies beside it: as a process leaves them that is
+/// killed.
 ///
 /// # Errors
 /// As [`crate::directory::open_space`].
-pub fn open_killed(bytes: &Arc<[u8]>, journal: &Arc<[u8]>, options: &OpenOptions) -> Result<RedbStore> {
+pub fn open_killed(
+    bytes: &Arc<[u8]>,
+    journal: &Arc<[u8]>,
+    options: &OpenOptions,
+) -> Result<RedbStore> {
     open(bytes, Some(Arc::clone(journal)), options)
 }
 
@@ -31,7 +37,8 @@ fn open(bytes: &Arc<[u8]>, journal: Option<Arc<[u8]>>, options: &OpenOptions) ->
     RedbStore::open_image(Arc::clone(bytes), journal, options, &mut |read| holds_space(read))
 }
 
-/// Does `work` without verifying any checksum of a record or of a page of records on this thread: for tests that have to notice it.
+/// Does `work` without verifying any checksum of a record or of a page of records on this thread:
+/// for tests that have to notice it.
 pub fn blindly<T>(work: impl FnOnce() -> T) -> T {
     trust::blindly(work)
 }

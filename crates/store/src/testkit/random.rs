@@ -8,7 +8,8 @@ use crate::kv::{Durability, Snapshot, Store, WriteOptions};
 
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// A small generator: the suite must not depend on one, and the same seed must give the same run everywhere.
+/// A small generator: the suite must not depend on one, and the same seed must give the same run
+/// everywhere.
 struct Random(u64);
 
 impl Random {
@@ -154,7 +155,11 @@ impl<R: crate::kv::Read + ?Sized> crate::kv::Read for As<'_, R> {
         self.0.get(key, visit)
     }
 
-    fn scan(&self, range: crate::kv::KeyRange<'_>, visit: crate::kv::Visit<'_>) -> leafbase_model::Result<()> {
+    fn scan(
+        &self,
+        range: crate::kv::KeyRange<'_>,
+        visit: crate::kv::Visit<'_>,
+    ) -> leafbase_model::Result<()> {
         self.0.scan(range, visit)
     }
 }

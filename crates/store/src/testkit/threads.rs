@@ -26,12 +26,15 @@ pub(super) fn readers_do_not_wait(store: &dyn Store) {
             scope.spawn(move || {
                 wait_for_start.recv_timeout(PATIENCE).expect("the writer starts");
                 let snapshot = store.snapshot().expect("a snapshot");
-                read.send((get(&*snapshot, b"a"), get(&*snapshot, b"b"))).expect("the writer waits");
+                read.send((get(&*snapshot, b"a"), get(&*snapshot, b"b")))
+                    .expect("the writer waits");
             });
             write(store, durability, |transaction| {
                 transaction.put(b"a", b"unfinished")?;
                 started.send(()).expect("the reader waits");
-                let seen = wait_for_read.recv_timeout(PATIENCE).expect("a snapshot does not wait for a writer");
+                let seen = wait_for_read
+                    .recv_timeout(PATIENCE)
+                    .expect("a snapshot does not wait for a writer");
                 assert_eq!(seen, (Some(b"relaxed".to_vec()), Some(b"returned".to_vec())));
                 Ok(())
             });
@@ -58,7 +61,8 @@ pub(super) fn no_reader_sees_half_a_write(store: &dyn Store) {
             })
             .collect();
         for number in 1..=WRITES {
-            let durability = if number % 20 == 0 { Durability::Durable } else { Durability::Relaxed };
+            let durability =
+                if number % 20 == 0 { Durability::Durable } else { Durability::Relaxed };
             write(store, durability, |transaction| set_counters(transaction, number));
             returned.store(number, Ordering::Release);
             if number % 50 == 0 {
@@ -73,7 +77,10 @@ pub(super) fn no_reader_sees_half_a_write(store: &dyn Store) {
     assert_eq!(read_counters(&*store.snapshot().expect("a snapshot")), WRITES);
 }
 
-fn set_counters(transaction: &mut dyn crate::kv::Transaction, number: u64) -> leafbase_model::Result<()> {
+fn set_counters(
+    transaction: &mut dyn crate::kv::Transaction,
+    number: u64,
+) -> leafbase_model::Result<()> {
     let mut value = vec![0; 200];
     value.splice(..8, number.to_be_bytes());
     for counter in 0..COUNTERS {
@@ -108,7 +115,9 @@ pub(super) fn no_update_is_lost(store: &dyn Store) {
     let add = |durability| {
         let options = WriteOptions::durability(durability);
         let result = store.write(options, &mut |transaction| {
-            let before = get(transaction, b"sum").and_then(|value| value.try_into().ok()).map_or(0, u64::from_be_bytes);
+            let before = get(transaction, b"sum")
+                .and_then(|value| value.try_into().ok())
+                .map_or(0, u64::from_be_bytes);
             transaction.put(b"sum", &(before + 1).to_be_bytes())
         });
         result.expect("a write");
@@ -117,7 +126,11 @@ pub(super) fn no_update_is_lost(store: &dyn Store) {
         for writer in 0..WRITERS {
             scope.spawn(move || {
                 for number in 0..ADDITIONS {
-                    add(if (number + writer) % 8 == 0 { Durability::Durable } else { Durability::Relaxed });
+                    add(if (number + writer) % 8 == 0 {
+                        Durability::Durable
+                    } else {
+                        Durability::Relaxed
+                    });
                 }
             });
         }

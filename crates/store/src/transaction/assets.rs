@@ -1,4 +1,5 @@
-//! Uploaded files: an upload whose bytes are all there becomes a file of the space, and a file goes with its bytes.
+//! Uploaded files: an upload whose bytes are all there becomes a file of the space, and a file goes
+//! with its bytes.
 
 use leafbase_model::{AssetRecord, Error, ErrorKind, Result};
 
@@ -51,7 +52,9 @@ impl SpaceTransaction<'_> {
         let stored = |number| stored_bytes(&*self.rows, record.id, number);
         let size = match chunks.checked_sub(1) {
             None => 0,
-            Some(last) => u64::from(last) * CHUNK_BYTES as u64 + stored(last)?.unwrap_or_default() as u64,
+            Some(last) => {
+                u64::from(last) * CHUNK_BYTES as u64 + stored(last)?.unwrap_or_default() as u64
+            }
         };
         if size != record.size || stored(chunks)?.is_some() {
             return Err(conflict("the bytes stored are not those of the file"));

@@ -56,7 +56,12 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    pub(super) fn update(&mut self, document: DocumentId, before: &BlockRecord, after: &BlockRecord) -> Result<()> {
+    pub(super) fn update(
+        &mut self,
+        document: DocumentId,
+        before: &BlockRecord,
+        after: &BlockRecord,
+    ) -> Result<()> {
         if before.id != after.id {
             return Err(conflict("a block cannot become another one"));
         }
@@ -118,8 +123,15 @@ impl SpaceTransaction<'_> {
         if slot.parent == slot.document.root() {
             return Ok(());
         }
-        let place = self.places.get(&*self.rows, &self.memo, slot.parent)?.ok_or_else(|| missing("the parent"))?;
-        if place.document == slot.document { Ok(()) } else { Err(conflict("the parent is in another document")) }
+        let place = self
+            .places
+            .get(&*self.rows, &self.memo, slot.parent)?
+            .ok_or_else(|| missing("the parent"))?;
+        if place.document == slot.document {
+            Ok(())
+        } else {
+            Err(conflict("the parent is in another document"))
+        }
     }
 }
 

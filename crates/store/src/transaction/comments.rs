@@ -1,4 +1,5 @@
-//! Comments: rows of their own beside the block that they are on. They are written at once: there are few.
+//! Comments: rows of their own beside the block that they are on. They are written at once: there
+//! are few.
 
 use leafbase_model::{BlockId, Comment, DocumentId, Result};
 
@@ -9,8 +10,14 @@ use crate::reader::trees::rows_of;
 use crate::records::{self, comment};
 
 impl SpaceTransaction<'_> {
-    pub(super) fn add_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) -> Result<()> {
-        let place = self.places.get(&*self.rows, &self.memo, block)?.ok_or_else(|| missing("the block"))?;
+    pub(super) fn add_comment(
+        &mut self,
+        document: DocumentId,
+        block: BlockId,
+        comment: &Comment,
+    ) -> Result<()> {
+        let place =
+            self.places.get(&*self.rows, &self.memo, block)?.ok_or_else(|| missing("the block"))?;
         if place.document != document {
             return Err(conflict("the block is in another document"));
         }
@@ -25,7 +32,12 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    pub(super) fn remove_comment(&mut self, document: DocumentId, block: BlockId, comment: &Comment) -> Result<()> {
+    pub(super) fn remove_comment(
+        &mut self,
+        document: DocumentId,
+        block: BlockId,
+        comment: &Comment,
+    ) -> Result<()> {
         let key = keyspaces::comment(document, block, comment.id);
         let mut stored = None;
         self.rows.get(&key, &mut |value| {
@@ -45,7 +57,12 @@ impl SpaceTransaction<'_> {
     }
 
     /// Takes along the comments on blocks, which are sorted, that went to another document.
-    pub(super) fn rekey_comments(&mut self, moved: &[BlockId], from: DocumentId, to: DocumentId) -> Result<()> {
+    pub(super) fn rekey_comments(
+        &mut self,
+        moved: &[BlockId],
+        from: DocumentId,
+        to: DocumentId,
+    ) -> Result<()> {
         let mut found = Vec::new();
         rows_of(&*self.rows, &keyspaces::document_comments(from), moved, &mut |_, key, value| {
             found.push(read_comment(key, value)?);

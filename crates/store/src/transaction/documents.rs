@@ -8,8 +8,8 @@ use leafbase_model::{Day, DocumentId, DocumentRecord, Forest, Location, Result, 
 use super::forests::Prepared;
 use super::{SpaceTransaction, conflict, missing};
 use crate::keyspaces::{
-    self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED,
-    Keyspace, time_bytes,
+    self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED,
+    DOCUMENTS_BY_MODIFIED, Keyspace, time_bytes,
 };
 use crate::kv::{Read, Rows, Transaction};
 use crate::reader::documents::{document_count, first_in};
@@ -39,7 +39,8 @@ impl Staged {
         }
         for (counted, change) in [(&self.stored, -1), (&self.now, 1)] {
             if let Some(counted) = counted {
-                *counts.entry(keyspaces::location_count(counted.record.location)).or_default() += change;
+                *counts.entry(keyspaces::location_count(counted.record.location)).or_default() +=
+                    change;
             }
         }
     }
@@ -49,7 +50,8 @@ impl Staged {
 #[derive(Debug, Default)]
 pub(super) struct Documents {
     staged: BTreeMap<DocumentId, Staged>,
-    /// Those that may have changed since they were written: a write of many documents writes each when its turn comes.
+    /// Those that may have changed since they were written: a write of many documents writes each
+    /// when its turn comes.
     unwritten: BTreeSet<DocumentId>,
 }
 
@@ -70,7 +72,8 @@ impl Documents {
         })
     }
 
-    /// Something of the document changes: it must exist. Its last change never goes back; without a time it stays.
+    /// Something of the document changes: it must exist. Its last change never goes back; without a
+    /// time it stays.
     pub(super) fn touch(
         &mut self,
         source: &dyn Read,
@@ -98,7 +101,8 @@ impl Documents {
         self.unwritten.insert(id);
         let counted = self.staged.get_mut(&id).and_then(|staged| staged.now.as_mut());
         let counted = counted.ok_or_else(|| missing("the document"))?;
-        counted.blocks = change(counted.blocks).ok_or_else(|| records::damaged(&keyspaces::document(id)))?;
+        counted.blocks =
+            change(counted.blocks).ok_or_else(|| records::damaged(&keyspaces::document(id)))?;
         Ok(())
     }
 
@@ -109,7 +113,8 @@ impl Documents {
 
     /// The document that holds the inbox.
     fn inbox(&self, source: &dyn Read) -> Result<Option<DocumentId>> {
-        let mut staged = self.staged.iter().filter(|(_, staged)| staged.location() == Some(Location::Inbox));
+        let mut staged =
+            self.staged.iter().filter(|(_, staged)| staged.location() == Some(Location::Inbox));
         if let Some((id, _)) = staged.next() {
             return Ok(Some(*id));
         }
@@ -121,12 +126,18 @@ impl Documents {
         let mut counts: BTreeMap<[u8; 18], i64> = BTreeMap::new();
         let mut written = Rows::with_room(6 * self.unwritten.len(), 64);
         for id in std::mem::take(&mut self.unwritten) {
-            let Some(staged) = self.staged.get_mut(&id).filter(|staged| staged.stored != staged.now) else { continue };
+            let Some(staged) =
+                self.staged.get_mut(&id).filter(|staged| staged.stored != staged.now)
+            else {
+                continue;
+            };
             staged.count(&mut counts);
             memo.forget_document(id);
             let key = keyspaces::document(id);
             match &staged.now {
-                Some(counted) => records::put(&mut written, &key, |out| document::put_counted(out, counted)),
+                Some(counted) => {
+                    records::put(&mut written, &key, |out| document::put_counted(out, counted))
+                }
                 None => written.delete(&key),
             }
             let [before, after] = unlike_keys(staged.stored.as_ref(), staged.now.as_ref());
@@ -151,7 +162,9 @@ fn add_to_count(rows: &mut dyn Transaction, key: &[u8; 18], change: i64) -> Resu
     if change == 0 {
         return Ok(());
     }
-    let count = document_count(&*rows, key)?.checked_add_signed(change).ok_or_else(|| records::damaged(key))?;
+    let count = document_count(&*rows, key)?
+        .checked_add_signed(change)
+        .ok_or_else(|| records::damaged(key))?;
     if count == 0 {
         rows.delete(key)
     } else {
@@ -176,21 +189,29 @@ fn modified_keys(record: &DocumentRecord) -> [Vec<u8>; 2] {
     time_keys(record, (DOCUMENTS_BY_MODIFIED, DOCUMENTS_BY_LOCATION_MODIFIED), record.modified_at)
 }
 
-fn time_keys(record: &DocumentRecord, (everywhere, within): (Keyspace, Keyspace), time: Timestamp) -> [Vec<u8>; 2] {
+fn time_keys(
+    record: &DocumentRecord,
+    (everywhere, within): (Keyspace, Keyspace),
+    time: Timestamp,
+) -> [Vec<u8>; 2] {
     let rank = (time_bytes(time), record.id);
     let by_time = keyspaces::by_time(everywhere, time, record.id).to_vec();
     [by_time, keyspaces::by_location_time(within, record.location, rank).to_vec()]
 }
 
-/// The rows of a document before and after, without most that are in both. Nearly all writes change nothing of a document but
-/// the time of its last change.
+/// The rows of a document before and after, without most that are in both. Nearly all writes change
+/// nothing of a document but the time of its last change.
 fn unlike_keys(before: Option<&Counted>, after: Option<&Counted>) -> [Vec<Vec<u8>>; 2] {
-    let all = |counted: Option<&Counted>| counted.map(|counted| index_keys(&counted.record)).unwrap_or_default();
-    let (Some(Counted { record: old, .. }), Some(Counted { record: new, .. })) = (before, after) else {
+    let all = |counted: Option<&Counted>| {
+        counted.map(|counted| index_keys(&counted.record)).unwrap_or_default()
+    };
+    let (Some(Counted { record: old, .. }), Some(Counted { record: new, .. })) = (before, after)
+    else {
         return [all(before), all(after)];
     };
     let is_only_modified = *old == (DocumentRecord { modified_at: old.modified_at, ..new.clone() });
-    match (is_only_modified, old.modified_at == new.modified_at || old.location == Location::Inbox) {
+    match (is_only_modified, old.modified_at == new.modified_at || old.location == Location::Inbox)
+    {
         (true, true) => [Vec::new(), Vec::new()],
         (true, false) => [old, new].map(|record| modified_keys(record).to_vec()),
         (false, _) => [all(before), all(after)],
@@ -202,7 +223,8 @@ pub(crate) fn by_day(record: &DocumentRecord, day: Day) -> Vec<u8> {
     keyspaces::by_day(day, record.location == Location::Trash, record.id).to_vec()
 }
 
-/// The day that has the document as its note: one in the trash is none for now, and the inbox never.
+/// The day that has the document as its note: one in the trash is none for now, and the inbox
+/// never.
 pub(crate) fn noted_day(record: &DocumentRecord) -> Option<Day> {
     record.day.filter(|_| !matches!(record.location, Location::Trash | Location::Inbox))
 }
@@ -218,7 +240,11 @@ impl SpaceTransaction<'_> {
     }
 
     /// The new document keeps the times it comes with: they may be those of one that was erased.
-    pub(super) fn create_document(&mut self, record: &DocumentRecord, forest: &Forest) -> Result<()> {
+    pub(super) fn create_document(
+        &mut self,
+        record: &DocumentRecord,
+        forest: &Forest,
+    ) -> Result<()> {
         self.check_place(record)?;
         let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
         if staged.now.is_some() {
@@ -231,7 +257,11 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    pub(super) fn erase_document(&mut self, record: &DocumentRecord, forest: &Forest) -> Result<()> {
+    pub(super) fn erase_document(
+        &mut self,
+        record: &DocumentRecord,
+        forest: &Forest,
+    ) -> Result<()> {
         let staged = self.documents.staged(&*self.rows, &self.memo, record.id)?;
         let stored = staged.now.clone().ok_or_else(|| missing("the document"))?;
         check_same(&stored.record, record)?;
@@ -245,7 +275,11 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    pub(super) fn update_document(&mut self, before: &DocumentRecord, after: &DocumentRecord) -> Result<()> {
+    pub(super) fn update_document(
+        &mut self,
+        before: &DocumentRecord,
+        after: &DocumentRecord,
+    ) -> Result<()> {
         if before.id != after.id {
             return Err(conflict("a document cannot become another one"));
         }
@@ -265,21 +299,28 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// A space has one inbox, a day one note out of the trash, and a folder that documents are kept in exists.
+    /// A space has one inbox, a day one note out of the trash, and a folder that documents are kept
+    /// in exists.
     fn check_place(&mut self, record: &DocumentRecord) -> Result<()> {
         match record.location {
-            Location::Inbox if self.documents.inbox(&*self.rows)?.is_some_and(|id| id != record.id) => {
+            Location::Inbox
+                if self.documents.inbox(&*self.rows)?.is_some_and(|id| id != record.id) =>
+            {
                 return Err(conflict("the space has an inbox already"));
             }
             // Folders are written at once: what is staged need not be written for this.
-            Location::Folder(folder) if !self.rows.get(&keyspaces::folder(folder), &mut |_| Ok(()))? => {
+            Location::Folder(folder)
+                if !self.rows.get(&keyspaces::folder(folder), &mut |_| Ok(()))? =>
+            {
                 return Err(missing("the folder"));
             }
             _ => {}
         }
         let Some(day) = noted_day(record) else { return Ok(()) };
         match self.reader()?.note_of(day)? {
-            Some(note) if note.id != record.id => Err(conflict(format!("{day} has a note already"))),
+            Some(note) if note.id != record.id => {
+                Err(conflict(format!("{day} has a note already")))
+            }
             _ => Ok(()),
         }
     }

@@ -1,4 +1,5 @@
-//! Folders: their records and the index of what is in them. They are written at once: there are few.
+//! Folders: their records and the index of what is in them. They are written at once: there are
+//! few.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -43,11 +44,16 @@ impl SpaceTransaction<'_> {
 
     fn count_folders(&mut self, change: impl FnOnce(u64) -> Option<u64>) -> Result<()> {
         let totals = totals(&*self.rows)?;
-        let folders = change(totals.folders).ok_or_else(|| records::damaged(&keyspaces::meta(meta::TOTALS)))?;
+        let folders = change(totals.folders)
+            .ok_or_else(|| records::damaged(&keyspaces::meta(meta::TOTALS)))?;
         put_totals(self.rows, Totals { folders, ..totals })
     }
 
-    pub(super) fn update_folder(&mut self, before: &FolderRecord, after: &FolderRecord) -> Result<()> {
+    pub(super) fn update_folder(
+        &mut self,
+        before: &FolderRecord,
+        after: &FolderRecord,
+    ) -> Result<()> {
         if before.id != after.id {
             return Err(conflict("a folder cannot become another one"));
         }
@@ -97,10 +103,13 @@ impl SpaceTransaction<'_> {
 
     fn holds_any(&self, prefix: &[u8]) -> Result<bool> {
         let mut any = false;
-        self.rows.scan(KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)), &mut |_, _| {
-            any = true;
-            Ok(ControlFlow::Break(()))
-        })?;
+        self.rows.scan(
+            KeyRange::half_open(prefix, &keyspaces::end_of_slice(prefix)),
+            &mut |_, _| {
+                any = true;
+                Ok(ControlFlow::Break(()))
+            },
+        )?;
         Ok(any)
     }
 }

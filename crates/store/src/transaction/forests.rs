@@ -65,11 +65,16 @@ impl<'f> Prepared<'f> {
 
     /// The top blocks.
     pub(super) fn top_blocks(&self) -> impl Iterator<Item = &'f BlockRecord> {
-        self.families.tops.iter().filter_map(|index| self.forest.0.get(*index)).map(|node| &node.block)
+        self.families
+            .tops
+            .iter()
+            .filter_map(|index| self.forest.0.get(*index))
+            .map(|node| &node.block)
     }
 
     fn entries(&self, indexes: &[usize]) -> Vec<Entry<'_>> {
-        let nodes = indexes.iter().filter_map(|index| self.forest.0.get(*index).map(|node| (node, *index)));
+        let nodes =
+            indexes.iter().filter_map(|index| self.forest.0.get(*index).map(|node| (node, *index)));
         nodes.map(|(node, index)| (node.block.id, self.encoded.block(index))).collect()
     }
 
@@ -81,46 +86,70 @@ impl<'f> Prepared<'f> {
     /// Each block that others may stand below, with those it has in the forest.
     fn below(&self) -> Vec<(BlockId, Vec<usize>)> {
         self.parents()
-            .filter(|(block, children)| !children.is_empty() || block.data.block_type().holds_blocks())
+            .filter(|(block, children)| {
+                !children.is_empty() || block.data.block_type().holds_blocks()
+            })
             .map(|(block, children)| (block.id, children.clone()))
             .collect()
     }
 }
 
 impl SpaceTransaction<'_> {
-    pub(super) fn plant_document(&mut self, document: DocumentId, prepared: &Prepared<'_>) -> Result<()> {
+    pub(super) fn plant_document(
+        &mut self,
+        document: DocumentId,
+        prepared: &Prepared<'_>,
+    ) -> Result<()> {
         self.check_new(prepared.forest)?;
         let siblings = Siblings { document, parent: BlockId::NIL };
         self.runs.lay(&mut self.places, siblings, None, None, &prepared.tops())?;
         self.plant_below(document, prepared)
     }
 
-    /// None of the blocks may exist, or be twice in the forest: a block in two places is what must never be.
+    /// None of the blocks may exist, or be twice in the forest: a block in two places is what must
+    /// never be.
     pub(super) fn check_new(&mut self, forest: &Forest) -> Result<()> {
         let mut ids: Vec<BlockId> = forest.0.iter().map(|node| node.block.id).collect();
         ids.sort_unstable();
         if ids.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
             return Err(conflict("a block to insert is there twice"));
         }
-        if ids.first().is_some_and(|first| first.is_nil()) || self.places.has_any(&*self.rows, &self.memo, &ids)? {
+        if ids.first().is_some_and(|first| first.is_nil())
+            || self.places.has_any(&*self.rows, &self.memo, &ids)?
+        {
             return Err(conflict("a block to insert exists already"));
         }
         Ok(())
     }
 
-    /// Lays the children of each block of the forest, which are new and so have no runs yet, and what follows from all.
-    pub(super) fn plant_below(&mut self, document: DocumentId, prepared: &Prepared<'_>) -> Result<()> {
+    /// Lays the children of each block of the forest, which are new and so have no runs yet, and
+    /// what follows from all.
+    pub(super) fn plant_below(
+        &mut self,
+        document: DocumentId,
+        prepared: &Prepared<'_>,
+    ) -> Result<()> {
         for (block, children) in prepared.parents() {
             if !children.is_empty() {
                 let siblings = Siblings { document, parent: block.id };
-                self.runs.lay(&mut self.places, siblings, None, None, &prepared.entries(children))?;
+                self.runs.lay(
+                    &mut self.places,
+                    siblings,
+                    None,
+                    None,
+                    &prepared.entries(children),
+                )?;
             }
             self.index(document, block.id, None, Some(&block.data));
         }
         Ok(())
     }
 
-    pub(super) fn uproot_document(&mut self, document: DocumentId, prepared: &Prepared<'_>) -> Result<()> {
+    pub(super) fn uproot_document(
+        &mut self,
+        document: DocumentId,
+        prepared: &Prepared<'_>,
+    ) -> Result<()> {
         let mut expected = vec![(BlockId::NIL, prepared.families.tops.clone())];
         expected.extend(prepared.below());
         self.take_runs(document, prepared, expected)?;
@@ -128,7 +157,11 @@ impl SpaceTransaction<'_> {
     }
 
     /// Takes all that is below the blocks of the forest, which must be complete.
-    pub(super) fn uproot_below(&mut self, document: DocumentId, prepared: &Prepared<'_>) -> Result<()> {
+    pub(super) fn uproot_below(
+        &mut self,
+        document: DocumentId,
+        prepared: &Prepared<'_>,
+    ) -> Result<()> {
         self.take_runs(document, prepared, prepared.below())
     }
 
@@ -148,8 +181,9 @@ impl SpaceTransaction<'_> {
         for key in self.runs.of_parents(&*self.rows, document, &parents)? {
             let run = self.runs.run(&key)?;
             for (position, id) in run.ids().iter().enumerate() {
-                let index =
-                    indexes.next().filter(|index| forest.0.get(*index).is_some_and(|node| node.block.id == *id));
+                let index = indexes
+                    .next()
+                    .filter(|index| forest.0.get(*index).is_some_and(|node| node.block.id == *id));
                 let index = index.ok_or_else(incomplete)?;
                 if let Some(node) = forest.0.get(index) {
                     check_same(run.block(position), encoded.block(index), &node.block)?;
@@ -176,9 +210,11 @@ fn incomplete() -> Error {
     conflict("the blocks to remove are not those that are there")
 }
 
-/// `stored` must say what `told` says, whose record is `encoded`: mostly the same bytes, unless an earlier version wrote it.
+/// `stored` must say what `told` says, whose record is `encoded`: mostly the same bytes, unless an
+/// earlier version wrote it.
 pub(super) fn check_same(stored: &[u8], encoded: &[u8], told: &BlockRecord) -> Result<()> {
-    let is_same =
-        stored == encoded || block::decode(told.id, stored, &mut Authors::default()).is_ok_and(|block| block == *told);
+    let is_same = stored == encoded
+        || block::decode(told.id, stored, &mut Authors::default())
+            .is_ok_and(|block| block == *told);
     if is_same { Ok(()) } else { Err(conflict("a block has changed")) }
 }

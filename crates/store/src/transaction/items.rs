@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 
-use leafbase_model::{BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, IdMap, Properties, Result};
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, BlockRecord, BlockType, DocumentId, IdMap, Properties, Result,
+};
 
 use super::forests::Prepared;
 use super::runs::Siblings;
@@ -44,7 +46,12 @@ fn load(source: &dyn Read, document: DocumentId, id: BlockId) -> Result<Option<C
 }
 
 impl Collections {
-    fn entry(&mut self, source: &dyn Read, document: DocumentId, id: BlockId) -> Result<&mut Option<Collection>> {
+    fn entry(
+        &mut self,
+        source: &dyn Read,
+        document: DocumentId,
+        id: BlockId,
+    ) -> Result<&mut Option<Collection>> {
         Ok(match self.known.entry(id) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => entry.insert(load(source, document, id)?),
@@ -52,13 +59,23 @@ impl Collections {
     }
 
     /// The collection of this ID in `document`, if it has a schema.
-    pub(super) fn get(&mut self, source: &dyn Read, document: DocumentId, id: BlockId) -> Result<Option<&Collection>> {
+    pub(super) fn get(
+        &mut self,
+        source: &dyn Read,
+        document: DocumentId,
+        id: BlockId,
+    ) -> Result<Option<&Collection>> {
         self.entry(source, document, id).map(|found| found.as_ref())
     }
 
     /// The collection has this schema and so many items from now on.
     pub(super) fn set(&mut self, document: DocumentId, id: BlockId, kept: Option<(Numbered, u64)>) {
-        let collection = kept.map(|(numbered, items)| Collection { document, numbered, items, stored_items: items });
+        let collection = kept.map(|(numbered, items)| Collection {
+            document,
+            numbered,
+            items,
+            stored_items: items,
+        });
         self.known.insert(id, collection);
     }
 
@@ -71,7 +88,9 @@ impl Collections {
 
     pub(super) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {
         for (id, collection) in &mut self.known {
-            let Some(collection) = collection.as_mut().filter(|found| found.items != found.stored_items) else {
+            let Some(collection) =
+                collection.as_mut().filter(|found| found.items != found.stored_items)
+            else {
                 continue;
             };
             let key = keyspaces::collection(collection.document, *id);
@@ -101,8 +120,8 @@ fn values(data: &BlockData) -> Option<(&str, &Properties)> {
 }
 
 impl SpaceTransaction<'_> {
-    /// Stages what follows when a block that stands there says `after` where it said `before`, if it is an item and its
-    /// collection has a schema: until that gets its first one, nothing does.
+    /// Stages what follows when a block that stands there says `after` where it said `before`, if
+    /// it is an item and its collection has a schema: until that gets its first one, nothing does.
     pub(super) fn index_item(
         &mut self,
         at: Siblings,
@@ -121,34 +140,43 @@ impl SpaceTransaction<'_> {
         let change = i64::from(after.is_some()) - i64::from(before.is_some());
         let damaged = || records::damaged(&keyspaces::collection(at.document, id));
         collection.items = collection.items.checked_add_signed(change).ok_or_else(damaged)?;
-        Indexer { collection: id, numbered: &collection.numbered, keys: self.extractor.keys }.changed(
-            item,
-            before,
-            after,
-            &mut |key, signature| {
+        Indexer { collection: id, numbered: &collection.numbered, keys: self.extractor.keys }
+            .changed(item, before, after, &mut |key, signature| {
                 keys.insert(key, signature);
-            },
-        );
+            });
         Ok(())
     }
 
     /// The top blocks of a forest come to where these siblings are.
     pub(super) fn index_tops(&mut self, at: Siblings, prepared: &Prepared<'_>) -> Result<()> {
-        prepared.top_blocks().try_for_each(|block| self.index_item(at, block.id, None, Some(&block.data)))
+        prepared
+            .top_blocks()
+            .try_for_each(|block| self.index_item(at, block.id, None, Some(&block.data)))
     }
 
     /// The top blocks of a forest leave these siblings.
     pub(super) fn unindex_tops(&mut self, at: Siblings, prepared: &Prepared<'_>) -> Result<()> {
-        prepared.top_blocks().try_for_each(|block| self.index_item(at, block.id, Some(&block.data), None))
+        prepared
+            .top_blocks()
+            .try_for_each(|block| self.index_item(at, block.id, Some(&block.data), None))
     }
 
     /// A block whose record is this one goes from one parent to another.
-    pub(super) fn reindex_item(&mut self, block: BlockId, record: &[u8], from: Siblings, to: Siblings) -> Result<()> {
+    pub(super) fn reindex_item(
+        &mut self,
+        block: BlockId,
+        record: &[u8],
+        from: Siblings,
+        to: Siblings,
+    ) -> Result<()> {
         let fault = |found| records::fault(&keyspaces::place(block), found);
-        if from.parent == to.parent || block::type_of(record).map_err(fault)? != BlockType::CollectionItem {
+        if from.parent == to.parent
+            || block::type_of(record).map_err(fault)? != BlockType::CollectionItem
+        {
             return Ok(());
         }
-        let BlockRecord { data, .. } = block::decode(block, record, &mut block::Authors::default()).map_err(fault)?;
+        let BlockRecord { data, .. } =
+            block::decode(block, record, &mut block::Authors::default()).map_err(fault)?;
         self.index_item(from, block, Some(&data), None)?;
         self.index_item(to, block, None, Some(&data))
     }
@@ -162,14 +190,25 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// Takes along the collections among the blocks, which are sorted, that went from one document to another.
-    pub(super) fn rekey_collections(&mut self, moved: &[BlockId], from: DocumentId, to: DocumentId) -> Result<()> {
+    /// Takes along the collections among the blocks, which are sorted, that went from one document
+    /// to another.
+    pub(super) fn rekey_collections(
+        &mut self,
+        moved: &[BlockId],
+        from: DocumentId,
+        to: DocumentId,
+    ) -> Result<()> {
         self.collections.flush(self.rows)?;
         let mut found = Vec::new();
-        rows_of(&*self.rows, &keyspaces::document_collections(from), moved, &mut |_, key, value| {
-            found.push(read_entry(key, value)?);
-            Ok(())
-        })?;
+        rows_of(
+            &*self.rows,
+            &keyspaces::document_collections(from),
+            moved,
+            &mut |_, key, value| {
+                found.push(read_entry(key, value)?);
+                Ok(())
+            },
+        )?;
         for entry in found {
             self.rows.delete(&keyspaces::collection(from, entry.collection))?;
             let key = keyspaces::collection(to, entry.collection);

@@ -1,5 +1,6 @@
-//! Blocks moved. Those that go one behind the other from one document to another cross together: what follows from them there, their
-//! descendants, comments, tasks and collections, is looked up once for all.
+//! Blocks moved. Those that go one behind the other from one document to another cross together:
+//! what follows from them there, their descendants, comments, tasks and collections, is looked up
+//! once for all.
 
 use std::sync::Arc;
 
@@ -56,7 +57,13 @@ impl SpaceTransaction<'_> {
         self.reindex_item(block, &record, siblings(from), siblings(to))?;
         if from.document == to.document {
             let after = self.spot_after(to)?;
-            self.runs.insert(&*self.rows, &mut self.places, siblings(to), after, &[(block, &record)])?;
+            self.runs.insert(
+                &*self.rows,
+                &mut self.places,
+                siblings(to),
+                after,
+                &[(block, &record)],
+            )?;
         } else {
             self.depart(block, record, (*from, spot), *to);
         }
@@ -64,7 +71,8 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// Where `block` is, which must stand at `from`: mostly where the one stood that went before it.
+    /// Where `block` is, which must stand at `from`: mostly where the one stood that went before
+    /// it.
     fn spot_from(&mut self, from: &Slot, block: BlockId) -> Result<Spot> {
         if let Some(Crossing { from: before, gap, .. }) = &self.crossing
             && before == from
@@ -94,7 +102,8 @@ impl SpaceTransaction<'_> {
     pub(super) fn arrive(&mut self) -> Result<()> {
         let Some(Crossing { from, to, blocks, .. }) = self.crossing.take() else { return Ok(()) };
         let after = self.spot_after(&to)?;
-        let entries: Vec<Entry<'_>> = blocks.iter().map(|(block, record)| (*block, record.as_slice())).collect();
+        let entries: Vec<Entry<'_>> =
+            blocks.iter().map(|(block, record)| (*block, record.as_slice())).collect();
         self.runs.insert(&*self.rows, &mut self.places, siblings(&to), after, &entries)?;
         let mut moved: Vec<BlockId> = blocks.iter().map(|(block, _)| *block).collect();
         moved.extend(self.rekey_below(&blocks, from.document, to.document)?);
@@ -107,12 +116,20 @@ impl SpaceTransaction<'_> {
     }
 
     /// Moves the runs of all descendants to another document. Gives the descendants.
-    fn rekey_below(&mut self, blocks: &[(BlockId, Vec<u8>)], from: DocumentId, to: DocumentId) -> Result<Vec<BlockId>> {
+    fn rekey_below(
+        &mut self,
+        blocks: &[(BlockId, Vec<u8>)],
+        from: DocumentId,
+        to: DocumentId,
+    ) -> Result<Vec<BlockId>> {
         let (mut small, mut moved) = (Vec::new(), Vec::new());
         for (block, record) in blocks {
-            // What may have many below it goes by itself: all of them together might take much memory.
+            // What may have many below it goes by itself: all of them together might take much
+            // memory.
             match block::type_of(record) {
-                Ok(found) if found == BlockType::Text || !found.holds_blocks() => small.push(*block),
+                Ok(found) if found == BlockType::Text || !found.holds_blocks() => {
+                    small.push(*block)
+                }
                 _ => self.rekey_runs(vec![*block], from, to, &mut moved)?,
             }
         }
@@ -121,7 +138,8 @@ impl SpaceTransaction<'_> {
         Ok(moved)
     }
 
-    /// Moves the runs of `parents`, which are sorted, and of all below them: one after the other and without decoding a block.
+    /// Moves the runs of `parents`, which are sorted, and of all below them: one after the other
+    /// and without decoding a block.
     fn rekey_runs(
         &mut self,
         mut parents: Vec<BlockId>,
@@ -132,9 +150,11 @@ impl SpaceTransaction<'_> {
         while !parents.is_empty() {
             let mut children = Vec::new();
             for key in self.runs.of_parents(&*self.rows, from, &parents)? {
-                let (_, parent, order) = keyspaces::read_run(&key).ok_or_else(|| records::damaged(&key))?;
+                let (_, parent, order) =
+                    keyspaces::read_run(&key).ok_or_else(|| records::damaged(&key))?;
                 let run = self.runs.take(&key)?;
-                self.places.set_all(run.ids(), &Place { document: to, parent, order: Arc::from(order) });
+                self.places
+                    .set_all(run.ids(), &Place { document: to, parent, order: Arc::from(order) });
                 children.extend_from_slice(run.ids());
                 self.runs.put(&mut *self.rows, &keyspaces::run(to, parent, order), &run)?;
             }

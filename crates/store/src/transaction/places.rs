@@ -13,7 +13,8 @@ use crate::records::place::{self, Place};
 
 /// For so many blocks, one scan is tried before they are looked up one by one.
 const SCANNED_FROM: usize = 8;
-/// So many others are passed by for each of them: a step of a scan costs that much less than a look-up.
+/// So many others are passed by for each of them: a step of a scan costs that much less than a
+/// look-up.
 const PASSED_BY: usize = 8;
 /// A place and its key mostly take no more.
 const ROW_BYTES: usize = 72;
@@ -33,7 +34,12 @@ pub(super) struct Places {
 
 impl Places {
     /// The place of `block`, if it exists.
-    pub(super) fn get(&self, source: &dyn Read, memo: &Memo, block: BlockId) -> Result<Option<Place>> {
+    pub(super) fn get(
+        &self,
+        source: &dyn Read,
+        memo: &Memo,
+        block: BlockId,
+    ) -> Result<Option<Place>> {
         match self.staged(block) {
             Some(place) => Ok(place.clone()),
             None => memo.place(source, block),
@@ -41,9 +47,15 @@ impl Places {
     }
 
     /// Whether one of `blocks`, which are sorted, exists.
-    pub(super) fn has_any(&self, source: &dyn Read, memo: &Memo, blocks: &[BlockId]) -> Result<bool> {
+    pub(super) fn has_any(
+        &self,
+        source: &dyn Read,
+        memo: &Memo,
+        blocks: &[BlockId],
+    ) -> Result<bool> {
         let is_staged = |block: &BlockId| matches!(self.staged(*block), Some(Some(_)));
-        if blocks.first().is_some_and(|first| *first <= self.latest) && blocks.iter().any(is_staged) {
+        if blocks.first().is_some_and(|first| *first <= self.latest) && blocks.iter().any(is_staged)
+        {
             return Ok(true);
         }
         if let (Some(first), Some(last)) = (blocks.first(), blocks.last())
@@ -60,9 +72,15 @@ impl Places {
         Ok(false)
     }
 
-    /// New IDs mostly lie behind all others: one look at the range that they span then answers for all. None if too many
-    /// others lie in it.
-    fn scan_for(&self, source: &dyn Read, first: BlockId, last: BlockId, blocks: &[BlockId]) -> Result<Option<bool>> {
+    /// New IDs mostly lie behind all others: one look at the range that they span then answers for
+    /// all. None if too many others lie in it.
+    fn scan_for(
+        &self,
+        source: &dyn Read,
+        first: BlockId,
+        last: BlockId,
+        blocks: &[BlockId],
+    ) -> Result<Option<bool>> {
         let (start, end) = (keyspaces::place(first), keyspaces::end_of(keyspaces::place(last)));
         let (mut passed_by, mut found) = (0, false);
         let (mut sought, most) = (blocks.iter().peekable(), PASSED_BY * blocks.len());
@@ -70,9 +88,15 @@ impl Places {
             let block = keyspaces::read_place(key).ok_or_else(|| records::damaged(key))?;
             passed_by += 1;
             while sought.next_if(|sought| **sought < block).is_some() {}
-            // One that this write removes does not exist; only places that were staged are unlike their rows.
-            found = sought.peek().is_some_and(|sought| **sought == block) && !self.index.contains_key(&block);
-            Ok(if found || passed_by > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+            // One that this write removes does not exist; only places that were staged are unlike
+            // their rows.
+            found = sought.peek().is_some_and(|sought| **sought == block)
+                && !self.index.contains_key(&block);
+            Ok(if found || passed_by > most {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
         })?;
         Ok((found || passed_by <= most).then_some(found))
     }
@@ -114,7 +138,8 @@ impl Places {
         self.index.reserve(count);
     }
 
-    /// The blocks are in another run of the same parent. Only places that are written anyway are told.
+    /// The blocks are in another run of the same parent. Only places that are written anyway are
+    /// told.
     pub(super) fn moved(&mut self, blocks: &[BlockId], order: &[u8]) {
         let order: Arc<[u8]> = Arc::from(order);
         for block in blocks {
@@ -132,14 +157,16 @@ impl Places {
 
     pub(super) fn flush(&mut self, rows: &mut dyn Transaction, memo: &mut Memo) -> Result<()> {
         // Not sorted where they are: a place is several times as long as this.
-        let mut blocks: Vec<_> = self.staged.iter().zip(0..).map(|((block, _), at)| (*block, at)).collect();
+        let mut blocks: Vec<_> =
+            self.staged.iter().zip(0..).map(|((block, _), at)| (*block, at)).collect();
         blocks.sort_unstable();
         self.changed.extend(blocks.iter().map(|(block, _)| *block));
         let mut written = Rows::with_room(blocks.len(), ROW_BYTES);
         // Those of one run say the same.
         let (mut last, mut body) = (None, Vec::with_capacity(64));
-        for (block, place) in
-            blocks.into_iter().filter_map(|(block, at): (_, usize)| Some((block, &self.staged.get(at)?.1)))
+        for (block, place) in blocks
+            .into_iter()
+            .filter_map(|(block, at): (_, usize)| Some((block, &self.staged.get(at)?.1)))
         {
             memo.forget_place(block);
             let key = keyspaces::place(block);

@@ -39,7 +39,8 @@ impl Siblings {
     }
 
     fn of_key(key: &[u8]) -> Result<Self> {
-        let (document, parent, _) = keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+        let (document, parent, _) =
+            keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
         Ok(Self { document, parent })
     }
 }
@@ -75,7 +76,9 @@ pub(super) struct Spot {
 impl Runs {
     fn load(&mut self, source: &dyn Read, key: &[u8]) -> Result<Option<&Run>> {
         if !self.staged.contains_key(key) {
-            let Some(run) = get(source, key, |value| Run::read(key, value))? else { return Ok(None) };
+            let Some(run) = get(source, key, |value| Run::read(key, value))? else {
+                return Ok(None);
+            };
             self.staged.insert(key.to_owned(), Staged { run, dirty: false });
         }
         Ok(self.staged.get(key).map(|staged| &staged.run).filter(|run| !run.is_empty()))
@@ -106,11 +109,13 @@ impl Runs {
         self.staged.insert(key, Staged { run, dirty: true });
     }
 
-    /// The first run of `range` by staged and stored keys, or the last one if it is reversed; loaded.
+    /// The first run of `range` by staged and stored keys, or the last one if it is reversed;
+    /// loaded.
     fn nearest(&mut self, source: &dyn Read, range: KeyRange<'_>) -> Result<Option<Vec<u8>>> {
         let mut met = None;
-        let nearest =
-            self.nearest_key(source, range, |key, value| met = Some((key.to_owned(), Run::read(key, value))))?;
+        let nearest = self.nearest_key(source, range, |key, value| {
+            met = Some((key.to_owned(), Run::read(key, value)))
+        })?;
         if let Some((key, run)) = met.filter(|(key, _)| nearest.as_ref() == Some(key)) {
             self.staged.insert(key, Staged { run: run?, dirty: false });
         }
@@ -138,10 +143,14 @@ impl Runs {
             Ok(ControlFlow::Break(()))
         })?;
         let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (range.lower, range.upper);
-        let mut staged = self.staged.range::<[u8], _>(bounds).filter(|(_, staged)| !staged.run.is_empty());
-        let staged = if range.reverse { staged.next_back() } else { staged.next() }.map(|(key, _)| key.clone());
+        let mut staged =
+            self.staged.range::<[u8], _>(bounds).filter(|(_, staged)| !staged.run.is_empty());
+        let staged = if range.reverse { staged.next_back() } else { staged.next() }
+            .map(|(key, _)| key.clone());
         Ok(match (stored, staged) {
-            (Some(stored), Some(staged)) => Some(if range.reverse { stored.max(staged) } else { stored.min(staged) }),
+            (Some(stored), Some(staged)) => {
+                Some(if range.reverse { stored.max(staged) } else { stored.min(staged) })
+            }
             (stored, staged) => stored.or(staged),
         })
     }
@@ -248,7 +257,8 @@ impl Runs {
         }
         let run = self.run(key)?;
         let end = run.ids().len();
-        let (filling, rest) = entries.split_at_checked(fitting(run, entries)).unwrap_or((&[], entries));
+        let (filling, rest) =
+            entries.split_at_checked(fitting(run, entries)).unwrap_or((&[], entries));
         if !filling.is_empty() {
             self.splice(places, siblings, key, end, filling)?;
         }
@@ -323,7 +333,13 @@ impl Runs {
     }
 
     /// Puts another record at `spot`.
-    pub(super) fn replace(&mut self, source: &dyn Read, places: &mut Places, spot: &Spot, record: &[u8]) -> Result<()> {
+    pub(super) fn replace(
+        &mut self,
+        source: &dyn Read,
+        places: &mut Places,
+        spot: &Spot,
+        record: &[u8],
+    ) -> Result<()> {
         self.shrinking(&spot.key, |run| run.replace(spot.index, record))?;
         self.split(source, places, &spot.key)
     }
@@ -360,12 +376,14 @@ impl Runs {
         run.seal_into(key, &mut value);
         rows.put(key, &value)?;
         self.staged.remove(key);
-        // It may have been under this key before, shrunk, and left in between: what is not in memory is not joined.
+        // It may have been under this key before, shrunk, and left in between: what is not in
+        // memory is not joined.
         self.shrunk.remove(key);
         Ok(())
     }
 
-    /// The keys of all runs of `parents`, which are sorted, by parent and order; all of them loaded.
+    /// The keys of all runs of `parents`, which are sorted, by parent and order; all of them
+    /// loaded.
     pub(super) fn of_parents(
         &mut self,
         source: &dyn Read,
@@ -383,7 +401,10 @@ impl Runs {
         let mut left = parents;
         while let Some((parent, others)) = left.split_first() {
             let start = keyspaces::parent_runs(document, *parent);
-            let mut rows = self.staged.range::<[u8], _>((Bound::Included(&start[..]), Bound::Unbounded)).peekable();
+            let mut rows = self
+                .staged
+                .range::<[u8], _>((Bound::Included(&start[..]), Bound::Unbounded))
+                .peekable();
             left = others;
             while let Some((key, staged)) = rows.next_if(|(key, _)| key.starts_with(&start)) {
                 if !staged.run.is_empty() {
@@ -435,7 +456,9 @@ fn order_keys(lower: Option<&[u8]>, upper: Option<&[u8]>, count: usize) -> Resul
         } else {
             order_key::between(made.or(lower), upper)
         };
-        keys.push(key.ok_or_else(|| Error::limit("bytes of an order key", order_key::MAX_BYTES, "more"))?);
+        keys.push(
+            key.ok_or_else(|| Error::limit("bytes of an order key", order_key::MAX_BYTES, "more"))?,
+        );
     }
     if descending {
         keys.reverse();

@@ -1,4 +1,5 @@
-//! Schemas of collections: set, replaced and taken away, and with them whole columns of the indexes.
+//! Schemas of collections: set, replaced and taken away, and with them whole columns of the
+//! indexes.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -24,7 +25,10 @@ impl SpaceTransaction<'_> {
         quiet: bool,
     ) -> Result<()> {
         if quiet { self.touch_quietly(document) } else { self.touch(document) }?;
-        let place = self.places.get(&*self.rows, &self.memo, collection)?.ok_or_else(|| missing("the collection"))?;
+        let place = self
+            .places
+            .get(&*self.rows, &self.memo, collection)?
+            .ok_or_else(|| missing("the collection"))?;
         if place.document != document {
             return Err(conflict("the collection is in another document"));
         }
@@ -44,7 +48,12 @@ impl SpaceTransaction<'_> {
     }
 
     /// The items that are there already are indexed.
-    fn begin_schema(&mut self, document: DocumentId, collection: BlockId, schema: &Schema) -> Result<()> {
+    fn begin_schema(
+        &mut self,
+        document: DocumentId,
+        collection: BlockId,
+        schema: &Schema,
+    ) -> Result<()> {
         let block = self.reader()?.block(collection)?;
         if block.is_none_or(|block| block.data.block_type() != BlockType::Collection) {
             return Err(conflict("the block is no collection"));
@@ -58,20 +67,29 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    /// Columns that go are deleted as ranges. Items are read if a property has another type, and so another column, and if one goes of which signatures
-    /// told: all their rows are written again then.
-    fn replace_schema(&mut self, collection: BlockId, stored: &Numbered, schema: &Schema) -> Result<()> {
+    /// Columns that go are deleted as ranges. Items are read if a property has another type, and so
+    /// another column, and if one goes of which signatures told: all their rows are written again
+    /// then.
+    fn replace_schema(
+        &mut self,
+        collection: BlockId,
+        stored: &Numbered,
+        schema: &Schema,
+    ) -> Result<()> {
         let numbered = stored.replaced_by(schema).ok_or_else(too_many)?;
         if numbered == *stored {
             return Ok(());
         }
-        let numbers = |numbered: &Numbered| numbered.indexed().map(|(_, number)| number).collect::<BTreeSet<_>>();
+        let numbers = |numbered: &Numbered| {
+            numbered.indexed().map(|(_, number)| number).collect::<BTreeSet<_>>()
+        };
         let (before, after) = (numbers(stored), numbers(&numbered));
         let is_retyped = |number: &u32| {
             let property = numbered.indexed().find(|(_, known)| known == number);
             property.is_some_and(|(property, _)| stored.schema.property(&property.key).is_some())
         };
-        let retyped: BTreeSet<u32> = after.difference(&before).copied().filter(is_retyped).collect();
+        let retyped: BTreeSet<u32> =
+            after.difference(&before).copied().filter(is_retyped).collect();
         self.collections.flush(self.rows)?;
         for gone in before.difference(&after) {
             let column = keyspaces::column(collection, *gone);
@@ -80,7 +98,9 @@ impl SpaceTransaction<'_> {
         let has_gone = before.difference(&after).any(|number| is_signed(stored, *number));
         let is_resigned = has_gone || retyped.iter().any(|number| is_signed(&numbered, *number));
         if is_resigned || !retyped.is_empty() {
-            self.index_items(collection, &numbered, &|number| is_resigned || retyped.contains(&number))?;
+            self.index_items(collection, &numbered, &|number| {
+                is_resigned || retyped.contains(&number)
+            })?;
         }
         self.put_schema(collection, &numbered)?;
         self.collections.replace(collection, numbered);
@@ -102,7 +122,8 @@ impl SpaceTransaction<'_> {
         self.rows.put(&key, &records::seal(&key, |out| schema::put_numbered(out, numbered)))
     }
 
-    /// Writes the rows of all items in the columns of which `is_wanted` says so. Gives the number of items.
+    /// Writes the rows of all items in the columns of which `is_wanted` says so. Gives the number
+    /// of items.
     fn index_items(
         &mut self,
         collection: BlockId,
@@ -116,11 +137,17 @@ impl SpaceTransaction<'_> {
             self.reader()?.items(collection, after, &mut |item| {
                 if let BlockKind::CollectionItem { properties } = &item.data.kind {
                     let values = (item.data.markdown.as_str(), properties);
-                    indexer.rows(item.id, values, is_wanted, &mut |key, signature| keys.push((key, signature)));
+                    indexer.rows(item.id, values, is_wanted, &mut |key, signature| {
+                        keys.push((key, signature))
+                    });
                     items += 1;
                 }
                 (after, read) = (Some(item.id), read + 1);
-                Ok(if read < AT_A_TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+                Ok(if read < AT_A_TIME {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                })
             })?;
             keys.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
             for (key, signature) in keys {

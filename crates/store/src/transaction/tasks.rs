@@ -48,7 +48,9 @@ impl Tasks {
     pub(super) fn flush(&mut self, rows: &mut dyn Transaction) -> Result<()> {
         for (key, body) in std::mem::take(&mut self.staged) {
             match body {
-                Some(body) => rows.put(&key, &records::seal(&key, |out| out.extend_from_slice(&body)))?,
+                Some(body) => {
+                    rows.put(&key, &records::seal(&key, |out| out.extend_from_slice(&body)))?
+                }
                 None => rows.delete(&key)?,
             }
         }
@@ -58,7 +60,10 @@ impl Tasks {
 
 impl SpaceTransaction<'_> {
     fn home(&self, document: DocumentId) -> Home {
-        Home { document, is_listed: self.documents.location(document).is_some_and(tasks::are_listed) }
+        Home {
+            document,
+            is_listed: self.documents.location(document).is_some_and(tasks::are_listed),
+        }
     }
 
     /// A block of a document that was touched is the task `after` where it was `before`.
@@ -82,8 +87,14 @@ impl SpaceTransaction<'_> {
         }
     }
 
-    /// Takes along the tasks among the blocks, which are sorted, that went from one document to another.
-    pub(super) fn rekey_tasks(&mut self, moved: &[BlockId], from: DocumentId, to: DocumentId) -> Result<()> {
+    /// Takes along the tasks among the blocks, which are sorted, that went from one document to
+    /// another.
+    pub(super) fn rekey_tasks(
+        &mut self,
+        moved: &[BlockId],
+        from: DocumentId,
+        to: DocumentId,
+    ) -> Result<()> {
         self.tasks.flush(self.rows)?;
         let (from, to) = (self.home(from), self.home(to));
         for (block, entry) in tasks_among(&*self.rows, from.document, moved)? {

@@ -1,8 +1,9 @@
 //! A small collection, and one that it is related to.
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, ContentProperty, DocumentId, DocumentRecord, Edit, Forest, Location, Properties,
-    Property, PropertyKind, PropertyValue, Relation, Schema, SelectOption, Timestamp,
+    BlockData, BlockId, BlockKind, ContentProperty, DocumentId, DocumentRecord, Edit, Forest,
+    Location, Properties, Property, PropertyKind, PropertyValue, Relation, Schema, SelectOption,
+    Timestamp,
 };
 use leafbase_store::SpaceStore;
 
@@ -24,19 +25,29 @@ pub fn property(key: &str, kind: impl Into<PropertyKind>) -> Property {
 
 pub fn schema(name: &str, properties: impl IntoIterator<Item = Property>) -> Schema {
     let content = ContentProperty { key: "title".to_owned(), name: "Title".to_owned() };
-    Schema { key: name.to_lowercase(), name: name.to_owned(), content, properties: properties.into_iter().collect() }
+    Schema {
+        key: name.to_lowercase(),
+        name: name.to_owned(),
+        content,
+        properties: properties.into_iter().collect(),
+    }
 }
 
 pub fn relation(target: u8, inverse: &str, owner: bool) -> Relation {
     Relation { owner, ..Relation::to(id(target)).with_inverse(inverse) }
 }
 
-/// The books: pages, words about them, where they stand, their authors, and the one book that each is like.
+/// The books: pages, words about them, where they stand, their authors, and the one book that each
+/// is like.
 pub fn books() -> Schema {
     let shelves = PropertyKind::SingleSelect(vec![SelectOption::new("A")]);
     let like = Relation { single: true, ..relation(21, "like", true) };
     let columns = [property("pages", PropertyKind::Number), property("about", PropertyKind::Text)];
-    let others = [property("shelf", shelves), property("by", relation(24, "wrote", true)), property("like", like)];
+    let others = [
+        property("shelf", shelves),
+        property("by", relation(24, "wrote", true)),
+        property("like", like),
+    ];
     schema("Books", columns.into_iter().chain(others))
 }
 
@@ -46,7 +57,10 @@ pub fn authors() -> Schema {
     schema("Authors", [property("wrote", wrote)])
 }
 
-pub fn item(title: &str, values: impl IntoIterator<Item = (&'static str, PropertyValue)>) -> BlockData {
+pub fn item(
+    title: &str,
+    values: impl IntoIterator<Item = (&'static str, PropertyValue)>,
+) -> BlockData {
     let values = values.into_iter().map(|(key, value)| (key.to_owned(), value));
     let kind = BlockKind::CollectionItem { properties: values.collect::<Properties>() };
     BlockData { markdown: title.to_owned(), ..BlockData::new(kind) }
@@ -71,12 +85,17 @@ pub fn set(collection: u8, before: Option<Schema>, after: Option<Schema>) -> Edi
     }
 }
 
-/// A document of root 20: collection 21 with items 22, which 25 wrote, and 23, on whose page stands text 27; collection 24 with items
-/// 25 and 26.
+/// A document of root 20: collection 21 with items 22, which 25 wrote, and 23, on whose page stands
+/// text 27; collection 24 with items 25 and 26.
 pub fn edits() -> Vec<Edit> {
     let time = Timestamp::from_millis(1);
-    let record =
-        DocumentRecord { id: document(), location: Location::Unsorted, day: None, created_at: time, modified_at: time };
+    let record = DocumentRecord {
+        id: document(),
+        location: Location::Unsorted,
+        day: None,
+        created_at: time,
+        modified_at: time,
+    };
     let (pages, about) = (PropertyValue::Number(300.0), PropertyValue::Text("Whales".to_owned()));
     let forest = Forest(vec![
         node(0, 20, BlockData::page("Library")),
@@ -88,7 +107,11 @@ pub fn edits() -> Vec<Edit> {
         node(2, 25, item("Herman", [])),
         node(2, 26, item("Jane", [])),
     ]);
-    vec![Edit::CreateDocument { record, forest }, set(21, None, Some(books())), set(24, None, Some(authors()))]
+    vec![
+        Edit::CreateDocument { record, forest },
+        set(21, None, Some(books())),
+        set(24, None, Some(authors())),
+    ]
 }
 
 pub fn make(space: &SpaceStore) {

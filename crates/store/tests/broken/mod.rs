@@ -5,9 +5,9 @@ use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 use leafbase_model::{
-    AssetId, AssetRecord, Author, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId, Day, DocumentId,
-    DocumentRecord, Edit, FolderId, FolderRecord, Forest, LineStyle, ListStyle, Location, Node, TaskInfo, TaskState,
-    Timestamp,
+    AssetId, AssetRecord, Author, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId,
+    Day, DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, LineStyle, ListStyle,
+    Location, Node, TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, Store, WriteOptions};
 use leafbase_store::{CHUNK_BYTES, CheckReport, SpaceStore, rows};
@@ -43,11 +43,14 @@ pub fn id(number: u8) -> BlockId {
 }
 
 pub fn node(depth: u16, number: u8, data: BlockData) -> Node {
-    Node { depth, block: BlockRecord { id: id(number), rev: 1, created: stamp(1), modified: stamp(1), data } }
+    Node {
+        depth,
+        block: BlockRecord { id: id(number), rev: 1, created: stamp(1), modified: stamp(1), data },
+    }
 }
 
-/// A document of root 1, text 2, page 3 with page 4 in it, which holds text 5, and line 6; another one of root 7 with text 8;
-/// folder 2 in folder 1, which holds the first document.
+/// A document of root 1, text 2, page 3 with page 4 in it, which holds text 5, and line 6; another
+/// one of root 7 with text 8; folder 2 in folder 1, which holds the first document.
 pub fn space() -> (Arc<dyn Store>, SpaceStore) {
     let (store, space) = memory_space();
     let folder = |number| FolderId::from_bytes([number; 16]);
@@ -67,11 +70,23 @@ pub fn space() -> (Arc<dyn Store>, SpaceStore) {
         node(3, 5, BlockData::text("five")),
         node(1, 6, line),
     ]);
-    let second = Forest(vec![node(0, 7, BlockData::page("Seven")), node(1, 8, BlockData::text("eight"))]);
+    let second =
+        Forest(vec![node(0, 7, BlockData::page("Seven")), node(1, 8, BlockData::text("eight"))]);
     let writes = [
-        vec![Edit::CreateFolder(FolderRecord { id: folder(1), name: "A".to_owned(), parent: None })],
-        vec![Edit::CreateFolder(FolderRecord { id: folder(2), name: "B".to_owned(), parent: Some(folder(1)) })],
-        vec![Edit::CreateDocument { record: record(1, Location::Folder(folder(1))), forest: first }],
+        vec![Edit::CreateFolder(FolderRecord {
+            id: folder(1),
+            name: "A".to_owned(),
+            parent: None,
+        })],
+        vec![Edit::CreateFolder(FolderRecord {
+            id: folder(2),
+            name: "B".to_owned(),
+            parent: Some(folder(1)),
+        })],
+        vec![Edit::CreateDocument {
+            record: record(1, Location::Folder(folder(1))),
+            forest: first,
+        }],
         vec![Edit::CreateDocument { record: record(7, Location::Unsorted), forest: second }],
     ];
     for edits in writes {
@@ -85,7 +100,10 @@ pub fn file(number: u8) -> AssetId {
 }
 
 pub fn task(state: TaskState, schedule: Option<Day>) -> BlockData {
-    let task = TaskInfo { schedule_date: schedule, ..TaskInfo::of_state(state).stamped(Timestamp::from_millis(5)) };
+    let task = TaskInfo {
+        schedule_date: schedule,
+        ..TaskInfo::of_state(state).stamped(Timestamp::from_millis(5))
+    };
     BlockData { list_style: ListStyle::Task, task: Some(task), ..BlockData::text("to do") }
 }
 
@@ -94,9 +112,10 @@ pub fn day() -> Day {
     Day::from_epoch_days(3)
 }
 
-/// The small space, with more in it: a daily note of root 10 with an open task 11, a task 12 that was done, and text 13 with two
-/// comments, which shows file 1; a trashed note of the same day of root 14 with an open task 15; the inbox of root 16 with task
-/// 17; the upload of file 2 under way; and the collections of [`collections::edits`].
+/// The small space, with more in it: a daily note of root 10 with an open task 11, a task 12 that
+/// was done, and text 13 with two comments, which shows file 1; a trashed note of the same day of
+/// root 14 with an open task 15; the inbox of root 16 with task 17; the upload of file 2 under way;
+/// and the collections of [`collections::edits`].
 pub fn full() -> (Arc<dyn Store>, SpaceStore) {
     let (store, space) = space();
     let record = |number, location, day| DocumentRecord {
@@ -119,17 +138,32 @@ pub fn full() -> (Arc<dyn Store>, SpaceStore) {
         node(1, 12, task(TaskState::Done, None)),
         node(1, 13, BlockData::text(format!("f:{}", file(1)))),
     ]);
-    let trashed = Forest(vec![node(0, 14, BlockData::page("Note")), node(1, 15, task(TaskState::Todo, Some(day())))]);
-    let inbox = Forest(vec![node(0, 16, BlockData::page("Inbox")), node(1, 17, task(TaskState::Todo, None))]);
+    let trashed = Forest(vec![
+        node(0, 14, BlockData::page("Note")),
+        node(1, 15, task(TaskState::Todo, Some(day()))),
+    ]);
+    let inbox = Forest(vec![
+        node(0, 16, BlockData::page("Inbox")),
+        node(1, 17, task(TaskState::Todo, None)),
+    ]);
     let mut edits = vec![
         Edit::CreateAsset(asset),
-        Edit::CreateDocument { record: record(10, Location::DailyNotes, Some(day())), forest: note },
+        Edit::CreateDocument {
+            record: record(10, Location::DailyNotes, Some(day())),
+            forest: note,
+        },
         Edit::CreateDocument { record: record(14, Location::Trash, Some(day())), forest: trashed },
         Edit::CreateDocument { record: record(16, Location::Inbox, None), forest: inbox },
     ];
     edits.extend([1, 2].map(|number| {
-        let (comment, created_at) = (CommentId::from_bytes([number; 16]), Timestamp::from_millis(1));
-        let comment = Comment { id: comment, author: Author::new("Bob"), content: "so".to_owned(), created_at };
+        let (comment, created_at) =
+            (CommentId::from_bytes([number; 16]), Timestamp::from_millis(1));
+        let comment = Comment {
+            id: comment,
+            author: Author::new("Bob"),
+            content: "so".to_owned(),
+            created_at,
+        };
         Edit::AddComment { document: DocumentId::of_root(id(10)), block: id(13), comment }
     }));
     upload(&space, &edits);

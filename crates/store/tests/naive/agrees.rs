@@ -12,7 +12,10 @@ impl Naive {
         let mut links: BTreeMap<EdgeEnd, Vec<BackLink>> = BTreeMap::new();
         for block in self.blocks.values() {
             extract(&block.data, &mut |target| {
-                links.entry(target.to).or_default().push(BackLink { kind: target.kind, source: block.id });
+                links
+                    .entry(target.to)
+                    .or_default()
+                    .push(BackLink { kind: target.kind, source: block.id });
             });
         }
         for sources in links.values_mut() {
@@ -29,21 +32,31 @@ impl Naive {
         self.rows_beside_agree(reader);
         self.collections_agree(reader);
         for document in self.documents.keys() {
-            assert_eq!(reader.subtree(document.root(), None).unwrap(), self.subtree(document.root(), usize::MAX));
+            assert_eq!(
+                reader.subtree(document.root(), None).unwrap(),
+                self.subtree(document.root(), usize::MAX)
+            );
         }
         for (index, (id, block)) in self.blocks.iter().enumerate() {
             let standing = reader.locate(*id).unwrap().unwrap();
             assert_eq!((standing.document, standing.parent), self.standing[id]);
             assert_eq!(reader.block(*id).unwrap().as_ref(), Some(block));
             let children = self.children(*id);
-            assert_eq!(reader.last_child(standing.document, *id).unwrap(), children.last().copied());
+            assert_eq!(
+                reader.last_child(standing.document, *id).unwrap(),
+                children.last().copied()
+            );
             assert_eq!(reader.children(standing.document, *id).unwrap(), children);
-            let first: Vec<_> = children.iter().take(3).map(|child| self.blocks[child].clone()).collect();
+            let first: Vec<_> =
+                children.iter().take(3).map(|child| self.blocks[child].clone()).collect();
             assert_eq!(reader.first_children(standing.document, *id, 3).unwrap(), first);
             if let Some(parent) = standing.parent {
                 let siblings = self.children(parent);
                 let at = siblings.iter().position(|sibling| sibling == id).unwrap();
-                assert_eq!(reader.previous_sibling(*id).unwrap(), at.checked_sub(1).map(|before| siblings[before]));
+                assert_eq!(
+                    reader.previous_sibling(*id).unwrap(),
+                    at.checked_sub(1).map(|before| siblings[before])
+                );
             }
             if index.is_multiple_of(7) {
                 for depth in [0, 1, 2, usize::MAX] {
@@ -61,13 +74,17 @@ impl Naive {
         }
         assert_eq!(reader.folders().unwrap(), self.folders.values().cloned().collect::<Vec<_>>());
         for parent in std::iter::once(None).chain(self.folders.keys().copied().map(Some)) {
-            let inside: Vec<_> = self.folders.values().filter(|folder| folder.parent == parent).cloned().collect();
+            let inside: Vec<_> =
+                self.folders.values().filter(|folder| folder.parent == parent).cloned().collect();
             assert_eq!(reader.folders_in(parent).unwrap(), inside);
         }
     }
 
     fn documents_agree(&self, reader: Reader<'_>) {
-        let without_times = |record: &DocumentRecord| DocumentRecord { modified_at: Timestamp::MIN, ..record.clone() };
+        let without_times = |record: &DocumentRecord| DocumentRecord {
+            modified_at: Timestamp::MIN,
+            ..record.clone()
+        };
         let stored: Vec<DocumentRecord> =
             self.documents.keys().map(|id| reader.document(*id).unwrap().unwrap()).collect();
         assert!(stored.iter().map(without_times).eq(self.documents.values().map(without_times)));
@@ -78,7 +95,11 @@ impl Naive {
         }
         for day in -3..4 {
             let day = Day::from_epoch_days(day);
-            assert_eq!(reader.note_of(day).unwrap().map(|record| record.id), self.note_of(day), "{day}");
+            assert_eq!(
+                reader.note_of(day).unwrap().map(|record| record.id),
+                self.note_of(day),
+                "{day}"
+            );
         }
         for query in self.queries() {
             let expected = answer(&stored, &query);
@@ -88,8 +109,13 @@ impl Naive {
     }
 
     fn locations(&self) -> Vec<Location> {
-        let built_in =
-            [Location::Unsorted, Location::Templates, Location::DailyNotes, Location::Trash, Location::Inbox];
+        let built_in = [
+            Location::Unsorted,
+            Location::Templates,
+            Location::DailyNotes,
+            Location::Trash,
+            Location::Inbox,
+        ];
         built_in.into_iter().chain(self.folders.keys().copied().map(Location::Folder)).collect()
     }
 
@@ -100,9 +126,16 @@ impl Naive {
         let orders = [Order::Id, Order::Created, Order::Modified, Order::Day];
         let of_place = places.iter().enumerate().flat_map(|(number, within)| {
             let (order, descending) = (orders[number % 4], number % 3 == 0);
-            let plain = DocumentQuery { within: within.clone(), order, descending, ..DocumentQuery::default() };
-            let days = Span { from: Some(Day::from_epoch_days(-1)), to: Some(Day::from_epoch_days(1)) };
-            let of_days = DocumentQuery { day: days, order: orders[(number + 1) % 4], ..plain.clone() };
+            let plain = DocumentQuery {
+                within: within.clone(),
+                order,
+                descending,
+                ..DocumentQuery::default()
+            };
+            let days =
+                Span { from: Some(Day::from_epoch_days(-1)), to: Some(Day::from_epoch_days(1)) };
+            let of_days =
+                DocumentQuery { day: days, order: orders[(number + 1) % 4], ..plain.clone() };
             [plain, of_days]
         });
         of_place.collect()
@@ -111,16 +144,24 @@ impl Naive {
     fn tasks_agree(&self, reader: Reader<'_>) {
         let tasks = self.tasks();
         let unlisted = [Location::Trash, Location::Templates];
-        let shown = || tasks.iter().filter(|(_, _, document)| !unlisted.contains(&document.location));
+        let shown =
+            || tasks.iter().filter(|(_, _, document)| !unlisted.contains(&document.location));
         let mut open: Vec<_> = shown()
             .filter(|(_, task, _)| task.state == TaskState::Todo)
-            .filter_map(|(block, task, _)| Some((task.schedule_date.or(task.deadline_date)?, *block)))
+            .filter_map(|(block, task, _)| {
+                Some((task.schedule_date.or(task.deadline_date)?, *block))
+            })
             .collect();
         open.sort_unstable();
         let day = |number| Some(Day::from_epoch_days(number));
-        for span in [Span::default(), Span { from: day(-1), to: day(1) }, Span { from: None, to: day(0) }] {
-            let expected: Vec<_> =
-                open.iter().filter(|(day, _)| span.contains(*day)).map(|(_, block)| *block).collect();
+        for span in
+            [Span::default(), Span { from: day(-1), to: day(1) }, Span { from: None, to: day(0) }]
+        {
+            let expected: Vec<_> = open
+                .iter()
+                .filter(|(day, _)| span.contains(*day))
+                .map(|(_, block)| *block)
+                .collect();
             for limit in [3, usize::MAX] {
                 let found = paged(|cursor| {
                     let page = reader.open_tasks(span, cursor, limit).unwrap();
@@ -132,7 +173,9 @@ impl Naive {
         }
         let mut closed: Vec<_> = shown()
             .filter(|(_, task, _)| task.state != TaskState::Todo)
-            .map(|(block, task, _)| (task.completed_at.or(task.canceled_at).unwrap_or(Timestamp::MIN), *block))
+            .map(|(block, task, _)| {
+                (task.completed_at.or(task.canceled_at).unwrap_or(Timestamp::MIN), *block)
+            })
             .collect();
         closed.sort_unstable_by(|a, b| b.cmp(a));
         let found = paged(|cursor| {
@@ -142,9 +185,12 @@ impl Naive {
         assert_eq!(found, closed.into_iter().map(|(_, block)| block).collect::<Vec<_>>());
         for document in self.documents.keys() {
             let in_order = self.subtree(document.root(), usize::MAX).0;
-            let tasks = in_order.iter().filter_map(|node| Some((node.block.id, node.block.data.task?)));
-            let (all, open): (Vec<_>, Vec<_>) =
-                (tasks.clone().collect(), tasks.filter(|(_, task)| task.state == TaskState::Todo).collect());
+            let tasks =
+                in_order.iter().filter_map(|node| Some((node.block.id, node.block.data.task?)));
+            let (all, open): (Vec<_>, Vec<_>) = (
+                tasks.clone().collect(),
+                tasks.filter(|(_, task)| task.state == TaskState::Todo).collect(),
+            );
             for (tasks, open_only) in [(all, false), (open, true)] {
                 let expected: Vec<_> = tasks.into_iter().map(|(block, _)| block).collect();
                 assert_eq!(reader.tasks_of(*document, open_only).unwrap(), expected);
@@ -155,17 +201,29 @@ impl Naive {
     /// Comments and files.
     fn rows_beside_agree(&self, reader: Reader<'_>) {
         for document in self.documents.keys() {
-            let of_document = self.comments.iter().filter(|((block, _), _)| self.standing[block].0 == *document);
-            let mut expected: Vec<_> = of_document.map(|((block, _), comment)| (*block, comment.clone())).collect();
+            let of_document =
+                self.comments.iter().filter(|((block, _), _)| self.standing[block].0 == *document);
+            let mut expected: Vec<_> =
+                of_document.map(|((block, _), comment)| (*block, comment.clone())).collect();
             expected.sort_by_key(|(block, comment)| (*block, comment.created_at, comment.id));
             assert_eq!(reader.comments_in(*document).unwrap(), expected);
             assert_eq!(reader.may_have_comments(*document), !expected.is_empty());
-            let (asked, _): (Vec<_>, Vec<_>) = self.blocks.keys().partition(|block| block.to_bytes()[15] % 3 > 0);
+            let (asked, _): (Vec<_>, Vec<_>) =
+                self.blocks.keys().partition(|block| block.to_bytes()[15] % 3 > 0);
             let among = expected.iter().filter(|(block, _)| asked.contains(block)).cloned();
-            assert_eq!(reader.comments_among(*document, &asked).unwrap(), among.collect::<Vec<_>>());
+            assert_eq!(
+                reader.comments_among(*document, &asked).unwrap(),
+                among.collect::<Vec<_>>()
+            );
             for (block, _) in &expected {
-                let on_block = expected.iter().filter(|(other, _)| other == block).map(|(_, comment)| comment.clone());
-                assert_eq!(reader.comments_on(*document, *block).unwrap(), on_block.collect::<Vec<_>>());
+                let on_block = expected
+                    .iter()
+                    .filter(|(other, _)| other == block)
+                    .map(|(_, comment)| comment.clone());
+                assert_eq!(
+                    reader.comments_on(*document, *block).unwrap(),
+                    on_block.collect::<Vec<_>>()
+                );
             }
         }
         for (id, record) in &self.assets {
@@ -188,7 +246,9 @@ pub fn answer(records: &[DocumentRecord], query: &DocumentQuery) -> Vec<Document
         _ if location == Location::Inbox => false,
         Within::All => true,
         Within::Location(place) => *place == location,
-        Within::Folders(folders) => folders.iter().any(|folder| Location::Folder(*folder) == location),
+        Within::Folders(folders) => {
+            folders.iter().any(|folder| Location::Folder(*folder) == location)
+        }
     };
     let is_of_day = |day: Option<Day>| match day {
         Some(day) => query.day.contains(day),
@@ -197,14 +257,18 @@ pub fn answer(records: &[DocumentRecord], query: &DocumentQuery) -> Vec<Document
     let mut found: Vec<_> = records
         .iter()
         .filter(|record| is_within(record.location) && is_of_day(record.day))
-        .filter(|record| query.created.contains(record.created_at) && query.modified.contains(record.modified_at))
+        .filter(|record| {
+            query.created.contains(record.created_at) && query.modified.contains(record.modified_at)
+        })
         .cloned()
         .collect();
     found.sort_by_key(|record| match query.order {
         Order::Id => (0, false, record.id),
         Order::Created => (record.created_at.as_millis(), false, record.id),
         Order::Modified => (record.modified_at.as_millis(), false, record.id),
-        Order::Day => (record.day.unwrap().epoch_days(), record.location == Location::Trash, record.id),
+        Order::Day => {
+            (record.day.unwrap().epoch_days(), record.location == Location::Trash, record.id)
+        }
     });
     if query.descending {
         found.reverse();

@@ -1,13 +1,16 @@
-//! Collections of the model: their indexes by brute force, and valid edits of schemas and items out of numbers.
+//! Collections of the model: their indexes by brute force, and valid edits of schemas and items out
+//! of numbers.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, ContentProperty, Day, Edit, Forest, Node, Properties, Property,
-    PropertyKind, PropertyValue, Relation, Schema, SelectOption, Slot,
+    BlockData, BlockId, BlockKind, BlockRecord, ContentProperty, Day, Edit, Forest, Node,
+    Properties, Property, PropertyKind, PropertyValue, Relation, Schema, SelectOption, Slot,
 };
-use leafbase_store::{CollectionEntry, IndexedColumn, ItemIndex, ItemRow, Reader, RowValue, Signature, ValueView};
+use leafbase_store::{
+    CollectionEntry, IndexedColumn, ItemIndex, ItemRow, Reader, RowValue, Signature, ValueView,
+};
 
 use super::{Maker, Naive, pick, stamp};
 
@@ -20,7 +23,9 @@ pub fn keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
         (_, PropertyValue::Options(names)) => names.iter().map(|name| text(name)).collect(),
         (_, PropertyValue::Text(words)) if words.is_empty() => vec![],
         // Of another length for each type, so that a row by the wrong type is another row.
-        (PropertyKind::SingleSelect(_), PropertyValue::Text(name)) => vec![[&b"o"[..], &text(name)].concat()],
+        (PropertyKind::SingleSelect(_), PropertyValue::Text(name)) => {
+            vec![[&b"o"[..], &text(name)].concat()]
+        }
         (_, PropertyValue::Text(words)) => vec![text(words.get(..256).unwrap_or(words))],
         // No number of these tests is below 0.
         (_, PropertyValue::Number(number)) => vec![number.to_bits().to_be_bytes().to_vec()],
@@ -48,7 +53,9 @@ impl Naive {
         for item in self.children(collection) {
             let block = &self.blocks[item];
             let found = match column {
-                IndexedColumn::Title => keys(&PropertyKind::Text, &PropertyValue::Text(block.data.markdown.clone())),
+                IndexedColumn::Title => {
+                    keys(&PropertyKind::Text, &PropertyValue::Text(block.data.markdown.clone()))
+                }
                 IndexedColumn::Property(key) => {
                     let kind = &schema.property(key).unwrap().kind;
                     properties(block).get(key).map(|value| keys(kind, value)).unwrap_or_default()
@@ -74,7 +81,8 @@ impl Naive {
         expected.sort_by_key(|entry| (entry.document, entry.collection));
         assert_eq!(reader.collections().unwrap(), expected);
         for document in self.documents.keys() {
-            let here: Vec<_> = expected.iter().filter(|entry| entry.document == *document).copied().collect();
+            let here: Vec<_> =
+                expected.iter().filter(|entry| entry.document == *document).copied().collect();
             assert_eq!(reader.collections_of(*document).unwrap(), here);
             for depth in [1, 2, usize::MAX] {
                 let limit = (depth < usize::MAX).then_some(depth);
@@ -132,7 +140,8 @@ impl Naive {
     }
 
     fn row_agrees(&self, row: &ItemRow<'_>) {
-        let BlockData { kind: BlockKind::CollectionItem { properties }, markdown, .. } = &self.blocks[&row.id].data
+        let BlockData { kind: BlockKind::CollectionItem { properties }, markdown, .. } =
+            &self.blocks[&row.id].data
         else {
             panic!("{} is no item", row.id)
         };
@@ -145,13 +154,18 @@ impl Naive {
         assert_eq!(&row.properties(None).unwrap(), properties);
         let viewed = |held: leafbase_model::Result<(&[u8], RowValue<'_>)>| {
             let (key, value) = held.unwrap();
-            (String::from_utf8(key.to_vec()).unwrap(), owned(row.value_at(value.at()).view().unwrap()))
+            (
+                String::from_utf8(key.to_vec()).unwrap(),
+                owned(row.value_at(value.at()).view().unwrap()),
+            )
         };
         assert_eq!(&row.values().map(viewed).collect::<Properties>(), properties);
         for step in 1..4 {
             let some = || properties.iter().step_by(step);
-            let keys: Vec<_> = some().map(|(key, _)| key.to_owned()).chain(["zzz".to_owned()]).collect();
-            let some = some().map(|(key, value)| (key.to_owned(), value.clone())).collect::<Properties>();
+            let keys: Vec<_> =
+                some().map(|(key, _)| key.to_owned()).chain(["zzz".to_owned()]).collect();
+            let some =
+                some().map(|(key, value)| (key.to_owned(), value.clone())).collect::<Properties>();
             assert_eq!(row.properties(Some(&keys)).unwrap(), some);
         }
         for key in ["", "pages", "zzz"].into_iter().chain(properties.iter().map(|(key, _)| key)) {
@@ -159,16 +173,25 @@ impl Naive {
         }
     }
 
-    /// The signatures of all items: they tell of each select and boolean that is set, and of nothing else.
-    fn signatures(&self, index: &ItemIndex<'_>, collection: BlockId) -> BTreeMap<BlockId, Signature> {
+    /// The signatures of all items: they tell of each select and boolean that is set, and of
+    /// nothing else.
+    fn signatures(
+        &self,
+        index: &ItemIndex<'_>,
+        collection: BlockId,
+    ) -> BTreeMap<BlockId, Signature> {
         let none = |item: &BlockId| (*item, Signature::default());
         let mut signatures: BTreeMap<_, _> = self.children(collection).iter().map(none).collect();
         assert_eq!(index.signature(IndexedColumn::Title, b"key"), None);
         for property in &self.schemas[&collection].properties {
             let column = IndexedColumn::Property(&property.key);
             let kind = &property.kind;
-            let is_signed =
-                matches!(kind, PropertyKind::SingleSelect(_) | PropertyKind::MultiSelect(_) | PropertyKind::Boolean);
+            let is_signed = matches!(
+                kind,
+                PropertyKind::SingleSelect(_)
+                    | PropertyKind::MultiSelect(_)
+                    | PropertyKind::Boolean
+            );
             assert_eq!(index.signature(column, b"key").is_some(), is_signed);
             if !is_signed {
                 continue;
@@ -189,10 +212,13 @@ impl Naive {
         signatures: &BTreeMap<BlockId, Signature>,
     ) {
         let rows = self.column(collection, column);
-        let bound = |at: usize| rows.get(at).map(|(key, item)| [key.as_slice(), item.as_bytes()].concat());
-        let middle = [(0, rows.len()), (rows.len() / 3, rows.len() / 2), (rows.len() / 2, rows.len() / 3)];
+        let bound =
+            |at: usize| rows.get(at).map(|(key, item)| [key.as_slice(), item.as_bytes()].concat());
+        let middle =
+            [(0, rows.len()), (rows.len() / 3, rows.len() / 2), (rows.len() / 2, rows.len() / 3)];
         for (from, to) in middle {
-            let expected: Vec<BlockId> = rows.get(from..to).unwrap_or_default().iter().map(|(_, item)| *item).collect();
+            let expected: Vec<BlockId> =
+                rows.get(from..to).unwrap_or_default().iter().map(|(_, item)| *item).collect();
             let (from, to) = (bound(from).filter(|_| from > 0).unwrap_or_default(), bound(to));
             for backwards in [false, true] {
                 let mut found = vec![];
@@ -241,7 +267,8 @@ fn without_items(forest: Forest) -> Forest {
 }
 
 fn kind(seed: u32, collection: BlockId, key: &str) -> PropertyKind {
-    let options = || (0..seed % 4).map(|number| SelectOption::new(format!("Option {number}"))).collect();
+    let options =
+        || (0..seed % 4).map(|number| SelectOption::new(format!("Option {number}"))).collect();
     match seed % 9 {
         0 | 1 => PropertyKind::Text,
         2 | 3 => PropertyKind::Number,
@@ -250,7 +277,10 @@ fn kind(seed: u32, collection: BlockId, key: &str) -> PropertyKind {
         6 => PropertyKind::SingleSelect(options()),
         7 => PropertyKind::MultiSelect(options()),
         // Its own other end.
-        _ => PropertyKind::Relation(Relation { owner: true, ..Relation::to(collection).with_inverse(key) }),
+        _ => PropertyKind::Relation(Relation {
+            owner: true,
+            ..Relation::to(collection).with_inverse(key)
+        }),
     }
 }
 
@@ -261,9 +291,9 @@ fn value(kind: &PropertyKind, seed: u32) -> Option<PropertyValue> {
         PropertyKind::Number => PropertyValue::Number(f64::from(number)),
         PropertyKind::Boolean => PropertyValue::Boolean(number.is_multiple_of(2)),
         PropertyKind::Date => PropertyValue::Date(Day::from_epoch_days(i64::from(number))),
-        PropertyKind::MultiSelect(_) => {
-            PropertyValue::Options((0..number % 4).map(|option| format!("Option {}", option * number)).collect())
-        }
+        PropertyKind::MultiSelect(_) => PropertyValue::Options(
+            (0..number % 4).map(|option| format!("Option {}", option * number)).collect(),
+        ),
         PropertyKind::Relation(_) => return None,
         _ if number == 7 => PropertyValue::Text("long ".repeat(90)),
         _ => PropertyValue::Text(format!("Word {number}")),
@@ -271,12 +301,19 @@ fn value(kind: &PropertyKind, seed: u32) -> Option<PropertyValue> {
 }
 
 fn property(key: &str, seed: u32, collection: BlockId) -> Property {
-    Property { key: key.to_owned(), name: format!("Name {seed}"), kind: kind(seed, collection, key) }
+    Property {
+        key: key.to_owned(),
+        name: format!("Name {seed}"),
+        kind: kind(seed, collection, key),
+    }
 }
 
 fn some_values(schema: &Schema, seed: u32) -> Properties {
     let values = (0..).zip(&schema.properties).filter_map(|(index, property): (u32, _)| {
-        Some((property.key.clone(), value(&property.kind, seed.wrapping_mul(17).wrapping_add(index * 101))?))
+        Some((
+            property.key.clone(),
+            value(&property.kind, seed.wrapping_mul(17).wrapping_add(index * 101))?,
+        ))
     });
     values.collect()
 }
@@ -286,7 +323,13 @@ impl Maker {
         let kind = BlockKind::CollectionItem { properties: some_values(schema, seed) };
         let data = BlockData { markdown: format!("Title {}", seed % 50), ..BlockData::new(kind) };
         let stamp = stamp(i64::from(seed % 9));
-        BlockRecord { id: BlockId::from_bytes(self.id()), rev: 1, created: stamp.clone(), modified: stamp, data }
+        BlockRecord {
+            id: BlockId::from_bytes(self.id()),
+            rev: 1,
+            created: stamp.clone(),
+            modified: stamp,
+            data,
+        }
     }
 
     /// Items at `depth`, some with a block on their pages.
@@ -304,12 +347,15 @@ impl Maker {
 
     /// Edits of a collection, in the order in which they are to be applied.
     pub fn collection_edits(&mut self, naive: &Naive, [kind, a, b, seed]: [u32; 4]) -> Vec<Edit> {
-        let Some((id, schema)) = pick(&naive.schemas.iter().collect::<Vec<_>>(), a).filter(|_| kind % 8 > 1) else {
+        let Some((id, schema)) =
+            pick(&naive.schemas.iter().collect::<Vec<_>>(), a).filter(|_| kind % 8 > 1)
+        else {
             return self.new_collection(naive, a, b, seed);
         };
         let (document, items) = (naive.standing[id].0, naive.children(*id));
         let at = usize::try_from(b).unwrap() % (items.len() + 1);
-        let slot = Slot { document, parent: *id, after: at.checked_sub(1).map(|before| items[before]) };
+        let slot =
+            Slot { document, parent: *id, after: at.checked_sub(1).map(|before| items[before]) };
         match (kind % 8, pick(items, b)) {
             (2, _) => {
                 let forest = Forest(self.items(naive, schema, 0, seed));
@@ -344,7 +390,8 @@ impl Maker {
     fn new_collection(&mut self, naive: &Naive, a: u32, b: u32, seed: u32) -> Vec<Edit> {
         let Some(slot) = Self::slot(naive, a, b) else { return vec![] };
         let mut block = self.block(naive, 1);
-        block.data = BlockData { markdown: format!("List {b}"), ..BlockData::new(BlockKind::Collection) };
+        block.data =
+            BlockData { markdown: format!("List {b}"), ..BlockData::new(BlockKind::Collection) };
         let collection = block.id;
         let properties = ["a", "b", "c", "d"].iter().zip([seed, b, seed / 9, b / 9]);
         let schema = Schema {
@@ -358,7 +405,13 @@ impl Maker {
         let after = Some(Box::new(schema));
         vec![
             Edit::Insert { slot, forest: Forest(nodes) },
-            Edit::SetSchema { document: slot.document, collection, before: None, after, quiet: false },
+            Edit::SetSchema {
+                document: slot.document,
+                collection,
+                before: None,
+                after,
+                quiet: false,
+            },
         ]
     }
 }
@@ -367,11 +420,16 @@ impl Maker {
 fn taken_along(naive: &Naive, id: BlockId, number: u32) -> Option<Edit> {
     let (document, parent) = naive.standing[&id];
     let has_parent = |block: &BlockId| naive.standing[block].1.is_some();
-    let block = parent.filter(|parent| number.is_multiple_of(3) && has_parent(parent)).unwrap_or(id);
+    let block =
+        parent.filter(|parent| number.is_multiple_of(3) && has_parent(parent)).unwrap_or(id);
     let block = if is_movable(&naive.blocks[&block]) { block } else { id };
     let others = naive.parents().into_iter().filter(|other| naive.standing[other].0 != document);
     let parent = pick(&others.collect::<Vec<_>>(), number)?;
-    let to = Slot { document: naive.standing[&parent].0, parent, after: naive.children(parent).last().copied() };
+    let to = Slot {
+        document: naive.standing[&parent].0,
+        parent,
+        after: naive.children(parent).last().copied(),
+    };
     Some(Edit::Move { block, from: naive.slot_of(block), to })
 }
 
@@ -384,7 +442,8 @@ fn replaced(naive: &Naive, id: BlockId, schema: &Schema, b: u32, seed: u32) -> V
         (0, Some(_)) => drop(properties.remove(at)),
         (1, Some(changed)) => changed.kind = kind(b, id, &changed.key),
         (2, _) => {
-            let key = ["a", "b", "c", "d", "e", "f"].iter().find(|key| schema.property(key).is_none());
+            let key =
+                ["a", "b", "c", "d", "e", "f"].iter().find(|key| schema.property(key).is_none());
             properties.extend(key.map(|key| property(key, b, id)));
         }
         _ => properties.reverse(),
@@ -396,12 +455,23 @@ fn replaced(naive: &Naive, id: BlockId, schema: &Schema, b: u32, seed: u32) -> V
         let mut values = properties_of(block);
         if let Some(key) = touched.as_ref().filter(|_| seed % 4 < 2) {
             let kind = after.property(key).map(|property| &property.kind);
-            let kept = schema.property(key).zip(after.property(key)).is_some_and(|(a, b)| a.kind == b.kind);
+            let kept = schema
+                .property(key)
+                .zip(after.property(key))
+                .is_some_and(|(a, b)| a.kind == b.kind);
             if !kept {
-                values.set(key, kind.and_then(|kind| value(kind, seed.wrapping_add(item.to_bytes()[15].into()))));
+                values.set(
+                    key,
+                    kind.and_then(|kind| {
+                        value(kind, seed.wrapping_add(item.to_bytes()[15].into()))
+                    }),
+                );
             }
         }
-        let data = BlockData { kind: BlockKind::CollectionItem { properties: values }, ..block.data.clone() };
+        let data = BlockData {
+            kind: BlockKind::CollectionItem { properties: values },
+            ..block.data.clone()
+        };
         if data != block.data {
             edits.push(update(naive, *item, data));
         }
@@ -416,13 +486,23 @@ fn properties_of(block: &BlockRecord) -> Properties {
 fn update(naive: &Naive, id: BlockId, data: BlockData) -> Edit {
     let before = naive.blocks[&id].clone();
     let after = BlockRecord { rev: before.rev + 1, data, ..before.clone() };
-    Edit::Update { document: naive.standing[&id].0, before: Box::new(before), after: Box::new(after) }
+    Edit::Update {
+        document: naive.standing[&id].0,
+        before: Box::new(before),
+        after: Box::new(after),
+    }
 }
 
 pub fn set(naive: &Naive, collection: BlockId, after: Schema) -> Edit {
     let before = naive.schemas.get(&collection).cloned().map(Box::new);
     let (document, after) = (naive.standing[&collection].0, Some(Box::new(after)));
-    Edit::SetSchema { document, collection, before, after, quiet: naive.schemas.len().is_multiple_of(2) }
+    Edit::SetSchema {
+        document,
+        collection,
+        before,
+        after,
+        quiet: naive.schemas.len().is_multiple_of(2),
+    }
 }
 
 /// Whether a block may be changed and moved like any other.
@@ -445,6 +525,8 @@ fn owned(value: ValueView<'_>) -> PropertyValue {
         ValueView::Options(options) => {
             PropertyValue::Options(options.map(|option| option.unwrap().to_owned()).collect())
         }
-        ValueView::Relations(items) => PropertyValue::Relations(items.map(Result::unwrap).collect()),
+        ValueView::Relations(items) => {
+            PropertyValue::Relations(items.map(Result::unwrap).collect())
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Valid edits out of numbers.
 
 use leafbase_model::{
-    AssetId, AssetRecord, Author, BlockData, BlockId, BlockRecord, Comment, CommentId, Day, DocumentId, DocumentRecord,
-    Edit, FolderId, FolderRecord, Forest, ListStyle, Location, Node, Slot, TaskInfo, TaskState, Timestamp,
+    AssetId, AssetRecord, Author, BlockData, BlockId, BlockRecord, Comment, CommentId, Day,
+    DocumentId, DocumentRecord, Edit, FolderId, FolderRecord, Forest, ListStyle, Location, Node,
+    Slot, TaskInfo, TaskState, Timestamp,
 };
 use leafbase_store::CHUNK_BYTES;
 
@@ -16,7 +17,8 @@ pub fn day(number: u32) -> Day {
 
 /// Of few days and instants, so that they are met again; some that are done have no stamp.
 fn task(number: u32) -> TaskInfo {
-    let state = [TaskState::Todo, TaskState::Todo, TaskState::Done, TaskState::Canceled][number as usize % 4];
+    let state = [TaskState::Todo, TaskState::Todo, TaskState::Done, TaskState::Canceled]
+        [number as usize % 4];
     let at = (!number.is_multiple_of(5)).then(|| Timestamp::from_millis(i64::from(number % 6) - 2));
     TaskInfo {
         schedule_date: number.is_multiple_of(3).then(|| day(number / 3)),
@@ -57,7 +59,8 @@ impl Maker {
         let mut text = "x".repeat(size);
         match seed % 5 {
             0 => {
-                let target = pick(&naive.blocks.keys().copied().collect::<Vec<_>>(), seed).unwrap_or_default();
+                let target = pick(&naive.blocks.keys().copied().collect::<Vec<_>>(), seed)
+                    .unwrap_or_default();
                 text = format!("{text} b:{target} b:{target}");
             }
             1 => text = format!("{text} d:2026-03-{:02}", seed % 28 + 1),
@@ -65,7 +68,9 @@ impl Maker {
         }
         let mut data = match seed % 7 {
             0 => BlockData { markdown: text, ..BlockData::page("") },
-            1 => BlockData::new(leafbase_model::BlockKind::Line { style: leafbase_model::LineStyle::Strong }),
+            1 => BlockData::new(leafbase_model::BlockKind::Line {
+                style: leafbase_model::LineStyle::Strong,
+            }),
             _ => BlockData::text(text),
         };
         if seed.is_multiple_of(3) {
@@ -73,7 +78,13 @@ impl Maker {
             data.task = Some(task(seed / 3));
         }
         let stamp = stamp(i64::from(seed) * 1_000);
-        BlockRecord { id: BlockId::from_bytes(self.id()), rev: 1, created: stamp.clone(), modified: stamp, data }
+        BlockRecord {
+            id: BlockId::from_bytes(self.id()),
+            rev: 1,
+            created: stamp.clone(),
+            modified: stamp,
+            data,
+        }
     }
 
     fn forest(&mut self, naive: &Naive, seed: u32) -> Forest {
@@ -104,14 +115,17 @@ impl Maker {
         })
     }
 
-    /// Edits that are valid now, and applied to `naive`: one, with those that must go before it and behind it.
+    /// Edits that are valid now, and applied to `naive`: one, with those that must go before it and
+    /// behind it.
     pub fn edits(&mut self, naive: &mut Naive, numbers: [u32; 4]) -> Vec<Edit> {
         let mut edits = match numbers {
             [kind, ..] if kind % 34 >= 26 => self.collection_edits(naive, numbers),
             [kind, a, b, seed] if kind % 34 >= 23 => self.file_edits(naive, [a, b, seed]),
             numbers => self.edit(naive, numbers).into_iter().collect(),
         };
-        if let Some(Edit::Remove { forest, .. } | Edit::EraseDocument { forest, .. }) = edits.first() {
+        if let Some(Edit::Remove { forest, .. } | Edit::EraseDocument { forest, .. }) =
+            edits.first()
+        {
             let gone: Vec<BlockId> = forest.0.iter().map(|node| node.block.id).collect();
             let comments = naive.comments.iter().filter(|((block, _), _)| gone.contains(block));
             let removed = comments.map(|((block, _), comment)| {
@@ -134,7 +148,12 @@ impl Maker {
 
     fn edit(&mut self, naive: &Naive, [kind, a, b, seed]: [u32; 4]) -> Option<Edit> {
         let inner = |naive: &Naive| -> Vec<BlockId> {
-            naive.standing.iter().filter(|(_, (_, parent))| parent.is_some()).map(|(id, _)| *id).collect()
+            naive
+                .standing
+                .iter()
+                .filter(|(_, (_, parent))| parent.is_some())
+                .map(|(id, _)| *id)
+                .collect()
         };
         match kind % 34 {
             0 => {
@@ -146,7 +165,8 @@ impl Maker {
                 root.data = BlockData::page(format!("Title {a}"));
                 let id = DocumentId::of_root(root.id);
                 forest.0.insert(0, Node { depth: 0, block: root });
-                let day = Some(day(b)).filter(|day| seed.is_multiple_of(4) && naive.note_of(*day).is_none());
+                let day = Some(day(b))
+                    .filter(|day| seed.is_multiple_of(4) && naive.note_of(*day).is_none());
                 let location = match day {
                     Some(_) => Location::DailyNotes,
                     None if seed % 4 == 1 && naive.inbox().is_none() => Location::Inbox,
@@ -156,9 +176,13 @@ impl Maker {
                 let record = DocumentRecord { id, location, day, created_at: at, modified_at: at };
                 Some(Edit::CreateDocument { record, forest })
             }
-            1..=7 => Some(Edit::Insert { slot: Self::slot(naive, a, b)?, forest: self.forest(naive, seed) }),
+            1..=7 => Some(Edit::Insert {
+                slot: Self::slot(naive, a, b)?,
+                forest: self.forest(naive, seed),
+            }),
             8..=10 => {
-                let plain = naive.blocks.values().filter(|block| is_plain(block)).map(|block| block.id);
+                let plain =
+                    naive.blocks.values().filter(|block| is_plain(block)).map(|block| block.id);
                 let id = pick(&plain.collect::<Vec<_>>(), a)?;
                 let before = naive.blocks[&id].clone();
                 let mut after = self.block(naive, seed);
@@ -175,11 +199,15 @@ impl Maker {
                 let siblings = naive.children(slot.parent);
                 let at = siblings.iter().position(|sibling| *sibling == first).unwrap();
                 let count = usize::try_from(b % 12 + 1).unwrap();
-                let forest = siblings[at..].iter().take(count).flat_map(|top| naive.subtree(*top, usize::MAX).0);
+                let forest = siblings[at..]
+                    .iter()
+                    .take(count)
+                    .flat_map(|top| naive.subtree(*top, usize::MAX).0);
                 Some(Edit::Remove { slot, forest: Forest(forest.collect()) })
             }
             14..=16 => {
-                let movable = inner(naive).into_iter().filter(|block| is_movable(&naive.blocks[block]));
+                let movable =
+                    inner(naive).into_iter().filter(|block| is_movable(&naive.blocks[block]));
                 let block = pick(&movable.collect::<Vec<_>>(), a)?;
                 let from = naive.slot_of(block);
                 let mut left = naive.clone();
@@ -195,8 +223,12 @@ impl Maker {
                 let id = pick(&naive.documents.keys().copied().collect::<Vec<_>>(), a)?;
                 let before = naive.documents[&id].clone();
                 let folder = pick(&naive.folders.keys().copied().collect::<Vec<_>>(), b);
-                let day = before.day.filter(|_| !seed.is_multiple_of(7)).or((seed % 7 == 1).then(|| day(b)));
-                let is_free = day.is_none_or(|day| naive.note_of(day).is_none_or(|note| note == id));
+                let day = before
+                    .day
+                    .filter(|_| !seed.is_multiple_of(7))
+                    .or((seed % 7 == 1).then(|| day(b)));
+                let is_free =
+                    day.is_none_or(|day| naive.note_of(day).is_none_or(|note| note == id));
                 let location = match seed % 6 {
                     1 if naive.inbox().is_none_or(|inbox| inbox == id) => Location::Inbox,
                     2 if is_free => folder.map_or(Location::Templates, Location::Folder),
@@ -204,7 +236,10 @@ impl Maker {
                     4 if is_free => Location::Templates,
                     _ => Location::Trash,
                 };
-                Some(Edit::UpdateDocument { after: DocumentRecord { location, day, ..before.clone() }, before })
+                Some(Edit::UpdateDocument {
+                    after: DocumentRecord { location, day, ..before.clone() },
+                    before,
+                })
             }
             19 => Some(self.folder_edit(naive, [a, b, seed])),
             _ => self.comment_edit(naive, [a, b, seed]),
@@ -212,24 +247,32 @@ impl Maker {
     }
 
     fn comment_edit(&mut self, naive: &Naive, [a, b, seed]: [u32; 3]) -> Option<Edit> {
-        let all: Vec<_> = naive.comments.iter().map(|((block, _), comment)| (*block, comment)).collect();
+        let all: Vec<_> =
+            naive.comments.iter().map(|((block, _), comment)| (*block, comment)).collect();
         if let Some((block, comment)) = pick(&all, a).filter(|_| seed.is_multiple_of(3)) {
-            return Some(Edit::RemoveComment { document: naive.standing[&block].0, block, comment: comment.clone() });
+            return Some(Edit::RemoveComment {
+                document: naive.standing[&block].0,
+                block,
+                comment: comment.clone(),
+            });
         }
         // Often on one that has some.
         let block = match pick(&all, b).filter(|_| seed % 3 == 1) {
             Some((block, _)) => block,
             None => pick(&naive.blocks.keys().copied().collect::<Vec<_>>(), a)?,
         };
-        let (id, created_at) = (CommentId::from_bytes(self.id()), Timestamp::from_millis(i64::from(seed % 4)));
-        let comment = Comment { id, author: Author::new("Bob"), content: format!("says {b}"), created_at };
+        let (id, created_at) =
+            (CommentId::from_bytes(self.id()), Timestamp::from_millis(i64::from(seed % 4)));
+        let comment =
+            Comment { id, author: Author::new("Bob"), content: format!("says {b}"), created_at };
         Some(Edit::AddComment { document: naive.standing[&block].0, block, comment })
     }
 
     /// A file, and the block that shows it; or another block that shows one.
     fn file_edits(&mut self, naive: &Naive, [a, b, seed]: [u32; 3]) -> Vec<Edit> {
         let Some(slot) = Self::slot(naive, a, b) else { return vec![] };
-        let known = pick(&naive.assets.keys().copied().collect::<Vec<_>>(), b).filter(|_| seed.is_multiple_of(4));
+        let known = pick(&naive.assets.keys().copied().collect::<Vec<_>>(), b)
+            .filter(|_| seed.is_multiple_of(4));
         let size = match seed % 7 {
             0 => 0,
             1 => CHUNK_BYTES as u64,
@@ -254,7 +297,11 @@ impl Maker {
         let ids: Vec<_> = naive.folders.keys().copied().collect();
         let Some(id) = pick(&ids, a).filter(|_| !seed.is_multiple_of(3)) else {
             let id = FolderId::from_bytes(self.id());
-            return Edit::CreateFolder(FolderRecord { id, name: format!("Folder {b}"), parent: pick(&ids, b) });
+            return Edit::CreateFolder(FolderRecord {
+                id,
+                name: format!("Folder {b}"),
+                parent: pick(&ids, b),
+            });
         };
         let folder = naive.folders[&id].clone();
         let is_empty = naive.folders.values().all(|other| other.parent != Some(id))

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leafbase_model::{
-    AssetId, AssetRecord, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId, Day, DocumentId,
-    DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest, Location, Node, PropertyValue, Schema, Slot,
-    SpaceId, Stamp, TaskInfo, Timestamp,
+    AssetId, AssetRecord, BlockData, BlockId, BlockKind, BlockRecord, Comment, CommentId, Day,
+    DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest, Location, Node,
+    PropertyValue, Schema, Slot, SpaceId, Stamp, TaskInfo, Timestamp,
 };
 use leafbase_store::kv::{Durability, MemoryStore, Store, WriteOptions};
-use leafbase_store::{CHUNK_BYTES, EdgeEnd, EdgeKind, EdgeTarget, Extractor, SpaceMeta, SpaceStore};
+use leafbase_store::{
+    CHUNK_BYTES, EdgeEnd, EdgeKind, EdgeTarget, Extractor, SpaceMeta, SpaceStore,
+};
 
 pub mod agrees;
 pub mod collections;
@@ -69,7 +71,10 @@ impl Naive {
         let mut nodes = vec![];
         let mut waiting = vec![(0_usize, top)];
         while let Some((depth, id)) = waiting.pop() {
-            nodes.push(Node { depth: u16::try_from(depth).unwrap(), block: self.blocks[&id].clone() });
+            nodes.push(Node {
+                depth: u16::try_from(depth).unwrap(),
+                block: self.blocks[&id].clone(),
+            });
             if depth < max_depth {
                 waiting.extend(self.children(id).iter().rev().map(|child| (depth + 1, *child)));
             }
@@ -94,7 +99,9 @@ impl Naive {
     }
 
     fn place_after(&self, slot: &Slot) -> usize {
-        slot.after.map_or(0, |after| 1 + self.children(slot.parent).iter().position(|child| *child == after).unwrap())
+        slot.after.map_or(0, |after| {
+            1 + self.children(slot.parent).iter().position(|child| *child == after).unwrap()
+        })
     }
 
     fn uproot(&mut self, forest: &Forest) {
@@ -133,7 +140,9 @@ impl Naive {
                 self.documents.remove(&record.id);
                 self.uproot(forest);
             }
-            Edit::UpdateDocument { after, .. } => drop(self.documents.insert(after.id, after.clone())),
+            Edit::UpdateDocument { after, .. } => {
+                drop(self.documents.insert(after.id, after.clone()))
+            }
             Edit::CreateFolder(folder) => drop(self.folders.insert(folder.id, folder.clone())),
             Edit::RemoveFolder(folder) => drop(self.folders.remove(&folder.id)),
             Edit::UpdateFolder { after, .. } => drop(self.folders.insert(after.id, after.clone())),
@@ -143,8 +152,12 @@ impl Naive {
             Edit::RemoveComment { block, comment, .. } => {
                 assert_eq!(self.comments.remove(&(*block, comment.id)), Some(comment.clone()));
             }
-            Edit::CreateAsset(record) => assert_eq!(self.assets.insert(record.id, record.clone()), None),
-            Edit::EraseAsset(record) => assert_eq!(self.assets.remove(&record.id), Some(record.clone())),
+            Edit::CreateAsset(record) => {
+                assert_eq!(self.assets.insert(record.id, record.clone()), None)
+            }
+            Edit::EraseAsset(record) => {
+                assert_eq!(self.assets.remove(&record.id), Some(record.clone()))
+            }
             Edit::SetSchema { collection, before, after, .. } => {
                 assert_eq!(self.schemas.remove(collection), before.as_deref().cloned());
                 self.schemas.extend(after.as_deref().map(|after| (*collection, after.clone())));
@@ -177,20 +190,31 @@ impl Naive {
         let mut below = vec![top];
         let mut at = 0;
         while let Some(folder) = below.get(at).copied() {
-            below.extend(self.folders.values().filter(|inner| inner.parent == Some(folder)).map(|inner| inner.id));
+            below.extend(
+                self.folders
+                    .values()
+                    .filter(|inner| inner.parent == Some(folder))
+                    .map(|inner| inner.id),
+            );
             at += 1;
         }
         below
     }
 
     pub fn inbox(&self) -> Option<DocumentId> {
-        self.documents.values().find(|record| record.location == Location::Inbox).map(|record| record.id)
+        self.documents
+            .values()
+            .find(|record| record.location == Location::Inbox)
+            .map(|record| record.id)
     }
 
     /// The blocks that are tasks, with the document of each.
     pub fn tasks(&self) -> Vec<(BlockId, TaskInfo, &DocumentRecord)> {
-        let tasks = self.blocks.values().filter_map(|block| block.data.task.map(|task| (block.id, task)));
-        tasks.map(|(block, task)| (block, task, &self.documents[&self.standing[&block].0])).collect()
+        let tasks =
+            self.blocks.values().filter_map(|block| block.data.task.map(|task| (block.id, task)));
+        tasks
+            .map(|(block, task)| (block, task, &self.documents[&self.standing[&block].0]))
+            .collect()
     }
 
     /// The blocks that may get children: roots, pages and texts.
@@ -218,7 +242,11 @@ pub fn relaxed() -> WriteOptions {
 }
 
 pub fn meta() -> SpaceMeta {
-    SpaceMeta { id: SpaceId::from_bytes([5; 16]), name: "Space".to_owned(), zone: "Europe/Berlin".to_owned() }
+    SpaceMeta {
+        id: SpaceId::from_bytes([5; 16]),
+        name: "Space".to_owned(),
+        zone: "Europe/Berlin".to_owned(),
+    }
 }
 
 /// An empty space in memory, and the store that it is in.
@@ -257,8 +285,15 @@ fn is_refused(space: &SpaceStore, edits: &[Edit], kind: ErrorKind, now: i64) {
     assert_eq!(sequence(), before);
 }
 
-/// Applies edits made of `numbers`, and between them some that break a rule, in writes of some, to the model and the space.
-pub fn play(space: &SpaceStore, naive: &mut Naive, maker: &mut Maker, numbers: &[[u32; 4]], now: &mut i64) {
+/// Applies edits made of `numbers`, and between them some that break a rule, in writes of some, to
+/// the model and the space.
+pub fn play(
+    space: &SpaceStore,
+    naive: &mut Naive,
+    maker: &mut Maker,
+    numbers: &[[u32; 4]],
+    now: &mut i64,
+) {
     for group in numbers.chunks(3) {
         *now += 1;
         let before = naive.clone();
@@ -267,7 +302,8 @@ pub fn play(space: &SpaceStore, naive: &mut Naive, maker: &mut Maker, numbers: &
             edits.extend(maker.edits(naive, *numbers));
         }
         upload(space, &edits);
-        let refused = Rule::of(group[0][1]).and_then(|rule| Some((rule, maker.refused(naive, rule, group[0])?)));
+        let refused = Rule::of(group[0][1])
+            .and_then(|rule| Some((rule, maker.refused(naive, rule, group[0])?)));
         if let Some((rule, edit)) = &refused {
             // What is staged by the same write is seen, too.
             let after: Vec<Edit> = edits.iter().chain([edit]).cloned().collect();

@@ -1,7 +1,8 @@
 //! Edits that break a rule of the space, out of numbers.
 
 use leafbase_model::{
-    BlockData, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest, Location, Timestamp,
+    BlockData, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, FolderRecord, Forest,
+    Location, Timestamp,
 };
 
 use super::{Maker, Naive, maker, pick};
@@ -34,23 +35,43 @@ impl Rule {
 
 impl Maker {
     /// An edit that breaks nothing but `rule`, where the space has what it takes.
-    pub fn refused(&mut self, naive: &Naive, rule: Rule, [_, _, b, seed]: [u32; 4]) -> Option<Edit> {
+    pub fn refused(
+        &mut self,
+        naive: &Naive,
+        rule: Rule,
+        [_, _, b, seed]: [u32; 4],
+    ) -> Option<Edit> {
         match rule {
             Rule::OneNote => {
-                let taken = (0..5).map(maker::day).filter_map(|day| Some((day, naive.note_of(day)?)));
+                let taken =
+                    (0..5).map(maker::day).filter_map(|day| Some((day, naive.note_of(day)?)));
                 let (day, note) = pick(&taken.collect::<Vec<_>>(), b)?;
-                let location = [Location::DailyNotes, Location::Unsorted, Location::Templates][b as usize % 3];
-                self.document(naive, Some(note), seed, |before| DocumentRecord { location, day: Some(day), ..before })
+                let location =
+                    [Location::DailyNotes, Location::Unsorted, Location::Templates][b as usize % 3];
+                self.document(naive, Some(note), seed, |before| DocumentRecord {
+                    location,
+                    day: Some(day),
+                    ..before
+                })
             }
             Rule::FolderExists => {
                 let location = Location::Folder(FolderId::from_bytes(self.id()));
                 // With no day, so that this is all that is wrong.
-                self.document(naive, None, seed, |before| DocumentRecord { location, day: None, ..before })
+                self.document(naive, None, seed, |before| DocumentRecord {
+                    location,
+                    day: None,
+                    ..before
+                })
             }
             Rule::NoRing => {
-                let before = naive.folders[&pick(&naive.folders.keys().copied().collect::<Vec<_>>(), b)?].clone();
+                let before = naive.folders
+                    [&pick(&naive.folders.keys().copied().collect::<Vec<_>>(), b)?]
+                    .clone();
                 let parent = pick(&naive.folders_below(before.id), seed);
-                Some(Edit::UpdateFolder { after: FolderRecord { parent, ..before.clone() }, before })
+                Some(Edit::UpdateFolder {
+                    after: FolderRecord { parent, ..before.clone() },
+                    before,
+                })
             }
             Rule::ShownStays => {
                 let shown: Vec<_> = naive.assets.keys().copied().collect();
@@ -68,14 +89,21 @@ impl Maker {
         change: impl FnOnce(DocumentRecord) -> DocumentRecord,
     ) -> Option<Edit> {
         if !seed.is_multiple_of(3) {
-            let others: Vec<_> = naive.documents.keys().copied().filter(|id| Some(*id) != except).collect();
+            let others: Vec<_> =
+                naive.documents.keys().copied().filter(|id| Some(*id) != except).collect();
             let before = naive.documents[&pick(&others, seed)?].clone();
             return Some(Edit::UpdateDocument { after: change(before.clone()), before });
         }
         let mut root = self.block(naive, 7);
         root.data = BlockData::page("Refused");
         let (id, at) = (DocumentId::of_root(root.id), Timestamp::from_millis(1));
-        let record = DocumentRecord { id, location: Location::Unsorted, day: None, created_at: at, modified_at: at };
+        let record = DocumentRecord {
+            id,
+            location: Location::Unsorted,
+            day: None,
+            created_at: at,
+            modified_at: at,
+        };
         Some(Edit::CreateDocument { record: change(record), forest: Forest::one(root) })
     }
 }

@@ -1,8 +1,9 @@
 //! Random requests on blocks.
 
 use leafbase_model::{
-    AssetUrl, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, CardLayout, Day, DayRef, Destination,
-    DocumentId, Edge, Fetch, Fields, ListStyle, Location, Position, Side, Target, TaskInfo, TaskState, TextLook,
+    AssetUrl, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockType, CardLayout, Day,
+    DayRef, Destination, DocumentId, Edge, Fetch, Fields, ListStyle, Location, Position, Side,
+    Target, TaskInfo, TaskState, TextLook,
 };
 
 use super::{Setting, block, day, document, documents, files, is_inner, tasks};
@@ -39,7 +40,8 @@ pub enum BlockRequest {
     },
     /// Reads a block.
     Fetch(Fetch),
-    /// Puts a document into the trash, or out of it, whatever the rules say; only in settings without a day.
+    /// Puts a document into the trash, or out of it, whatever the rules say; only in settings
+    /// without a day.
     Relocate {
         /// Which.
         document: DocumentId,
@@ -52,8 +54,13 @@ impl BlockRequest {
     /// The request that these numbers make.
     pub fn new(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Self {
         match numbers.below(16) {
-            0..=4 => Self::Insert { drafts: drafts(numbers, setting, 0), position: position(numbers, setting) },
-            5..=9 => Self::Move { ids: blocks(numbers, setting), position: position(numbers, setting) },
+            0..=4 => Self::Insert {
+                drafts: drafts(numbers, setting, 0),
+                position: position(numbers, setting),
+            },
+            5..=9 => {
+                Self::Move { ids: blocks(numbers, setting), position: position(numbers, setting) }
+            }
             10..=12 => Self::Update(patches(numbers, setting)),
             13 => Self::Delete(blocks(numbers, setting)),
             14 => fetch(numbers, setting),
@@ -62,7 +69,8 @@ impl BlockRequest {
                 Self::CreateDocument { root: root(numbers, setting), destination }
             }
             _ => {
-                let document = document(numbers, setting, |found| found.record.location != Location::Inbox);
+                let document =
+                    document(numbers, setting, |found| found.record.location != Location::Inbox);
                 Self::Relocate { document, location: location(numbers) }
             }
         }
@@ -72,7 +80,8 @@ impl BlockRequest {
 fn fetch(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> BlockRequest {
     let mut fetch = match setting.today {
         Some(today) if numbers.once_in(3) => {
-            let notes: Vec<_> = setting.space.documents.iter().filter_map(|found| found.record.day).collect();
+            let notes: Vec<_> =
+                setting.space.documents.iter().filter_map(|found| found.record.day).collect();
             let any = notes.is_empty() || numbers.once_in(2);
             Fetch::day(if any { day(numbers, today) } else { DayRef::Date(numbers.pick(&notes)) })
         }
@@ -93,7 +102,10 @@ fn blocks(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Vec<BlockId> {
     let mut ids: Vec<_> = (0..count).map(|_| block(numbers, setting, is_inner(setting))).collect();
     if numbers.once_in(3) {
         let first = block(numbers, setting, is_inner(setting));
-        let siblings = space.parent(first).map(|parent| space.first_children(parent, usize::MAX)).unwrap_or_default();
+        let siblings = space
+            .parent(first)
+            .map(|parent| space.first_children(parent, usize::MAX))
+            .unwrap_or_default();
         let run = siblings.iter().map(|sibling| sibling.id).skip_while(|id| *id != first);
         ids = run.take(2 + numbers.below(4)).collect();
         let turn = numbers.below(ids.len().max(1));
@@ -122,7 +134,8 @@ pub(super) fn position(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Posit
         return Position::Within(edge, target);
     }
     let may_hold = |found: &NaiveBlock| found.record.data.block_type().may_be_parent();
-    let is_inner_there = setting.space.documents.iter().any(|found| !found.root.children.is_empty());
+    let is_inner_there =
+        setting.space.documents.iter().any(|found| !found.root.children.is_empty());
     match side % if is_inner_there { 4 } else { 2 } {
         0 => Position::end_of(block(numbers, setting, may_hold)),
         1 => Position::start_of(block(numbers, setting, may_hold)),
@@ -139,8 +152,11 @@ fn drafts(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usize) -> Vec<
 pub(super) fn draft(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usize) -> BlockDraft {
     let data = data(numbers, setting);
     let may_nest = data.block_type().may_be_parent() || numbers.once_in(16);
-    let content =
-        if depth < 6 && may_nest && numbers.once_in(2) { drafts(numbers, setting, depth + 1) } else { Vec::new() };
+    let content = if depth < 6 && may_nest && numbers.once_in(2) {
+        drafts(numbers, setting, depth + 1)
+    } else {
+        Vec::new()
+    };
     BlockDraft::new(data).with_content(content)
 }
 
@@ -183,7 +199,8 @@ fn indentation(numbers: &mut Numbers<'_>) -> u8 {
     if numbers.once_in(40) { 6 } else { numbers.pick(&[0, 0, 0, 0, 0, 1, 2, 5]) }
 }
 
-/// Short, or a link, or too long for a title, or now and then for any block under [`super::small_limits`].
+/// Short, or a link, or too long for a title, or now and then for any block under
+/// [`super::small_limits`].
 pub(super) fn text(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> String {
     let length = match numbers.below(40) {
         39 => 65,
@@ -255,7 +272,8 @@ fn fields(numbers: &mut Numbers<'_>, setting: Setting<'_>, block: BlockId) -> Fi
             fields.list_style = Some(ListStyle::Task);
             let mut task = task(numbers, setting);
             if setting.today.is_none() {
-                task.schedule_date = numbers.once_in(2).then(|| Day::new(2026, 3, 1).ok()).flatten();
+                task.schedule_date =
+                    numbers.once_in(2).then(|| Day::new(2026, 3, 1).ok()).flatten();
             }
             fields.task = Some(task);
         }

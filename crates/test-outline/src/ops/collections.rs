@@ -1,8 +1,9 @@
 //! Random requests on collections and their items.
 
 use leafbase_model::{
-    AddItems, BlockId, CountItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems, GetSchema, ItemDraft,
-    ItemUpdate, ListCollections, Location, QueryItems, ReplaceSchema, Schema, SchemaFormat, UpdateItems,
+    AddItems, BlockId, CountItems, CreateCollection, DeleteItems, DocumentFilterMode, GetItems,
+    GetSchema, ItemDraft, ItemUpdate, ListCollections, Location, QueryItems, ReplaceSchema, Schema,
+    SchemaFormat, UpdateItems,
 };
 use serde_json::{Map, Value};
 
@@ -39,7 +40,9 @@ impl CollectionRequest {
         let live = collections(setting, false).len();
         let id = collection(numbers, setting);
         match numbers.below(32) {
-            _ if live == 0 || live < 3 && numbers.once_in(2) => Self::Create(create(numbers, setting)),
+            _ if live == 0 || live < 3 && numbers.once_in(2) => {
+                Self::Create(create(numbers, setting))
+            }
             0 => Self::List(list(numbers, setting)),
             1 if live < 5 => Self::Create(create(numbers, setting)),
             1 | 2 => Self::Schema(GetSchema::new(id, SchemaFormat::Schema)),
@@ -47,7 +50,10 @@ impl CollectionRequest {
             8 | 9 => Self::Items(items(numbers, id)),
             10..=13 => Self::Query(query(numbers, setting, id)),
             14 | 15 => Self::Count(count(numbers, setting, id)),
-            16 | 17 => Self::Delete(DeleteItems::new(id, few(numbers, 2, |numbers| item(numbers, setting, id)))),
+            16 | 17 => Self::Delete(DeleteItems::new(
+                id,
+                few(numbers, 2, |numbers| item(numbers, setting, id)),
+            )),
             18..=22 => Self::Add(add(numbers, setting, id)),
             _ if setting.space.find(id).is_none_or(|found| found.children.is_empty()) => {
                 Self::Add(add(numbers, setting, id))
@@ -76,14 +82,30 @@ pub(super) fn collection(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> Blo
 }
 
 /// An item of a collection, if it has one; now and then another block.
-pub(super) fn item(numbers: &mut Numbers<'_>, setting: Setting<'_>, collection: BlockId) -> BlockId {
-    let ids: Vec<_> = setting.space.first_children(collection, usize::MAX).into_iter().map(|item| item.id).collect();
-    if ids.is_empty() || numbers.once_in(40) { block(numbers, setting, |_| true) } else { numbers.pick(&ids) }
+pub(super) fn item(
+    numbers: &mut Numbers<'_>,
+    setting: Setting<'_>,
+    collection: BlockId,
+) -> BlockId {
+    let ids: Vec<_> = setting
+        .space
+        .first_children(collection, usize::MAX)
+        .into_iter()
+        .map(|item| item.id)
+        .collect();
+    if ids.is_empty() || numbers.once_in(40) {
+        block(numbers, setting, |_| true)
+    } else {
+        numbers.pick(&ids)
+    }
 }
 
 fn list(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> ListCollections {
-    let document_ids = numbers.once_in(2).then(|| few(numbers, 3, |numbers| document(numbers, setting, |_| true)));
-    let mode = document_ids.as_ref().and_then(|_| numbers.once_in(4).then(|| numbers.pick(DocumentFilterMode::ALL)));
+    let document_ids =
+        numbers.once_in(2).then(|| few(numbers, 3, |numbers| document(numbers, setting, |_| true)));
+    let mode = document_ids
+        .as_ref()
+        .and_then(|_| numbers.once_in(4).then(|| numbers.pick(DocumentFilterMode::ALL)));
     ListCollections { document_ids, mode }
 }
 
@@ -115,9 +137,14 @@ fn add(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> AddItems
         if !numbers.once_in(8) {
             fields.insert(title_key(numbers, schema), title(numbers));
         }
-        let mut draft = ItemDraft { fields, properties: properties(numbers, setting, schema, 3), content: Vec::new() };
+        let mut draft = ItemDraft {
+            fields,
+            properties: properties(numbers, setting, schema, 3),
+            content: Vec::new(),
+        };
         if numbers.once_in(3) {
-            draft.content = (0..numbers.below(3)).map(|_| blocks::draft(numbers, setting, 4)).collect();
+            draft.content =
+                (0..numbers.below(3)).map(|_| blocks::draft(numbers, setting, 4)).collect();
         }
         draft
     };
@@ -136,7 +163,11 @@ fn update(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> Updat
         ItemUpdate { id, fields, properties: properties(numbers, setting, schema, 2) }
     };
     let items_to_update = ids.into_iter().map(update).collect();
-    UpdateItems { collection_id: id, items_to_update, allow_new_select_options: !numbers.once_in(4) }
+    UpdateItems {
+        collection_id: id,
+        items_to_update,
+        allow_new_select_options: !numbers.once_in(4),
+    }
 }
 
 fn title_key(numbers: &mut Numbers<'_>, schema: Option<&Schema>) -> String {

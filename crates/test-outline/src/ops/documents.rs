@@ -1,8 +1,9 @@
 //! Random requests on documents.
 
 use leafbase_model::{
-    BuiltInLocation, CreateDocuments, CreateFromTemplate, Day, DayRange, DeleteDocuments, Destination, DocumentFilter,
-    DocumentOrder, FolderRef, ListDocuments, Location, MoveDocuments, PurgeDocuments, RestoreDailyNotes,
+    BuiltInLocation, CreateDocuments, CreateFromTemplate, Day, DayRange, DeleteDocuments,
+    Destination, DocumentFilter, DocumentOrder, FolderRef, ListDocuments, Location, MoveDocuments,
+    PurgeDocuments, RestoreDailyNotes,
 };
 
 use super::{Setting, blocks, day, document, few, folders};
@@ -33,7 +34,9 @@ impl DocumentRequest {
         match numbers.below(16) {
             0..=2 => Self::List(list(numbers, setting)),
             11 | 12 if any(is_trashed_note) => {
-                Self::Restore(RestoreDailyNotes::new(few(numbers, 2, |n| document(n, setting, is_trashed_note))))
+                Self::Restore(RestoreDailyNotes::new(few(numbers, 2, |n| {
+                    document(n, setting, is_trashed_note)
+                })))
             }
             13 if any(is_trashed) => Self::Purge(purge(numbers, setting)),
             14 | 15 if any(is_template) => Self::Copy(copy(numbers, setting)),
@@ -42,8 +45,12 @@ impl DocumentRequest {
                 Self::Move(MoveDocuments::new(ids, destination(numbers, setting)))
             }
             3..=5 | 14 | 15 => Self::Create(create(numbers, setting)),
-            12 => Self::Delete(DeleteDocuments::new(few(numbers, 2, |n| document(n, setting, is_live_note)))),
-            _ => Self::Delete(DeleteDocuments::new(few(numbers, 2, |n| document(n, setting, is_live)))),
+            12 => Self::Delete(DeleteDocuments::new(few(numbers, 2, |n| {
+                document(n, setting, is_live_note)
+            }))),
+            _ => Self::Delete(DeleteDocuments::new(few(numbers, 2, |n| {
+                document(n, setting, is_live)
+            }))),
         }
     }
 }
@@ -77,7 +84,11 @@ pub(super) fn destination(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> De
         FolderRef::Folder(folder) => Destination::Folder(folder),
         FolderRef::BuiltIn(_) => Destination::Unsorted,
     };
-    let folder = if setting.space.folders.is_empty() && !numbers.once_in(4) { Destination::Unsorted } else { folder };
+    let folder = if setting.space.folders.is_empty() && !numbers.once_in(4) {
+        Destination::Unsorted
+    } else {
+        folder
+    };
     numbers.pick(&[Destination::Unsorted, Destination::Templates, folder, folder])
 }
 
@@ -108,7 +119,9 @@ fn list(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> ListDocuments {
     let mut request = ListDocuments::new();
     request.filter = DocumentFilter {
         location: numbers.once_in(4).then(|| numbers.pick(BuiltInLocation::ALL)),
-        folders: numbers.once_in(4).then(|| few(numbers, 3, |numbers| folders::folder(numbers, setting))),
+        folders: numbers
+            .once_in(4)
+            .then(|| few(numbers, 3, |numbers| folders::folder(numbers, setting))),
         created: range(numbers, today),
         modified: range(numbers, today),
         daily_note: range(numbers, today),

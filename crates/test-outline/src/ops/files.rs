@@ -32,7 +32,11 @@ impl FileRequest {
 /// A file; now and then one that is not there.
 pub(super) fn file(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> AssetId {
     let ids: Vec<_> = setting.space.files.iter().map(|file| file.record.id).collect();
-    if ids.is_empty() || numbers.once_in(8) { AssetId::from_bytes([0xAB; 16]) } else { numbers.pick(&ids) }
+    if ids.is_empty() || numbers.once_in(8) {
+        AssetId::from_bytes([0xAB; 16])
+    } else {
+        numbers.pick(&ids)
+    }
 }
 
 fn upload(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> FileRequest {

@@ -20,15 +20,22 @@ pub(super) fn column(numbers: &mut Numbers<'_>, schema: Option<&Schema>) -> Stri
 
 pub(super) fn sort(numbers: &mut Numbers<'_>, schema: Option<&Schema>) -> Sort {
     let sortable = schema.iter().flat_map(|schema| &schema.properties);
-    let sortable =
-        sortable.filter(|property| !matches!(property.kind, PropertyKind::MultiSelect(_) | PropertyKind::Relation(_)));
+    let sortable = sortable.filter(|property| {
+        !matches!(property.kind, PropertyKind::MultiSelect(_) | PropertyKind::Relation(_))
+    });
     let mut keys: Vec<_> = sortable.map(|property| property.key.as_str()).collect();
     keys.push("title");
-    let property = if numbers.once_in(16) { column(numbers, schema) } else { numbers.pick(&keys).to_owned() };
+    let property =
+        if numbers.once_in(16) { column(numbers, schema) } else { numbers.pick(&keys).to_owned() };
     Sort { property, direction: numbers.pick(Direction::ALL) }
 }
 
-pub(super) fn filter(numbers: &mut Numbers<'_>, setting: Setting<'_>, schema: Option<&Schema>, depth: usize) -> Filter {
+pub(super) fn filter(
+    numbers: &mut Numbers<'_>,
+    setting: Setting<'_>,
+    schema: Option<&Schema>,
+    depth: usize,
+) -> Filter {
     let several = |numbers: &mut Numbers<'_>| {
         let count = numbers.pick(&[2, 2, 2, 1, 3, 0]);
         (0..count).map(|_| filter(numbers, setting, schema, depth + 1)).collect()
@@ -41,24 +48,40 @@ pub(super) fn filter(numbers: &mut Numbers<'_>, setting: Setting<'_>, schema: Op
     }
 }
 
-fn condition(numbers: &mut Numbers<'_>, setting: Setting<'_>, schema: Option<&Schema>) -> Condition {
+fn condition(
+    numbers: &mut Numbers<'_>,
+    setting: Setting<'_>,
+    schema: Option<&Schema>,
+) -> Condition {
     let property = column(numbers, schema);
-    let kind = schema.and_then(|schema| schema.property(&property)).map_or(&PropertyKind::Text, |found| &found.kind);
-    let operator = if numbers.once_in(32) { numbers.pick(Operator::ALL) } else { operator(numbers, kind) };
+    let kind = schema
+        .and_then(|schema| schema.property(&property))
+        .map_or(&PropertyKind::Text, |found| &found.kind);
+    let operator =
+        if numbers.once_in(32) { numbers.pick(Operator::ALL) } else { operator(numbers, kind) };
     let operand = operand(numbers, setting, kind, operator);
     Condition { property, operator, operand }
 }
 
 fn operator(numbers: &mut Numbers<'_>, kind: &PropertyKind) -> Operator {
     use Operator::{
-        After, AllOf, AnyOf, Before, Contains, Equals, GreaterThan, GreaterThanOrEqual, IsEmpty, IsNotEmpty, LessThan,
-        LessThanOrEqual, NotEquals, OnOrAfter, OnOrBefore, StartsWith,
+        After, AllOf, AnyOf, Before, Contains, Equals, GreaterThan, GreaterThanOrEqual, IsEmpty,
+        IsNotEmpty, LessThan, LessThanOrEqual, NotEquals, OnOrAfter, OnOrBefore, StartsWith,
     };
     let own: &[Operator] = match kind {
-        PropertyKind::Number => {
-            &[Equals, NotEquals, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, AnyOf, IsEmpty]
+        PropertyKind::Number => &[
+            Equals,
+            NotEquals,
+            GreaterThan,
+            GreaterThanOrEqual,
+            LessThan,
+            LessThanOrEqual,
+            AnyOf,
+            IsEmpty,
+        ],
+        PropertyKind::Date => {
+            &[Equals, NotEquals, Before, After, OnOrBefore, OnOrAfter, AnyOf, IsNotEmpty]
         }
-        PropertyKind::Date => &[Equals, NotEquals, Before, After, OnOrBefore, OnOrAfter, AnyOf, IsNotEmpty],
         PropertyKind::Boolean => &[Equals, NotEquals, IsEmpty, IsNotEmpty],
         PropertyKind::SingleSelect(_) => &[Equals, NotEquals, AnyOf, IsEmpty],
         PropertyKind::MultiSelect(_) | PropertyKind::Relation(_) => {
@@ -69,7 +92,12 @@ fn operator(numbers: &mut Numbers<'_>, kind: &PropertyKind) -> Operator {
     numbers.pick(own)
 }
 
-fn operand(numbers: &mut Numbers<'_>, setting: Setting<'_>, kind: &PropertyKind, operator: Operator) -> Value {
+fn operand(
+    numbers: &mut Numbers<'_>,
+    setting: Setting<'_>,
+    kind: &PropertyKind,
+    operator: Operator,
+) -> Value {
     let is_set = matches!(kind, PropertyKind::MultiSelect(_) | PropertyKind::Relation(_));
     match (operator, kind) {
         (Operator::IsEmpty | Operator::IsNotEmpty, _) => numbers.once_in(2).into(),
@@ -77,8 +105,12 @@ fn operand(numbers: &mut Numbers<'_>, setting: Setting<'_>, kind: &PropertyKind,
             let few = (0..numbers.below(4)).map(|_| one(numbers, setting, kind));
             few.collect::<Vec<_>>().into()
         }
-        (Operator::Contains, PropertyKind::MultiSelect(options)) => values::option(numbers, options).into(),
-        (Operator::Contains, PropertyKind::Relation(relation)) => values::related(numbers, setting, relation.target, 2),
+        (Operator::Contains, PropertyKind::MultiSelect(options)) => {
+            values::option(numbers, options).into()
+        }
+        (Operator::Contains, PropertyKind::Relation(relation)) => {
+            values::related(numbers, setting, relation.target, 2)
+        }
         _ => one(numbers, setting, kind),
     }
 }

@@ -1,7 +1,8 @@
 //! Random requests on folders.
 
 use leafbase_model::{
-    BuiltInLocation, CreateFolders, DeleteFolders, FolderDestination, FolderDraft, FolderId, FolderRef, MoveFolders,
+    BuiltInLocation, CreateFolders, DeleteFolders, FolderDestination, FolderDraft, FolderId,
+    FolderRef, MoveFolders,
 };
 
 use super::{Setting, few};
@@ -25,21 +26,29 @@ impl FolderRequest {
         let few_folders = setting.space.folders.len() < 4;
         match numbers.below(8) {
             0..=2 => Self::Create(CreateFolders::new(drafts(numbers, setting, 0))),
-            _ if setting.space.folders.is_empty() => Self::Create(CreateFolders::new(drafts(numbers, setting, 0))),
+            _ if setting.space.folders.is_empty() => {
+                Self::Create(CreateFolders::new(drafts(numbers, setting, 0)))
+            }
             3 if few_folders => Self::Create(CreateFolders::new(drafts(numbers, setting, 0))),
             4 if numbers.once_in(2) => Self::Tree,
-            3..=5 => {
-                Self::Move(MoveFolders { folder_ids: folders(numbers, setting), destination: to(numbers, setting) })
-            }
-            _ => {
-                Self::Delete(DeleteFolders { folder_ids: folders(numbers, setting), must_be_empty: numbers.once_in(3) })
-            }
+            3..=5 => Self::Move(MoveFolders {
+                folder_ids: folders(numbers, setting),
+                destination: to(numbers, setting),
+            }),
+            _ => Self::Delete(DeleteFolders {
+                folder_ids: folders(numbers, setting),
+                must_be_empty: numbers.once_in(3),
+            }),
         }
     }
 }
 
 fn to(numbers: &mut Numbers<'_>, setting: Setting<'_>) -> FolderDestination {
-    if numbers.once_in(2) { FolderDestination::Root } else { FolderDestination::Folder(folder(numbers, setting)) }
+    if numbers.once_in(2) {
+        FolderDestination::Root
+    } else {
+        FolderDestination::Folder(folder(numbers, setting))
+    }
 }
 
 fn drafts(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usize) -> Vec<FolderDraft> {
@@ -48,13 +57,22 @@ fn drafts(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usize) -> Vec<
 }
 
 fn draft(numbers: &mut Numbers<'_>, setting: Setting<'_>, depth: usize) -> FolderDraft {
-    let length = if numbers.once_in(10) { numbers.pick(&[0, 28, 29, 2]) } else { 1 + numbers.below(2) };
+    let length =
+        if numbers.once_in(10) { numbers.pick(&[0, 28, 29, 2]) } else { 1 + numbers.below(2) };
     let letter = numbers.pick(&['a', 'B', 'é', 'b', ' ']);
-    let name = if length == 0 { String::new() } else { format!("{}x", letter.to_string().repeat(length - 1)) };
+    let name = if length == 0 {
+        String::new()
+    } else {
+        format!("{}x", letter.to_string().repeat(length - 1))
+    };
     let often = depth == 0 && !setting.space.folders.is_empty();
     let names_parent = numbers.once_in(if often { 2 } else { 24 });
     let parent = names_parent.then(|| folder(numbers, setting));
-    let folders = if depth < 3 && numbers.once_in(3) { drafts(numbers, setting, depth + 1) } else { Vec::new() };
+    let folders = if depth < 3 && numbers.once_in(3) {
+        drafts(numbers, setting, depth + 1)
+    } else {
+        Vec::new()
+    };
     FolderDraft { name, parent, folders }
 }
 

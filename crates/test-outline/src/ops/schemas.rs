@@ -1,7 +1,8 @@
 //! Random schemas: new ones, and changes of those that there are.
 
 use leafbase_model::{
-    BlockId, ContentPropertyDraft, PropertyDraft, PropertyKind, Relation, Schema, SchemaDraft, SelectOption,
+    BlockId, ContentPropertyDraft, PropertyDraft, PropertyKind, Relation, Schema, SchemaDraft,
+    SelectOption,
 };
 
 use super::Setting;
@@ -30,8 +31,20 @@ fn name(numbers: &mut Numbers<'_>) -> String {
 }
 
 fn content(numbers: &mut Numbers<'_>) -> ContentPropertyDraft {
-    let key = numbers.pick(&[None, Some("name"), Some("title"), Some("head"), Some("a"), None, None, Some("id")]);
-    ContentPropertyDraft { key: key.map(str::to_owned), name: numbers.pick(&["Name", "Title", "Rev"]).to_owned() }
+    let key = numbers.pick(&[
+        None,
+        Some("name"),
+        Some("title"),
+        Some("head"),
+        Some("a"),
+        None,
+        None,
+        Some("id"),
+    ]);
+    ContentPropertyDraft {
+        key: key.map(str::to_owned),
+        name: numbers.pick(&["Name", "Title", "Rev"]).to_owned(),
+    }
 }
 
 fn property(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>) -> PropertyDraft {
@@ -72,7 +85,8 @@ fn kind(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>) ->
 fn options(numbers: &mut Numbers<'_>) -> Vec<SelectOption> {
     let from = numbers.below(OPTIONS.len());
     let turned = OPTIONS.iter().cycle().skip(from);
-    let mut options: Vec<_> = turned.take(numbers.below(4)).map(|name| SelectOption::new(*name)).collect();
+    let mut options: Vec<_> =
+        turned.take(numbers.below(4)).map(|name| SelectOption::new(*name)).collect();
     if numbers.once_in(32) {
         options.push(SelectOption::new(numbers.pick(OPTIONS)));
     }
@@ -86,7 +100,8 @@ fn relation(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>
         _ => collection(numbers, setting),
     };
     let named = if numbers.once_in(3) { Some("No key") } else { None };
-    let inverse_key = numbers.pick(&[None, None, None, Some("down"), Some("of"), Some("up"), named, None]);
+    let inverse_key =
+        numbers.pick(&[None, None, None, Some("down"), Some("of"), Some("up"), named, None]);
     Relation {
         target,
         inverse_key: inverse_key.map(str::to_owned),
@@ -97,7 +112,12 @@ fn relation(numbers: &mut Numbers<'_>, setting: Setting<'_>, of: Option<BlockId>
 }
 
 /// A schema that there is with some changes.
-pub(super) fn changed(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId, schema: &Schema) -> SchemaDraft {
+pub(super) fn changed(
+    numbers: &mut Numbers<'_>,
+    setting: Setting<'_>,
+    id: BlockId,
+    schema: &Schema,
+) -> SchemaDraft {
     let mut draft = SchemaDraft::from(schema.clone());
     for _ in 0..=numbers.below(3) {
         change(numbers, setting, id, &mut draft);

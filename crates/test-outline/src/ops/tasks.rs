@@ -1,8 +1,8 @@
 //! Random requests on tasks.
 
 use leafbase_model::{
-    AddTasks, BlockId, Day, DeleteTasks, ListTasks, Location, TaskDestination, TaskDraft, TaskPatch, TaskScope,
-    TaskState, TaskUpdate, Timestamp, UpdateTasks,
+    AddTasks, BlockId, Day, DeleteTasks, ListTasks, Location, TaskDestination, TaskDraft,
+    TaskPatch, TaskScope, TaskState, TaskUpdate, Timestamp, UpdateTasks,
 };
 
 use super::{Setting, block, blocks, day, document, few};
@@ -26,7 +26,9 @@ impl TaskRequest {
         let none = !setting.space.blocks().any(|found| found.record.data.task.is_some());
         match numbers.below(8) {
             7 => Self::List(list(numbers, setting)),
-            _ if none && !numbers.once_in(12) => Self::Add(AddTasks::new(few(numbers, 3, |n| draft(n, setting)))),
+            _ if none && !numbers.once_in(12) => {
+                Self::Add(AddTasks::new(few(numbers, 3, |n| draft(n, setting))))
+            }
             0..=2 => Self::Add(AddTasks::new(few(numbers, 3, |numbers| draft(numbers, setting)))),
             3..=5 => {
                 let ids = few(numbers, 3, |numbers| task(numbers, setting));
@@ -66,7 +68,9 @@ fn place(numbers: &mut Numbers<'_>, setting: Setting<'_>, today: Day) -> TaskDes
     match numbers.below(3) {
         0 => TaskDestination::Inbox,
         1 => TaskDestination::DailyNote(day(numbers, today)),
-        _ => TaskDestination::Document(document(numbers, setting, |found| found.record.location != Location::Trash)),
+        _ => TaskDestination::Document(document(numbers, setting, |found| {
+            found.record.location != Location::Trash
+        })),
     }
 }
 
@@ -82,8 +86,10 @@ fn update(numbers: &mut Numbers<'_>, setting: Setting<'_>, id: BlockId) -> TaskU
 
 /// Days, a state, now and then a stamp that may not fit the state.
 pub(super) fn patch(numbers: &mut Numbers<'_>, today: Day) -> TaskPatch {
-    let mut patch =
-        TaskPatch { state: numbers.once_in(2).then(|| numbers.pick(TaskState::ALL)), ..TaskPatch::default() };
+    let mut patch = TaskPatch {
+        state: numbers.once_in(2).then(|| numbers.pick(TaskState::ALL)),
+        ..TaskPatch::default()
+    };
     for date in [&mut patch.schedule_date, &mut patch.deadline_date] {
         match numbers.below(4) {
             0 | 1 => *date = Some(Some(day(numbers, today))),

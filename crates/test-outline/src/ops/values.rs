@@ -13,7 +13,12 @@ pub(super) const OPTIONS: &[&str] = &["x", "y", "12", "Z z", "true"];
 /// A value that a property of this kind mostly takes.
 pub(super) fn value(numbers: &mut Numbers<'_>, setting: Setting<'_>, kind: &PropertyKind) -> Value {
     if numbers.once_in(90) {
-        return numbers.pick::<fn() -> Value>(&[|| json!(7), || json!("no"), || json!([["x"]]), || json!({"a": 1})])();
+        return numbers.pick::<fn() -> Value>(&[
+            || json!(7),
+            || json!("no"),
+            || json!([["x"]]),
+            || json!({"a": 1}),
+        ])();
     }
     if numbers.once_in(8) {
         return Value::Null;
@@ -53,12 +58,38 @@ pub(super) fn value(numbers: &mut Numbers<'_>, setting: Setting<'_>, kind: &Prop
 fn text(numbers: &mut Numbers<'_>) -> Value {
     match numbers.below(48) {
         0 => "a".repeat(65).into(),
-        _ => numbers.pick(&["", "a", "B", "é", "É b", "Ab", "12", "-2", "x", "true", "2026-01-02", "a@b", "x"]).into(),
+        _ => numbers
+            .pick(&[
+                "",
+                "a",
+                "B",
+                "é",
+                "É b",
+                "Ab",
+                "12",
+                "-2",
+                "x",
+                "true",
+                "2026-01-02",
+                "a@b",
+                "x",
+            ])
+            .into(),
     }
 }
 
 pub(super) fn day(numbers: &mut Numbers<'_>) -> Value {
-    numbers.pick(&["2026-01-01", "2026-01-02", "2026-01-03", "today", "tomorrow", "yesterday", "2026-01-02"]).into()
+    numbers
+        .pick(&[
+            "2026-01-01",
+            "2026-01-02",
+            "2026-01-03",
+            "today",
+            "tomorrow",
+            "yesterday",
+            "2026-01-02",
+        ])
+        .into()
 }
 
 /// The name of an option that there is; now and then another.
@@ -70,8 +101,14 @@ pub(super) fn option(numbers: &mut Numbers<'_>, options: &[SelectOption]) -> Str
     }
 }
 
-/// Items of a collection, in one of the forms that they have in requests; now and then something else.
-pub(super) fn related(numbers: &mut Numbers<'_>, setting: Setting<'_>, target: BlockId, most: usize) -> Value {
+/// Items of a collection, in one of the forms that they have in requests; now and then something
+/// else.
+pub(super) fn related(
+    numbers: &mut Numbers<'_>,
+    setting: Setting<'_>,
+    target: BlockId,
+    most: usize,
+) -> Value {
     let has_any = setting.space.find(target).is_some_and(|found| !found.children.is_empty());
     let count = if has_any { numbers.below(most) } else { usize::from(numbers.once_in(40)) };
     let one = |numbers: &mut Numbers<'_>| match numbers.below(60) {

@@ -1,7 +1,8 @@
 //! One request done twice: by the operations and their edits, and by the naive space itself.
 
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockRecord, DocumentId, Edit, Error, Fetch, FetchFrom, Position, Result, Target,
+    Block, BlockData, BlockId, BlockRecord, DocumentId, Edit, Error, Fetch, FetchFrom, Position,
+    Result, Target,
 };
 use leafbase_test_outline::{BlockRequest, NaiveSpace, SequentialIds, stamp};
 use leafbase_tree_ops::{self as ops, Context, Place};
@@ -30,7 +31,12 @@ pub(crate) fn place(position: Position) -> Place {
 }
 
 /// What the operations give, on a tree that may lie.
-fn decided(tree: &Tree<'_>, space: &NaiveSpace, request: &BlockRequest, step: u32) -> Result<(Vec<Edit>, Reply)> {
+fn decided(
+    tree: &Tree<'_>,
+    space: &NaiveSpace,
+    request: &BlockRequest,
+    step: u32,
+) -> Result<(Vec<Edit>, Reply)> {
     let (stamp, ids) = (stamp(step), SequentialIds::new(u64::from(step)));
     let context = Context { limits: &space.limits, stamp: &stamp, ids: &ids };
     Ok(match request.clone() {
@@ -55,9 +61,10 @@ fn decided(tree: &Tree<'_>, space: &NaiveSpace, request: &BlockRequest, step: u3
             let moved = ops::move_blocks(tree, &context, ids, place(position))?;
             (moved.edits, Reply::Ids(moved.ids))
         }
-        BlockRequest::Fetch(Fetch { from: FetchFrom::Block(block), max_depth, metadata }) => {
-            (Vec::new(), Reply::Block(Box::new(ops::fetch(tree, block, max_depth, metadata, &plain)?)))
-        }
+        BlockRequest::Fetch(Fetch { from: FetchFrom::Block(block), max_depth, metadata }) => (
+            Vec::new(),
+            Reply::Block(Box::new(ops::fetch(tree, block, max_depth, metadata, &plain)?)),
+        ),
         BlockRequest::Fetch(_) => panic!("days are looked up before"),
         BlockRequest::Relocate { document, location } => {
             let before = space.document(document).map(|found| found.record.clone());
@@ -93,14 +100,20 @@ fn sent(
 fn done(space: &mut NaiveSpace, request: &BlockRequest, step: u32) -> Result<Reply> {
     let (stamp, source) = (stamp(step), SequentialIds::new(u64::from(step)));
     Ok(match request {
-        BlockRequest::CreateDocument { root, destination } => {
-            Reply::Document(space.create_document((&stamp, &source), root, (*destination).into(), None)?)
+        BlockRequest::CreateDocument { root, destination } => Reply::Document(
+            space.create_document((&stamp, &source), root, (*destination).into(), None)?,
+        ),
+        BlockRequest::Insert { drafts, position } => {
+            Reply::Ids(space.insert((&stamp, &source), drafts, *position)?)
         }
-        BlockRequest::Insert { drafts, position } => Reply::Ids(space.insert((&stamp, &source), drafts, *position)?),
         BlockRequest::Update(patches) => Reply::Records(space.update(&stamp, patches)?),
         BlockRequest::Delete(ids) => Reply::Ids(space.delete(&stamp, ids)?),
-        BlockRequest::Move { ids, position } => Reply::Ids(space.move_blocks((&stamp, &source), ids, *position)?),
-        BlockRequest::Fetch(fetch) => Reply::Block(Box::new(space.fetch(*fetch, stamp.at, &plain)?)),
+        BlockRequest::Move { ids, position } => {
+            Reply::Ids(space.move_blocks((&stamp, &source), ids, *position)?)
+        }
+        BlockRequest::Fetch(fetch) => {
+            Reply::Block(Box::new(space.fetch(*fetch, stamp.at, &plain)?))
+        }
         BlockRequest::Relocate { document, location } => {
             space.set_location(*document, *location);
             Reply::Nothing
@@ -120,7 +133,8 @@ pub(crate) fn step(
 ) -> Result<Result<Reply>, String> {
     let before = space.clone();
     let tree = Tree::new(&before, lie);
-    let (found, expected) = (decided(&tree, &before, request, number), done(space, request, number));
+    let (found, expected) =
+        (decided(&tree, &before, request, number), done(space, request, number));
     match (found, expected) {
         (Ok((edits, found)), Ok(expected)) => {
             check(found == expected, || format!("replied {found:?}\ninstead of {expected:?}"))?;
@@ -130,7 +144,9 @@ pub(crate) fn step(
                 format!("the edits give other trees: {edits:#?}")
             })?;
             let inverse: Vec<_> = edits.iter().rev().map(Edit::inverse).collect();
-            applied.apply_all(&inverse).map_err(|error| format!("undone, {error} in {inverse:#?}"))?;
+            applied
+                .apply_all(&inverse)
+                .map_err(|error| format!("undone, {error} in {inverse:#?}"))?;
             check(applied.timeless() == before.clone().timeless(), || {
                 format!("what is undone is not as before: {edits:#?}")
             })?;
@@ -142,8 +158,12 @@ pub(crate) fn step(
             check(same, || format!("refused with {found:?}\ninstead of {expected:?}"))?;
             Ok(Err(found))
         }
-        (Ok((_, found)), Err(expected)) => Err(format!("replied {found:?}\ninstead of refusing with {expected:?}")),
-        (Err(found), Ok(expected)) => Err(format!("refused with {found:?}\ninstead of replying {expected:?}")),
+        (Ok((_, found)), Err(expected)) => {
+            Err(format!("replied {found:?}\ninstead of refusing with {expected:?}"))
+        }
+        (Err(found), Ok(expected)) => {
+            Err(format!("refused with {found:?}\ninstead of replying {expected:?}"))
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! What the operations read: it must not grow with what they leave alone, nor with the square of what they change.
+//! What the operations read: it must not grow with what they leave alone, nor with the square of
+//! what they change.
 
 use leafbase_model::{BlockData, BlockDraft, BlockId, Edge, Result, Side};
 use leafbase_test_outline::{NaiveSpace, SequentialIds, stamp};
@@ -9,13 +10,19 @@ use crate::tree::Tree;
 /// A page with so many texts, and beside it another page: the texts, the two pages.
 fn rows(count: usize) -> (NaiveSpace, Vec<BlockId>, BlockId, BlockId) {
     let lines: String = (0..count).map(|_| "    text \"x\"\n").collect();
-    let (space, labels) = NaiveSpace::from_outline(&format!("\npage\n  page #p\n{lines}  page #q\n    line")).unwrap();
-    let texts = space.first_children(labels.id("p"), usize::MAX).iter().map(|block| block.id).collect();
+    let (space, labels) =
+        NaiveSpace::from_outline(&format!("\npage\n  page #p\n{lines}  page #q\n    line"))
+            .unwrap();
+    let texts =
+        space.first_children(labels.id("p"), usize::MAX).iter().map(|block| block.id).collect();
     (space, texts, labels.id("p"), labels.id("q"))
 }
 
 /// The calls that an operation makes, and the blocks that it is handed.
-fn reads<T>(space: &NaiveSpace, operation: impl FnOnce(&Tree<'_>, &Context<'_>) -> Result<T>) -> (usize, usize) {
+fn reads<T>(
+    space: &NaiveSpace,
+    operation: impl FnOnce(&Tree<'_>, &Context<'_>) -> Result<T>,
+) -> (usize, usize) {
     let (stamp, ids) = (stamp(1), SequentialIds::new(1));
     let tree = Tree::new(space, None);
     let done = operation(&tree, &Context { limits: &space.limits, stamp: &stamp, ids: &ids });
@@ -51,7 +58,9 @@ fn moving_siblings_costs_as_many_reads_as_there_are() {
             if backwards {
                 texts.reverse();
             }
-            reads(&space, |tree, context| move_blocks(tree, context, texts, Place::Within(Edge::End, to)))
+            reads(&space, |tree, context| {
+                move_blocks(tree, context, texts, Place::Within(Edge::End, to))
+            })
         };
         let (fifty, hundred) = (moved(50), moved(100));
         assert_eq!((hundred.0 - fifty.0, hundred.1 - fifty.1), (3 * 50, 50));
@@ -74,8 +83,9 @@ fn deleting_siblings_costs_as_many_reads_as_there_are() {
 #[test]
 fn a_page_that_goes_no_deeper_is_moved_without_reading_what_is_below() {
     let (space, _, page, beside) = rows(400);
-    let (calls, blocks) =
-        reads(&space, |tree, context| move_blocks(tree, context, vec![page], Place::Beside(Side::After, beside)));
+    let (calls, blocks) = reads(&space, |tree, context| {
+        move_blocks(tree, context, vec![page], Place::Beside(Side::After, beside))
+    });
     assert!(calls < 12 && blocks < 4, "{calls} {blocks}");
 }
 
@@ -83,8 +93,11 @@ fn a_page_that_goes_no_deeper_is_moved_without_reading_what_is_below() {
 fn a_fetch_reads_no_items() {
     let fetched = |count: usize| {
         let items = "    collectionItem \"x\"\n      line\n".repeat(count);
-        let (space, labels) = NaiveSpace::from_outline(&format!("\npage #t\n  collection \"c\"\n{items}")).unwrap();
-        reads(&space, |tree, _| fetch(tree, labels.id("t"), None, false, &|data| data.markdown.clone()))
+        let (space, labels) =
+            NaiveSpace::from_outline(&format!("\npage #t\n  collection \"c\"\n{items}")).unwrap();
+        reads(&space, |tree, _| {
+            fetch(tree, labels.id("t"), None, false, &|data| data.markdown.clone())
+        })
     };
     assert_eq!(fetched(3), fetched(300));
     assert_eq!(fetched(3).1, 2);

@@ -41,7 +41,11 @@ fn a_block_and_one_below_it_may_both_be_named() {
 
 #[test]
 fn an_item_and_a_collection_may_be_deleted() {
-    check(TRIP, |s| s.delete("i"), &TRIP.replace("    collectionItem \"One\" #i\n      text \"inside\" #j\n", ""));
+    check(
+        TRIP,
+        |s| s.delete("i"),
+        &TRIP.replace("    collectionItem \"One\" #i\n      text \"inside\" #j\n", ""),
+    );
     check("page\n  collection #k\n    collectionItem\n  line", |s| s.delete("k"), "page\n  line");
 }
 
@@ -50,7 +54,12 @@ fn what_may_not_be_deleted() {
     refuse(TRIP, |s| s.delete("t"), RuleViolation, "blockIds[0]");
     refuse(TRIP, |s| s.delete("a ?"), NotFound, "blockIds[1]");
     refuse(TRIP, |s| s.delete("a b c a"), Validation, "blockIds[3]");
-    refuse("page\n  line #l\npage in=trash\n  line #x", |s| s.delete("l x"), RuleViolation, "blockIds[1]");
+    refuse(
+        "page\n  line #l\npage in=trash\n  line #x",
+        |s| s.delete("l x"),
+        RuleViolation,
+        "blockIds[1]",
+    );
     let few = |s: &mut Space| {
         s.naive.limits.blocks_per_request = 1;
         s.delete("a b")
@@ -67,7 +76,9 @@ fn deleted(space: &Space, labels: &str) -> Deleted {
 #[test]
 fn siblings_side_by_side_go_in_one_edit_whatever_the_order() {
     let space = Space::new(TRIP);
-    let gone = |labels| -> Vec<usize> { deleted(&space, labels).forests().map(|forest| forest.0.len()).collect() };
+    let gone = |labels| -> Vec<usize> {
+        deleted(&space, labels).forests().map(|forest| forest.0.len()).collect()
+    };
     assert_eq!(gone("f a b"), [6]);
     assert_eq!(gone("g a"), [1, 1]);
     assert_eq!(gone("c g f"), [1, 2]);

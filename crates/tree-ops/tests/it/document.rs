@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use leafbase_model::ErrorKind::{Conflict, LimitExceeded, NotFound, RuleViolation, Validation};
 use leafbase_model::{
-    BlockData, BlockId, BlockRecord, Day, Destination, DocumentId, DocumentRecord, Edit, ErrorKind, FolderId, Forest,
-    Limits, Location, Node, Result, Timestamp,
+    BlockData, BlockId, BlockRecord, Day, Destination, DocumentId, DocumentRecord, Edit, ErrorKind,
+    FolderId, Forest, Limits, Location, Node, Result, Timestamp,
 };
 use leafbase_test_outline::{SequentialIds, stamp};
 use leafbase_tree_ops::{
-    Context, Located, ReadTree, Relocated, check_purge, check_root, copy_document, delete_documents, erase_document,
-    move_documents, restore_daily_notes,
+    Context, Located, ReadTree, Relocated, check_purge, check_root, copy_document,
+    delete_documents, erase_document, move_documents, restore_daily_notes,
 };
 
 use crate::space::{Space, check, refuse};
@@ -28,7 +28,12 @@ fn a_document_is_made_with_its_content() {
 fn its_root_is_a_page() {
     check("", |s| s.create("text \"Trip\"", Destination::Unsorted), "page \"Trip\"");
     refuse("", |s| s.create("line", Destination::Unsorted), RuleViolation, "type");
-    refuse("", |s| s.create("collectionItem \"x\"\n  line", Destination::Unsorted), RuleViolation, "type");
+    refuse(
+        "",
+        |s| s.create("collectionItem \"x\"\n  line", Destination::Unsorted),
+        RuleViolation,
+        "type",
+    );
 }
 
 #[test]
@@ -58,11 +63,20 @@ fn paths_begin_below_the_root() {
 }
 
 const FOLDER: FolderId = FolderId::from_bytes([7; 16]);
-const NAMES: [&str; 9] =
-    ["unsorted", "templates", "folder", "note", "trash", "old note", "older note", "other note", "inbox"];
+const NAMES: [&str; 9] = [
+    "unsorted",
+    "templates",
+    "folder",
+    "note",
+    "trash",
+    "old note",
+    "older note",
+    "other note",
+    "inbox",
+];
 
-/// A document in each place there is, without blocks. Two of the notes in the trash are of one day, one is of a day that has a
-/// note.
+/// A document in each place there is, without blocks. Two of the notes in the trash are of one day,
+/// one is of a day that has a note.
 struct Places {
     documents: BTreeMap<DocumentId, DocumentRecord>,
     limits: Limits,
@@ -98,11 +112,14 @@ impl Places {
     }
 
     fn note_of(&self, day: Day) -> Option<DocumentRecord> {
-        let is_note = |record: &&DocumentRecord| record.location == Location::DailyNotes && record.day == Some(day);
+        let is_note = |record: &&DocumentRecord| {
+            record.location == Location::DailyNotes && record.day == Some(day)
+        };
         self.documents.values().find(is_note).cloned()
     }
 
-    /// What an operation does with the documents named: for each edit where its document was and is then, or the error.
+    /// What an operation does with the documents named: for each edit where its document was and is
+    /// then, or the error.
     fn outcome(&self, operation: &str, names: &[&str]) -> Result<Vec<(Location, Location)>> {
         let ids: Vec<_> = names.iter().map(|name| document(name)).collect();
         let (stamp, source) = (stamp(1), SequentialIds::new(1));
@@ -121,8 +138,10 @@ impl Places {
             Edit::UpdateDocument { before, after } => {
                 assert_eq!(self.documents.get(&before.id), Some(before));
                 let is_change = [before, after].map(|record| record.location == Location::Trash);
-                let modified_at = if is_change[0] == is_change[1] { before.modified_at } else { stamp.at };
-                let moved = DocumentRecord { location: after.location, modified_at, ..before.clone() };
+                let modified_at =
+                    if is_change[0] == is_change[1] { before.modified_at } else { stamp.at };
+                let moved =
+                    DocumentRecord { location: after.location, modified_at, ..before.clone() };
                 assert_eq!(*after, moved);
                 assert!(records.contains(after));
                 (before.location, after.location)
@@ -179,7 +198,8 @@ enum To {
 fn every_state_has_its_transitions() {
     use To::{Goes, No, Stays};
     let operations = ["delete", "to unsorted", "to templates", "to folder", "restore", "purge"];
-    let (trash, unsorted, templates) = (Goes(Location::Trash), Goes(Location::Unsorted), Goes(Location::Templates));
+    let (trash, unsorted, templates) =
+        (Goes(Location::Trash), Goes(Location::Unsorted), Goes(Location::Templates));
     let (folder, note) = (Goes(Location::Folder(FOLDER)), Goes(Location::DailyNotes));
     let (broken, conflict, missing) = (No(RuleViolation), No(Conflict), No(NotFound));
     let table = [
@@ -197,7 +217,9 @@ fn every_state_has_its_transitions() {
     for (name, row) in table {
         for (operation, expected) in operations.iter().zip(row) {
             let before = places.documents.get(&document(name)).map(|record| record.location);
-            let found = places.outcome(operation, &[name]).map_err(|error| (error.kind(), error.path().to_owned()));
+            let found = places
+                .outcome(operation, &[name])
+                .map_err(|error| (error.kind(), error.path().to_owned()));
             let expected = match expected {
                 Goes(to) => Ok(vec![(before.unwrap(), *to)]),
                 Stays => Ok(Vec::new()),
@@ -251,22 +273,34 @@ fn a_copy_has_new_blocks_that_know_of_each_other() {
     let (old, now) = (stamp(1), stamp(2));
     let block = |number: u8, text: &str| {
         let id = BlockId::from_bytes([number; 16]);
-        BlockRecord { id, rev: 7, created: old.clone(), modified: old.clone(), data: BlockData::text(text) }
+        BlockRecord {
+            id,
+            rev: 7,
+            created: old.clone(),
+            modified: old.clone(),
+            data: BlockData::text(text),
+        }
     };
     let nodes = [(0, block(1, "root")), (1, block(2, "child")), (2, block(3, "its child"))];
     let forest = Forest(nodes.into_iter().map(|(depth, block)| Node { depth, block }).collect());
     let ids = SequentialIds::new(1);
     let context = Context { limits: &limits, stamp: &now, ids: &ids };
     let mut told = Vec::new();
-    let (mut copy, _) = copy_document(&context, forest.clone(), Location::Unsorted, |data, copies| {
-        data.markdown.push('!');
-        told = forest.0.iter().map(|node| copies[&node.block.id]).collect();
-    })
-    .unwrap();
+    let (mut copy, _) =
+        copy_document(&context, forest.clone(), Location::Unsorted, |data, copies| {
+            data.markdown.push('!');
+            told = forest.0.iter().map(|node| copies[&node.block.id]).collect();
+        })
+        .unwrap();
     copy.retitle("new");
-    let [Edit::CreateDocument { record, forest: made }] = &copy.edits[..] else { panic!("{:?}", copy.edits) };
+    let [Edit::CreateDocument { record, forest: made }] = &copy.edits[..] else {
+        panic!("{:?}", copy.edits)
+    };
     assert_eq!((&copy.record, &copy.root), (record, &made.0[0].block.data));
-    assert_eq!((record.id.root(), record.created_at, record.modified_at, record.day), (told[0], now.at, now.at, None));
+    assert_eq!(
+        (record.id.root(), record.created_at, record.modified_at, record.day),
+        (told[0], now.at, now.at, None)
+    );
     let texts = ["new", "child!", "its child!"];
     for (((node, before), id), text) in made.0.iter().zip(&forest.0).zip(told).zip(texts) {
         assert_ne!(id, before.block.id);

@@ -25,7 +25,8 @@ page "Trip" #t
 #[test]
 fn all_of_it() {
     let after = TRIP.replace("    collectionItem \"One\" #i\n      text \"inside\"\n", "");
-    let lines: Vec<_> = after.trim_start().lines().map(|line| line.split(" #").next().unwrap()).collect();
+    let lines: Vec<_> =
+        after.trim_start().lines().map(|line| line.split(" #").next().unwrap()).collect();
     assert_eq!(Space::new(TRIP).fetch("t", None), lines.join("\n") + "\n");
 }
 
@@ -44,13 +45,18 @@ fn a_page_that_is_cut_has_a_preview_and_an_empty_one_has_none() {
 #[test]
 fn a_preview_has_at_most_120_characters() {
     let long = format!("page #t\n  text \"{}\"\n", "é".repeat(300));
-    assert_eq!(Space::new(&long).fetch("t", Some(0)), format!("page \"\" preview=\"{}\"\n", "é".repeat(120)));
+    assert_eq!(
+        Space::new(&long).fetch("t", Some(0)),
+        format!("page \"\" preview=\"{}\"\n", "é".repeat(120))
+    );
 }
 
 #[test]
 fn only_types_that_have_children_have_content() {
     let mut space = Space::new(TRIP);
-    for (label, content) in [("a", Content::None), ("k", Content::None), ("e", Content::Blocks(Vec::new()))] {
+    for (label, content) in
+        [("a", Content::None), ("k", Content::None), ("e", Content::Blocks(Vec::new()))]
+    {
         for max_depth in [None, Some(0), Some(1)] {
             let request = BlockRequest::Fetch(Fetch { max_depth, ..Fetch::new(space.id(label)) });
             let Ok(Reply::Block(block)) = space.run(&request) else { panic!("it is fetched") };
@@ -82,9 +88,11 @@ fn inserted_blocks_are_shown_as_they_were_given() {
     let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };
     let text = "line\npage \"a\"\n  page \"b\"\n    text \"c\"\n  text \"d\"\ntext \"e\"\n";
     let place = Place::Within(Edge::End, space.id("t"));
-    let inserted = insert(&Tree::new(&space.naive, None), &context, Outline::drafts(text), place).unwrap();
+    let inserted =
+        insert(&Tree::new(&space.naive, None), &context, Outline::drafts(text), place).unwrap();
     let blocks = assemble(inserted.forest().unwrap());
-    let shown: Vec<_> = blocks.iter().map(|block| Outline::of_block(block, &space.labels)).collect();
+    let shown: Vec<_> =
+        blocks.iter().map(|block| Outline::of_block(block, &space.labels)).collect();
     assert_eq!(Outline::print(&shown), text);
     assert_eq!(blocks.iter().map(|block| block.id).collect::<Vec<_>>(), inserted.top);
 }

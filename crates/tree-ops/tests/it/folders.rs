@@ -1,9 +1,14 @@
-//! Folders: what may go where, as data, and random requests against the laws that hold for every state.
+//! Folders: what may go where, as data, and random requests against the laws that hold for every
+//! state.
 
 use leafbase_model::ErrorKind::{LimitExceeded, NotFound, RuleViolation, Validation};
-use leafbase_model::{Edit, ErrorKind, FolderDestination, FolderDraft, FolderId, FolderRef, Result};
+use leafbase_model::{
+    Edit, ErrorKind, FolderDestination, FolderDraft, FolderId, FolderRef, Result,
+};
 use leafbase_test_outline::{SequentialIds, stamp};
-use leafbase_tree_ops::{Context, FolderPlan, create_folders, delete_folders, folders_within, move_folders};
+use leafbase_tree_ops::{
+    Context, FolderPlan, create_folders, delete_folders, folders_within, move_folders,
+};
 use proptest::prelude::*;
 
 use crate::shelf::{Shelf, bytes, folder};
@@ -57,14 +62,19 @@ fn chain(names: &[&str]) -> FolderDraft {
 #[test]
 fn the_text_of_a_shelf_says_what_is_where() {
     assert_eq!(Shelf::new(&Shelf::new(SHELF).text()), Shelf::new(SHELF));
-    assert!(Shelf::new(SHELF).text().starts_with("*loose\nEmpty\nHome\n  *bills\n  Garden\n    *seeds\n    Beds\n"));
+    assert!(
+        Shelf::new(SHELF)
+            .text()
+            .starts_with("*loose\nEmpty\nHome\n  *bills\n  Garden\n    *seeds\n    Beds\n")
+    );
 }
 
 #[test]
 fn folders_are_made_parents_first() {
     let shelf = Shelf::new(SHELF);
     let within = FolderId::from_bytes(bytes("Done"));
-    let drafts = vec![draft("A").with_folders([chain(&["B", "C"]), draft("D")]), draft("E").within(within)];
+    let drafts =
+        vec![draft("A").with_folders([chain(&["B", "C"]), draft("D")]), draft("E").within(within)];
     let edits = shelf.create(drafts).unwrap();
     let names = edits.iter().map(|edit| match edit {
         Edit::CreateFolder(folder) => folder.name.as_str(),
@@ -74,7 +84,10 @@ fn folders_are_made_parents_first() {
     let mut after = shelf.clone();
     after.write_all(&edits).unwrap();
     let made = "A\n  B\n    C\n  D\n";
-    assert!(after.text().starts_with(&format!("*loose\n{made}")) && after.text().ends_with("  Done\n    E\n"));
+    assert!(
+        after.text().starts_with(&format!("*loose\n{made}"))
+            && after.text().ends_with("  Done\n    E\n")
+    );
 }
 
 #[test]
@@ -92,10 +105,18 @@ fn folders_that_are_not_made() {
         (vec![within("a", "trash")], RuleViolation, "folders[0].parentFolderId"),
         (vec![within("a", "templates")], RuleViolation, "folders[0].parentFolderId"),
         (vec![within("a", "daily_notes")], RuleViolation, "folders[0].parentFolderId"),
-        (vec![draft("a").with_folders([within("b", "Home")])], Validation, "folders[0].folders[0].parentFolderId"),
+        (
+            vec![draft("a").with_folders([within("b", "Home")])],
+            Validation,
+            "folders[0].folders[0].parentFolderId",
+        ),
         (vec![chain(&["a", "b", "c", "d", "e"])], LimitExceeded, "folders"),
         (vec![inside(chain(&["a", "b"]), "Beds")], LimitExceeded, "folders[0].folders[0]"),
-        (vec![draft("a"), draft("b"), draft("c"), draft("d"), draft("e")], LimitExceeded, "folders"),
+        (
+            vec![draft("a"), draft("b"), draft("c"), draft("d"), draft("e")],
+            LimitExceeded,
+            "folders",
+        ),
     ] {
         refuse(|shelf| shelf.create(drafts), kind, path);
     }
@@ -110,7 +131,10 @@ fn drafts_of_any_depth_are_refused_on_a_small_stack() {
         shelf.limits.blocks_per_request = 1_000_000;
         shelf.limits.folder_nesting = 1_000_000;
         let error = shelf.create(vec![deep()]).unwrap_err();
-        assert_eq!((error.kind(), error.path().matches("folders[0]").count()), (LimitExceeded, 502));
+        assert_eq!(
+            (error.kind(), error.path().matches("folders[0]").count()),
+            (LimitExceeded, 502)
+        );
     };
     std::thread::Builder::new().stack_size(256 << 10).spawn(run).unwrap().join().unwrap();
 }
@@ -203,8 +227,16 @@ fn what_is_in_a_deleted_folder_goes_up() {
         let after = "*loose\n*bills\n*seeds\nBeds\n  *peas\nEmpty\nWork\n  *plan\n  Done";
         check(SHELF, |shelf| shelf.delete(names, false), after);
     }
-    check("a\n  *x\n  b\n    *y\n    c\n      *z", |shelf| shelf.delete("b c", false), "a\n  *x\n  *y\n  *z");
-    check("a\n  b\n    c\n      d\n        *x", |shelf| shelf.delete("a c", false), "b\n  d\n    *x");
+    check(
+        "a\n  *x\n  b\n    *y\n    c\n      *z",
+        |shelf| shelf.delete("b c", false),
+        "a\n  *x\n  *y\n  *z",
+    );
+    check(
+        "a\n  b\n    c\n      d\n        *x",
+        |shelf| shelf.delete("a c", false),
+        "b\n  d\n    *x",
+    );
 }
 
 #[test]
@@ -231,7 +263,8 @@ fn folders_that_are_not_deleted() {
         ("a b c d e", LimitExceeded, "folderIds"),
     ] {
         for must_be_empty in [false, true] {
-            let names = if must_be_empty { names.replace("Home", "Empty") } else { names.to_owned() };
+            let names =
+                if must_be_empty { names.replace("Home", "Empty") } else { names.to_owned() };
             refuse(|shelf| shelf.delete(&names, must_be_empty), kind, path);
         }
     }
@@ -240,9 +273,14 @@ fn folders_that_are_not_deleted() {
 #[test]
 fn all_within_is_found_once() {
     let shelf = Shelf::new(SHELF);
-    let ids = |names: &str| names.split_whitespace().map(|name| FolderId::from_bytes(bytes(name))).collect::<Vec<_>>();
+    let ids = |names: &str| {
+        names.split_whitespace().map(|name| FolderId::from_bytes(bytes(name))).collect::<Vec<_>>()
+    };
     assert_eq!(folders_within(&shelf, &ids("Home")).unwrap(), ids("Home Garden Beds"));
-    assert_eq!(folders_within(&shelf, &ids("Beds Home Empty")).unwrap(), ids("Beds Home Garden Empty"));
+    assert_eq!(
+        folders_within(&shelf, &ids("Beds Home Empty")).unwrap(),
+        ids("Beds Home Garden Empty")
+    );
 }
 
 /// What random requests come to: how many were done, or the law that was broken.
@@ -269,7 +307,9 @@ fn run(numbers: &[u8], lies: bool) -> Result<usize, String> {
             }
             2 => {
                 let to = to.map_or(FolderDestination::Root, FolderDestination::Folder);
-                shelf.with(|context| move_folders(&shelf, context, &some, to)).map(|moved| moved.edits)
+                shelf
+                    .with(|context| move_folders(&shelf, context, &some, to))
+                    .map(|moved| moved.edits)
             }
             _ => shelf.with(|context| delete_folders(&shelf, context, &some, next(2) == 0)),
         };
@@ -293,8 +333,9 @@ proptest! {
 #[test]
 fn random_requests_would_show_a_rule_that_is_not_kept() {
     let broken = (0..200_u32).filter(|seed| {
-        let numbers: Vec<u8> =
-            (0..300_u32).map(|at| ((at + 1).wrapping_mul(seed * 2 + 2_654_435_761) >> 13).to_le_bytes()[0]).collect();
+        let numbers: Vec<u8> = (0..300_u32)
+            .map(|at| ((at + 1).wrapping_mul(seed * 2 + 2_654_435_761) >> 13).to_le_bytes()[0])
+            .collect();
         run(&numbers, true).is_err()
     });
     assert!(broken.count() > 0);

@@ -113,12 +113,20 @@ fn open_tasks_stand_before_closed_ones() {
         let mut space = Space::new(outline);
         space.update(changes).unwrap();
         let labels = space.naive.outline(&space.labels);
-        labels.lines().filter_map(|line| Some(line.split_once('#')?.1.to_owned())).collect::<Vec<_>>().join(" ")
+        labels
+            .lines()
+            .filter_map(|line| Some(line.split_once('#')?.1.to_owned()))
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     for (changes, expected) in TURNED {
         assert_eq!(order(SORTED, changes), *expected, "{changes:?}");
         // The control: in a document all of them stay.
-        assert_eq!(order(&SORTED.replace(" in=inbox", ""), changes), "a b c d e f g", "{changes:?}");
+        assert_eq!(
+            order(&SORTED.replace(" in=inbox", ""), changes),
+            "a b c d e f g",
+            "{changes:?}"
+        );
     }
 }
 
@@ -141,10 +149,14 @@ fn split(label: &str, is_task: bool) -> std::result::Result<usize, (ErrorKind, S
     let space = Space::new(INBOX);
     let (stamp, ids) = (stamp(1), SequentialIds::new(1));
     let context = Context { limits: &space.naive.limits, stamp: &stamp, ids: &ids };
-    let ready = |data: BlockData| Ok(vec![data.clone(), if is_task { data } else { BlockData::text("two") }]);
+    let ready = |data: BlockData| {
+        Ok(vec![data.clone(), if is_task { data } else { BlockData::text("two") }])
+    };
     let patch = BlockPatch::new(space.id(label), fields("\"one\""));
     let updated = update(&Tree::new(&space.naive, None), &context, vec![patch], &ready);
-    updated.map(|updated| updated.blocks.len()).map_err(|error| (error.kind(), error.path().to_owned()))
+    updated
+        .map(|updated| updated.blocks.len())
+        .map_err(|error| (error.kind(), error.path().to_owned()))
 }
 
 #[test]
@@ -169,7 +181,11 @@ fn a_place_at_its_top_is_refused_to_what_is_no_task() {
     ] {
         let place = place(space.position(position));
         let opened = open_place_for(&tree, &context, place, &BlockData::text("x"));
-        assert_eq!(opened.err().map(|error| error.path().to_owned()).as_deref(), path, "{position}");
+        assert_eq!(
+            opened.err().map(|error| error.path().to_owned()).as_deref(),
+            path,
+            "{position}"
+        );
         assert!(open_place(&tree, &context, place, 1).is_ok(), "{position}");
     }
 }

@@ -1,6 +1,8 @@
 //! Where blocks may be put, and what they become.
 
-use leafbase_model::ErrorKind::{InvalidPosition, LimitExceeded, NotFound, RuleViolation, Validation};
+use leafbase_model::ErrorKind::{
+    InvalidPosition, LimitExceeded, NotFound, RuleViolation, Validation,
+};
 
 use crate::space::{Space, check, refuse};
 
@@ -18,10 +20,26 @@ page "Trip" #t
 fn blocks_are_put_at_the_four_kinds_of_place_in_their_order() {
     let before = "page \"T\" #t\n  text \"x\"\n  text \"a\" #a\n";
     let two = "text \"1\"\nline";
-    check(before, |s| s.insert("end of t", two), "page \"T\"\n  text \"x\"\n  text \"a\"\n  text \"1\"\n  line");
-    check(before, |s| s.insert("start of t", two), "page \"T\"\n  text \"1\"\n  line\n  text \"x\"\n  text \"a\"");
-    check(before, |s| s.insert("before a", two), "page \"T\"\n  text \"x\"\n  text \"1\"\n  line\n  text \"a\"");
-    check(before, |s| s.insert("after a", two), "page \"T\"\n  text \"x\"\n  text \"a\"\n  text \"1\"\n  line");
+    check(
+        before,
+        |s| s.insert("end of t", two),
+        "page \"T\"\n  text \"x\"\n  text \"a\"\n  text \"1\"\n  line",
+    );
+    check(
+        before,
+        |s| s.insert("start of t", two),
+        "page \"T\"\n  text \"1\"\n  line\n  text \"x\"\n  text \"a\"",
+    );
+    check(
+        before,
+        |s| s.insert("before a", two),
+        "page \"T\"\n  text \"x\"\n  text \"1\"\n  line\n  text \"a\"",
+    );
+    check(
+        before,
+        |s| s.insert("after a", two),
+        "page \"T\"\n  text \"x\"\n  text \"a\"\n  text \"1\"\n  line",
+    );
 }
 
 #[test]
@@ -50,9 +68,11 @@ fn pages_and_items_take_children_as_they_are() {
 
 #[test]
 fn other_types_refuse_children_and_are_named() {
-    let error = refuse(TRIP, |s| s.insert("end of l", "text \"x\""), RuleViolation, "position.pageId");
+    let error =
+        refuse(TRIP, |s| s.insert("end of l", "text \"x\""), RuleViolation, "position.pageId");
     assert_eq!(error.message(), "a block of type line cannot have children");
-    let error = refuse(TRIP, |s| s.insert("end of c", "text \"x\""), RuleViolation, "position.pageId");
+    let error =
+        refuse(TRIP, |s| s.insert("end of c", "text \"x\""), RuleViolation, "position.pageId");
     assert!(error.message().contains("collection"), "{error}");
     refuse(TRIP, |s| s.insert("after i", "text \"x\""), RuleViolation, "position.siblingId");
 }
@@ -94,16 +114,31 @@ fn the_first_bad_draft_is_named_by_its_path() {
     let content = "line\nline\n  text \"a\"";
     refuse(TRIP, |s| s.insert("end of t", content), RuleViolation, "blocks[1].content");
     let card = "page \"a\"\n  line\n  page \"b\"\n    text \"c\"\n    text \"d\" card=square\n  text \"e\" indent=6";
-    refuse(TRIP, |s| s.insert("end of t", card), RuleViolation, "blocks[0].content[1].content[1].cardLayout");
+    refuse(
+        TRIP,
+        |s| s.insert("end of t", card),
+        RuleViolation,
+        "blocks[0].content[1].content[1].cardLayout",
+    );
     let indented = "line\npage \"a\"\n  text \"b\" indent=6";
-    refuse(TRIP, |s| s.insert("end of t", indented), Validation, "blocks[1].content[0].indentationLevel");
+    refuse(
+        TRIP,
+        |s| s.insert("end of t", indented),
+        Validation,
+        "blocks[1].content[0].indentationLevel",
+    );
     refuse(TRIP, |s| s.insert("end of t", "line \"made\""), Validation, "blocks[0].markdown");
 }
 
 #[test]
 fn card_layouts_for_columns_are_for_pages() {
     for layout in ["small", "square"] {
-        refuse(TRIP, |s| s.insert("end of t", &format!("text card={layout}")), RuleViolation, "blocks[0].cardLayout");
+        refuse(
+            TRIP,
+            |s| s.insert("end of t", &format!("text card={layout}")),
+            RuleViolation,
+            "blocks[0].cardLayout",
+        );
         check(
             "page #t",
             |s| s.insert("end of t", &format!("page card={layout}")),
@@ -117,8 +152,17 @@ fn card_layouts_for_columns_are_for_pages() {
 
 #[test]
 fn six_levels_of_indentation() {
-    check("page #t", |s| s.insert("end of t", "text \"a\" indent=5"), "page\n  text \"a\" indent=5");
-    refuse("page #t", |s| s.insert("end of t", "text \"a\" indent=6"), Validation, "blocks[0].indentationLevel");
+    check(
+        "page #t",
+        |s| s.insert("end of t", "text \"a\" indent=5"),
+        "page\n  text \"a\" indent=5",
+    );
+    refuse(
+        "page #t",
+        |s| s.insert("end of t", "text \"a\" indent=6"),
+        Validation,
+        "blocks[0].indentationLevel",
+    );
 }
 
 #[test]
@@ -128,7 +172,11 @@ fn pages_nest_as_deep_as_the_limit_says() {
         s.naive.limits.page_nesting = 4;
         s.insert("end of d", levels)
     };
-    check(before, |s| nested(s, "line\npage\n  line"), "page\n  page\n    page\n      line\n      page\n        line");
+    check(
+        before,
+        |s| nested(s, "line\npage\n  line"),
+        "page\n  page\n    page\n      line\n      page\n        line",
+    );
     let path = "blocks[1].content[0].content[0]";
     let error = refuse(before, |s| nested(s, "line\npage\n  page\n    line"), LimitExceeded, path);
     assert_eq!(error.message(), "pages within pages: at most 4, got 5");
@@ -166,7 +214,9 @@ fn drafts_nested_without_bounds_are_refused_without_running_out_of_stack() {
     let context = Context { limits: &space.limits, stamp: &stamp, ids: &ids };
     let tree = crate::tree::Tree::new(&space, None);
     let root: BlockId = labels.id("t");
-    let error = insert(&tree, &context, vec![draft], Place::Within(leafbase_model::Edge::End, root)).unwrap_err();
+    let error =
+        insert(&tree, &context, vec![draft], Place::Within(leafbase_model::Edge::End, root))
+            .unwrap_err();
     assert_eq!(error.kind(), LimitExceeded);
 }
 
@@ -174,7 +224,12 @@ fn drafts_nested_without_bounds_are_refused_without_running_out_of_stack() {
 fn a_done_task_is_stamped_when_it_is_made() {
     check(
         "page #t",
-        |s| s.insert("end of t", "text \"a\" task=done\ntext \"b\" task=canceled\ntext \"c\" list=task"),
+        |s| {
+            s.insert(
+                "end of t",
+                "text \"a\" task=done\ntext \"b\" task=canceled\ntext \"c\" list=task",
+            )
+        },
         "page
   text \"a\" task=done completed=2026-01-01T00:00:01.000Z
   text \"b\" task=canceled canceled=2026-01-01T00:00:01.000Z

@@ -1,4 +1,5 @@
-//! The tree operations against a naive space: each rule by an outline, and random sequences of requests.
+//! The tree operations against a naive space: each rule by an outline, and random sequences of
+//! requests.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

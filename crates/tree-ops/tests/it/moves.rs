@@ -1,6 +1,8 @@
 //! Where blocks may be moved to, and in which order they then stand.
 
-use leafbase_model::ErrorKind::{InvalidPosition, LimitExceeded, NotFound, RuleViolation, Validation};
+use leafbase_model::ErrorKind::{
+    InvalidPosition, LimitExceeded, NotFound, RuleViolation, Validation,
+};
 use leafbase_test_outline::{SequentialIds, stamp};
 use leafbase_tree_ops::{Context, Moved, move_blocks};
 
@@ -174,13 +176,21 @@ fn items_stay_at_their_place_and_nothing_goes_among_them() {
 
 #[test]
 fn collections_go_anywhere_with_their_items_and_so_does_what_holds_them() {
-    let lines = |from: usize, to: usize| SHELVES.trim_start().lines().collect::<Vec<_>>()[from..to].join("\n");
+    let lines = |from: usize, to: usize| {
+        SHELVES.trim_start().lines().collect::<Vec<_>>()[from..to].join("\n")
+    };
     let (books, notes) = (lines(2, 9), lines(5, 8));
-    let deeper = |text: &str, by: usize| text.lines().map(|line| " ".repeat(by) + line).collect::<Vec<_>>().join("\n");
-    let after = format!("page \"Home\" #t\n  text \"a\" #a\n  page \"Room\" #r\npage \"Other\" #o\n{books}");
+    let deeper = |text: &str, by: usize| {
+        text.lines().map(|line| " ".repeat(by) + line).collect::<Vec<_>>().join("\n")
+    };
+    let after = format!(
+        "page \"Home\" #t\n  text \"a\" #a\n  page \"Room\" #r\npage \"Other\" #o\n{books}"
+    );
     check(SHELVES, |s| s.move_to("k", "end of o"), &after);
-    let after =
-        format!("page \"Home\" #t\n  page \"Room\" #r\n    text \"a\" #a\n{}\npage \"Other\" #o", deeper(&books, 2));
+    let after = format!(
+        "page \"Home\" #t\n  page \"Room\" #r\n    text \"a\" #a\n{}\npage \"Other\" #o",
+        deeper(&books, 2)
+    );
     check(SHELVES, |s| s.move_to("a k", "end of r"), &after);
     // Into the page of an item, and out of one.
     let after = format!(
@@ -193,7 +203,11 @@ fn collections_go_anywhere_with_their_items_and_so_does_what_holds_them() {
     let after = format!(
         "page \"Home\" #t\n  text \"a\" #a\n  page \"Room\" #r\npage \"Other\" #o\n{books}\n  text \"inside\" #j"
     );
-    check(SHELVES, |s| s.move_to("k j", "end of o"), &after.replacen("      text \"inside\" #j\n", "", 1));
+    check(
+        SHELVES,
+        |s| s.move_to("k j", "end of o"),
+        &after.replacen("      text \"inside\" #j\n", "", 1),
+    );
 }
 
 #[test]

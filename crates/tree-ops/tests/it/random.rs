@@ -1,4 +1,5 @@
-//! Random sequences of requests: the operations and the naive space must agree on every reply, error, tree and undo.
+//! Random sequences of requests: the operations and the naive space must agree on every reply,
+//! error, tree and undo.
 
 use std::collections::BTreeMap;
 
@@ -36,12 +37,18 @@ page "I" in=inbox
 "#;
 
 /// Does a sequence both ways, and tells `see` of each request whether it was done.
-fn run(sequence: &[Vec<u32>], lie: Option<Lie>, mut see: impl FnMut(&BlockRequest, bool)) -> Result<(), String> {
+fn run(
+    sequence: &[Vec<u32>],
+    lie: Option<Lie>,
+    mut see: impl FnMut(&BlockRequest, bool),
+) -> Result<(), String> {
     let (mut space, _) = NaiveSpace::from_outline(START).unwrap();
     space.limits = small_limits();
     for (number, numbers) in (1..).zip(sequence) {
-        let request = BlockRequest::new(&mut Numbers::new(numbers), Setting { space: &space, today: None });
-        let reply = step(&mut space, &request, number, lie).map_err(|error| format!("{request:#?}\n{error}"))?;
+        let request =
+            BlockRequest::new(&mut Numbers::new(numbers), Setting { space: &space, today: None });
+        let reply = step(&mut space, &request, number, lie)
+            .map_err(|error| format!("{request:#?}\n{error}"))?;
         see(&request, reply.is_ok());
     }
     Ok(())
@@ -53,7 +60,10 @@ fn sequences() -> impl Strategy<Value = Vec<Vec<u32>>> {
 
 /// The same sequences in every run.
 fn fixed_sequences(count: usize) -> impl Iterator<Item = Vec<Vec<u32>>> {
-    let mut runner = TestRunner::new_with_rng(Config::default(), TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let mut runner = TestRunner::new_with_rng(
+        Config::default(),
+        TestRng::deterministic_rng(RngAlgorithm::ChaCha),
+    );
     (0..count).map(move |_| sequences().new_tree(&mut runner).unwrap().current())
 }
 
@@ -87,7 +97,8 @@ fn requests_of_each_kind_are_often_right_and_often_wrong() {
 #[test]
 fn a_rule_that_is_not_kept_is_found_out() {
     for lie in Lie::ALL {
-        let found = fixed_sequences(1_000).any(|sequence| run(&sequence, Some(lie), |_, _| ()).is_err());
+        let found =
+            fixed_sequences(1_000).any(|sequence| run(&sequence, Some(lie), |_, _| ()).is_err());
         assert!(found, "nothing shows that {lie:?} is a lie");
     }
 }

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use leafbase_model::{
-    DocumentId, DocumentRecord, Edit, FolderDestination, FolderDraft, FolderId, FolderRecord, FolderRef, Limits,
-    Location, Result, Timestamp,
+    DocumentId, DocumentRecord, Edit, FolderDestination, FolderDraft, FolderId, FolderRecord,
+    FolderRef, Limits, Location, Result, Timestamp,
 };
 use leafbase_test_outline::{SequentialIds, stamp};
-use leafbase_tree_ops::{Context, FolderPlan, ReadFolders, create_folders, delete_folders, move_folders};
+use leafbase_tree_ops::{
+    Context, FolderPlan, ReadFolders, create_folders, delete_folders, move_folders,
+};
 
-/// Folders and the documents in them. As text: a line for each, indented by what it is in; `*name` is a document.
+/// Folders and the documents in them. As text: a line for each, indented by what it is in; `*name`
+/// is a document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shelf {
     pub(crate) folders: BTreeMap<FolderId, FolderRecord>,
@@ -59,7 +62,10 @@ impl Shelf {
     fn put(&mut self, name: &str, folder: Option<FolderId>) {
         let (id, at) = (DocumentId::from_bytes(bytes(name)), Timestamp::from_millis(0));
         let location = folder.map_or(Location::Unsorted, Location::Folder);
-        self.documents.insert(id, DocumentRecord { id, location, day: None, created_at: at, modified_at: at });
+        self.documents.insert(
+            id,
+            DocumentRecord { id, location, day: None, created_at: at, modified_at: at },
+        );
     }
 
     pub(crate) fn text(&self) -> String {
@@ -70,18 +76,21 @@ impl Shelf {
                 writeln!(text, "{}{}", "  ".repeat(depth - 1), self.folders[&folder].name).unwrap();
             }
             let location = at.map_or(Location::Unsorted, Location::Folder);
-            for document in self.documents.values().filter(|document| document.location == location) {
+            for document in self.documents.values().filter(|document| document.location == location)
+            {
                 let name = String::from_utf8(document.id.to_bytes().to_vec()).unwrap();
                 writeln!(text, "{}{}", "  ".repeat(depth), name.trim_end_matches('\0')).unwrap();
             }
-            let mut within: Vec<_> = self.folders.values().filter(|folder| folder.parent == at).collect();
+            let mut within: Vec<_> =
+                self.folders.values().filter(|folder| folder.parent == at).collect();
             within.sort_by(|one, other| other.name.cmp(&one.name));
             waiting.extend(within.iter().map(|folder| (depth + 1, Some(folder.id))));
         }
         text
     }
 
-    /// Writes one edit, as a store would: what it tells of must be there, and nothing may be left without a place.
+    /// Writes one edit, as a store would: what it tells of must be there, and nothing may be left
+    /// without a place.
     fn write(&mut self, edit: &Edit) -> Result<(), String> {
         match edit.clone() {
             Edit::CreateFolder(folder) => {
@@ -114,7 +123,11 @@ impl Shelf {
         for folder in self.folders.values() {
             let (mut depth, mut at) = (0, folder.parent);
             while let Some(parent) = at {
-                at = self.folders.get(&parent).ok_or_else(|| format!("{} is nowhere", folder.name))?.parent;
+                at = self
+                    .folders
+                    .get(&parent)
+                    .ok_or_else(|| format!("{} is nowhere", folder.name))?
+                    .parent;
                 depth += 1;
                 if depth > steps {
                     return Err(format!("{} is too deep, or in itself", folder.name));
@@ -125,10 +138,15 @@ impl Shelf {
             Location::Folder(folder) => self.folders.contains_key(&folder),
             location => location == Location::Unsorted,
         };
-        if self.documents.values().all(is_kept) { Ok(()) } else { Err("a document is nowhere".to_owned()) }
+        if self.documents.values().all(is_kept) {
+            Ok(())
+        } else {
+            Err("a document is nowhere".to_owned())
+        }
     }
 
-    /// Writes edits; the laws hold after each, the limit after the last, and the inverses lead back.
+    /// Writes edits; the laws hold after each, the limit after the last, and the inverses lead
+    /// back.
     pub(crate) fn write_all(&mut self, edits: &[Edit]) -> Result<(), String> {
         let before = self.clone();
         edits.iter().try_for_each(|edit| self.write(edit))?;
@@ -162,7 +180,11 @@ impl Shelf {
 impl ReadFolders for Shelf {
     fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
         let found = self.folders.get(&folder).cloned();
-        Ok(if self.lies { found.map(|folder| FolderRecord { parent: None, ..folder }) } else { found })
+        Ok(if self.lies {
+            found.map(|folder| FolderRecord { parent: None, ..folder })
+        } else {
+            found
+        })
     }
 
     fn folders_in(&self, folder: FolderId) -> Result<Vec<FolderRecord>> {

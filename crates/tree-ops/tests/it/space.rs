@@ -1,11 +1,14 @@
 //! Rules as data: an outline before, an operation, and the outline after or the error.
 
-use leafbase_model::{BlockId, BlockPatch, Destination, Error, ErrorKind, Fetch, Limits, Position, Result};
+use leafbase_model::{
+    BlockId, BlockPatch, Destination, Error, ErrorKind, Fetch, Limits, Position, Result,
+};
 use leafbase_test_outline::{BlockRequest, Labels, NaiveSpace, Outline, change};
 
 use crate::compare::{Reply, step};
 
-/// A space whose blocks have labels. Every operation is compared with the naive one, and undone to see that it can be.
+/// A space whose blocks have labels. Every operation is compared with the naive one, and undone to
+/// see that it can be.
 pub(crate) struct Space {
     pub(crate) naive: NaiveSpace,
     pub(crate) labels: Labels,
@@ -14,7 +17,8 @@ pub(crate) struct Space {
 
 impl Space {
     pub(crate) fn new(outline: &str) -> Self {
-        let (naive, labels) = NaiveSpace::from_outline(outline).unwrap_or_else(|error| panic!("{error} in\n{outline}"));
+        let (naive, labels) = NaiveSpace::from_outline(outline)
+            .unwrap_or_else(|error| panic!("{error} in\n{outline}"));
         Self { naive, labels, number: 0 }
     }
 
@@ -46,16 +50,21 @@ impl Space {
 
     pub(crate) fn run(&mut self, request: &BlockRequest) -> Result<Reply> {
         self.number += 1;
-        step(&mut self.naive, request, self.number, None).unwrap_or_else(|error| panic!("{request:#?}\n{error}"))
+        step(&mut self.naive, request, self.number, None)
+            .unwrap_or_else(|error| panic!("{request:#?}\n{error}"))
     }
 
     pub(crate) fn insert(&mut self, position: &str, drafts: &str) -> Result<Reply> {
-        let request = BlockRequest::Insert { drafts: Outline::drafts(drafts), position: self.position(position) };
+        let request = BlockRequest::Insert {
+            drafts: Outline::drafts(drafts),
+            position: self.position(position),
+        };
         self.run(&request)
     }
 
     pub(crate) fn move_to(&mut self, labels: &str, position: &str) -> Result<Reply> {
-        let request = BlockRequest::Move { ids: self.ids(labels), position: self.position(position) };
+        let request =
+            BlockRequest::Move { ids: self.ids(labels), position: self.position(position) };
         self.run(&request)
     }
 
@@ -76,13 +85,18 @@ impl Space {
     }
 
     pub(crate) fn create(&mut self, draft: &str, destination: Destination) -> Result<Reply> {
-        self.run(&BlockRequest::CreateDocument { root: Outline::drafts(draft).remove(0), destination })
+        self.run(&BlockRequest::CreateDocument {
+            root: Outline::drafts(draft).remove(0),
+            destination,
+        })
     }
 
     pub(crate) fn fetch(&mut self, label: &str, max_depth: Option<usize>) -> String {
         let request = BlockRequest::Fetch(Fetch { max_depth, ..Fetch::new(self.id(label)) });
         match self.run(&request) {
-            Ok(Reply::Block(block)) => Outline::print(&[Outline::of_block(&block, &Labels::default())]),
+            Ok(Reply::Block(block)) => {
+                Outline::print(&[Outline::of_block(&block, &Labels::default())])
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -104,7 +118,11 @@ fn pretty_eq(found: &str, expected: &str) {
 
 /// The operation turns the space `before` into the space `after`; labels must name the same blocks.
 #[track_caller]
-pub(crate) fn check(before: &str, operation: impl FnOnce(&mut Space) -> Result<Reply>, after: &str) {
+pub(crate) fn check(
+    before: &str,
+    operation: impl FnOnce(&mut Space) -> Result<Reply>,
+    after: &str,
+) {
     let mut space = Space::new(before);
     operation(&mut space).unwrap_or_else(|error| panic!("{error:?}"));
     space.check_outline(after);

@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, DocumentRecord, Forest, Location, Result, TextLook,
+    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, DocumentRecord, Forest, Location,
+    Result, TextLook,
 };
 use leafbase_test_outline::NaiveSpace;
 use leafbase_tree_ops::{Located, ReadTree};
@@ -62,7 +63,8 @@ impl ReadTree for Tree<'_> {
         self.count(0);
         let document = self.space.document_of(block).map(|document| document.record.id);
         let is_leaf = self.space.find(block).is_some_and(|found| found.children.is_empty());
-        let parent = self.space.parent(block).filter(|_| is_leaf || !self.lies(Lie::ParentsAreRoots));
+        let parent =
+            self.space.parent(block).filter(|_| is_leaf || !self.lies(Lie::ParentsAreRoots));
         Ok(document.map(|document| Located { document, parent }))
     }
 
@@ -105,7 +107,12 @@ impl ReadTree for Tree<'_> {
         Ok(self.space.previous_sibling(block).filter(|_| !self.lies(Lie::EveryBlockIsFirst)))
     }
 
-    fn first_children(&self, _: DocumentId, parent: BlockId, limit: usize) -> Result<Vec<BlockRecord>> {
+    fn first_children(
+        &self,
+        _: DocumentId,
+        parent: BlockId,
+        limit: usize,
+    ) -> Result<Vec<BlockRecord>> {
         let limit = if self.lies(Lie::NoPageHasChildren) { 0 } else { limit };
         let children = self.space.first_children(parent, limit);
         self.count(children.len());
@@ -125,7 +132,8 @@ impl ReadTree for Tree<'_> {
         forest.0.retain(|node| {
             let is_below = collection.is_some_and(|depth| node.depth > depth);
             if !is_below {
-                collection = (node.block.data.block_type() == BlockType::Collection).then_some(node.depth);
+                collection =
+                    (node.block.data.block_type() == BlockType::Collection).then_some(node.depth);
             }
             !is_below
         });

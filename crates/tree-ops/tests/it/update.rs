@@ -23,7 +23,9 @@ page "Trip" #t
 
 #[test]
 fn only_the_fields_given_change() {
-    let after = TRIP.replace("\"Packing\" style=h1", "\"Bags\" style=h1 indent=2").replace("\"One\"", "\"Two\"");
+    let after = TRIP
+        .replace("\"Packing\" style=h1", "\"Bags\" style=h1 indent=2")
+        .replace("\"One\"", "\"Two\"");
     check(TRIP, |s| s.update(&["p \"Bags\" indent=2", "i \"Two\""]), &after);
     check(TRIP, |s| s.update(&["p color=none"]), &TRIP.replace(" color=#ff0000", ""));
 }
@@ -53,7 +55,11 @@ fn a_rev_is_a_precondition() {
 
 #[test]
 fn a_text_becomes_a_page_and_back_while_it_has_no_children() {
-    check(TRIP, |s| s.update(&["p type=page"]), &TRIP.replace("text \"Packing\"", "page \"Packing\""));
+    check(
+        TRIP,
+        |s| s.update(&["p type=page"]),
+        &TRIP.replace("text \"Packing\"", "page \"Packing\""),
+    );
     check(TRIP, |s| s.update(&["e type=text"]), &TRIP.replace("page \"Empty\"", "text \"Empty\""));
     refuse(TRIP, |s| s.update(&["r type=text"]), RuleViolation, "blocks[0].type");
     refuse("page \"T\" #t", |s| s.update(&["t type=text"]), RuleViolation, "blocks[0].type");
@@ -62,7 +68,11 @@ fn a_text_becomes_a_page_and_back_while_it_has_no_children() {
 #[test]
 fn media_change_among_themselves() {
     check(TRIP, |s| s.update(&["m type=video"]), &TRIP.replace("image url", "video url"));
-    check(TRIP, |s| s.update(&["m type=file"]), &TRIP.replace("image url=\"u\" alt", "file url=\"u\" name"));
+    check(
+        TRIP,
+        |s| s.update(&["m type=file"]),
+        &TRIP.replace("image url=\"u\" alt", "file url=\"u\" name"),
+    );
 }
 
 #[test]
@@ -78,9 +88,19 @@ fn other_changes_of_type_name_both() {
 fn a_collection_keeps_a_name() {
     check(TRIP, |s| s.update(&["c \"Papers\""]), &TRIP.replace("Books", "Papers"));
     for name in ["", "  "] {
-        refuse(TRIP, |s| s.update(&["p \"x\"", &format!("c {name:?}")]), Validation, "blocks[1].markdown");
+        refuse(
+            TRIP,
+            |s| s.update(&["p \"x\"", &format!("c {name:?}")]),
+            Validation,
+            "blocks[1].markdown",
+        );
     }
-    refuse(TRIP, |s| s.update(&[&format!("c \"{}\"", "x".repeat(1_001))]), LimitExceeded, "blocks[0].markdown");
+    refuse(
+        TRIP,
+        |s| s.update(&[&format!("c \"{}\"", "x".repeat(1_001))]),
+        LimitExceeded,
+        "blocks[0].markdown",
+    );
     let unnamed = "page\n  collection #c";
     check(unnamed, |s| s.update(&["c color=#ff0000"]), "page\n  collection color=#ff0000");
 }
@@ -162,9 +182,11 @@ fn further_paragraphs_become_blocks_right_after() {
 fn a_done_task_that_is_split_was_done_when_it_was() {
     let before = "page #t\n  text \"a\" task=done completed=2020-01-01T00:00:00.000Z #a";
     let mut space = Space::new(before);
-    let updated = split(&space, vec![BlockPatch::new(space.id("a"), fields("\"1\\n\\n2\""))]).unwrap();
+    let updated =
+        split(&space, vec![BlockPatch::new(space.id("a"), fields("\"1\\n\\n2\""))]).unwrap();
     space.naive.apply_all(&updated.edits).unwrap();
-    let stamps: Vec<_> = updated.blocks.iter().map(|block| block.data.task.unwrap().completed_at.unwrap()).collect();
+    let stamps: Vec<_> =
+        updated.blocks.iter().map(|block| block.data.task.unwrap().completed_at.unwrap()).collect();
     assert_eq!(stamps, ["2020-01-01T00:00:00.000Z".parse().unwrap(); 2]);
 }
 
@@ -182,14 +204,18 @@ fn what_a_block_says_is_made_ready_when_anything_of_it_changes() {
         update(&Tree::new(&space.naive, None), &context, patches, &ready).unwrap();
         seen.get()
     };
-    assert_eq!([calls("indent=1"), calls("\"a\""), calls("\"b\""), calls("type=page")], [1, 0, 1, 1]);
+    assert_eq!(
+        [calls("indent=1"), calls("\"a\""), calls("\"b\""), calls("type=page")],
+        [1, 0, 1, 1]
+    );
 }
 
 #[test]
 fn a_title_that_has_no_room_beside_it_stays_one_paragraph() {
     let space = Space::new("page \"T\" #t\n  collection \"B\"\n    collectionItem \"One\" #i");
     for label in ["t", "i"] {
-        let error = split(&space, vec![BlockPatch::new(space.id(label), fields("\"1\\n\\n2\""))]).unwrap_err();
+        let error = split(&space, vec![BlockPatch::new(space.id(label), fields("\"1\\n\\n2\""))])
+            .unwrap_err();
         assert_eq!((error.kind(), error.path()), (RuleViolation, "blocks[0].markdown"));
     }
 }

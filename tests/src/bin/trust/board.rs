@@ -17,15 +17,24 @@ pub fn run(options: &Options) -> ExitCode {
     running::keep_panics_quiet();
     let report = Arc::new(Mutex::new(Report::default()));
     let seen = Arc::clone(&report);
-    running::watch(move || println!("{}", seen.lock().unwrap_or_else(PoisonError::into_inner).text()));
+    running::watch(move || {
+        println!("{}", seen.lock().unwrap_or_else(PoisonError::into_inner).text())
+    });
     let started = Instant::now();
-    let change = |work: &dyn Fn(&mut Report)| work(&mut report.lock().unwrap_or_else(PoisonError::into_inner));
+    let change = |work: &dyn Fn(&mut Report)| {
+        work(&mut report.lock().unwrap_or_else(PoisonError::into_inner))
+    };
     let all: u32 = options.kinds.iter().map(|kind| kind.weight).sum();
     for kind in &options.kinds {
         let time = options.time * kind.weight / all.max(1);
         eprintln!("{}: {} ({} s)", kind.name, kind.says, time.as_secs());
         let outcome = running::many(kind, options, time);
-        eprintln!("{}: {} trials, {} failures", kind.name, outcome.trial.trials, outcome.failures.len());
+        eprintln!(
+            "{}: {} trials, {} failures",
+            kind.name,
+            outcome.trial.trials,
+            outcome.failures.len()
+        );
         change(&|report| report.kind(kind, &outcome, options.is_long()));
     }
     // One trial is repeated to be looked at: controls would say nothing about it.
@@ -47,7 +56,8 @@ pub fn run(options: &Options) -> ExitCode {
 fn noticed(kind: &Kind, control: &Control, seed: u64) -> Option<(u64, String)> {
     let started = Instant::now();
     let numbers = (0..CONTROL_TRIALS).take_while(|_| started.elapsed() < CONTROL_TIME);
-    let mut tried = numbers.map(|number| (number, running::one(kind.name, control.trial, seed.wrapping_add(number))));
+    let mut tried = numbers
+        .map(|number| (number, running::one(kind.name, control.trial, seed.wrapping_add(number))));
     let (number, failure) = tried.find_map(|(number, outcome)| Some((number, outcome.err()?)))?;
     eprintln!("{}: control: {}: trial {}: {}", kind.name, control.says, number + 1, failure.what);
     Some((number + 1, failure.what))

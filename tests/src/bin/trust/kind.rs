@@ -42,7 +42,8 @@ impl std::fmt::Display for Least {
     }
 }
 
-/// Trials on something broken on purpose: run until one fails, which shows that the kind sees what it is there to see.
+/// Trials on something broken on purpose: run until one fails, which shows that the kind sees what
+/// it is there to see.
 pub struct Control {
     /// What is broken.
     pub says: &'static str,

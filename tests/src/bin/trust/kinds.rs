@@ -28,7 +28,8 @@ pub const ALL: &[Kind] = &[
     writers::KIND,
 ];
 
-/// Kinds that need a process of their own start this program again, with arguments that no person gives.
+/// Kinds that need a process of their own start this program again, with arguments that no person
+/// gives.
 pub fn child(arguments: &[String]) -> Option<ExitCode> {
     match arguments {
         [name, path, seed, lies] if name == kills::ARGUMENT => {

@@ -1,5 +1,6 @@
-//! Shows what a space can be trusted with: kinds of trials run for some minutes, each with faults that are made on purpose. One table tells
-//! what was lost, and what was not; then the controls, each broken on purpose, which have to be found out.
+//! Shows what a space can be trusted with: kinds of trials run for some minutes, each with faults
+//! that are made on purpose. One table tells what was lost, and what was not; then the controls,
+//! each broken on purpose, which have to be found out.
 //!
 //! `cargo run --release -p tests --bin trust -- --minutes 3`
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program tells what it found")]

@@ -27,8 +27,13 @@ impl Options {
 
     /// None if help is asked for.
     pub fn read(arguments: &[String]) -> Result<Option<Self>, String> {
-        let mut options =
-            Self { time: Duration::from_secs(180), kinds: Vec::new(), seed: now(), calls: None, threads: 2 };
+        let mut options = Self {
+            time: Duration::from_secs(180),
+            kinds: Vec::new(),
+            seed: now(),
+            calls: None,
+            threads: 2,
+        };
         let mut arguments = arguments.iter();
         while let Some(name) = arguments.next() {
             if name == "--help" || name == "-h" {
@@ -47,7 +52,8 @@ impl Options {
         match name {
             "--minutes" => {
                 let minutes: f64 = number(name, value)?;
-                self.time = Duration::try_from_secs_f64(minutes * 60.0).map_err(|error| format!("{name}: {error}"))?;
+                self.time = Duration::try_from_secs_f64(minutes * 60.0)
+                    .map_err(|error| format!("{name}: {error}"))?;
             }
             "--kind" => {
                 let kind = kinds::ALL.iter().find(|kind| kind.name == value);
@@ -72,7 +78,8 @@ fn now() -> u64 {
 }
 
 pub fn help() -> String {
-    let kinds: String = kinds::ALL.iter().map(|kind| format!("\n  {:<12} {}", kind.name, kind.says)).collect();
+    let kinds: String =
+        kinds::ALL.iter().map(|kind| format!("\n  {:<12} {}", kind.name, kind.says)).collect();
     format!(
         "usage: trust [--minutes M] [--kind NAME]... [--seed S] [--trials N] [--threads T]\n\n\
          M minutes for all kinds together (3 if left out), or N calls of each; from 30 minutes on at least so many trials of each as the table tells.\n\

@@ -20,8 +20,11 @@ impl Report {
         let seconds = outcome.time.as_secs_f64().max(0.001);
         #[expect(clippy::cast_precision_loss, reason = "trials are counted, not weighed")]
         let each_second = outcome.trial.trials as f64 / seconds;
-        let count = |fault: Fault| outcome.failures.iter().filter(|(_, failure)| failure.fault == fault).count();
-        let faults: String = Fault::ALL.iter().map(|fault| format!(" {} |", count(*fault))).collect();
+        let count = |fault: Fault| {
+            outcome.failures.iter().filter(|(_, failure)| failure.fault == fault).count()
+        };
+        let faults: String =
+            Fault::ALL.iter().map(|fault| format!(" {} |", count(*fault))).collect();
         let is_reached = kind.least.is_reached(outcome.trial.trials, outcome.calls);
         let least = match (is_reached, is_long) {
             (true, _) => format!("least {} reached", kind.least),
@@ -30,9 +33,14 @@ impl Report {
             (false, false) => format!("least {}", kind.least),
         };
         self.failures += usize::from(is_long && !is_reached);
-        let _ = writeln!(self.rows, "| {name} | {} |{faults} {each_second:.1} | {least} |", outcome.trial.trials);
+        let _ = writeln!(
+            self.rows,
+            "| {name} | {} |{faults} {each_second:.1} | {least} |",
+            outcome.trial.trials
+        );
         self.failures += outcome.failures.len();
-        let notes: Vec<_> = outcome.trial.notes.iter().map(|(what, times)| format!("{times} {what}")).collect();
+        let notes: Vec<_> =
+            outcome.trial.notes.iter().map(|(what, times)| format!("{times} {what}")).collect();
         if !notes.is_empty() {
             let _ = writeln!(self.notes, "- {name}: {}", notes.join(", "));
         }
@@ -61,7 +69,11 @@ impl Report {
             let _ = write!(text, "\n{}", self.notes);
         }
         if !self.controls.is_empty() {
-            let _ = write!(text, "\n| control of | broken on purpose | outcome |\n|---|---|---|\n{}", self.controls);
+            let _ = write!(
+                text,
+                "\n| control of | broken on purpose | outcome |\n|---|---|---|\n{}",
+                self.controls
+            );
         }
         text
     }

@@ -1,4 +1,5 @@
-//! One trial after the other on some threads. What panics is caught, and what takes too long ends the process.
+//! One trial after the other on some threads. What panics is caught, and what takes too long ends
+//! the process.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -37,7 +38,9 @@ static UNDER_WAY: Mutex<Vec<(&'static str, u64, Instant)>> = Mutex::new(Vec::new
 
 /// Panics are told with the trial that they end. Those that the library catches are no news.
 pub fn keep_panics_quiet() {
-    std::panic::set_hook(Box::new(|panic| SAID.with(|said| *said.borrow_mut() = panic.to_string())));
+    std::panic::set_hook(Box::new(|panic| {
+        SAID.with(|said| *said.borrow_mut() = panic.to_string())
+    }));
 }
 
 /// Ends the process when a trial hangs, after `tell`.
@@ -45,9 +48,14 @@ pub fn watch(tell: impl Fn() + Send + 'static) {
     thread::spawn(move || {
         loop {
             thread::sleep(Duration::from_secs(1));
-            let hanging = under_way(|trials| trials.iter().find(|trial| trial.2.elapsed() > PATIENCE).copied());
+            let hanging = under_way(|trials| {
+                trials.iter().find(|trial| trial.2.elapsed() > PATIENCE).copied()
+            });
             if let Some((name, seed, _)) = hanging {
-                eprintln!("{}", told(name, seed, &Failure::new(Fault::Hang, "the trial does not end")));
+                eprintln!(
+                    "{}",
+                    told(name, seed, &Failure::new(Fault::Hang, "the trial does not end"))
+                );
                 tell();
                 std::process::exit(1);
             }
@@ -79,10 +87,12 @@ fn words(panic: &dyn Any) -> String {
     if said.is_empty() { payload.unwrap_or_else(|| "a panic".to_owned()) } else { said }
 }
 
-/// Trials of one kind for `time`, and on until a long run has its least; or as many as are asked for.
+/// Trials of one kind for `time`, and on until a long run has its least; or as many as are asked
+/// for.
 pub fn many(kind: &Kind, options: &Options, time: Duration) -> Outcome {
     let (name, run) = (kind.name, kind.trial);
-    let (started, next, outcome) = (Instant::now(), AtomicU64::new(0), Mutex::new(Outcome::default()));
+    let (started, next, outcome) =
+        (Instant::now(), AtomicU64::new(0), Mutex::new(Outcome::default()));
     let (failed, next) = (AtomicUsize::new(0), &next);
     let is_enough = || {
         let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +102,8 @@ pub fn many(kind: &Kind, options: &Options, time: Duration) -> Outcome {
     let work = || {
         while failed.load(Ordering::Relaxed) < ENOUGH {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let is_over = options.calls.map_or_else(|| is_time_over(number), |calls| number >= calls);
+            let is_over =
+                options.calls.map_or_else(|| is_time_over(number), |calls| number >= calls);
             if is_over {
                 break;
             }

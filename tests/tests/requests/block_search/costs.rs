@@ -8,11 +8,15 @@ use super::shelf::Shelf;
 fn shelf(text: &str, count: usize) -> Shelf {
     let shelf = Shelf::of("text \"first\"");
     let drafts = vec![BlockDraft::new(BlockData::text(text)); count];
-    shelf.notes.insert_blocks(InsertBlocks::blocks(drafts, Position::end_of(shelf.id("trip")))).unwrap();
+    shelf
+        .notes
+        .insert_blocks(InsertBlocks::blocks(drafts, Position::end_of(shelf.id("trip"))))
+        .unwrap();
     shelf
 }
 
-/// A text that has the letter which hostile patterns need: without it none of them is matched at all.
+/// A text that has the letter which hostile patterns need: without it none of them is matched at
+/// all.
 fn hostile(length: usize) -> String {
     "a".repeat(length) + "x"
 }
@@ -27,27 +31,41 @@ fn outcome(shelf: &Shelf, patterns: &[&str]) -> Result<usize, leafbase::Error> {
 #[test]
 fn a_pattern_that_costs_too_much_for_one_text() {
     let shelf = shelf(&hostile(64 << 10), 1);
-    let message = "the pattern costs too much: at most 20000000 steps to search one text, this takes more";
-    for pattern in [r"(?:a?){500}(?=b)", r"(?=b(?:a|aa){300})x", r"\w{999}(?=b)", r"(?=c[ab]{0,900})x"] {
+    let message =
+        "the pattern costs too much: at most 20000000 steps to search one text, this takes more";
+    for pattern in
+        [r"(?:a?){500}(?=b)", r"(?=b(?:a|aa){300})x", r"\w{999}(?=b)", r"(?=c[ab]{0,900})x"]
+    {
         let error = outcome(&shelf, &[pattern]).unwrap_err();
-        assert_eq!((error.kind(), error.path(), error.message()), (ErrorKind::LimitExceeded, "pattern", message));
+        assert_eq!(
+            (error.kind(), error.path(), error.message()),
+            (ErrorKind::LimitExceeded, "pattern", message)
+        );
     }
     for _ in 0..2 {
         let error = outcome(&shelf, &["b", r"(?=c[ab]{0,900})x", "c"]).unwrap_err();
-        assert_eq!((error.kind(), error.path(), error.message()), (ErrorKind::LimitExceeded, "pattern[1]", message));
+        assert_eq!(
+            (error.kind(), error.path(), error.message()),
+            (ErrorKind::LimitExceeded, "pattern[1]", message)
+        );
     }
 }
 
 #[test]
 fn a_pattern_that_costs_too_much_for_all_texts() {
     let shelf = shelf(&hostile(20 << 10), 40);
-    let message = "the pattern costs too much: at most 100000000 steps to search all of it, this takes more";
+    let message =
+        "the pattern costs too much: at most 100000000 steps to search all of it, this takes more";
     for _ in 0..2 {
         let error = outcome(&shelf, &[r"(?=ba{200})x"]).unwrap_err();
         assert_eq!((error.path(), error.message()), ("pattern", message));
     }
     assert_eq!(outcome(&shelf, &[r"(?=ba{3})x"]).unwrap(), 0, "a smaller one does not");
-    assert_eq!(outcome(&shelf, &[r"(?=ba{200})y"]).unwrap(), 0, "nor one that needs a letter that is nowhere");
+    assert_eq!(
+        outcome(&shelf, &[r"(?=ba{200})y"]).unwrap(),
+        0,
+        "nor one that needs a letter that is nowhere"
+    );
 }
 
 /// What goes back and forth elsewhere is as cheap as anything.

@@ -11,7 +11,13 @@ fn patterns_are_matched_on_each_block_as_replies_show_it() {
     shelf.add_collection("Books", &[("Dune", "sand *and* spice"), ("Emma", "tea\n\n- [ ] a saw")]);
     let rows: &[(&str, &[&str])] = &[
         (r#""Trip""#, &[": <Trip>"]),
-        (r#""train""#, &["Trip: Night <train> at 22:15", "Trip: [Rail](https://rail.example \"All <train>s\")"]),
+        (
+            r#""train""#,
+            &[
+                "Trip: Night <train> at 22:15",
+                "Trip: [Rail](https://rail.example \"All <train>s\")",
+            ],
+        ),
         (r#""\\d\\d:\\d\\d""#, &["Trip: Night train at <22:15>"]),
         (r#""\\*\\*.*""#, &["Trip/Packing: socks, <**wool**>", "Trip: <*****>"]),
         (r##""^## ""##, &[]),
@@ -107,7 +113,9 @@ fn capitals_and_small_letters() {
             vec!["Trip: <S>traße, ÉTÉ", "Trip: k \u{212a} <ſ>"],
         ),
     ] {
-        let found = |case: &str| shelf.found(&format!(r#"{{"blockId":"@trip","pattern":"{pattern}"{case}}}"#));
+        let found = |case: &str| {
+            shelf.found(&format!(r#"{{"blockId":"@trip","pattern":"{pattern}"{case}}}"#))
+        };
         assert_eq!(found(""), any, "{pattern}");
         assert_eq!(found(r#","caseSensitive":false"#), any, "{pattern}");
         assert_eq!(found(r#","caseSensitive":true"#), same, "{pattern}");
@@ -122,7 +130,16 @@ fn a_page_is_searched_with_all_below_it() {
         ("@packing", vec!["Trip: Packing", "Trip/Packing: socks, **wool**", "Trip/Packing: Tools"]),
         ("@tools", vec!["Trip/Packing: Tools"]),
         ("@socks", vec!["Trip/Packing: socks, **wool**"]),
-        ("@Books", vec!["Trip: Books", "Trip: Dune", "Trip/Dune: sand", "Trip: Emma", "Trip/Emma: sand, too"]),
+        (
+            "@Books",
+            vec![
+                "Trip: Books",
+                "Trip: Dune",
+                "Trip/Dune: sand",
+                "Trip: Emma",
+                "Trip/Emma: sand, too",
+            ],
+        ),
         ("@Emma", vec!["Trip: Emma", "Trip/Emma: sand, too"]),
         ("@end", vec!["Trip: The end"]),
     ] {
@@ -149,7 +166,8 @@ fn around_a_match() {
     );
     shelf.add_collection("8", &[("9", "10"), ("11", "12")]);
     let around = |within: &str, text: &str, before: usize, after: usize| {
-        let request = SearchBlocks::new(shelf.id(within), format!("^{text}$")).context(before, after);
+        let request =
+            SearchBlocks::new(shelf.id(within), format!("^{text}$")).context(before, after);
         let hits = shelf.notes.search_blocks(request).unwrap();
         let [hit] = &hits.items[..] else { panic!("{hits:?}") };
         let texts = |blocks: &[leafbase::ContextBlock]| {
@@ -210,7 +228,10 @@ fn unless_the_request_says_otherwise_there_are_five_blocks_on_each_side() {
     let shelf = Shelf::of(&lines);
     let hits = shelf.search(r#"{"blockId":"@trip","pattern":"^10$"}"#).unwrap();
     assert_eq!((hits[0].before.len(), hits[0].after.len()), (5, 5));
-    assert_eq!((hits[0].before[4].markdown.as_str(), hits[0].after[0].markdown.as_str()), ("9", "11"));
+    assert_eq!(
+        (hits[0].before[4].markdown.as_str(), hits[0].after[0].markdown.as_str()),
+        ("9", "11")
+    );
 }
 
 #[test]
@@ -237,9 +258,12 @@ fn ranges_of_one_block_are_bounded() {
         let hits = shelf.search(&format!(r#"{{"blockId":"@trip","pattern":{patterns}}}"#)).unwrap();
         hits.last().unwrap().ranges.clone()
     };
-    for (patterns, last) in
-        [(r#""a""#, 198..199), (r#"["a","b"]"#, 99..100), (r#"["b","x*"]"#, 199..200), (r#""ab|x*""#, 198..200)]
-    {
+    for (patterns, last) in [
+        (r#""a""#, 198..199),
+        (r#"["a","b"]"#, 99..100),
+        (r#"["b","x*"]"#, 199..200),
+        (r#""ab|x*""#, 198..200),
+    ] {
         let ranges = ranges(patterns);
         assert_eq!((ranges.len(), ranges.last().cloned()), (100, Some(last)), "{patterns}");
     }

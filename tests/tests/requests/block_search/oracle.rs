@@ -9,7 +9,8 @@ use super::shelf::Shelf;
 /// The blocks that are found, each with where.
 type Found = Vec<(usize, Vec<(usize, usize)>)>;
 
-/// What `search_blocks` must find. With `joined` texts are matched as if they stood in one, which is wrong.
+/// What `search_blocks` must find. With `joined` texts are matched as if they stood in one, which
+/// is wrong.
 fn naive(texts: &[String], pattern: &str, case_sensitive: bool, joined: bool) -> Found {
     let pattern = RegexBuilder::new(pattern).case_insensitive(!case_sensitive).build().unwrap();
     let whole = texts.join("\n");
@@ -18,7 +19,8 @@ fn naive(texts: &[String], pattern: &str, case_sensitive: bool, joined: bool) ->
         let (from, to) = (start, start + text.len());
         start = to + 1;
         let ranges: Vec<_> = if joined {
-            let within = pattern.find_iter(&whole).filter(|hit| from <= hit.start() && hit.end() <= to);
+            let within =
+                pattern.find_iter(&whole).filter(|hit| from <= hit.start() && hit.end() <= to);
             within.map(|hit| (hit.start() - from, hit.end() - from)).collect()
         } else {
             pattern.find_iter(text).map(|hit| (hit.start(), hit.end())).collect()
@@ -38,14 +40,20 @@ fn searched(shelf: &Shelf, page: &leafbase::BlockId, pattern: &str, case_sensiti
     let index = |id| blocks.children().iter().position(|block| block.id == id);
     let hits = shelf.notes.search_blocks(request).unwrap();
     let of_children = hits.iter().filter_map(|hit| Some((index(hit.block_id)?, hit)));
-    of_children.map(|(index, hit)| (index, hit.ranges.iter().map(|range| (range.start, range.end)).collect())).collect()
+    of_children
+        .map(|(index, hit)| {
+            (index, hit.ranges.iter().map(|range| (range.start, range.end)).collect())
+        })
+        .collect()
 }
 
 /// A page of these texts.
 fn page(shelf: &Shelf, texts: &[String]) -> leafbase::BlockId {
     let texts = texts.iter().map(|text| BlockDraft::new(BlockData::text(text))).collect();
     let page = BlockDraft::new(BlockData::page("title")).with_content(texts);
-    let inserted = shelf.notes.insert_blocks(InsertBlocks::blocks(vec![page], Position::end_of(shelf.id("trip"))));
+    let inserted = shelf
+        .notes
+        .insert_blocks(InsertBlocks::blocks(vec![page], Position::end_of(shelf.id("trip"))));
     inserted.unwrap()[0].id
 }
 

@@ -6,8 +6,12 @@ use super::shelf::Shelf;
 
 /// Ten texts from `a0` to `a9`, of which those of even numbers end with a `!`.
 fn shelf() -> Shelf {
-    let line =
-        |number: usize| format!("text \"a{number}{}\" #a{number}\n", if number.is_multiple_of(2) { "!" } else { "" });
+    let line = |number: usize| {
+        format!(
+            "text \"a{number}{}\" #a{number}\n",
+            if number.is_multiple_of(2) { "!" } else { "" }
+        )
+    };
     Shelf::of(&(0..10).map(line).collect::<String>())
 }
 
@@ -32,7 +36,10 @@ fn parts_make_the_whole() {
                     break;
                 }
             }
-            assert_eq!((parts.concat().as_str(), parts.len()), (expected, expected.len().div_ceil(limit).max(1)));
+            assert_eq!(
+                (parts.concat().as_str(), parts.len()),
+                (expected, expected.len().div_ceil(limit).max(1))
+            );
         }
     }
 }
@@ -53,9 +60,14 @@ fn a_cursor_leads_on_while_blocks_come_and_go() {
     ] {
         let (shelf, mut cursor) = (shelf(), None);
         assert_eq!(next(&shelf, "a.", 3, &mut cursor), "012");
-        let ids = |numbers: &str| numbers.chars().map(|number| shelf.id(&format!("a{number}"))).collect::<Vec<_>>();
+        let ids = |numbers: &str| {
+            numbers.chars().map(|number| shelf.id(&format!("a{number}"))).collect::<Vec<_>>()
+        };
         shelf.notes.delete_blocks(DeleteBlocks::new(ids(gone))).unwrap();
-        shelf.notes.move_blocks(MoveBlocks::new(ids(moved_last), Position::end_of(shelf.id("trip")))).unwrap();
+        shelf
+            .notes
+            .move_blocks(MoveBlocks::new(ids(moved_last), Position::end_of(shelf.id("trip"))))
+            .unwrap();
         assert_eq!(next(&shelf, "a.", 100, &mut cursor), expected, "{gone} {moved_last}");
     }
 }
@@ -67,7 +79,13 @@ fn a_cursor_of_another_place_is_refused() {
     next(&shelf, "a.", 3, &mut cursor);
     let other = SearchBlocks::new(shelf.id("a5"), "a.").after(cursor.unwrap());
     let foreign = |text: &str| SearchBlocks::new(shelf.id("trip"), "a.").after(text);
-    for request in [other, foreign(""), foreign("b"), foreign("bäää"), foreign(&format!("b{}", shelf.id("trip")))] {
+    for request in [
+        other,
+        foreign(""),
+        foreign("b"),
+        foreign("bäää"),
+        foreign(&format!("b{}", shelf.id("trip"))),
+    ] {
         let error = shelf.notes.search_blocks(request).unwrap_err();
         assert_eq!(error.to_string(), "cursor: the cursor is not of this search");
     }
@@ -91,7 +109,10 @@ fn a_reply_of_long_texts_has_fewer_matches() {
     let shelf = Shelf::of("text \"first\"");
     let long = leafbase::BlockDraft::new(leafbase::BlockData::text("a".repeat(250 << 10)));
     let drafts = vec![long; 9];
-    shelf.notes.insert_blocks(InsertBlocks::blocks(drafts, Position::end_of(shelf.id("trip")))).unwrap();
+    shelf
+        .notes
+        .insert_blocks(InsertBlocks::blocks(drafts, Position::end_of(shelf.id("trip"))))
+        .unwrap();
     let search = |context| SearchBlocks::new(shelf.id("trip"), "^a").context(context, context);
     assert_eq!(shelf.notes.search_blocks(search(0)).unwrap().len(), 9);
     let (mut request, mut counts) = (search(100), Vec::new());

@@ -15,8 +15,14 @@ fn refusals() {
         (format!(r#"{{{nowhere},"pattern":"(a","cursor":"x"}}"#), "blockId: not found".to_owned()),
         (r#"{"blockId":"@trip","pattern":"(a)\\1"}"#.to_owned(), format!("pattern: {refused}")),
         (r#"{"blockId":"@trip","pattern":["(a)\\1"]}"#.to_owned(), format!("pattern: {refused}")),
-        (r#"{"blockId":"@trip","pattern":["a","(a)\\1"]}"#.to_owned(), format!("pattern[1]: {refused}")),
-        (r#"{"blockId":"@trip","pattern":["(a","(b"]}"#.to_owned(), "pattern[0]: unclosed group, at byte 0".to_owned()),
+        (
+            r#"{"blockId":"@trip","pattern":["a","(a)\\1"]}"#.to_owned(),
+            format!("pattern[1]: {refused}"),
+        ),
+        (
+            r#"{"blockId":"@trip","pattern":["(a","(b"]}"#.to_owned(),
+            "pattern[0]: unclosed group, at byte 0".to_owned(),
+        ),
         (
             format!(r#"{{"blockId":"@trip","pattern":"{long}"}}"#),
             "pattern: bytes of a pattern: at most 1000, got 1001".to_owned(),
@@ -25,7 +31,10 @@ fn refusals() {
             format!(r#"{{"blockId":"@trip","pattern":["a","{long}"]}}"#),
             "pattern[1]: bytes of a pattern: at most 1000, got 1001".to_owned(),
         ),
-        (format!(r#"{{"blockId":"@trip","pattern":[{nine}]}}"#), "pattern: patterns: at most 8, got 9".to_owned()),
+        (
+            format!(r#"{{"blockId":"@trip","pattern":[{nine}]}}"#),
+            "pattern: patterns: at most 8, got 9".to_owned(),
+        ),
         (
             r#"{"blockId":"@trip","pattern":"a","beforeBlockCount":101}"#.to_owned(),
             "beforeBlockCount: blocks around a match: at most 100, got 101".to_owned(),
@@ -44,7 +53,8 @@ fn refusals() {
         ),
         (
             r#"{"blockId":"@trip","pattern":"(?:a{500}){500}"}"#.to_owned(),
-            "pattern: instructions of a pattern: at most 20000, repetitions make this one larger".to_owned(),
+            "pattern: instructions of a pattern: at most 20000, repetitions make this one larger"
+                .to_owned(),
         ),
     ] {
         assert_eq!(shelf.search(&body).unwrap_err().to_string(), expected, "{body}");
@@ -59,7 +69,10 @@ fn the_codes() {
         (r#"{"blockId":"@trip","pattern":["a","[b"]}"#, "INVALID_PATTERN pattern[1]"),
         (r#"{"blockId":"01ARZ3NDEKTSV4RRFFQ69G5FAV","pattern":"a"}"#, "NOT_FOUND blockId"),
         (r#"{"documentId":"01ARZ3NDEKTSV4RRFFQ69G5FAV","pattern":"a"}"#, "NOT_FOUND blockId"),
-        (r#"{"blockId":"@trip","pattern":"a","afterBlockCount":101}"#, "LIMIT_EXCEEDED afterBlockCount"),
+        (
+            r#"{"blockId":"@trip","pattern":"a","afterBlockCount":101}"#,
+            "LIMIT_EXCEEDED afterBlockCount",
+        ),
         (r#"{"blockId":"@trip","pattern":[]}"#, "VALIDATION pattern"),
         (r#"{"blockId":"@trip","pattern":7}"#, "VALIDATION pattern"),
         (r#"{"pattern":"a"}"#, "VALIDATION blockId"),

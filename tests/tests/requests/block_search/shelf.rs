@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use leafbase::{
-    AddItems, Block, BlockId, BlockMatch, Connection, CreateCollection, Error, InsertBlocks, ItemDraft, ItemsPage,
-    Limits, Position, SchemaDraft, Space, json,
+    AddItems, Block, BlockId, BlockMatch, Connection, CreateCollection, Error, InsertBlocks,
+    ItemDraft, ItemsPage, Limits, Position, SchemaDraft, Space, json,
 };
 use leafbase_test_outline::{FixedClock, Outline, SequentialIds};
 
@@ -40,8 +40,10 @@ impl Shelf {
     }
 
     pub fn with_limits(outline: &str, limits: Limits) -> Self {
-        let builder = Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1)).limits(limits);
-        let mut shelf = Self { notes: builder.in_memory().unwrap().connect(), names: BTreeMap::new() };
+        let builder =
+            Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1)).limits(limits);
+        let mut shelf =
+            Self { notes: builder.in_memory().unwrap().connect(), names: BTreeMap::new() };
         let trip = shelf.notes.create_document("Trip").unwrap().id();
         shelf.name("trip", trip.root());
         shelf.insert(outline, Position::end_of(trip));
@@ -60,14 +62,19 @@ impl Shelf {
         }
     }
 
-    /// A collection at the end of the document with items of these titles, each with a text on its page.
+    /// A collection at the end of the document with items of these titles, each with a text on its
+    /// page.
     pub fn add_collection(&mut self, name: &str, items: &[(&str, &str)]) {
         let schema = SchemaDraft::new(name, []);
-        let collection = self.notes.create_collection(CreateCollection::new(schema, Position::end_of(self.id("trip"))));
+        let collection = self
+            .notes
+            .create_collection(CreateCollection::new(schema, Position::end_of(self.id("trip"))));
         let collection = collection.unwrap().id;
         self.name(name, collection);
-        let added =
-            self.notes.add_items(AddItems::new(collection, items.iter().map(|(title, _)| ItemDraft::new(*title))));
+        let added = self.notes.add_items(AddItems::new(
+            collection,
+            items.iter().map(|(title, _)| ItemDraft::new(*title)),
+        ));
         for (item, (title, text)) in added.unwrap().iter().zip(items) {
             self.name(title, item.id);
             self.notes.insert_markdown(text, Position::end_of(item.id)).unwrap();
@@ -90,7 +97,8 @@ impl Shelf {
         self.notes.search_blocks(json::from_str(&body, self.notes.space().limits())?)
     }
 
-    /// What is found: each block as its path and its text, hits between `<` and `>`; or the code and the path of the error.
+    /// What is found: each block as its path and its text, hits between `<` and `>`; or the code
+    /// and the path of the error.
     pub fn found(&self, body: &str) -> Vec<String> {
         match self.search(body) {
             Ok(page) => page.iter().map(shown).collect(),
@@ -100,7 +108,9 @@ impl Shelf {
 
     /// As [`Self::found`], for patterns in the whole document, as a list in JSON.
     pub fn matches(&self, patterns: &str) -> Vec<String> {
-        self.found(&format!(r#"{{"documentId":"@trip","pattern":{patterns},"caseSensitive":true}}"#))
+        self.found(&format!(
+            r#"{{"documentId":"@trip","pattern":{patterns},"caseSensitive":true}}"#
+        ))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Every operation of a full connection that reads JSON: the text of a request in, that of the reply out.
+//! Every operation of a full connection that reads JSON: the text of a request in, that of the
+//! reply out.
 
 use leafbase::json::FromJson;
 use leafbase::{Connection, Error};
@@ -83,7 +84,9 @@ fn ask_of_documents(notes: &Connection, operation: &str, body: &str) -> Result<S
         "list_documents" => told(notes.list_documents(space.read_json(body)?)?),
         "create_documents" => told(notes.create_documents(space.read_json(body)?)?),
         "create_from_template" => told(notes.create_from_template(space.read_json(body)?)?),
-        "delete_documents" => told(notes.delete_documents(space.read_json::<leafbase::DeleteDocuments>(body)?)?),
+        "delete_documents" => {
+            told(notes.delete_documents(space.read_json::<leafbase::DeleteDocuments>(body)?)?)
+        }
         "move_documents" => told(notes.move_documents(space.read_json(body)?)?),
         "restore_daily_notes" => told(notes.restore_daily_notes(space.read_json(body)?)?),
         "purge_documents" => told(notes.purge_documents(space.read_json(body)?)?),

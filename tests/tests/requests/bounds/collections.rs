@@ -27,8 +27,7 @@ fn replace(host: &Host, properties: &Value) -> Result<(), Error> {
 }
 
 fn add(host: &Host, item: &Value) -> Result<(), Error> {
-    let body =
-        json!({"collectionId": host.id("collection").to_string(), "items": [item], "allowNewSelectOptions": true});
+    let body = json!({"collectionId": host.id("collection").to_string(), "items": [item], "allowNewSelectOptions": true});
     send(host, "add_items", &body)
 }
 
@@ -46,8 +45,12 @@ fn properties_and_options() {
     let host = Host::new();
     around(&host.notes, 200, "schema.properties", |size| create(&host, "x", &columns(size)));
     around(&host.notes, 200, "schema.properties", |size| replace(&host, &columns(size)));
-    around(&host.notes, 1_000, "schema.properties[0].options", |size| create(&host, "x", &options(size)));
-    around(&host.notes, 1_000, "schema.properties[0].options", |size| replace(&host, &options(size)));
+    around(&host.notes, 1_000, "schema.properties[0].options", |size| {
+        create(&host, "x", &options(size))
+    });
+    around(&host.notes, 1_000, "schema.properties[0].options", |size| {
+        replace(&host, &options(size))
+    });
 }
 
 #[test]
@@ -83,10 +86,16 @@ fn characters_of_names_and_keys() {
         schema_with(json!([{"key": long(size), "name": "a", "type": "text"}]))
     });
     around(&host.notes, 1_000, "schema.properties[0].options[0].name", |size| {
-        schema_with(json!([{"key": "s", "name": "a", "type": "singleSelect", "options": [{"name": "é".repeat(size)}]}]))
+        schema_with(
+            json!([{"key": "s", "name": "a", "type": "singleSelect", "options": [{"name": "é".repeat(size)}]}]),
+        )
     });
-    around(&host.notes, 1_000, "items[0].title", |size| add(&host, &json!({"title": "é".repeat(size)})));
-    around(&host.notes, 1_000, "items[0].properties.s", |size| add(&host, &json!({"properties": {"s": long(size)}})));
+    around(&host.notes, 1_000, "items[0].title", |size| {
+        add(&host, &json!({"title": "é".repeat(size)}))
+    });
+    around(&host.notes, 1_000, "items[0].properties.s", |size| {
+        add(&host, &json!({"properties": {"s": long(size)}}))
+    });
 }
 
 #[test]
@@ -102,8 +111,11 @@ fn lengths_of_values() {
         ]),
     )
     .unwrap();
-    let value = |key: &str, value: Value| add(&host, &json!({"title": "x", "properties": {key: value}}));
-    around(&host.notes, 64, "items[0].properties.note", |size| value("note", json!("x".repeat(size))));
+    let value =
+        |key: &str, value: Value| add(&host, &json!({"title": "x", "properties": {key: value}}));
+    around(&host.notes, 64, "items[0].properties.note", |size| {
+        value("note", json!("x".repeat(size)))
+    });
     around(&host.notes, 48, "items[0].properties.site", |size| {
         value("site", json!(format!("https://x.y/{}", "x".repeat(size - 12))))
     });
@@ -111,7 +123,9 @@ fn lengths_of_values() {
         value("mail", json!(format!("{}@x.example", "x".repeat(size - 10))))
     });
     let item = host.id("collectionItem").to_string();
-    around(&host.notes, 5, "items[0].properties.peers", |size| value("peers", json!(vec![&item; size])));
+    around(&host.notes, 5, "items[0].properties.peers", |size| {
+        value("peers", json!(vec![&item; size]))
+    });
 }
 
 #[test]
@@ -119,8 +133,12 @@ fn conditions_and_orders_of_a_query() {
     let host = Host::new();
     let collection = host.id("collection");
     let condition = || Filter::on("title", Operator::Equals, "x");
-    let ask = |filter: Filter| host.notes.query_items(QueryItems::of(collection).filtered(filter)).map(drop);
-    around(&host.notes, 200, "filter", |size| ask(Filter::And((0..size).map(|_| condition()).collect())));
+    let ask = |filter: Filter| {
+        host.notes.query_items(QueryItems::of(collection).filtered(filter)).map(drop)
+    };
+    around(&host.notes, 200, "filter", |size| {
+        ask(Filter::And((0..size).map(|_| condition()).collect()))
+    });
     around(&host.notes, 200, "filter", |size| {
         let pairs = (0..size / 2).map(|_| condition().and(condition()).negated());
         let last = (0..size % 2).map(|_| condition());
@@ -144,7 +162,13 @@ fn values_that_items_are_counted_by() {
         let items = numbers.map(|number| ItemDraft::new("x").with("size", number));
         host.notes.add_items(leafbase::AddItems::new(collection, items)).unwrap();
     };
-    let count = || send(&host, "count_items", &json!({"collectionId": collection.to_string(), "groupBy": "size"}));
+    let count = || {
+        send(
+            &host,
+            "count_items",
+            &json!({"collectionId": collection.to_string(), "groupBy": "size"}),
+        )
+    };
     // The item that the host has is without one.
     add(0..9_999);
     count().unwrap();

@@ -1,4 +1,5 @@
-//! How many blocks, items, folders and IDs one request may have: every list that there is, with the limit small and as it comes.
+//! How many blocks, items, folders and IDs one request may have: every list that there is, with the
+//! limit small and as it comes.
 
 use leafbase::{BlockId, Connection, CreateFolders, FolderDraft, Limits};
 use serde_json::{Value, json};
@@ -37,7 +38,11 @@ fn comments_and_tasks() {
     let notes = &host.notes;
     let text = host.id("text").to_string();
     around(notes, MOST, "comments", |size| {
-        send(notes, "add_comments", &json!({"comments": vec![json!({"blockId": text, "content": "x"}); size]}))
+        send(
+            notes,
+            "add_comments",
+            &json!({"comments": vec![json!({"blockId": text, "content": "x"}); size]}),
+        )
     });
     around(notes, MOST, "tasks", |size| {
         send(notes, "add_tasks", &json!({"tasks": vec![json!({"markdown": "x"}); size]}))
@@ -47,7 +52,9 @@ fn comments_and_tasks() {
         let patches: Vec<Value> = ids.iter().map(|id| json!({"id": id, "markdown": "y"})).collect();
         send(notes, "update_tasks", &json!({"tasksToUpdate": patches}))
     });
-    around_made(notes, MOST, "idsToDelete", &tasks, |ids| send(notes, "delete_tasks", &json!({"idsToDelete": ids})));
+    around_made(notes, MOST, "idsToDelete", &tasks, |ids| {
+        send(notes, "delete_tasks", &json!({"idsToDelete": ids}))
+    });
 }
 
 #[test]
@@ -55,7 +62,11 @@ fn items() {
     let host = host();
     let (notes, collection) = (&host.notes, host.id("collection").to_string());
     around(notes, MOST, "items", |size| {
-        send(notes, "add_items", &json!({"collectionId": collection, "items": vec![json!({"title": "x"}); size]}))
+        send(
+            notes,
+            "add_items",
+            &json!({"collectionId": collection, "items": vec![json!({"title": "x"}); size]}),
+        )
     });
     // With the blocks of their pages.
     let content = |size: usize| vec![json!({"type": "text"}); size];
@@ -67,9 +78,13 @@ fn items() {
     });
     let one = |size| json!({"collectionId": collection, "items": [{"title": "x", "content": content(size)}]});
     for (size, path) in [(MOST, "items"), (MOST + 1, "items[0].content")] {
-        assert_eq!(wrong(&send(notes, "add_items", &one(size)).unwrap_err()), format!("LIMIT_EXCEEDED {path}"));
+        assert_eq!(
+            wrong(&send(notes, "add_items", &one(size)).unwrap_err()),
+            format!("LIMIT_EXCEEDED {path}")
+        );
     }
-    let items = made(notes, "add_items", &json!({"collectionId": collection, "items": [{"title": "x"}]}));
+    let items =
+        made(notes, "add_items", &json!({"collectionId": collection, "items": [{"title": "x"}]}));
     around_made(notes, MOST, "itemsToUpdate", &items, |ids| {
         let patches: Vec<Value> = ids.iter().map(|id| json!({"id": id, "title": "y"})).collect();
         send(notes, "update_items", &json!({"collectionId": collection, "itemsToUpdate": patches}))
@@ -89,11 +104,16 @@ fn documents() {
     let documents = made(notes, "create_documents", &json!({"documents": [{"title": "x"}]}));
     let trashed = |size: usize| {
         let ids = documents(size);
-        ids.chunks(MOST).for_each(|ids| send(notes, "delete_documents", &json!({"documentIds": ids})).unwrap());
+        ids.chunks(MOST)
+            .for_each(|ids| send(notes, "delete_documents", &json!({"documentIds": ids})).unwrap());
         ids
     };
     around_made(notes, MOST, "documentIds", &documents, |ids| {
-        send(notes, "move_documents", &json!({"documentIds": ids, "destination": {"destination": "templates"}}))
+        send(
+            notes,
+            "move_documents",
+            &json!({"documentIds": ids, "destination": {"destination": "templates"}}),
+        )
     });
     around_made(notes, MOST, "documentIds", &documents, |ids| {
         send(notes, "delete_documents", &json!({"documentIds": ids}))
@@ -109,14 +129,22 @@ fn folders() {
     let notes = &host.notes;
     around(notes, MOST, "folders", |size| {
         let inner = vec![FolderDraft::new("x"); size - 1];
-        notes.create_folders(CreateFolders::new([FolderDraft::new("x").with_folders(inner)])).map(drop)
+        notes
+            .create_folders(CreateFolders::new([FolderDraft::new("x").with_folders(inner)]))
+            .map(drop)
     });
     let folders = made(notes, "create_folders", &json!({"folders": [{"name": "x"}]}));
     let home = folders(1)[0].clone();
     around_made(notes, MOST, "folderIds", &folders, |ids| {
-        send(notes, "move_folders", &json!({"folderIds": ids, "destination": {"parentFolderId": home}}))
+        send(
+            notes,
+            "move_folders",
+            &json!({"folderIds": ids, "destination": {"parentFolderId": home}}),
+        )
     });
-    around_made(notes, MOST, "folderIds", &folders, |ids| send(notes, "delete_folders", &json!({"folderIds": ids})));
+    around_made(notes, MOST, "folderIds", &folders, |ids| {
+        send(notes, "delete_folders", &json!({"folderIds": ids}))
+    });
     around(notes, MOST, "folderId", |size| {
         send(notes, "list_documents", &json!({"folderId": vec![home.clone(); size]}))
     });
@@ -143,7 +171,9 @@ fn twenty_thousand_ids() {
     let host = Host::new();
     let collection = host.id("collection").to_string();
     let ids = |count: u128| -> Vec<String> {
-        (1..=count).map(|number| BlockId::from_bytes((number << 40).to_be_bytes()).to_string()).collect()
+        (1..=count)
+            .map(|number| BlockId::from_bytes((number << 40).to_be_bytes()).to_string())
+            .collect()
     };
     let before = host.notes.space().stats().unwrap();
     let end = json!({"pageId": host.id("root").to_string(), "position": "end"});

@@ -17,10 +17,16 @@ fn patterns_and_terms() {
     };
     around(&host.notes, 8, "regexps", |size| search(json!({"regexps": vec!["x"; size]})));
     around(&host.notes, 8, "pattern", |size| find(json!({"pattern": vec!["x"; size]})));
-    around(&host.notes, 1_000, "regexps[1]", |size| search(json!({"regexps": ["x", "x".repeat(size)]})));
-    around(&host.notes, 1_000, "pattern[1]", |size| find(json!({"pattern": ["x", "x".repeat(size)]})));
+    around(&host.notes, 1_000, "regexps[1]", |size| {
+        search(json!({"regexps": ["x", "x".repeat(size)]}))
+    });
+    around(&host.notes, 1_000, "pattern[1]", |size| {
+        find(json!({"pattern": ["x", "x".repeat(size)]}))
+    });
     around(&host.notes, 32, "include", |size| search(json!({"include": vec!["x"; size]})));
-    around(&host.notes, 256, "include[1]", |size| search(json!({"include": ["x", "x".repeat(size)]})));
+    around(&host.notes, 256, "include[1]", |size| {
+        search(json!({"include": ["x", "x".repeat(size)]}))
+    });
     for side in ["beforeBlockCount", "afterBlockCount"] {
         around(&host.notes, 100, side, |size| find(json!({"pattern": "x", side: size})));
     }

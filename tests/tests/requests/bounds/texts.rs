@@ -23,7 +23,8 @@ fn bytes_of_an_attribute() {
     limits.attribute = 32;
     let host = Host::with_limits(limits);
     let end = json!({"pageId": host.id("root").to_string(), "position": "end"});
-    let send = |operation: &str, body: &Value| ask(&host.notes, operation, &body.to_string()).map(drop);
+    let send =
+        |operation: &str, body: &Value| ask(&host.notes, operation, &body.to_string()).map(drop);
     let url = |size: usize| format!("https://x.y/{}", "x".repeat(size - 12));
     for (block_type, field) in [
         ("image", "url"),
@@ -80,12 +81,21 @@ fn bytes_of_json_and_of_markdown() {
     let end = json!({"pageId": host.id("root").to_string(), "position": "end"});
     for operation in super::asking::OPERATIONS {
         let error = ask(&host.notes, operation, &" ".repeat(201)).unwrap_err();
-        assert_eq!(error.to_string(), "bytes of JSON in one request: at most 200, got 201", "{operation}");
-        assert_eq!(wrong(&ask(&host.notes, operation, &" ".repeat(200)).unwrap_err()), "VALIDATION", "{operation}");
+        assert_eq!(
+            error.to_string(),
+            "bytes of JSON in one request: at most 200, got 201",
+            "{operation}"
+        );
+        assert_eq!(
+            wrong(&ask(&host.notes, operation, &" ".repeat(200)).unwrap_err()),
+            "VALIDATION",
+            "{operation}"
+        );
     }
     around(&host.notes, 200, "", |size| {
         let body = json!({"markdown": "x\n".repeat(10), "position": end}).to_string();
-        ask(&host.notes, "insert_blocks", &(body.clone() + &" ".repeat(size - body.len()))).map(drop)
+        ask(&host.notes, "insert_blocks", &(body.clone() + &" ".repeat(size - body.len())))
+            .map(drop)
     });
     around(&host.notes, 100, "markdown", |size| {
         host.notes.insert_markdown(&"x".repeat(size), host.document()).map(drop)
@@ -98,7 +108,8 @@ fn the_lengths_as_they_come() {
     let host = Host::new();
     let end = json!({"pageId": host.id("root").to_string(), "position": "end"});
     let insert = |block: Value| {
-        ask(&host.notes, "insert_blocks", &json!({"blocks": [block], "position": end}).to_string()).map(drop)
+        ask(&host.notes, "insert_blocks", &json!({"blocks": [block], "position": end}).to_string())
+            .map(drop)
     };
     around(&host.notes, 256 << 10, "blocks[0].markdown", |size| {
         insert(json!({"type": "text", "markdown": "x".repeat(size)}))
@@ -109,12 +120,24 @@ fn the_lengths_as_they_come() {
     around(&host.notes, 8 << 10, "blocks[0].altText", |size| {
         insert(json!({"type": "image", "url": "https://x.y/", "altText": "x".repeat(size)}))
     });
-    around(&host.notes, 1_000, "blocks[0].markdown", |size| insert(json!({"type": "page", "title": "é".repeat(size)})));
+    around(&host.notes, 1_000, "blocks[0].markdown", |size| {
+        insert(json!({"type": "page", "title": "é".repeat(size)}))
+    });
     around(&host.notes, 1_000, "documents[0].markdown", |size| {
-        ask(&host.notes, "create_documents", &json!({"documents": [{"title": "é".repeat(size)}]}).to_string()).map(drop)
+        ask(
+            &host.notes,
+            "create_documents",
+            &json!({"documents": [{"title": "é".repeat(size)}]}).to_string(),
+        )
+        .map(drop)
     });
     around(&host.notes, 1_000, "folders[0].name", |size| {
-        ask(&host.notes, "create_folders", &json!({"folders": [{"name": "é".repeat(size)}]}).to_string()).map(drop)
+        ask(
+            &host.notes,
+            "create_folders",
+            &json!({"folders": [{"name": "é".repeat(size)}]}).to_string(),
+        )
+        .map(drop)
     });
     let lines = |size: usize| "\n".repeat(size - 1) + "x";
     around(&host.notes, 16 << 20, "markdown", |size| {
@@ -122,7 +145,8 @@ fn the_lengths_as_they_come() {
     });
     around(&host.notes, 16 << 20, "", |size| {
         let body = json!({"markdown": "x", "position": end}).to_string();
-        let request: InsertBlocks = host.notes.space().read_json(&(" ".repeat(size - body.len()) + &body))?;
+        let request: InsertBlocks =
+            host.notes.space().read_json(&(" ".repeat(size - body.len()) + &body))?;
         host.notes.insert_blocks(request).map(drop)
     });
 }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// Every limit, and the tests that send what is below, at and above it: the file below the workspace, and the function.
+/// Every limit, and the tests that send what is below, at and above it: the file below the
+/// workspace, and the function.
 const TESTS: [(&str, &[(&str, &str)]); 27] = [
     (
         "page_nesting",
@@ -32,11 +33,20 @@ const TESTS: [(&str, &[(&str, &str)]); 27] = [
             ("requests/bounds/collections.rs", "lengths_of_values"),
         ],
     ),
-    ("block_raw", &[("requests/bounds.rs", "bytes_of_code"), ("requests/bounds/texts.rs", "the_lengths_as_they_come")]),
+    (
+        "block_raw",
+        &[
+            ("requests/bounds.rs", "bytes_of_code"),
+            ("requests/bounds/texts.rs", "the_lengths_as_they_come"),
+        ],
+    ),
     ("comment", &[("requests/bounds/texts.rs", "bytes_of_a_comment")]),
     (
         "upload",
-        &[("requests/bounds/texts.rs", "bytes_of_a_file"), ("requests/files.rs", "a_file_may_be_as_long_as_the_limit")],
+        &[
+            ("requests/bounds/texts.rs", "bytes_of_a_file"),
+            ("requests/files.rs", "a_file_may_be_as_long_as_the_limit"),
+        ],
     ),
     (
         "blocks_per_request",
@@ -70,7 +80,10 @@ const TESTS: [(&str, &[(&str, &str)]); 27] = [
         &[
             ("requests/bounds.rs", "blocks_in_one_fetch"),
             ("requests/items/paging.rs", "a_reply_holds_no_more_than_the_limit"),
-            ("requests/collections/tables.rs", "tables_have_as_many_rows_as_a_fetch_may_have_blocks"),
+            (
+                "requests/collections/tables.rs",
+                "tables_have_as_many_rows_as_a_fetch_may_have_blocks",
+            ),
         ],
     ),
     (
@@ -83,7 +96,10 @@ const TESTS: [(&str, &[(&str, &str)]); 27] = [
     ),
     (
         "attribute",
-        &[("requests/bounds.rs", "bytes_of_an_author"), ("requests/bounds/texts.rs", "bytes_of_an_attribute")],
+        &[
+            ("requests/bounds.rs", "bytes_of_an_author"),
+            ("requests/bounds/texts.rs", "bytes_of_an_attribute"),
+        ],
     ),
     ("schema_properties", &[("requests/bounds/collections.rs", "properties_and_options")]),
     (
@@ -99,24 +115,36 @@ const TESTS: [(&str, &[(&str, &str)]); 27] = [
     ("QUERY_GROUPS", &[("requests/bounds/collections.rs", "values_that_items_are_counted_by")]),
     ("TERMS", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("TERM_BYTES", &[("requests/bounds/search.rs", "patterns_and_terms")]),
-    ("SEARCH_RESULTS", &[("requests/search/words.rs", "twenty_are_found_at_most_and_equal_ones_by_id")]),
+    (
+        "SEARCH_RESULTS",
+        &[("requests/search/words.rs", "twenty_are_found_at_most_and_equal_ones_by_id")],
+    ),
     ("PATTERNS", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("PATTERN_BYTES", &[("requests/bounds/search.rs", "patterns_and_terms")]),
     ("CONTEXT_BLOCKS", &[("requests/bounds/search.rs", "patterns_and_terms")]),
-    ("BLOCK_MATCHES", &[("requests/block_search/parts.rs", "a_reply_has_at_most_a_thousand_matches")]),
+    (
+        "BLOCK_MATCHES",
+        &[("requests/block_search/parts.rs", "a_reply_has_at_most_a_thousand_matches")],
+    ),
     ("RANGES", &[("requests/block_search/found.rs", "ranges_of_one_block_are_bounded")]),
 ];
 
 /// The names in a file of limits: fields of the struct, and constants.
 fn names(text: &str) -> Vec<&str> {
     let public = text.lines().filter_map(|line| line.trim().strip_prefix("pub "));
-    let name = |line| str::strip_prefix(line, "const ").unwrap_or(line).split_once(':').map(|(name, _)| name);
-    public.filter(|line| !line.starts_with("fn ") && !line.starts_with("struct ")).filter_map(name).collect()
+    let name = |line| {
+        str::strip_prefix(line, "const ").unwrap_or(line).split_once(':').map(|(name, _)| name)
+    };
+    public
+        .filter(|line| !line.starts_with("fn ") && !line.starts_with("struct "))
+        .filter_map(name)
+        .collect()
 }
 
 /// Each limit of the file has a row, and each row its tests.
 fn check(limits: &str, rows: &[(&str, &[(&str, &str)])]) {
-    let (mut known, mut listed) = (names(limits), rows.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    let (mut known, mut listed) =
+        (names(limits), rows.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     known.sort_unstable();
     listed.sort_unstable();
     assert_eq!(known, listed);
@@ -125,7 +153,10 @@ fn check(limits: &str, rows: &[(&str, &[(&str, &str)])]) {
         assert!(!tests.is_empty(), "{limit} has no test");
         for (file, test) in *tests {
             let text = fs::read_to_string(folder.join(file)).unwrap();
-            assert!(text.contains(&format!("#[test]\nfn {test}() {{")), "{limit}: {file} has no {test}");
+            assert!(
+                text.contains(&format!("#[test]\nfn {test}() {{")),
+                "{limit}: {file} has no {test}"
+            );
         }
     }
 }

@@ -58,7 +58,11 @@ const WITHOUT_BOOKS: &str = "people(friends) frank friends=ursula, ursula friend
 
 #[test]
 fn items_leave_the_relations_of_those_that_stay() {
-    check(&[("delete_items", json!({"collectionId": "@people", "idsToDelete": ["@frank"]}), WITHOUT_FRANK)]);
+    check(&[(
+        "delete_items",
+        json!({"collectionId": "@people", "idsToDelete": ["@frank"]}),
+        WITHOUT_FRANK,
+    )]);
     check(&[("delete_blocks", json!({"blockIds": ["@frank"]}), WITHOUT_FRANK)]);
 }
 
@@ -80,7 +84,11 @@ fn collections_take_the_other_ends_along() {
     check(&[("delete_blocks", json!({"blockIds": ["@people"]}), WITHOUT_PEOPLE)]);
     check(&[("delete_blocks", json!({"blockIds": ["@books"]}), WITHOUT_BOOKS)]);
     check(&[("delete_blocks", json!({"blockIds": ["@books", "@people"]}), "")]);
-    check(&[("delete_blocks", json!({"blockIds": ["@frank", "@dune", "@books"]}), "people(friends) ursula\n")]);
+    check(&[(
+        "delete_blocks",
+        json!({"blockIds": ["@frank", "@dune", "@books"]}),
+        "people(friends) ursula\n",
+    )]);
     check(&[(
         "delete_blocks",
         json!({"blockIds": ["@notes"]}),
@@ -117,26 +125,32 @@ fn collections_are_moved_with_all_that_they_hold() {
         ("move_blocks", to("@books", "@other"), BEFORE),
         ("move_blocks", to("@notes", "@club"), BEFORE),
         ("delete_documents", json!({"documentIds": ["@other"]}), BEFORE),
-        ("move_documents", json!({"documentIds": ["@other"], "destination": {"destination": "unsorted"}}), BEFORE),
+        (
+            "move_documents",
+            json!({"documentIds": ["@other"], "destination": {"destination": "unsorted"}}),
+            BEFORE,
+        ),
         ("move_blocks", to("@books", "@spice"), BEFORE),
         ("delete_blocks", json!({"blockIds": ["@spice"]}), WITHOUT_BOOKS_BUT_NOTES),
     ]);
 }
 
-const WITHOUT_BOOKS_BUT_NOTES: &str = "notes() walk\npeople(friends) frank friends=ursula, ursula friends=frank\n";
+const WITHOUT_BOOKS_BUT_NOTES: &str =
+    "notes() walk\npeople(friends) frank friends=ursula, ursula friends=frank\n";
 
 #[test]
 fn a_name_is_that_of_the_schema() {
     let shelves = Shelves::of_books();
-    let named =
-        |name: &str| json!({"blocks": [{"id": "@books", "markdown": name}, {"id": "@people", "color": "#ff0000"}]});
+    let named = |name: &str| json!({"blocks": [{"id": "@books", "markdown": name}, {"id": "@people", "color": "#ff0000"}]});
     shelves.run_json("update_blocks", named("Read *twice*")).unwrap();
     shelves.check();
     assert_eq!(shelves.notes.schema(shelves.id("books")).unwrap().name, "Read *twice*");
     let schema = serde_json::to_value(shelves.notes.schema(shelves.id("books")).unwrap()).unwrap();
     let mut renamed = schema.clone();
     renamed["name"] = "Library".into();
-    shelves.run_json("replace_schema", json!({"collectionId": "@books", "schema": renamed})).unwrap();
+    shelves
+        .run_json("replace_schema", json!({"collectionId": "@books", "schema": renamed}))
+        .unwrap();
     shelves.check();
     assert_eq!(shelves.block(shelves.id("books")).data.markdown, "Library");
     for blank in ["", " "] {
@@ -157,11 +171,17 @@ fn thousands_of_items_go_at_once() {
         let body = json!({"collectionId": "@parts", "items": numbers});
         shelves.notes.add_items(shelves.request(&body).unwrap()).unwrap();
     }
-    let parts: Vec<_> = shelves.items(shelves.id("parts")).iter().map(|item| item.id.to_string()).collect();
-    shelves.add("things", &[("all", json!({"parts": parts})), ("last", json!({"parts": [parts[2_999]]}))]);
+    let parts: Vec<_> =
+        shelves.items(shelves.id("parts")).iter().map(|item| item.id.to_string()).collect();
+    shelves.add(
+        "things",
+        &[("all", json!({"parts": parts})), ("last", json!({"parts": [parts[2_999]]}))],
+    );
     shelves.run_json("delete_blocks", json!({"blockIds": parts[..1_000]})).unwrap();
     shelves.check();
-    let count = |shelves: &Shelves, item: usize| shelves.items(shelves.id("things"))[item].related("parts").len();
+    let count = |shelves: &Shelves, item: usize| {
+        shelves.items(shelves.id("things"))[item].related("parts").len()
+    };
     assert_eq!((count(&shelves, 0), count(&shelves, 1)), (2_000, 1));
     shelves.run_json("delete_blocks", json!({"blockIds": ["@parts"]})).unwrap();
     assert_eq!(shelves.show(), "things() all, last\n");

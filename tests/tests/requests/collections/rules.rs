@@ -22,23 +22,39 @@ fn items_enter_leave_and_stand_by_their_own_operations_alone() {
     let before = shelves.show();
     let put = |position: Value| json!({"markdown": "text", "position": position});
     let only_items = "a block of type collection takes items only, through the item operations";
-    let stays =
-        "blockIds[0]: a block of type collectionItem stays at its place: it leaves its collection only by deletion";
+    let stays = "blockIds[0]: a block of type collectionItem stays at its place: it leaves its collection only by deletion";
     let below = "blockIds[0]: a block cannot go under itself or a block below it";
     for (operation, body, message) in [
         ("move_blocks", moving("@dune", at_end("@home")), stays.to_owned()),
         ("move_blocks", moving("@dune", at_end("@frank")), stays.to_owned()),
-        ("move_blocks", moving("@dune", beside("before", "@messiah")), format!("position.siblingId: {only_items}")),
-        ("move_blocks", moving("@frank", at_end("@books")), format!("position.pageId: {only_items}")),
-        ("move_blocks", moving("@books", beside("after", "@frank")), format!("position.siblingId: {only_items}")),
+        (
+            "move_blocks",
+            moving("@dune", beside("before", "@messiah")),
+            format!("position.siblingId: {only_items}"),
+        ),
+        (
+            "move_blocks",
+            moving("@frank", at_end("@books")),
+            format!("position.pageId: {only_items}"),
+        ),
+        (
+            "move_blocks",
+            moving("@books", beside("after", "@frank")),
+            format!("position.siblingId: {only_items}"),
+        ),
         ("move_blocks", moving("@books", at_end("@omelas")), below.to_owned()),
         ("move_blocks", moving("@books", at_end("@spice")), below.to_owned()),
         ("insert_blocks", put(at_end("@books")), format!("position.pageId: {only_items}")),
-        ("insert_blocks", put(beside("after", "@dune")), format!("position.siblingId: {only_items}")),
+        (
+            "insert_blocks",
+            put(beside("after", "@dune")),
+            format!("position.siblingId: {only_items}"),
+        ),
         (
             "insert_blocks",
             json!({"blocks": [{"type": "collectionItem", "markdown": "x"}], "position": at_end("@home")}),
-            "blocks[0].type: a block of type collectionItem is made by the item operations".to_owned(),
+            "blocks[0].type: a block of type collectionItem is made by the item operations"
+                .to_owned(),
         ),
         (
             "update_blocks",
@@ -48,7 +64,8 @@ fn items_enter_leave_and_stand_by_their_own_operations_alone() {
         (
             "update_blocks",
             json!({"blocks": [{"id": "@dune", "type": "page"}]}),
-            "blocks[0].type: a block of type collectionItem cannot become one of type page".to_owned(),
+            "blocks[0].type: a block of type collectionItem cannot become one of type page"
+                .to_owned(),
         ),
         (
             "update_blocks",
@@ -73,7 +90,9 @@ fn collections_nest_as_deep_as_pages_may() {
     shelves.add("outer", &[("item", json!({}))]);
     shelves.create("inner", "item", json!({"name": "Inner", "properties": []}));
     shelves.add("inner", &[("deep", json!({}))]);
-    let page = shelves.request(&json!({"blocks": [{"type": "page", "markdown": "p"}], "position": at_end("@other")}));
+    let page = shelves.request(
+        &json!({"blocks": [{"type": "page", "markdown": "p"}], "position": at_end("@other")}),
+    );
     let page = shelves.notes.insert_blocks(page.unwrap()).unwrap()[0].id;
     shelves.name("page", page);
     let too_deep = |shelves: &Shelves, operation: &str, body: Value| {
@@ -105,14 +124,21 @@ fn items_are_pages() {
     assert_eq!(shown["content"].as_array().unwrap().len(), 3);
     let titles = |value: &Value| {
         let relations = value["relations"].as_array().cloned().unwrap_or_default();
-        relations.iter().map(|item| item["title"].as_str().unwrap().to_owned()).collect::<Vec<_>>().join("+")
+        relations
+            .iter()
+            .map(|item| item["title"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .join("+")
     };
     assert_eq!(titles(&shown["properties"]["author"]), "ursula+frank");
     assert_eq!(titles(&shown["properties"]["notes"]), "walk");
     assert_eq!(shown["title"], "omelas");
     let cut = shelves.run_json("fetch", json!({"id": "@omelas", "maxDepth": 0})).unwrap();
     assert_eq!(cut["contentPreview"], "read it buy it see Dune");
-    let updated = shelves.run_json("update_blocks", json!({"blocks": [{"id": "@omelas", "markdown": "# The *ones*"}]}));
+    let updated = shelves.run_json(
+        "update_blocks",
+        json!({"blocks": [{"id": "@omelas", "markdown": "# The *ones*"}]}),
+    );
     let updated = updated.unwrap()["items"][0].clone();
     assert_eq!(
         (titles(&updated["properties"]["author"]), &updated["title"]),
@@ -128,11 +154,15 @@ fn items_are_pages() {
     // Tasks on pages of items are tasks.
     let tasks = |scope: &str| {
         let listed = shelves.run_json("tasks", json!({"scope": scope})).unwrap();
-        let items =
-            listed["items"].as_array().unwrap().iter().map(|task| task["markdown"].as_str().unwrap().to_owned());
+        let items = listed["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|task| task["markdown"].as_str().unwrap().to_owned());
         items.collect::<Vec<_>>().join(" ")
     };
-    let schedule = |day: &str| json!({"blocks": [{"id": "@read", "taskInfo": {"scheduleDate": day}}]});
+    let schedule =
+        |day: &str| json!({"blocks": [{"id": "@read", "taskInfo": {"scheduleDate": day}}]});
     assert_eq!((tasks("active"), tasks("logbook")), (String::new(), "buy it".to_owned()));
     shelves.run_json("update_blocks", schedule("today")).unwrap();
     assert_eq!((tasks("active"), tasks("upcoming")), ("read it".to_owned(), String::new()));
@@ -140,12 +170,16 @@ fn items_are_pages() {
     assert_eq!((tasks("active"), tasks("upcoming")), (String::new(), "read it".to_owned()));
     // Comments on items and on what is on their pages go with them.
     for block in ["@omelas", "@see"] {
-        shelves.run_json("add_comments", json!({"comments": [{"blockId": block, "content": "hm"}]})).unwrap();
+        shelves
+            .run_json("add_comments", json!({"comments": [{"blockId": block, "content": "hm"}]}))
+            .unwrap();
     }
     let shown = shelves.run_json("fetch", json!({"id": "@omelas", "fetchMetadata": true})).unwrap();
     assert_eq!(shown["metadata"]["comments"][0]["content"], "hm");
     shelves.check();
-    shelves.run_json("delete_items", json!({"collectionId": "@books", "idsToDelete": ["@omelas"]})).unwrap();
+    shelves
+        .run_json("delete_items", json!({"collectionId": "@books", "idsToDelete": ["@omelas"]}))
+        .unwrap();
     shelves.check();
     assert_eq!(tasks("upcoming"), "");
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockId, Connection, DeleteDocuments, DocumentId, Error, Fetch, GetItems, Item, ItemValue, Limits, ListTasks,
-    PropertyKind, PropertyValue, Relation, Space, json,
+    BlockId, Connection, DeleteDocuments, DocumentId, Error, Fetch, GetItems, Item, ItemValue,
+    Limits, ListTasks, PropertyKind, PropertyValue, Relation, Space, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
@@ -32,8 +32,10 @@ impl Shelves {
     }
 
     pub fn with_limits(limits: Limits) -> Self {
-        let builder = Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1)).limits(limits);
-        let mut shelves = Self { notes: builder.in_memory().unwrap().connect(), names: BTreeMap::new() };
+        let builder =
+            Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1)).limits(limits);
+        let mut shelves =
+            Self { notes: builder.in_memory().unwrap().connect(), names: BTreeMap::new() };
         for title in ["home", "club", "other"] {
             let document = shelves.notes.create_document(title).unwrap().id();
             shelves.name(title, document.root());
@@ -43,12 +45,11 @@ impl Shelves {
 
     /// Books at home, people in the club, and on the page of a book notes about books.
     ///
-    /// The books own the relation with their authors, and have sequels, one each; people are friends of each other; the notes own what
-    /// they are about.
+    /// The books own the relation with their authors, and have sequels, one each; people are
+    /// friends of each other; the notes own what they are about.
     pub fn of_books() -> Self {
         let mut shelves = Self::empty();
-        let relation =
-            |name: &str, target: &str| json!({"name": name, "type": "relation", "targetCollectionId": target});
+        let relation = |name: &str, target: &str| json!({"name": name, "type": "relation", "targetCollectionId": target});
         shelves.create(
             "people",
             "home",
@@ -80,10 +81,17 @@ impl Shelves {
                 ("omelas", json!({"author": ["@ursula", "@frank"]})),
             ],
         );
-        shelves.create("notes", "dune", json!({"name": "Notes", "properties": [relation("About", "@books")]}));
+        shelves.create(
+            "notes",
+            "dune",
+            json!({"name": "Notes", "properties": [relation("About", "@books")]}),
+        );
         shelves.add(
             "notes",
-            &[("spice", json!({"about": ["@dune", "@messiah"]})), ("walk", json!({"about": ["@omelas"]}))],
+            &[
+                ("spice", json!({"about": ["@dune", "@messiah"]})),
+                ("walk", json!({"about": ["@omelas"]})),
+            ],
         );
         shelves.check();
         shelves
@@ -103,12 +111,16 @@ impl Shelves {
 
     pub fn with_ids(&self, text: &str) -> String {
         let named = self.names.iter().rev();
-        named.fold(text.to_owned(), |text, (name, id)| text.replace(&format!("@{name}"), &id.to_string()))
+        named.fold(text.to_owned(), |text, (name, id)| {
+            text.replace(&format!("@{name}"), &id.to_string())
+        })
     }
 
     /// The same text with names for the IDs.
     pub fn with_names(&self, text: &str) -> String {
-        self.names.iter().fold(text.to_owned(), |text, (name, id)| text.replace(&id.to_string(), &format!("@{name}")))
+        self.names.iter().fold(text.to_owned(), |text, (name, id)| {
+            text.replace(&id.to_string(), &format!("@{name}"))
+        })
     }
 
     pub fn request<T: FromJson>(&self, body: &Value) -> Result<T, Error> {
@@ -130,7 +142,9 @@ impl Shelves {
             "delete_items" => shown(notes.delete_items(self.request(&body)?)?),
             "update_items" => shown(notes.update_items(self.request(&body)?)?),
             "replace_schema" => shown(notes.replace_schema(self.request(&body)?)?),
-            "delete_documents" => shown(notes.delete_documents(self.request::<DeleteDocuments>(&body)?)?),
+            "delete_documents" => {
+                shown(notes.delete_documents(self.request::<DeleteDocuments>(&body)?)?)
+            }
             "move_documents" => shown(notes.move_documents(self.request(&body)?)?),
             "purge_documents" => shown(notes.purge_documents(self.request(&body)?)?),
             "tasks" => shown(notes.tasks(self.request::<ListTasks>(&body)?)?),
@@ -167,11 +181,13 @@ impl Shelves {
         named.map(|(name, id)| (name.as_str(), *id)).collect()
     }
 
-    /// A line for each collection: its name with the keys of its columns, its items with what they say.
+    /// A line for each collection: its name with the keys of its columns, its items with what they
+    /// say.
     pub fn show(&self) -> String {
         let line = |(name, id): (&str, BlockId)| {
             let schema = self.notes.schema(id).unwrap();
-            let keys: Vec<_> = schema.properties.iter().map(|property| property.key.as_str()).collect();
+            let keys: Vec<_> =
+                schema.properties.iter().map(|property| property.key.as_str()).collect();
             let items: Vec<_> = self.items(id).iter().map(show_item).collect();
             format!("{name}({}) {}\n", keys.join(" "), items.join(", "))
         };
@@ -207,7 +223,8 @@ impl Shelves {
             for property in self.notes.schema(collection).unwrap().properties {
                 let PropertyKind::Relation(relation) = property.kind else { continue };
                 let related = |item: &Item| {
-                    let others = item.related(&property.key).iter().map(|other| (item.id, other.block_id));
+                    let others =
+                        item.related(&property.key).iter().map(|other| (item.id, other.block_id));
                     others.collect::<Vec<_>>()
                 };
                 let related = items.iter().flat_map(related).collect();
@@ -219,10 +236,14 @@ impl Shelves {
 
     /// How one of these ends and its other end differ, if any do.
     pub fn differing(&self, ends: &[End]) -> Option<String> {
-        let pairs: BTreeMap<_, _> = ends.iter().map(|end| ((end.collection, end.key.as_str()), &end.related)).collect();
+        let pairs: BTreeMap<_, _> =
+            ends.iter().map(|end| ((end.collection, end.key.as_str()), &end.related)).collect();
         let differs = |End { relation, related, .. }: &&End| {
-            let other = pairs.get(&(relation.target, relation.inverse_key.as_deref().unwrap_or_default()));
-            let turned = other.map(|pairs| pairs.iter().map(|(one, other)| (*other, *one)).collect::<BTreeSet<_>>());
+            let other =
+                pairs.get(&(relation.target, relation.inverse_key.as_deref().unwrap_or_default()));
+            let turned = other.map(|pairs| {
+                pairs.iter().map(|(one, other)| (*other, *one)).collect::<BTreeSet<_>>()
+            });
             turned.as_ref() != Some(related)
         };
         let End { collection, key, .. } = ends.iter().find(differs)?;
@@ -236,7 +257,9 @@ impl Shelves {
 
 fn show_item(item: &Item) -> String {
     let value = |value: &ItemValue| match value {
-        ItemValue::Relations(items) => items.iter().map(|item| item.title.as_str()).collect::<Vec<_>>().join("+"),
+        ItemValue::Relations(items) => {
+            items.iter().map(|item| item.title.as_str()).collect::<Vec<_>>().join("+")
+        }
         ItemValue::Value(PropertyValue::Number(number)) => number.to_string(),
         ItemValue::Value(value) => format!("{value:?}"),
     };

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use leafbase::{
-    AdaptationKind, BlockType, Connection, ExportOptions, ExportReport, Fetch, ImportOptions, Limits, MemorySource,
-    Position, Space,
+    AdaptationKind, BlockType, Connection, ExportOptions, ExportReport, Fetch, ImportOptions,
+    Limits, MemorySource, Position, Space,
 };
 use serde_json::json;
 
@@ -26,17 +26,26 @@ fn of_everything() -> Shelves {
     ]});
     shelves.create("all", "home", schema);
     for (name, title, properties) in [
-        ("i1", "plain", json!({"text": "a | b\n<page> *c*", "number": 3.5, "done": true, "day": "2026-03-01"})),
+        (
+            "i1",
+            "plain",
+            json!({"text": "a | b\n<page> *c*", "number": 3.5, "done": true, "day": "2026-03-01"}),
+        ),
         (
             "i2",
             "b|c",
             json!({"url": "https://a.example/x_y|z", "mail": "a@b.example", "phone": "+1 | 2", "done": false}),
         ),
-        ("i3", "[x](u) `y` </page>", json!({"one": "a|b", "many": ["x", "y_z"], "next": ["@i1", "@i2"]})),
+        (
+            "i3",
+            "[x](u) `y` </page>",
+            json!({"one": "a|b", "many": ["x", "y_z"], "next": ["@i1", "@i2"]}),
+        ),
         ("i4", "*ends* \\", json!({"text": "\\|", "url": "https://a.example/x"})),
         ("i5", "", json!({"number": -1_000_000})),
     ] {
-        let body = json!({"collectionId": "@all", "items": [{"name": title, "properties": properties}]});
+        let body =
+            json!({"collectionId": "@all", "items": [{"name": title, "properties": properties}]});
         let added = shelves.notes.add_items(shelves.request(&body).unwrap()).unwrap();
         shelves.name(name, added[0].id);
     }
@@ -71,7 +80,8 @@ fn every_type_has_its_form() {
     shelves.check();
 }
 
-/// A collection of one item, `@item`, after what is inserted before it: what the document is as markdown, at this depth.
+/// A collection of one item, `@item`, after what is inserted before it: what the document is as
+/// markdown, at this depth.
 #[test]
 fn collections_are_written_where_they_stand() {
     let table = "| Title |\n| --- |\n| [item](block://@item) |";
@@ -117,10 +127,12 @@ fn collections_are_written_where_they_stand() {
         shelves.run_json("update_blocks", json!({"blocks": [patch]})).unwrap();
         let page = Fetch { max_depth: depth, ..Fetch::new(shelves.id("home")) };
         let text = shelves.with_names(&shelves.notes.fetch_markdown(page).unwrap());
-        let inner = text.strip_prefix("<page>\n<pageTitle>home</pageTitle>\n<content>\n\n").unwrap();
+        let inner =
+            text.strip_prefix("<page>\n<pageTitle>home</pageTitle>\n<content>\n\n").unwrap();
         let inner = inner.strip_suffix("\n\n</content>\n</page>").unwrap();
         assert_eq!(inner, expected, "{name} {fields}");
-        let read = shelves.notes.insert_markdown(inner, Position::end_of(shelves.id("other"))).unwrap();
+        let read =
+            shelves.notes.insert_markdown(inner, Position::end_of(shelves.id("other"))).unwrap();
         assert_eq!(read.len(), if depth == Some(1) { 2 } else { 3 }, "{inner}");
         assert_eq!(shelves.notes.content_markdown(shelves.id("other")).unwrap(), inner);
     }
@@ -129,16 +141,27 @@ fn collections_are_written_where_they_stand() {
 #[test]
 fn an_empty_collection_is_a_head_and_an_item_is_a_page() {
     let mut shelves = Shelves::empty();
-    shelves.create("things", "home", json!({"name": "Things", "properties": [{"name": "A", "type": "text"}]}));
-    let text = |shelves: &Shelves, name: &str| shelves.notes.fetch_markdown(Fetch::new(shelves.id(name))).unwrap();
+    shelves.create(
+        "things",
+        "home",
+        json!({"name": "Things", "properties": [{"name": "A", "type": "text"}]}),
+    );
+    let text = |shelves: &Shelves, name: &str| {
+        shelves.notes.fetch_markdown(Fetch::new(shelves.id(name))).unwrap()
+    };
     assert_eq!(text(&shelves, "things"), "**Things**\n\n| Title | A |\n| --- | --- |");
     shelves.add("things", &[("item", json!({"a": "x"}))]);
     shelves.notes.insert_markdown("inside", Position::end_of(shelves.id("item"))).unwrap();
     shelves.create("inner", "item", json!({"name": "Inner", "properties": []}));
     let table = "**Inner**\n\n| Title |\n| --- |";
-    let page = format!("<page>\n<pageTitle>item</pageTitle>\n<content>\n\ninside\n\n{table}\n\n</content>\n</page>");
+    let page = format!(
+        "<page>\n<pageTitle>item</pageTitle>\n<content>\n\ninside\n\n{table}\n\n</content>\n</page>"
+    );
     assert_eq!(text(&shelves, "item"), page);
-    assert_eq!(shelves.notes.content_markdown(shelves.id("item")).unwrap(), format!("inside\n\n{table}"));
+    assert_eq!(
+        shelves.notes.content_markdown(shelves.id("item")).unwrap(),
+        format!("inside\n\n{table}")
+    );
 }
 
 #[test]
@@ -153,19 +176,28 @@ fn tables_have_as_many_rows_as_a_fetch_may_have_blocks() {
     // The blocks are no more than three, whatever items there are.
     shelves.notes.fetch(Fetch::new(shelves.id("home"))).unwrap();
     shelves.notes.fetch_markdown(Fetch::new(shelves.id("a"))).unwrap();
-    shelves.notes.fetch_markdown(Fetch { max_depth: Some(1), ..Fetch::new(shelves.id("home")) }).unwrap();
+    shelves
+        .notes
+        .fetch_markdown(Fetch { max_depth: Some(1), ..Fetch::new(shelves.id("home")) })
+        .unwrap();
     let error = shelves.notes.fetch_markdown(Fetch::new(shelves.id("home"))).unwrap_err();
-    assert_eq!(error.to_string(), "id: items in one fetch as markdown (a maxDepth asks for fewer): at most 3, got 4");
+    assert_eq!(
+        error.to_string(),
+        "id: items in one fetch as markdown (a maxDepth asks for fewer): at most 3, got 4"
+    );
 }
 
 /// The files of an export, and what it reports.
 fn exported(notes: &Connection) -> (BTreeMap<String, String>, ExportReport) {
     let directory = tempfile::tempdir().unwrap();
-    let report = notes.export_folder(directory.path(), &ExportOptions::new(), &mut |_| ControlFlow::Continue(()));
-    let files = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()).map(|path: PathBuf| {
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        (name, fs::read_to_string(path).unwrap())
-    });
+    let report = notes
+        .export_folder(directory.path(), &ExportOptions::new(), &mut |_| ControlFlow::Continue(()));
+    let files = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()).map(
+        |path: PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(path).unwrap())
+        },
+    );
     (files.collect(), report.unwrap())
 }
 
@@ -208,8 +240,9 @@ must flow
 #[test]
 fn an_export_keeps_the_pages_of_items_and_is_stable() {
     let shelves = Shelves::of_books();
-    let put =
-        |text: &str, position: Position| shelves.notes.insert_markdown(&shelves.with_ids(text), position).unwrap();
+    let put = |text: &str, position: Position| {
+        shelves.notes.insert_markdown(&shelves.with_ids(text), position).unwrap()
+    };
     put(
         "see [dune](block://@dune), [Frank](block://@frank) and [Ursula](block://@ursula)",
         Position::start_of(shelves.id("home")),
@@ -219,8 +252,11 @@ fn an_export_keeps_the_pages_of_items_and_is_stable() {
     put("wrote [Dune](block://@dune)", Position::end_of(shelves.id("frank")));
     let (files, report) = exported(&shelves.notes);
     assert_eq!(shelves.with_names(&files["home.md"]), HOME);
-    let told: Vec<_> =
-        report.adaptations.iter().map(|told| (told.path.as_str(), told.kind, told.message.as_str())).collect();
+    let told: Vec<_> = report
+        .adaptations
+        .iter()
+        .map(|told| (told.path.as_str(), told.kind, told.message.as_str()))
+        .collect();
     let kind = AdaptationKind::Collection;
     assert_eq!(
         told,
@@ -231,8 +267,11 @@ fn an_export_keeps_the_pages_of_items_and_is_stable() {
         ]
     );
     let again = Space::in_memory().unwrap().connect();
-    let mut source = MemorySource::from_iter(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
-    again.import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let mut source =
+        MemorySource::from_iter(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    again
+        .import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))
+        .unwrap();
     let (twice, report) = exported(&again);
     assert_eq!(twice, files);
     assert!(report.adaptations.is_empty(), "{:#?}", report.adaptations);
@@ -244,8 +283,11 @@ fn an_export_of_what_could_break_a_table_is_stable() {
     shelves.notes.insert_markdown("a page", Position::end_of(shelves.id("i3"))).unwrap();
     let (files, _) = exported(&shelves.notes);
     let again = Space::in_memory().unwrap().connect();
-    let mut source = MemorySource::from_iter(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
-    again.import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let mut source =
+        MemorySource::from_iter(files.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    again
+        .import_from(&mut source, &ImportOptions::new(), &mut |_| ControlFlow::Continue(()))
+        .unwrap();
     let (twice, report) = exported(&again);
     assert_eq!(twice, files);
     assert!(report.adaptations.is_empty(), "{:#?}", report.adaptations);

@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::shelves::Shelves;
 
-/// The home is kept among the templates; makes a copy of it, whose collections are named `books2` and `notes2`.
+/// The home is kept among the templates; makes a copy of it, whose collections are named `books2`
+/// and `notes2`.
 fn copied(shelves: &mut Shelves) {
     let to = json!({"documentIds": ["@home"], "destination": {"destination": "templates"}});
     shelves.run_json("move_documents", to).unwrap();
@@ -12,7 +13,12 @@ fn copied(shelves: &mut Shelves) {
     shelves.name("copy", made["id"].as_str().unwrap().parse().unwrap());
     let copy = shelves.notes.fetch(leafbase::Fetch::new(shelves.id("copy"))).unwrap();
     shelves.name("books2", copy.children()[0].id);
-    let dune = shelves.items(shelves.id("books2")).into_iter().find(|item| item.title == "dune").unwrap().id;
+    let dune = shelves
+        .items(shelves.id("books2"))
+        .into_iter()
+        .find(|item| item.title == "dune")
+        .unwrap()
+        .id;
     let page = shelves.notes.fetch(leafbase::Fetch::new(dune)).unwrap();
     shelves.name("notes2", page.children()[0].id);
     shelves.check();
@@ -49,15 +55,27 @@ fn a_copy_holds_its_relations_with_what_is_outside() {
         {"name": "Book", "type": "relation", "targetCollectionId": "@books", "single": true},
     ]});
     shelves.create("loans", "club", outside);
-    shelves.add("loans", &[("first", json!({"book": ["@dune"]})), ("second", json!({"book": ["@dune"]}))]);
+    shelves.add(
+        "loans",
+        &[("first", json!({"book": ["@dune"]})), ("second", json!({"book": ["@dune"]}))],
+    );
     shelves.check();
     copied(&mut shelves);
     let shown = shelves.show();
-    assert!(shown.contains("loans(book books) first book=dune books=dune, second book=dune books=dune"), "{shown}");
-    assert!(shown.contains("dune author=frank sequel=messiah pages=412 notes=spice loans=first+second"), "{shown}");
+    assert!(
+        shown.contains("loans(book books) first book=dune books=dune, second book=dune books=dune"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("dune author=frank sequel=messiah pages=412 notes=spice loans=first+second"),
+        "{shown}"
+    );
     // The limit on related items goes along.
     let schema = serde_json::to_value(shelves.notes.schema(shelves.id("loans")).unwrap()).unwrap();
-    assert_eq!((&schema["properties"][1]["key"], &schema["properties"][1]["single"]), (&json!("books"), &json!(true)));
+    assert_eq!(
+        (&schema["properties"][1]["key"], &schema["properties"][1]["single"]),
+        (&json!("books"), &json!(true))
+    );
 }
 
 #[test]
@@ -66,7 +84,12 @@ fn what_is_in_the_trash_gets_no_relation() {
     shelves.run_json("delete_documents", json!({"documentIds": ["@club"]})).unwrap();
     copied(&mut shelves);
     let shown = shelves.show();
-    assert!(shown.contains("books2(sequel pages sequel_of notes) messiah sequel_of=dune notes=spice, dune"), "{shown}");
+    assert!(
+        shown.contains(
+            "books2(sequel pages sequel_of notes) messiah sequel_of=dune notes=spice, dune"
+        ),
+        "{shown}"
+    );
     assert!(shown.contains("people(friends books) "), "{shown}");
 }
 
@@ -80,9 +103,9 @@ fn what_is_outside_needs_room() {
     shelves.create("books", "home", json!({"name": "Books", "properties": [relation]}));
     let to = json!({"documentIds": ["@home"], "destination": {"destination": "templates"}});
     shelves.run_json("move_documents", to).unwrap();
-    let error = shelves.run_json("create_from_template", json!({"templateId": "@home"})).unwrap_err();
-    let message =
-        r#"templateId: properties of the collection "People", which the template relates to: at most 1, got 2"#;
+    let error =
+        shelves.run_json("create_from_template", json!({"templateId": "@home"})).unwrap_err();
+    let message = r#"templateId: properties of the collection "People", which the template relates to: at most 1, got 2"#;
     assert_eq!(error.to_string(), message);
     shelves.check();
 }

@@ -1,4 +1,5 @@
-//! Changes of collections that are undone late: refused where they no longer fit, and nothing is written.
+//! Changes of collections that are undone late: refused where they no longer fit, and nothing is
+//! written.
 
 use leafbase::{Author, Change, Edit, ErrorKind};
 use leafbase_test_outline::Numbers;
@@ -80,7 +81,9 @@ fn library() -> Shelves {
     for step in [books(&[]), people(&[keeps])] {
         run(&mut shelves, &step).unwrap();
     }
-    for (collection, name) in [("people", "p1"), ("people", "p2"), ("books", "b1"), ("books", "b2"), ("books", "b3")] {
+    for (collection, name) in
+        [("people", "p1"), ("people", "p2"), ("books", "b1"), ("books", "b2"), ("books", "b3")]
+    {
         shelves.add(collection, &[(name, json!({}))]);
     }
     shelves
@@ -124,7 +127,8 @@ fn refused(shelves: &Shelves, edits: &[Edit], message: &str) {
     shelves.check();
 }
 
-/// A change that is undone after others: what was there before it, it, the others, and why it is refused.
+/// A change that is undone after others: what was there before it, it, the others, and why it is
+/// refused.
 struct Stale {
     before: Vec<Step>,
     undone: Step,
@@ -235,7 +239,12 @@ fn stale() -> Vec<Stale> {
             &[book("b3", json!({"twin": ["@b2"]}))],
             r#"property "twin" of item @b1: @b2, which takes one item, is related to more"#,
         ),
-        row(&[book("b1", json!({"author": ["@p1"]}))], delete("p1"), &[book("b1", json!({"author": ["@p2"]}))], ""),
+        row(
+            &[book("b1", json!({"author": ["@p1"]}))],
+            delete("p1"),
+            &[book("b1", json!({"author": ["@p2"]}))],
+            "",
+        ),
         row(&[], add("people", "p3"), &[set("people", "p3", json!({"wrote": ["@b1"]}))], ""),
     ]
 }
@@ -292,7 +301,11 @@ fn ends_of_relations_are_set_in_pairs() {
         let mut without = stored.clone();
         without.properties.retain(|property| property.key != key);
         let (before, after) = (Some(Box::new(stored.clone())), Some(Box::new(without)));
-        refused(&shelves, &[Edit::SetSchema { document, collection: people, before, after, quiet: false }], message);
+        refused(
+            &shelves,
+            &[Edit::SetSchema { document, collection: people, before, after, quiet: false }],
+            message,
+        );
     }
 }
 

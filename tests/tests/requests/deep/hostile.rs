@@ -31,17 +31,37 @@ fn doors(host: &Host) -> Vec<(&'static str, &'static str, serde_json::Value)> {
     let id = |name: &str| host.id(name).to_string();
     vec![
         ("insert_blocks", "markdown", json!({"markdown": "@", "position": end})),
-        ("insert_blocks", "blocks", json!({"blocks": [{"type": "text", "markdown": "@"}], "position": end})),
-        ("insert_blocks", "blocks", json!({"blocks": [{"type": "page", "title": "@"}], "position": end})),
+        (
+            "insert_blocks",
+            "blocks",
+            json!({"blocks": [{"type": "text", "markdown": "@"}], "position": end}),
+        ),
+        (
+            "insert_blocks",
+            "blocks",
+            json!({"blocks": [{"type": "page", "title": "@"}], "position": end}),
+        ),
         ("update_blocks", "blocks", json!({"blocks": [{"id": id("text"), "markdown": "@"}]})),
         ("update_blocks", "blocks", json!({"blocks": [{"id": id("page"), "title": "@"}]})),
         ("update_blocks", "blocks", json!({"blocks": [{"id": id("table"), "markdown": "@"}]})),
         ("update_blocks", "blocks", json!({"blocks": [{"id": id("code"), "markdown": "@"}]})),
-        ("add_comments", "comments", json!({"comments": [{"blockId": id("child"), "content": "@"}]})),
+        (
+            "add_comments",
+            "comments",
+            json!({"comments": [{"blockId": id("child"), "content": "@"}]}),
+        ),
         ("add_tasks", "tasks", json!({"tasks": [{"markdown": "@"}]})),
         ("create_documents", "documents", json!({"documents": [{"title": "@"}]})),
-        ("add_items", "items", json!({"collectionId": id("collection"), "items": [{"title": "@"}]})),
-        ("add_items", "items", json!({"collectionId": id("collection"), "items": [{"properties": {"note": "@"}}]})),
+        (
+            "add_items",
+            "items",
+            json!({"collectionId": id("collection"), "items": [{"title": "@"}]}),
+        ),
+        (
+            "add_items",
+            "items",
+            json!({"collectionId": id("collection"), "items": [{"properties": {"note": "@"}}]}),
+        ),
     ]
 }
 
@@ -54,7 +74,13 @@ fn give_note(host: &Host) {
 }
 
 /// An answer, or an error that names the place and leaves no trace.
-fn assert_definite(notes: &Connection, what: &str, path: &str, before: leafbase::Stats, outcome: Result<(), &Error>) {
+fn assert_definite(
+    notes: &Connection,
+    what: &str,
+    path: &str,
+    before: leafbase::Stats,
+    outcome: Result<(), &Error>,
+) {
     let Err(error) = outcome else { return };
     let codes = ["LIMIT_EXCEEDED", "VALIDATION", "INVALID_MARKDOWN", "RULE_VIOLATION"];
     assert!(codes.contains(&error.code()) && error.path().starts_with(path), "{what}: {error}");
@@ -126,6 +152,10 @@ fn read_all(host: &Host) {
     assert!(whole.contains("\"content\":["));
     ask(&host.notes, "fetch_markdown", &root).unwrap();
     ask(&host.notes, "search", r#"{"include": "x"}"#).unwrap();
-    ask(&host.notes, "search_blocks", &json!({"blockId": host.id("root").to_string(), "pattern": "x"}).to_string())
-        .unwrap();
+    ask(
+        &host.notes,
+        "search_blocks",
+        &json!({"blockId": host.id("root").to_string(), "pattern": "x"}).to_string(),
+    )
+    .unwrap();
 }

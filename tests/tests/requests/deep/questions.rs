@@ -17,8 +17,8 @@ fn patterns() -> Vec<String> {
         open.repeat(levels) + "a" + &close.repeat(levels)
     };
     let mut patterns: Vec<String> = [
-        "(", "[", "(?:", "(?=", "(?<=", "a|", "|", "(|", "(a|", "[^", "[[", "\\", "{", "a{9}", "(?i)", "(?<n>", "x*",
-        "^", "\\b",
+        "(", "[", "(?:", "(?=", "(?<=", "a|", "|", "(|", "(a|", "[^", "[[", "\\", "{", "a{9}",
+        "(?i)", "(?<n>", "x*", "^", "\\b",
     ]
     .map(|piece| piece.repeat(most / piece.len()))
     .into();
@@ -26,7 +26,13 @@ fn patterns() -> Vec<String> {
         ["(", "(?:", "(?=", "(?!", "(?<=", "[", "(a|", "(?i:"]
             .map(|open| fold(open, if open == "[" { "]" } else { ")" })),
     );
-    patterns.extend([fold("(", ")*"), fold("(?:", ")+"), fold("(", "|b)"), fold("(?:", "){9}"), fold("(a*", ")*")]);
+    patterns.extend([
+        fold("(", ")*"),
+        fold("(?:", ")+"),
+        fold("(", "|b)"),
+        fold("(?:", "){9}"),
+        fold("(a*", ")*"),
+    ]);
     patterns.push((0..most / 4).map(|n| format!("{:03}|", n)).collect::<String>() + "z");
     patterns.iter_mut().for_each(|pattern| pattern.truncate(most));
     patterns
@@ -45,17 +51,25 @@ fn patterns_nest_and_branch_as_they_like() {
                 ("search_blocks", json!({"blockId": root, "pattern": [pattern, "b"]})),
             ] {
                 let Err(error) = ask(&host.notes, operation, &body.to_string()) else { continue };
-                assert!(["INVALID_PATTERN", "LIMIT_EXCEEDED"].contains(&error.code()), "{pattern}: {error}");
-                let is_named = error.path().starts_with("regexps") || error.path().starts_with("pattern");
+                assert!(
+                    ["INVALID_PATTERN", "LIMIT_EXCEEDED"].contains(&error.code()),
+                    "{pattern}: {error}"
+                );
+                let is_named =
+                    error.path().starts_with("regexps") || error.path().starts_with("pattern");
                 assert!(is_named, "{pattern}: {error}");
             }
         }
         for pattern in ["(", "a|", "[", "(?:"] {
             let pattern = pattern.repeat(MILLION);
-            let error = ask(&host.notes, "search", &json!({"regexps": [pattern]}).to_string()).unwrap_err();
+            let error =
+                ask(&host.notes, "search", &json!({"regexps": [pattern]}).to_string()).unwrap_err();
             assert_eq!(wrong(&error), "LIMIT_EXCEEDED regexps");
             let request = SearchBlocks::new(host.id("root"), pattern);
-            assert_eq!(wrong(&host.notes.search_blocks(request).unwrap_err()), "LIMIT_EXCEEDED pattern");
+            assert_eq!(
+                wrong(&host.notes.search_blocks(request).unwrap_err()),
+                "LIMIT_EXCEEDED pattern"
+            );
         }
     });
 }
@@ -69,13 +83,20 @@ fn terms_of_nothing_but_quotes() {
             let full = piece.repeat(256 / piece.len());
             let many = vec![full; 32];
             ask(&host.notes, "search", &json!({"include": many}).to_string()).unwrap();
-            ask(&host.notes, "search", &json!({"include": many, "termMode": "any"}).to_string()).unwrap();
-            let error = ask(&host.notes, "search", &json!({"include": piece.repeat(MILLION)}).to_string()).unwrap_err();
+            ask(&host.notes, "search", &json!({"include": many, "termMode": "any"}).to_string())
+                .unwrap();
+            let error =
+                ask(&host.notes, "search", &json!({"include": piece.repeat(MILLION)}).to_string())
+                    .unwrap_err();
             assert_eq!(wrong(&error), "LIMIT_EXCEEDED include[0]");
             let request = SearchDocuments::words("a").and(piece.repeat(MILLION));
-            assert_eq!(wrong(&host.notes.search(request).unwrap_err()), "LIMIT_EXCEEDED include[1]");
+            assert_eq!(
+                wrong(&host.notes.search(request).unwrap_err()),
+                "LIMIT_EXCEEDED include[1]"
+            );
         }
-        let error = ask(&host.notes, "search", &json!({"include": vec!["a"; MILLION]}).to_string()).unwrap_err();
+        let error = ask(&host.notes, "search", &json!({"include": vec!["a"; MILLION]}).to_string())
+            .unwrap_err();
         assert_eq!(wrong(&error), "LIMIT_EXCEEDED include");
     });
 }

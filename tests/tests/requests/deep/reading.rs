@@ -1,6 +1,9 @@
-//! JSON of any depth on a small stack: read as deep as pages, folders and filters may nest, and refused beyond.
+//! JSON of any depth on a small stack: read as deep as pages, folders and filters may nest, and
+//! refused beyond.
 
-use leafbase::{AddItems, CountItems, Fetch, Filter, GetItems, ItemDraft, Limits, Operator, QueryItems, Space};
+use leafbase::{
+    AddItems, CountItems, Fetch, Filter, GetItems, ItemDraft, Limits, Operator, QueryItems, Space,
+};
 use serde_json::json;
 
 use super::{boundless, nested, on_a_small_stack, on_a_stack_of, path};
@@ -15,7 +18,12 @@ fn within(open: &str, inner: &str, close: &str, levels: usize) -> String {
 }
 
 fn pages(levels: usize) -> String {
-    within(r#"{"type":"page","title":"p","content":["#, r#"{"type":"page","title":"p"}"#, "]}", levels - 1)
+    within(
+        r#"{"type":"page","title":"p","content":["#,
+        r#"{"type":"page","title":"p"}"#,
+        "]}",
+        levels - 1,
+    )
 }
 
 #[test]
@@ -52,9 +60,15 @@ fn nesting_requests(host: &Host) -> Vec<(&'static str, String)> {
         ),
         ("update_blocks", json!({"blocks": [{"id": text, "markdown": "@"}]})),
         ("add_comments", json!({"comments": [{"blockId": text, "content": "@"}]})),
-        ("create_collection", json!({"schema": {"name": "x", "properties": "@"}, "position": position})),
+        (
+            "create_collection",
+            json!({"schema": {"name": "x", "properties": "@"}, "position": position}),
+        ),
         ("query_items", json!({"collectionId": collection, "filter": {"and": "@"}})),
-        ("query_items", json!({"collectionId": collection, "filter": {"property": "title", "anyOf": "@"}})),
+        (
+            "query_items",
+            json!({"collectionId": collection, "filter": {"property": "title", "anyOf": "@"}}),
+        ),
         ("create_folders", json!({"folders": "@"})),
         ("search", json!({"include": "@"})),
     ];
@@ -68,14 +82,21 @@ fn a_million_levels_within_a_request_are_refused() {
             let host = Host::with_limits(limits);
             let before = host.notes.space().stats().unwrap();
             let lists = [
-                format!("[{}]", within(r#"{"type":"page","content":["#, r#"{"type":"page"}"#, "]}", 300_000)),
+                format!(
+                    "[{}]",
+                    within(r#"{"type":"page","content":["#, r#"{"type":"page"}"#, "]}", 300_000)
+                ),
                 format!("[{}]", within(r#"{"name":"f","folders":["#, "", "]}", MILLION / 2)),
-                format!("[{}]", within(r#"{"not":"#, r#"{"property":"title","isEmpty":true}"#, "}", MILLION)),
+                format!(
+                    "[{}]",
+                    within(r#"{"not":"#, r#"{"property":"title","isEmpty":true}"#, "}", MILLION)
+                ),
                 within("[", "", "]", MILLION),
             ];
             for (operation, body) in nesting_requests(&host) {
                 for list in &lists {
-                    let error = ask(&host.notes, operation, &body.replace("\"@\"", list)).unwrap_err();
+                    let error =
+                        ask(&host.notes, operation, &body.replace("\"@\"", list)).unwrap_err();
                     assert_eq!(wrong(&error), "LIMIT_EXCEEDED", "{body}");
                 }
             }
@@ -104,11 +125,18 @@ fn as_deep_as_may_be_is_read_and_told_on_a_small_stack() {
     on_a_small_stack(|| {
         let host = Host::new();
         let page = host.id("root");
-        let told = |operation: &str, body: &str| ask(&host.notes, operation, body).map_err(|error| wrong(&error));
-        let insert = |levels: usize| {
-            told("insert_blocks", &format!(r#"{{"blocks":[{}],"position":{{"pageId":"{page}"}}}}"#, pages(levels)))
+        let told = |operation: &str, body: &str| {
+            ask(&host.notes, operation, body).map_err(|error| wrong(&error))
         };
-        let create = |levels: usize| told("create_documents", &format!(r#"{{"documents":[{}]}}"#, pages(levels)));
+        let insert = |levels: usize| {
+            told(
+                "insert_blocks",
+                &format!(r#"{{"blocks":[{}],"position":{{"pageId":"{page}"}}}}"#, pages(levels)),
+            )
+        };
+        let create = |levels: usize| {
+            told("create_documents", &format!(r#"{{"documents":[{}]}}"#, pages(levels)))
+        };
         let folders = |levels: usize| {
             let folder = within(r#"{"name":"f","folders":["#, r#"{"name":"f"}"#, "]}", levels - 1);
             told("create_folders", &format!(r#"{{"folders":[{folder}]}}"#))
@@ -116,37 +144,54 @@ fn as_deep_as_may_be_is_read_and_told_on_a_small_stack() {
         insert(64).unwrap();
         assert_eq!(insert(65), Err(path("blocks[0]", 64)));
         folders(65).unwrap();
-        assert_eq!(folders(66), Err(format!("LIMIT_EXCEEDED folders[0]{}", ".folders[0]".repeat(65))));
+        assert_eq!(
+            folders(66),
+            Err(format!("LIMIT_EXCEEDED folders[0]{}", ".folders[0]".repeat(65)))
+        );
         create(60).unwrap();
         let whole = told("fetch", &format!(r#"{{"id":"{page}"}}"#)).unwrap();
         assert_eq!(whole.matches(r#""content":["#).count(), 66);
         told("fetch_markdown", &format!(r#"{{"id":"{page}"}}"#)).unwrap();
-        host.notes.delete_blocks(serde_json::from_value(json!({"blockIds": [host.id("page")]})).unwrap()).unwrap();
+        host.notes
+            .delete_blocks(serde_json::from_value(json!({"blockIds": [host.id("page")]})).unwrap())
+            .unwrap();
     });
 }
 
-/// However high a host sets the limits, 500 levels are all: what replies are made of is written and dropped by recursion.
+/// However high a host sets the limits, 500 levels are all: what replies are made of is written and
+/// dropped by recursion.
 #[test]
 fn no_limit_lets_more_than_500_levels_in() {
     on_a_stack_of(16 << 20, || {
         let host = Host::with_limits(boundless());
         let page = host.id("root");
-        let told = |operation: &str, body: &str| ask(&host.notes, operation, body).map_err(|error| wrong(&error));
+        let told = |operation: &str, body: &str| {
+            ask(&host.notes, operation, body).map_err(|error| wrong(&error))
+        };
         let insert = |levels: usize| {
-            told("insert_blocks", &format!(r#"{{"blocks":[{}],"position":{{"pageId":"{page}"}}}}"#, pages(levels)))
+            told(
+                "insert_blocks",
+                &format!(r#"{{"blocks":[{}],"position":{{"pageId":"{page}"}}}}"#, pages(levels)),
+            )
         };
         insert(500).unwrap();
         assert_eq!(insert(501), Err(path("blocks[0]", 500)));
         assert_eq!(insert(600), Err("LIMIT_EXCEEDED".to_owned()));
         let drafts = |levels| leafbase::InsertBlocks::blocks(vec![nested(levels)], host.document());
         let top = host.notes.insert_blocks(drafts(500)).unwrap()[0].id;
-        assert_eq!(wrong(&host.notes.insert_blocks(drafts(501)).unwrap_err()), path("blocks[0]", 500));
-        let markdown = |levels| within("<page><pageTitle>p</pageTitle><content>", "x", "</content></page>", levels);
+        assert_eq!(
+            wrong(&host.notes.insert_blocks(drafts(501)).unwrap_err()),
+            path("blocks[0]", 500)
+        );
+        let markdown = |levels| {
+            within("<page><pageTitle>p</pageTitle><content>", "x", "</content></page>", levels)
+        };
         host.notes.insert_markdown(&markdown(499), host.document()).unwrap();
         let error = host.notes.insert_markdown(&markdown(500), host.document()).unwrap_err();
         assert_eq!(wrong(&error), "LIMIT_EXCEEDED markdown");
         let to = leafbase::Position::end_of(host.id("page"));
-        let moved = host.notes.move_blocks(leafbase::MoveBlocks { block_ids: vec![top], position: to });
+        let moved =
+            host.notes.move_blocks(leafbase::MoveBlocks { block_ids: vec![top], position: to });
         assert_eq!(wrong(&moved.unwrap_err()), "LIMIT_EXCEEDED blockIds[0]");
         assert_eq!(host.notes.fetch(Fetch::new(top)).unwrap().walk().count(), 500);
     });
@@ -190,7 +235,8 @@ fn filters_nest_sixteen_levels() {
 
         let space = Space::in_memory().unwrap();
         let body = |operation: &str, levels: usize| {
-            let filter = within(r#"{"not":"#, r#"{"property":"title","isEmpty":true}"#, "}", levels);
+            let filter =
+                within(r#"{"not":"#, r#"{"property":"title","isEmpty":true}"#, "}", levels);
             let body = format!(r#"{{"collectionId":"x","filter":{filter}}}"#);
             wrong(&ask(&space.connect(), operation, &body).unwrap_err())
         };

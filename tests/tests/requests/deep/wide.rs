@@ -1,6 +1,8 @@
 //! As many blocks as one request may have, all side by side: below one page, and on the move.
 
-use leafbase::{BlockData, BlockDraft, BlockId, DeleteBlocks, Fetch, InsertBlocks, MoveBlocks, Position};
+use leafbase::{
+    BlockData, BlockDraft, BlockId, DeleteBlocks, Fetch, InsertBlocks, MoveBlocks, Position,
+};
 
 use super::on_a_small_stack;
 use crate::host::{Host, wrong};
@@ -13,7 +15,9 @@ fn siblings_by_the_thousand() {
         let host = Host::new();
         let page = host.id("page");
         let lines = |count: usize| vec![BlockDraft::new(BlockData::text("x")); count];
-        let insert = |count| host.notes.insert_blocks(InsertBlocks::blocks(lines(count), Position::end_of(page)));
+        let insert = |count| {
+            host.notes.insert_blocks(InsertBlocks::blocks(lines(count), Position::end_of(page)))
+        };
         let before = host.notes.space().stats().unwrap();
         assert_eq!(wrong(&insert(MANY + 1).unwrap_err()), "LIMIT_EXCEEDED blocks");
         let made: Vec<BlockId> = insert(MANY).unwrap().iter().map(|block| block.id).collect();
@@ -23,13 +27,22 @@ fn siblings_by_the_thousand() {
         let other = host.id("other");
         let go = |ids: &[BlockId], position: Position| {
             let ids = ids.to_vec();
-            host.notes.move_blocks(MoveBlocks { block_ids: ids, position }).map(drop).map_err(|error| wrong(&error))
+            host.notes
+                .move_blocks(MoveBlocks { block_ids: ids, position })
+                .map(drop)
+                .map_err(|error| wrong(&error))
         };
         let one_more: Vec<BlockId> = made.iter().copied().chain([host.id("child")]).collect();
         let full = host.notes.space().stats().unwrap();
-        assert_eq!(go(&one_more, Position::end_of(other)), Err("LIMIT_EXCEEDED blockIds".to_owned()));
+        assert_eq!(
+            go(&one_more, Position::end_of(other)),
+            Err("LIMIT_EXCEEDED blockIds".to_owned())
+        );
         let twice: Vec<BlockId> = made[1..].iter().copied().chain([made[MANY - 1]]).collect();
-        assert_eq!(go(&twice, Position::end_of(other)), Err(format!("VALIDATION blockIds[{}]", MANY - 1)));
+        assert_eq!(
+            go(&twice, Position::end_of(other)),
+            Err(format!("VALIDATION blockIds[{}]", MANY - 1))
+        );
         assert_eq!(host.notes.space().stats().unwrap(), full);
         go(&made, Position::end_of(other)).unwrap();
         let backwards: Vec<BlockId> = made.iter().rev().copied().collect();

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use leafbase::json::FromJson;
-use leafbase::{BuiltInLocation, Connection, DocumentId, Error, Fetch, FolderId, Limits, Space, json};
+use leafbase::{
+    BuiltInLocation, Connection, DocumentId, Error, Fetch, FolderId, Limits, Space, json,
+};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::Value;
 
 use crate::host::wrong;
 
-/// Documents and folders by name: in a body `@name` stands for the ID, in an outcome the ID is told as the name.
+/// Documents and folders by name: in a body `@name` stands for the ID, in an outcome the ID is told
+/// as the name.
 pub struct Library {
     pub notes: Connection,
     pub clock: Arc<FixedClock>,
@@ -28,13 +31,17 @@ impl Library {
     /// A space in this zone without documents, at noon UTC of 2026-03-10.
     pub fn empty(zone: &str, limits: Limits) -> Self {
         let clock = Arc::new(FixedClock::at(NOON));
-        let space = Space::builder().clock(clock.clone()).ids(SequentialIds::new(1)).zone(zone).limits(limits);
+        let space = Space::builder()
+            .clock(clock.clone())
+            .ids(SequentialIds::new(1))
+            .zone(zone)
+            .limits(limits);
         Self { notes: space.in_memory().unwrap().connect(), clock, names: BTreeMap::new() }
     }
 
-    /// Folders `Home`, in it `Garden`, and `Work`; documents `loose`, `template`, `bills` in Home, `seeds` in Garden, `plan` in
-    /// Work; notes `today` and `tomorrow`; in the trash `rubbish` and the notes `old` of the 1st, `taken` of today; the `inbox`
-    /// with a task.
+    /// Folders `Home`, in it `Garden`, and `Work`; documents `loose`, `template`, `bills` in Home,
+    /// `seeds` in Garden, `plan` in Work; notes `today` and `tomorrow`; in the trash `rubbish` and
+    /// the notes `old` of the 1st, `taken` of today; the `inbox` with a task.
     pub fn new() -> Self {
         Self::with_limits(Limits::default())
     }
@@ -59,7 +66,8 @@ impl Library {
         library.done("delete", r#"{"documentIds":["@rubbish","@old","@taken"]}"#);
         library.note("today", "2026-03-10");
         library.note("tomorrow", "tomorrow");
-        let task = library.done("addTasks", r#"{"tasks":[{"markdown":"call","location":{"type":"inbox"}}]}"#);
+        let task = library
+            .done("addTasks", r#"{"tasks":[{"markdown":"call","location":{"type":"inbox"}}]}"#);
         let task = task["items"][0]["id"].as_str().unwrap().parse::<leafbase::BlockId>().unwrap();
         library.name("inbox", library.notes.document_of(task).unwrap().to_string());
         library
@@ -107,7 +115,9 @@ impl Library {
             "list" => serde_json::to_value(notes.list_documents(self.read(body)?)?),
             "create" => serde_json::to_value(notes.create_documents(self.read(body)?)?),
             "copy" => serde_json::to_value(notes.create_from_template(self.read(body)?)?),
-            "delete" => serde_json::to_value(notes.delete_documents(self.read::<leafbase::DeleteDocuments>(body)?)?),
+            "delete" => serde_json::to_value(
+                notes.delete_documents(self.read::<leafbase::DeleteDocuments>(body)?)?,
+            ),
             "move" => serde_json::to_value(notes.move_documents(self.read(body)?)?),
             "restore" => serde_json::to_value(notes.restore_daily_notes(self.read(body)?)?),
             "purge" => serde_json::to_value(notes.purge_documents(self.read(body)?)?),
@@ -129,7 +139,8 @@ impl Library {
         self.ask(operation, body).unwrap_or_else(|error| panic!("{operation} {body}: {error:?}"))
     }
 
-    /// What comes of a request in one line: each item as `name` or `name:place`, or the code and the path of the error.
+    /// What comes of a request in one line: each item as `name` or `name:place`, or the code and
+    /// the path of the error.
     pub fn line(&self, operation: &str, body: &str) -> String {
         match self.ask(operation, body) {
             Err(error) => wrong(&error),
@@ -143,10 +154,15 @@ impl Library {
     fn told(&self, item: &Value) -> String {
         let Value::Object(fields) = item else { return self.name_of(item) };
         let name = self.name_of(&fields["id"]);
-        let name = if name == "?" { fields.get("title").or(fields.get("name")).map_or(name, text) } else { name };
+        let name = if name == "?" {
+            fields.get("title").or(fields.get("name")).map_or(name, text)
+        } else {
+            name
+        };
         match (fields.get("location"), fields.get("parentFolderId")) {
             (Some(Value::Object(location)), _) => {
-                let place = location.values().next().map(|place| self.name_of(place)).unwrap_or_default();
+                let place =
+                    location.values().next().map(|place| self.name_of(place)).unwrap_or_default();
                 format!("{name}:{place}")
             }
             (_, Some(parent)) => format!("{name}:{}", self.name_of(parent)),
@@ -157,8 +173,11 @@ impl Library {
     /// The name of an ID, or the word itself if it is none.
     fn name_of(&self, id: &Value) -> String {
         let id = text(id);
-        let known = self.names.iter().find(|(_, known)| **known == id).map(|(name, _)| name.clone());
-        known.unwrap_or_else(|| if id.parse::<BuiltInLocation>().is_ok() { id } else { "?".to_owned() })
+        let known =
+            self.names.iter().find(|(_, known)| **known == id).map(|(name, _)| name.clone());
+        known.unwrap_or_else(|| {
+            if id.parse::<BuiltInLocation>().is_ok() { id } else { "?".to_owned() }
+        })
     }
 
     /// The tree of folders, each with its count.
@@ -166,25 +185,38 @@ impl Library {
         let folders = self.notes.folders().unwrap();
         let folders = folders.iter().flat_map(leafbase::Folder::walk);
         let line = |(depth, folder): (usize, &leafbase::Folder)| {
-            let parent = folder.parent.map(|parent| format!(" in {}", self.name_of(&Value::from(parent.to_string()))));
-            format!("{}{} {}{}", "  ".repeat(depth), folder.name, folder.document_count, parent.unwrap_or_default())
+            let parent = folder
+                .parent
+                .map(|parent| format!(" in {}", self.name_of(&Value::from(parent.to_string()))));
+            format!(
+                "{}{} {}{}",
+                "  ".repeat(depth),
+                folder.name,
+                folder.document_count,
+                parent.unwrap_or_default()
+            )
         };
         folders.map(line).collect::<Vec<_>>().join("\n")
     }
 
     /// Everything in the space, with what the listings say of it.
     pub fn state(&self) -> String {
-        let documents = self.notes.list_documents(leafbase::ListDocuments::new().with_metadata()).unwrap();
+        let documents =
+            self.notes.list_documents(leafbase::ListDocuments::new().with_metadata()).unwrap();
         let mut shown = vec![serde_json::to_value(self.notes.folders().unwrap()).unwrap()];
         let hidden = self.names.get("inbox").map(|inbox| inbox.parse::<DocumentId>().unwrap());
         for id in documents.iter().map(leafbase::Document::id).chain(hidden) {
-            shown.push(serde_json::to_value(self.notes.fetch(Fetch::new(id).with_metadata()).unwrap()).unwrap());
+            shown.push(
+                serde_json::to_value(self.notes.fetch(Fetch::new(id).with_metadata()).unwrap())
+                    .unwrap(),
+            );
         }
         shown.push(serde_json::to_value(documents).unwrap());
         serde_json::to_string_pretty(&shown).unwrap()
     }
 
-    /// Asserts the outcome of each request, one after the other; one that is refused leaves no trace.
+    /// Asserts the outcome of each request, one after the other; one that is refused leaves no
+    /// trace.
     #[track_caller]
     pub fn table(&self, rows: &[(&str, &str, &str)]) {
         for (operation, body, expected) in rows {
@@ -192,7 +224,11 @@ impl Library {
             assert_eq!(self.line(operation, body), *expected, "{operation} {body}");
             if REFUSALS.contains(&expected.split(' ').next().unwrap()) {
                 assert_eq!(self.state(), before, "{operation} {body} left a trace");
-                assert_eq!(self.notes.last_sequence().unwrap(), sequence, "{operation} {body} wrote something");
+                assert_eq!(
+                    self.notes.last_sequence().unwrap(),
+                    sequence,
+                    "{operation} {body} wrote something"
+                );
             }
         }
     }

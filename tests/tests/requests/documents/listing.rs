@@ -9,9 +9,10 @@ use crate::host::wrong;
 
 const HOUR: u64 = 60 * 60 * 1_000;
 
-/// In Tokyo, nine hours ahead. On the 10th: `a` in no folder, `t` a template, at 21:00. On the 11th: `b` in F, `c` in G in F,
-/// at the first instant; `d`, the note of the day, and `e` in H, at the last. On the 12th, which is today, from its first
-/// instant: `z`, put into the trash at once, the notes `n` of tomorrow and `o` of the 1st, and `a` is renamed.
+/// In Tokyo, nine hours ahead. On the 10th: `a` in no folder, `t` a template, at 21:00. On the
+/// 11th: `b` in F, `c` in G in F, at the first instant; `d`, the note of the day, and `e` in H, at
+/// the last. On the 12th, which is today, from its first instant: `z`, put into the trash at once,
+/// the notes `n` of tomorrow and `o` of the 1st, and `a` is renamed.
 fn library() -> Library {
     let mut library = Library::empty("Asia/Tokyo", Limits::default());
     library.folder("F", None);
@@ -73,7 +74,10 @@ fn every_filter_leaves_out_what_does_not_meet_it() {
         (r#"{"dailyNoteDateGte":"today","dailyNoteDateLte":"today"}"#, ""),
         (r#"{"location":"daily_notes","createdDateGte":"today"}"#, "n o"),
         (r#"{"location":"unsorted","dailyNoteDateGte":"0001-01-01"}"#, ""),
-        (r#"{"folderId":"@F","lastModifiedDateLte":"yesterday","createdDateGte":"yesterday"}"#, "b c"),
+        (
+            r#"{"folderId":"@F","lastModifiedDateLte":"yesterday","createdDateGte":"yesterday"}"#,
+            "b c",
+        ),
         (r#"{"createdDateLte":"2026-03-10","lastModifiedDateGte":"today"}"#, "a"),
     ] {
         assert_eq!(names(&library, body), expected, "{body}");
@@ -104,8 +108,16 @@ fn every_order_is_turned_round() {
     ] {
         assert_eq!(names(&library, &format!("{{{body}}}")), expected, "{body}");
         let turned: Vec<&str> = expected.split(' ').rev().collect();
-        assert_eq!(names(&library, &format!(r#"{{{body},"descending":true}}"#)), turned.join(" "), "{body}");
-        assert_eq!(names(&library, &format!(r#"{{{body},"descending":false}}"#)), expected, "{body}");
+        assert_eq!(
+            names(&library, &format!(r#"{{{body},"descending":true}}"#)),
+            turned.join(" "),
+            "{body}"
+        );
+        assert_eq!(
+            names(&library, &format!(r#"{{{body},"descending":false}}"#)),
+            expected,
+            "{body}"
+        );
     }
 }
 
@@ -204,12 +216,16 @@ fn requests_that_are_refused() {
     let error = library.ask("list", r#"{"folderId":"trash"}"#).unwrap_err();
     assert!(error.message().contains("location"), "{error}");
     // What JSON cannot say is refused all the same.
-    let folder = library.read::<ListDocuments>(r#"{"folderId":"@F"}"#).unwrap().filter.folders.unwrap();
+    let folder =
+        library.read::<ListDocuments>(r#"{"folderId":"@F"}"#).unwrap().filter.folders.unwrap();
     let location = Some(BuiltInLocation::Trash);
     let mut both = ListDocuments::new();
     both.filter = DocumentFilter { location, folders: Some(folder), ..DocumentFilter::default() };
     assert_eq!(wrong(&library.notes.list_documents(both).unwrap_err()), "VALIDATION folderId");
-    assert_eq!(wrong(&library.notes.list_documents(ListDocuments::new().limit(0)).unwrap_err()), "VALIDATION limit");
+    assert_eq!(
+        wrong(&library.notes.list_documents(ListDocuments::new().limit(0)).unwrap_err()),
+        "VALIDATION limit"
+    );
 }
 
 #[test]
@@ -224,6 +240,7 @@ fn what_is_listed_says_where_it_is() {
     let note = json!({"id": library.id("n"), "title": "Friday, 13 March 2026", "isDeleted": false,
         "location": {"destination": "daily_notes"}, "dailyNoteDate": "2026-03-13"});
     assert_eq!(reply, json!({"items": [note]}));
-    let request = ListDocuments::new().daily_notes(leafbase::DayRange::since(DayRef::Tomorrow)).limit(1);
+    let request =
+        ListDocuments::new().daily_notes(leafbase::DayRange::since(DayRef::Tomorrow)).limit(1);
     assert_eq!(library.notes.list_documents(request).unwrap()[0].id(), library.id("n"));
 }

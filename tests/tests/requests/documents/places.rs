@@ -5,7 +5,8 @@ use leafbase_model::Limits;
 
 use crate::documents::Library;
 
-/// Every operation on a document of every place, allowed and refused. The inverse of what is allowed leads back.
+/// Every operation on a document of every place, allowed and refused. The inverse of what is
+/// allowed leads back.
 #[test]
 fn every_state_has_its_transitions() {
     let places = ["unsorted", "templates", "Home"];
@@ -32,8 +33,11 @@ fn every_state_has_its_transitions() {
             _ => library.undone("delete", &body, name),
         }
         for to in places {
-            let destination =
-                if to == "Home" { r#""folderId":"@Home""#.to_owned() } else { format!(r#""destination":"{to}""#) };
+            let destination = if to == "Home" {
+                r#""folderId":"@Home""#.to_owned()
+            } else {
+                format!(r#""destination":"{to}""#)
+            };
             let body = format!(r#"{{{ids},"destination":{{{destination}}}}}"#);
             let there = format!("{name}:{to}");
             match at {
@@ -103,7 +107,11 @@ fn a_batch_is_refused_as_a_whole_and_names_the_first_at_fault() {
             r#"{"documentIds":["@loose","@loose"],"destination":{"folderId":"@Home"}}"#,
             "VALIDATION documentIds[1]",
         ),
-        ("move", r#"{"documentIds":["?"],"destination":{"folderId":"?"}}"#, "NOT_FOUND destination.folderId"),
+        (
+            "move",
+            r#"{"documentIds":["?"],"destination":{"folderId":"?"}}"#,
+            "NOT_FOUND destination.folderId",
+        ),
         (
             "move",
             r#"{"documentIds":["@loose"],"destination":{"destination":"root"}}"#,
@@ -125,7 +133,9 @@ fn a_batch_is_refused_as_a_whole_and_names_the_first_at_fault() {
         ("purge", r#"{"olderThanDays":4294967296}"#, "VALIDATION olderThanDays"),
         ("purge", r#"{"olderThanDays":-1}"#, "VALIDATION olderThanDays"),
     ]);
-    let error = library.ask("move", r#"{"documentIds":"@old","destination":{"destination":"unsorted"}}"#).unwrap_err();
+    let error = library
+        .ask("move", r#"{"documentIds":"@old","destination":{"destination":"unsorted"}}"#)
+        .unwrap_err();
     assert!(error.message().contains("restoreDailyNotes"), "{error}");
 }
 
@@ -133,7 +143,10 @@ fn a_batch_is_refused_as_a_whole_and_names_the_first_at_fault() {
 fn a_day_has_one_note_that_is_not_in_the_trash() {
     let mut library = Library::new();
     let notes = |library: &Library| {
-        library.line("list", r#"{"dailyNoteDateGte":"2026-03-01","dailyNoteDateLte":"2026-03-10","orderBy":"id"}"#)
+        library.line(
+            "list",
+            r#"{"dailyNoteDateGte":"2026-03-01","dailyNoteDateLte":"2026-03-10","orderBy":"id"}"#,
+        )
     };
     assert_eq!(notes(&library), "old:trash taken:trash today:daily_notes");
     library.table(&[
@@ -160,8 +173,16 @@ fn what_is_in_the_trash_is_read_but_not_written() {
         ("fetch", r#"{"id":"@rubbish"}"#, "rubbish"),
         ("fetch", r#"{"id":"@old"}"#, "old"),
         ("update", r#"{"blocks":[{"id":"@rubbish","title":"x"}]}"#, "RULE_VIOLATION blocks[0].id"),
-        ("insert", r#"{"markdown":"x","position":{"pageId":"@rubbish"}}"#, "RULE_VIOLATION position.pageId"),
-        ("move", r#"{"documentIds":["@rubbish"],"destination":{"destination":"unsorted"}}"#, "rubbish:unsorted"),
+        (
+            "insert",
+            r#"{"markdown":"x","position":{"pageId":"@rubbish"}}"#,
+            "RULE_VIOLATION position.pageId",
+        ),
+        (
+            "move",
+            r#"{"documentIds":["@rubbish"],"destination":{"destination":"unsorted"}}"#,
+            "rubbish:unsorted",
+        ),
         ("update", r#"{"blocks":[{"id":"@rubbish","title":"x"}]}"#, "rubbish"),
     ]);
 }
@@ -186,7 +207,10 @@ fn the_trash_is_purged_by_age_oldest_first() {
     library.clock.advance(DAY - 1);
     library.undone("purge", r#"{"olderThanDays":3}"#, "b");
     library.clock.advance(1);
-    library.table(&[("purge", r#"{"olderThanDays":3}"#, "b a"), ("purge", r#"{"olderThanDays":3}"#, "")]);
+    library.table(&[
+        ("purge", r#"{"olderThanDays":3}"#, "b a"),
+        ("purge", r#"{"olderThanDays":3}"#, ""),
+    ]);
     assert_eq!(library.line("list", "{}"), "c:trash kept:unsorted");
 }
 
@@ -206,15 +230,21 @@ fn what_is_purged_is_gone_with_all_its_blocks() {
     for id in [page, library.id("rubbish").root()] {
         assert_eq!(library.notes.fetch(Fetch::new(id)).unwrap_err().code(), "NOT_FOUND");
     }
-    assert_eq!(library.notes.content_markdown(library.id("loose")).unwrap(), link, "a link stays, and leads nowhere");
+    assert_eq!(
+        library.notes.content_markdown(library.id("loose")).unwrap(),
+        link,
+        "a link stays, and leads nowhere"
+    );
     assert!(library.notes.space().check().unwrap().is_clean());
 }
 
 #[test]
 fn the_inbox_is_read_but_in_no_listing() {
     let library = Library::new();
-    library
-        .table(&[("fetch", r#"{"id":"@inbox"}"#, "inbox"), ("list", r#"{"location":"inbox"}"#, "VALIDATION location")]);
+    library.table(&[
+        ("fetch", r#"{"id":"@inbox"}"#, "inbox"),
+        ("list", r#"{"location":"inbox"}"#, "VALIDATION location"),
+    ]);
     let listed = library.line("list", "{}");
     assert!(listed.contains("loose:unsorted") && !listed.contains("inbox"), "{listed}");
     assert!(!library.folders().contains("nbox"));

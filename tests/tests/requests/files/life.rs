@@ -1,9 +1,9 @@
 //! How long a file lives: as long as a block anywhere shows it.
 
 use leafbase::{
-    AssetId, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, DeleteBlocks, DeleteDocuments, Destination,
-    DocumentId, ErrorKind, Fields, InsertBlocks, MoveBlocks, MoveDocuments, Position, PurgeDocuments, UpdateBlocks,
-    UploadFile,
+    AssetId, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, DeleteBlocks, DeleteDocuments,
+    Destination, DocumentId, ErrorKind, Fields, InsertBlocks, MoveBlocks, MoveDocuments, Position,
+    PurgeDocuments, UpdateBlocks, UploadFile,
 };
 
 use super::{Scene, scene};
@@ -20,7 +20,8 @@ struct Shown {
 fn shown() -> Shown {
     let scene = scene();
     let document = scene.notes.create_document("with a file").unwrap().id();
-    let uploaded = scene.notes.upload_file(UploadFile::new(document).named("a.txt"), &b"bytes"[..]).unwrap();
+    let uploaded =
+        scene.notes.upload_file(UploadFile::new(document).named("a.txt"), &b"bytes"[..]).unwrap();
     let (file, url) = (uploaded.asset_url.id(), uploaded.asset_url.to_string());
     Shown { scene, document, block: uploaded.block_id, file, url }
 }
@@ -36,7 +37,10 @@ impl Shown {
     }
 
     fn update(&self, block: BlockId, fields: Fields) {
-        self.scene.notes.update_blocks(UpdateBlocks::new(vec![BlockPatch::new(block, fields)])).unwrap();
+        self.scene
+            .notes
+            .update_blocks(UpdateBlocks::new(vec![BlockPatch::new(block, fields)]))
+            .unwrap();
     }
 
     /// Asserts that the file is there with its bytes, or that nothing of it is.
@@ -56,7 +60,13 @@ impl Shown {
 fn the_last_block_that_shows_a_file_takes_it_along() {
     type Look = fn(String) -> BlockData;
     let looks: [(&str, Look); 6] = [
-        ("a copy", |url| BlockData::new(BlockKind::File { url, file_name: "b".into(), layout: Default::default() })),
+        ("a copy", |url| {
+            BlockData::new(BlockKind::File {
+                url,
+                file_name: "b".into(),
+                layout: Default::default(),
+            })
+        }),
         ("an image", |url| {
             let (size, width) = Default::default();
             BlockData::new(BlockKind::Image { url, alt_text: String::new(), size, width })
@@ -70,7 +80,8 @@ fn the_last_block_that_shows_a_file_takes_it_along() {
         for first_goes_first in [true, false] {
             let shown = shown();
             let second = shown.insert(look(shown.url.clone()));
-            let (first, last) = if first_goes_first { (shown.block, second) } else { (second, shown.block) };
+            let (first, last) =
+                if first_goes_first { (shown.block, second) } else { (second, shown.block) };
             shown.delete(first);
             shown.assert_lives(true, name);
             shown.delete(last);
@@ -98,9 +109,13 @@ fn a_block_that_shows_another_file_lets_the_first_go() {
 fn moves_and_the_trash_keep_a_file() {
     let shown = shown();
     let notes = &shown.scene.notes;
-    notes.move_blocks(MoveBlocks::new(vec![shown.block], Position::end_of(shown.scene.page))).unwrap();
+    notes
+        .move_blocks(MoveBlocks::new(vec![shown.block], Position::end_of(shown.scene.page)))
+        .unwrap();
     shown.assert_lives(true, "moved away");
-    notes.move_blocks(MoveBlocks::new(vec![shown.block], Position::end_of(shown.document))).unwrap();
+    notes
+        .move_blocks(MoveBlocks::new(vec![shown.block], Position::end_of(shown.document)))
+        .unwrap();
     notes.delete_documents(DeleteDocuments::from(shown.document)).unwrap();
     shown.assert_lives(true, "in the trash");
     notes.move_documents(MoveDocuments::new([shown.document], Destination::Unsorted)).unwrap();
@@ -126,7 +141,11 @@ fn a_file_that_a_kept_document_shows_outlives_the_purge_of_another() {
 fn a_file_goes_with_the_page_it_is_in() {
     let shown = shown();
     let page = shown.insert(BlockData::page("page"));
-    shown.scene.notes.move_blocks(MoveBlocks::new(vec![shown.block], Position::end_of(page))).unwrap();
+    shown
+        .scene
+        .notes
+        .move_blocks(MoveBlocks::new(vec![shown.block], Position::end_of(page)))
+        .unwrap();
     shown.delete(page);
     shown.assert_lives(false, "with its page");
 }
@@ -144,9 +163,13 @@ fn a_deletion_cannot_be_undone_for_the_bytes_are_gone() {
     let shown = shown();
     shown.delete(shown.block);
     let change = shown.scene.notes.changes_since(0).last().unwrap().unwrap();
-    let error = shown.scene.notes.space().apply(shown.scene.notes.author(), &change.inverse()).unwrap_err();
+    let error =
+        shown.scene.notes.space().apply(shown.scene.notes.author(), &change.inverse()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.message().contains("bytes") && error.message().contains(&shown.file.to_string()), "{error}");
+    assert!(
+        error.message().contains("bytes") && error.message().contains(&shown.file.to_string()),
+        "{error}"
+    );
     shown.assert_lives(false, "after the undo that failed");
 }
 
@@ -155,8 +178,14 @@ fn a_url_of_no_file_is_just_a_url() {
     let shown = shown();
     let never = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
     let block = shown.insert(BlockData::text(format!("[gone](asset://{never}/x.png)")));
-    assert_eq!(shown.scene.notes.file(never.parse().unwrap()).unwrap_err().kind(), ErrorKind::NotFound);
-    assert_eq!(shown.scene.notes.open_file(never.parse().unwrap()).unwrap_err().message(), "not found");
+    assert_eq!(
+        shown.scene.notes.file(never.parse().unwrap()).unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
+    assert_eq!(
+        shown.scene.notes.open_file(never.parse().unwrap()).unwrap_err().message(),
+        "not found"
+    );
     shown.delete(block);
     shown.assert_lives(true, "the one that exists");
 }

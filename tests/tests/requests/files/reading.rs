@@ -11,8 +11,12 @@ use super::{CHUNK, PART, Scene, noise, scene};
 
 /// Sizes at and around the borders of chunks, and any between.
 fn size() -> impl Strategy<Value = usize> {
-    let borders = prop::sample::select(vec![0, CHUNK, 2 * CHUNK, 15 * CHUNK, PART, PART + CHUNK, 2 * PART]);
-    prop_oneof![(borders, -2_isize..=2).prop_map(|(at, by)| at.saturating_add_signed(by)), 0..3 * CHUNK]
+    let borders =
+        prop::sample::select(vec![0, CHUNK, 2 * CHUNK, 15 * CHUNK, PART, PART + CHUNK, 2 * PART]);
+    prop_oneof![
+        (borders, -2_isize..=2).prop_map(|(at, by)| at.saturating_add_signed(by)),
+        0..3 * CHUNK
+    ]
 }
 
 fn step(size: usize) -> impl Strategy<Value = (SeekFrom, usize)> {
@@ -63,7 +67,8 @@ fn opened() -> (Scene, DeleteBlocks, FileReader) {
     (scene, DeleteBlocks::new([uploaded.block_id]), file)
 }
 
-/// The kind of the error that reading on comes to, after how many bytes, and the error of the space in it.
+/// The kind of the error that reading on comes to, after how many bytes, and the error of the space
+/// in it.
 fn read_on(file: &mut FileReader) -> (io::ErrorKind, usize, Option<ErrorKind>) {
     let mut read = Vec::new();
     let error = file.read_to_end(&mut read).unwrap_err();

@@ -7,7 +7,8 @@ use super::{CHUNK, noise, scene};
 
 /// Begins like a file of the ISO base format of this brand.
 fn iso(brand: &str) -> Vec<u8> {
-    [b"\0\0\0\x18ftyp", brand.as_bytes(), b"\0\0\0\0", brand.as_bytes(), b"\0\0\0\0\0\0\0\x08free"].concat()
+    [b"\0\0\0\x18ftyp", brand.as_bytes(), b"\0\0\0\0", brand.as_bytes(), b"\0\0\0\0\0\0\0\x08free"]
+        .concat()
 }
 
 /// Begins like an archive whose first entry has this name and these bytes.
@@ -22,7 +23,8 @@ fn zip(name: &str, bytes: &str) -> Vec<u8> {
 
 fn matroska(kind: &str) -> Vec<u8> {
     let length = 0x80 | u8::try_from(kind.len()).unwrap();
-    let mut bytes = [b"\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82", &[length][..], kind.as_bytes()].concat();
+    let mut bytes =
+        [b"\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\x82", &[length][..], kind.as_bytes()].concat();
     bytes.resize(300, 0);
     bytes
 }
@@ -44,7 +46,15 @@ fn cases() -> Vec<(Vec<u8>, &'static str, &'static str)> {
     let mut cases: Vec<(Vec<u8>, &str, &str)> = Vec::new();
     let mut case = |bytes: &[u8], declared, found| cases.push((bytes.to_vec(), declared, found));
     // What the bytes are certain of wins over everything.
-    for declared in [NONE, "application/octet-stream", "image/png", "image/jpeg", "text/html", "video/mp4", "a/b"] {
+    for declared in [
+        NONE,
+        "application/octet-stream",
+        "image/png",
+        "image/jpeg",
+        "text/html",
+        "video/mp4",
+        "a/b",
+    ] {
         case(PNG, declared, "image/png");
         case(b"%PDF-1.7\n%\xe2\xe3", declared, "application/pdf");
     }
@@ -65,11 +75,19 @@ fn cases() -> Vec<(Vec<u8>, &'static str, &'static str)> {
     case(b"wOF2\0\x01\0\0", NONE, "font/woff2");
     case(b"SQLite format 3\0", NONE, "application/vnd.sqlite3");
     case(
-        &at(188, &[]).iter().enumerate().map(|(at, byte)| if at % 188 == 0 { b'G' } else { *byte }).collect::<Vec<_>>(),
+        &at(188, &[])
+            .iter()
+            .enumerate()
+            .map(|(at, byte)| if at % 188 == 0 { b'G' } else { *byte })
+            .collect::<Vec<_>>(),
         NONE,
         "video/mp2t",
     );
-    case(&[b"BMW.txt".to_vec(), vec![0; 250], b"ustar\x0000".to_vec()].concat(), NONE, "application/x-tar");
+    case(
+        &[b"BMW.txt".to_vec(), vec![0; 250], b"ustar\x0000".to_vec()].concat(),
+        NONE,
+        "application/x-tar",
+    );
     case(&at(128, b"DICM"), "image/png", "application/dicom");
     // Of containers, what is declared may say more.
     case(&iso("isom"), NONE, "video/mp4");
@@ -109,12 +127,24 @@ fn cases() -> Vec<(Vec<u8>, &'static str, &'static str)> {
         "application/vnd.ms-word.document.macroenabled.12",
     );
     case(&zip("mimetype", "application/epub+zip"), NONE, "application/epub+zip");
-    case(&zip("mimetype", "application/vnd.oasis.opendocument.text"), NONE, "application/vnd.oasis.opendocument.text");
+    case(
+        &zip("mimetype", "application/vnd.oasis.opendocument.text"),
+        NONE,
+        "application/vnd.oasis.opendocument.text",
+    );
     case(OLE, NONE, "application/x-ole-storage");
     case(OLE, "application/vnd.ms-excel", "application/vnd.ms-excel");
     case(OLE, "image/gif", "application/x-ole-storage");
     // Text is what it is declared to be, unless that has a block of its own.
-    for text in [&b"plain words"[..], b"BMW makes cars", b"GIFts", b"SQLite is a library", b"ID3", b"MZ", b"fLaC"] {
+    for text in [
+        &b"plain words"[..],
+        b"BMW makes cars",
+        b"GIFts",
+        b"SQLite is a library",
+        b"ID3",
+        b"MZ",
+        b"fLaC",
+    ] {
         case(text, NONE, "text/plain");
         case(text, "text/markdown", "text/markdown");
         case(text, "Application/JSON; charset=utf-8", "application/json");
@@ -143,14 +173,29 @@ fn cases() -> Vec<(Vec<u8>, &'static str, &'static str)> {
         case(svg.as_bytes(), NONE, "image/svg+xml");
         case(svg.as_bytes(), "application/xml", "image/svg+xml");
     }
-    for other in ["<svgs/>", "<svg", "<!-- <svg/>", "<p><svg/></p>", "x<svg/>", "<!DOCTYPE svg", "<", "<:svg"] {
+    for other in [
+        "<svgs/>",
+        "<svg",
+        "<!-- <svg/>",
+        "<p><svg/></p>",
+        "x<svg/>",
+        "<!DOCTYPE svg",
+        "<",
+        "<:svg",
+    ] {
         case(other.as_bytes(), "image/svg+xml", "text/plain");
     }
     case(b"<?xml version='1.0'?><a><svg/></a>", "image/svg+xml", "application/xml");
     // What nothing is known of is what it is declared to be, unless that has a block of its own.
-    for bytes in
-        [&b""[..], b"\0\x01\x02 unknown", b"text with a \0", b"\xff\xfea\0b\0", b"GIF90a\0", b"0\x82\0", b"BC\0"]
-    {
+    for bytes in [
+        &b""[..],
+        b"\0\x01\x02 unknown",
+        b"text with a \0",
+        b"\xff\xfea\0b\0",
+        b"GIF90a\0",
+        b"0\x82\0",
+        b"BC\0",
+    ] {
         case(bytes, NONE, "application/octet-stream");
         case(bytes, "image/png", "application/octet-stream");
         case(bytes, "video/mp4", "application/octet-stream");
@@ -178,9 +223,18 @@ fn the_type_follows_from_bytes_and_declaration() {
         let file = scene.notes.file(uploaded.asset_url.id()).unwrap();
         let what = format!("{} declared {declared:?}", bytes[..bytes.len().min(40)].escape_ascii());
         assert_eq!(file.media_type, expected, "{what}");
-        let block = serde_json::to_value(scene.notes.fetch(Fetch::new(uploaded.block_id)).unwrap()).unwrap();
-        let kind = expected.split('/').next().filter(|kind| ["image", "video"].contains(kind)).unwrap_or("file");
-        assert_eq!((&block["type"], &block["altText"]), (&kind.into(), &serde_json::Value::Null), "{what}");
+        let block = serde_json::to_value(scene.notes.fetch(Fetch::new(uploaded.block_id)).unwrap())
+            .unwrap();
+        let kind = expected
+            .split('/')
+            .next()
+            .filter(|kind| ["image", "video"].contains(kind))
+            .unwrap_or("file");
+        assert_eq!(
+            (&block["type"], &block["altText"]),
+            (&kind.into(), &serde_json::Value::Null),
+            "{what}"
+        );
         assert_eq!(block["url"], uploaded.asset_url.to_string());
     }
     scene.assert_clean();
@@ -197,11 +251,18 @@ fn a_text_may_go_on_beyond_what_is_looked_at() {
     ] {
         let bytes = ["a".repeat(length), last.to_owned()].concat();
         let uploaded = scene.upload(bytes.as_bytes());
-        assert_eq!(scene.notes.file(uploaded.asset_url.id()).unwrap().media_type, expected, "{length} {last:?}");
+        assert_eq!(
+            scene.notes.file(uploaded.asset_url.id()).unwrap().media_type,
+            expected,
+            "{length} {last:?}"
+        );
     }
     // A character that is cut off at the end of the file is none.
     let uploaded = scene.upload(&"aü".as_bytes()[..2]);
-    assert_eq!(scene.notes.file(uploaded.asset_url.id()).unwrap().media_type, "application/octet-stream");
+    assert_eq!(
+        scene.notes.file(uploaded.asset_url.id()).unwrap().media_type,
+        "application/octet-stream"
+    );
 }
 
 #[test]
@@ -223,12 +284,22 @@ fn a_file_is_called_by_its_name_or_its_type() {
         (None, b"\0unknown", "file", "file"),
         (None, b"", "file", "file"),
     ] {
-        let request = UploadFile { file_name: name.map(str::to_owned), ..UploadFile::new(scene.page) };
+        let request =
+            UploadFile { file_name: name.map(str::to_owned), ..UploadFile::new(scene.page) };
         let uploaded = scene.notes.upload_file(request, bytes).unwrap();
         assert_eq!(uploaded.asset_url.file_name(), expected, "{name:?}");
-        assert_eq!(scene.notes.file(uploaded.asset_url.id()).unwrap().file_name, expected, "{name:?}");
-        assert!(uploaded.asset_url.to_string().ends_with(&format!("/{url}")), "{}", uploaded.asset_url);
-        let block = serde_json::to_value(scene.notes.fetch(Fetch::new(uploaded.block_id)).unwrap()).unwrap();
+        assert_eq!(
+            scene.notes.file(uploaded.asset_url.id()).unwrap().file_name,
+            expected,
+            "{name:?}"
+        );
+        assert!(
+            uploaded.asset_url.to_string().ends_with(&format!("/{url}")),
+            "{}",
+            uploaded.asset_url
+        );
+        let block = serde_json::to_value(scene.notes.fetch(Fetch::new(uploaded.block_id)).unwrap())
+            .unwrap();
         assert!(block["type"] != "file" || block["fileName"] == expected, "{block}");
     }
 }
@@ -236,12 +307,25 @@ fn a_file_is_called_by_its_name_or_its_type() {
 #[test]
 fn a_file_that_goes_out_as_markdown_comes_back_as_the_same_block() {
     let scene = scene();
-    for name in ["plain.pdf", "[a](b) \\ <c>.pdf", "`*_#.pdf", "!.pdf", "&amp;.pdf", "豆腐汤.pdf", "a|b.pdf"] {
+    for name in [
+        "plain.pdf",
+        "[a](b) \\ <c>.pdf",
+        "`*_#.pdf",
+        "!.pdf",
+        "&amp;.pdf",
+        "豆腐汤.pdf",
+        "a|b.pdf",
+    ] {
         for bytes in [&b"%PDF-1.7"[..], PNG] {
-            let uploaded = scene.notes.upload_file(UploadFile::new(scene.page).named(name), bytes).unwrap();
+            let uploaded =
+                scene.notes.upload_file(UploadFile::new(scene.page).named(name), bytes).unwrap();
             let shown = scene.notes.fetch(Fetch::new(uploaded.block_id)).unwrap();
             let copy = scene.notes.insert_markdown(&shown.data.markdown, scene.page).unwrap();
-            assert_eq!(copy.iter().map(|block| &block.data).collect::<Vec<_>>(), [&shown.data], "{name}");
+            assert_eq!(
+                copy.iter().map(|block| &block.data).collect::<Vec<_>>(),
+                [&shown.data],
+                "{name}"
+            );
         }
     }
     scene.assert_clean();

@@ -1,4 +1,5 @@
-//! Random queries beside a plain filter and sort of what `items` shows, while items, relations and schemas change.
+//! Random queries beside a plain filter and sort of what `items` shows, while items, relations and
+//! schemas change.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -12,7 +13,8 @@ use serde_json::{Map, Value, json};
 
 use super::scene::{Scene, options};
 
-const WORDS: [&str; 10] = ["", "apple", "Apple", "apples", "b", "B", "-3", "2", "2.5", "2026-03-02"];
+const WORDS: [&str; 10] =
+    ["", "apple", "Apple", "apples", "b", "B", "-3", "2", "2.5", "2026-03-02"];
 const DAYS: [&str; 4] = ["2026-03-01", "2026-03-02", "2026-03-03", "0000-01-01"];
 const OPTIONS: [&str; 3] = ["todo", "done", "Later"];
 
@@ -76,13 +78,23 @@ impl Shown {
     }
 
     fn values(&self, numbers: &mut Numbers<'_>) -> Value {
-        let keys: Vec<_> = self.properties().iter().map(|property| property["key"].as_str().unwrap()).collect();
+        let keys: Vec<_> =
+            self.properties().iter().map(|property| property["key"].as_str().unwrap()).collect();
         let chosen = some(numbers, &keys, 7);
-        Value::Object(chosen.iter().map(|key| ((*key).to_owned(), self.value(numbers, key))).collect::<Map<_, _>>())
+        Value::Object(
+            chosen
+                .iter()
+                .map(|key| ((*key).to_owned(), self.value(numbers, key)))
+                .collect::<Map<_, _>>(),
+        )
     }
 
     fn key(&self, numbers: &mut Numbers<'_>) -> String {
-        let keys = self.properties().iter().map(|property| property["key"].as_str().unwrap()).chain(["name"]);
+        let keys = self
+            .properties()
+            .iter()
+            .map(|property| property["key"].as_str().unwrap())
+            .chain(["name"]);
         pick(numbers, &keys.collect::<Vec<_>>()).to_owned()
     }
 
@@ -93,10 +105,18 @@ impl Shown {
         }
         let kind = self.type_of(&key).to_owned();
         let operators: &[&str] = match kind.as_str() {
-            "number" => {
-                &["equals", "notEquals", "greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual", "anyOf"]
+            "number" => &[
+                "equals",
+                "notEquals",
+                "greaterThan",
+                "greaterThanOrEqual",
+                "lessThan",
+                "lessThanOrEqual",
+                "anyOf",
+            ],
+            "date" => {
+                &["equals", "notEquals", "before", "after", "onOrBefore", "onOrAfter", "anyOf"]
             }
-            "date" => &["equals", "notEquals", "before", "after", "onOrBefore", "onOrAfter", "anyOf"],
             "boolean" => &["equals", "notEquals"],
             "singleSelect" => &["equals", "notEquals", "anyOf"],
             "multiSelect" | "relation" => &["equals", "notEquals", "contains", "anyOf", "allOf"],
@@ -108,9 +128,11 @@ impl Shown {
             "date" => json!(pick(numbers, &DAYS)),
             "boolean" => json!(numbers.once_in(2)),
             "singleSelect" | "multiSelect" => json!(pick(numbers, &OPTIONS)),
-            "relation" => {
-                self.targets(&key).get(numbers.below(4)).cloned().unwrap_or(json!("01ARZ3NDEKTSV4RRFFQ69G5FAV"))
-            }
+            "relation" => self
+                .targets(&key)
+                .get(numbers.below(4))
+                .cloned()
+                .unwrap_or(json!("01ARZ3NDEKTSV4RRFFQ69G5FAV")),
             _ => json!(pick(numbers, &WORDS)),
         };
         let is_set = kind == "multiSelect" || kind == "relation";
@@ -140,9 +162,11 @@ impl Shown {
 
     fn sort(&self, numbers: &mut Numbers<'_>) -> Value {
         let sortable = |key: &String| !matches!(self.type_of(key), "multiSelect" | "relation");
-        let keys: Vec<_> = (0..numbers.below(3)).map(|_| self.key(numbers)).filter(sortable).collect();
+        let keys: Vec<_> =
+            (0..numbers.below(3)).map(|_| self.key(numbers)).filter(sortable).collect();
         let directions = ["ascending", "descending"];
-        let sort = |key: &String| json!({"property": key, "direction": directions[numbers.below(2)]});
+        let sort =
+            |key: &String| json!({"property": key, "direction": directions[numbers.below(2)]});
         json!(keys.iter().map(sort).collect::<Vec<_>>())
     }
 }
@@ -182,7 +206,8 @@ fn meets(shown: &Shown, filter: &Value, item: &Value) -> bool {
         return !meets(shown, filter, item);
     }
     let key = filter["property"].as_str().unwrap();
-    let (operator, operand) = filter.as_object().unwrap().iter().find(|(name, _)| *name != "property").unwrap();
+    let (operator, operand) =
+        filter.as_object().unwrap().iter().find(|(name, _)| *name != "property").unwrap();
     let (kind, value) = (shown.type_of(key), value(item, key));
     match operator.as_str() {
         "isEmpty" => return value.is_none() == operand.as_bool().unwrap(),
@@ -191,9 +216,12 @@ fn meets(shown: &Shown, filter: &Value, item: &Value) -> bool {
     }
     if kind == "multiSelect" || kind == "relation" {
         let found = value.as_ref().map_or(&[][..], array);
-        let wanted = if operand.is_array() { array(operand) } else { std::slice::from_ref(operand) };
-        let (has_all, has_any) =
-            (wanted.iter().all(|one| found.contains(one)), wanted.iter().any(|one| found.contains(one)));
+        let wanted =
+            if operand.is_array() { array(operand) } else { std::slice::from_ref(operand) };
+        let (has_all, has_any) = (
+            wanted.iter().all(|one| found.contains(one)),
+            wanted.iter().any(|one| found.contains(one)),
+        );
         let is_just = has_all && found.iter().all(|one| wanted.contains(one));
         return match operator.as_str() {
             "equals" => is_just,
@@ -226,8 +254,11 @@ fn compare(shown: &Shown, key: &str, one: &Value, other: &Value) -> Ordering {
         "number" => one.as_f64().unwrap().partial_cmp(&other.as_f64().unwrap()).unwrap(),
         "boolean" => one.as_bool().cmp(&other.as_bool()),
         "singleSelect" => {
-            let property = shown.properties().iter().find(|property| property["key"] == key).unwrap();
-            let place = |name: &Value| array(&property["options"]).iter().position(|option| option["name"] == *name);
+            let property =
+                shown.properties().iter().find(|property| property["key"] == key).unwrap();
+            let place = |name: &Value| {
+                array(&property["options"]).iter().position(|option| option["name"] == *name)
+            };
             place(one).cmp(&place(other))
         }
         _ => folded(one).cmp(&folded(other)),
@@ -238,7 +269,9 @@ fn ordered(shown: &Shown, sorts: &Value, one: &Value, other: &Value) -> Ordering
     for sort in array(sorts) {
         let key = sort["property"].as_str().unwrap();
         let ordering = match (value(one, key), value(other, key)) {
-            (Some(one), Some(other)) if sort["direction"] == "descending" => compare(shown, key, &other, &one),
+            (Some(one), Some(other)) if sort["direction"] == "descending" => {
+                compare(shown, key, &other, &one)
+            }
             (Some(one), Some(other)) => compare(shown, key, &one, &other),
             (one, other) => one.is_none().cmp(&other.is_none()),
         };
@@ -247,7 +280,11 @@ fn ordered(shown: &Shown, sorts: &Value, one: &Value, other: &Value) -> Ordering
         }
     }
     let by_id = one["id"].as_str().cmp(&other["id"].as_str());
-    if array(sorts).first().is_some_and(|sort| sort["direction"] == "descending") { by_id.reverse() } else { by_id }
+    if array(sorts).first().is_some_and(|sort| sort["direction"] == "descending") {
+        by_id.reverse()
+    } else {
+        by_id
+    }
 }
 
 /// Both zeros are one value.
@@ -271,14 +308,21 @@ fn grouped(items: &[&Value], key: &str) -> BTreeMap<String, u64> {
 
 fn ask(scene: &Scene, shown: &Shown, numbers: &mut Numbers<'_>) -> TestCaseResult {
     let (filter, sorts) = (shown.filter(numbers, 2), shown.sort(numbers));
-    let mut expected: Vec<_> = shown.things.iter().filter(|item| meets(shown, &filter, item)).collect();
+    let mut expected: Vec<_> =
+        shown.things.iter().filter(|item| meets(shown, &filter, item)).collect();
     let key = shown.key(numbers);
     let counted = scene.count(scene.things, &json!({"filter": filter, "groupBy": key})).unwrap();
     let value = |group: &Value| {
-        if group["value"].is_object() { name(&group["value"]["blockId"]) } else { name(&group["value"]) }
+        if group["value"].is_object() {
+            name(&group["value"]["blockId"])
+        } else {
+            name(&group["value"])
+        }
     };
-    let groups =
-        array(&counted["groups"]).iter().map(|group| (value(group), group["count"].as_u64().unwrap())).collect();
+    let groups = array(&counted["groups"])
+        .iter()
+        .map(|group| (value(group), group["count"].as_u64().unwrap()))
+        .collect();
     prop_assert_eq!(grouped(&expected, &key), groups, "{} {}", &filter, key);
     prop_assert_eq!(counted["count"].as_u64(), u64::try_from(expected.len()).ok());
 
@@ -286,14 +330,22 @@ fn ask(scene: &Scene, shown: &Shown, numbers: &mut Numbers<'_>) -> TestCaseResul
     let expected: Vec<_> = expected.into_iter().cloned().collect();
     let fields = json!({"filter": filter, "sort": sorts});
     let limit = pick(numbers, &[1, 2, 3, 5, 100]);
-    prop_assert_eq!(scene.pages(scene.things, &fields, limit), expected, "{} by {}", &fields, limit);
+    prop_assert_eq!(
+        scene.pages(scene.things, &fields, limit),
+        expected,
+        "{} by {}",
+        &fields,
+        limit
+    );
     Ok(())
 }
 
 fn change_schema(scene: &Scene, shown: &Shown, numbers: &mut Numbers<'_>) {
     let mut schema = shown.schema.clone();
     let properties = schema["properties"].as_array_mut().unwrap();
-    let find = |properties: &[Value], key: &str| properties.iter().position(|property| property["key"] == key);
+    let find = |properties: &[Value], key: &str| {
+        properties.iter().position(|property| property["key"] == key)
+    };
     match numbers.below(4) {
         0 => {
             for key in ["state", "tags"] {
@@ -324,7 +376,9 @@ fn change(scene: &Scene, shown: &Shown, numbers: &mut Numbers<'_>) {
     match numbers.below(7) {
         0 | 1 => {
             let items: Vec<_> = (0..=numbers.below(5))
-                .map(|_| json!({"name": pick(numbers, &WORDS), "properties": shown.values(numbers)}))
+                .map(
+                    |_| json!({"name": pick(numbers, &WORDS), "properties": shown.values(numbers)}),
+                )
                 .collect();
             scene.add(scene.things, &items);
         }
@@ -337,9 +391,11 @@ fn change(scene: &Scene, shown: &Shown, numbers: &mut Numbers<'_>) {
         }
         4 => change_schema(scene, shown, numbers),
         5 if numbers.once_in(2) => {
-            let (things, people) = (some(numbers, &ids(&shown.things), 2), some(numbers, &ids(&shown.people), 1));
+            let (things, people) =
+                (some(numbers, &ids(&shown.things), 2), some(numbers, &ids(&shown.people), 1));
             for (collection, gone) in [(scene.things, things), (scene.people, people)] {
-                let gone = gone.iter().map(|id| id.as_str().unwrap().parse().unwrap()).collect::<Vec<_>>();
+                let gone =
+                    gone.iter().map(|id| id.as_str().unwrap().parse().unwrap()).collect::<Vec<_>>();
                 scene.notes.delete_items(DeleteItems::new(collection, gone)).unwrap();
             }
         }
@@ -355,8 +411,10 @@ const STEPS: usize = 12;
 
 /// `spoil` may change what queries are compared with.
 fn run(cases: u32, spoil: fn(&mut Shown)) -> Result<(), String> {
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let config =
+        Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let asked = Cell::new(0);
     let outcome = runner.run(&proptest::collection::vec(any::<u32>(), 1_500), |tape| {
         let (scene, mut numbers) = (Scene::new(), Numbers::new(&tape));

@@ -1,7 +1,8 @@
 //! Two related collections that are asked, as JSON.
 
 use leafbase::{
-    AddItems, BlockId, Connection, CountItems, CreateCollection, Error, QueryItems, ReplaceSchema, Space, UpdateItems,
+    AddItems, BlockId, Connection, CountItems, CreateCollection, Error, QueryItems, ReplaceSchema,
+    Space, UpdateItems,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
@@ -28,18 +29,20 @@ impl Scene {
         let notes = space.connect();
         let home = notes.create_document("Home").unwrap().id();
         let create = |schema: Value| {
-            let body = json!({"schema": schema, "position": {"position": "end", "pageId": home}}).to_string();
+            let body = json!({"schema": schema, "position": {"position": "end", "pageId": home}})
+                .to_string();
             notes.create_collection(space.read_json::<CreateCollection>(&body).unwrap()).unwrap().id
         };
         let people = create(json!({"name": "People", "properties": []}));
-        let things =
-            create(json!({"name": "Things", "contentPropDetails": {"key": "name", "name": "Name"}, "properties": [
+        let things = create(
+            json!({"name": "Things", "contentPropDetails": {"key": "name", "name": "Name"}, "properties": [
             {"name": "Note", "type": "text"}, {"name": "Site", "type": "url"}, {"name": "Mail", "type": "email"},
             {"name": "Phone", "type": "phone"}, {"name": "Size", "type": "number"}, {"name": "Done", "type": "boolean"},
             {"name": "Due", "type": "date"}, {"name": "State", "type": "singleSelect", "options": options()},
             {"name": "Tags", "type": "multiSelect", "options": options()},
             {"name": "Owner", "type": "relation", "targetCollectionId": people, "inverseKey": "owns"},
-            {"name": "Peers", "type": "relation", "targetCollectionId": "self", "inverseKey": "peers"}]}));
+            {"name": "Peers", "type": "relation", "targetCollectionId": "self", "inverseKey": "peers"}]}),
+        );
         Self { notes, things, people }
     }
 
@@ -50,10 +53,17 @@ impl Scene {
         self.notes.add_items(request).unwrap().iter().map(|item| item.id).collect()
     }
 
-    pub fn update(&self, collection: BlockId, item: &Value, properties: &Value) -> Result<(), Error> {
+    pub fn update(
+        &self,
+        collection: BlockId,
+        item: &Value,
+        properties: &Value,
+    ) -> Result<(), Error> {
         let update = json!({"id": item, "properties": properties});
         let body = json!({"collectionId": collection, "itemsToUpdate": [update]}).to_string();
-        self.notes.update_items(self.notes.space().read_json::<UpdateItems>(&body).unwrap()).map(drop)
+        self.notes
+            .update_items(self.notes.space().read_json::<UpdateItems>(&body).unwrap())
+            .map(drop)
     }
 
     pub fn schema(&self, collection: BlockId) -> Value {
@@ -61,8 +71,11 @@ impl Scene {
     }
 
     pub fn replace(&self, collection: BlockId, schema: &Value) {
-        let body = json!({"collectionId": collection, "schema": schema, "dropUnconvertible": true}).to_string();
-        self.notes.replace_schema(self.notes.space().read_json::<ReplaceSchema>(&body).unwrap()).unwrap();
+        let body = json!({"collectionId": collection, "schema": schema, "dropUnconvertible": true})
+            .to_string();
+        self.notes
+            .replace_schema(self.notes.space().read_json::<ReplaceSchema>(&body).unwrap())
+            .unwrap();
     }
 
     /// The items of a collection as replies show them, without their pages.
@@ -90,7 +103,10 @@ impl Scene {
         loop {
             let page = self.query(collection, &fields).unwrap();
             let items = page["items"].as_array().unwrap();
-            assert!(items.len() <= limit && (items.len() == limit || page["nextCursor"].is_null()), "{fields}");
+            assert!(
+                items.len() <= limit && (items.len() == limit || page["nextCursor"].is_null()),
+                "{fields}"
+            );
             found.extend(items.iter().cloned());
             match &page["nextCursor"] {
                 Value::Null => return found,

@@ -1,17 +1,18 @@
-//! A space at noon of Sunday, 2026-03-01, with books in one document and people in another, where requests name items by their
-//! titles: `@Ada`.
+//! A space at noon of Sunday, 2026-03-01, with books in one document and people in another, where
+//! requests name items by their titles: `@Ada`.
 
 use std::collections::BTreeMap;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockId, CollectionSchema, DeleteDocuments, Error, Item, ItemsPage, Limits, PropertyKind, Schema, Space, Timestamp,
-    json,
+    BlockId, CollectionSchema, DeleteDocuments, Error, Item, ItemsPage, Limits, PropertyKind,
+    Schema, Space, Timestamp, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
 
-/// A property of every type, and relations: with people, one of which edits a book, and of books with each other.
+/// A property of every type, and relations: with people, one of which edits a book, and of books
+/// with each other.
 fn books() -> Value {
     json!({"name": "Books", "contentPropDetails": {"key": "name", "name": "Name"}, "properties": [
         {"name": "Note", "type": "text"},
@@ -57,15 +58,19 @@ impl Library {
         let noon: Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
         let clock = FixedClock::at(noon.as_millis().unsigned_abs());
         let builder = Space::builder().clock(clock).ids(SequentialIds::new(1)).limits(limits);
-        let mut library = Self { notes: builder.in_memory().unwrap().connect(), names: BTreeMap::new() };
-        for (document, name, schema) in
-            [("attic", "people", json!({"name": "People", "properties": []})), ("home", "books", books())]
-        {
+        let mut library =
+            Self { notes: builder.in_memory().unwrap().connect(), names: BTreeMap::new() };
+        for (document, name, schema) in [
+            ("attic", "people", json!({"name": "People", "properties": []})),
+            ("home", "books", books()),
+        ] {
             let id = library.notes.create_document(document).unwrap().id().to_string();
             library.name(document, &id);
             let request = json!({"schema": schema, "position": {"pageId": id, "position": "end"}});
-            let made: CollectionSchema =
-                library.notes.create_collection(library.request(&request.to_string()).unwrap()).unwrap();
+            let made: CollectionSchema = library
+                .notes
+                .create_collection(library.request(&request.to_string()).unwrap())
+                .unwrap();
             library.name(name, &made.id.to_string());
         }
         library
@@ -88,8 +93,8 @@ impl Library {
         json::from_str(&text, self.notes.space().limits())
     }
 
-    /// Passes a request on as a host does: `add books` with the items, `add+ books` with leave to add options, `update`, `delete`,
-    /// and `items` with what stands beside the collection.
+    /// Passes a request on as a host does: `add books` with the items, `add+ books` with leave to
+    /// add options, `update`, `delete`, and `items` with what stands beside the collection.
     pub fn ask(&self, operation: &str, body: &str) -> Result<Reply, Error> {
         let (verb, collection) = operation.split_once(' ').unwrap();
         let with = |list: &str| {
@@ -118,13 +123,15 @@ impl Library {
                 self.names.extend(names);
                 items.iter().map(shown).collect::<Vec<_>>().join(" ")
             }
-            Ok(Reply::Ids(ids)) => ids.iter().map(|id| self.name_of(*id)).collect::<Vec<_>>().join(" "),
+            Ok(Reply::Ids(ids)) => {
+                ids.iter().map(|id| self.name_of(*id)).collect::<Vec<_>>().join(" ")
+            }
             Err(error) => format!("{} {error}", error.code()),
         }
     }
 
-    /// Asserts what comes of each request. After each the space is sound and both ends of every relation are equal; after one that is
-    /// refused nothing has changed.
+    /// Asserts what comes of each request. After each the space is sound and both ends of every
+    /// relation are equal; after one that is refused nothing has changed.
     pub fn run(&mut self, steps: &[Step<'_>]) {
         for (operation, body, expected) in steps {
             let before = self.dump();
@@ -155,7 +162,9 @@ impl Library {
     }
 
     pub fn trash(&self, document: &str) {
-        self.notes.delete_documents(DeleteDocuments::from(self.id::<leafbase::DocumentId>(document))).unwrap();
+        self.notes
+            .delete_documents(DeleteDocuments::from(self.id::<leafbase::DocumentId>(document)))
+            .unwrap();
     }
 
     /// That the space is sound, and that each pair of related items is seen from both ends.
@@ -174,7 +183,8 @@ impl Library {
             });
             for (property, relation) in relations {
                 let here = format!("{}.{}", self.id::<BlockId>(name), property.key);
-                let there = format!("{}.{}", relation.target, relation.inverse_key.as_ref().unwrap());
+                let there =
+                    format!("{}.{}", relation.target, relation.inverse_key.as_ref().unwrap());
                 for item in &self.items(name) {
                     for other in item.related(&property.key) {
                         let (item, other) = (item.id.to_string(), other.block_id.to_string());
@@ -195,7 +205,10 @@ impl Library {
 /// `Dune(pages=412 by=Ada&Bob)[text, page[..]]`: the values in the order of the reply.
 fn shown(item: &Item) -> String {
     let json = serde_json::to_value(item).unwrap();
-    let values = item.properties.iter().map(|(key, _)| format!("{key}={}", value_shown(&json["properties"][key])));
+    let values = item
+        .properties
+        .iter()
+        .map(|(key, _)| format!("{key}={}", value_shown(&json["properties"][key])));
     let values = values.collect::<Vec<_>>().join(" ");
     let values = if values.is_empty() { values } else { format!("({values})") };
     format!("{}{values}{}", item.title, content_shown(&json))
@@ -206,9 +219,11 @@ fn value_shown(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(value_shown).collect::<Vec<_>>().join("&"),
         Value::Object(fields) => match &fields["relations"] {
-            Value::Array(related) => {
-                related.iter().map(|item| item["title"].as_str().unwrap()).collect::<Vec<_>>().join("&")
-            }
+            Value::Array(related) => related
+                .iter()
+                .map(|item| item["title"].as_str().unwrap())
+                .collect::<Vec<_>>()
+                .join("&"),
             other => panic!("{other}"),
         },
         other => other.to_string(),
@@ -218,7 +233,9 @@ fn value_shown(value: &Value) -> String {
 fn content_shown(block: &Value) -> String {
     match (&block["content"], &block["contentPreview"]) {
         (Value::Array(blocks), _) => {
-            let shown = |block: &Value| block["markdown"].as_str().unwrap_or("?").to_owned() + &content_shown(block);
+            let shown = |block: &Value| {
+                block["markdown"].as_str().unwrap_or("?").to_owned() + &content_shown(block)
+            };
             format!("[{}]", blocks.iter().map(shown).collect::<Vec<_>>().join(", "))
         }
         (_, Value::String(preview)) => format!("..{preview}"),

@@ -44,8 +44,7 @@ fn pages_are_shown_down_to_the_depth() {
 #[test]
 fn a_page_is_a_page_of_the_document() {
     let mut library = library();
-    let request =
-        r#"{"blocks":[{"type":"text","markdown":"read it","listStyle":"task"}],"position":{"pageId":"@Emma"}}"#;
+    let request = r#"{"blocks":[{"type":"text","markdown":"read it","listStyle":"task"}],"position":{"pageId":"@Emma"}}"#;
     let task = library.notes.insert_blocks(library.request(request).unwrap()).unwrap();
     library.name("task", &task[0].id.to_string());
     library.run(&[(
@@ -55,7 +54,8 @@ fn a_page_is_a_page_of_the_document() {
     )]);
     let tasks = library.notes.tasks(TaskScope::Document(library.id("home"))).unwrap();
     assert_eq!(tasks[0].markdown, "read it");
-    let moved = library.request(r#"{"blockIds":["@task"],"position":{"pageId":"@Faust"}}"#).unwrap();
+    let moved =
+        library.request(r#"{"blockIds":["@task"],"position":{"pageId":"@Faust"}}"#).unwrap();
     library.notes.move_blocks(moved).unwrap();
     library.run(&[
         ("delete books", r#"["@Dune"]"#, "Dune"),
@@ -68,7 +68,9 @@ fn a_page_is_a_page_of_the_document() {
 #[test]
 fn days_and_stamps_of_tasks_are_those_of_the_write() {
     let mut library = Library::new();
-    let task = |info: &str| format!(r#"{{"type":"text","markdown":"x","listStyle":"task","taskInfo":{info}}}"#);
+    let task = |info: &str| {
+        format!(r#"{{"type":"text","markdown":"x","listStyle":"task","taskInfo":{info}}}"#)
+    };
     let add = format!(
         r#"[{{"name":"Dune","content":[{},{}]}}]"#,
         task(r#"{"scheduleDate":"tomorrow"}"#),
@@ -76,7 +78,11 @@ fn days_and_stamps_of_tasks_are_those_of_the_write() {
     );
     library.run(&[("add books", &add, "Dune")]);
     let tasks = library.notes.tasks(TaskScope::Document(library.id("home"))).unwrap();
-    let shown: Vec<_> = tasks.items.iter().map(|task| serde_json::to_value(task.info).unwrap().to_string()).collect();
+    let shown: Vec<_> = tasks
+        .items
+        .iter()
+        .map(|task| serde_json::to_value(task.info).unwrap().to_string())
+        .collect();
     assert_eq!(
         shown,
         [
@@ -99,7 +105,10 @@ const FAULTS: &[(&str, &str)] = &[
     (r#"[{"type":"collectionItem"}]"#, "RULE_VIOLATION items[2].content[0].type"),
     (r#"[{"type":"collection"}]"#, "RULE_VIOLATION items[2].content[0].type"),
     (r#"[{"type":"text","color":"loud"}]"#, "VALIDATION items[2].content[0].color"),
-    (r#"[{"type":"line","content":[{"type":"line"}]}]"#, "RULE_VIOLATION items[2].content[0].content"),
+    (
+        r#"[{"type":"line","content":[{"type":"line"}]}]"#,
+        "RULE_VIOLATION items[2].content[0].content",
+    ),
 ];
 
 #[test]
@@ -119,8 +128,9 @@ fn pages_nest_as_deep_as_anywhere() {
     let mut limits = Limits::default();
     limits.page_nesting = 4;
     let nested = |levels: usize| {
-        let block = (1..levels)
-            .fold(r#"{"type":"text"}"#.to_owned(), |block, _| format!(r#"{{"type":"page","content":[{block}]}}"#));
+        let block = (1..levels).fold(r#"{"type":"text"}"#.to_owned(), |block, _| {
+            format!(r#"{{"type":"page","content":[{block}]}}"#)
+        });
         format!(r#"[{{"name":"a"}},{{"name":"b","content":[{block}]}}]"#)
     };
     let mut library = Library::with_limits(limits);
@@ -144,7 +154,8 @@ fn drafts_deeper_than_the_stack_are_refused() {
         draft = leafbase::BlockDraft::from(leafbase::BlockType::Page).with_content(vec![draft]);
     }
     let items = [leafbase::ItemDraft::new("deep").with_content([draft])];
-    let error = library.notes.add_items(leafbase::AddItems::new(library.id("books"), items)).unwrap_err();
+    let error =
+        library.notes.add_items(leafbase::AddItems::new(library.id("books"), items)).unwrap_err();
     assert_eq!(error.code(), "LIMIT_EXCEEDED");
     library.run(&[("items books", "", "")]);
 }

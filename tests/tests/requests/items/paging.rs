@@ -6,13 +6,19 @@ use super::library::Library;
 
 fn library() -> Library {
     let mut library = Library::new();
-    let items = ('a'..='l').map(|title| format!(r#"{{"name":"{title}"}}"#)).collect::<Vec<_>>().join(",");
+    let items =
+        ('a'..='l').map(|title| format!(r#"{{"name":"{title}"}}"#)).collect::<Vec<_>>().join(",");
     library.run(&[("add books", &format!("[{items}]"), "a b c d e f g h i j k l")]);
     library
 }
 
 /// The titles of the next part, and the cursor behind it.
-fn next(library: &Library, limit: usize, depth: Option<usize>, cursor: &mut Option<String>) -> String {
+fn next(
+    library: &Library,
+    limit: usize,
+    depth: Option<usize>,
+    cursor: &mut Option<String>,
+) -> String {
     let request = GetItems { max_depth: depth, ..GetItems::of(library.id("books")).limit(limit) };
     let request = match cursor.take() {
         Some(cursor) => request.after(cursor),
@@ -35,7 +41,10 @@ fn parts_make_the_whole() {
                     break;
                 }
             }
-            assert_eq!((parts.concat().as_str(), parts.len()), ("abcdefghijkl", 12_usize.div_ceil(limit)));
+            assert_eq!(
+                (parts.concat().as_str(), parts.len()),
+                ("abcdefghijkl", 12_usize.div_ceil(limit))
+            );
         }
     }
 }
@@ -76,10 +85,15 @@ fn a_cursor_leads_on_while_items_come_and_go() {
 #[test]
 fn what_is_no_part_is_refused() {
     let mut library = library();
-    let (people, a): (leafbase::BlockId, leafbase::BlockId) = (library.id("people"), library.id("a"));
+    let (people, a): (leafbase::BlockId, leafbase::BlockId) =
+        (library.id("people"), library.id("a"));
     let foreign = "VALIDATION cursor: the cursor is not of this listing";
     library.run(&[
-        ("items books", r#""limit":0"#, "VALIDATION limit: expected a number of items, 1 or more, got 0"),
+        (
+            "items books",
+            r#""limit":0"#,
+            "VALIDATION limit: expected a number of items, 1 or more, got 0",
+        ),
         ("items books", r#""cursor":"x""#, foreign),
         ("items books", &format!(r#""cursor":"c{people}{a}""#), foreign),
         ("items home", "", "NOT_FOUND collectionId: not found"),

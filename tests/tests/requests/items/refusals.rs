@@ -1,4 +1,5 @@
-//! Requests that are refused as a whole: what is named is not there, is too much, or is told before another fault.
+//! Requests that are refused as a whole: what is named is not there, is too much, or is told before
+//! another fault.
 
 use leafbase::Limits;
 
@@ -14,7 +15,8 @@ fn library() -> Library {
             "Dune Emma",
         ),
     ]);
-    let dune = library.notes.fetch(leafbase::Fetch::new(library.id::<leafbase::BlockId>("Dune"))).unwrap();
+    let dune =
+        library.notes.fetch(leafbase::Fetch::new(library.id::<leafbase::BlockId>("Dune"))).unwrap();
     library.name("words", &dune.children()[0].id.to_string());
     library.name("gone", "01KASZ4ZJG0000000000000001");
     library
@@ -38,7 +40,11 @@ fn what_is_named_is_there() {
                 &format!(r#"[{{"id":"@Dune"}},{{"id":"@{item}"}},{{"id":"@{item}"}}]"#),
                 "NOT_FOUND itemsToUpdate[1].id: not found",
             ),
-            ("delete books", &format!(r#"["@Dune","@{item}","@{item}"]"#), "NOT_FOUND idsToDelete[1]: not found"),
+            (
+                "delete books",
+                &format!(r#"["@Dune","@{item}","@{item}"]"#),
+                "NOT_FOUND idsToDelete[1]: not found",
+            ),
         ]);
     }
     let dune: leafbase::BlockId = library.id("Dune");
@@ -81,9 +87,14 @@ fn the_first_entry_at_fault_is_told() {
         r#"{"id":"@Emma","name":"a\n\nb"}"#,
         r#"{"id":"@Emma","properties":{"by":"@gone"}}"#,
     ];
-    for (operation, list, entries) in [("add books", "items", added), ("update books", "itemsToUpdate", updated)] {
-        for (first, second) in [(0, 1), (1, 0), (0, 2), (2, 0), (0, 3), (3, 0), (1, 2), (2, 1), (1, 3), (3, 1)] {
-            let found = library().line(operation, &format!("[{},{}]", entries[first], entries[second]));
+    for (operation, list, entries) in
+        [("add books", "items", added), ("update books", "itemsToUpdate", updated)]
+    {
+        for (first, second) in
+            [(0, 1), (1, 0), (0, 2), (2, 0), (0, 3), (3, 0), (1, 2), (2, 1), (1, 3), (3, 1)]
+        {
+            let found =
+                library().line(operation, &format!("[{},{}]", entries[first], entries[second]));
             assert!(found.contains(&format!(" {list}[0].")), "{first} {second}: {found}");
         }
     }
@@ -94,13 +105,23 @@ fn a_request_has_no_more_entries_than_the_limit() {
     let mut limits = Limits::default();
     limits.blocks_per_request = 3;
     let mut library = Library::with_limits(limits);
-    let refused = |what: &str, list: &str| format!("LIMIT_EXCEEDED {list}: {what} in one request: at most 3, got 4");
+    let refused = |what: &str, list: &str| {
+        format!("LIMIT_EXCEEDED {list}: {what} in one request: at most 3, got 4")
+    };
     library.run(&[
         ("add books", r#"[{"name":"a"},{"name":"b"},{"name":"c"}]"#, "a b c"),
         ("add books", r#"[{},{},{},{}]"#, &refused("items", "items")),
-        ("add books", r#"[{"content":[{"type":"line"}]},{"content":[{"type":"line"}]}]"#, &refused("blocks", "items")),
+        (
+            "add books",
+            r#"[{"content":[{"type":"line"}]},{"content":[{"type":"line"}]}]"#,
+            &refused("blocks", "items"),
+        ),
         ("add books", r#"[{"name":"d","content":[{"type":"text","markdown":"x\n\ny"}]}]"#, "d"),
-        ("update books", r#"[{"id":"@a"},{"id":"@b"},{"id":"@c"},{"id":"@d"}]"#, &refused("items", "itemsToUpdate")),
+        (
+            "update books",
+            r#"[{"id":"@a"},{"id":"@b"},{"id":"@c"},{"id":"@d"}]"#,
+            &refused("items", "itemsToUpdate"),
+        ),
         ("delete books", r#"["@a","@b","@c","@d"]"#, &refused("items", "idsToDelete")),
         ("delete books", r#"["@a","@b","@c"]"#, "a b c"),
     ]);

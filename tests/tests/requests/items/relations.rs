@@ -1,4 +1,5 @@
-//! Relations, set from either end: after every step the library checks that both ends show the same.
+//! Relations, set from either end: after every step the library checks that both ends show the
+//! same.
 
 use leafbase::{Error, GetItems, Item};
 
@@ -24,14 +25,30 @@ const BOOKS: (&str, &str) = ("items books", r#""maxDepth":0"#);
 #[test]
 fn either_end_sets_both() {
     run(&[
-        ("update books", r#"[{"id":"@Dune","properties":{"by":["@Bob","@Ada"]}}]"#, "Dune(by=Bob&Ada)"),
+        (
+            "update books",
+            r#"[{"id":"@Dune","properties":{"by":["@Bob","@Ada"]}}]"#,
+            "Dune(by=Bob&Ada)",
+        ),
         (PEOPLE.0, PEOPLE.1, "Ada(wrote=Dune) Bob(wrote=Dune) Cy"),
-        ("update people", r#"[{"id":"@Cy","properties":{"wrote":["@Faust","@Dune"]}}]"#, "Cy(wrote=Dune&Faust)"),
+        (
+            "update people",
+            r#"[{"id":"@Cy","properties":{"wrote":["@Faust","@Dune"]}}]"#,
+            "Cy(wrote=Dune&Faust)",
+        ),
         (BOOKS.0, BOOKS.1, "Dune(by=Bob&Ada&Cy) Emma Faust(by=Cy)"),
         ("update people", r#"[{"id":"@Bob","properties":{"wrote":null}}]"#, "Bob"),
-        ("update books", r#"[{"id":"@Faust","properties":{"by":["@Ada","@Bob"]}}]"#, "Faust(by=Ada&Bob)"),
+        (
+            "update books",
+            r#"[{"id":"@Faust","properties":{"by":["@Ada","@Bob"]}}]"#,
+            "Faust(by=Ada&Bob)",
+        ),
         (PEOPLE.0, PEOPLE.1, "Ada(wrote=Dune&Faust) Bob(wrote=Faust) Cy(wrote=Dune)"),
-        ("add people", r#"[{"title":"Di","properties":{"wrote":["@Emma","@Dune"]}}]"#, "Di(wrote=Dune&Emma)"),
+        (
+            "add people",
+            r#"[{"title":"Di","properties":{"wrote":["@Emma","@Dune"]}}]"#,
+            "Di(wrote=Dune&Emma)",
+        ),
         ("add books", r#"[{"name":"It","properties":{"by":"@Di"}}]"#, "It(by=Di)"),
         (BOOKS.0, BOOKS.1, "Dune(by=Ada&Cy&Di) Emma(by=Di) Faust(by=Ada&Bob) It(by=Di)"),
         (
@@ -46,7 +63,11 @@ fn either_end_sets_both() {
 #[test]
 fn titles_of_related_items_are_those_they_have() {
     run(&[
-        ("update books", r#"[{"id":"@Dune","properties":{"by":"@Ada","editor":"@Ada"}}]"#, "Dune(by=Ada editor=Ada)"),
+        (
+            "update books",
+            r#"[{"id":"@Dune","properties":{"by":"@Ada","editor":"@Ada"}}]"#,
+            "Dune(by=Ada editor=Ada)",
+        ),
         ("update people", r#"[{"id":"@Ada","title":"Ada L."}]"#, "Ada L.(wrote=Dune edited=Dune)"),
         (BOOKS.0, BOOKS.1, "Dune(by=Ada L. editor=Ada L.) Emma Faust"),
     ]);
@@ -74,7 +95,8 @@ fn an_end_that_takes_one_has_one() {
         (PEOPLE.0, PEOPLE.1, "Ada(edited=Dune&Emma) Bob Cy"),
         ("update books", r#"[{"id":"@Dune","properties":{"editor":"@Bob"}}]"#, "Dune(editor=Bob)"),
     ]);
-    let refused = taken(&library, "itemsToUpdate[0].properties.edited", "Dune", "editor", "Bob", "Cy");
+    let refused =
+        taken(&library, "itemsToUpdate[0].properties.edited", "Dune", "editor", "Bob", "Cy");
     library.run(&[
         ("update people", r#"[{"id":"@Cy","properties":{"edited":["@Dune"]}}]"#, &refused),
         // Unless the same request takes it away there.
@@ -84,12 +106,12 @@ fn an_end_that_takes_one_has_one() {
             "Cy(edited=Dune) Bob",
         ),
     ]);
-    let both =
-        r#"[{"title":"Di","properties":{"edited":["@Faust"]}},{"title":"Eve","properties":{"edited":["@Faust"]}}]"#;
+    let both = r#"[{"title":"Di","properties":{"edited":["@Faust"]}},{"title":"Eve","properties":{"edited":["@Faust"]}}]"#;
     let found = library.line("add people", both);
     let faust: leafbase::BlockId = library.id("Faust");
-    let refused =
-        format!(r#"SCHEMA_MISMATCH items[0].properties.edited: item {faust} takes one item as its "editor": "#);
+    let refused = format!(
+        r#"SCHEMA_MISMATCH items[0].properties.edited: item {faust} takes one item as its "editor": "#
+    );
     assert!(found.starts_with(&refused), "{found}");
 }
 
@@ -97,9 +119,17 @@ fn an_end_that_takes_one_has_one() {
 fn books_relate_to_each_other() {
     run(&[
         // One way: what follows, and what comes before.
-        ("update books", r#"[{"id":"@Emma","properties":{"prequel":["@Dune"]}}]"#, "Emma(prequel=Dune)"),
+        (
+            "update books",
+            r#"[{"id":"@Emma","properties":{"prequel":["@Dune"]}}]"#,
+            "Emma(prequel=Dune)",
+        ),
         (BOOKS.0, BOOKS.1, "Dune(sequel=Emma) Emma(prequel=Dune) Faust"),
-        ("update books", r#"[{"id":"@Faust","properties":{"sequel":"@Emma"}}]"#, "Faust(sequel=Emma)"),
+        (
+            "update books",
+            r#"[{"id":"@Faust","properties":{"sequel":"@Emma"}}]"#,
+            "Faust(sequel=Emma)",
+        ),
         (
             "update books",
             r#"[{"id":"@Emma","properties":{"prequel":["@Emma"],"sequel":"@Emma"}}]"#,
@@ -119,9 +149,21 @@ fn books_relate_to_each_other() {
         ),
         ("update books", r#"[{"id":"@Dune","properties":{"sequel":null}}]"#, "Dune"),
         // Alike from both.
-        ("update books", r#"[{"id":"@Dune","properties":{"like":["@Faust","@Emma"]}}]"#, "Dune(like=Emma&Faust)"),
-        ("update books", r#"[{"id":"@Faust","properties":{"like":["@Faust","@Emma"]}}]"#, "Faust(like=Emma&Faust)"),
-        (BOOKS.0, BOOKS.1, "Dune(like=Emma) Emma(sequel=Emma like=Dune&Faust prequel=Emma) Faust(like=Emma&Faust)"),
+        (
+            "update books",
+            r#"[{"id":"@Dune","properties":{"like":["@Faust","@Emma"]}}]"#,
+            "Dune(like=Emma&Faust)",
+        ),
+        (
+            "update books",
+            r#"[{"id":"@Faust","properties":{"like":["@Faust","@Emma"]}}]"#,
+            "Faust(like=Emma&Faust)",
+        ),
+        (
+            BOOKS.0,
+            BOOKS.1,
+            "Dune(like=Emma) Emma(sequel=Emma like=Dune&Faust prequel=Emma) Faust(like=Emma&Faust)",
+        ),
         (
             "add books",
             r#"[{"name":"It","properties":{"like":["@Faust"],"prequel":["@Dune"],"sequel":"@Dune"}}]"#,
@@ -145,7 +187,11 @@ fn a_deleted_item_is_related_to_nothing() {
             "Dune(by=Ada&Bob sequel=Emma like=Emma&Faust)",
         ),
         ("delete people", r#"["@Ada"]"#, "Ada"),
-        (BOOKS.0, BOOKS.1, "Dune(by=Bob sequel=Emma like=Emma&Faust) Emma(like=Dune prequel=Dune) Faust(like=Dune)"),
+        (
+            BOOKS.0,
+            BOOKS.1,
+            "Dune(by=Bob sequel=Emma like=Emma&Faust) Emma(like=Dune prequel=Dune) Faust(like=Dune)",
+        ),
         ("delete books", r#"["@Emma","@Dune"]"#, "Emma Dune"),
         (BOOKS.0, BOOKS.1, "Faust"),
         (PEOPLE.0, PEOPLE.1, "Bob Cy"),
@@ -164,7 +210,9 @@ fn a_relation_to_an_item_in_the_trash_can_only_end() {
     library.trash("attic");
     let id: leafbase::BlockId = library.id("Bob");
     let refused = |place: &str| {
-        format!("RULE_VIOLATION {place}.properties.by: item {id} is in the trash: restore its document to relate to it")
+        format!(
+            "RULE_VIOLATION {place}.properties.by: item {id} is in the trash: restore its document to relate to it"
+        )
     };
     let collection = "RULE_VIOLATION collectionId: the document is in the trash: restore it to change its blocks";
     library.run(&[
@@ -189,7 +237,8 @@ fn a_relation_to_an_item_in_the_trash_can_only_end() {
     ]);
 }
 
-/// Of the end that does not own a relation few items are looked up one by one, and many are read in one pass over the owner's items.
+/// Of the end that does not own a relation few items are looked up one by one, and many are read in
+/// one pass over the owner's items.
 #[test]
 fn one_item_shows_what_it_shows_among_all() {
     let mut library = library();
@@ -207,9 +256,11 @@ fn one_item_shows_what_it_shows_among_all() {
             let request = GetItems::of(library.id(name)).depth(0).limit(1);
             match number.checked_sub(1) {
                 None => ask(request),
-                Some(before) => {
-                    ask(request.after(format!("c{}{}", library.id::<leafbase::BlockId>(name), all[before].id)))
-                }
+                Some(before) => ask(request.after(format!(
+                    "c{}{}",
+                    library.id::<leafbase::BlockId>(name),
+                    all[before].id
+                ))),
             }
         });
         let one_by_one: Vec<Item> = one_by_one.collect::<Result<Vec<_>, Error>>().unwrap().concat();

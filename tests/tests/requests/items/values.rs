@@ -33,7 +33,11 @@ const TAKEN: &[(&str, &str, &str)] = &[
     ("by", r#"{"relations":[{"blockId":"@Bob"},{"blockId":"@Ada"}]}"#, "by=Bob&Ada"),
     ("by", r#"["@Ada","@Bob"]"#, "by=Ada&Bob"),
     // As replies show it.
-    ("by", r#"{"relations":[{"blockId":"@Bob","title":"Bob"},{"blockId":"@Ada","title":"another"}]}"#, "by=Bob&Ada"),
+    (
+        "by",
+        r#"{"relations":[{"blockId":"@Bob","title":"Bob"},{"blockId":"@Ada","title":"another"}]}"#,
+        "by=Bob&Ada",
+    ),
     ("by", r#"["@Bob","@Ada","@Bob"]"#, "by=Bob&Ada"),
     ("by", r#""@Ada""#, "by=Ada"),
     ("by", r#"{"relations":[]}"#, ""),
@@ -57,13 +61,29 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("mail", r#""ada""#, r#"SCHEMA_MISMATCH {}: expected an e-mail address, got "ada""#),
     ("call", r#""""#, r#"SCHEMA_MISMATCH {}: expected a phone number, got """#),
     ("state", r#""shut""#, r#"SCHEMA_MISMATCH {}: expected one of "open", "done", got "shut""#),
-    ("tags", r#""novel""#, r#"SCHEMA_MISMATCH {}: expected an array of names of options, got "novel""#),
-    ("tags", r#"["novel","play"]"#, r#"SCHEMA_MISMATCH {}[1]: expected one of "novel", "poem", got "play""#),
+    (
+        "tags",
+        r#""novel""#,
+        r#"SCHEMA_MISMATCH {}: expected an array of names of options, got "novel""#,
+    ),
+    (
+        "tags",
+        r#"["novel","play"]"#,
+        r#"SCHEMA_MISMATCH {}[1]: expected one of "novel", "poem", got "play""#,
+    ),
     ("by", r#"["Ada"]"#, "NOT_FOUND {}: not found"),
     ("by", r#"["@Ada","Ada"]"#, "NOT_FOUND {}[1]: not found"),
     ("by", r#"["@Ada","@Ada","01KASZ4ZJG0000000000000001","@Bob"]"#, "NOT_FOUND {}[2]: not found"),
-    ("by", r#"{"relations":[{"blockId":"@home"},{"blockId":"@Ada"}]}"#, "NOT_FOUND {}[0]: not found"),
-    ("by", r#"["@Ada","@Emma"]"#, "SCHEMA_MISMATCH {}[1]: expected an item of the collection @people, got @Emma"),
+    (
+        "by",
+        r#"{"relations":[{"blockId":"@home"},{"blockId":"@Ada"}]}"#,
+        "NOT_FOUND {}[0]: not found",
+    ),
+    (
+        "by",
+        r#"["@Ada","@Emma"]"#,
+        "SCHEMA_MISMATCH {}[1]: expected an item of the collection @people, got @Emma",
+    ),
     (
         "by",
         r#"{"relations":[{"blockId":"@Ada","title":1}]}"#,
@@ -78,8 +98,16 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("by", r#"["01KASZ4ZJG0000000000000001"]"#, "NOT_FOUND {}: not found"),
     ("by", r#""@home""#, "NOT_FOUND {}: not found"),
     ("by", r#""@people""#, "NOT_FOUND {}: not found"),
-    ("by", r#""@Emma""#, "SCHEMA_MISMATCH {}: expected an item of the collection @people, got @Emma"),
-    ("editor", r#"["@Ada","@Bob"]"#, "SCHEMA_MISMATCH {}: expected one item at most, got @Ada and @Bob"),
+    (
+        "by",
+        r#""@Emma""#,
+        "SCHEMA_MISMATCH {}: expected an item of the collection @people, got @Emma",
+    ),
+    (
+        "editor",
+        r#"["@Ada","@Bob"]"#,
+        "SCHEMA_MISMATCH {}: expected one item at most, got @Ada and @Bob",
+    ),
     ("author", "null", "SCHEMA_MISMATCH {}: the collection has no such property"),
     ("name", r#""Dune""#, "SCHEMA_MISMATCH {}: the collection has no such property"),
 ];
@@ -104,14 +132,18 @@ fn an_item_is_made_with_every_value() {
         let add = format!(r#"[{{"name":"Dune","properties":{{"{key}":{value}}}}}]"#);
         let mut library = library();
         library.run(&[("add books", &add, &with(shown))]);
-        assert_eq!(library.line("items books", r#""maxDepth":0"#).split_once(' ').unwrap().1, with(shown));
+        assert_eq!(
+            library.line("items books", r#""maxDepth":0"#).split_once(' ').unwrap().1,
+            with(shown)
+        );
     }
 }
 
 #[test]
 fn an_item_gets_every_value_and_loses_it() {
     for (key, value, shown) in TAKEN {
-        let update = |value: &str| format!(r#"[{{"id":"@Dune","properties":{{"{key}":{value}}}}}]"#);
+        let update =
+            |value: &str| format!(r#"[{{"id":"@Dune","properties":{{"{key}":{value}}}}}]"#);
         let mut library = library();
         library.run(&[
             ("add books", r#"[{"name":"Dune"}]"#, "Dune"),
@@ -134,8 +166,12 @@ fn other_values_are_refused_with_their_place() {
         }
         let at = |entry: &str| expected.replace("{}", &format!("{entry}.properties.{key}"));
         let add = format!(r#"[{{"name":"A"}},{{"name":"B","properties":{{"{key}":{value}}}}}]"#);
-        let update = format!(r#"[{{"id":"@Emma"}},{{"id":"@Dune","properties":{{"{key}":{value}}}}}]"#);
-        library.run(&[("add books", &add, &at("items[1]")), ("update books", &update, &at("itemsToUpdate[1]"))]);
+        let update =
+            format!(r#"[{{"id":"@Emma"}},{{"id":"@Dune","properties":{{"{key}":{value}}}}}]"#);
+        library.run(&[
+            ("add books", &add, &at("items[1]")),
+            ("update books", &update, &at("itemsToUpdate[1]")),
+        ]);
     }
 }
 
@@ -146,7 +182,10 @@ const TITLES: &[(&str, &str)] = &[
     (r#""name":"  Emma\n""#, "Emma"),
     (r##""name":"# Emma""##, "# Emma"),
     (r#""name":"""#, ""),
-    (r#""name":"Emma","title":"Emma""#, "SCHEMA_MISMATCH {}.title: is the title, which stands under \"name\" already"),
+    (
+        r#""name":"Emma","title":"Emma""#,
+        "SCHEMA_MISMATCH {}.title: is the title, which stands under \"name\" already",
+    ),
     (r#""name":3"#, "SCHEMA_MISMATCH {}.name: expected text, got 3"),
     (r#""name":"one\n\ntwo""#, "VALIDATION {}.name: the title of an item is one paragraph"),
     (r#""title":"one\n\ntwo""#, "VALIDATION {}.title: the title of an item is one paragraph"),
@@ -155,22 +194,31 @@ const TITLES: &[(&str, &str)] = &[
         "INVALID_MARKDOWN {}.name: line 1, column 1: a highlight of an unknown colour",
     ),
     (r#""by":"@Ada""#, "SCHEMA_MISMATCH {}.by: is a property: it stands within properties"),
-    (r#""color":"red""#, "SCHEMA_MISMATCH {}.color: unknown field; the title stands under \"name\""),
+    (
+        r#""color":"red""#,
+        "SCHEMA_MISMATCH {}.color: unknown field; the title stands under \"name\"",
+    ),
 ];
 
 #[test]
 fn titles_stand_beside_the_properties() {
     for (fields, expected) in TITLES {
         let mut library = library();
-        library.run(&[("add books", r#"[{"name":"Dune","properties":{"pages":412}}]"#, "Dune(pages=412)")]);
+        library.run(&[(
+            "add books",
+            r#"[{"name":"Dune","properties":{"pages":412}}]"#,
+            "Dune(pages=412)",
+        )]);
         let add = format!(r#"[{{{fields},"properties":{{"pages":412}}}}]"#);
         let update = format!(r#"[{{"id":"@Dune",{fields}}}]"#);
         let outcome = |entry: &str| match expected.contains("{}") {
             true => expected.replace("{}", entry),
             false => format!("{expected}(pages=412)"),
         };
-        library
-            .run(&[("add books", &add, &outcome("items[0]")), ("update books", &update, &outcome("itemsToUpdate[0]"))]);
+        library.run(&[
+            ("add books", &add, &outcome("items[0]")),
+            ("update books", &update, &outcome("itemsToUpdate[0]")),
+        ]);
     }
 }
 
@@ -184,7 +232,11 @@ fn only_what_is_given_changes_and_counts_as_one_change() {
     )]);
     for (update, expected, rev) in [
         (r#""properties":{}"#, "Dune(note=dry pages=412 by=Ada)", 1),
-        (r#""name":"Dune","properties":{"note":"dry","by":["@Ada"]}"#, "Dune(note=dry pages=412 by=Ada)", 1),
+        (
+            r#""name":"Dune","properties":{"note":"dry","by":["@Ada"]}"#,
+            "Dune(note=dry pages=412 by=Ada)",
+            1,
+        ),
         (
             r#""properties":{"note":"wet","pages":null,"by":"@Bob","editor":"@Bob"}"#,
             "Dune(note=wet by=Bob editor=Bob)",
@@ -199,7 +251,10 @@ fn only_what_is_given_changes_and_counts_as_one_change() {
         (r#""properties":{"prequel":null}"#, "Dune II(note=wet by=Bob editor=Bob)", 4),
     ] {
         library.run(&[("update books", &format!(r#"[{{"id":"@Dune",{update}}}]"#), expected)]);
-        let dune = library.notes.fetch(leafbase::Fetch::new(library.id::<leafbase::BlockId>("Dune"))).unwrap();
+        let dune = library
+            .notes
+            .fetch(leafbase::Fetch::new(library.id::<leafbase::BlockId>("Dune")))
+            .unwrap();
         assert_eq!(dune.rev, rev, "{update}");
     }
 }
@@ -229,27 +284,36 @@ fn options_that_are_new_join_the_schema_with_leave() {
         let options = schema.property(key).unwrap().kind.options();
         options.iter().map(|option| option.name.as_str()).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!((names("state"), names("tags")), ("open done lent lost".to_owned(), "novel poem play song".to_owned()));
+    assert_eq!(
+        (names("state"), names("tags")),
+        ("open done lent lost".to_owned(), "novel poem play song".to_owned())
+    );
 }
 
 /// Values stand in the order of the schema, and what there is not is left out.
 #[test]
 fn an_item_as_json() {
     let mut library = library();
-    let add =
-        r#"[{"name":"Dune","properties":{"by":["@Ada"],"like":["@Emma"],"tags":["novel"],"pages":412,"read":false}}]"#;
+    let add = r#"[{"name":"Dune","properties":{"by":["@Ada"],"like":["@Emma"],"tags":["novel"],"pages":412,"read":false}}]"#;
     library.run(&[("add books", add, "Dune(pages=412 read=false tags=novel by=Ada like=Emma)")]);
     let items = library.notes.items(leafbase::GetItems::of(library.id("books"))).unwrap();
     let id = |name: &str| library.id::<leafbase::BlockId>(name).to_string();
-    let related = |name: &str| format!(r#"{{"relations":[{{"blockId":"{}","title":"{name}"}}]}}"#, id(name));
+    let related =
+        |name: &str| format!(r#"{{"relations":[{{"blockId":"{}","title":"{name}"}}]}}"#, id(name));
     let (dune, emma) = (related("Dune"), related("Emma"));
     let expected = [
-        format!(r#"{{"id":"{}","name":"Emma","properties":{{"like":{dune}}},"content":[]}}"#, id("Emma")),
+        format!(
+            r#"{{"id":"{}","name":"Emma","properties":{{"like":{dune}}},"content":[]}}"#,
+            id("Emma")
+        ),
         format!(
             r#"{{"id":"{}","name":"Dune","properties":{{"pages":412,"read":false,"tags":["novel"],"by":{},"like":{emma}}},"content":[]}}"#,
             id("Dune"),
             related("Ada")
         ),
     ];
-    assert_eq!(serde_json::to_string(&items).unwrap(), format!(r#"{{"items":[{}]}}"#, expected.join(",")));
+    assert_eq!(
+        serde_json::to_string(&items).unwrap(),
+        format!(r#"{{"items":[{}]}}"#, expected.join(","))
+    );
 }

@@ -17,9 +17,15 @@ fn a_collection_is_made_with_keys_for_its_properties() {
         {"key": "read", "name": "Read", "type": "boolean"}, {"key": "read_2", "name": "read", "type": "url"},
         {"key": "state", "name": "State", "type": "singleSelect", "options": [{"name": "open"}]}]});
     assert_eq!(reply, json!({"id": shelf.id("made"), "name": "*My* books", "schema": schema}));
-    assert_eq!(shelf.ask("schema", &json!({"collectionId": "@made", "format": "schema"})).unwrap(), schema);
+    assert_eq!(
+        shelf.ask("schema", &json!({"collectionId": "@made", "format": "schema"})).unwrap(),
+        schema
+    );
     let block = shelf.notes.fetch(Fetch::new(shelf.id("made")).depth(0)).unwrap();
-    assert_eq!((block.data.kind, block.data.markdown.as_str()), (BlockKind::Collection, "*My* books"));
+    assert_eq!(
+        (block.data.kind, block.data.markdown.as_str()),
+        (BlockKind::Collection, "*My* books")
+    );
     shelf.check();
 }
 
@@ -28,9 +34,16 @@ fn a_schema_is_shown_in_two_formats() {
     let mut shelf = Shelf::new();
     shelf.create("books", "library", json!([select("State", "select", &["open"])]));
     let ask = |body: Value| shelf.ask("schema", &body).unwrap();
-    let state = |body: Value| ask(body)["$defs"]["properties"]["properties"]["state"]["anyOf"][1].clone();
-    assert_eq!(ask(json!({"collectionId": "@books"}))["$schema"], "https://json-schema.org/draft/2020-12/schema");
-    assert_eq!(state(json!({"collectionId": "@books", "format": "json-schema-items"})), json!({"enum": ["open"]}));
+    let state =
+        |body: Value| ask(body)["$defs"]["properties"]["properties"]["state"]["anyOf"][1].clone();
+    assert_eq!(
+        ask(json!({"collectionId": "@books"}))["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
+    assert_eq!(
+        state(json!({"collectionId": "@books", "format": "json-schema-items"})),
+        json!({"enum": ["open"]})
+    );
     let new_options = state(json!({"collectionId": "@books", "allowNewSelectOptions": true}));
     assert_eq!(new_options["anyOf"][0], json!({"enum": ["open"]}));
     assert_eq!(ask(json!({"collectionId": "@books", "format": "schema"}))["name"], "books");
@@ -42,7 +55,8 @@ fn a_schema_is_shown_in_two_formats() {
     }
 }
 
-/// Where a collection `x` comes among the blocks of the library: `a`, a page with `c` in it, an image.
+/// Where a collection `x` comes among the blocks of the library: `a`, a page with `c` in it, an
+/// image.
 #[test]
 fn a_collection_stands_at_any_position() {
     let scene = || {
@@ -51,8 +65,12 @@ fn a_collection_stands_at_any_position() {
             "content": [{"type": "text", "markdown": "c"}]}, {"type": "image", "url": "u"}], "position": end("library")});
         let insert: InsertBlocks = shelf.request(&blocks).unwrap();
         let made = shelf.notes.insert_blocks(insert).unwrap();
-        for (name, id) in [("a", made[0].id), ("b", made[1].id), ("c", made[1].children()[0].id), ("image", made[2].id)]
-        {
+        for (name, id) in [
+            ("a", made[0].id),
+            ("b", made[1].id),
+            ("c", made[1].children()[0].id),
+            ("image", made[2].id),
+        ] {
             shelf.name(name, id);
         }
         shelf
@@ -65,12 +83,30 @@ fn a_collection_stands_at_any_position() {
         library.walk().skip(1).map(shown).collect::<Vec<_>>().join(", ")
     };
     for (position, expected) in [
-        (json!({"position": "start", "pageId": "@library"}), "1collection x, 1text a, 1page b, 2text c, 1image ![](u)"),
-        (json!({"position": "end", "pageId": "@library"}), "1text a, 1page b, 2text c, 1image ![](u), 1collection x"),
-        (json!({"position": "end", "pageId": "@b"}), "1text a, 1page b, 2text c, 2collection x, 1image ![](u)"),
-        (json!({"position": "before", "siblingId": "@c"}), "1text a, 1page b, 2collection x, 2text c, 1image ![](u)"),
-        (json!({"position": "after", "siblingId": "@a"}), "1text a, 1collection x, 1page b, 2text c, 1image ![](u)"),
-        (json!({"position": "end", "pageId": "@a"}), "1page a, 2collection x, 1page b, 2text c, 1image ![](u)"),
+        (
+            json!({"position": "start", "pageId": "@library"}),
+            "1collection x, 1text a, 1page b, 2text c, 1image ![](u)",
+        ),
+        (
+            json!({"position": "end", "pageId": "@library"}),
+            "1text a, 1page b, 2text c, 1image ![](u), 1collection x",
+        ),
+        (
+            json!({"position": "end", "pageId": "@b"}),
+            "1text a, 1page b, 2text c, 2collection x, 1image ![](u)",
+        ),
+        (
+            json!({"position": "before", "siblingId": "@c"}),
+            "1text a, 1page b, 2collection x, 2text c, 1image ![](u)",
+        ),
+        (
+            json!({"position": "after", "siblingId": "@a"}),
+            "1text a, 1collection x, 1page b, 2text c, 1image ![](u)",
+        ),
+        (
+            json!({"position": "end", "pageId": "@a"}),
+            "1page a, 2collection x, 1page b, 2text c, 1image ![](u)",
+        ),
         (
             json!({"position": "end", "pageId": "@image"}),
             "RULE_VIOLATION position.pageId: a block of type image cannot have children",
@@ -79,7 +115,10 @@ fn a_collection_stands_at_any_position() {
             json!({"position": "before", "siblingId": "@library"}),
             "INVALID_POSITION position.siblingId: the root of a document has no siblings",
         ),
-        (json!({"position": "end", "pageId": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}), "NOT_FOUND position.pageId: not found"),
+        (
+            json!({"position": "end", "pageId": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}),
+            "NOT_FOUND position.pageId: not found",
+        ),
         (
             json!({"position": "after", "siblingId": "01ARZ3NDEKTSV4RRFFQ69G5FAV"}),
             "NOT_FOUND position.siblingId: not found",
@@ -87,7 +126,8 @@ fn a_collection_stands_at_any_position() {
     ] {
         let shelf = scene();
         let (before, sequence) = (shelf.dump(), shelf.notes.last_sequence().unwrap());
-        let line = shelf.line("create", &json!({"schema": schema("x", json!([])), "position": position}));
+        let line =
+            shelf.line("create", &json!({"schema": schema("x", json!([])), "position": position}));
         if line.starts_with('{') {
             assert_eq!(outline(&shelf), expected, "{position}");
             shelf.undo_to(sequence, &before);
@@ -102,13 +142,19 @@ fn a_collection_stands_at_any_position() {
 fn nothing_but_items_stands_in_a_collection() {
     let shelf = Shelf::of_books();
     let refused = "a block of type collection takes items only, through the item operations";
-    for (position, path) in [(end("books"), "pageId"), (json!({"position": "after", "siblingId": "@b1"}), "siblingId")]
+    for (position, path) in
+        [(end("books"), "pageId"), (json!({"position": "after", "siblingId": "@b1"}), "siblingId")]
     {
-        let line = shelf.line("create", &json!({"schema": schema("x", json!([])), "position": position}));
+        let line =
+            shelf.line("create", &json!({"schema": schema("x", json!([])), "position": position}));
         assert_eq!(line, format!("RULE_VIOLATION position.{path}: {refused}"));
     }
     // In the page of an item there is room.
-    assert!(shelf.ask("create", &json!({"schema": schema("x", json!([])), "position": end("b1")})).is_ok());
+    assert!(
+        shelf
+            .ask("create", &json!({"schema": schema("x", json!([])), "position": end("b1")}))
+            .is_ok()
+    );
     shelf.check();
 }
 
@@ -119,7 +165,9 @@ fn a_day_has_room_for_collections() {
         json!({"schema": schema("x", json!([]))}),
         json!({"schema": schema("y", json!([])), "position": {"position": "end", "date": "today"}}),
     ]
-    .map(|body| shelf.ask("create", &body).unwrap()["id"].as_str().unwrap().parse::<BlockId>().unwrap());
+    .map(|body| {
+        shelf.ask("create", &body).unwrap()["id"].as_str().unwrap().parse::<BlockId>().unwrap()
+    });
     let note = shelf.notes.fetch(Fetch::day(DayRef::Today)).unwrap();
     assert_eq!(note.children().iter().map(|block| block.id).collect::<Vec<_>>(), [one, two]);
     // What is refused makes no note.
@@ -143,11 +191,20 @@ fn a_schema_that_cannot_be_is_refused_at_its_path() {
     let long = "x".repeat(1_001);
     for (draft, expected) in [
         (schema(" \n ", json!([])), "VALIDATION schema.name: is blank"),
-        (schema(&long, json!([])), "LIMIT_EXCEEDED schema.name: characters of a name: at most 1000, got 1001"),
-        (schema("<highlight color='puce'>x</highlight>", json!([])), "INVALID_MARKDOWN schema.name"),
+        (
+            schema(&long, json!([])),
+            "LIMIT_EXCEEDED schema.name: characters of a name: at most 1000, got 1001",
+        ),
+        (
+            schema("<highlight color='puce'>x</highlight>", json!([])),
+            "INVALID_MARKDOWN schema.name",
+        ),
         (json!({"properties": []}), "VALIDATION schema.name: is missing"),
         (json!({"name": "x"}), "VALIDATION schema.properties: is missing"),
-        (schema("x", json!([{"name": "A", "type": "colour"}])), "VALIDATION schema.properties[0].type"),
+        (
+            schema("x", json!([{"name": "A", "type": "colour"}])),
+            "VALIDATION schema.properties[0].type",
+        ),
         (
             schema("x", json!([column("A", "text"), column(" ", "text")])),
             "VALIDATION schema.properties[1].name: is blank",
@@ -179,7 +236,13 @@ fn a_schema_that_cannot_be_is_refused_at_its_path() {
             "VALIDATION schema.properties[0].inverseKey: \"title\" is a key already in the collection \"people\"",
         ),
         (
-            schema("x", json!([column("B", "text"), with(relation("A", "self"), json!({"inverseKey": "b"}))])),
+            schema(
+                "x",
+                json!([
+                    column("B", "text"),
+                    with(relation("A", "self"), json!({"inverseKey": "b"}))
+                ]),
+            ),
             "VALIDATION schema.properties[1].inverseKey: the property \"b\" cannot be the other end of \"a\"",
         ),
     ] {
@@ -193,7 +256,8 @@ fn a_schema_that_cannot_be_is_refused_at_its_path() {
     }
     assert_eq!(shelf.dump(), before);
     for id in ["@library", "@b1", "01ARZ3NDEKTSV4RRFFQ69G5FAV"] {
-        let line = shelf.line("replace", &json!({"collectionId": id, "schema": schema(" ", json!([]))}));
+        let line =
+            shelf.line("replace", &json!({"collectionId": id, "schema": schema(" ", json!([]))}));
         assert_eq!(line, "NOT_FOUND collectionId: not found");
     }
 }
@@ -211,15 +275,28 @@ fn collections_are_listed_by_document() {
     for (body, expected) in [
         (json!({}), format!("{{items:[{books},{more},{people}]}}")),
         (json!({"documentIds": "@library"}), format!("{{items:[{books},{more}]}}")),
-        (json!({"documentIds": ["@club"], "documentFilterMode": "include"}), format!("{{items:[{people}]}}")),
-        (json!({"documentIds": ["@club", "@library", "@club"]}), format!("{{items:[{books},{more},{people}]}}")),
+        (
+            json!({"documentIds": ["@club"], "documentFilterMode": "include"}),
+            format!("{{items:[{people}]}}"),
+        ),
+        (
+            json!({"documentIds": ["@club", "@library", "@club"]}),
+            format!("{{items:[{books},{more},{people}]}}"),
+        ),
         (json!({"documentIds": []}), "{items:[]}".to_owned()),
-        (json!({"documentIds": ["@club", "@books"]}), "NOT_FOUND documentIds[1]: not found".to_owned()),
+        (
+            json!({"documentIds": ["@club", "@books"]}),
+            "NOT_FOUND documentIds[1]: not found".to_owned(),
+        ),
         (
             json!({"documentIds": ["@club"], "documentFilterMode": "exclude"}),
-            "VALIDATION documentFilterMode: a connection to the full space takes include alone".to_owned(),
+            "VALIDATION documentFilterMode: a connection to the full space takes include alone"
+                .to_owned(),
         ),
-        (json!({"documentFilterMode": "include"}), "VALIDATION documentFilterMode: needs documentIds".to_owned()),
+        (
+            json!({"documentFilterMode": "include"}),
+            "VALIDATION documentFilterMode: needs documentIds".to_owned(),
+        ),
     ] {
         assert_eq!(listed(&shelf, body.clone()), expected, "{body}");
     }
@@ -237,8 +314,13 @@ fn a_collection_below_a_task_of_the_inbox_is_in_no_listing() {
     shelf.name("task", made[0].id);
     let inbox = shelf.document("task");
     shelf.name("inbox", inbox.root());
-    let create = |home: &str| shelf.line("create", &json!({"schema": schema("x", json!([])), "position": end(home)}));
-    assert!(create("inbox").starts_with("RULE_VIOLATION position.pageId: only tasks stand in the inbox"));
+    let create = |home: &str| {
+        shelf.line("create", &json!({"schema": schema("x", json!([])), "position": end(home)}))
+    };
+    assert!(
+        create("inbox")
+            .starts_with("RULE_VIOLATION position.pageId: only tasks stand in the inbox")
+    );
     assert!(create("task").starts_with('{'));
     for body in [json!({}), json!({"documentIds": "@inbox"})] {
         assert_eq!(shelf.line("list", &body), r#"{"items":[]}"#);
@@ -251,15 +333,23 @@ fn a_place_too_deep_and_a_name_too_long_are_refused() {
     let mut limits = Limits::default();
     (limits.page_nesting, limits.block_text) = (1, 8);
     let mut shelf = Shelf::with_limits(limits);
-    let page =
-        shelf.request(&json!({"blocks": [{"type": "page", "markdown": "b"}], "position": end("library")})).unwrap();
+    let page = shelf
+        .request(
+            &json!({"blocks": [{"type": "page", "markdown": "b"}], "position": end("library")}),
+        )
+        .unwrap();
     let made = shelf.notes.insert_blocks(page).unwrap()[0].id;
     shelf.name("page", made);
     for (home, name, expected) in [
         ("page", "x", "LIMIT_EXCEEDED position.pageId: pages within pages: at most 1, got 2"),
-        ("library", "nine char", "LIMIT_EXCEEDED schema.name: bytes of a block's text: at most 8, got 9"),
+        (
+            "library",
+            "nine char",
+            "LIMIT_EXCEEDED schema.name: bytes of a block's text: at most 8, got 9",
+        ),
     ] {
-        let line = shelf.line("create", &json!({"schema": schema(name, json!([])), "position": end(home)}));
+        let line = shelf
+            .line("create", &json!({"schema": schema(name, json!([])), "position": end(home)}));
         assert_eq!(line, expected);
     }
 }

@@ -1,11 +1,12 @@
-//! Random replacements of related schemas: the laws of the store hold after each, what is not refused loses nothing, and all of it is undone.
+//! Random replacements of related schemas: the laws of the store hold after each, what is not
+//! refused loses nothing, and all of it is undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase::{
-    AddItems, BlockId, CreateCollection, DeleteDocuments, Destination, DocumentId, ErrorKind, ItemDraft, ItemUpdate,
-    ItemValue, Location, MoveDocuments, Property, PropertyDraft, PropertyKind, Relation, ReplaceSchema, Schema,
-    SchemaDraft, SelectOption, Space, UpdateItems,
+    AddItems, BlockId, CreateCollection, DeleteDocuments, Destination, DocumentId, ErrorKind,
+    ItemDraft, ItemUpdate, ItemValue, Location, MoveDocuments, Property, PropertyDraft,
+    PropertyKind, Relation, ReplaceSchema, Schema, SchemaDraft, SelectOption, Space, UpdateItems,
 };
 use leafbase_test_outline::{Numbers, SequentialIds};
 use proptest::prelude::*;
@@ -27,11 +28,16 @@ impl Scene {
     /// Three collections with three items each, in two documents.
     fn new() -> Self {
         let notes = Space::builder().ids(SequentialIds::new(1)).in_memory().unwrap().connect();
-        let documents: Vec<_> = ["x", "y"].map(|title| notes.create_document(title).unwrap().id()).into();
+        let documents: Vec<_> =
+            ["x", "y"].map(|title| notes.create_document(title).unwrap().id()).into();
         let mut scene = Self { notes, documents, collections: Vec::new(), items: BTreeMap::new() };
         for (name, home) in [("one", 0), ("two", 0), ("three", 1)] {
             let draft = SchemaDraft::new(name, []);
-            let id = scene.notes.create_collection(CreateCollection::new(draft, scene.documents[home])).unwrap().id;
+            let id = scene
+                .notes
+                .create_collection(CreateCollection::new(draft, scene.documents[home]))
+                .unwrap()
+                .id;
             let items = ["i", "j", "k"].map(ItemDraft::new);
             let added = scene.notes.add_items(AddItems::new(id, items)).unwrap();
             scene.items.insert(id, added.iter().map(|item| item.id).collect());
@@ -72,7 +78,8 @@ impl Scene {
             for Property { key, kind, .. } in self.notes.schema(*collection).unwrap().properties {
                 let PropertyKind::Relation(relation) = kind else { continue };
                 let there = pairs(relation.target, &relation.inverse_key.unwrap());
-                let back: BTreeSet<_> = there.into_iter().map(|(one, other)| (other, one)).collect();
+                let back: BTreeSet<_> =
+                    there.into_iter().map(|(one, other)| (other, one)).collect();
                 assert_eq!(pairs(*collection, &key), back);
             }
         }
@@ -83,7 +90,8 @@ impl Scene {
             let options = OPTIONS.iter().filter(|_| numbers.below(4) > 0);
             options.map(|name| SelectOption::new(*name)).collect()
         };
-        let (single, multi) = (PropertyKind::SingleSelect(options()), PropertyKind::MultiSelect(options()));
+        let (single, multi) =
+            (PropertyKind::SingleSelect(options()), PropertyKind::MultiSelect(options()));
         match numbers.below(9) {
             0 => PropertyKind::Text,
             1 => PropertyKind::Number,
@@ -93,7 +101,8 @@ impl Scene {
             5 => PropertyKind::Url,
             _ => {
                 let target = self.collections[numbers.below(3)];
-                let mut relation = if numbers.once_in(4) { Relation::to_itself() } else { Relation::to(target) };
+                let mut relation =
+                    if numbers.once_in(4) { Relation::to_itself() } else { Relation::to(target) };
                 relation.single = numbers.once_in(3);
                 if numbers.once_in(3) {
                     relation = relation.with_inverse(NAMES[numbers.below(4)].to_lowercase());
@@ -116,13 +125,17 @@ impl Scene {
                 3 => draft.properties[numbers.below(count)].kind = self.kind(numbers),
                 4 => draft.name = format!("{}'", draft.name),
                 _ => {
-                    if let PropertyKind::Relation(relation) = &mut draft.properties[numbers.below(count)].kind {
+                    if let PropertyKind::Relation(relation) =
+                        &mut draft.properties[numbers.below(count)].kind
+                    {
                         relation.single = !relation.single;
                     }
                 }
             }
             if count < 3 || numbers.once_in(6) {
-                draft.properties.push(PropertyDraft::new(NAMES[numbers.below(4)], self.kind(numbers)));
+                draft
+                    .properties
+                    .push(PropertyDraft::new(NAMES[numbers.below(4)], self.kind(numbers)));
             }
         }
         draft
@@ -136,7 +149,9 @@ impl Scene {
         match self.notes.replace_schema(ReplaceSchema::new(collection, draft.clone())) {
             Ok(reply) => {
                 let (mut was, mut is) = (before.1, self.filled(collection));
-                let both = |key: &String| schema.property(key).is_some() && reply.schema.property(key).is_some();
+                let both = |key: &String| {
+                    schema.property(key).is_some() && reply.schema.property(key).is_some()
+                };
                 was.retain(|key, _| both(key));
                 is.retain(|key, _| both(key));
                 assert_eq!(was, is, "{schema:?} to {:?}", reply.schema);
@@ -149,9 +164,14 @@ impl Scene {
                 assert_eq!(self.dump(), before.0);
                 let is_in_the_way = error.kind() == ErrorKind::SchemaMismatch;
                 if is_in_the_way && numbers.below(3) > 0 {
-                    self.notes.replace_schema(ReplaceSchema::new(collection, draft).dropping_unconvertible()).unwrap();
+                    self.notes
+                        .replace_schema(
+                            ReplaceSchema::new(collection, draft).dropping_unconvertible(),
+                        )
+                        .unwrap();
                 }
-                let refused = [ErrorKind::SchemaMismatch, ErrorKind::Validation, ErrorKind::RuleViolation];
+                let refused =
+                    [ErrorKind::SchemaMismatch, ErrorKind::Validation, ErrorKind::RuleViolation];
                 assert!(refused.contains(&error.kind()), "{error}");
             }
         }
@@ -164,11 +184,14 @@ impl Scene {
             PropertyKind::Number => json!(numbers.below(20)),
             PropertyKind::Date => json!("2026-03-01"),
             PropertyKind::MultiSelect(_) => json!(options),
-            PropertyKind::SingleSelect(_) => options.first().map_or(Value::Null, |option| json!(option)),
+            PropertyKind::SingleSelect(_) => {
+                options.first().map_or(Value::Null, |option| json!(option))
+            }
             PropertyKind::Relation(relation) => {
                 let items = &self.items[&relation.target];
                 let most = if relation.single { 1 } else { 3 };
-                let wanted = items.iter().cycle().skip(numbers.below(3)).take(1 + numbers.below(most));
+                let wanted =
+                    items.iter().cycle().skip(numbers.below(3)).take(1 + numbers.below(most));
                 json!(wanted.collect::<Vec<_>>())
             }
             _ => json!(OPTIONS[numbers.below(3)]),
@@ -182,7 +205,10 @@ impl Scene {
         for Property { key, kind, .. } in self.notes.schema(collection).unwrap().properties {
             let update = ItemUpdate::of(item).with(key, self.value(&kind, numbers));
             if let Err(error) = self.notes.update_items(UpdateItems::new(collection, [update])) {
-                assert!([ErrorKind::SchemaMismatch, ErrorKind::RuleViolation].contains(&error.kind()), "{error}");
+                assert!(
+                    [ErrorKind::SchemaMismatch, ErrorKind::RuleViolation].contains(&error.kind()),
+                    "{error}"
+                );
             }
         }
     }
@@ -193,7 +219,9 @@ impl Scene {
         if is_here && numbers.once_in(3) {
             self.notes.delete_documents(DeleteDocuments::new([document])).unwrap();
         } else {
-            self.notes.move_documents(MoveDocuments::new([document], Destination::Unsorted)).unwrap();
+            self.notes
+                .move_documents(MoveDocuments::new([document], Destination::Unsorted))
+                .unwrap();
         }
     }
 }

@@ -15,11 +15,18 @@ fn both_ends_of_a_relation_are_in_the_schemas() {
             "author*>books editor*>books_2",
             "books>author books_2>editor",
         ),
-        (json!([with(people(), json!({"inverseKey": "wrote", "single": true}))]), "author*1>wrote", "wrote>author"),
+        (
+            json!([with(people(), json!({"inverseKey": "wrote", "single": true}))]),
+            "author*1>wrote",
+            "wrote>author",
+        ),
         (json!([relation("Sequel", "self")]), "sequel*>sequel_of sequel_of>sequel", ""),
         (json!([with(relation("Like", "self"), json!({"inverseKey": "like"}))]), "like*>like", ""),
         (
-            json!([with(relation("Next", "self"), json!({"inverseKey": "previous"})), relation("Previous", "self")]),
+            json!([
+                with(relation("Next", "self"), json!({"inverseKey": "previous"})),
+                relation("Previous", "self")
+            ]),
             "next*>previous previous>next",
             "",
         ),
@@ -33,12 +40,21 @@ fn both_ends_of_a_relation_are_in_the_schemas() {
                 shelf.create("books", "library", json!([]));
                 shelf.replace("books", properties.clone());
             }
-            assert_eq!((shelf.columns("books").as_str(), shelf.columns("people").as_str()), (books, in_people));
+            assert_eq!(
+                (shelf.columns("books").as_str(), shelf.columns("people").as_str()),
+                (books, in_people)
+            );
             shelf.check();
             // What is there already is not written.
             let sequence = shelf.notes.last_sequence().unwrap();
-            let shown = shelf.ask("schema", &json!({"collectionId": "@books", "format": "schema"})).unwrap();
-            assert!(shelf.line("replace", &json!({"collectionId": "@books", "schema": shown})).starts_with('{'));
+            let shown = shelf
+                .ask("schema", &json!({"collectionId": "@books", "format": "schema"}))
+                .unwrap();
+            assert!(
+                shelf
+                    .line("replace", &json!({"collectionId": "@books", "schema": shown}))
+                    .starts_with('{')
+            );
             assert_eq!(shelf.notes.last_sequence().unwrap(), sequence, "{properties}");
         }
     }
@@ -57,7 +73,10 @@ fn a_relation_that_goes_takes_the_other_end_and_its_values_along() {
         let (before, sequence) = (shelf.dump(), shelf.notes.last_sequence().unwrap());
         let left = if collection == "books" { json!([column("Size", "text")]) } else { json!([]) };
         assert!(shelf.replace(collection, left).starts_with('{'));
-        assert_eq!((shelf.columns("books").as_str(), shelf.columns("people").as_str()), ("size", ""));
+        assert_eq!(
+            (shelf.columns("books").as_str(), shelf.columns("people").as_str()),
+            ("size", "")
+        );
         assert_eq!(shelf.held("b1"), r#"{"size":"12"}"#);
         assert_eq!(shelf.last_edits(), edits);
         shelf.check();
@@ -71,8 +90,14 @@ fn adding_renaming_and_reordering_touch_no_item() {
     shelf.replace("books", json!([column("Size", "text"), select("State", "select", &["open"])]));
     shelf.set("b1", json!({"size": "12", "state": "open"}));
     for (properties, edits) in [
-        (json!([column("Size", "text"), select("State", "select", &["new", "open"])]), "schema @books"),
-        (json!([select("State", "select", &["new", "open"]), column("Size", "text")]), "schema @books"),
+        (
+            json!([column("Size", "text"), select("State", "select", &["new", "open"])]),
+            "schema @books",
+        ),
+        (
+            json!([select("State", "select", &["new", "open"]), column("Size", "text")]),
+            "schema @books",
+        ),
         (
             json!([select("State", "select", &["new", "open"]), {"key": "size", "name": "Pages", "type": "text"}]),
             "schema @books",
@@ -88,16 +113,21 @@ fn adding_renaming_and_reordering_touch_no_item() {
         assert_eq!(shelf.held("b1"), r#"{"size":"12","state":"open"}"#);
         shelf.check();
     }
-    assert_eq!(shelf.columns("books"), "state size due author*>books sequel*>sequel_of sequel_of>sequel");
+    assert_eq!(
+        shelf.columns("books"),
+        "state size due author*>books sequel*>sequel_of sequel_of>sequel"
+    );
 }
 
 #[test]
 fn the_name_of_the_schema_is_that_of_the_block() {
     let shelf = Shelf::of_books();
     let (before, sequence) = (shelf.dump(), shelf.notes.last_sequence().unwrap());
-    let line = shelf.line("replace", &json!({"collectionId": "@books", "schema": schema(" _Volumes_ ", json!([]))}));
-    let schema =
-        r#"{"key":"books","name":"_Volumes_","contentPropDetails":{"key":"title","name":"Title"},"properties":[]}"#;
+    let line = shelf.line(
+        "replace",
+        &json!({"collectionId": "@books", "schema": schema(" _Volumes_ ", json!([]))}),
+    );
+    let schema = r#"{"key":"books","name":"_Volumes_","contentPropDetails":{"key":"title","name":"Title"},"properties":[]}"#;
     assert_eq!(
         serde_json::from_str::<Value>(&line).unwrap(),
         json!({"id": "@books", "name": "_Volumes_", "schema": serde_json::from_str::<Value>(schema).unwrap()})
@@ -109,7 +139,8 @@ fn the_name_of_the_schema_is_that_of_the_block() {
     shelf.undo_to(sequence, &before);
 }
 
-/// A column of the books, what two items hold in it, and what it becomes: the items in the way, and what the two hold when they have given way.
+/// A column of the books, what two items hold in it, and what it becomes: the items in the way, and
+/// what the two hold when they have given way.
 #[test]
 fn values_convert_or_are_in_the_way() {
     let open_or_shut = ["open", "shut"];
@@ -162,7 +193,14 @@ fn values_convert_or_are_in_the_way() {
             "",
             ["{\"x\":\"2026-03-01\"}", "{\"x\":\"2026-03-02\"}"],
         ),
-        (column("X", "number"), json!(3), json!(0.5), column("X", "text"), "", ["{\"x\":\"3\"}", "{\"x\":\"0.5\"}"]),
+        (
+            column("X", "number"),
+            json!(3),
+            json!(0.5),
+            column("X", "text"),
+            "",
+            ["{\"x\":\"3\"}", "{\"x\":\"0.5\"}"],
+        ),
         (
             column("X", "number"),
             json!(3),
@@ -269,11 +307,19 @@ fn values_convert_or_are_in_the_way() {
                 "SCHEMA_MISMATCH schema: items have values that the new schema cannot hold, and dropUnconvertible is not set: {}",
                 named.join(", ")
             );
-            assert_eq!((line.as_str(), shelf.dump()), (expected.as_str(), before.clone()), "{column_after}");
+            assert_eq!(
+                (line.as_str(), shelf.dump()),
+                (expected.as_str(), before.clone()),
+                "{column_after}"
+            );
             let line = shelf.replace_dropping("books", json!([column_after]));
             assert!(line.starts_with('{'), "{line}");
         }
-        assert_eq!(["b1", "b2"].map(|item| shelf.held(item)), held, "{column_before} to {column_after}");
+        assert_eq!(
+            ["b1", "b2"].map(|item| shelf.held(item)),
+            held,
+            "{column_before} to {column_after}"
+        );
         shelf.check();
         shelf.undo_to(sequence, &before);
     }
@@ -287,7 +333,11 @@ fn items_are_in_the_way_at_the_other_end_as_well() {
             ["{\"author\":{\"relations\":[{\"blockId\":\"@p2\"}]}}", "{}"],
             "update @b1, update @b2, schema @people",
         ),
-        (column("Books", "text"), ["{}", "{}"], "update @b1, update @b2, schema @books, schema @people"),
+        (
+            column("Books", "text"),
+            ["{}", "{}"],
+            "update @b1, update @b2, schema @books, schema @people",
+        ),
         (
             with(relation("Books", "self"), json!({"inverseKey": "books"})),
             ["{}", "{}"],
@@ -300,7 +350,10 @@ fn items_are_in_the_way_at_the_other_end_as_well() {
         shelf.set("b2", json!({"author": ["@p1"]}));
         let (before, sequence) = (shelf.dump(), shelf.notes.last_sequence().unwrap());
         let line = shelf.replace("people", json!([property]));
-        assert!(line.starts_with("SCHEMA_MISMATCH schema: ") && line.contains("@p1 \"p1\" (books)"), "{line}");
+        assert!(
+            line.starts_with("SCHEMA_MISMATCH schema: ") && line.contains("@p1 \"p1\" (books)"),
+            "{line}"
+        );
         // Of the one who has one book nothing is lost where one is taken.
         assert_eq!(line.contains("p2"), property.get("single").is_none());
         assert_eq!(shelf.dump(), before);
@@ -327,8 +380,14 @@ fn a_relation_within_a_collection_goes_with_both_ends() {
         shelf.replace("books", json!([own("Sequel")]));
         shelf.set("b1", json!({"sequel": ["@b2"]}));
         let (before, sequence) = (shelf.dump(), shelf.notes.last_sequence().unwrap());
-        let line = shelf.replace("books", json!([with(column("Sequel of", "text"), json!({"key": "sequel_of"}))]));
-        assert!(line.starts_with("SCHEMA_MISMATCH schema: ") && line.contains("@b2 \"b2\" (sequel_of)"), "{line}");
+        let line = shelf.replace(
+            "books",
+            json!([with(column("Sequel of", "text"), json!({"key": "sequel_of"}))]),
+        );
+        assert!(
+            line.starts_with("SCHEMA_MISMATCH schema: ") && line.contains("@b2 \"b2\" (sequel_of)"),
+            "{line}"
+        );
         assert!(shelf.replace("books", properties).starts_with('{'));
         assert_eq!((shelf.columns("books"), shelf.held("b1")), (String::new(), "{}".to_owned()));
         assert_eq!(shelf.last_edits(), "update @b1, schema @books");
@@ -370,11 +429,16 @@ fn what_is_in_the_trash_is_read_and_not_changed() {
     ] {
         assert_eq!(line, expected);
     }
-    let line = shelf.line("create", &json!({"schema": schema("x", json!([])), "position": end("club")}));
-    assert!(line.starts_with("RULE_VIOLATION position.pageId: the document is in the trash"), "{line}");
+    let line =
+        shelf.line("create", &json!({"schema": schema("x", json!([])), "position": end("club")}));
+    assert!(
+        line.starts_with("RULE_VIOLATION position.pageId: the document is in the trash"),
+        "{line}"
+    );
     assert_eq!(shelf.dump(), before);
     // What the other end does not notice is allowed.
-    let line = shelf.replace("books", json!([author(), relation("Editor", "@people"), column("Size", "text")]));
+    let line = shelf
+        .replace("books", json!([author(), relation("Editor", "@people"), column("Size", "text")]));
     assert!(line.starts_with('{'), "{line}");
     assert_eq!(shelf.columns("people"), "books>author books_2>editor");
     shelf.check();

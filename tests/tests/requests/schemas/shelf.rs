@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    Author, BlockData, BlockId, BlockKind, BlockRecord, Change, Connection, DocumentId, Edit, Error, Fetch, Forest,
-    Limits, ListCollections, Properties, PropertyKind, PropertyValue, Relation, Slot, Space, Stamp, json,
+    Author, BlockData, BlockId, BlockKind, BlockRecord, Change, Connection, DocumentId, Edit,
+    Error, Fetch, Forest, Limits, ListCollections, Properties, PropertyKind, PropertyValue,
+    Relation, Slot, Space, Stamp, json,
 };
 use leafbase_test_outline::{FixedClock, SequentialIds};
 use serde_json::{Value, json};
@@ -23,8 +24,10 @@ impl Shelf {
     }
 
     pub fn with_limits(limits: Limits) -> Self {
-        let builder = Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1)).limits(limits);
-        let mut shelf = Self { notes: builder.in_memory().unwrap().connect(), names: BTreeMap::new() };
+        let builder =
+            Space::builder().clock(FixedClock::default()).ids(SequentialIds::new(1)).limits(limits);
+        let mut shelf =
+            Self { notes: builder.in_memory().unwrap().connect(), names: BTreeMap::new() };
         for title in ["library", "club"] {
             let document = shelf.notes.create_document(title).unwrap().id();
             shelf.name(title, document.root());
@@ -32,7 +35,8 @@ impl Shelf {
         shelf
     }
 
-    /// The same with books and people, which have no columns yet, in a document each, and two items in each: `@b1`, `@b2`, `@p1`, `@p2`.
+    /// The same with books and people, which have no columns yet, in a document each, and two items
+    /// in each: `@b1`, `@b2`, `@p1`, `@p2`.
     pub fn of_books() -> Self {
         let mut shelf = Self::new();
         for (name, home, item) in [("books", "library", "b"), ("people", "club", "p")] {
@@ -76,7 +80,8 @@ impl Shelf {
         Ok(reply.unwrap())
     }
 
-    /// What comes of a request in one line: the reply, or the code of the error with path and message.
+    /// What comes of a request in one line: the reply, or the code of the error with path and
+    /// message.
     pub fn line(&self, operation: &str, body: &Value) -> String {
         match self.ask(operation, body) {
             Ok(reply) => self.with_names(&reply.to_string()),
@@ -85,7 +90,9 @@ impl Shelf {
     }
 
     pub fn with_names(&self, text: &str) -> String {
-        self.names.iter().fold(text.to_owned(), |text, (name, id)| text.replace(&id.to_string(), &format!("@{name}")))
+        self.names.iter().fold(text.to_owned(), |text, (name, id)| {
+            text.replace(&id.to_string(), &format!("@{name}"))
+        })
     }
 
     pub fn create(&mut self, name: &str, home: &str, properties: Value) {
@@ -112,7 +119,8 @@ impl Shelf {
         let kind = BlockKind::CollectionItem { properties: Properties::default() };
         let data = BlockData { markdown: name.to_owned(), ..BlockData::new(kind) };
         let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp, data };
-        let slot = Slot { document: self.document(collection), parent: self.id(collection), after: None };
+        let slot =
+            Slot { document: self.document(collection), parent: self.id(collection), after: None };
         self.apply(&[Edit::Insert { slot, forest: Forest::one(block) }]);
         self.name(name, id);
     }
@@ -137,14 +145,20 @@ impl Shelf {
         match value {
             Value::Bool(value) => PropertyValue::Boolean(*value),
             Value::Number(number) => PropertyValue::Number(number.as_f64().unwrap()),
-            Value::String(text) => text
-                .strip_prefix("day ")
-                .map_or(PropertyValue::Text(text.clone()), |day| PropertyValue::Date(day.parse().unwrap())),
+            Value::String(text) => {
+                text.strip_prefix("day ").map_or(PropertyValue::Text(text.clone()), |day| {
+                    PropertyValue::Date(day.parse().unwrap())
+                })
+            }
             Value::Array(names) => {
                 let names: Vec<_> = names.iter().map(|name| name.as_str().unwrap()).collect();
                 match names[0].starts_with('@') {
-                    true => PropertyValue::Relations(names.iter().map(|name| self.id(&name[1..])).collect()),
-                    false => PropertyValue::Options(names.iter().map(|name| (*name).to_owned()).collect()),
+                    true => PropertyValue::Relations(
+                        names.iter().map(|name| self.id(&name[1..])).collect(),
+                    ),
+                    false => PropertyValue::Options(
+                        names.iter().map(|name| (*name).to_owned()).collect(),
+                    ),
                 }
             }
             other => panic!("no value {other}"),
@@ -180,7 +194,8 @@ impl Shelf {
         self.with_names(&serde_json::to_string(&properties).unwrap())
     }
 
-    /// The columns of a collection: `key>inverse`, with `*` at the end that owns it and `1` at one that takes one item.
+    /// The columns of a collection: `key>inverse`, with `*` at the end that owns it and `1` at one
+    /// that takes one item.
     pub fn columns(&self, collection: &str) -> String {
         let shown = |property: leafbase::Property| match property.kind {
             PropertyKind::Relation(Relation { owner, single, inverse_key, .. }) => {
@@ -217,10 +232,13 @@ impl Shelf {
         self.with_names(&self.last_change().edits.iter().map(told).collect::<Vec<_>>().join(", "))
     }
 
-    /// Undoes what was written after `sequence`, and redoes it; asserts that the states between are as they were.
+    /// Undoes what was written after `sequence`, and redoes it; asserts that the states between are
+    /// as they were.
     pub fn undo_to(&self, sequence: u64, state: &str) {
-        let (changes, after) =
-            (self.notes.changes_since(sequence).map(Result::unwrap).collect::<Vec<_>>(), self.dump());
+        let (changes, after) = (
+            self.notes.changes_since(sequence).map(Result::unwrap).collect::<Vec<_>>(),
+            self.dump(),
+        );
         for change in changes.iter().rev() {
             self.apply(&change.inverse());
             self.check();
@@ -234,15 +252,20 @@ impl Shelf {
     }
 }
 
-/// Everything: documents, collections with their schemas, all blocks, items among them, with metadata.
+/// Everything: documents, collections with their schemas, all blocks, items among them, with
+/// metadata.
 pub fn dump(notes: &Connection) -> String {
-    let shown = |id: BlockId| serde_json::to_string(&notes.fetch(Fetch::new(id).with_metadata()).unwrap()).unwrap();
+    let shown = |id: BlockId| {
+        serde_json::to_string(&notes.fetch(Fetch::new(id).with_metadata()).unwrap()).unwrap()
+    };
     let documents = notes.documents().unwrap();
     let mut parts = vec![serde_json::to_string(&documents).unwrap()];
     parts.extend(documents.iter().map(|document| shown(document.id().root())));
     for collection in notes.list_collections(ListCollections::default()).unwrap() {
         parts.push(format!("{collection:?} {:?}", notes.schema(collection.id).unwrap()));
-        parts.extend(notes.items(collection.id).unwrap().items.into_iter().map(|item| shown(item.id)));
+        parts.extend(
+            notes.items(collection.id).unwrap().items.into_iter().map(|item| shown(item.id)),
+        );
     }
     parts.join("\n")
 }

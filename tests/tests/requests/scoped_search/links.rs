@@ -1,8 +1,9 @@
-//! Texts are searched as they are shown, with placeholders for what is not seen; where a link leads is no word.
+//! Texts are searched as they are shown, with placeholders for what is not seen; where a link leads
+//! is no word.
 
 use leafbase::{
-    AddComments, BlockData, BlockDraft, BlockKind, BlockLayout, CommentDraft, Connection, DocumentId, InsertBlocks,
-    Position, Scoped, SearchBlocks, SearchDocuments,
+    AddComments, BlockData, BlockDraft, BlockKind, BlockLayout, CommentDraft, Connection,
+    DocumentId, InsertBlocks, Position, Scoped, SearchBlocks, SearchDocuments,
 };
 
 use crate::search::Shelf;
@@ -24,7 +25,10 @@ fn scene() -> Scene {
          | a | b |\n|---|---|\n| [three](BLOCK://{hidden}) | x |\n\nin words block://{hidden} too\n\nlast"
     );
     let document = shelf.put("document", &markdown);
-    shelf.notes.update_markdown(document.root(), &format!("Title [four](block://{hidden})")).unwrap();
+    shelf
+        .notes
+        .update_markdown(document.root(), &format!("Title [four](block://{hidden})"))
+        .unwrap();
     let url = BlockKind::RichUrl {
         url: format!("block://{hidden}"),
         title: "five".into(),
@@ -58,7 +62,11 @@ fn patterns_match_what_is_shown() {
             let blocks: usize = found.iter().map(|found| found.block_ids.len()).sum();
             assert_eq!(blocks, *shown, "{when}: {pattern}");
             let all = shelf.search(SearchDocuments::pattern(pattern));
-            assert_eq!(all.iter().map(|found| found.block_ids.len()).sum::<usize>(), *stored, "{when}: {pattern}");
+            assert_eq!(
+                all.iter().map(|found| found.block_ids.len()).sum::<usize>(),
+                *stored,
+                "{when}: {pattern}"
+            );
             let within = guest.search_blocks(SearchBlocks::new(document, pattern)).unwrap();
             assert_eq!(within.items.len(), *shown, "{when}: {pattern}");
         }
@@ -72,7 +80,10 @@ fn nothing_that_is_shown_names_what_is_hidden() {
     for _ in 0..2 {
         let mut replies = Vec::new();
         for pattern in [".", "two", "three", "five", "Title", "last"] {
-            replies.push(serde_json::to_string(&guest.search(SearchDocuments::pattern(pattern)).unwrap()).unwrap());
+            replies.push(
+                serde_json::to_string(&guest.search(SearchDocuments::pattern(pattern)).unwrap())
+                    .unwrap(),
+            );
             let request = SearchBlocks::new(document, pattern).context(9, 9);
             replies.push(serde_json::to_string(&guest.search_blocks(request).unwrap()).unwrap());
         }
@@ -91,7 +102,13 @@ fn nothing_that_is_shown_names_what_is_hidden() {
 fn where_a_link_leads_is_no_word() {
     let Scene { shelf, guest, seen, hidden, .. } = scene();
     for _ in 0..2 {
-        for words in [hidden.to_string(), seen.to_string(), "block".into(), "invalid".into(), "out_of_scope".into()] {
+        for words in [
+            hidden.to_string(),
+            seen.to_string(),
+            "block".into(),
+            "invalid".into(),
+            "out_of_scope".into(),
+        ] {
             assert_eq!(shelf.found(words.as_str()), "", "{words}");
             assert_eq!(guest.search(words.as_str()).unwrap().len(), 0, "{words}");
         }
@@ -99,7 +116,8 @@ fn where_a_link_leads_is_no_word() {
     }
 }
 
-/// Links to what is seen are hidden as soon as it is not, and the other way round, whatever the index has.
+/// Links to what is seen are hidden as soon as it is not, and the other way round, whatever the
+/// index has.
 #[test]
 fn a_scope_that_changes_shows_other_links() {
     let Scene { shelf, document, hidden, .. } = scene();

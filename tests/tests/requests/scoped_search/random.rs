@@ -1,14 +1,15 @@
-//! Random worlds that agree on what a scoped connection sees: whatever else there is and happens in them, and whatever their indexes look like,
-//! every search gives the same bytes; and what a full search of a space gives that has nothing else.
+//! Random worlds that agree on what a scoped connection sees: whatever else there is and happens in
+//! them, and whatever their indexes look like, every search gives the same bytes; and what a full
+//! search of a space gives that has nothing else.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use leafbase::{
-    AddComments, BlockId, BlockPatch, CommentDraft, Connection, CreateDocuments, DeleteBlocks, DeleteDocuments,
-    Destination, DocumentId, IdSource, Leak, MoveDocuments, Position, Scope, SearchBlocks, SearchDocuments,
-    SearchIndexing, Space, SpaceBuilder, Timestamp, UpdateBlocks,
+    AddComments, BlockId, BlockPatch, CommentDraft, Connection, CreateDocuments, DeleteBlocks,
+    DeleteDocuments, Destination, DocumentId, IdSource, Leak, MoveDocuments, Position, Scope,
+    SearchBlocks, SearchDocuments, SearchIndexing, Space, SpaceBuilder, Timestamp, UpdateBlocks,
 };
 use leafbase_test_outline::FixedClock;
 use proptest::prelude::*;
@@ -147,7 +148,8 @@ struct World {
 
 impl World {
     fn new(on_disk: bool, leak: Leak) -> Self {
-        let (ids, directory) = (Arc::<Lanes>::default(), on_disk.then(|| tempfile::tempdir().unwrap()));
+        let (ids, directory) =
+            (Arc::<Lanes>::default(), on_disk.then(|| tempfile::tempdir().unwrap()));
         let space = match &directory {
             Some(directory) => Self::builder(&ids).create(directory.path().join("space")),
             None => Self::builder(&ids).in_memory(),
@@ -159,11 +161,16 @@ impl World {
 
     fn builder(ids: &Arc<Lanes>) -> SpaceBuilder {
         let indexing = SearchIndexing::OnDemand;
-        Space::builder().search_indexing(indexing).ids(Arc::clone(ids)).clock(FixedClock::at(1_773_144_000_000))
+        Space::builder()
+            .search_indexing(indexing)
+            .ids(Arc::clone(ids))
+            .clock(FixedClock::at(1_773_144_000_000))
     }
 
     fn reopen(&mut self) {
-        let Some(path) = self.directory.as_ref().map(|directory| -> PathBuf { directory.path().join("space") }) else {
+        let Some(path) =
+            self.directory.as_ref().map(|directory| -> PathBuf { directory.path().join("space") })
+        else {
             return;
         };
         self.notes.space().clone().close().unwrap();
@@ -186,7 +193,10 @@ impl World {
             Change::Crowd(word) => self.create(lane, vec![WORDS[*word].to_owned(); 25]),
             Change::Insert(number, words) => {
                 let Some(document) = self.document(lane, *number) else { return };
-                document.blocks.push(notes.insert_markdown(&text(words), Position::end_of(document.id)).unwrap()[0].id);
+                document.blocks.push(
+                    notes.insert_markdown(&text(words), Position::end_of(document.id)).unwrap()[0]
+                        .id,
+                );
             }
             Change::Trash(number) => {
                 let Some(document) = self.document(lane, *number) else { return };
@@ -195,11 +205,17 @@ impl World {
             }
             Change::Restore(number) => {
                 let count = self.documents[lane].len();
-                let Some(document) = self.documents[lane].get_mut(number % count.max(1)) else { return };
-                notes.move_documents(MoveDocuments::new([document.id], Destination::Unsorted)).unwrap();
+                let Some(document) = self.documents[lane].get_mut(number % count.max(1)) else {
+                    return;
+                };
+                notes
+                    .move_documents(MoveDocuments::new([document.id], Destination::Unsorted))
+                    .unwrap();
                 document.is_trashed = false;
             }
-            Change::Update(number, block, _) | Change::Delete(number, block) | Change::Comment(number, block, _) => {
+            Change::Update(number, block, _)
+            | Change::Delete(number, block)
+            | Change::Comment(number, block, _) => {
                 let Some(document) = self.document(lane, *number) else { return };
                 let count = document.blocks.len();
                 let Some(id) = document.blocks.get(block % count.max(1)).copied() else { return };
@@ -209,7 +225,9 @@ impl World {
                         notes.update_blocks(UpdateBlocks::new([patch])).unwrap();
                     }
                     Change::Comment(_, _, words) => {
-                        notes.add_comments(AddComments::new([CommentDraft::new(id, text(words))])).unwrap();
+                        notes
+                            .add_comments(AddComments::new([CommentDraft::new(id, text(words))]))
+                            .unwrap();
                     }
                     _ => {
                         notes.delete_blocks(DeleteBlocks::from(id)).unwrap();
@@ -222,7 +240,11 @@ impl World {
 
     fn create(&mut self, lane: usize, titles: impl IntoIterator<Item = String>) {
         for made in self.notes.create_documents(CreateDocuments::titled(titles)).unwrap().iter() {
-            self.documents[lane].push(Document { id: made.id(), is_trashed: false, blocks: Vec::new() });
+            self.documents[lane].push(Document {
+                id: made.id(),
+                is_trashed: false,
+                blocks: Vec::new(),
+            });
             self.scope.add((lane == 0).then_some(made.id()));
         }
     }
@@ -232,13 +254,17 @@ impl World {
         let notes = self.notes.clone();
         if let Some(document) = self.document(0, number) {
             let text = format!("see {} there", hidden_link(target));
-            document.blocks.push(notes.insert_markdown(&text, Position::end_of(document.id)).unwrap()[0].id);
+            document
+                .blocks
+                .push(notes.insert_markdown(&text, Position::end_of(document.id)).unwrap()[0].id);
         }
     }
 
     fn seen(&self, number: usize) -> DocumentId {
         let documents = &self.documents[0];
-        documents.get(number % documents.len().max(1)).map_or(DocumentId::of_root(BlockId::NIL), |document| document.id)
+        documents
+            .get(number % documents.len().max(1))
+            .map_or(DocumentId::of_root(BlockId::NIL), |document| document.id)
     }
 
     /// Whether nothing is there that is not seen.
@@ -254,15 +280,24 @@ impl World {
                 let request = SearchDocuments::words(text(words));
                 if *any { request.any_word() } else { request }
             }
-            Asked::Phrase(one, other) => SearchDocuments::words(format!("\"{}\"", text(&[*one, *other]))),
+            Asked::Phrase(one, other) => {
+                SearchDocuments::words(format!("\"{}\"", text(&[*one, *other])))
+            }
             Asked::Beginning(word, letters) => {
                 SearchDocuments::words(WORDS[*word].chars().take(*letters).collect::<String>())
             }
             Asked::Pattern(pattern) => SearchDocuments::pattern(PATTERNS[*pattern]),
-            Asked::Both(word, pattern) => SearchDocuments::words(WORDS[*word]).matching(PATTERNS[*pattern]),
+            Asked::Both(word, pattern) => {
+                SearchDocuments::words(WORDS[*word]).matching(PATTERNS[*pattern])
+            }
             Asked::Within(word, document, without) => {
-                let (request, documents) = (SearchDocuments::words(WORDS[*word]), [self.seen(*document)]);
-                if *without { request.without_documents(documents) } else { request.within_documents(documents) }
+                let (request, documents) =
+                    (SearchDocuments::words(WORDS[*word]), [self.seen(*document)]);
+                if *without {
+                    request.without_documents(documents)
+                } else {
+                    request.within_documents(documents)
+                }
             }
             Asked::Blocks(..) => return None,
         })
@@ -272,9 +307,9 @@ impl World {
     fn ask(&self, asked: &Asked) -> String {
         let guest = self.scope.leaking(self.leak).connect();
         let reply = match (self.request(asked), asked) {
-            (Some(request), _) => {
-                guest.search(request.with_metadata()).map(|found| serde_json::to_string(&found).unwrap())
-            }
+            (Some(request), _) => guest
+                .search(request.with_metadata())
+                .map(|found| serde_json::to_string(&found).unwrap()),
             (None, Asked::Blocks(document, pattern)) => {
                 let request = SearchBlocks::new(self.seen(*document), PATTERNS[*pattern]);
                 guest.search_blocks(request).map(|found| serde_json::to_string(&found).unwrap())
@@ -287,7 +322,8 @@ impl World {
     /// Which documents, in which order, and what they are worth.
     fn ranked(&self, asked: &Asked, is_full: bool) -> Vec<(DocumentId, u64)> {
         let Some(request) = self.request(asked) else { return Vec::new() };
-        let found = if is_full { self.notes.search(request) } else { self.scope.connect().search(request) };
+        let found =
+            if is_full { self.notes.search(request) } else { self.scope.connect().search(request) };
         let found = found.map(|found| found.0).unwrap_or_default();
         found.iter().map(|found| (found.document_id, found.score.to_bits())).collect()
     }
@@ -300,9 +336,15 @@ fn check(steps: &[Step], on_disk: bool, leak: Leak) -> Result<(), String> {
         match step {
             Step::Seen(change) => worlds.iter_mut().for_each(|world| world.change(0, change)),
             Step::Hidden(world, change) => worlds[*world].change(1, change),
-            Step::Link(document, target) => worlds.iter_mut().for_each(|world| world.link(*document, *target)),
-            Step::Leave(document) => worlds.iter().for_each(|world| world.scope.remove([world.seen(*document)])),
-            Step::Join(document) => worlds.iter().for_each(|world| world.scope.add([world.seen(*document)])),
+            Step::Link(document, target) => {
+                worlds.iter_mut().for_each(|world| world.link(*document, *target))
+            }
+            Step::Leave(document) => {
+                worlds.iter().for_each(|world| world.scope.remove([world.seen(*document)]))
+            }
+            Step::Join(document) => {
+                worlds.iter().for_each(|world| world.scope.add([world.seen(*document)]))
+            }
             Step::Flush(world) => worlds[*world].notes.space().flush_search().unwrap(),
             Step::Rebuild(world) => worlds[*world].notes.space().rebuild_search().unwrap(),
             Step::Reopen(world) => worlds[*world].reopen(),
@@ -311,7 +353,9 @@ fn check(steps: &[Step], on_disk: bool, leak: Leak) -> Result<(), String> {
     }
     let all = |worlds: &[World; 3]| {
         let words = (0..WORDS.len()).map(|word| Asked::Words(vec![word], false));
-        words.chain((0..PATTERNS.len()).map(Asked::Pattern)).try_for_each(|asked| compare(worlds, &asked))
+        words
+            .chain((0..PATTERNS.len()).map(Asked::Pattern))
+            .try_for_each(|asked| compare(worlds, &asked))
     };
     all(&worlds)?;
     worlds[0].notes.space().flush_search().unwrap();
@@ -339,8 +383,10 @@ fn compare(worlds: &[World; 3], asked: &Asked) -> Result<(), String> {
 }
 
 fn check_all(cases: u32, on_disk: bool) {
-    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
-    let outcome = runner.run(&steps(), |steps| check(&steps, on_disk, Leak::None).map_err(TestCaseError::fail));
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let outcome = runner
+        .run(&steps(), |steps| check(&steps, on_disk, Leak::None).map_err(TestCaseError::fail));
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -359,7 +405,8 @@ fn what_is_hidden_changes_no_byte_on_disk() {
 fn leaks_change_bytes() {
     for leak in [Leak::Statistics, Leak::Query] {
         let mut runner = TestRunner::deterministic();
-        let leaks = |_| check(&steps().new_tree(&mut runner).unwrap().current(), false, leak).is_err();
+        let leaks =
+            |_| check(&steps().new_tree(&mut runner).unwrap().current(), false, leak).is_err();
         assert!((0..100).any(leaks), "{leak:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! What is found, what is refused, and that what is hidden makes no difference.
 
 use leafbase::{
-    Connection, DeleteDocuments, DocumentId, Leak, MoveDocuments, Scope, Scoped, SearchBlocks, SearchDocuments,
-    SearchIndexing, Space,
+    Connection, DeleteDocuments, DocumentId, Leak, MoveDocuments, Scope, Scoped, SearchBlocks,
+    SearchDocuments, SearchIndexing, Space,
 };
 
 use crate::host::wrong;
@@ -17,7 +17,9 @@ fn scope(shelf: &Shelf, titles: &[&str]) -> Scope {
 fn found(shelf: &Shelf, guest: &Connection<Scoped>, request: impl Into<SearchDocuments>) -> String {
     let title = |id: DocumentId| shelf.notes.document(id).unwrap().title;
     match guest.search(request) {
-        Ok(found) => found.iter().map(|found| title(found.document_id)).collect::<Vec<_>>().join(", "),
+        Ok(found) => {
+            found.iter().map(|found| title(found.document_id)).collect::<Vec<_>>().join(", ")
+        }
         Err(error) => wrong(&error),
     }
 }
@@ -56,12 +58,21 @@ fn what_is_hidden_is_not_found() {
         ("hidden", ""),
         ("t", "three, two, one"),
     ];
-    let patterns =
-        [("lantern", "one, two"), ("secret", ""), ("hidden|two", "two"), ("", "one, two, three"), ("^$", "")];
+    let patterns = [
+        ("lantern", "one, two"),
+        ("secret", ""),
+        ("hidden|two", "two"),
+        ("", "one, two, three"),
+        ("^$", ""),
+    ];
     for when in ["changed", "indexed"] {
         for (asked, expected) in rows {
             let mut titles: Vec<_> = expected.split(", ").collect();
-            assert_eq!(sorted(&found(&shelf, &guest, asked)), sorted_titles(&mut titles), "{when}: {asked}");
+            assert_eq!(
+                sorted(&found(&shelf, &guest, asked)),
+                sorted_titles(&mut titles),
+                "{when}: {asked}"
+            );
         }
         for (asked, expected) in patterns {
             let mut titles: Vec<_> = expected.split(", ").collect();
@@ -96,16 +107,28 @@ fn filters_that_would_tell_of_the_rest_are_refused() {
         (r#""folderIds": []"#.to_owned(), "VALIDATION folderIds"),
         (r#""dailyNoteDateGte": "today""#.to_owned(), "VALIDATION dailyNoteDateGte"),
         (r#""dailyNoteDateLte": "2026-03-10""#.to_owned(), "VALIDATION dailyNoteDateLte"),
-        (r#""createdDateGte": "2020-01-01", "lastModifiedDateGte": "2020-01-01""#.to_owned(), "one, two"),
+        (
+            r#""createdDateGte": "2020-01-01", "lastModifiedDateGte": "2020-01-01""#.to_owned(),
+            "one, two",
+        ),
         (r#""createdDateLte": "2020-01-01""#.to_owned(), ""),
         (format!(r#""documentIds": "{}""#, id("two")), "two"),
         (format!(r#""documentIds": "{}", "documentFilterMode": "exclude""#, id("two")), "one"),
         (r#""documentIds": []"#.to_owned(), ""),
-        (format!(r#""documentIds": ["{}", "{}"]"#, id("two"), id("hidden")), "NOT_FOUND documentIds[1]"),
+        (
+            format!(r#""documentIds": ["{}", "{}"]"#, id("two"), id("hidden")),
+            "NOT_FOUND documentIds[1]",
+        ),
         (format!(r#""documentIds": ["{}", "{never}"]"#, id("two")), "NOT_FOUND documentIds[1]"),
         (format!(r#""documentIds": "{}""#, id("trashed")), "NOT_FOUND documentIds[0]"),
-        (format!(r#""documentIds": "{}", "documentFilterMode": "exclude""#, id("hidden")), "NOT_FOUND documentIds[0]"),
-        (format!(r#""documentIds": "{never}", "documentFilterMode": "exclude""#), "NOT_FOUND documentIds[0]"),
+        (
+            format!(r#""documentIds": "{}", "documentFilterMode": "exclude""#, id("hidden")),
+            "NOT_FOUND documentIds[0]",
+        ),
+        (
+            format!(r#""documentIds": "{never}", "documentFilterMode": "exclude""#),
+            "NOT_FOUND documentIds[0]",
+        ),
     ];
     for asked in [r#""include": "lantern""#, r#""regexps": "lantern""#] {
         for (filter, expected) in &rows {
@@ -120,8 +143,13 @@ fn filters_that_would_tell_of_the_rest_are_refused() {
 /// Scores are by what is seen alone, and filters change nothing in that.
 #[test]
 fn scores_are_those_of_a_space_without_the_rest() {
-    let alone = Shelf::of(&[("one", "harvest lantern"), ("two", "lantern of brass"), ("three", "harvest")]);
-    let shelf = Shelf::of(&[("three", "harvest"), ("hidden", "lantern lanterns harvest"), ("one", "harvest lantern")]);
+    let alone =
+        Shelf::of(&[("one", "harvest lantern"), ("two", "lantern of brass"), ("three", "harvest")]);
+    let shelf = Shelf::of(&[
+        ("three", "harvest"),
+        ("hidden", "lantern lanterns harvest"),
+        ("one", "harvest lantern"),
+    ]);
     for number in 0..30 {
         shelf.put(&format!("hidden{number}"), "harvest");
     }
@@ -129,7 +157,8 @@ fn scores_are_those_of_a_space_without_the_rest() {
     shelf.put("two", "lantern of brass");
     let guest = scope(&shelf, &["one", "two", "three"]).connect();
     let scores = |found: Vec<leafbase::SearchMatch>| {
-        let mut scores: Vec<_> = found.iter().map(|found| (found.markdown.clone(), found.score.to_bits())).collect();
+        let mut scores: Vec<_> =
+            found.iter().map(|found| (found.markdown.clone(), found.score.to_bits())).collect();
         scores.sort_unstable();
         scores
     };
@@ -139,7 +168,11 @@ fn scores_are_those_of_a_space_without_the_rest() {
             assert_eq!(scores(guest.search(asked).unwrap().0), expected, "{asked}");
             let request = SearchDocuments::words(asked).within_documents([shelf.id("one")]);
             let found = guest.search(request).unwrap();
-            assert!(found.iter().all(|found| expected.contains(&(found.markdown.clone(), found.score.to_bits()))));
+            assert!(
+                found.iter().all(
+                    |found| expected.contains(&(found.markdown.clone(), found.score.to_bits()))
+                )
+            );
         }
         shelf.notes.space().flush_search().unwrap();
     }
@@ -148,7 +181,8 @@ fn scores_are_those_of_a_space_without_the_rest() {
 /// With a leak switched on, what is hidden makes a difference.
 #[test]
 fn leaks_are_noticed() {
-    let shelf = Shelf::of(&[("one", "a long text that has harvest somewhere"), ("two", "no word of it")]);
+    let shelf =
+        Shelf::of(&[("one", "a long text that has harvest somewhere"), ("two", "no word of it")]);
     let scope = scope(&shelf, &["one", "two"]);
     let ask = |leak| {
         let found = scope.leaking(leak).connect().search("harvest").unwrap();
@@ -178,7 +212,10 @@ fn a_scope_that_changes_is_searched_as_it_is() {
         scope.add([shelf.id("two"), shelf.id("trashed")]);
         assert_eq!(asked(), "one, two", "{when}");
         let trashed = shelf.id("trashed");
-        shelf.notes.move_documents(MoveDocuments::new([trashed], leafbase::Destination::Unsorted)).unwrap();
+        shelf
+            .notes
+            .move_documents(MoveDocuments::new([trashed], leafbase::Destination::Unsorted))
+            .unwrap();
         assert_eq!(asked(), "one, trashed, two", "{when}");
         shelf.notes.delete_documents(DeleteDocuments::new([trashed])).unwrap();
         assert_eq!(asked(), "one, two", "{when}");
@@ -233,7 +270,8 @@ fn an_index_that_is_gone_is_made_anew() {
         match damage {
             "gone" => std::fs::remove_dir_all(path.join("index")).unwrap(),
             "cut" => {
-                let generation = std::fs::read_dir(path.join("index")).unwrap().next().unwrap().unwrap();
+                let generation =
+                    std::fs::read_dir(path.join("index")).unwrap().next().unwrap().unwrap();
                 std::fs::write(generation.path().join("meta.json"), "{").unwrap();
             }
             _ => {}
@@ -250,12 +288,16 @@ fn one_document_is_searched_where_it_is_seen() {
     let shelf = shelf();
     let guest = scope(&shelf, &SEEN).connect();
     let never: DocumentId = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().unwrap();
-    let asked = |id: DocumentId, pattern: &str| match guest.search_blocks(SearchBlocks::new(id, pattern)) {
-        Ok(found) => found.items.len().to_string(),
-        Err(error) => wrong(&error),
-    };
+    let asked =
+        |id: DocumentId, pattern: &str| match guest.search_blocks(SearchBlocks::new(id, pattern)) {
+            Ok(found) => found.items.len().to_string(),
+            Err(error) => wrong(&error),
+        };
     assert_eq!(asked(shelf.id("one"), "harvest"), "1");
     for id in [shelf.id("hidden"), shelf.id("trashed"), never] {
-        assert_eq!([asked(id, "harvest"), asked(id, "(a")], ["NOT_FOUND blockId", "NOT_FOUND blockId"]);
+        assert_eq!(
+            [asked(id, "harvest"), asked(id, "(a")],
+            ["NOT_FOUND blockId", "NOT_FOUND blockId"]
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! Which documents are searched.
 
-use leafbase::{AddTasks, DayRef, DeleteDocuments, Destination, DocumentId, Position, Space, TaskDraft};
+use leafbase::{
+    AddTasks, DayRef, DeleteDocuments, Destination, DocumentId, Position, Space, TaskDraft,
+};
 use leafbase_store::kv::MemoryStore;
 use leafbase_test_outline::FixedClock;
 
@@ -10,7 +12,8 @@ use super::Shelf;
 const NOON: u64 = 1_773_144_000_000;
 const HOUR: u64 = 3_600_000;
 
-/// A document in each place, with the word `x`; all made on 2026-03-10 in the space's zone, but `later` a day after.
+/// A document in each place, with the word `x`; all made on 2026-03-10 in the space's zone, but
+/// `later` a day after.
 fn shelf() -> Shelf {
     let store = std::sync::Arc::new(MemoryStore::new());
     let at = |millis, create| {
@@ -29,7 +32,8 @@ fn shelf() -> Shelf {
     shelf.put("later", "x");
     let trashed = shelf.put("trashed", "x");
     shelf.notes.delete_documents(DeleteDocuments::new([trashed])).unwrap();
-    let noted = shelf.notes.insert_markdown("x", Position::end_of_day(DayRef::Today)).unwrap()[0].id;
+    let noted =
+        shelf.notes.insert_markdown("x", Position::end_of_day(DayRef::Today)).unwrap()[0].id;
     shelf.notes.update_markdown(shelf.notes.document_of(noted).unwrap().root(), "note").unwrap();
     shelf.notes.add_tasks(AddTasks::new([TaskDraft::new("x")])).unwrap();
     drop(shelf);
@@ -77,13 +81,19 @@ fn filters_leave_out_what_is_not_asked_for() {
             "foldered, note, template, unsorted",
         ),
         (r##", "documentIds": ["#inner", "#never"]"##, "NOT_FOUND documentIds[1]"),
-        (r##", "documentIds": ["#never"], "documentFilterMode": "exclude""##, "NOT_FOUND documentIds[0]"),
+        (
+            r##", "documentIds": ["#never"], "documentFilterMode": "exclude""##,
+            "NOT_FOUND documentIds[0]",
+        ),
         (r##", "documentIds": ["#inner"], "location": "trash""##, "VALIDATION documentIds"),
         (r##", "documentIds": ["#inner"], "folderIds": "#folder""##, "VALIDATION documentIds"),
         (r##", "location": "trash", "folderIds": "#folder""##, "VALIDATION folderIds"),
         (r#", "documentFilterMode": "exclude""#, "VALIDATION documentFilterMode"),
         (r#", "createdDateLte": "2026-03-09""#, ""),
-        (r#", "createdDateGte": "2026-03-10""#, "foldered, inner, later, note, other, template, unsorted"),
+        (
+            r#", "createdDateGte": "2026-03-10""#,
+            "foldered, inner, later, note, other, template, unsorted",
+        ),
         (r#", "lastModifiedDateGte": "2026-03-11""#, "later"),
         (r#", "lastModifiedDateGte": "today""#, "later"),
         (r#", "lastModifiedDateLte": "yesterday", "location": "unsorted""#, "unsorted"),
@@ -107,7 +117,10 @@ fn the_inbox_is_no_document_of_a_search() {
     let shelf = shelf();
     let tasks = shelf.notes.tasks(leafbase::ListTasks::new(leafbase::TaskScope::Inbox)).unwrap();
     let inbox = shelf.notes.document_of(tasks[0].id).unwrap();
-    assert_eq!(shelf.json(&format!(r#"{{"include": "x", "documentIds": "{inbox}"}}"#)), "NOT_FOUND documentIds[0]");
+    assert_eq!(
+        shelf.json(&format!(r#"{{"include": "x", "documentIds": "{inbox}"}}"#)),
+        "NOT_FOUND documentIds[0]"
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A search sees every write that returned before it began, whether the index does or not.
 
 use leafbase::{
-    AddComments, BlockPatch, CommentDraft, DeleteBlocks, DeleteDocuments, DocumentId, MoveBlocks, MoveDocuments,
-    Position, PurgeDocuments, SearchDocuments, SearchIndexing, Space, UpdateBlocks,
+    AddComments, BlockPatch, CommentDraft, DeleteBlocks, DeleteDocuments, DocumentId, MoveBlocks,
+    MoveDocuments, Position, PurgeDocuments, SearchDocuments, SearchIndexing, Space, UpdateBlocks,
 };
 
 use super::Shelf;
@@ -12,17 +12,30 @@ type Step = (&'static str, fn(&Shelf, DocumentId), &'static str, &'static str);
 
 const STEPS: &[Step] = &[
     ("as it was made", |_, _| {}, "target", ""),
-    ("a block more", |shelf, id| drop(shelf.notes.insert_markdown("other", id).unwrap()), "target", "target"),
+    (
+        "a block more",
+        |shelf, id| drop(shelf.notes.insert_markdown("other", id).unwrap()),
+        "target",
+        "target",
+    ),
     (
         "another text",
         |shelf, id| {
             let block = first(shelf, id);
-            shelf.notes.update_blocks(UpdateBlocks::new([BlockPatch::markdown(block, "other")])).unwrap();
+            shelf
+                .notes
+                .update_blocks(UpdateBlocks::new([BlockPatch::markdown(block, "other")]))
+                .unwrap();
         },
         "",
         "target",
     ),
-    ("no block", |shelf, id| drop(shelf.notes.delete_blocks(DeleteBlocks::from(first(shelf, id))).unwrap()), "", ""),
+    (
+        "no block",
+        |shelf, id| drop(shelf.notes.delete_blocks(DeleteBlocks::from(first(shelf, id))).unwrap()),
+        "",
+        "",
+    ),
     (
         "another title",
         |shelf, id| drop(shelf.notes.update_markdown(id.root(), "other title").unwrap()),
@@ -63,7 +76,10 @@ const STEPS: &[Step] = &[
         |shelf, id| {
             trash(shelf, id);
             assert_eq!(shelf.found("word"), "");
-            shelf.notes.move_documents(MoveDocuments::new([id], leafbase::Destination::Unsorted)).unwrap();
+            shelf
+                .notes
+                .move_documents(MoveDocuments::new([id], leafbase::Destination::Unsorted))
+                .unwrap();
         },
         "target",
         "",
@@ -100,7 +116,11 @@ fn what_is_written_is_found_at_once_and_just_so_later() {
             for when in ["at once", "later"] {
                 let found = [shelf.found("word"), shelf.found("other")];
                 assert_eq!(found, [*word, *other], "{before}, {what}, {when}");
-                assert_eq!(shelf.sorted(SearchDocuments::pattern("^word$")), *word, "{before}, {what}, {when}");
+                assert_eq!(
+                    shelf.sorted(SearchDocuments::pattern("^word$")),
+                    *word,
+                    "{before}, {what}, {when}"
+                );
                 shelf.notes.space().flush_search().unwrap();
             }
         }
@@ -111,7 +131,8 @@ fn what_is_written_is_found_at_once_and_just_so_later() {
 fn relaxed_writes_are_found_too() {
     let directory = tempfile::tempdir().unwrap();
     let builder = || Space::builder().durability(leafbase::Durability::Relaxed);
-    let shelf = Shelf { notes: builder().create(directory.path().join("space")).unwrap().connect() };
+    let shelf =
+        Shelf { notes: builder().create(directory.path().join("space")).unwrap().connect() };
     for number in 0..5 {
         shelf.put(&format!("title{number}"), "word");
         assert_eq!(shelf.search("word").len(), number + 1);

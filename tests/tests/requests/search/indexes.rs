@@ -28,13 +28,15 @@ fn make(path: &Path, extra: &str) {
 
 /// The one directory that the index is in.
 fn generation(space: &Path) -> PathBuf {
-    let mut found: Vec<_> = fs::read_dir(space.join("index")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut found: Vec<_> =
+        fs::read_dir(space.join("index")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(found.len(), 1, "{found:?}");
     found.remove(0)
 }
 
 fn files(directory: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort_unstable();
     files
 }
@@ -92,7 +94,9 @@ fn what_is_damaged_or_gone_costs_a_new_index_at_most() {
         let at = |space: &Path| files(&generation(space))[number].clone();
         let bytes = fs::read(file).unwrap();
         after(&path, &format!("without {name}"), |space| fs::remove_file(at(space)).unwrap());
-        after(&path, &format!("half of {name}"), |space| fs::write(at(space), &bytes[..bytes.len() / 2]).unwrap());
+        after(&path, &format!("half of {name}"), |space| {
+            fs::write(at(space), &bytes[..bytes.len() / 2]).unwrap()
+        });
         after(&path, &format!("empty {name}"), |space| fs::write(at(space), "").unwrap());
         for place in [0, bytes.len() / 3, bytes.len() / 2, bytes.len().saturating_sub(1)] {
             after(&path, &format!("byte {place} of {name}"), |space| {
@@ -120,7 +124,11 @@ fn a_byte_of_the_list_of_files_costs_a_new_index_at_most() {
         copy(&path, &damaged);
         fs::write(generation(&damaged).join("meta.json"), bytes).unwrap();
         let shelf = open(&damaged);
-        let found = [shelf.sorted("word"), shelf.sorted("extra"), shelf.sorted(SearchDocuments::pattern("ano.her"))];
+        let found = [
+            shelf.sorted("word"),
+            shelf.sorted("extra"),
+            shelf.sorted(SearchDocuments::pattern("ano.her")),
+        ];
         assert_eq!(found, ["one, two", "three", "two"], "byte {place}");
     }
 }
@@ -183,7 +191,11 @@ fn a_space_that_is_only_read_is_searched() {
     for what in ["with an index", "without"] {
         let before = files(&path);
         let shelf = Shelf { notes: on_demand().read_only(true).open(&path).unwrap().connect() };
-        assert_eq!((shelf.sorted("word"), shelf.found("extra")), ("one, two".into(), "three".into()), "{what}");
+        assert_eq!(
+            (shelf.sorted("word"), shelf.found("extra")),
+            ("one, two".into(), "three".into()),
+            "{what}"
+        );
         shelf.notes.space().flush_search().unwrap();
         assert_eq!((shelf.sorted("word"), files(&path)), ("one, two".into(), before), "{what}");
         drop(shelf);
@@ -219,7 +231,8 @@ fn an_index_is_made_anew_on_request() {
     assert_eq!(told, [1, 2, 3]);
     let made = generation(&path);
     assert_ne!(made, before);
-    let error = shelf.notes.space().rebuild_search_with(&mut |_| ControlFlow::Break(())).unwrap_err();
+    let error =
+        shelf.notes.space().rebuild_search_with(&mut |_| ControlFlow::Break(())).unwrap_err();
     assert_eq!(error.kind(), leafbase::ErrorKind::Canceled);
     assert_eq!(generation(&path), made);
     assert_all_is_found(&shelf, "made anew");
@@ -247,7 +260,8 @@ fn threads() -> Option<usize> {
     Some(fs::read_dir("/proc/self/task").ok()?.count())
 }
 
-/// The number of threads, once as many are left or it is clear that more are: the end of one is not told.
+/// The number of threads, once as many are left or it is clear that more are: the end of one is not
+/// told.
 fn left(expected: usize) -> Option<usize> {
     let is_over = |_: &u32| threads() <= Some(expected);
     (0..1_000_000).inspect(|_| std::thread::yield_now()).find(is_over);
@@ -262,7 +276,8 @@ fn no_thread_is_there_that_was_not_allowed() {
     if env::var_os(ALONE).is_none() {
         let name = "search::indexes::no_thread_is_there_that_was_not_allowed";
         let mut test = process::Command::new(env::current_exe().unwrap());
-        let outcome = test.args([name, "--exact", "--test-threads=1"]).env(ALONE, "1").output().unwrap();
+        let outcome =
+            test.args([name, "--exact", "--test-threads=1"]).env(ALONE, "1").output().unwrap();
         let said = String::from_utf8_lossy(&outcome.stdout);
         assert!(outcome.status.success() && said.contains("1 passed"), "{said}");
         return;

@@ -41,7 +41,11 @@ fn documents_are_found_by_blocks_that_match() {
     let shelf = shelf();
     for what in ["changed", "indexed"] {
         for (pattern, expected) in rows {
-            assert_eq!(shelf.sorted(SearchDocuments::pattern(pattern)), expected, "{what}: {pattern}");
+            assert_eq!(
+                shelf.sorted(SearchDocuments::pattern(pattern)),
+                expected,
+                "{what}: {pattern}"
+            );
         }
         shelf.notes.space().flush_search().unwrap();
     }
@@ -53,14 +57,21 @@ fn several_patterns_words_and_order() {
     for _ in 0..2 {
         assert_eq!(shelf.found(SearchDocuments::pattern("x")), "four, five");
         assert_eq!(
-            shelf.search(SearchDocuments::pattern("^x")).iter().map(|hit| hit.score).collect::<Vec<_>>(),
+            shelf
+                .search(SearchDocuments::pattern("^x"))
+                .iter()
+                .map(|hit| hit.score)
+                .collect::<Vec<_>>(),
             [3.0, 1.0]
         );
         assert_eq!(shelf.sorted(SearchDocuments::pattern("^x$").matching("€")), "five, four, one");
         assert_eq!(shelf.sorted(SearchDocuments::words("foobaz").matching("12")), "two");
         assert_eq!(shelf.found(SearchDocuments::words("foobar").matching("12:")), "");
         assert_eq!(shelf.found(SearchDocuments::words("?!").matching("12:")), "two");
-        assert_eq!(shelf.sorted(SearchDocuments::words("foobar bold").any_word().matching("o")), "one, three");
+        assert_eq!(
+            shelf.sorted(SearchDocuments::words("foobar bold").any_word().matching("o")),
+            "one, three"
+        );
         shelf.notes.space().flush_search().unwrap();
     }
 }
@@ -80,7 +91,8 @@ fn equal_ones_are_ordered_by_id() {
 #[test]
 fn what_is_wrong_with_a_pattern_names_it() {
     let shelf = shelf();
-    let many = |count| (1..count).fold(SearchDocuments::pattern("x"), |request, _| request.matching("x"));
+    let many =
+        |count| (1..count).fold(SearchDocuments::pattern("x"), |request, _| request.matching("x"));
     assert_eq!(shelf.found(many(8)), "four, five");
     assert_eq!(shelf.found(many(9)), "LIMIT_EXCEEDED regexps");
     let rows = [
@@ -91,7 +103,10 @@ fn what_is_wrong_with_a_pattern_names_it() {
     ];
     for (pattern, code) in rows {
         assert_eq!(shelf.found(SearchDocuments::pattern(pattern)), format!("{code} regexps"));
-        assert_eq!(shelf.found(SearchDocuments::pattern("x").matching(pattern)), format!("{code} regexps[1]"));
+        assert_eq!(
+            shelf.found(SearchDocuments::pattern("x").matching(pattern)),
+            format!("{code} regexps[1]")
+        );
     }
     assert_eq!(shelf.found(SearchDocuments::pattern("x".repeat(1_001))), "LIMIT_EXCEEDED regexps");
 }
@@ -101,7 +116,8 @@ fn a_pattern_that_costs_too_much_is_refused_whether_indexed_or_not() {
     let shelf = Shelf::of(&[("hostile", &format!("{}c", "a".repeat(200_000))), ("other", "b")]);
     let pattern = "(?=a)(a?){40}[ab]{60}c";
     for _ in 0..2 {
-        let error = shelf.notes.search(SearchDocuments::pattern("never").matching(pattern)).unwrap_err();
+        let error =
+            shelf.notes.search(SearchDocuments::pattern("never").matching(pattern)).unwrap_err();
         assert_eq!((error.code(), error.path()), ("LIMIT_EXCEEDED", "regexps[1]"));
         shelf.notes.space().flush_search().unwrap();
     }

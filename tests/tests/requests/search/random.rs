@@ -1,13 +1,14 @@
-//! Random writes and searches, with an index that catches up now and then, is damaged, or lost: what is found is what a naive look at every
-//! text finds.
+//! Random writes and searches, with an index that catches up now and then, is damaged, or lost:
+//! what is found is what a naive look at every text finds.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use leafbase::{
-    AddComments, BlockId, BlockPatch, CommentDraft, Connection, DeleteBlocks, DeleteDocuments, Destination, DocumentId,
-    MoveDocuments, Position, SearchDocuments, SearchIndexing, Space, UpdateBlocks,
+    AddComments, BlockId, BlockPatch, CommentDraft, Connection, DeleteBlocks, DeleteDocuments,
+    Destination, DocumentId, MoveDocuments, Position, SearchDocuments, SearchIndexing, Space,
+    UpdateBlocks,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -120,10 +121,19 @@ impl Run {
         seen.filter(|document| is_found(document)).map(|document| document.id).collect()
     }
 
-    fn compare(&self, request: SearchDocuments, expected: &BTreeSet<DocumentId>) -> Result<(), String> {
-        let found = self.notes.search(request.clone()).map_err(|error| format!("{request:?}: {error}"))?;
+    fn compare(
+        &self,
+        request: SearchDocuments,
+        expected: &BTreeSet<DocumentId>,
+    ) -> Result<(), String> {
+        let found =
+            self.notes.search(request.clone()).map_err(|error| format!("{request:?}: {error}"))?;
         let found: BTreeSet<_> = found.iter().map(|found| found.document_id).collect();
-        if found == *expected { Ok(()) } else { Err(format!("{request:?}: found {found:?}, not {expected:?}")) }
+        if found == *expected {
+            Ok(())
+        } else {
+            Err(format!("{request:?}: found {found:?}, not {expected:?}"))
+        }
     }
 
     fn document(&mut self, number: usize) -> Option<&mut Document> {
@@ -140,13 +150,17 @@ impl Run {
                 self.documents.push(Document { id, is_trashed: false, title, blocks, comments });
             }
             Step::Flush => self.notes.space().flush_search().map_err(|error| error.to_string())?,
-            Step::Rebuild => self.notes.space().rebuild_search().map_err(|error| error.to_string())?,
+            Step::Rebuild => {
+                self.notes.space().rebuild_search().map_err(|error| error.to_string())?
+            }
             Step::Reopen => self.reopen(|_| {}),
             Step::Crash => self.crash(),
             Step::Damage(file, place) => self.reopen(|path| damage(path, *file, *place)),
             Step::Trash(number) => self.trash(*number),
             Step::Restore(number) => self.restore(*number),
-            Step::Insert(..) | Step::Update(..) | Step::Delete(..) | Step::Comment(..) => self.change(step),
+            Step::Insert(..) | Step::Update(..) | Step::Delete(..) | Step::Comment(..) => {
+                self.change(step)
+            }
             _ => self.search(step)?,
         }
         Ok(())
@@ -159,7 +173,11 @@ impl Run {
         let path = self.path();
         self.notes.space().clone().close().unwrap();
         between(&path);
-        self.notes = Space::builder().search_indexing(SearchIndexing::OnDemand).open(path).unwrap().connect();
+        self.notes = Space::builder()
+            .search_indexing(SearchIndexing::OnDemand)
+            .open(path)
+            .unwrap()
+            .connect();
     }
 
     /// Goes on with the files as they are while the space is open.
@@ -171,7 +189,11 @@ impl Run {
         copy(&self.path(), &next.path().join("space"));
         self.notes.space().clone().close().unwrap();
         self.directory = next;
-        self.notes = Space::builder().search_indexing(SearchIndexing::OnDemand).open(self.path()).unwrap().connect();
+        self.notes = Space::builder()
+            .search_indexing(SearchIndexing::OnDemand)
+            .open(self.path())
+            .unwrap()
+            .connect();
     }
 
     fn trash(&mut self, number: usize) {
@@ -185,15 +207,19 @@ impl Run {
     fn restore(&mut self, number: usize) {
         let count = self.documents.len();
         if let Some(document) = self.documents.get_mut(number % count.max(1)) {
-            self.notes.move_documents(MoveDocuments::new([document.id], Destination::Unsorted)).unwrap();
+            self.notes
+                .move_documents(MoveDocuments::new([document.id], Destination::Unsorted))
+                .unwrap();
             document.is_trashed = false;
         }
     }
 
     fn change(&mut self, step: &Step) {
         let notes = self.notes.clone();
-        let (Step::Insert(number, _) | Step::Update(number, ..) | Step::Delete(number, _) | Step::Comment(number, ..)) =
-            step
+        let (Step::Insert(number, _)
+        | Step::Update(number, ..)
+        | Step::Delete(number, _)
+        | Step::Comment(number, ..)) = step
         else {
             return;
         };
@@ -203,13 +229,19 @@ impl Run {
             document.blocks.push((added[0].id, text(words)));
             return;
         }
-        let (Step::Update(_, block, _) | Step::Delete(_, block) | Step::Comment(_, block, _)) = step else { return };
+        let (Step::Update(_, block, _) | Step::Delete(_, block) | Step::Comment(_, block, _)) =
+            step
+        else {
+            return;
+        };
         let count = document.blocks.len();
         let Some((id, said)) = document.blocks.get_mut(block % count.max(1)) else { return };
         let id = *id;
         match step {
             Step::Update(_, _, words) => {
-                notes.update_blocks(UpdateBlocks::new([BlockPatch::markdown(id, text(words))])).unwrap();
+                notes
+                    .update_blocks(UpdateBlocks::new([BlockPatch::markdown(id, text(words))]))
+                    .unwrap();
                 *said = text(words);
             }
             Step::Comment(_, _, words) => {
@@ -273,8 +305,12 @@ impl Run {
 /// Damages a file of the index, or takes all of it away.
 fn damage(space: &Path, file: usize, place: usize) {
     let index = space.join("index");
-    let Some(Ok(generation)) = fs::read_dir(&index).ok().and_then(|mut entries| entries.next()) else { return };
-    let mut files: Vec<_> = fs::read_dir(generation.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let Some(Ok(generation)) = fs::read_dir(&index).ok().and_then(|mut entries| entries.next())
+    else {
+        return;
+    };
+    let mut files: Vec<_> =
+        fs::read_dir(generation.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort_unstable();
     let Some(path) = files.get(file) else { return fs::remove_dir_all(index).unwrap() };
     let mut bytes = fs::read(path).unwrap();
@@ -297,8 +333,10 @@ fn check(steps: &[Step], on_disk: bool, is_blind: bool) -> Result<(), String> {
 }
 
 fn check_all(cases: u32, on_disk: bool) {
-    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
-    let outcome = runner.run(&steps(), |steps| check(&steps, on_disk, false).map_err(TestCaseError::fail));
+    let mut runner =
+        TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let outcome =
+        runner.run(&steps(), |steps| check(&steps, on_disk, false).map_err(TestCaseError::fail));
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use leafbase::{Connection, Destination, DocumentId, Position, SearchDocuments, SearchMatch, Space};
+use leafbase::{
+    Connection, Destination, DocumentId, Position, SearchDocuments, SearchMatch, Space,
+};
 
 use crate::host::wrong;
 
@@ -44,7 +46,12 @@ impl Shelf {
         document
     }
 
-    pub fn put_in(&self, title: &str, markdown: &str, destination: impl Into<Destination>) -> DocumentId {
+    pub fn put_in(
+        &self,
+        title: &str,
+        markdown: &str,
+        destination: impl Into<Destination>,
+    ) -> DocumentId {
         let document = self.put(title, markdown);
         self.notes.move_documents(leafbase::MoveDocuments::new([document], destination)).unwrap();
         document
@@ -62,7 +69,11 @@ impl Shelf {
     /// The titles of what is found, the best first; or the code and the path of the error.
     pub fn found(&self, request: impl Into<SearchDocuments>) -> String {
         match self.notes.search(request) {
-            Ok(found) => found.iter().map(|found| self.title(found.document_id)).collect::<Vec<_>>().join(", "),
+            Ok(found) => found
+                .iter()
+                .map(|found| self.title(found.document_id))
+                .collect::<Vec<_>>()
+                .join(", "),
             Err(error) => wrong(&error),
         }
     }

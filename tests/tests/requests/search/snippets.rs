@@ -16,7 +16,10 @@ fn marked(found: &SearchMatch) -> Vec<&str> {
 #[test]
 fn the_block_that_says_most_is_shown_with_its_hits() {
     let shelf = Shelf::of(&[
-        ("Trip", "A train.\n\nThe *night* train to [Lisbon](https://example.org), trains at night\n\nnight"),
+        (
+            "Trip",
+            "A train.\n\nThe *night* train to [Lisbon](https://example.org), trains at night\n\nnight",
+        ),
         ("Lighthouse", "nothing of it"),
         ("stars", "2 * 3 * 4 = `24`"),
     ]);
@@ -34,7 +37,11 @@ fn the_block_that_says_most_is_shown_with_its_hits() {
     for _ in 0..2 {
         for (query, markdown, hits) in &rows {
             let found = &shelf.search(*query)[0];
-            assert_eq!((found.markdown.as_str(), marked(found)), (*markdown, hits.clone()), "{query}");
+            assert_eq!(
+                (found.markdown.as_str(), marked(found)),
+                (*markdown, hits.clone()),
+                "{query}"
+            );
         }
         shelf.notes.space().flush_search().unwrap();
     }
@@ -78,7 +85,10 @@ fn blocks_with_hits_are_named_in_reading_order() {
 #[test]
 fn a_long_text_is_cut_around_the_hits() {
     let text = format!("{}the needle in the hay {}", "before ".repeat(200), "behind ".repeat(200));
-    let shelf = Shelf::of(&[("long", &text), ("unspaced", &format!("{}針{}", "草".repeat(500), "木".repeat(500)))]);
+    let shelf = Shelf::of(&[
+        ("long", &text),
+        ("unspaced", &format!("{}針{}", "草".repeat(500), "木".repeat(500))),
+    ]);
     for query in ["needle", "針"] {
         let found = &shelf.search(query)[0];
         assert!(marked(found)[0].starts_with(query));
@@ -87,7 +97,11 @@ fn a_long_text_is_cut_around_the_hits() {
         assert!(found.markdown.starts_with('…') && found.markdown.ends_with('…'));
     }
     let found = &shelf.search("needle")[0];
-    assert!(found.markdown.starts_with("…before ") && found.markdown.ends_with(" behind…"), "{}", found.markdown);
+    assert!(
+        found.markdown.starts_with("…before ") && found.markdown.ends_with(" behind…"),
+        "{}",
+        found.markdown
+    );
     let whole = &shelf.search(SearchDocuments::pattern("(?s).*needle.*"))[0];
     assert_eq!(whole.highlights.len(), 1);
 }
@@ -98,8 +112,15 @@ fn a_match_is_json_as_documented() {
     let found = shelf.search(SearchDocuments::words("word").with_metadata());
     let value = serde_json::to_value(&found[0]).unwrap();
     let keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    let mut expected =
-        ["exposedDocumentId", "markdown", "highlights", "blockIds", "score", "createdAt", "lastModifiedAt"];
+    let mut expected = [
+        "exposedDocumentId",
+        "markdown",
+        "highlights",
+        "blockIds",
+        "score",
+        "createdAt",
+        "lastModifiedAt",
+    ];
     expected.sort_unstable();
     let mut keys = keys;
     keys.sort_unstable();

@@ -1,8 +1,9 @@
-//! What is shown of a document is what a look at each of its texts by itself finds, though texts are passed by whose bytes tell enough.
+//! What is shown of a document is what a look at each of its texts by itself finds, though texts
+//! are passed by whose bytes tell enough.
 
 use leafbase::{
-    AddComments, BlockData, BlockDraft, BlockId, CommentDraft, DocumentId, InsertBlocks, Position, SearchDocuments,
-    SearchMatch,
+    AddComments, BlockData, BlockDraft, BlockId, CommentDraft, DocumentId, InsertBlocks, Position,
+    SearchDocuments, SearchMatch,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -114,7 +115,8 @@ const PIECES: [&str; 72] = [
 ];
 
 fn texts() -> impl Strategy<Value = Vec<(bool, String)>> {
-    let pieces = prop::collection::vec(select(PIECES.to_vec()), 0..8).prop_map(|pieces| pieces.concat());
+    let pieces =
+        prop::collection::vec(select(PIECES.to_vec()), 0..8).prop_map(|pieces| pieces.concat());
     prop::collection::vec((prop::bool::weighted(0.1), pieces), 1..9)
 }
 
@@ -122,7 +124,11 @@ fn texts() -> impl Strategy<Value = Vec<(bool, String)>> {
 fn put(shelf: &Shelf, title: &str, texts: &[(bool, String)]) -> DocumentId {
     let document = shelf.notes.create_document(title).unwrap().id();
     let draft = |(is_page, text): &(bool, String)| {
-        BlockDraft::new(if *is_page { BlockData::page(text.clone()) } else { BlockData::text(text.clone()) })
+        BlockDraft::new(if *is_page {
+            BlockData::page(text.clone())
+        } else {
+            BlockData::text(text.clone())
+        })
     };
     let drafts = texts.iter().map(draft).collect();
     shelf.notes.insert_blocks(InsertBlocks::blocks(drafts, Position::end_of(document))).unwrap();
@@ -133,7 +139,11 @@ fn put(shelf: &Shelf, title: &str, texts: &[(bool, String)]) -> DocumentId {
 fn blocks(shelf: &Shelf, document: DocumentId) -> Vec<(BlockId, bool, String)> {
     let fetched = shelf.notes.fetch(leafbase::Fetch::new(document)).unwrap();
     let block = |block: &leafbase::Block| {
-        (block.id, matches!(block.data.kind, leafbase::BlockKind::Page(_)), block.data.markdown.clone())
+        (
+            block.id,
+            matches!(block.data.kind, leafbase::BlockKind::Page(_)),
+            block.data.markdown.clone(),
+        )
     };
     fetched.children().iter().map(block).collect()
 }

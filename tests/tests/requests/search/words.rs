@@ -1,8 +1,8 @@
 //! Words: which documents have them, in whatever language, and in which order they come.
 
 use leafbase::{
-    AddComments, AddItems, CommentDraft, CreateCollection, ItemDraft, Position, PropertyDraft, PropertyKind,
-    SchemaDraft, SearchDocuments, UploadFile,
+    AddComments, AddItems, CommentDraft, CreateCollection, ItemDraft, Position, PropertyDraft,
+    PropertyKind, SchemaDraft, SearchDocuments, UploadFile,
 };
 
 use super::Shelf;
@@ -87,7 +87,10 @@ fn what_says_more_of_it_comes_first() {
     assert!(found.starts_with("twice, ") && found.ends_with(", far"), "{found}");
     assert_eq!(shelf.search("lisbon").len(), 4);
     let scores: Vec<f64> = shelf.search("lisbon").iter().map(|found| found.score).collect();
-    assert!(scores.is_sorted_by(|a, b| a >= b) && scores.iter().all(|score| *score > 0.0), "{scores:?}");
+    assert!(
+        scores.is_sorted_by(|a, b| a >= b) && scores.iter().all(|score| *score > 0.0),
+        "{scores:?}"
+    );
     shelf.notes.space().flush_search().unwrap();
     assert_eq!(shelf.found("lisbon"), found);
 }
@@ -107,19 +110,32 @@ fn twenty_are_found_at_most_and_equal_ones_by_id() {
 #[test]
 fn all_that_is_written_is_found_and_bytes_of_files_are_not() {
     let shelf = Shelf::new();
-    let (notes, document) = (&shelf.notes, shelf.put("Title of *it*", "a [linked](https://example.org/hidden) word"));
+    let (notes, document) =
+        (&shelf.notes, shelf.put("Title of *it*", "a [linked](https://example.org/hidden) word"));
     notes
-        .insert_markdown("```rust\nlet mut coded = 1;\n```\n\n| head | b |\n| --- | --- |\n| cell | d |", document)
+        .insert_markdown(
+            "```rust\nlet mut coded = 1;\n```\n\n| head | b |\n| --- | --- |\n| cell | d |",
+            document,
+        )
         .unwrap();
     notes
-        .insert_markdown("<page><pageTitle>nested</pageTitle><content>\n\ninner\n\n</content></page>", document)
+        .insert_markdown(
+            "<page><pageTitle>nested</pageTitle><content>\n\ninner\n\n</content></page>",
+            document,
+        )
         .unwrap();
     let text = notes.insert_markdown("commented", document).unwrap()[0].id;
-    notes.add_comments(AddComments::new([CommentDraft::new(text, "a remark of **somebody**")])).unwrap();
-    let upload = UploadFile::new(Position::end_of(document)).of_type("text/plain").named("budget_2026.txt");
+    notes
+        .add_comments(AddComments::new([CommentDraft::new(text, "a remark of **somebody**")]))
+        .unwrap();
+    let upload =
+        UploadFile::new(Position::end_of(document)).of_type("text/plain").named("budget_2026.txt");
     notes.upload_file(upload, &b"secretbytes"[..]).unwrap();
     let schema = SchemaDraft::new("Inventory", [PropertyDraft::new("Maker", PropertyKind::Text)]);
-    let collection = notes.create_collection(CreateCollection::new(schema, Position::end_of(document))).unwrap().id;
+    let collection = notes
+        .create_collection(CreateCollection::new(schema, Position::end_of(document)))
+        .unwrap()
+        .id;
     let item = ItemDraft::new("lamp").with("maker", "Ikeda");
     notes.add_items(AddItems::new(collection, [item])).unwrap();
     let words = [
@@ -152,11 +168,15 @@ fn all_that_is_written_is_found_and_bytes_of_files_are_not() {
 #[test]
 fn what_is_too_much_is_refused() {
     let shelf = Shelf::of(&[("a", "word")]);
-    let many = |count| (1..count).fold(SearchDocuments::words("word"), |request, _| request.and("word"));
+    let many =
+        |count| (1..count).fold(SearchDocuments::words("word"), |request, _| request.and("word"));
     assert_eq!(shelf.found(many(32)), "a");
     assert_eq!(shelf.found(many(33)), "LIMIT_EXCEEDED include");
     assert_eq!(shelf.found("w".repeat(256).as_str()), "");
-    assert_eq!(shelf.found(SearchDocuments::words("word").and("w".repeat(257))), "LIMIT_EXCEEDED include[1]");
+    assert_eq!(
+        shelf.found(SearchDocuments::words("word").and("w".repeat(257))),
+        "LIMIT_EXCEEDED include[1]"
+    );
     assert_eq!(shelf.json("{}"), "VALIDATION include");
     assert_eq!(shelf.found(SearchDocuments::default()), "VALIDATION include");
 }

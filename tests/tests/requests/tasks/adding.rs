@@ -17,9 +17,17 @@ fn what_a_host_gets() {
         {"markdown":"sell","taskInfo":{"state":"canceled","canceledAt":"2026-02-01T08:00:00Z"},"location":{"type":"document","documentId":"@trip"}}
     ]}"#;
     let mut reply = desk.ask("add", body).unwrap();
-    let ids: Vec<_> = reply["items"].as_array_mut().unwrap().iter_mut().map(|item| item["id"].take()).collect();
+    let ids: Vec<_> =
+        reply["items"].as_array_mut().unwrap().iter_mut().map(|item| item["id"].take()).collect();
     assert!(ids.iter().all(|id| id.as_str().is_some_and(|id| id.len() == 26)));
-    let trip = desk.notes.documents().unwrap().iter().find(|document| document.title == "trip").unwrap().id();
+    let trip = desk
+        .notes
+        .documents()
+        .unwrap()
+        .iter()
+        .find(|document| document.title == "trip")
+        .unwrap()
+        .id();
     assert_eq!(
         reply,
         json!({"items": [
@@ -32,14 +40,21 @@ fn what_a_host_gets() {
         ]})
     );
     let listed = desk.ask("list", INBOX).unwrap();
-    assert_eq!((&listed["items"][0]["id"], &listed["items"][0]["markdown"]), (&ids[0], &json!("**call** Ada")));
+    assert_eq!(
+        (&listed["items"][0]["id"], &listed["items"][0]["markdown"]),
+        (&ids[0], &json!("**call** Ada"))
+    );
 }
 
 #[test]
 fn tasks_stand_on_top_in_the_order_of_the_request() {
     let mut desk = Desk::new();
     desk.run(&[
-        ("insert", r#"{"markdown":"words\n\n- [ ] old","position":{"pageId":"@trip"}}"#, "words old"),
+        (
+            "insert",
+            r#"{"markdown":"words\n\n- [ ] old","position":{"pageId":"@trip"}}"#,
+            "words old",
+        ),
         ("add", r#"{"tasks":[{"markdown":"a"},{"markdown":"b"}]}"#, "a@inbox b@inbox"),
         (
             "add",
@@ -74,7 +89,11 @@ fn places_are_made_once_and_only_for_something() {
     ]);
     assert_eq!((documents(&desk), desk.notes.last_sequence().unwrap()), before);
     for _ in 0..2 {
-        desk.ask("add", r#"{"tasks":[{"markdown":"a"},{"markdown":"b","location":{"type":"dailyNote"}}]}"#).unwrap();
+        desk.ask(
+            "add",
+            r#"{"tasks":[{"markdown":"a"},{"markdown":"b","location":{"type":"dailyNote"}}]}"#,
+        )
+        .unwrap();
     }
     // The note, and no inbox: that one is in no listing.
     assert_eq!(documents(&desk), before.0 + 1);
@@ -87,7 +106,10 @@ fn who_comes_first_makes_the_place() {
     std::thread::scope(|scope| {
         for _ in 0..8 {
             let notes = desk.notes.clone();
-            let tasks = [TaskDraft::new("a"), TaskDraft::new("b").at(TaskDestination::DailyNote(DayRef::Tomorrow))];
+            let tasks = [
+                TaskDraft::new("a"),
+                TaskDraft::new("b").at(TaskDestination::DailyNote(DayRef::Tomorrow)),
+            ];
             scope.spawn(move || notes.add_tasks(AddTasks::new(tasks)).unwrap());
         }
     });
@@ -105,7 +127,11 @@ fn one_write_for_all() {
     assert_eq!(desk.notes.last_sequence().unwrap(), before + 1);
     let change = desk.notes.changes_since(before).next().unwrap().unwrap();
     desk.notes.space().apply(desk.notes.author(), &change.inverse()).unwrap();
-    desk.run(&[("list", INBOX, ""), ("list", TRIP, ""), ("block", r#"{"date":"today"}"#, "NOT_FOUND date")]);
+    desk.run(&[
+        ("list", INBOX, ""),
+        ("list", TRIP, ""),
+        ("block", r#"{"date":"today"}"#, "NOT_FOUND date"),
+    ]);
 }
 
 /// A task that is wrong, and the path of what is.
@@ -115,9 +141,18 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{"markdown":"x","state":"done"}"#, "VALIDATION state"),
     (r#"{"markdown":"x","taskInfo":{"state":"open"}}"#, "VALIDATION taskInfo.state"),
     (r#"{"markdown":"x","taskInfo":{"scheduleDate":"soon"}}"#, "VALIDATION taskInfo.scheduleDate"),
-    (r#"{"markdown":"x","taskInfo":{"deadlineDate":"2026-02-30"}}"#, "VALIDATION taskInfo.deadlineDate"),
-    (r#"{"markdown":"x","taskInfo":{"completedAt":"2026-03-01T00:00:00Z"}}"#, "VALIDATION taskInfo.completedAt"),
-    (r#"{"markdown":"x","taskInfo":{"state":"done","completedAt":null}}"#, "VALIDATION taskInfo.completedAt"),
+    (
+        r#"{"markdown":"x","taskInfo":{"deadlineDate":"2026-02-30"}}"#,
+        "VALIDATION taskInfo.deadlineDate",
+    ),
+    (
+        r#"{"markdown":"x","taskInfo":{"completedAt":"2026-03-01T00:00:00Z"}}"#,
+        "VALIDATION taskInfo.completedAt",
+    ),
+    (
+        r#"{"markdown":"x","taskInfo":{"state":"done","completedAt":null}}"#,
+        "VALIDATION taskInfo.completedAt",
+    ),
     (
         r#"{"markdown":"x","taskInfo":{"state":"done","canceledAt":"2026-03-01T00:00:00Z"}}"#,
         "VALIDATION taskInfo.canceledAt",
@@ -128,18 +163,33 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{"markdown":"x","location":"inbox"}"#, "VALIDATION location"),
     (r#"{"markdown":"x","location":{"type":"trash"}}"#, "VALIDATION location.type"),
     (r#"{"markdown":"x","location":{"type":"inbox","date":"today"}}"#, "VALIDATION location.date"),
-    (r#"{"markdown":"x","location":{"type":"dailyNote","documentId":"@trip"}}"#, "VALIDATION location.documentId"),
-    (r#"{"markdown":"x","location":{"type":"dailyNote","date":"2026-13-01"}}"#, "VALIDATION location.date"),
+    (
+        r#"{"markdown":"x","location":{"type":"dailyNote","documentId":"@trip"}}"#,
+        "VALIDATION location.documentId",
+    ),
+    (
+        r#"{"markdown":"x","location":{"type":"dailyNote","date":"2026-13-01"}}"#,
+        "VALIDATION location.date",
+    ),
     (r#"{"markdown":"x","location":{"type":"document"}}"#, "VALIDATION location.documentId"),
     (
         r#"{"markdown":"x","location":{"type":"document","documentId":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}}"#,
         "NOT_FOUND location.documentId",
     ),
     // A page is no document, though it may be a parent.
-    (r#"{"markdown":"x","location":{"type":"document","documentId":"@page"}}"#, "NOT_FOUND location.documentId"),
-    (r#"{"markdown":"x","location":{"type":"document","documentId":"@home"}}"#, "RULE_VIOLATION location.documentId"),
+    (
+        r#"{"markdown":"x","location":{"type":"document","documentId":"@page"}}"#,
+        "NOT_FOUND location.documentId",
+    ),
+    (
+        r#"{"markdown":"x","location":{"type":"document","documentId":"@home"}}"#,
+        "RULE_VIOLATION location.documentId",
+    ),
     // What does not exist is told before what else is wrong.
-    (r#"{"markdown":"a\n\nb","location":{"type":"document","documentId":"@page"}}"#, "NOT_FOUND location.documentId"),
+    (
+        r#"{"markdown":"a\n\nb","location":{"type":"document","documentId":"@page"}}"#,
+        "NOT_FOUND location.documentId",
+    ),
 ];
 
 #[test]
@@ -160,11 +210,17 @@ fn what_is_refused_leaves_nothing_of_its_request() {
         ]);
     }
     // The first one at fault is named.
-    let (first, second) =
-        (r#"{"markdown":"a\n\nb"}"#, r#"{"markdown":"x","location":{"type":"document","documentId":"@page"}}"#);
+    let (first, second) = (
+        r#"{"markdown":"a\n\nb"}"#,
+        r#"{"markdown":"x","location":{"type":"document","documentId":"@page"}}"#,
+    );
     desk.run(&[
         ("add", &format!(r#"{{"tasks":[{first},{second}]}}"#), "VALIDATION tasks[0].markdown"),
-        ("add", &format!(r#"{{"tasks":[{second},{first}]}}"#), "NOT_FOUND tasks[0].location.documentId"),
+        (
+            "add",
+            &format!(r#"{{"tasks":[{second},{first}]}}"#),
+            "NOT_FOUND tasks[0].location.documentId",
+        ),
         ("add", r#"{"items":[]}"#, "VALIDATION tasks"),
     ]);
 }
@@ -176,7 +232,10 @@ fn the_text_is_that_of_any_block() {
         ("", ""),
         ("  pack *socks*  ", "pack *socks*"),
         ("line\nbreak", "line\nbreak"),
-        ("[trip](block://01ARZ3NDEKTSV4RRFFQ69G5FAV)", "[trip](block://01ARZ3NDEKTSV4RRFFQ69G5FAV)"),
+        (
+            "[trip](block://01ARZ3NDEKTSV4RRFFQ69G5FAV)",
+            "[trip](block://01ARZ3NDEKTSV4RRFFQ69G5FAV)",
+        ),
         ("a\n\n", "a"),
     ] {
         let place = r#"{"type":"document","documentId":"@trip"}"#;
@@ -185,7 +244,11 @@ fn the_text_is_that_of_any_block() {
         let inserted = json!({"blocks": [{"type": "text", "listStyle": "task", "markdown": given}], "position": {"pageId": "@home"}});
         let inserted = desk.ask("insert", &inserted.to_string()).unwrap();
         assert_eq!(added["items"][0]["markdown"].as_str(), Some(kept), "{given:?}");
-        assert_eq!(inserted["items"][0]["markdown"].as_str().unwrap_or_default(), kept, "{given:?}");
+        assert_eq!(
+            inserted["items"][0]["markdown"].as_str().unwrap_or_default(),
+            kept,
+            "{given:?}"
+        );
     }
 }
 
@@ -195,10 +258,22 @@ fn limits_hold() {
     (limits.blocks_per_request, limits.block_text) = (2, 5);
     let mut desk = Desk::with_limits(limits);
     desk.run(&[
-        ("add", r#"{"tasks":[{"markdown":"a"},{"markdown":"b"},{"markdown":"c"}]}"#, "LIMIT_EXCEEDED tasks"),
-        ("add", r#"{"tasks":[{"markdown":"a"},{"markdown":"abcdef"}]}"#, "LIMIT_EXCEEDED tasks[1].markdown"),
+        (
+            "add",
+            r#"{"tasks":[{"markdown":"a"},{"markdown":"b"},{"markdown":"c"}]}"#,
+            "LIMIT_EXCEEDED tasks",
+        ),
+        (
+            "add",
+            r#"{"tasks":[{"markdown":"a"},{"markdown":"abcdef"}]}"#,
+            "LIMIT_EXCEEDED tasks[1].markdown",
+        ),
         ("add", r#"{"tasks":[{"markdown":"a"},{"markdown":"b"}]}"#, "a@inbox b@inbox"),
-        ("change", r#"{"tasksToUpdate":[{"id":"@a"},{"id":"@b"},{"id":"@a"}]}"#, "LIMIT_EXCEEDED tasksToUpdate"),
+        (
+            "change",
+            r#"{"tasksToUpdate":[{"id":"@a"},{"id":"@b"},{"id":"@a"}]}"#,
+            "LIMIT_EXCEEDED tasksToUpdate",
+        ),
         (
             "change",
             r#"{"tasksToUpdate":[{"id":"@a"},{"id":"@b","markdown":"abcdef"}]}"#,

@@ -62,7 +62,14 @@ fn days_of_new_blocks_may_be_relative() {
         ),
         ("create", &format!(r#"{{"documents":[{{"title":"new","content":[{a}]}},{{"title":"two","content":[{b}]}}]}}"#), "new two"),
     ]);
-    let new = desk.notes.documents().unwrap().iter().find(|document| document.title == "new").unwrap().id();
+    let new = desk
+        .notes
+        .documents()
+        .unwrap()
+        .iter()
+        .find(|document| document.title == "new")
+        .unwrap()
+        .id();
     desk.run(&[
         ("look", &format!(r#"{{"scope":"document","documentId":"{new}"}}"#), "a(on 2026-03-02 by 2026-04-01)@new"),
         (
@@ -244,7 +251,9 @@ fn imported() {
     let mut desk = Desk::new();
     let files = [("Trip.md", "- [ ] a\n- [x] b\n"), ("2026-03-01.md", "- [ ] c\n")];
     let mut on = |_| ControlFlow::Continue(());
-    desk.notes.import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on).unwrap();
+    desk.notes
+        .import_from(&mut MemorySource::from_iter(files), &ImportOptions::new(), &mut on)
+        .unwrap();
     desk.run(&[("list", LOGBOOK, "b"), ("list", INBOX, "")]);
     let documents = desk.notes.documents().unwrap();
     let note = documents.iter().find(|document| document.record.day.is_some()).unwrap().id();
@@ -274,5 +283,9 @@ fn a_state_undone_is_a_state_again() {
     ]);
     let change = desk.notes.changes_since(before).next().unwrap().unwrap();
     desk.notes.space().apply(desk.notes.author(), &change.inverse()).unwrap();
-    desk.run(&[("look", ACTIVE, "a(on 2026-03-01)@trip"), ("list", LOGBOOK, ""), ("list", INBOX, "")]);
+    desk.run(&[
+        ("look", ACTIVE, "a(on 2026-03-01)@trip"),
+        ("list", LOGBOOK, ""),
+        ("list", INBOX, ""),
+    ]);
 }

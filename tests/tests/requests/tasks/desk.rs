@@ -1,4 +1,5 @@
-//! A space at noon of Sunday, 2026-03-01 in its zone's UTC, where requests name tasks by their text: `@milk`.
+//! A space at noon of Sunday, 2026-03-01 in its zone's UTC, where requests name tasks by their
+//! text: `@milk`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use crate::host::wrong;
 
 pub const NOON: &str = "2026-03-01T12:00:00Z";
 
-/// A space with the documents `@trip` and `@home`, the template `@plan`, and the folder that none of them is in.
+/// A space with the documents `@trip` and `@home`, the template `@plan`, and the folder that none
+/// of them is in.
 pub struct Desk {
     pub notes: leafbase::Connection,
     pub clock: Arc<FixedClock>,
@@ -39,7 +41,11 @@ impl Desk {
         let mut desk = Self { notes, clock, names: BTreeMap::new() };
         desk.run(&[
             ("create", r#"{"documents":[{"title":"trip"},{"title":"home"}]}"#, "trip home"),
-            ("create", r#"{"documents":[{"title":"plan"}],"destination":{"destination":"templates"}}"#, "plan"),
+            (
+                "create",
+                r#"{"documents":[{"title":"plan"}],"destination":{"destination":"templates"}}"#,
+                "plan",
+            ),
         ]);
         desk
     }
@@ -61,15 +67,23 @@ impl Desk {
     pub fn ask(&mut self, operation: &str, body: &str) -> Result<Value, Error> {
         let notes = &self.notes;
         let reply = match operation {
-            "list" | "page" | "look" => serde_json::to_value(notes.tasks(self.request::<leafbase::ListTasks>(body)?)?),
+            "list" | "page" | "look" => {
+                serde_json::to_value(notes.tasks(self.request::<leafbase::ListTasks>(body)?)?)
+            }
             "add" => serde_json::to_value(notes.add_tasks(self.request(body)?)?),
-            "change" => serde_json::to_value(notes.update_tasks(self.request::<leafbase::UpdateTasks>(body)?)?),
-            "drop" => serde_json::to_value(notes.delete_tasks(self.request::<leafbase::DeleteTasks>(body)?)?),
+            "change" => serde_json::to_value(
+                notes.update_tasks(self.request::<leafbase::UpdateTasks>(body)?)?,
+            ),
+            "drop" => serde_json::to_value(
+                notes.delete_tasks(self.request::<leafbase::DeleteTasks>(body)?)?,
+            ),
             "insert" => serde_json::to_value(notes.insert_blocks(self.request(body)?)?),
             "update" => serde_json::to_value(notes.update_blocks(self.request(body)?)?),
             "delete" => serde_json::to_value(notes.delete_blocks(self.request(body)?)?),
             "move" => serde_json::to_value(notes.move_blocks(self.request(body)?)?),
-            "read" => Ok(Value::from(notes.content_markdown(self.request::<leafbase::BlockId>(body)?)?)),
+            "read" => {
+                Ok(Value::from(notes.content_markdown(self.request::<leafbase::BlockId>(body)?)?))
+            }
             "note" => {
                 let note = notes.fetch(self.request(body)?)?;
                 let content = notes.content_markdown(note.id)?;
@@ -78,7 +92,9 @@ impl Desk {
             }
             "block" => serde_json::to_value(notes.fetch(self.request(body)?)?),
             "create" => serde_json::to_value(notes.create_documents(self.request(body)?)?),
-            "trash" => serde_json::to_value(notes.delete_documents(self.request::<leafbase::DeleteDocuments>(body)?)?),
+            "trash" => serde_json::to_value(
+                notes.delete_documents(self.request::<leafbase::DeleteDocuments>(body)?)?,
+            ),
             "restore" => serde_json::to_value(notes.move_documents(self.request(body)?)?),
             "purge" => serde_json::to_value(notes.purge_documents(self.request(body)?)?),
             "copy" => serde_json::to_value(notes.create_from_template(self.request(body)?)?),
@@ -95,8 +111,10 @@ impl Desk {
         while let Some(value) = waiting.pop() {
             match value {
                 Value::Object(fields) => {
-                    let name = fields.get("markdown").or(fields.get("title")).and_then(Value::as_str);
-                    if let (Some(name), Some(id)) = (name, fields.get("id").and_then(Value::as_str)) {
+                    let name =
+                        fields.get("markdown").or(fields.get("title")).and_then(Value::as_str);
+                    if let (Some(name), Some(id)) = (name, fields.get("id").and_then(Value::as_str))
+                    {
                         self.names.insert(name.to_owned(), id.to_owned());
                     }
                     if let Some(cursor) = fields.get("nextCursor").and_then(Value::as_str) {
@@ -123,7 +141,9 @@ impl Desk {
         let full = ["look", "add", "change"].contains(&operation);
         let mut words: Vec<_> = items.iter().map(|item| self.word(item, full)).collect();
         // What a cursor leads to.
-        words.extend((operation == "page" && !reply["nextCursor"].is_null()).then(|| "..".to_owned()));
+        words.extend(
+            (operation == "page" && !reply["nextCursor"].is_null()).then(|| "..".to_owned()),
+        );
         words.join(" ")
     }
 
@@ -136,14 +156,18 @@ impl Desk {
         let Some(text) = item.get("markdown").or(item.get("title")).and_then(Value::as_str) else {
             return if item.is_object() { "_".to_owned() } else { named(item) };
         };
-        let (Some(info), Some(location), true) = (item.get("taskInfo"), item.get("location"), full) else {
+        let (Some(info), Some(location), true) = (item.get("taskInfo"), item.get("location"), full)
+        else {
             return text.to_owned();
         };
         let mut notes = Vec::new();
         notes.extend(info["state"].as_str().filter(|state| *state != "todo").map(str::to_owned));
-        for (word, name) in
-            [("on ", "scheduleDate"), ("by ", "deadlineDate"), ("at ", "completedAt"), ("at ", "canceledAt")]
-        {
+        for (word, name) in [
+            ("on ", "scheduleDate"),
+            ("by ", "deadlineDate"),
+            ("at ", "completedAt"),
+            ("at ", "canceledAt"),
+        ] {
             notes.extend(info[name].as_str().map(|value| format!("{word}{value}")));
         }
         let notes = if notes.is_empty() { String::new() } else { format!("({})", notes.join(" ")) };
@@ -155,14 +179,19 @@ impl Desk {
         format!("{text}{notes}@{place}")
     }
 
-    /// Takes the steps and asserts what comes of each. One that is refused leaves no trace; all of it is undone at the end.
+    /// Takes the steps and asserts what comes of each. One that is refused leaves no trace; all of
+    /// it is undone at the end.
     pub fn run(&mut self, steps: &[Step<'_>]) {
         for (operation, body, expected) in steps {
             let before = self.notes.last_sequence().unwrap();
             let found = self.line(operation, body);
             assert_eq!(found, *expected, "{operation} {body}");
             if is_refusal(expected) {
-                assert_eq!(self.notes.last_sequence().unwrap(), before, "{operation} {body} left a trace");
+                assert_eq!(
+                    self.notes.last_sequence().unwrap(),
+                    before,
+                    "{operation} {body} left a trace"
+                );
             }
         }
         assert!(self.notes.space().check().unwrap().is_clean());
@@ -180,16 +209,18 @@ impl Desk {
 }
 
 fn is_refusal(line: &str) -> bool {
-    line.split(' ')
-        .next()
-        .is_some_and(|code| code.len() > 3 && code.chars().all(|char| char.is_ascii_uppercase() || char == '_'))
+    line.split(' ').next().is_some_and(|code| {
+        code.len() > 3 && code.chars().all(|char| char.is_ascii_uppercase() || char == '_')
+    })
 }
 
 #[test]
 fn a_step_that_turns_out_otherwise_fails() {
-    let wrong = std::panic::catch_unwind(|| Desk::new().run(&[("list", r#"{"scope":"inbox"}"#, "milk")]));
+    let wrong =
+        std::panic::catch_unwind(|| Desk::new().run(&[("list", r#"{"scope":"inbox"}"#, "milk")]));
     assert!(wrong.is_err());
-    let unnoticed =
-        std::panic::catch_unwind(|| Desk::new().run(&[("add", r#"{"tasks":[{"markdown":"MILK"}]}"#, "MILK")]));
+    let unnoticed = std::panic::catch_unwind(|| {
+        Desk::new().run(&[("add", r#"{"tasks":[{"markdown":"MILK"}]}"#, "MILK")])
+    });
     assert!(unnoticed.is_err());
 }

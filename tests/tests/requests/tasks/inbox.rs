@@ -6,11 +6,16 @@ use super::desk::Desk;
 
 const INBOX: &str = r#"{"scope":"inbox"}"#;
 
-/// The tasks `a` and `b` of the inbox, `b` a page with `words` below; the trip with `text`, `other` and the task `t`.
+/// The tasks `a` and `b` of the inbox, `b` a page with `words` below; the trip with `text`, `other`
+/// and the task `t`.
 fn desk() -> Desk {
     let mut desk = Desk::new();
     desk.run(&[
-        ("insert", r#"{"markdown":"text\n\nother\n\n- [ ] t","position":{"pageId":"@trip"}}"#, "text other t"),
+        (
+            "insert",
+            r#"{"markdown":"text\n\nother\n\n- [ ] t","position":{"pageId":"@trip"}}"#,
+            "text other t",
+        ),
         ("add", r#"{"tasks":[{"markdown":"a"},{"markdown":"b"}]}"#, "a@inbox b@inbox"),
         ("insert", r#"{"markdown":"words","position":{"pageId":"@b"}}"#, "words"),
     ]);
@@ -23,8 +28,16 @@ fn desk() -> Desk {
 /// What would leave in the inbox what is no task, and what is said of it.
 const REFUSED: &[(&str, &str, &str)] = &[
     ("insert", r#"{"markdown":"x","position":{"pageId":"@Inbox"}}"#, "markdown"),
-    ("insert", r#"{"markdown":"- [ ] x\n\ny","position":{"position":"after","siblingId":"@a"}}"#, "markdown"),
-    ("insert", r#"{"blocks":[{"type":"text"}],"position":{"pageId":"@Inbox"}}"#, "blocks[0].listStyle"),
+    (
+        "insert",
+        r#"{"markdown":"- [ ] x\n\ny","position":{"position":"after","siblingId":"@a"}}"#,
+        "markdown",
+    ),
+    (
+        "insert",
+        r#"{"blocks":[{"type":"text"}],"position":{"pageId":"@Inbox"}}"#,
+        "blocks[0].listStyle",
+    ),
     (
         "insert",
         r#"{"blocks":[{"type":"text","listStyle":"task"},{"type":"line"}],"position":{"position":"before","siblingId":"@a"}}"#,
@@ -52,11 +65,19 @@ const REFUSED: &[(&str, &str, &str)] = &[
         r#"{"blocks":[{"type":"text","cardLayout":"small"},{"type":"line"}],"position":{"pageId":"@Inbox"}}"#,
         "blocks[0].cardLayout",
     ),
-    ("move", r#"{"blockIds":"@text","position":{"position":"after","siblingId":"@a"}}"#, "blockIds[0]"),
+    (
+        "move",
+        r#"{"blockIds":"@text","position":{"position":"after","siblingId":"@a"}}"#,
+        "blockIds[0]",
+    ),
     ("move", r#"{"blockIds":["@t","@text"],"position":{"pageId":"@Inbox"}}"#, "blockIds[1]"),
     ("move", r#"{"blockIds":"@words","position":{"pageId":"@Inbox"}}"#, "blockIds[0]"),
     ("update", r#"{"blocks":[{"id":"@a","listStyle":"none"}]}"#, "blocks[0].listStyle"),
-    ("update", r#"{"blocks":[{"id":"@text","markdown":"x"},{"id":"@b","listStyle":"bullet"}]}"#, "blocks[1].listStyle"),
+    (
+        "update",
+        r#"{"blocks":[{"id":"@text","markdown":"x"},{"id":"@b","listStyle":"bullet"}]}"#,
+        "blocks[1].listStyle",
+    ),
     ("update", r#"{"blocks":[{"id":"@a","markdown":"one\n\ntwo"}]}"#, "blocks[0].markdown"),
     ("update", r#"{"blocks":[{"id":"@Inbox","listStyle":"task"}]}"#, "blocks[0].id"),
     ("update", r#"{"blocks":[{"id":"@Inbox","markdown":"Mine","rev":9}]}"#, "blocks[0].id"),
@@ -75,7 +96,11 @@ fn what_is_refused_says_what_to_do() {
     let mut desk = desk();
     for (operation, body, _) in REFUSED.iter().filter(|(operation, ..)| *operation == "update") {
         let says = desk.ask(operation, body).unwrap_err().message().to_owned();
-        assert!(says.contains("move it out of the inbox first") || says.contains("change the tasks in it"), "{says}");
+        assert!(
+            says.contains("move it out of the inbox first")
+                || says.contains("change the tasks in it"),
+            "{says}"
+        );
     }
 }
 
@@ -84,12 +109,16 @@ fn a_file_is_no_task() {
     let desk = desk();
     let inbox = desk.notes.tasks(TaskScope::Inbox).unwrap()[0].id;
     let root = desk.notes.document_of(inbox).unwrap();
-    for (position, path) in
-        [(Position::end_of(root), "position.pageId"), (Position::after(inbox), "position.siblingId")]
-    {
+    for (position, path) in [
+        (Position::end_of(root), "position.pageId"),
+        (Position::after(inbox), "position.siblingId"),
+    ] {
         let mut bytes = std::io::Cursor::new(b"x");
         let error = desk.notes.upload_file(UploadFile::new(position), &mut bytes).unwrap_err();
-        assert_eq!((error.kind(), error.path(), bytes.position()), (ErrorKind::RuleViolation, path, 0));
+        assert_eq!(
+            (error.kind(), error.path(), bytes.position()),
+            (ErrorKind::RuleViolation, path, 0)
+        );
     }
     // Below a task it is one of its blocks.
     desk.notes.upload_file(UploadFile::new(Position::end_of(inbox)), &b"x"[..]).unwrap();
@@ -136,14 +165,23 @@ fn a_listing_of_nothing_is_refused_in_rust_too() {
 
 const ALL: &str = r#"{"scope":"document","documentId":"@Inbox"}"#;
 
-/// The inbox with `a` to `c`, `b` with the task `n` below it, and the closed `x` and `y`; the open `t` and the closed `u` of the trip.
+/// The inbox with `a` to `c`, `b` with the task `n` below it, and the closed `x` and `y`; the open
+/// `t` and the closed `u` of the trip.
 fn sorted() -> Desk {
     let mut desk = Desk::new();
     desk.run(&[
         ("insert", r#"{"markdown":"- [ ] t\n- [x] u","position":{"pageId":"@trip"}}"#, "t u"),
-        ("add", r#"{"tasks":[{"markdown":"a"},{"markdown":"b"},{"markdown":"c"}]}"#, "a@inbox b@inbox c@inbox"),
+        (
+            "add",
+            r#"{"tasks":[{"markdown":"a"},{"markdown":"b"},{"markdown":"c"}]}"#,
+            "a@inbox b@inbox c@inbox",
+        ),
         ("insert", r#"{"markdown":"- [ ] n","position":{"pageId":"@b"}}"#, "n"),
-        ("insert", r#"{"markdown":"- [x] x\n- [-] y","position":{"position":"after","siblingId":"@c"}}"#, "x y"),
+        (
+            "insert",
+            r#"{"markdown":"- [x] x\n- [-] y","position":{"position":"after","siblingId":"@c"}}"#,
+            "x y",
+        ),
     ]);
     let task = desk.notes.tasks(TaskScope::Inbox).unwrap()[0].id;
     let inbox = desk.notes.document_of(task).unwrap();
@@ -154,12 +192,32 @@ fn sorted() -> Desk {
 
 /// What is written, the tasks of the reply, and all of the inbox then.
 const TURNED: &[(&str, &str, &str, &str)] = &[
-    ("change", r#"{"tasksToUpdate":[{"id":"@a","taskInfo":{"state":"done"}}]}"#, "a", "b n c x y a"),
-    ("change", r#"{"tasksToUpdate":[{"id":"@a","taskInfo":{"state":"canceled"}}]}"#, "a", "b n c x y a"),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@a","taskInfo":{"state":"done"}}]}"#,
+        "a",
+        "b n c x y a",
+    ),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@a","taskInfo":{"state":"canceled"}}]}"#,
+        "a",
+        "b n c x y a",
+    ),
     ("update", r#"{"blocks":[{"id":"@a","taskInfo":{"state":"done"}}]}"#, "a", "b n c x y a"),
     // With all below it; what is below stays there.
-    ("change", r#"{"tasksToUpdate":[{"id":"@b","taskInfo":{"state":"done"}}]}"#, "b", "a c x y b n"),
-    ("change", r#"{"tasksToUpdate":[{"id":"@n","taskInfo":{"state":"done"}}]}"#, "n", "a b n c x y"),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@b","taskInfo":{"state":"done"}}]}"#,
+        "b",
+        "a c x y b n",
+    ),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@n","taskInfo":{"state":"done"}}]}"#,
+        "n",
+        "a b n c x y",
+    ),
     ("update", r#"{"blocks":[{"id":"@n","taskInfo":{"state":"done"}}]}"#, "n", "a b n c x y"),
     // Several in the order of the request, as in the reply.
     (
@@ -175,8 +233,18 @@ const TURNED: &[(&str, &str, &str, &str)] = &[
         "y x b n c a",
     ),
     // Nothing is opened or closed.
-    ("change", r#"{"tasksToUpdate":[{"id":"@x","taskInfo":{"state":"canceled"}}]}"#, "x", "a b n c x y"),
-    ("change", r#"{"tasksToUpdate":[{"id":"@x","location":{"type":"inbox"}}]}"#, "x", "a b n c x y"),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@x","taskInfo":{"state":"canceled"}}]}"#,
+        "x",
+        "a b n c x y",
+    ),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@x","location":{"type":"inbox"}}]}"#,
+        "x",
+        "a b n c x y",
+    ),
     (
         "change",
         r#"{"tasksToUpdate":[{"id":"@c","taskInfo":{"state":"todo","scheduleDate":"today"}}]}"#,
@@ -184,8 +252,18 @@ const TURNED: &[(&str, &str, &str, &str)] = &[
         "a b n c x y",
     ),
     // From elsewhere, and to elsewhere.
-    ("change", r#"{"tasksToUpdate":[{"id":"@t","location":{"type":"inbox"}}]}"#, "t", "t a b n c x y"),
-    ("change", r#"{"tasksToUpdate":[{"id":"@u","location":{"type":"inbox"}}]}"#, "u", "a b n c x y u"),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@t","location":{"type":"inbox"}}]}"#,
+        "t",
+        "t a b n c x y",
+    ),
+    (
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@u","location":{"type":"inbox"}}]}"#,
+        "u",
+        "a b n c x y u",
+    ),
     (
         "change",
         r#"{"tasksToUpdate":[{"id":"@t","taskInfo":{"state":"done"},"location":{"type":"inbox"}},{"id":"@u","taskInfo":{"state":"todo"},"location":{"type":"inbox"}}]}"#,
@@ -218,8 +296,18 @@ const TURNED: &[(&str, &str, &str, &str)] = &[
         "e g a b n c x y d f",
     ),
     // A place among blocks is what is asked for.
-    ("insert", r#"{"markdown":"- [x] d","position":{"position":"before","siblingId":"@b"}}"#, "d", "a d b n c x y"),
-    ("move", r#"{"blockIds":"@x","position":{"position":"before","siblingId":"@a"}}"#, "x", "x a b n c y"),
+    (
+        "insert",
+        r#"{"markdown":"- [x] d","position":{"position":"before","siblingId":"@b"}}"#,
+        "d",
+        "a d b n c x y",
+    ),
+    (
+        "move",
+        r#"{"blockIds":"@x","position":{"position":"before","siblingId":"@a"}}"#,
+        "x",
+        "x a b n c y",
+    ),
 ];
 
 #[test]
@@ -228,13 +316,18 @@ fn open_tasks_stand_before_closed_ones() {
         let mut desk = sorted();
         let before = desk.notes.last_sequence().unwrap();
         let words = desk.line(operation, body);
-        let names: Vec<_> = words.split(' ').map(|word| word.split(['(', '@']).next().unwrap()).collect();
+        let names: Vec<_> =
+            words.split(' ').map(|word| word.split(['(', '@']).next().unwrap()).collect();
         let names: Vec<_> = names.into_iter().filter(|name| name.len() == 1).collect();
         assert_eq!(names.join(" "), *reply, "{words}");
         desk.run(&[("list", ALL, inbox)]);
         // One write, and its inverse leads back.
         let changes: Vec<_> = desk.notes.changes_since(before).map(Result::unwrap).collect();
-        assert_eq!(changes.len(), usize::from(*inbox != "a b n c x y" || !body.contains("location")), "{body}");
+        assert_eq!(
+            changes.len(),
+            usize::from(*inbox != "a b n c x y" || !body.contains("location")),
+            "{body}"
+        );
         for change in changes {
             desk.notes.space().apply(desk.notes.author(), &change.inverse()).unwrap();
         }

@@ -10,7 +10,8 @@ const MIDNIGHTS: &[(&str, &str, &str, &str)] = &[
     ("America/New_York", "2026-03-02T04:59:59.999Z", "2026-03-01", "2026-03-02"),
     ("Pacific/Kiritimati", "2026-03-01T09:59:59.999Z", "2026-03-01", "2026-03-02"),
     ("Pacific/Pago_Pago", "2026-03-02T10:59:59.999Z", "2026-03-01", "2026-03-02"),
-    // The day that clocks go forward in Lisbon has 23 hours, the year ends, and Samoa left a day out.
+    // The day that clocks go forward in Lisbon has 23 hours, the year ends, and Samoa left a day
+    // out.
     ("Europe/Lisbon", "2026-03-29T22:59:59.999Z", "2026-03-29", "2026-03-30"),
     ("Europe/Berlin", "2026-12-31T22:59:59.999Z", "2026-12-31", "2027-01-01"),
     ("Pacific/Apia", "2011-12-30T09:59:59.999Z", "2011-12-29", "2011-12-31"),
@@ -25,7 +26,11 @@ fn scopes_change_at_midnight() {
             desk.ask("add", &format!(r#"{{"tasks":[{task}]}}"#)).unwrap();
         }
         let (active, upcoming) = (r#"{"scope":"active"}"#, r#"{"scope":"upcoming"}"#);
-        assert_eq!((desk.line("list", active), desk.line("list", upcoming)), ("a c".into(), "b d".into()), "{zone}");
+        assert_eq!(
+            (desk.line("list", active), desk.line("list", upcoming)),
+            ("a c".into(), "b d".into()),
+            "{zone}"
+        );
         desk.clock.advance(1);
         assert_eq!(
             (desk.line("list", active), desk.line("list", upcoming)),
@@ -39,7 +44,9 @@ fn scopes_change_at_midnight() {
 fn a_task_of_today_goes_to_the_note_of_the_day_that_it_is_then() {
     for (zone, last, today, next) in MIDNIGHTS {
         let mut desk = Desk::built(last, |builder| builder.zone(*zone));
-        let add = |name: &str| format!(r#"{{"tasks":[{{"markdown":"{name}","location":{{"type":"dailyNote"}}}}]}}"#);
+        let add = |name: &str| {
+            format!(r#"{{"tasks":[{{"markdown":"{name}","location":{{"type":"dailyNote"}}}}]}}"#)
+        };
         let before = format!("a@{today}");
         desk.run(&[("add", &add("a"), &before)]);
         desk.clock.advance(1);
@@ -54,11 +61,18 @@ fn a_listing_goes_on_over_midnight() {
     for (scope, first, rest) in [("active", "a ..", "b c d"), ("upcoming", "c ..", "e")] {
         for (zone, last, today, next) in MIDNIGHTS {
             let mut desk = Desk::built(last, |builder| builder.zone(*zone));
-            for (name, day) in [("a", *today), ("b", *today), ("c", *next), ("d", *next), ("e", "2030-01-01")] {
-                let task = format!(r#"{{"markdown":"{name}","taskInfo":{{"deadlineDate":"{day}"}}}}"#);
+            for (name, day) in
+                [("a", *today), ("b", *today), ("c", *next), ("d", *next), ("e", "2030-01-01")]
+            {
+                let task =
+                    format!(r#"{{"markdown":"{name}","taskInfo":{{"deadlineDate":"{day}"}}}}"#);
                 desk.ask("add", &format!(r#"{{"tasks":[{task}]}}"#)).unwrap();
             }
-            assert_eq!(desk.line("page", &format!(r#"{{"scope":"{scope}","limit":1}}"#)), first, "{zone}");
+            assert_eq!(
+                desk.line("page", &format!(r#"{{"scope":"{scope}","limit":1}}"#)),
+                first,
+                "{zone}"
+            );
             desk.clock.advance(1);
             let found = desk.line("page", &format!(r#"{{"scope":"{scope}","cursor":"@next"}}"#));
             assert_eq!(found, rest, "{zone} {scope}");

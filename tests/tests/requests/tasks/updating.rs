@@ -5,7 +5,8 @@ use super::desk::{Desk, Step};
 const INBOX: &str = r#"{"scope":"inbox"}"#;
 const TRIP: &str = r#"{"scope":"document","documentId":"@trip"}"#;
 
-/// The tasks `a` and `b` of the inbox, `n` of today's note, `t` and `u` of the trip, with words between them.
+/// The tasks `a` and `b` of the inbox, `n` of today's note, `t` and `u` of the trip, with words
+/// between them.
 fn five() -> Desk {
     let mut desk = Desk::new();
     desk.run(&[
@@ -26,7 +27,10 @@ const CHANGES: &[(&str, &str)] = &[
     (r#""markdown":"a""#, "a(on 2026-03-02)@inbox"),
     (r#""taskInfo":{}"#, "a(on 2026-03-02)@inbox"),
     (r#""taskInfo":{"state":"done"}"#, "a(done on 2026-03-02 at 2026-03-01T12:00:00.000Z)@inbox"),
-    (r#""taskInfo":{"state":"canceled"}"#, "a(canceled on 2026-03-02 at 2026-03-01T12:00:00.000Z)@inbox"),
+    (
+        r#""taskInfo":{"state":"canceled"}"#,
+        "a(canceled on 2026-03-02 at 2026-03-01T12:00:00.000Z)@inbox",
+    ),
     (
         r#""taskInfo":{"state":"done","completedAt":"2026-02-01T00:00:00Z"}"#,
         "a(done on 2026-03-02 at 2026-02-01T00:00:00.000Z)@inbox",
@@ -65,14 +69,23 @@ fn what_is_given_changes() {
 #[test]
 fn states_stamp_and_list() {
     let mut desk = five();
-    let to = |state: &str| format!(r#"{{"tasksToUpdate":[{{"id":"@a","taskInfo":{{"state":"{state}"}}}}]}}"#);
+    let to = |state: &str| {
+        format!(r#"{{"tasksToUpdate":[{{"id":"@a","taskInfo":{{"state":"{state}"}}}}]}}"#)
+    };
     let (done, canceled, todo) = (to("done"), to("canceled"), to("todo"));
     let logbook = r#"{"scope":"logbook"}"#;
     let steps: [&[Step<'_>]; 4] = [
-        &[("change", &done, "a(done at 2026-03-01T12:00:00.001Z)@inbox"), ("list", INBOX, "b"), ("list", logbook, "a")],
+        &[
+            ("change", &done, "a(done at 2026-03-01T12:00:00.001Z)@inbox"),
+            ("list", INBOX, "b"),
+            ("list", logbook, "a"),
+        ],
         // It was done then, and not again.
         &[("change", &done, "a(done at 2026-03-01T12:00:00.001Z)@inbox")],
-        &[("change", &canceled, "a(canceled at 2026-03-01T12:00:00.003Z)@inbox"), ("list", logbook, "a")],
+        &[
+            ("change", &canceled, "a(canceled at 2026-03-01T12:00:00.003Z)@inbox"),
+            ("list", logbook, "a"),
+        ],
         &[("change", &todo, "a@inbox"), ("list", INBOX, "a b"), ("list", logbook, "")],
     ];
     for steps in steps {
@@ -98,12 +111,19 @@ fn every_state_leads_to_every_other_everywhere() {
         for (from, _) in STATES {
             for (to, shown) in STATES {
                 let mut desk = Desk::new();
-                let task = format!(r#"{{"markdown":"a","taskInfo":{{"state":"{from}"}},"location":{place}}}"#);
+                let task = format!(
+                    r#"{{"markdown":"a","taskInfo":{{"state":"{from}"}},"location":{place}}}"#
+                );
                 desk.ask("add", &format!(r#"{{"tasks":[{task}]}}"#)).unwrap();
-                let change = format!(r#"{{"tasksToUpdate":[{{"id":"@a","taskInfo":{{"state":"{to}"}}}}]}}"#);
+                let change =
+                    format!(r#"{{"tasksToUpdate":[{{"id":"@a","taskInfo":{{"state":"{to}"}}}}]}}"#);
                 desk.run(&[("change", &change, &format!("a{shown}@{name}"))]);
                 let open = if name == "inbox" { "inbox" } else { "" };
-                assert_eq!(desk.scopes("a"), if to == "todo" { open } else { "logbook" }, "{from} to {to} in {name}");
+                assert_eq!(
+                    desk.scopes("a"),
+                    if to == "todo" { open } else { "logbook" },
+                    "{from} to {to} in {name}"
+                );
             }
         }
     }
@@ -128,8 +148,11 @@ fn a_change_is_that_of_the_block() {
         "a(done at 2026-03-01T12:00:00.000Z)@inbox",
     )]);
     assert_eq!(desk.notes.last_sequence().unwrap(), before);
-    desk.ask("change", r#"{"tasksToUpdate":[{"id":"@a","location":{"type":"document","documentId":"@trip"}}]}"#)
-        .unwrap();
+    desk.ask(
+        "change",
+        r#"{"tasksToUpdate":[{"id":"@a","location":{"type":"document","documentId":"@trip"}}]}"#,
+    )
+    .unwrap();
     assert_eq!(rev(&mut desk), 2);
 }
 
@@ -137,7 +160,8 @@ fn a_change_is_that_of_the_block() {
 fn several_move_to_the_top_in_the_order_of_the_request() {
     let mut desk = five();
     let go = |names: &[&str], place: &str| {
-        let updates: Vec<_> = names.iter().map(|name| format!(r#"{{"id":"@{name}","location":{place}}}"#)).collect();
+        let updates: Vec<_> =
+            names.iter().map(|name| format!(r#"{{"id":"@{name}","location":{place}}}"#)).collect();
         format!(r#"{{"tasksToUpdate":[{}]}}"#, updates.join(","))
     };
     let (trip, inbox) = (r#"{"type":"document","documentId":"@trip"}"#, r#"{"type":"inbox"}"#);
@@ -165,9 +189,17 @@ fn several_move_to_the_top_in_the_order_of_the_request() {
 fn nested() -> Desk {
     let mut desk = five();
     desk.run(&[
-        ("add", r#"{"tasks":[{"markdown":"top","location":{"type":"document","documentId":"@trip"}}]}"#, "top@trip"),
+        (
+            "add",
+            r#"{"tasks":[{"markdown":"top","location":{"type":"document","documentId":"@trip"}}]}"#,
+            "top@trip",
+        ),
         ("insert", r#"{"markdown":"- [ ] middle","position":{"pageId":"@top"}}"#, "middle"),
-        ("insert", r#"{"markdown":"- [ ] below\n\nwords below","position":{"pageId":"@middle"}}"#, "below words below"),
+        (
+            "insert",
+            r#"{"markdown":"- [ ] below\n\nwords below","position":{"pageId":"@middle"}}"#,
+            "below words below",
+        ),
         ("list", TRIP, "top middle below t u"),
     ]);
     desk
@@ -200,12 +232,19 @@ fn what_is_below_goes_along() {
             .iter()
             .map(|(name, place)| match *place {
                 "inbox" => format!(r#"{{"id":"@{name}","location":{{"type":"inbox"}}}}"#),
-                place => format!(r#"{{"id":"@{name}","location":{{"type":"document","documentId":"@{place}"}}}}"#),
+                place => format!(
+                    r#"{{"id":"@{name}","location":{{"type":"document","documentId":"@{place}"}}}}"#
+                ),
             })
             .collect();
-        let expected: Vec<_> = moves.iter().map(|(name, place)| format!("{name}@{place}")).collect();
+        let expected: Vec<_> =
+            moves.iter().map(|(name, place)| format!("{name}@{place}")).collect();
         desk.run(&[
-            ("change", &format!(r#"{{"tasksToUpdate":[{}]}}"#, updates.join(",")), &expected.join(" ")),
+            (
+                "change",
+                &format!(r#"{{"tasksToUpdate":[{}]}}"#, updates.join(",")),
+                &expected.join(" "),
+            ),
             ("list", INBOX, inbox),
             ("list", TRIP, trip),
         ]);
@@ -224,22 +263,38 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{"id":"@t","rev":1}"#, "VALIDATION rev"),
     (r#"{"id":"@t","markdown":null}"#, "VALIDATION markdown"),
     (r#"{"id":"@t","markdown":"x\n\ny"}"#, "VALIDATION markdown"),
-    (r#"{"id":"@t","markdown":"<highlight color='puce'>x</highlight>"}"#, "INVALID_MARKDOWN markdown"),
+    (
+        r#"{"id":"@t","markdown":"<highlight color='puce'>x</highlight>"}"#,
+        "INVALID_MARKDOWN markdown",
+    ),
     (r#"{"id":"@t","taskInfo":{"state":"closed"}}"#, "VALIDATION taskInfo.state"),
-    (r#"{"id":"@t","taskInfo":{"completedAt":"2026-03-01T00:00:00Z"}}"#, "VALIDATION taskInfo.completedAt"),
+    (
+        r#"{"id":"@t","taskInfo":{"completedAt":"2026-03-01T00:00:00Z"}}"#,
+        "VALIDATION taskInfo.completedAt",
+    ),
     (
         r#"{"id":"@t","location":{"type":"document","documentId":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}}"#,
         "NOT_FOUND location.documentId",
     ),
-    (r#"{"id":"@t","location":{"type":"document","documentId":"@words"}}"#, "NOT_FOUND location.documentId"),
-    (r#"{"id":"@t","location":{"type":"document","documentId":"@home"}}"#, "RULE_VIOLATION location.documentId"),
+    (
+        r#"{"id":"@t","location":{"type":"document","documentId":"@words"}}"#,
+        "NOT_FOUND location.documentId",
+    ),
+    (
+        r#"{"id":"@t","location":{"type":"document","documentId":"@home"}}"#,
+        "RULE_VIOLATION location.documentId",
+    ),
     (r#"{"id":"@root","location":{"type":"inbox"}}"#, "RULE_VIOLATION id"),
     (r#"{"id":"@h","location":{"type":"inbox"}}"#, "RULE_VIOLATION id"),
     (r#"{"id":"@h","location":{"type":"document","documentId":"@home"}}"#, "RULE_VIOLATION id"),
-    (r#"{"id":"@h","location":{"type":"document","documentId":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}}"#, "RULE_VIOLATION id"),
+    (
+        r#"{"id":"@h","location":{"type":"document","documentId":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}}"#,
+        "RULE_VIOLATION id",
+    ),
 ];
 
-/// As [`five`], with a task `h` of a document in the trash, and a document `root` whose root is a task.
+/// As [`five`], with a task `h` of a document in the trash, and a document `root` whose root is a
+/// task.
 fn refusing() -> Desk {
     let mut desk = five();
     desk.run(&[

@@ -1,4 +1,5 @@
-//! The hidden ends of relations: they stay where they are, go with what they lead to, and move nothing at the other end.
+//! The hidden ends of relations: they stay where they are, go with what they lead to, and move
+//! nothing at the other end.
 
 use leafbase::{Author, Fetch, Timestamp};
 use serde_json::{Value, json};
@@ -22,23 +23,41 @@ fn a_schema_that_knows_nothing_of_hidden_columns_keeps_them_in_their_places() {
     let column = |key: &str| json!({"key": key, "name": key, "type": "text"});
     let some = |keys: &[&str]| -> Value {
         let all = books(json!([]));
-        let found = |key: &str| all.as_array().unwrap().iter().find(|column| column["key"] == key).cloned();
+        let found =
+            |key: &str| all.as_array().unwrap().iter().find(|column| column["key"] == key).cloned();
         keys.iter().map(|key| found(key).unwrap_or_else(|| column(key))).collect()
     };
     for (keys, seen, stored) in [
-        (&["note", "state", "by", "like"][..], "note state by like", "kept note state by thrown like extra lost"),
-        (&["like", "by", "note", "state"], "like by note state", "kept like extra lost by thrown note state"),
+        (
+            &["note", "state", "by", "like"][..],
+            "note state by like",
+            "kept note state by thrown like extra lost",
+        ),
+        (
+            &["like", "by", "note", "state"],
+            "like by note state",
+            "kept like extra lost by thrown note state",
+        ),
         (&["note", "like"], "note like", "kept note thrown like extra lost"),
         (&["state"], "state", "kept state thrown extra lost"),
         (&[], "", "kept thrown extra lost"),
         (&["extra", "note"], "extra_* note", "kept extra_* note thrown extra lost"),
-        (&["kept", "thrown", "new"], "kept_* thrown_* new_*", "kept thrown extra lost kept_* thrown_* new_*"),
+        (
+            &["kept", "thrown", "new"],
+            "kept_* thrown_* new_*",
+            "kept thrown extra lost kept_* thrown_* new_*",
+        ),
     ] {
         let mut world = World::new(true);
         assert_eq!(world.keys("books"), "kept note state by thrown like extra lost");
         let reply = replaced(&mut world, some(keys));
-        assert_eq!((keys_of(&reply), world.keys("books")), (seen.to_owned(), stored.to_owned()), "{keys:?}");
-        let held = [("extra", "gold silver"), ("kept", "gold"), ("lost", "peel"), ("thrown", "peel")];
+        assert_eq!(
+            (keys_of(&reply), world.keys("books")),
+            (seen.to_owned(), stored.to_owned()),
+            "{keys:?}"
+        );
+        let held =
+            [("extra", "gold silver"), ("kept", "gold"), ("lost", "peel"), ("thrown", "peel")];
         for (key, titles) in held {
             assert_eq!(world.related("books", "dune", key), titles, "{key} after {keys:?}");
         }
@@ -49,10 +68,15 @@ fn a_schema_that_knows_nothing_of_hidden_columns_keeps_them_in_their_places() {
 #[test]
 fn other_ends_that_a_scoped_writer_makes_have_keys_of_their_own() {
     let mut world = World::new(true);
-    let reply =
-        replaced(&mut world, books(json!([relation("Owner", "people", "guard"), relation("Next", "self", "extra")])));
+    let reply = replaced(
+        &mut world,
+        books(json!([relation("Owner", "people", "guard"), relation("Next", "self", "extra")])),
+    );
     assert_eq!(keys_of(&reply), "note state by like owner_* next_* extra_*");
-    assert_eq!(world.keys("books"), "kept note state by thrown like extra lost owner_* next_* extra_*");
+    assert_eq!(
+        world.keys("books"),
+        "kept note state by thrown like extra lost owner_* next_* extra_*"
+    );
     assert_eq!(world.keys("people"), "wrote guard guard_*");
     // What it has now it may send back, and the full space may, too.
     let again = json!({"collectionId": "@books", "schema": reply["schema"]});
@@ -60,7 +84,10 @@ fn other_ends_that_a_scoped_writer_makes_have_keys_of_their_own() {
     assert_eq!(world.guest_does(&guest, "replace", &again), reply);
     let all = json!({"collectionId": "@books", "schema": serde_json::to_value(world.all.schema(world.id("books")).unwrap()).unwrap()});
     world.all_does("replace", &all);
-    assert_eq!(world.keys("books"), "kept note state by thrown like extra lost owner_* next_* extra_*");
+    assert_eq!(
+        world.keys("books"),
+        "kept note state by thrown like extra lost owner_* next_* extra_*"
+    );
     world.check();
 }
 
@@ -70,7 +97,13 @@ fn values_of_hidden_columns_stay_when_an_item_is_changed() {
     let guest = world.guest();
     let changes = json!({"note": null, "state": "done", "by": ["@bob"], "like": []});
     world.guest_does(&guest, "update", &update("books", "dune", changes));
-    for (key, titles) in [("kept", "gold"), ("thrown", "peel"), ("extra", "gold silver"), ("by", "bob"), ("like", "")] {
+    for (key, titles) in [
+        ("kept", "gold"),
+        ("thrown", "peel"),
+        ("extra", "gold silver"),
+        ("by", "bob"),
+        ("like", ""),
+    ] {
         assert_eq!(world.related("books", "dune", key), titles, "{key}");
     }
 }
@@ -85,7 +118,11 @@ fn what_a_scoped_writer_deletes_takes_its_hidden_ends_along_until_it_is_undone()
     ] {
         let mut world = World::new(true);
         let told = |world: &World| {
-            let ends = [("vault", "silver", "holds"), ("vault", "gold", "keeps"), ("waste", "peel", "lost")];
+            let ends = [
+                ("vault", "silver", "holds"),
+                ("vault", "gold", "keeps"),
+                ("waste", "peel", "lost"),
+            ];
             ends.map(|(list, item, key)| world.related(list, item, key))
         };
         let before = told(&world);
@@ -97,7 +134,12 @@ fn what_a_scoped_writer_deletes_takes_its_hidden_ends_along_until_it_is_undone()
             (columns.map(Into::into), held.map(Into::into))
         );
         world.check();
-        let last = world.all.changes_since(world.all.last_sequence().unwrap() - 1).next().unwrap().unwrap();
+        let last = world
+            .all
+            .changes_since(world.all.last_sequence().unwrap() - 1)
+            .next()
+            .unwrap()
+            .unwrap();
         world.all.space().apply(&Author::NOBODY, &last.inverse()).unwrap();
         assert_eq!(told(&world), before, "{operation} is undone");
         world.check();
@@ -118,14 +160,33 @@ fn times(world: &World, home: &str, item: &str) -> (Timestamp, u64, Timestamp, S
 fn the_other_end_of_a_relation_moves_no_time() {
     let acts = [
         ("update", update("vault", "gold", json!({"holds": [], "keeps": []}))),
-        ("update", update("vault", "gold", json!({"holds": ["@dune", "@emma"], "keeps": ["@emma", "@dune"]}))),
-        ("add", json!({"collectionId": "@vault", "items": [{"title": "tin", "properties": {"keeps": ["@dune"]}}]})),
+        (
+            "update",
+            update(
+                "vault",
+                "gold",
+                json!({"holds": ["@dune", "@emma"], "keeps": ["@emma", "@dune"]}),
+            ),
+        ),
+        (
+            "add",
+            json!({"collectionId": "@vault", "items": [{"title": "tin", "properties": {"keeps": ["@dune"]}}]}),
+        ),
         ("update", update("people", "ada", json!({"wrote": ["@emma"]}))),
         ("update", update("people", "ada", json!({"wrote": ["@emma", "@dune"]}))),
         ("delete", json!({"collectionId": "@vault", "idsToDelete": ["@gold"]})),
-        ("create", super::worlds::collection("New", "secret", json!([relation("To", "books", "from")]))),
-        ("replace", json!({"collectionId": "@people", "schema": {"name": "People", "properties": []}})),
-        ("replace", json!({"collectionId": "@vault", "schema": {"name": "Vault", "properties": []}})),
+        (
+            "create",
+            super::worlds::collection("New", "secret", json!([relation("To", "books", "from")])),
+        ),
+        (
+            "replace",
+            json!({"collectionId": "@people", "schema": {"name": "People", "properties": []}}),
+        ),
+        (
+            "replace",
+            json!({"collectionId": "@vault", "schema": {"name": "Vault", "properties": []}}),
+        ),
         ("delete blocks", json!({"blockIds": ["@vault"]})),
         ("purge", json!({"documentIds": "@bin"})),
         ("trash", json!({"documentIds": "@secret"})),

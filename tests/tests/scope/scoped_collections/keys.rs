@@ -1,5 +1,5 @@
-//! The keys of the columns that a scoped writer makes: each is marked with digits that nobody can have foreseen, so that no key that is
-//! hidden is hit upon.
+//! The keys of the columns that a scoped writer makes: each is marked with digits that nobody can
+//! have foreseen, so that no key that is hidden is hit upon.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +55,13 @@ impl Scene {
     }
 
     fn keys(&self) -> Vec<String> {
-        self.all.schema(self.books).unwrap().properties.into_iter().map(|property| property.key).collect()
+        self.all
+            .schema(self.books)
+            .unwrap()
+            .properties
+            .into_iter()
+            .map(|property| property.key)
+            .collect()
     }
 }
 
@@ -63,7 +69,8 @@ fn text(name: &str) -> Value {
     json!({"name": name, "type": "text"})
 }
 
-const TAKEN: &str = "CONFLICT schema: the IDs of this space are no random ones: no key could be made";
+const TAKEN: &str =
+    "CONFLICT schema: the IDs of this space are no random ones: no key could be made";
 
 #[test]
 fn columns_get_marked_keys() {
@@ -73,7 +80,11 @@ fn columns_get_marked_keys() {
     assert_eq!(scene.replaced(Leak::None, &[kept.clone(), text("From")]), "to_a1b2c3 from_a1b2c3");
     // Every key that can be made is taken: by a column, or by the titles.
     assert_eq!(scene.replaced(Leak::None, &[kept.clone(), text("To")]), TAKEN);
-    assert_eq!(scene.all.schema(scene.books).unwrap().content.key, "title", "what is not new is not marked");
+    assert_eq!(
+        scene.all.schema(scene.books).unwrap().content.key,
+        "title",
+        "what is not new is not marked"
+    );
     assert_eq!(self::scene("to_a1b2c3").replaced(Leak::None, &[text("To")]), TAKEN);
 }
 
@@ -92,8 +103,7 @@ fn relations_that_leak_are_replaced_as_they_are() {
     let related = json!({"name": "Holds", "type": "relation", "targetCollectionId": scene.books, "inverseKey": "held"});
     let request = json!({"schema": {"name": "Vault", "properties": [related]}, "position": {"position": "end", "pageId": hidden}});
     let vault = scene.all.create_collection(read(&request)).unwrap().id;
-    let held =
-        json!({"key": "held", "name": "Vault", "type": "relation", "targetCollectionId": vault, "inverseKey": "holds"});
+    let held = json!({"key": "held", "name": "Vault", "type": "relation", "targetCollectionId": vault, "inverseKey": "holds"});
     assert_eq!(scene.keys(), ["held"]);
     assert_eq!(scene.replaced(Leak::Relations, &[held, text("To")]), "held to_a1b2c3");
     assert_eq!(scene.replaced(Leak::None, &[]), "held");

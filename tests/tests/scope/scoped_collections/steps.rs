@@ -25,7 +25,8 @@ fn filtered(condition: Value) -> Value {
     on("books", json!({"filter": condition, "sort": [{"property": "title"}], "maxDepth": 0}))
 }
 
-/// Every step is told the same in a space with hidden relations as in one without: what names them is answered as if there were none.
+/// Every step is told the same in a space with hidden relations as in one without: what names them
+/// is answered as if there were none.
 fn steps() -> Vec<Step> {
     let mut steps = vec![
         ("list", json!({}), ""),
@@ -42,29 +43,62 @@ fn steps() -> Vec<Step> {
         ("count", on("books", json!({"groupBy": "by"})), ""),
         ("count", on("people", json!({"groupBy": "wrote"})), ""),
         ("markdown", json!({"id": "@home"}), ""),
-        ("add", on("books", json!({"items": [{"title": "faust", "properties": {"by": ["@bob"]}}]})), "faust"),
-        ("add", on("books", json!({"items": [{"title": "x", "properties": {"by": ["@secret"]}}]})), ""),
-        ("update", update("books", "faust", json!({"note": "new", "like": ["@dune", "@emma"]})), ""),
+        (
+            "add",
+            on("books", json!({"items": [{"title": "faust", "properties": {"by": ["@bob"]}}]})),
+            "faust",
+        ),
+        (
+            "add",
+            on("books", json!({"items": [{"title": "x", "properties": {"by": ["@secret"]}}]})),
+            "",
+        ),
+        (
+            "update",
+            update("books", "faust", json!({"note": "new", "like": ["@dune", "@emma"]})),
+            "",
+        ),
         ("update", update("people", "ada", json!({"wrote": ["@faust"]})), ""),
         ("update blocks", json!({"blocks": [{"id": "@dune", "markdown": "Dune"}]}), ""),
-        ("move blocks", json!({"blockIds": ["@books"], "position": {"position": "end", "pageId": "@club"}}), ""),
+        (
+            "move blocks",
+            json!({"blockIds": ["@books"], "position": {"position": "end", "pageId": "@club"}}),
+            "",
+        ),
         // Columns that come: their names and keys are those of hidden ones, too.
         (
             "replace",
-            replacement(books(json!([{"name": "Extra", "type": "number"}, {"name": "Kept", "type": "text"}]))),
+            replacement(books(
+                json!([{"name": "Extra", "type": "number"}, {"name": "Kept", "type": "text"}]),
+            )),
             "",
         ),
-        ("replace", replacement(books(json!([{"key": "lost", "name": "Found", "type": "date"}]))), ""),
+        (
+            "replace",
+            replacement(books(json!([{"key": "lost", "name": "Found", "type": "date"}]))),
+            "",
+        ),
         ("replace", replacement(books(json!([relation("Owner", "people", "guard")]))), ""),
         ("replace", replacement(books(json!([relation("Next", "self", "thrown")]))), ""),
-        ("create", collection("Shelves", "home", json!([relation("Holds", "books", "extra")])), "shelves"),
+        (
+            "create",
+            collection("Shelves", "home", json!([relation("Holds", "books", "extra")])),
+            "shelves",
+        ),
         (
             "add",
-            on("books", json!({"items": [{"properties": {"state": "lent"}}], "allowNewSelectOptions": true})),
+            on(
+                "books",
+                json!({"items": [{"properties": {"state": "lent"}}], "allowNewSelectOptions": true}),
+            ),
             "untitled",
         ),
         // What is refused.
-        ("replace", replacement(books(json!([{"name": "Note", "key": "note", "type": "text"}]))), ""),
+        (
+            "replace",
+            replacement(books(json!([{"name": "Note", "key": "note", "type": "text"}]))),
+            "",
+        ),
         ("replace", replacement(books(json!([relation("Kept", "secret", "keeps")]))), ""),
         ("create", collection("Other", "home", json!([relation("r", "bin", "r")])), ""),
         ("replace", replacement(json!([{"key": "note", "name": "Note", "type": "number"}])), ""),
@@ -104,9 +138,10 @@ fn steps() -> Vec<Step> {
 fn hidden_acts() -> Vec<(&'static str, Value)> {
     let schema = |properties: Value| json!({"name": "Vault", "properties": properties});
     let kept = json!({"key": "keeps", "name": "Keeps", "type": "relation", "targetCollectionId": "@books"});
-    let holds =
-        json!({"key": "holds", "name": "Holds it", "type": "relation", "targetCollectionId": "@books", "single": true});
-    let item = |title: &str, more: Value| on("vault", json!({"items": [{"title": title, "properties": more}]}));
+    let holds = json!({"key": "holds", "name": "Holds it", "type": "relation", "targetCollectionId": "@books", "single": true});
+    let item = |title: &str, more: Value| {
+        on("vault", json!({"items": [{"title": title, "properties": more}]}))
+    };
     vec![
         ("update", update("vault", "gold", json!({"holds": ["@emma"], "keeps": []}))),
         ("update", update("vault", "silver", json!({"holds": null, "keeps": ["@emma"]}))),
@@ -116,7 +151,13 @@ fn hidden_acts() -> Vec<(&'static str, Value)> {
         ("replace", on("vault", json!({"schema": schema(json!([holds, kept]))}))),
         ("trash", json!({"documentIds": "@secret"})),
         ("restore", json!({"documentIds": "@secret", "destination": {"destination": "unsorted"}})),
-        ("replace", on("vault", json!({"schema": schema(json!([holds, kept, relation("Again", "books", "again")]))}))),
+        (
+            "replace",
+            on(
+                "vault",
+                json!({"schema": schema(json!([holds, kept, relation("Again", "books", "again")]))}),
+            ),
+        ),
         ("purge", json!({"documentIds": "@bin"})),
         ("replace", on("vault", json!({"schema": schema(json!([kept]))}))),
         ("delete", on("vault", json!({"idsToDelete": ["@silver"]}))),
@@ -126,7 +167,8 @@ fn hidden_acts() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Does every step in both spaces, and something hidden in one of them before each. The first difference, if there is one.
+/// Does every step in both spaces, and something hidden in one of them before each. The first
+/// difference, if there is one.
 fn difference(connect: fn(&World) -> Connection<Scoped>, every: usize) -> Option<String> {
     let (mut plain, mut related) = (World::new(false), World::new(true));
     let (alone, beside) = (connect(&plain), connect(&related));
@@ -136,12 +178,14 @@ fn difference(connect: fn(&World) -> Connection<Scoped>, every: usize) -> Option
         if let Some((act, body)) = act {
             related.hidden_does(act, &body);
         }
-        let (expected, found) =
-            (plain.guest_does(&alone, operation, &body), related.guest_does(&beside, operation, &body));
+        let (expected, found) = (
+            plain.guest_does(&alone, operation, &body),
+            related.guest_does(&beside, operation, &body),
+        );
         let views = [plain.view(&alone), related.view(&beside)];
         if expected != found || views[0] != views[1] {
-            let [expected, found] =
-                [(expected, &views[0]), (found, &views[1])].map(|(told, view)| format!("{told}\n{view}"));
+            let [expected, found] = [(expected, &views[0]), (found, &views[1])]
+                .map(|(told, view)| format!("{told}\n{view}"));
             return Some(format!(
                 "{operation} {body}\n{}\n{}",
                 plain.with_names(&expected),

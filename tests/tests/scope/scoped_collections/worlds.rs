@@ -1,4 +1,5 @@
-//! Two spaces that are alike for a scoped connection: in one of them its collections are related to a hidden and to a trashed one.
+//! Two spaces that are alike for a scoped connection: in one of them its collections are related to
+//! a hidden and to a trashed one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,13 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockId, Clock, Connection, DocumentId, Error, Fetch, GetItems, IdSource, Leak, ListScopedDocuments, Scope, Scoped,
-    Sight, Space, Timestamp, json,
+    BlockId, Clock, Connection, DocumentId, Error, Fetch, GetItems, IdSource, Leak,
+    ListScopedDocuments, Scope, Scoped, Sight, Space, Timestamp, json,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The time and the IDs of the call at hand: the same in both spaces, whatever is done between calls.
+/// The time and the IDs of the call at hand: the same in both spaces, whatever is done between
+/// calls.
 #[derive(Clone, Debug, Default)]
 struct Present(Arc<[AtomicU64; 2]>);
 
@@ -25,14 +27,18 @@ impl Present {
 
 impl IdSource for Present {
     fn mint(&self, _: Timestamp) -> [u8; 16] {
-        let (call, number) = (self.0[0].load(Ordering::Relaxed), self.0[1].fetch_add(1, Ordering::Relaxed) + 1);
-        (u128::from(call) << 64 | u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ call)).to_be_bytes()
+        let (call, number) =
+            (self.0[0].load(Ordering::Relaxed), self.0[1].fetch_add(1, Ordering::Relaxed) + 1);
+        (u128::from(call) << 64 | u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ call))
+            .to_be_bytes()
     }
 }
 
 impl Clock for Present {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(1_767_225_600_000 + 1_000 * i64::try_from(self.0[0].load(Ordering::Relaxed)).unwrap())
+        Timestamp::from_millis(
+            1_767_225_600_000 + 1_000 * i64::try_from(self.0[0].load(Ordering::Relaxed)).unwrap(),
+        )
     }
 }
 
@@ -50,11 +56,13 @@ pub struct World {
 const HIDDEN: u64 = 1 << 32;
 
 impl World {
-    /// Books at home and people in a club, both of which are seen, and documents that are not: `@secret`, and `@bin`, which is in the scope and in the
-    /// trash. If it `is_related`, books have a relation that they own with each of two collections there, and one that those own.
+    /// Books at home and people in a club, both of which are seen, and documents that are not:
+    /// `@secret`, and `@bin`, which is in the scope and in the trash. If it `is_related`, books
+    /// have a relation that they own with each of two collections there, and one that those own.
     pub fn new(is_related: bool) -> Self {
         let present = Present::default();
-        let space = Space::builder().ids(present.clone()).clock(present.clone()).in_memory().unwrap();
+        let space =
+            Space::builder().ids(present.clone()).clock(present.clone()).in_memory().unwrap();
         let (all, scope) = (space.connect(), space.scope([]));
         let mut world = Self { all, scope, present, calls: 0, hidden: 0, names: BTreeMap::new() };
         for title in ["home", "club", "secret", "bin"] {
@@ -65,8 +73,11 @@ impl World {
         world.scope.add(["home", "club", "bin"].map(|title| DocumentId::of_root(world.id(title))));
         world.made("create", &collection("people", "club", json!([])), "people");
         world.made("create", &collection("books", "home", books(json!([]))), "books");
-        for (list, title) in [("people", "ada"), ("people", "bob"), ("books", "dune"), ("books", "emma")] {
-            let item = json!({"collectionId": at(list), "items": [{"title": title, "properties": {}}]});
+        for (list, title) in
+            [("people", "ada"), ("people", "bob"), ("books", "dune"), ("books", "emma")]
+        {
+            let item =
+                json!({"collectionId": at(list), "items": [{"title": title, "properties": {}}]});
             world.made("add", &item, title);
         }
         let related = json!({"note": "a note", "state": "open", "by": ["@ada"], "like": ["@emma"]});
@@ -85,13 +96,18 @@ impl World {
             &collection("vault", "secret", json!([relation("Holds", "books", "extra")])),
             "vault",
         );
-        self.hidden_made("create", &collection("waste", "bin", json!([relation("Lost", "books", "lost")])), "waste");
+        self.hidden_made(
+            "create",
+            &collection("waste", "bin", json!([relation("Lost", "books", "lost")])),
+            "waste",
+        );
         self.hidden_made(
             "create",
             &collection("guards", "secret", json!([relation("Guards", "people", "guard")])),
             "guards",
         );
-        let mut kept = vec![relation("Kept", "vault", "keeps"), relation("Thrown", "waste", "thrown")];
+        let mut kept =
+            vec![relation("Kept", "vault", "keeps"), relation("Thrown", "waste", "thrown")];
         kept[1]["single"] = json!(true);
         let mut schema = serde_json::to_value(self.all.schema(self.id("books")).unwrap()).unwrap();
         let properties = schema["properties"].as_array_mut().unwrap();
@@ -99,7 +115,8 @@ impl World {
             properties.insert(place, property);
         }
         let replacement = json!({"collectionId": "@books", "schema": schema});
-        // At the time of the last call that is seen: the document of the books says when they got columns of their own.
+        // At the time of the last call that is seen: the document of the books says when they got
+        // columns of their own.
         self.present.begin(self.calls);
         ask_all(&self.all, "replace", self.body(&replacement)).unwrap();
         for (list, title, values) in [
@@ -150,7 +167,8 @@ impl World {
     /// What the full space is asked, in every space alike.
     pub fn all_does(&mut self, operation: &str, body: &Value) -> Value {
         self.begin();
-        ask_all(&self.all, operation, self.body(body)).unwrap_or_else(|error| panic!("{operation} {body}: {error}"))
+        ask_all(&self.all, operation, self.body(body))
+            .unwrap_or_else(|error| panic!("{operation} {body}: {error}"))
     }
 
     /// What the full space is asked in this one alone.
@@ -163,7 +181,8 @@ impl World {
 
     /// All that a scoped connection is shown, times included.
     pub fn view(&self, guest: &Connection<Scoped>) -> String {
-        let mut shown = vec![told(guest.list_documents(ListScopedDocuments::new().with_metadata()).unwrap())];
+        let mut shown =
+            vec![told(guest.list_documents(ListScopedDocuments::new().with_metadata()).unwrap())];
         for document in guest.documents().unwrap().iter() {
             shown.push(told(guest.fetch(Fetch::new(document.id).with_metadata()).unwrap()));
             shown.push(told(guest.fetch_markdown(Fetch::new(document.id)).unwrap()));
@@ -186,7 +205,12 @@ impl World {
     }
 
     /// What a scoped connection is answered: the reply, or the error, as JSON.
-    pub fn guest_does(&mut self, guest: &Connection<Scoped>, operation: &str, body: &Value) -> Value {
+    pub fn guest_does(
+        &mut self,
+        guest: &Connection<Scoped>,
+        operation: &str,
+        body: &Value,
+    ) -> Value {
         self.begin();
         match ask(guest, operation, self.body(body)) {
             Ok(reply) => reply,
@@ -196,17 +220,22 @@ impl World {
 
     pub fn body(&self, body: &Value) -> String {
         let named = self.names.iter().rev();
-        named.fold(body.to_string(), |text, (name, id)| text.replace(&format!("\"@{name}\""), &format!("\"{id}\"")))
+        named.fold(body.to_string(), |text, (name, id)| {
+            text.replace(&format!("\"@{name}\""), &format!("\"{id}\""))
+        })
     }
 
     pub fn with_names(&self, text: &str) -> String {
-        self.names.iter().fold(text.to_owned(), |text, (name, id)| text.replace(&id.to_string(), &format!("@{name}")))
+        self.names.iter().fold(text.to_owned(), |text, (name, id)| {
+            text.replace(&id.to_string(), &format!("@{name}"))
+        })
     }
 
     /// The keys of a collection as the full space has them, marks as `*`.
     pub fn keys(&self, collection: &str) -> String {
         let schema = self.all.schema(self.id(collection)).unwrap();
-        let keys: Vec<_> = schema.properties.iter().map(|property| unmarked(&property.key)).collect();
+        let keys: Vec<_> =
+            schema.properties.iter().map(|property| unmarked(&property.key)).collect();
         keys.join(" ")
     }
 
@@ -225,7 +254,8 @@ impl World {
 
 /// A key, with `*` for the mark that a scoped writer's key has.
 pub fn unmarked(key: &str) -> String {
-    let is_mark = |mark: &str| mark.len() == 6 && mark.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_mark =
+        |mark: &str| mark.len() == 6 && mark.bytes().all(|byte| byte.is_ascii_alphanumeric());
     match key.rsplit_once('_') {
         Some((start, mark)) if is_mark(mark) => format!("{start}_*"),
         _ => key.to_owned(),

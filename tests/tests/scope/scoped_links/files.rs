@@ -3,7 +3,8 @@
 use super::*;
 use leafbase::{AssetId, UploadFile};
 
-/// Files by name: `own` and `shown` are seen, `hidden` is shown by a block that is not, `many` by many such, `missing` is none.
+/// Files by name: `own` and `shown` are seen, `hidden` is shown by a block that is not, `many` by
+/// many such, `missing` is none.
 struct Files {
     scene: Scene,
     own: BlockId,
@@ -12,14 +13,20 @@ struct Files {
 
 fn files() -> Files {
     let scene = scene();
-    let upload =
-        |document: DocumentId| scene.notes.upload_file(UploadFile::new(document).named("a.txt"), &b"x"[..]).unwrap();
-    let hidden_document = scene.notes.document_of(scene.target("hidden").parse::<BlockId>().unwrap()).unwrap();
+    let upload = |document: DocumentId| {
+        scene.notes.upload_file(UploadFile::new(document).named("a.txt"), &b"x"[..]).unwrap()
+    };
+    let hidden_document =
+        scene.notes.document_of(scene.target("hidden").parse::<BlockId>().unwrap()).unwrap();
     let (own, shown) = (upload(scene.document), upload(hidden_document));
     scene.notes.insert_markdown(&format!("see [it]({})", shown.asset_url), scene.document).unwrap();
     let (hidden, many) = (upload(hidden_document), upload(hidden_document));
-    scene.notes.insert_markdown(&format!("[it]({})\n\n", many.asset_url).repeat(3), hidden_document).unwrap();
-    let missing = format!("asset://{}/a.txt", "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse::<AssetId>().unwrap());
+    scene
+        .notes
+        .insert_markdown(&format!("[it]({})\n\n", many.asset_url).repeat(3), hidden_document)
+        .unwrap();
+    let missing =
+        format!("asset://{}/a.txt", "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse::<AssetId>().unwrap());
     let url = |uploaded: &leafbase::UploadedFile| uploaded.asset_url.to_string();
     let urls = [
         ("own", url(&own)),
@@ -52,17 +59,23 @@ const NAMING: &[(&str, &str)] = &[
 fn only_files_that_are_seen_may_be_named() {
     let Files { scene, urls, .. } = files();
     let insert = |body: &str| {
-        let request = format!(r#"{{"blocks":{body},"position":{{"position":"end","pageId":"{}"}}}}"#, scene.document);
+        let request = format!(
+            r#"{{"blocks":{body},"position":{{"position":"end","pageId":"{}"}}}}"#,
+            scene.document
+        );
         scene.guest.insert_blocks(json::from_str(&request, &Limits::default()).unwrap())
     };
-    for ((json, field), (name, url)) in NAMING.iter().flat_map(|naming| urls.iter().map(move |url| (naming, url))) {
+    for ((json, field), (name, url)) in
+        NAMING.iter().flat_map(|naming| urls.iter().map(move |url| (naming, url)))
+    {
         let block = json.replace("{}", url);
         let nested = format!(
             r#"[{{"type":"text","markdown":"a\n\nb"}},{{"type":"page","content":[{{"type":"text"}},{block}]}}]"#
         );
-        for (body, path) in
-            [(format!("[{block}]"), format!("blocks[0].{field}")), (nested, format!("blocks[1].content[1].{field}"))]
-        {
+        for (body, path) in [
+            (format!("[{block}]"), format!("blocks[0].{field}")),
+            (nested, format!("blocks[1].content[1].{field}")),
+        ] {
             let before = scene.all();
             match insert(&body) {
                 Ok(_) => assert!(matches!(*name, "own" | "shown"), "{block}"),
@@ -80,18 +93,28 @@ fn only_files_that_are_seen_may_be_named() {
     }
     // Of several faults the first is told.
     let hidden = &urls[2].1;
-    let first =
-        format!(r#"[{{"type":"image","url":"{hidden}"}},{{"type":"text","textStyle":"h1","indentationLevel":9}}]"#);
-    let second = format!(r#"[{{"type":"text","cardLayout":"small"}},{{"type":"image","url":"{hidden}"}}]"#);
-    let request =
-        |body: String| format!(r#"{{"blocks":{body},"position":{{"position":"end","pageId":"{}"}}}}"#, scene.document);
+    let first = format!(
+        r#"[{{"type":"image","url":"{hidden}"}},{{"type":"text","textStyle":"h1","indentationLevel":9}}]"#
+    );
+    let second =
+        format!(r#"[{{"type":"text","cardLayout":"small"}},{{"type":"image","url":"{hidden}"}}]"#);
+    let request = |body: String| {
+        format!(
+            r#"{{"blocks":{body},"position":{{"position":"end","pageId":"{}"}}}}"#,
+            scene.document
+        )
+    };
     assert!(json::from_str::<InsertBlocks>(&request(first), &Limits::default()).is_err());
     assert_eq!(insert(&second).unwrap_err().path(), "blocks[0].cardLayout");
     for (name, url) in &urls {
-        let found = scene.guest.insert_markdown(&format!("a\n\n![b]({url})\n\n- [c]({url})"), scene.document);
+        let found = scene
+            .guest
+            .insert_markdown(&format!("a\n\n![b]({url})\n\n- [c]({url})"), scene.document);
         match found {
             Ok(_) => assert!(matches!(*name, "own" | "shown")),
-            Err(error) => assert_eq!((error.code(), error.path()), ("NOT_FOUND", "markdown"), "{name}"),
+            Err(error) => {
+                assert_eq!((error.code(), error.path()), ("NOT_FOUND", "markdown"), "{name}")
+            }
         }
     }
 }
@@ -138,7 +161,10 @@ fn titles_of_items_and_names_of_collections_name_files_that_are_seen() {
     let Files { scene, urls, .. } = files();
     let create = |name: &str| {
         let schema = SchemaDraft::new(name, [PropertyDraft::new("t", PropertyKind::Text)]);
-        scene.guest.create_collection(CreateCollection::new(schema, Position::end_of(scene.document.root())))
+        scene.guest.create_collection(CreateCollection::new(
+            schema,
+            Position::end_of(scene.document.root()),
+        ))
     };
     let made = create("c").unwrap().id;
     let item = scene.guest.add_items(AddItems::new(made, [ItemDraft::new("a")])).unwrap()[0].id;
@@ -149,7 +175,13 @@ fn titles_of_items_and_names_of_collections_name_files_that_are_seen() {
             ("schema.name", create(&title).map(drop)),
             ("schema.name", scene.guest.replace_schema(ReplaceSchema::new(made, draft)).map(drop)),
             ("blocks[0].markdown", scene.update(made, &json!({"markdown": title})).map(drop)),
-            ("items[0].title", scene.guest.add_items(AddItems::new(made, [ItemDraft::new(title.as_str())])).map(drop)),
+            (
+                "items[0].title",
+                scene
+                    .guest
+                    .add_items(AddItems::new(made, [ItemDraft::new(title.as_str())]))
+                    .map(drop),
+            ),
             ("itemsToUpdate[0].title", {
                 let update = ItemUpdate::of(item).with_title(title.as_str());
                 scene.guest.update_items(UpdateItems::new(made, [update])).map(drop)

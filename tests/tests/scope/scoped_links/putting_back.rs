@@ -3,7 +3,8 @@
 use super::*;
 use crate::world::read;
 
-/// The markdown of a block, what a guest writes over it, and what is kept then. `#1` is a placeholder.
+/// The markdown of a block, what a guest writes over it, and what is kept then. `#1` is a
+/// placeholder.
 #[test]
 fn placeholders_of_the_block_are_put_back() {
     let scene = scene();
@@ -28,7 +29,9 @@ fn placeholders_of_the_block_are_put_back() {
         ("no link", "[a](#1)", "[a](#1)".to_owned()),
     ] {
         let long = |text: &str| {
-            scene.named(&text.replace("&#", "\0").replace('#', "invalid:out_of_scope#").replace('\0', "&#"))
+            scene.named(
+                &text.replace("&#", "\0").replace('#', "invalid:out_of_scope#").replace('\0', "&#"),
+            )
         };
         let block = scene.text(&long(stored));
         scene.update(block, &json!({"markdown": long(given)})).unwrap();
@@ -65,22 +68,40 @@ fn fields_take_each_others_placeholders_and_leave_what_is_not_given() {
     let rich = scene.insert(json!({"type": "richUrl", "url": hidden, "title": "a"}));
     // Another field, one and the same call.
     scene.update(rich, &json!({"title": "b"})).unwrap();
-    assert_eq!([&scene.kept(rich)["url"], &scene.kept(rich)["title"]], [&json!(hidden), &json!("b")]);
-    scene.update(rich, &json!({"title": format!("see {}", out(1)), "description": out(1)})).unwrap();
+    assert_eq!(
+        [&scene.kept(rich)["url"], &scene.kept(rich)["title"]],
+        [&json!(hidden), &json!("b")]
+    );
+    scene
+        .update(rich, &json!({"title": format!("see {}", out(1)), "description": out(1)}))
+        .unwrap();
     let kept = scene.kept(rich);
-    assert_eq!([&kept["title"], &kept["description"]], [&json!(format!("see {hidden}")), &json!(hidden)]);
+    assert_eq!(
+        [&kept["title"], &kept["description"]],
+        [&json!(format!("see {hidden}")), &json!(hidden)]
+    );
     // As markdown, changed.
     scene.update(rich, &json!({"markdown": format!("[c]({})", out(1))})).unwrap();
-    assert_eq!([&scene.kept(rich)["url"], &scene.kept(rich)["title"]], [&json!(hidden), &json!("c")]);
+    assert_eq!(
+        [&scene.kept(rich)["url"], &scene.kept(rich)["title"]],
+        [&json!(hidden), &json!("c")]
+    );
     // What the block is shown to say may stand beside its fields; something else may not.
     let shown = scene.guest_sees(rich);
     scene.update(rich, &json!({"markdown": shown["markdown"], "url": shown["url"]})).unwrap();
     assert_eq!(scene.kept(rich)["url"], hidden);
     for address in [&hidden, "block://01ARZ3NDEKTSV4RRFFQ69G5FAV"] {
         let error = scene
-            .update(rich, &json!({"markdown": format!("[c]({address})"), "url": "https://b.example"}))
+            .update(
+                rich,
+                &json!({"markdown": format!("[c]({address})"), "url": "https://b.example"}),
+            )
             .unwrap_err();
-        assert_eq!((error.code(), error.path()), ("VALIDATION", "blocks[0].markdown"), "a guess tells nothing");
+        assert_eq!(
+            (error.code(), error.path()),
+            ("VALIDATION", "blocks[0].markdown"),
+            "a guess tells nothing"
+        );
     }
 }
 
@@ -103,7 +124,11 @@ fn an_address_is_put_back_into_words_as_it_is_and_into_a_link_as_one() {
     for (title, kept) in [("see {}", "see {}"), ("{}", "{}"), ("[d]({})", "[d](<{}>)")] {
         let rich = scene.insert(json!({"type": "richUrl", "url": address, "title": "a"}));
         scene.update(rich, &json!({"title": title.replace("{}", &out(1))})).unwrap();
-        assert_eq!(scene.kept(rich)["title"], scene.named(&kept.replace("{}", &address)), "{title}");
+        assert_eq!(
+            scene.kept(rich)["title"],
+            scene.named(&kept.replace("{}", &address)),
+            "{title}"
+        );
     }
 }
 
@@ -111,13 +136,15 @@ fn an_address_is_put_back_into_words_as_it_is_and_into_a_link_as_one() {
 fn columns_options_and_titles_are_put_back() {
     let scene = scene();
     let link = scene.named("[a](block://@hidden)");
-    let tags =
-        json!({"key": "tags", "name": "Tags", "type": "multiSelect", "options": [{"name": link}, {"name": "b"}]});
-    let schema = json!({"name": "Books", "properties": [{"key": "t", "name": link, "type": "text"}, tags]});
-    let request = json!({"schema": schema, "position": {"position": "end", "pageId": scene.document}});
+    let tags = json!({"key": "tags", "name": "Tags", "type": "multiSelect", "options": [{"name": link}, {"name": "b"}]});
+    let schema =
+        json!({"name": "Books", "properties": [{"key": "t", "name": link, "type": "text"}, tags]});
+    let request =
+        json!({"schema": schema, "position": {"position": "end", "pageId": scene.document}});
     let made = scene.notes.create_collection(read(&request)).unwrap().id;
     let item = json!({"title": link, "properties": {"tags": [link, "b"]}});
-    let item = scene.notes.add_items(read(&json!({"collectionId": made, "items": [item]}))).unwrap()[0].id;
+    let item =
+        scene.notes.add_items(read(&json!({"collectionId": made, "items": [item]}))).unwrap()[0].id;
     let told = || (scene.notes.schema(made).unwrap(), scene.kept(item));
 
     let before = told();
@@ -127,13 +154,20 @@ fn columns_options_and_titles_are_put_back() {
     assert_eq!(shown.pointer("/properties/1/options/0/name"), Some(&placeholder(2)), "{shown}");
     scene.guest.replace_schema(read(&json!({"collectionId": made, "schema": shown}))).unwrap();
     let seen = scene.guest_sees(item);
-    assert_eq!((&seen["title"], &seen["properties"]["tags"]), (&placeholder(1), &json!([placeholder(2), "b"])));
+    assert_eq!(
+        (&seen["title"], &seen["properties"]["tags"]),
+        (&placeholder(1), &json!([placeholder(2), "b"]))
+    );
     let update = json!({"id": item, "title": seen["title"], "properties": seen["properties"]});
-    scene.guest.update_items(read(&json!({"collectionId": made, "itemsToUpdate": [update]}))).unwrap();
+    scene
+        .guest
+        .update_items(read(&json!({"collectionId": made, "itemsToUpdate": [update]})))
+        .unwrap();
     assert_eq!(told(), before);
 }
 
-/// Two options that look alike where they are shown: one by its number in an item, the other by that in the schema.
+/// Two options that look alike where they are shown: one by its number in an item, the other by
+/// that in the schema.
 #[test]
 fn options_are_put_back_as_the_item_shows_them_or_else_as_the_schema_does() {
     let scene = scene();
@@ -149,7 +183,10 @@ fn options_are_put_back_as_the_item_shows_them_or_else_as_the_schema_does() {
     let shown = |number: u32| format!("[a]({})", out(number));
     let add = |properties: serde_json::Value| {
         let items = json!([{"title": "x", "properties": properties}]);
-        scene.guest.add_items(read(&json!({"collectionId": made, "items": items}))).map(|items| items[0].id)
+        scene
+            .guest
+            .add_items(read(&json!({"collectionId": made, "items": items})))
+            .map(|items| items[0].id)
     };
     // The schema's first is #1, its second #2; those of the other column go on from there.
     let item = add(json!({"tags": ["b", shown(2)], "note": shown(1)})).unwrap();
@@ -161,7 +198,10 @@ fn options_are_put_back_as_the_item_shows_them_or_else_as_the_schema_does() {
     );
     let update = |properties: serde_json::Value| {
         let update = json!([{"id": item, "properties": properties}]);
-        scene.guest.update_items(read(&json!({"collectionId": made, "itemsToUpdate": update}))).map(drop)
+        scene
+            .guest
+            .update_items(read(&json!({"collectionId": made, "itemsToUpdate": update})))
+            .map(drop)
     };
     for (given, tags, tag) in [
         // The note has a placeholder of its own: what the item hides counts from #2.
@@ -175,7 +215,11 @@ fn options_are_put_back_as_the_item_shows_them_or_else_as_the_schema_does() {
         update(given.clone()).unwrap_or_else(|error| panic!("{given}: {error}"));
         assert_eq!((kept("tags"), kept("topic")), (tags, tag), "{given}");
     }
-    for given in [json!({"tags": [shown(9)]}), json!({"topic": format!("{} ", shown(1))}), json!({"tags": [1]})] {
+    for given in [
+        json!({"tags": [shown(9)]}),
+        json!({"topic": format!("{} ", shown(1))}),
+        json!({"tags": [1]}),
+    ] {
         assert_eq!(update(given.clone()).unwrap_err().code(), "SCHEMA_MISMATCH", "{given}");
         assert_eq!(add(given.clone()).unwrap_err().code(), "SCHEMA_MISMATCH", "{given}");
     }

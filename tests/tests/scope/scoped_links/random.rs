@@ -1,4 +1,5 @@
-//! Texts of random pieces: what leads to what a guest does not see shows nothing of it, and comes back as it was.
+//! Texts of random pieces: what leads to what a guest does not see shows nothing of it, and comes
+//! back as it was.
 
 use std::cell::Cell;
 
@@ -74,7 +75,8 @@ fn block(kind: &str, fields: &[&str], texts: &[String]) -> Value {
 #[test]
 fn whatever_stands_around_it() {
     let scene = scene();
-    let text = prop::collection::vec(prop::sample::select(PIECES), 1..10).prop_map(|pieces| pieces.concat());
+    let text = prop::collection::vec(prop::sample::select(PIECES), 1..10)
+        .prop_map(|pieces| pieces.concat());
     let made = (prop::sample::select(KINDS), prop::collection::vec(text, 3));
     let one = [scene.target("hidden"), scene.target("missing")];
     let other = [scene.target("trashed"), "01ARZ3NDEKTSV4RRFFQ69G5FAW"];

@@ -2,7 +2,8 @@
 
 use leafbase_collections::{ReadItems, Relating, Values, read_added};
 use leafbase_model::{
-    AddItems, BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemDraft, Limits, Properties, Result, Schema,
+    AddItems, BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemDraft, Limits,
+    Properties, Result, Schema,
 };
 use leafbase_tree_ops::{self as ops, Context, NewItem, Takes};
 
@@ -38,9 +39,14 @@ struct Read<'t, 'a> {
 
 impl<'l> Additions<'l> {
     pub(super) fn new<S: Sight>(connection: &'l Connection<S>, request: AddItems) -> Result<Self> {
-        let AddItems { collection_id: collection, mut items, allow_new_select_options: new_options } = request;
+        let AddItems {
+            collection_id: collection,
+            mut items,
+            allow_new_select_options: new_options,
+        } = request;
         let limits = connection.limits();
-        let mut contents: Vec<_> = items.iter_mut().map(|item| std::mem::take(&mut item.content)).collect();
+        let mut contents: Vec<_> =
+            items.iter_mut().map(|item| std::mem::take(&mut item.content)).collect();
         check_count(LIST, limits.blocks_per_request, items.len())?;
         contents.iter_mut().try_for_each(|content| connection.date(content))?;
         let ready = |content| prepare::drafts("content", content, connection.files(), limits);
@@ -55,13 +61,18 @@ impl<'l> Additions<'l> {
         writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, added))
     }
 
-    fn decide(&self, tree: &Tree<'_>, context: &Context<'_>) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
+    fn decide(
+        &self,
+        tree: &Tree<'_>,
+        context: &Context<'_>,
+    ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
         let (schema, located) = writable(tree, self.collection)?;
         let opened = ops::open_collection(tree, context, self.collection)?;
         let today = today(tree, context.stamp.at)?;
         let values = Values { today, limits: self.limits, new_options: self.new_options };
         let read = |most| self.read(tree, context, &schema, values, opened.depth + 1, most);
-        let Read { mut items, relating, schema: extended } = faults::first(LIST, self.items.len(), read)?;
+        let Read { mut items, relating, schema: extended } =
+            faults::first(LIST, self.items.len(), read)?;
         let mut changed = finished(relating)?;
         for NewItem { id, data, .. } in &mut items {
             let properties = changed.remove(id).map(|changed| changed.values).unwrap_or_default();
@@ -69,7 +80,8 @@ impl<'l> Additions<'l> {
         }
         let insertion = ops::insert_items(context, &opened, items)?;
         let added = top_blocks(&insertion);
-        let mut edits = Vec::from_iter(set_schema(tree, located, self.collection, extended.as_ref())?);
+        let mut edits =
+            Vec::from_iter(set_schema(tree, located, self.collection, extended.as_ref())?);
         if !added.is_empty() {
             edits.push(insertion);
         }
@@ -87,24 +99,35 @@ impl<'l> Additions<'l> {
         depth: usize,
         most: usize,
     ) -> Result<Read<'t, 'a>> {
-        let (links, mut drafts) = (Links::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
+        let (links, mut drafts) =
+            (Links::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
         for draft in &mut drafts {
             links.put_back_options(None, Chosen { schema, values: &mut draft.properties })?;
         }
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
         // Related items are shown by their IDs: given out in order, they keep that of the request.
-        let mut ids: Vec<_> = read.iter().map(|_| BlockId::from_bytes(context.ids.mint(context.stamp.at))).collect();
+        let mut ids: Vec<_> =
+            read.iter().map(|_| BlockId::from_bytes(context.ids.mint(context.stamp.at))).collect();
         ids.sort_unstable();
         let (mut items, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
-        for (index, (((draft, page), item), id)) in self.items.iter().zip(&self.pages).zip(read).zip(ids).enumerate() {
+        for (index, (((draft, page), item), id)) in
+            self.items.iter().zip(&self.pages).zip(read).zip(ids).enumerate()
+        {
             let path = format!("{LIST}[{index}]");
-            let title = titled(&draft.fields, &item.title, self.limits).map_err(|error| error.at(&path))?;
+            let title =
+                titled(&draft.fields, &item.title, self.limits).map_err(|error| error.at(&path))?;
             check_files(tree, None, &draft.fields, &title).map_err(|error| error.at(&path))?;
-            let blocks = page.at(tree, depth, Takes::Anything, self.limits).map_err(|error| error.at(&path))?;
+            let blocks = page
+                .at(tree, depth, Takes::Anything, self.limits)
+                .map_err(|error| error.at(&path))?;
             let kind = BlockKind::CollectionItem { properties: Properties::default() };
             relating.begin(id, self.collection);
             relating.change(id, self.collection, item.changes, &path)?;
-            items.push(NewItem { id, data: BlockData { markdown: title, ..BlockData::new(kind) }, content: blocks });
+            items.push(NewItem {
+                id,
+                data: BlockData { markdown: title, ..BlockData::new(kind) },
+                content: blocks,
+            });
         }
         check_joined(tree, &relating)?;
         Ok(Read { items, relating, schema: extended })

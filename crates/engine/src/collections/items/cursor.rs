@@ -5,8 +5,8 @@ use leafbase_model::{BlockId, Error, Result};
 /// Characters of an ID.
 const ID: usize = 26;
 
-/// How many of the items given last are remembered, and of those that follow: if some of them are gone, the list goes on at the nearest one
-/// that is not.
+/// How many of the items given last are remembered, and of those that follow: if some of them are
+/// gone, the list goes on at the nearest one that is not.
 pub(super) const REMEMBERED: usize = 8;
 /// Stands before the items that follow.
 const BORDER: char = '.';
@@ -30,11 +30,16 @@ pub(super) fn write(collection: BlockId, around: &Around) -> String {
 
 pub(super) fn read(collection: BlockId, text: &str) -> Result<Around> {
     let foreign = || Error::validation("the cursor is not of this listing").at("cursor");
-    let rest =
-        text.strip_prefix('c').and_then(|text| text.strip_prefix(&collection.to_string())).ok_or_else(foreign)?;
+    let rest = text
+        .strip_prefix('c')
+        .and_then(|text| text.strip_prefix(&collection.to_string()))
+        .ok_or_else(foreign)?;
     // Without the border all were given.
     let (before, behind) = rest.split_once(BORDER).unwrap_or((rest, ""));
-    ids(before).zip(ids(behind)).map(|(before, behind)| Around { before, behind }).ok_or_else(foreign)
+    ids(before)
+        .zip(ids(behind))
+        .map(|(before, behind)| Around { before, behind })
+        .ok_or_else(foreign)
 }
 
 fn ids(text: &str) -> Option<Vec<BlockId>> {
@@ -49,7 +54,8 @@ mod tests {
     fn cursors_read_back() {
         let collection = BlockId::from_bytes([7; 16]);
         let ids = || vec![BlockId::from_bytes([1; 16]), BlockId::from_bytes([255; 16])];
-        for (before, behind) in [(vec![], vec![]), (ids(), vec![]), (vec![], ids()), (ids(), ids())] {
+        for (before, behind) in [(vec![], vec![]), (ids(), vec![]), (vec![], ids()), (ids(), ids())]
+        {
             let around = Around { before, behind };
             assert_eq!(read(collection, &write(collection, &around)).unwrap(), around);
         }
@@ -59,7 +65,8 @@ mod tests {
     fn what_is_no_cursor_of_the_collection_is_refused() {
         let collection = BlockId::from_bytes([7; 16]);
         let other = write(BlockId::from_bytes([8; 16]), &Around::default());
-        let wrong = ["x", "x.", ".x", "..", "ääääääääääääää."].map(|rest| format!("c{collection}{rest}"));
+        let wrong =
+            ["x", "x.", ".x", "..", "ääääääääääääää."].map(|rest| format!("c{collection}{rest}"));
         for text in ["", "c", "d", &other].into_iter().chain(wrong.iter().map(String::as_str)) {
             let error = read(collection, text).unwrap_err();
             assert_eq!((error.code(), error.path()), ("VALIDATION", "cursor"), "{text}");

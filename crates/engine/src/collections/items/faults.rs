@@ -2,11 +2,17 @@
 
 use leafbase_model::{Error, Result};
 
-/// Runs `read` on all entries of the request's list `list`. If it finds a fault, it runs on those before the faulty one, too: a check
-/// that comes later may find something wrong with them.
-pub(super) fn first<T>(list: &str, entries: usize, mut read: impl FnMut(usize) -> Result<T>) -> Result<T> {
+/// Runs `read` on all entries of the request's list `list`. If it finds a fault, it runs on those
+/// before the faulty one, too: a check that comes later may find something wrong with them.
+pub(super) fn first<T>(
+    list: &str,
+    entries: usize,
+    mut read: impl FnMut(usize) -> Result<T>,
+) -> Result<T> {
     let (mut outcome, mut most) = (read(entries), entries);
-    while let Some(at) = outcome.as_ref().err().and_then(|error| entry(list, error)).filter(|at| *at < most) {
+    while let Some(at) =
+        outcome.as_ref().err().and_then(|error| entry(list, error)).filter(|at| *at < most)
+    {
         match read(at) {
             Err(earlier) => (outcome, most) = (Err(earlier), at),
             Ok(_) => break,
@@ -25,7 +31,8 @@ fn entry(list: &str, error: &Error) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Checks that run one after the other over all entries, each of which finds something wrong with one.
+    /// Checks that run one after the other over all entries, each of which finds something wrong
+    /// with one.
     fn outcome(wrong: &'static [usize], entries: usize) -> Result<usize> {
         first("items", entries, |entries| match wrong.iter().find(|at| **at < entries) {
             Some(at) => Err(Error::validation("is wrong").at("id").at(format_args!("items[{at}]"))),
@@ -35,7 +42,9 @@ mod tests {
 
     #[test]
     fn the_first_entry_at_fault_is_told() {
-        for (wrong, path) in [(&[][..], ""), (&[5], ""), (&[2], "items[2].id"), (&[3, 1, 2, 0, 4], "items[0].id")] {
+        for (wrong, path) in
+            [(&[][..], ""), (&[5], ""), (&[2], "items[2].id"), (&[3, 1, 2, 0, 4], "items[0].id")]
+        {
             let told = outcome(wrong, 5);
             assert_eq!(told.as_ref().err().map_or("", Error::path), path, "{wrong:?}");
             assert_eq!(told.ok(), path.is_empty().then_some(5));
@@ -44,7 +53,9 @@ mod tests {
 
     #[test]
     fn a_fault_of_no_entry_is_told_as_it_is() {
-        let error = first("items", 3, |_| Err::<(), _>(Error::validation("are too many").at("items"))).unwrap_err();
+        let error =
+            first("items", 3, |_| Err::<(), _>(Error::validation("are too many").at("items")))
+                .unwrap_err();
         assert_eq!(error.path(), "items");
     }
 }

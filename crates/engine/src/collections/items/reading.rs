@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    Block, BlockId, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result, Schema,
+    Block, BlockId, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
+    Schema,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -16,10 +17,16 @@ use crate::scope::links::Links;
 use crate::tree::Tree;
 
 /// The items that a request asks for.
-pub(super) fn page(tree: &Tree<'_>, request: &GetItems, limits: &Limits) -> Result<ItemsPage<Item>> {
+pub(super) fn page(
+    tree: &Tree<'_>,
+    request: &GetItems,
+    limits: &Limits,
+) -> Result<ItemsPage<Item>> {
     let schema = schema(tree, request.collection_id)?;
-    let reading = Reading { tree, collection: request.collection_id, most: limits.blocks_per_fetch };
-    let after = request.paging.cursor.as_deref().map(|text| reading.after(text)).transpose()?.flatten();
+    let reading =
+        Reading { tree, collection: request.collection_id, most: limits.blocks_per_fetch };
+    let after =
+        request.paging.cursor.as_deref().map(|text| reading.after(text)).transpose()?.flatten();
     if request.max_depth == Some(0) {
         return reading.rows(&schema, after, request.paging.limit);
     }
@@ -53,7 +60,8 @@ struct Reading<'t, 'a> {
 }
 
 impl Reading<'_, '_> {
-    /// The item that the reply goes on behind; none if it begins with the first, as it does if all that the cursor remembers are gone.
+    /// The item that the reply goes on behind; none if it begins with the first, as it does if all
+    /// that the cursor remembers are gone.
     fn after(&self, text: &str) -> Result<Option<BlockId>> {
         let Around { before, behind } = cursor::read(self.collection, text)?;
         for id in before.into_iter().rev() {
@@ -73,29 +81,50 @@ impl Reading<'_, '_> {
         Ok(self.tree.locate(item)?.is_some_and(|located| located.parent == Some(self.collection)))
     }
 
-    /// The items after `after` without their pages as a reply shows them, each before the next is read: what they are made of takes
-    /// the same memory again and again.
-    fn rows(&self, schema: &Schema, after: Option<BlockId>, limit: Option<usize>) -> Result<ItemsPage<Item>> {
-        let count = self.tree.reader().item_index(self.collection)?.map_or(0, |index| index.items());
-        let count = usize::try_from(count).unwrap_or(usize::MAX).min(limit.unwrap_or(usize::MAX)).min(self.most);
+    /// The items after `after` without their pages as a reply shows them, each before the next is
+    /// read: what they are made of takes the same memory again and again.
+    fn rows(
+        &self,
+        schema: &Schema,
+        after: Option<BlockId>,
+        limit: Option<usize>,
+    ) -> Result<ItemsPage<Item>> {
+        let count =
+            self.tree.reader().item_index(self.collection)?.map_or(0, |index| index.items());
+        let count = usize::try_from(count)
+            .unwrap_or(usize::MAX)
+            .min(limit.unwrap_or(usize::MAX))
+            .min(self.most);
         let (mut shower, mut part) = (Shower::new(self.tree), Part::new(count, limit));
         let mut table = shower.table(self.collection, schema, count)?;
-        self.tree
-            .reader()
-            .item_rows(self.collection, after, &mut |row| part.put(self, row.id, || shower.row(&mut table, &row)))?;
+        self.tree.reader().item_rows(self.collection, after, &mut |row| {
+            part.put(self, row.id, || shower.row(&mut table, &row))
+        })?;
         let (_, next_cursor) = part.end(self.collection);
         Ok(ItemsPage { items: table.finish(), next_cursor })
     }
 
     /// The IDs of the items after `after`, and the cursor if more follow.
-    fn ids(&self, after: Option<BlockId>, limit: Option<usize>) -> Result<(Vec<BlockId>, Option<String>)> {
+    fn ids(
+        &self,
+        after: Option<BlockId>,
+        limit: Option<usize>,
+    ) -> Result<(Vec<BlockId>, Option<String>)> {
         let mut part = Part::new(0, limit);
-        self.tree.reader().item_rows(self.collection, after, &mut |row| part.put(self, row.id, || Ok(row.id)))?;
+        self.tree
+            .reader()
+            .item_rows(self.collection, after, &mut |row| part.put(self, row.id, || Ok(row.id)))?;
         Ok(part.end(self.collection))
     }
 
     /// These items with their pages.
-    fn shown(&self, schema: &Schema, ids: &[BlockId], is_all: bool, depth: Option<usize>) -> Result<Vec<Item>> {
+    fn shown(
+        &self,
+        schema: &Schema,
+        ids: &[BlockId],
+        is_all: bool,
+        depth: Option<usize>,
+    ) -> Result<Vec<Item>> {
         let blocks = self.pages(ids, is_all, depth)?;
         Shower::new(self.tree).items_with_pages(self.collection, schema, blocks)
     }
@@ -108,7 +137,8 @@ impl Reading<'_, '_> {
         Ok(())
     }
 
-    /// The items with so many levels of their pages. If these are all of the collection (`is_all`) one walk reads them.
+    /// The items with so many levels of their pages. If these are all of the collection (`is_all`)
+    /// one walk reads them.
     fn pages(&self, ids: &[BlockId], is_all: bool, depth: Option<usize>) -> Result<Vec<Block>> {
         let Some(located) = self.tree.locate(self.collection)? else { return Ok(Vec::new()) };
         if is_all {
@@ -133,7 +163,8 @@ impl Reading<'_, '_> {
         count: &mut usize,
     ) -> Result<Vec<Block>> {
         let links = Links::new(self.tree);
-        let mut blocks = ops::show_forest(self.tree, document, forest, depth, &|data| links.plain(data))?;
+        let mut blocks =
+            ops::show_forest(self.tree, document, forest, depth, &|data| links.plain(data))?;
         links.finish()?;
         blocks.iter_mut().try_for_each(|block| links.hide_in(block))?;
         *count += blocks.iter_mut().map(show_markdown).sum::<usize>();
@@ -154,7 +185,12 @@ struct Part<T> {
 impl<T> Part<T> {
     fn new(expected: usize, limit: Option<usize>) -> Self {
         let last = VecDeque::with_capacity(cursor::REMEMBERED + 1);
-        Self { made: Vec::with_capacity(expected), limit: limit.unwrap_or(usize::MAX), last, following: Vec::new() }
+        Self {
+            made: Vec::with_capacity(expected),
+            limit: limit.unwrap_or(usize::MAX),
+            last,
+            following: Vec::new(),
+        }
     }
 
     /// Takes the next item; if the part is full, as one that follows.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use leafbase_collections::{ChangedItem, Relating};
 use leafbase_model::{
-    BlockData, BlockId, Day, DayRef, Edit, Error, Limits, Location, PropertyChange, Result, Schema, Timestamp,
+    BlockData, BlockId, Day, DayRef, Edit, Error, Limits, Location, PropertyChange, Result, Schema,
+    Timestamp,
 };
 use leafbase_tree_ops::{Located, ReadTree};
 use serde_json::{Map, Value};
@@ -40,8 +41,10 @@ pub(super) fn relate(
     changes: Vec<PropertyChange>,
     path: &str,
 ) -> Result<Vec<PropertyChange>> {
-    let is_relation = |key: &str| schema.property(key).is_some_and(|property| property.kind.relation().is_some());
-    let (relations, scalars): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(key, _)| is_relation(key));
+    let is_relation =
+        |key: &str| schema.property(key).is_some_and(|property| property.kind.relation().is_some());
+    let (relations, scalars): (Vec<_>, Vec<_>) =
+        changes.into_iter().partition(|(key, _)| is_relation(key));
     if !relations.is_empty() {
         relating.change(item, collection, relations, path)?;
     }
@@ -55,18 +58,22 @@ pub(super) fn check_joined(tree: &Tree<'_>, relating: &Relating<'_, Tree<'_>>) -
         let document = tree.locate(item)?.ok_or_else(|| Error::not_found().at(path))?.document;
         let is_trashed = match trashed.get(&document) {
             Some(known) => *known,
-            None => tree.document(document)?.is_some_and(|record| record.location == Location::Trash),
+            None => {
+                tree.document(document)?.is_some_and(|record| record.location == Location::Trash)
+            }
         };
         trashed.insert(document, is_trashed);
         if is_trashed {
-            let message = format!("item {item} is in the trash: restore its document to relate to it");
+            let message =
+                format!("item {item} is in the trash: restore its document to relate to it");
             return Err(Error::rule(message).at(path));
         }
     }
     Ok(())
 }
 
-/// What the items are to hold that a request changes or makes, by ID: those that it names, and others.
+/// What the items are to hold that a request changes or makes, by ID: those that it names, and
+/// others.
 pub(super) fn finished(relating: Relating<'_, Tree<'_>>) -> Result<BTreeMap<BlockId, ChangedItem>> {
     Ok(relating.finish()?.into_iter().map(|changed| (changed.id, changed)).collect())
 }

@@ -27,12 +27,14 @@ struct Needed {
     other: (BlockId, String),
     /// How many items that has.
     owners: u64,
-    /// By item, those at the other end, once they were all read: when looking up has cost as much as that.
+    /// By item, those at the other end, once they were all read: when looking up has cost as much
+    /// as that.
     inverted: Option<HashMap<BlockId, BTreeSet<BlockId>>>,
 }
 
 impl<'a> Relations<'a> {
-    /// `keys` are those of the properties that are looked at, `relations` those of them that are relations.
+    /// `keys` are those of the properties that are looked at, `relations` those of them that are
+    /// relations.
     pub(super) fn new<'k>(
         rows: &'a Rows<'a>,
         keys: impl IntoIterator<Item = &'k str>,
@@ -43,7 +45,9 @@ impl<'a> Relations<'a> {
         let mut needed = Vec::new();
         for key in relations {
             let property = rows.schema.property(key);
-            let Some(relation) = property.and_then(|property| property.kind.relation()) else { continue };
+            let Some(relation) = property.and_then(|property| property.kind.relation()) else {
+                continue;
+            };
             let Some(inverse) = relation.inverse_key.clone() else { continue };
             if !relation.owner || relation.is_symmetric(rows.collection, key) {
                 let owners = rows.count_of(relation.target)?;
@@ -56,7 +60,11 @@ impl<'a> Relations<'a> {
     }
 
     /// Gives `item` to `look`, with the properties that are needed and no others.
-    pub(super) fn complete<T>(&mut self, item: &ItemRow<'_>, look: impl FnOnce(Row<'_>) -> T) -> Result<T> {
+    pub(super) fn complete<T>(
+        &mut self,
+        item: &ItemRow<'_>,
+        look: impl FnOnce(Row<'_>) -> T,
+    ) -> Result<T> {
         if self.rows.tree.sees_all() {
             let held = item.properties(Some(&self.keys))?;
             return self.with_relations(item.id, item.title, &held, look);
@@ -81,7 +89,9 @@ impl<'a> Relations<'a> {
         self.looked_up += 1;
         let rows = self.rows;
         for needed in &mut self.needed {
-            if needed.inverted.is_none() && self.looked_up.saturating_mul(ITEMS_PER_LOOKUP) > needed.owners {
+            if needed.inverted.is_none()
+                && self.looked_up.saturating_mul(ITEMS_PER_LOOKUP) > needed.owners
+            {
                 let (other, key) = &needed.other;
                 needed.inverted = Some(Shower::new(rows.tree).inverted(*other, key)?);
             }
@@ -89,7 +99,10 @@ impl<'a> Relations<'a> {
                 Some(inverted) => united(held, &needed.key, inverted.get(&id)),
                 None => related(rows.tree, rows.collection, &needed.key, id)?,
             };
-            all.set(needed.key.as_str(), (!items.is_empty()).then_some(PropertyValue::Relations(items)));
+            all.set(
+                needed.key.as_str(),
+                (!items.is_empty()).then_some(PropertyValue::Relations(items)),
+            );
         }
         Ok(look(Row { id, title, values: &all }))
     }

@@ -3,8 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use leafbase_collections::{Access, ColumnRef, IndexStatistics, KeyRange, ReadCollections, index_keys, related};
-use leafbase_model::{BlockData, BlockId, BlockKind, Error, Properties, PropertyType, Result, Schema};
+use leafbase_collections::{
+    Access, ColumnRef, IndexStatistics, KeyRange, ReadCollections, index_keys, related,
+};
+use leafbase_model::{
+    BlockData, BlockId, BlockKind, Error, Properties, PropertyType, Result, Schema,
+};
 use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, Reader};
 use leafbase_tree_ops::ReadTree;
 
@@ -26,17 +30,29 @@ pub(super) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// Those of a collection that the connection sees; `reader` is the tree's.
-    pub(super) fn of(tree: &'a Tree<'a>, reader: &'a Reader<'a>, collection: BlockId) -> Result<Self> {
+    pub(super) fn of(
+        tree: &'a Tree<'a>,
+        reader: &'a Reader<'a>,
+        collection: BlockId,
+    ) -> Result<Self> {
         let missing = || Error::not_found().at("collectionId");
         let schema = ReadCollections::schema(tree, collection)?.ok_or_else(missing)?;
         let index = reader.item_index(collection)?.ok_or_else(missing)?;
         Ok(Self { tree, collection, schema, reader, index })
     }
 
-    /// Hands the items of this access to `visit`, in its order, but for those that the sieve holds back.
-    pub(super) fn each(&self, access: &Access, sieve: &mut Sieve<'_>, visit: Visit<'_>) -> Result<()> {
+    /// Hands the items of this access to `visit`, in its order, but for those that the sieve holds
+    /// back.
+    pub(super) fn each(
+        &self,
+        access: &Access,
+        sieve: &mut Sieve<'_>,
+        visit: Visit<'_>,
+    ) -> Result<()> {
         match access {
-            Access::All => self.reader.item_rows(self.collection, None, &mut |item| Ok(forget(visit(item)?))),
+            Access::All => {
+                self.reader.item_rows(self.collection, None, &mut |item| Ok(forget(visit(item)?)))
+            }
             Access::Index { column, ranges, backwards, then_empty } => {
                 let is_done = self.ranges(column, ranges, *backwards, (sieve, visit))?.is_break();
                 if is_done || !then_empty { Ok(()) } else { self.empty(column, sieve, visit) }
@@ -54,14 +70,20 @@ impl<'a> Rows<'a> {
     ) -> Result<ControlFlow<()>> {
         let mut flow = ControlFlow::Continue(());
         for KeyRange { from, to } in ranges {
-            self.index.scan(indexed(column), from, to.as_deref(), backwards, &mut |id, signature| {
-                flow = match sieve.step(&self.index, id, signature)? {
-                    Step::Skip => ControlFlow::Continue(()),
-                    Step::Look => sieve.found(self.item(id, visit)?),
-                    Step::Leave => ControlFlow::Break(()),
-                };
-                Ok(flow)
-            })?;
+            self.index.scan(
+                indexed(column),
+                from,
+                to.as_deref(),
+                backwards,
+                &mut |id, signature| {
+                    flow = match sieve.step(&self.index, id, signature)? {
+                        Step::Skip => ControlFlow::Continue(()),
+                        Step::Look => sieve.found(self.item(id, visit)?),
+                        Step::Leave => ControlFlow::Break(()),
+                    };
+                    Ok(flow)
+                },
+            )?;
             if flow.is_break() {
                 break;
             }
@@ -69,14 +91,17 @@ impl<'a> Rows<'a> {
         Ok(flow)
     }
 
-    /// The items that have no key in the index of this column: among few, if the sieve knows of them.
+    /// The items that have no key in the index of this column: among few, if the sieve knows of
+    /// them.
     fn empty(&self, column: &ColumnRef, sieve: &mut Sieve<'_>, visit: Visit<'_>) -> Result<()> {
         let mut look = |item: ItemRow<'_>| {
             if self.has_key(column, &item)? { Ok(ControlFlow::Continue(0)) } else { visit(item) }
         };
         let most = usize::try_from(self.count_all() / ITEMS_PER_LOOKUP).unwrap_or(usize::MAX);
         let Some(few) = sieve.within(&self.index, most)? else {
-            return self.reader.item_rows(self.collection, None, &mut |item| Ok(forget(look(item)?)));
+            return self
+                .reader
+                .item_rows(self.collection, None, &mut |item| Ok(forget(look(item)?)));
         };
         for id in few {
             if self.item(*id, &mut look)?.is_break() {
@@ -91,7 +116,8 @@ impl<'a> Rows<'a> {
             ColumnRef::Title => !item.title.is_empty(),
             ColumnRef::Property(key) => {
                 let found = self.schema.property(key).zip(item.value(key)?);
-                found.is_some_and(|(property, value)| !index_keys(&property.kind, &value).is_empty())
+                found
+                    .is_some_and(|(property, value)| !index_keys(&property.kind, &value).is_empty())
             }
         })
     }
@@ -99,7 +125,9 @@ impl<'a> Rows<'a> {
     /// What stands at the other end of these items: an ID of something else leads nowhere.
     fn related(&self, key: &str, items: &BTreeSet<BlockId>, visit: Visit<'_>) -> Result<()> {
         let relation = self.schema.property(key).and_then(|property| property.kind.relation());
-        let Some((target, inverse)) = relation.and_then(|end| Some((end.target, end.inverse_key.as_deref()?))) else {
+        let Some((target, inverse)) =
+            relation.and_then(|end| Some((end.target, end.inverse_key.as_deref()?)))
+        else {
             return Ok(());
         };
         let mut found = BTreeSet::new();
@@ -132,7 +160,8 @@ impl<'a> Rows<'a> {
 
     /// Hands an item to `visit`.
     pub(super) fn item(&self, id: BlockId, visit: Visit<'_>) -> Result<ControlFlow<(), usize>> {
-        let missing = || Error::corrupted(format_args!("item {id} is indexed, but there is no such item"));
+        let missing =
+            || Error::corrupted(format_args!("item {id} is indexed, but there is no such item"));
         self.reader.item_row(id, visit)?.ok_or_else(missing)
     }
 }
@@ -141,7 +170,9 @@ impl<'a> Rows<'a> {
 pub(super) fn values(item: BlockId, data: &BlockData) -> Result<&Properties> {
     match &data.kind {
         BlockKind::CollectionItem { properties } => Ok(properties),
-        _ => Err(Error::corrupted(format_args!("block {item} stands in a collection, but is no item"))),
+        _ => Err(Error::corrupted(format_args!(
+            "block {item} stands in a collection, but is no item"
+        ))),
     }
 }
 
@@ -163,12 +194,18 @@ impl IndexStatistics for Rows<'_> {
 
     /// What is asked for is what is shown: texts are kept in the index as they are stored.
     fn is_in_order(&self, column: &ColumnRef) -> bool {
-        let kind = |key: &str| self.schema.property(key).map(|property| property.kind.property_type());
+        let kind =
+            |key: &str| self.schema.property(key).map(|property| property.kind.property_type());
         let is_text = match column {
             ColumnRef::Title => true,
             ColumnRef::Property(key) => matches!(
                 kind(key),
-                Some(PropertyType::Text | PropertyType::Url | PropertyType::Email | PropertyType::Phone)
+                Some(
+                    PropertyType::Text
+                        | PropertyType::Url
+                        | PropertyType::Email
+                        | PropertyType::Phone
+                )
             ),
         };
         self.is_indexed(column) && (self.tree.sees_all() || !is_text)

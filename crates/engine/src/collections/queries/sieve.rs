@@ -32,23 +32,41 @@ pub(super) struct Sieve<'p> {
 }
 
 impl<'p> Sieve<'p> {
-    pub(super) fn new(index: &ItemIndex<'_>, query: &Query, plan: &'p Plan, limit: Option<usize>) -> Self {
+    pub(super) fn new(
+        index: &ItemIndex<'_>,
+        query: &Query,
+        plan: &'p Plan,
+        limit: Option<usize>,
+    ) -> Self {
         let signatures = |(column, keys): (_, Vec<Vec<u8>>)| {
             keys.iter().map(|key| index.signature(indexed(column), key)).collect::<Option<Vec<_>>>()
         };
         let wanted = query.required_keys().into_iter().filter_map(signatures).collect();
         let pace = Pace::new(limit.unwrap_or(usize::MAX).saturating_add(1));
-        Self { wanted, narrowing: plan.narrowing.as_ref(), within: None, pace, found: 0, is_left: false }
+        Self {
+            wanted,
+            narrowing: plan.narrowing.as_ref(),
+            within: None,
+            pace,
+            found: 0,
+            is_left: false,
+        }
     }
 
     /// What to do with an item of this signature.
-    pub(super) fn step(&mut self, index: &ItemIndex<'_>, item: BlockId, signature: Signature) -> Result<Step> {
+    pub(super) fn step(
+        &mut self,
+        index: &ItemIndex<'_>,
+        item: BlockId,
+        signature: Signature,
+    ) -> Result<Step> {
         self.pace.row();
         if self.is_slow(index)? {
             self.is_left = true;
             return Ok(Step::Leave);
         }
-        let has_one = |wanted: &Vec<Signature>| wanted.iter().any(|wanted| signature.may_have(*wanted));
+        let has_one =
+            |wanted: &Vec<Signature>| wanted.iter().any(|wanted| signature.may_have(*wanted));
         let is_within = self.within.as_ref().is_none_or(|within| within.contains(&item));
         if !is_within || !self.wanted.iter().all(has_one) {
             return Ok(Step::Skip);
@@ -62,10 +80,12 @@ impl<'p> Sieve<'p> {
         flow.map_continue(|found| self.found = found)
     }
 
-    /// Whether it is better to look at all that are collected, which they are once reading takes longer than that.
+    /// Whether it is better to look at all that are collected, which they are once reading takes
+    /// longer than that.
     fn is_slow(&mut self, index: &ItemIndex<'_>) -> Result<bool> {
         let Some(narrowing) = self.narrowing else { return Ok(false) };
-        let others = self.within.as_ref().map_or(narrowing.most, |within| rows_of_lookups(within.len()));
+        let others =
+            self.within.as_ref().map_or(narrowing.most, |within| rows_of_lookups(within.len()));
         if !self.pace.is_slow(self.found, others) {
             return Ok(false);
         }
@@ -77,8 +97,13 @@ impl<'p> Sieve<'p> {
         Ok(self.within(index, most)?.is_some_and(|within| narrowing.is_few(within.len())))
     }
 
-    /// All items that can be in the answer, if an index names them in no more rows than that; they are collected once.
-    pub(super) fn within(&mut self, index: &ItemIndex<'_>, most: usize) -> Result<Option<&HashSet<BlockId>>> {
+    /// All items that can be in the answer, if an index names them in no more rows than that; they
+    /// are collected once.
+    pub(super) fn within(
+        &mut self,
+        index: &ItemIndex<'_>,
+        most: usize,
+    ) -> Result<Option<&HashSet<BlockId>>> {
         let accesses = self.narrowing.map_or(&[][..], |narrowing| &narrowing.accesses);
         for access in accesses {
             if self.within.is_some() {
@@ -96,7 +121,11 @@ impl<'p> Sieve<'p> {
 }
 
 /// The items of an access, if they have no more rows than that.
-fn collect(index: &ItemIndex<'_>, access: &Access, most: usize) -> Result<Option<HashSet<BlockId>>> {
+fn collect(
+    index: &ItemIndex<'_>,
+    access: &Access,
+    most: usize,
+) -> Result<Option<HashSet<BlockId>>> {
     let Access::Index { column, ranges, .. } = access else { return Ok(None) };
     let (mut found, mut rows) = (HashSet::new(), 0);
     for KeyRange { from, to } in ranges {

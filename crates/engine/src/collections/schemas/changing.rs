@@ -1,10 +1,11 @@
-//! Schemas made and replaced: what a request asks for becomes edits, those of the other ends of relations among them.
+//! Schemas made and replaced: what a request asks for becomes edits, those of the other ends of
+//! relations among them.
 
 use leafbase_collections::{ReadCollections, Replacement, replace_with_keys};
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, CollectionSchema, DocumentId, Edit, Error, Forest, Limits, Location,
-    Result, Schema, SchemaDraft, json,
+    BlockData, BlockId, BlockKind, BlockRecord, CollectionSchema, DocumentId, Edit, Error, Forest,
+    Limits, Location, Result, Schema, SchemaDraft, json,
 };
 use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, revise};
 
@@ -42,8 +43,9 @@ fn no_block(collection: BlockId) -> Error {
 fn home(tree: &Tree<'_>, collection: BlockId) -> Result<(DocumentId, Location)> {
     let document = tree.locate(collection)?.ok_or_else(|| no_block(collection))?.document;
     let record = tree.document(document)?;
-    let record =
-        record.ok_or_else(|| Error::corrupted(format_args!("document {document} has blocks but no record")))?;
+    let record = record.ok_or_else(|| {
+        Error::corrupted(format_args!("document {document} has blocks but no record"))
+    })?;
     Ok((document, record.location))
 }
 
@@ -85,7 +87,8 @@ pub(super) fn create(
     let new_key = |collection: BlockId, key: String| {
         if collection == id { Ok(key) } else { hidden::new_key(tree, context, collection, key) }
     };
-    let plan = named(draft, limits).and_then(|draft| replace_with_keys(tree, id, None, draft, limits, &new_key));
+    let plan = named(draft, limits)
+        .and_then(|draft| replace_with_keys(tree, id, None, draft, limits, &new_key));
     let plan = plan.map_err(below_schema)?;
     check_others(tree, None, &plan).map_err(below_schema)?;
     files::check_title(tree, None, &plan.schema.name).map_err(|error| error.at("schema.name"))?;
@@ -100,7 +103,13 @@ pub(super) fn create(
 }
 
 /// The edit after which `collection` has the schema `after`; none if it has it already.
-fn set(document: DocumentId, collection: BlockId, before: Option<Schema>, after: &Schema, quiet: bool) -> Option<Edit> {
+fn set(
+    document: DocumentId,
+    collection: BlockId,
+    before: Option<Schema>,
+    after: &Schema,
+    quiet: bool,
+) -> Option<Edit> {
     if before.as_ref() == Some(after) {
         return None;
     }
@@ -123,9 +132,11 @@ fn check_others(tree: &Tree<'_>, old: Option<&Schema>, plan: &Replacement) -> Re
     for (other, schema) in &plan.others {
         if home(tree, *other)?.1 == Location::Trash {
             let name = json::quoted(&schema.name);
-            let message =
-                format!("the collection {other} {name}, the other end of a relation, is in the trash: restore it");
-            let place = comes(old, plan, *other).map(|index| format!("properties[{index}].targetCollectionId"));
+            let message = format!(
+                "the collection {other} {name}, the other end of a relation, is in the trash: restore it"
+            );
+            let place = comes(old, plan, *other)
+                .map(|index| format!("properties[{index}].targetCollectionId"));
             return Err(Error::rule(message).at(place.as_deref().unwrap_or("properties")));
         }
     }
@@ -134,14 +145,18 @@ fn check_others(tree: &Tree<'_>, old: Option<&Schema>, plan: &Replacement) -> Re
 
 /// Where the request has the first property that relates to `other` and did not before.
 fn comes(old: Option<&Schema>, plan: &Replacement, other: BlockId) -> Option<usize> {
-    let target = |schema: &Schema, key: &str| schema.property(key)?.kind.relation().map(|relation| relation.target);
-    let is_new =
-        |key: &str| target(&plan.schema, key) == Some(other) && old.and_then(|old| target(old, key)) != Some(other);
+    let target = |schema: &Schema, key: &str| {
+        schema.property(key)?.kind.relation().map(|relation| relation.target)
+    };
+    let is_new = |key: &str| {
+        target(&plan.schema, key) == Some(other)
+            && old.and_then(|old| target(old, key)) != Some(other)
+    };
     plan.place_in_draft(plan.schema.properties.iter().position(|property| is_new(&property.key))?)
 }
 
-/// What a replacement writes: the items, then the schemas, since items hold nothing under a key that a schema brings; then the block, if the
-/// collection has another name.
+/// What a replacement writes: the items, then the schemas, since items hold nothing under a key
+/// that a schema brings; then the block, if the collection has another name.
 pub(super) fn replaced(
     tree: &Tree<'_>,
     context: &Context<'_>,
@@ -152,11 +167,14 @@ pub(super) fn replaced(
     let (limits, stamp) = (context.limits, context.stamp);
     Links::new(tree).put_back(&old, &mut draft)?;
     let draft = named(draft, limits).map_err(below_schema)?;
-    let new_key = |collection: BlockId, key: String| hidden::new_key(tree, context, collection, key);
-    let plan = replace_with_keys(tree, id, Some(&old), draft, limits, &new_key).map_err(below_schema)?;
+    let new_key =
+        |collection: BlockId, key: String| hidden::new_key(tree, context, collection, key);
+    let plan =
+        replace_with_keys(tree, id, Some(&old), draft, limits, &new_key).map_err(below_schema)?;
     check_others(tree, Some(&old), &plan).map_err(below_schema)?;
     let before = block(tree, id)?;
-    files::check_title(tree, Some(&before.data), &plan.schema.name).map_err(|error| error.at("schema.name"))?;
+    files::check_title(tree, Some(&before.data), &plan.schema.name)
+        .map_err(|error| error.at("schema.name"))?;
     let markdown = block_of(&plan.schema.name, limits)?.markdown;
     let data = BlockData { markdown, ..before.data.clone() };
     let changed = replacing::items(tree, &old, &plan, may_lose).map_err(below_schema)?;

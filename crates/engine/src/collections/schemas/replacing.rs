@@ -1,4 +1,5 @@
-//! What a new schema does to the items: those of its own collection, and those at the other ends of relations that go.
+//! What a new schema does to the items: those of its own collection, and those at the other ends of
+//! relations that go.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -8,11 +9,18 @@ use leafbase_model::{BlockId, BlockKind, BlockRecord, Properties, PropertyValue,
 
 use crate::tree::Tree;
 
-/// The items that are to hold something else when `plan` replaces `old`. They are read one after the other; held are those that change.
+/// The items that are to hold something else when `plan` replaces `old`. They are read one after
+/// the other; held are those that change.
 ///
 /// # Errors
-/// [`leafbase_model::ErrorKind::SchemaMismatch`] for items that would lose something, unless they may.
-pub(super) fn items(tree: &Tree<'_>, old: &Schema, plan: &Replacement, may_lose: bool) -> Result<Vec<ChangedItem>> {
+/// [`leafbase_model::ErrorKind::SchemaMismatch`] for items that would lose something, unless they
+/// may.
+pub(super) fn items(
+    tree: &Tree<'_>,
+    old: &Schema,
+    plan: &Replacement,
+    may_lose: bool,
+) -> Result<Vec<ChangedItem>> {
     let (mut relating, mut lost) = (Relating::new(tree), Lost::default());
     if plan.touches_items() {
         let others = other_ends(tree, old, plan)?;
@@ -59,14 +67,21 @@ fn each(
 type Holders = HashMap<BlockId, BTreeSet<BlockId>>;
 
 /// The relations that `plan` needs and that items of the other end hold, by key.
-fn other_ends<'p>(tree: &Tree<'_>, old: &Schema, plan: &'p Replacement) -> Result<Vec<(&'p str, Holders)>> {
+fn other_ends<'p>(
+    tree: &Tree<'_>,
+    old: &Schema,
+    plan: &'p Replacement,
+) -> Result<Vec<(&'p str, Holders)>> {
     let mut ends = Vec::new();
     for key in plan.relations_needed() {
-        let Some(relation) = old.property(key).and_then(|property| property.kind.relation()) else { continue };
+        let Some(relation) = old.property(key).and_then(|property| property.kind.relation()) else {
+            continue;
+        };
         if relation.owner && !relation.is_symmetric(plan.collection, key) {
             continue;
         }
-        let (inverse, mut holders) = (relation.inverse_key.as_deref().unwrap_or(key), Holders::new());
+        let (inverse, mut holders) =
+            (relation.inverse_key.as_deref().unwrap_or(key), Holders::new());
         each(tree, relation.target, |holder, _, values| {
             for (item, holder) in inverted([(holder, &values)], inverse) {
                 holders.entry(item).or_default().extend(holder);

@@ -25,7 +25,8 @@ pub(super) enum Source {
     Own,
     /// In the items that name it, looked up item by item.
     Lookup,
-    /// In the items that name it, all of which were read before. Of a symmetric relation in the item itself, too.
+    /// In the items that name it, all of which were read before. Of a symmetric relation in the
+    /// item itself, too.
     Inverted(HashMap<BlockId, BTreeSet<BlockId>>),
 }
 
@@ -42,18 +43,21 @@ pub(super) struct Columns {
 
 impl Columns {
     pub(super) fn new(all: Vec<Column>) -> Self {
-        let mut by_key: Vec<_> = all.iter().enumerate().map(|(place, column)| (column.key.clone(), place)).collect();
+        let mut by_key: Vec<_> =
+            all.iter().enumerate().map(|(place, column)| (column.key.clone(), place)).collect();
         by_key.sort_unstable();
         let elsewhere = all.iter().filter(|column| !matches!(column.source, Source::Own)).count();
         Self { keys: all.iter().map(|column| column.key.clone()).collect(), all, by_key, elsewhere }
     }
 
-    /// Puts the values of an item into the columns: both lists are walked once. Gives how many values the item may show.
+    /// Puts the values of an item into the columns: both lists are walked once. Gives how many
+    /// values the item may show.
     pub(super) fn hold(&mut self, own: Properties) -> usize {
         self.all.iter_mut().for_each(|column| column.held = None);
         let (mut columns, mut count) = (self.by_key.iter(), self.elsewhere);
         for (key, value) in own {
-            let column = pass_to(&mut columns, key.as_bytes()).and_then(|place| self.all.get_mut(place));
+            let column =
+                pass_to(&mut columns, key.as_bytes()).and_then(|place| self.all.get_mut(place));
             if let Some(column) = column {
                 column.held = Some(value);
                 count += 1;
@@ -81,7 +85,8 @@ impl Columns {
 /// The place of the column of `key`, which stands behind those that were asked for before.
 fn pass_to(columns: &mut std::slice::Iter<'_, (PropertyKey, usize)>, key: &[u8]) -> Option<usize> {
     while let Some((known, place)) = columns.as_slice().first() {
-        let order = if known.as_bytes() == key { Ordering::Equal } else { known.as_bytes().cmp(key) };
+        let order =
+            if known.as_bytes() == key { Ordering::Equal } else { known.as_bytes().cmp(key) };
         if order.is_gt() {
             break;
         }

@@ -22,8 +22,14 @@ pub(super) struct Titles {
 }
 
 impl Titles {
-    /// The title of an item of `collection`; none of an ID that damage left behind, which is of no item.
-    pub(super) fn of(&mut self, tree: &Tree<'_>, collection: BlockId, item: BlockId) -> Result<Option<SharedText>> {
+    /// The title of an item of `collection`; none of an ID that damage left behind, which is of no
+    /// item.
+    pub(super) fn of(
+        &mut self,
+        tree: &Tree<'_>,
+        collection: BlockId,
+        item: BlockId,
+    ) -> Result<Option<SharedText>> {
         if let Some(known) = self.known.get(&item) {
             return Ok(Some(known.clone()));
         }
@@ -37,7 +43,10 @@ impl Titles {
         if !tree.seen().leaks(Leak::Relations) && !tree.locate(item)?.is_some_and(stands_there) {
             return Ok(None);
         }
-        let Some(title) = tree.reader().item_row(item, |row| Ok(SharedText::from(row.title)))? else { return Ok(None) };
+        let Some(title) = tree.reader().item_row(item, |row| Ok(SharedText::from(row.title)))?
+        else {
+            return Ok(None);
+        };
         self.known.insert(item, title.clone());
         Ok(Some(title))
     }
@@ -47,11 +56,15 @@ impl Titles {
         self.known.entry(item).or_insert_with(|| title.into());
     }
 
-    /// Whether one more look-up makes them cost as much as reading the collection: asked each time that they have doubled.
+    /// Whether one more look-up makes them cost as much as reading the collection: asked each time
+    /// that they have doubled.
     fn is_better_read(&mut self, tree: &Tree<'_>, collection: BlockId) -> Result<bool> {
         let lookups = self.lookups.entry(collection).or_default();
         *lookups += 1;
-        if *lookups < FEW_LOOKUPS || !lookups.is_power_of_two() || tree.locate(collection)?.is_none() {
+        if *lookups < FEW_LOOKUPS
+            || !lookups.is_power_of_two()
+            || tree.locate(collection)?.is_none()
+        {
             return Ok(false);
         }
         let items = tree.reader().item_index(collection)?.map_or(u64::MAX, |index| index.items());

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use leafbase_model::{BlockData, BlockDraft, CreateDocuments, DeleteDocuments, Destination, DocumentId, Position};
+use leafbase_model::{
+    BlockData, BlockDraft, CreateDocuments, DeleteDocuments, Destination, DocumentId, Position,
+};
 use proptest::prelude::*;
 
 use super::Pace;
@@ -65,13 +67,18 @@ impl Writing<'_> {
     fn check(&self, notes: &Connection) {
         for (document, words) in &*self.words.borrow() {
             for word in words {
-                let found: Vec<_> =
-                    notes.search(word.as_str()).unwrap().iter().map(|found| found.document_id).collect();
+                let found: Vec<_> = notes
+                    .search(word.as_str())
+                    .unwrap()
+                    .iter()
+                    .map(|found| found.document_id)
+                    .collect();
                 assert_eq!(found, [*document], "{word}");
             }
         }
         let here: usize = self.words.borrow().values().map(Vec::len).sum();
-        let all = (1..=self.next.get()).filter(|number| !notes.search(word(*number)).unwrap().is_empty());
+        let all =
+            (1..=self.next.get()).filter(|number| !notes.search(word(*number)).unwrap().is_empty());
         assert_eq!(all.count(), here);
     }
 }
@@ -147,11 +154,13 @@ proptest! {
     }
 }
 
-/// While another thread makes documents all along, whoever needs the index, or the store, for themselves gets it.
+/// While another thread makes documents all along, whoever needs the index, or the store, for
+/// themselves gets it.
 #[test]
 fn an_import_keeps_nobody_waiting_for_ever() {
     let home = tempfile::tempdir().unwrap();
-    let space = Space::builder().durability(Durability::Relaxed).create(home.path().join("space")).unwrap();
+    let space =
+        Space::builder().durability(Durability::Relaxed).create(home.path().join("space")).unwrap();
     let (notes, is_over) = (space.connect(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -19,10 +19,12 @@ use crate::space::Progress;
 #[cfg(test)]
 mod tests;
 
-/// Of no more documents an index in memory is not made before it has to be: what tantivy sets up for one costs more than to make them ready.
+/// Of no more documents an index in memory is not made before it has to be: what tantivy sets up
+/// for one costs more than to make them ready.
 const FEW: usize = 64;
 
-/// An index of more segments is tidied up by whoever writes to it, even where there is a thread for that.
+/// An index of more segments is tidied up by whoever writes to it, even where there is a thread for
+/// that.
 const MOST_SEGMENTS: usize = 32;
 
 /// What went wrong while an index was made or changed.
@@ -51,7 +53,12 @@ impl Indexer {
         self.begin_alone(store, &alone, &AtOnce)
     }
 
-    fn begin_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>, pace: &dyn Pace) -> Result<()> {
+    fn begin_alone(
+        &self,
+        store: &SpaceStore,
+        alone: &MutexGuard<'_, ()>,
+        pace: &dyn Pace,
+    ) -> Result<()> {
         let is_trusted = {
             let state = self.state();
             if state.current.is_some() {
@@ -65,7 +72,8 @@ impl Indexer {
         self.make(store, alone, &mut |_| ControlFlow::Continue(()), pace)
     }
 
-    /// Opens the index in the directory, if it is whole and knows of no write that the store does not.
+    /// Opens the index in the directory, if it is whole and knows of no write that the store does
+    /// not.
     fn open(&self, store: &SpaceStore) -> Result<bool> {
         let Some(generation) = self.home.newest(&self.owner) else { return Ok(false) };
         let opened = guarded(|| Ok((generation.index.sequence()?, generation.index.view()?)));
@@ -77,7 +85,8 @@ impl Indexer {
         Ok(true)
     }
 
-    /// Where an index would be kept in memory, and there are few documents: begins with one of nothing, beside which all of them are searched.
+    /// Where an index would be kept in memory, and there are few documents: begins with one of
+    /// nothing, beside which all of them are searched.
     fn begin_empty(&self, store: &SpaceStore) -> Result<bool> {
         if self.home.is_written() {
             return Ok(false);
@@ -185,7 +194,8 @@ impl Indexer {
         }
     }
 
-    /// Puts `documents` into an index, and takes those out that `end` says, which also says up to which write that goes.
+    /// Puts `documents` into an index, and takes those out that `end` says, which also says up to
+    /// which write that goes.
     fn update(
         &self,
         index: &Index,
@@ -201,7 +211,8 @@ impl Indexer {
         let mut told = documents.map(|document| document.map_err(of_space));
         let outcome = guarded(|| {
             index.update_with(&mut told, &mut || end().map_err(of_space))?;
-            // Who waits for what was written to be in the index need not wait for that, too, where the thread does it afterwards.
+            // Who waits for what was written to be in the index need not wait for that, too, where
+            // the thread does it afterwards.
             if self.mode == SearchIndexing::OnDemand || index.segments()? > MOST_SEGMENTS {
                 index.tidy()?;
             }
@@ -216,9 +227,14 @@ impl Indexer {
         }
     }
 
-    /// Lets what was written survive the loss of power: an index on disk that knew of lost writes would tell of them for ever.
+    /// Lets what was written survive the loss of power: an index on disk that knew of lost writes
+    /// would tell of them for ever.
     fn make_durable(&self, store: &SpaceStore, generation: &Generation) -> Result<()> {
-        if self.flushes.load(Ordering::SeqCst) && generation.is_on_disk() { store.make_durable() } else { Ok(()) }
+        if self.flushes.load(Ordering::SeqCst) && generation.is_on_disk() {
+            store.make_durable()
+        } else {
+            Ok(())
+        }
     }
 
     /// Puts what was changed since into the index; makes one if there is none, or it fails.
@@ -227,8 +243,13 @@ impl Indexer {
         self.catch_up_alone(store, &alone, &AtOnce).map(drop)
     }
 
-    /// The same, unless somebody else is at it, as long as `pace` has it. Says whether nothing is left to do.
-    pub(in crate::search) fn try_catch_up(&self, store: &SpaceStore, pace: &dyn Pace) -> Result<bool> {
+    /// The same, unless somebody else is at it, as long as `pace` has it. Says whether nothing is
+    /// left to do.
+    pub(in crate::search) fn try_catch_up(
+        &self,
+        store: &SpaceStore,
+        pace: &dyn Pace,
+    ) -> Result<bool> {
         self.try_alone().map_or(Ok(true), |alone| self.catch_up_alone(store, &alone, pace))
     }
 
@@ -264,14 +285,21 @@ impl Indexer {
         }
         let mut state = self.state();
         match tidied {
-            Ok(view) if state.is_of(&current.generation) => state.current = Some(Current { view, ..current }),
+            Ok(view) if state.is_of(&current.generation) => {
+                state.current = Some(Current { view, ..current })
+            }
             Ok(_) => {}
             // For want of room, mostly: the index is as it was.
             Err(error) => tracing::warn!(%error, "segments of the search index stay apart"),
         }
     }
 
-    fn catch_up_alone(&self, store: &SpaceStore, alone: &MutexGuard<'_, ()>, pace: &dyn Pace) -> Result<bool> {
+    fn catch_up_alone(
+        &self,
+        store: &SpaceStore,
+        alone: &MutexGuard<'_, ()>,
+        pace: &dyn Pace,
+    ) -> Result<bool> {
         let mut due = self.due(store)?;
         if due.is_none() {
             self.begin_alone(store, alone, pace)?;
@@ -317,8 +345,9 @@ impl Indexer {
         }
     }
 
-    /// Where documents were changed again while the index took them over, it says of itself that it knows less than it does; it is known here which of
-    /// them it has as they are. Says whether it has all.
+    /// Where documents were changed again while the index took them over, it says of itself that it
+    /// knows less than it does; it is known here which of them it has as they are. Says whether it
+    /// has all.
     fn settle(&self, store: &SpaceStore, catching: &Catching) -> Result<bool> {
         if !catching.is_whole() {
             let mut state = self.state();

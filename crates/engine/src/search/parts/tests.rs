@@ -16,7 +16,10 @@ fn space() -> (Space, Vec<DocumentId>) {
         BlockDraft::new(BlockData::page("Socks")).with_content((0..number % 7).map(text).collect())
     };
     let drafts = (0..3 * PART + 9).map(page).collect::<Vec<_>>();
-    let made = space.connect().create_documents(CreateDocuments::new(drafts, Destination::Unsorted)).unwrap();
+    let made = space
+        .connect()
+        .create_documents(CreateDocuments::new(drafts, Destination::Unsorted))
+        .unwrap();
     let mut documents: Vec<_> = made.iter().map(crate::Document::id).collect();
     documents.sort_unstable();
     (space, documents)
@@ -24,7 +27,8 @@ fn space() -> (Space, Vec<DocumentId>) {
 
 /// Its number, and letters that are different in each.
 fn text(number: usize) -> String {
-    let bits = (0..4u64).map(|word| mixed(4 * number as u64 + word)).map(|word| format!("{word:064b}"));
+    let bits =
+        (0..4u64).map(|word| mixed(4 * number as u64 + word)).map(|word| format!("{word:064b}"));
     let letters = bits.collect::<String>().replace('0', "a").replace('1', "b");
     format!("sock {number} of wool {letters}")
 }
@@ -83,7 +87,10 @@ fn outcomes_and_costs_do_not_depend_on_the_number_of_threads() {
             assert_eq!(alone.0.is_ok(), steps >= cost, "{patterns:?} with {steps} of {cost} steps");
             for threads in [0, 2, 3, 9] {
                 let shared = outcome(&space, &Seen::All, &documents, patterns, steps, threads);
-                assert_eq!(shared, alone, "{patterns:?} with {steps} of {cost} steps on {threads} threads");
+                assert_eq!(
+                    shared, alone,
+                    "{patterns:?} with {steps} of {cost} steps on {threads} threads"
+                );
             }
         }
     }
@@ -109,7 +116,8 @@ fn several_threads_are_used_where_there_are_several_parts() {
     let snapshot = space.store().unwrap().snapshot().unwrap();
     let parts: Vec<_> = documents.chunks(PART).collect();
     let ahead = |threads| {
-        let done = Parts { snapshot: &snapshot, seen: &Seen::All, threads }.ahead(&parts, &patterns.matching());
+        let done = Parts { snapshot: &snapshot, seen: &Seen::All, threads }
+            .ahead(&parts, &patterns.matching());
         done.into_iter().map(|Done { number, .. }| number).collect::<Vec<_>>()
     };
     assert_eq!((ahead(1), ahead(2)), (vec![], vec![0, 1, 2, 3]));

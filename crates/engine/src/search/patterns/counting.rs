@@ -14,7 +14,8 @@ impl Patterns {
     }
 }
 
-/// In how many texts of each document a pattern matches. Texts of several documents are looked through together.
+/// In how many texts of each document a pattern matches. Texts of several documents are looked
+/// through together.
 pub(crate) struct Counting<'m, 'p> {
     matching: &'m mut Matching<'p>,
     /// Whose the texts are that are laid together.
@@ -49,7 +50,8 @@ impl<'p> Matching<'p> {
         self.patterns.sieve()
     }
 
-    /// Whether a text of these bytes matches, where that is soon told. What is sought begins nowhere in it before `from`.
+    /// Whether a text of these bytes matches, where that is soon told. What is sought begins
+    /// nowhere in it before `from`.
     fn matches_plainly(&mut self, text: &[u8], from: usize) -> Option<bool> {
         match self.patterns.read.as_slice() {
             [only] => self.left.lend(STEPS_OF_TEXT, |fuel| only.matches_plainly(text, from, fuel)),
@@ -65,7 +67,8 @@ impl<'p> Matching<'p> {
 }
 
 impl Counting<'_, '_> {
-    /// Adds a text of a document, if its bytes tell soon whether it matches; and says so. What is sought begins nowhere in it before `from`.
+    /// Adds a text of a document, if its bytes tell soon whether it matches; and says so. What is
+    /// sought begins nowhere in it before `from`.
     pub(crate) fn is_told_by(&mut self, document: DocumentId, text: &[u8], from: usize) -> bool {
         let is_match = self.matching.matches_plainly(text, from);
         if is_match == Some(true) {

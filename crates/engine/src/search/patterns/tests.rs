@@ -5,11 +5,12 @@ use leafbase_store::Sieve;
 
 use super::Patterns;
 
-/// In how many texts the pattern matches, and the steps that are left; with those left out that a full connection passes by unread, or with all of
-/// them.
+/// In how many texts the pattern matches, and the steps that are left; with those left out that a
+/// full connection passes by unread, or with all of them.
 fn count(pattern: &str, texts: &[&str], is_sifted: bool) -> Result<(usize, u64)> {
     let patterns = Patterns::new("regexps", &[pattern.to_owned()], false)?;
-    let (mut matching, document) = (patterns.matching(), DocumentId::from_bytes(*BlockId::NIL.as_bytes()));
+    let (mut matching, document) =
+        (patterns.matching(), DocumentId::from_bytes(*BlockId::NIL.as_bytes()));
     let sieve = matching.sieve().filter(|_| is_sifted);
     let mut counting = matching.counting();
     for text in texts {
@@ -28,21 +29,46 @@ fn count(pattern: &str, texts: &[&str], is_sifted: bool) -> Result<(usize, u64)>
 #[test]
 fn texts_cost_alike_whether_they_are_sifted_or_not() {
     let long = "zeph zyr ".repeat(2_000);
-    let texts = ["zephyr", "a zephyrs", "zephxr", "nothing of it", "東京 zephyr", "東京", "so\u{212a}", &long, ""];
-    for pattern in ["zeph[xy]r", r"\bzephyr\b", r"zeph\w+", "zephyr|zephxr", r"a z\w+s", r"\w+ok\b", r"\w+", "z|東"] {
-        let (sifted, all) = (count(pattern, &texts, true).unwrap(), count(pattern, &texts, false).unwrap());
+    let texts = [
+        "zephyr",
+        "a zephyrs",
+        "zephxr",
+        "nothing of it",
+        "東京 zephyr",
+        "東京",
+        "so\u{212a}",
+        &long,
+        "",
+    ];
+    for pattern in [
+        "zeph[xy]r",
+        r"\bzephyr\b",
+        r"zeph\w+",
+        "zephyr|zephxr",
+        r"a z\w+s",
+        r"\w+ok\b",
+        r"\w+",
+        "z|東",
+    ] {
+        let (sifted, all) =
+            (count(pattern, &texts, true).unwrap(), count(pattern, &texts, false).unwrap());
         assert!(all.0 > 0, "{pattern}");
         assert_eq!(sifted, all, "{pattern}");
     }
 }
 
-/// However many texts there are, what lacks the pattern's letters in a row uses no steps up; what has them does.
+/// However many texts there are, what lacks the pattern's letters in a row uses no steps up; what
+/// has them does.
 #[test]
 fn texts_that_lack_the_letters_use_no_steps_up() {
-    let lacking = format!("{}{}", "a text that says something else, ".repeat(30_000), "zz yr ".repeat(1_000));
+    let lacking =
+        format!("{}{}", "a text that says something else, ".repeat(30_000), "zz yr ".repeat(1_000));
     let having = format!("{lacking} zephyrs");
     for is_sifted in [true, false] {
-        assert_eq!(count(r"zephyr\b", &vec![lacking.as_str(); 500], is_sifted), Ok((0, super::STEPS)));
+        assert_eq!(
+            count(r"zephyr\b", &vec![lacking.as_str(); 500], is_sifted),
+            Ok((0, super::STEPS))
+        );
         let error = count(r"zephyr\b", &vec![having.as_str(); 500], is_sifted).unwrap_err();
         assert_eq!((error.kind(), error.path()), (ErrorKind::LimitExceeded, "regexps"));
     }

@@ -44,11 +44,18 @@ fn only(index: &tantivy::Index) -> SegmentReader {
     searcher.segment_reader(0).clone()
 }
 
-fn made(maker: &mut Maker, number: usize, title: &str, texts: &[String], is_loose: bool) -> SearchDocument {
+fn made(
+    maker: &mut Maker,
+    number: usize,
+    title: &str,
+    texts: &[String],
+    is_loose: bool,
+) -> SearchDocument {
     // In another order than they come in, and each once, of the first so many.
     let id = DocumentId::from_bytes((number as u128 * 7 % 1_024).to_be_bytes());
     let (created_at, modified_at) = (Timestamp::from_millis(5), Timestamp::from_millis(-7));
-    let attributes = Attributes { id, location: Location::Trash, day: None, created_at, modified_at };
+    let attributes =
+        Attributes { id, location: Location::Trash, day: None, created_at, modified_at };
     let mut filling = maker.begin(attributes, title);
     for text in texts {
         filling.add_words(text);
@@ -74,14 +81,21 @@ fn by_tantivy(documents: &[SearchDocument]) -> SegmentReader {
             let tokens: Vec<Token> = match lane {
                 Lane::Title | Lane::Body => {
                     let words = ordered.words(lane.is_title()).iter();
-                    words.flat_map(|(word, all)| all.iter().map(move |at| token(word, *at))).collect()
+                    words
+                        .flat_map(|(word, all)| all.iter().map(move |at| token(word, *at)))
+                        .collect()
                 }
                 Lane::TitleStems | Lane::BodyStems => {
                     let stems = ordered.stems(lane.is_title()).iter();
-                    stems.flat_map(|(stem, times)| (0..times).map(move |_| token(stem, 0))).collect()
+                    stems
+                        .flat_map(|(stem, times)| (0..times).map(move |_| token(stem, 0)))
+                        .collect()
                 }
             };
-            given.add_pre_tokenized_text(fields.lane(lane), PreTokenizedString { text: String::new(), tokens });
+            given.add_pre_tokenized_text(
+                fields.lane(lane),
+                PreTokenizedString { text: String::new(), tokens },
+            );
         }
         for (name, number) in layout::Numbers::of(document).named() {
             given.add_u64(schema.get_field(name).unwrap(), number);
@@ -97,21 +111,37 @@ fn check(all: &[(String, Vec<String>, bool)]) -> Result<(), TestCaseError> {
     let (mut maker, (schema, _)) = (Maker::default(), layout::schema());
     let documents = |in_order: bool, maker: &mut Maker| -> Vec<SearchDocument> {
         let all = all.iter().enumerate();
-        all.map(|(number, (title, texts, is_loose))| made(maker, number, title, texts, *is_loose && !in_order))
-            .collect()
+        all.map(|(number, (title, texts, is_loose))| {
+            made(maker, number, title, texts, *is_loose && !in_order)
+        })
+        .collect()
     };
     let index = Index::in_memory("").unwrap();
     index.update(&mut documents(false, &mut maker).into_iter().map(Ok), &[], 1).unwrap();
     let (ours, expected) = (only(&index.inner), by_tantivy(&documents(true, &mut maker)));
     for (field, entry) in schema.fields().filter(|(_, entry)| entry.is_indexed()) {
         let option = entry.field_type().index_record_option().unwrap_or(IndexRecordOption::Basic);
-        prop_assert_eq!(terms(&ours, field, option), terms(&expected, field, option), "{}", entry.name());
+        prop_assert_eq!(
+            terms(&ours, field, option),
+            terms(&expected, field, option),
+            "{}",
+            entry.name()
+        );
     }
-    let numbers = |segment| layout::Numbers::of_segment(segment).map_err(|failure| failure.0).unwrap();
+    let numbers =
+        |segment| layout::Numbers::of_segment(segment).map_err(|failure| failure.0).unwrap();
     prop_assert_eq!(numbers(&ours).len(), all.len());
     let of = |segment| numbers(segment).iter().map(layout::Numbers::entry).collect::<Vec<_>>();
     prop_assert_eq!(of(&ours), of(&expected));
-    prop_assert!(ours.get_store_reader(1).unwrap().get::<TantivyDocument>(0).unwrap().field_values().next().is_none());
+    prop_assert!(
+        ours.get_store_reader(1)
+            .unwrap()
+            .get::<TantivyDocument>(0)
+            .unwrap()
+            .field_values()
+            .next()
+            .is_none()
+    );
     Ok(())
 }
 
@@ -127,18 +157,23 @@ proptest! {
     }
 }
 
-/// Words of which some fill blocks of documents, and of positions, just so or not quite, each behind one that fills more, or fewer.
+/// Words of which some fill blocks of documents, and of positions, just so or not quite, each
+/// behind one that fills more, or fewer.
 #[test]
 fn words_of_many_documents_are_as_tantivy_has_them() {
     for count in [127, 128, 129, 256, 300, 600] {
         let words = |number: usize| {
-            let some = [(1, "all"), (2, "half"), (3, "third"), (5, "trains"), (number.max(1), "zero")];
+            let some =
+                [(1, "all"), (2, "half"), (3, "third"), (5, "trains"), (number.max(1), "zero")];
             let some = some.into_iter().filter(|(each, _)| number.is_multiple_of(*each));
-            let words: Vec<String> =
-                some.map(|(each, word)| format!("{word} ").repeat(1 + number % (each + 1))).collect();
+            let words: Vec<String> = some
+                .map(|(each, word)| format!("{word} ").repeat(1 + number % (each + 1)))
+                .collect();
             format!("{} w{number} x{}", words.concat(), number / 130)
         };
-        let all: Vec<_> = (0..count).map(|number| (words(number), vec![words(number + 1)], number % 2 == 0)).collect();
+        let all: Vec<_> = (0..count)
+            .map(|number| (words(number), vec![words(number + 1)], number % 2 == 0))
+            .collect();
         check(&all).unwrap();
     }
 }

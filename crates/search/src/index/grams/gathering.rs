@@ -11,17 +11,20 @@ use super::table::Writing;
 use crate::grams::{ANY_TEXT, Gram, Marked, Mask, PLAIN, VARIES};
 use crate::index::places::Places;
 
-/// About what a list takes beside its documents, and what a block and a mask do: as they come, and when they are put in order.
+/// About what a list takes beside its documents, and what a block and a mask do: as they come, and
+/// when they are put in order.
 const OF_LIST: usize = 64;
 const OF_PART: usize = 32;
 const OF_MASK: usize = 12;
 
-/// The number of a list, from 1 on, and none of one: a table of none costs nothing before it is looked at.
+/// The number of a list, from 1 on, and none of one: a table of none costs nothing before it is
+/// looked at.
 type Number = u32;
 const NONE: Number = 0;
 
-/// The trigrams of documents. What is looked at for each of them is so little that the processor's cache has it, and what is written lies one behind the
-/// other, until all are put in order at the end.
+/// The trigrams of documents. What is looked at for each of them is so little that the processor's
+/// cache has it, and what is written lies one behind the other, until all are put in order at the
+/// end.
 #[derive(Default)]
 pub(in crate::index) struct Gathering {
     /// The list of each trigram of plain letters.
@@ -98,21 +101,29 @@ impl Gathering {
         for number in self.met.drain(..) {
             let place = number as usize;
             let documents = self.gathered.get_mut(place).map(mem::take).unwrap_or_default();
-            if let (Some(count), Some(has_masks)) = (self.counts.get_mut(place), self.has_masks.get_mut(place)) {
+            if let (Some(count), Some(has_masks)) =
+                (self.counts.get_mut(place), self.has_masks.get_mut(place))
+            {
                 *count += documents.count_ones();
-                *has_masks =
-                    if is_first { *count >= self.documents / 2 } else { *has_masks && may_be_most(*count, before) };
+                *has_masks = if is_first {
+                    *count >= self.documents / 2
+                } else {
+                    *has_masks && may_be_most(*count, before)
+                };
             }
             self.blocks.push((number, documents));
         }
         self.ends.push(self.blocks.len());
-        let has_masks = |(number, _): &(Number, _)| self.has_masks.get(*number as usize).is_some_and(|has| *has);
+        let has_masks = |(number, _): &(Number, _)| {
+            self.has_masks.get(*number as usize).is_some_and(|has| *has)
+        };
         self.masks.extend(mem::take(&mut self.first_masks).into_iter().filter(has_masks));
     }
 
     /// About how many bytes they take.
     pub(in crate::index) fn bytes(&self) -> usize {
-        let (parts, masks) = (self.blocks.len() + self.met.len(), self.masks.len() + self.first_masks.len());
+        let (parts, masks) =
+            (self.blocks.len() + self.met.len(), self.masks.len() + self.first_masks.len());
         self.counts.len() * OF_LIST + parts * OF_PART + masks * OF_MASK
     }
 
@@ -125,7 +136,8 @@ impl Gathering {
 
     /// The lists of documents that have come to an end.
     fn lists(&self) -> Lists<'_> {
-        let mut places = Places::of(self.blocks.iter().map(|(number, _)| *number), self.counts.len());
+        let mut places =
+            Places::of(self.blocks.iter().map(|(number, _)| *number), self.counts.len());
         let (mut blocks, mut start) = (vec![Block::default(); self.blocks.len()], 0);
         for (number, end) in (0..).zip(&self.ends) {
             for (list, documents) in self.blocks.get(start..*end).unwrap_or_default() {
@@ -135,7 +147,11 @@ impl Gathering {
         }
         let kept = self.counts.iter().zip(&self.has_masks);
         let kept =
-            kept.map(|(count, has)| if *has && is_in_most(*count, self.documents) { *count as usize } else { 0 });
+            kept.map(
+                |(count, has)| {
+                    if *has && is_in_most(*count, self.documents) { *count as usize } else { 0 }
+                },
+            );
         let kept: Vec<usize> = kept.collect();
         let mut masks = vec![0; kept.iter().sum()];
         let mut mask_places = Places::of_counts(kept.clone());
@@ -151,7 +167,8 @@ impl Gathering {
     pub(in crate::index) fn write(&self, segment: &Segment) -> tantivy::Result<()> {
         let lists = self.lists();
         let plain = (0..).zip(self.plain.iter().copied()).filter(|(_, number)| *number != NONE);
-        let mut others: Vec<_> = self.others.iter().map(|(gram, number)| (*gram, *number)).collect();
+        let mut others: Vec<_> =
+            self.others.iter().map(|(gram, number)| (*gram, *number)).collect();
         others.sort_unstable();
         let mut writing = Writing::begin(segment, self.documents)?;
         // Others have higher numbers than those of plain letters.
@@ -196,7 +213,8 @@ mod tests {
     }
 
     proptest! {
-        /// Few documents, and so many that more than once some are gathered together; texts that most have, and others.
+        /// Few documents, and so many that more than once some are gathered together; texts that
+        /// most have, and others.
         #[test]
         fn lists_have_the_documents_that_were_added(
             all in prop::collection::vec((often(), prop::collection::vec("[é東ab]{0,5}", 0..3), any::<bool>()), 1..400)

@@ -1,5 +1,6 @@
-//! The documents of one trigram as bytes: the distances between them, or a bit for each document where that is shorter. Behind the bits of a trigram
-//! that most documents have lie masks that tell in which texts each has it: that it has it tells little.
+//! The documents of one trigram as bytes: the distances between them, or a bit for each document
+//! where that is shorter. Behind the bits of a trigram that most documents have lie masks that tell
+//! in which texts each has it: that it has it tells little.
 
 use tantivy::DocId;
 
@@ -35,7 +36,8 @@ pub(super) struct Block {
 /// So many documents are a block.
 pub(super) const OF_BLOCK: DocId = u64::BITS;
 
-/// The documents of a trigram, in order, and their masks; no masks if there are too few documents for them to be kept.
+/// The documents of a trigram, in order, and their masks; no masks if there are too few documents
+/// for them to be kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Documents<'l> {
     pub(super) blocks: &'l [Block],
@@ -44,7 +46,8 @@ pub(super) struct Documents<'l> {
 }
 
 impl Documents<'_> {
-    /// Writes what is kept in a segment of so many documents in place of what is in `kept`, and tells how it is.
+    /// Writes what is kept in a segment of so many documents in place of what is in `kept`, and
+    /// tells how it is.
     pub(super) fn keep(&self, all: DocId, kept: &mut Vec<u8>) -> u8 {
         let bits = bits_length(all);
         kept.clear();
@@ -123,12 +126,14 @@ impl List {
     }
 }
 
-/// Whether masks are gathered on for a list of so many documents before this one: if it has fewer than half of them, they would not be kept.
+/// Whether masks are gathered on for a list of so many documents before this one: if it has fewer
+/// than half of them, they would not be kept.
 pub(super) const fn may_be_most(count: u32, document: DocId) -> bool {
     document < FEW_BY || count >= document / 2
 }
 
-/// Whether so many documents are three quarters of all. Fewer leave fewer candidates by themselves; those of two thirds would make an index larger by a tenth of the text.
+/// Whether so many documents are three quarters of all. Fewer leave fewer candidates by themselves;
+/// those of two thirds would make an index larger by a tenth of the text.
 pub(super) const fn is_in_most(count: u32, all: DocId) -> bool {
     count as u64 * 4 >= all as u64 * 3
 }
@@ -138,7 +143,8 @@ const fn bits_length(all: DocId) -> usize {
     all.div_ceil(8) as usize
 }
 
-/// The documents of what was kept, in order. Where nothing else is kept each may have the trigram in any text.
+/// The documents of what was kept, in order. Where nothing else is kept each may have the trigram
+/// in any text.
 pub(super) fn postings(how: u8, kept: &[u8], all: DocId) -> Vec<Posting> {
     if how == DISTANCES {
         let documents = Distances { bytes: kept, next: 0 }.take_while(|document| *document < all);
@@ -205,7 +211,8 @@ mod tests {
         (postings(how, &kept, all), kept.len())
     }
 
-    /// Documents of which few or most are numbered below `all`, with masks of which many or hardly any bits are set.
+    /// Documents of which few or most are numbered below `all`, with masks of which many or hardly
+    /// any bits are set.
     fn documents() -> impl Strategy<Value = (u32, BTreeMap<u32, Mask>)> {
         let one_bit = || (0..MASK_BITS).prop_map(|bit| 1 << bit);
         let mask = prop_oneof![1..=ANY_TEXT, one_bit(), Just(ANY_TEXT)];

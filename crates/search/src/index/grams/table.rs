@@ -1,5 +1,5 @@
-//! The file of a segment's trigrams: the lists one behind the other, how each is kept before it, then the numbers of the trigrams in order, then where
-//! each list ends, then how many there are.
+//! The file of a segment's trigrams: the lists one behind the other, how each is kept before it,
+//! then the numbers of the trigrams in order, then where each list ends, then how many there are.
 
 use std::io::{Error, ErrorKind, Write};
 
@@ -73,7 +73,8 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn open(segment: &SegmentReader) -> tantivy::Result<Self> {
         let bytes = segment.open_read(component())?.read_bytes()?;
-        let damaged = || Error::new(ErrorKind::InvalidData, "the trigrams of a segment are damaged");
+        let damaged =
+            || Error::new(ErrorKind::InvalidData, "the trigrams of a segment are damaged");
         let read = || {
             let counted = bytes.len().checked_sub(COUNT)?;
             let count = u32::from_le_bytes(*bytes.as_slice().last_chunk()?) as usize;
@@ -93,7 +94,8 @@ impl Table {
     /// The documents that have a trigram, in order, deleted ones included.
     pub(crate) fn postings(&self, gram: Gram) -> Vec<Posting> {
         let grams = self.grams.as_chunks::<GRAM>().0;
-        let Ok(number) = grams.binary_search_by_key(&gram, |bytes| Gram::from_le_bytes(*bytes)) else {
+        let Ok(number) = grams.binary_search_by_key(&gram, |bytes| Gram::from_le_bytes(*bytes))
+        else {
             return Vec::new();
         };
         let start = number.checked_sub(1).map_or(0, |before| self.end(before));

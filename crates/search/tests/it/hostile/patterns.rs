@@ -1,8 +1,18 @@
 //! Patterns that are costly to match: shapes, in which `X` stands for each of several pieces.
 
 /// What is repeated.
-const PIECES: &[&str] =
-    &["a", ".", r"\w", "[^b]", "(?:a|aa)", "(?:a|b|ab)", r"[\p{L}\d]", "(?:a?a)", "(?:aa*)", r"(?:\w|a)"];
+const PIECES: &[&str] = &[
+    "a",
+    ".",
+    r"\w",
+    "[^b]",
+    "(?:a|aa)",
+    "(?:a|b|ab)",
+    r"[\p{L}\d]",
+    "(?:a?a)",
+    "(?:aa*)",
+    r"(?:\w|a)",
+];
 
 /// What is done with it.
 const SHAPES: &[&str] = &[

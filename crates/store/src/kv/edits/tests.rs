@@ -46,7 +46,8 @@ fn borrowed(bound: &Bound<Vec<u8>>) -> Bound<&[u8]> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Stretches of keys are put in upwards or downwards; after each a version is kept, and every version goes on saying what it said.
+    /// Stretches of keys are put in upwards or downwards; after each a version is kept, and every
+    /// version goes on saying what it said.
     #[test]
     fn every_version_is_a_map_of_its_own(
         stretches in prop::collection::vec((0..2_000_u16, 1..200_u16, 1..5_u16, any::<[bool; 3]>()), 1..16),
@@ -108,7 +109,9 @@ fn nodes(node: &Node) -> usize {
 
 #[test]
 fn what_comes_in_order_fills_its_nodes() {
-    let all: Vec<Row> = (0..32_u16 * 32 * 32).map(|number| Row::new(&number.to_be_bytes(), None).unwrap()).collect();
+    let all: Vec<Row> = (0..32_u16 * 32 * 32)
+        .map(|number| Row::new(&number.to_be_bytes(), None).unwrap())
+        .collect();
     for at_once in [1, 7, 1_000, all.len()] {
         let mut edits = Edits::default();
         all.chunks(at_once).for_each(|rows| edits.insert_all(rows));

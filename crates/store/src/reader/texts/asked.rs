@@ -54,7 +54,8 @@ impl Making for Gathering<'_> {
 }
 
 impl Reader<'_> {
-    /// What `block` says, and what those below it say that `sieve` asks for, as [`Self::texts`] tells: the others may be left out.
+    /// What `block` says, and what those below it say that `sieve` asks for, as [`Self::texts`]
+    /// tells: the others may be left out.
     ///
     /// # Errors
     /// As [`Self::subtree`].

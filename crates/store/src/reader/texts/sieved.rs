@@ -1,4 +1,5 @@
-//! What a block and all below it say, where some of it is asked for: runs are kept as they lie, and of their records those are read that are wanted.
+//! What a block and all below it say, where some of it is asked for: runs are kept as they lie, and
+//! of their records those are read that are wanted.
 
 use std::ops::Range;
 
@@ -122,7 +123,10 @@ impl SievedTexts {
     ///
     /// # Errors
     /// As [`Self::text`].
-    pub fn blocks(&self, range: Range<usize>) -> impl Iterator<Item = Result<(BlockId, BlockText<'_>)>> {
+    pub fn blocks(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = Result<(BlockId, BlockText<'_>)>> {
         let first = self.stretches.partition_point(|stretch| stretch.end <= range.start);
         let stretches = self.stretches.iter().skip(first);
         let (start, end) = (range.start, range.end);
@@ -147,7 +151,9 @@ impl SievedTexts {
             Ok(Err(_)) => {
                 let found = self.asked.binary_search_by_key(&index, |asked| asked.index).ok();
                 let asked = found.and_then(|number| self.asked.get(number));
-                asked.map(|asked| asked.text.of(&self.markdown)).ok_or_else(|| self.damaged(index, Fault::Damaged))
+                asked
+                    .map(|asked| asked.text.of(&self.markdown))
+                    .ok_or_else(|| self.damaged(index, Fault::Damaged))
             }
             Err(fault) => Err(self.damaged(index, fault)),
         }
@@ -160,7 +166,8 @@ impl SievedTexts {
 
     /// The run of a block, its place there, and the stretch that it is in.
     fn place(&self, index: usize) -> Option<(RunView<'_>, usize, &Stretch)> {
-        let number = self.stretches.partition_point(|stretch| stretch.start <= index).checked_sub(1)?;
+        let number =
+            self.stretches.partition_point(|stretch| stretch.start <= index).checked_sub(1)?;
         let stretch = self.stretches.get(number).filter(|_| index < self.count)?;
         Some((self.run(stretch.run)?, stretch.from + (index - stretch.start), stretch))
     }
@@ -173,10 +180,21 @@ impl SievedTexts {
     fn push(&mut self, depth: u16, parent: Option<usize>, run: usize, places: Range<usize>) {
         let start = self.count;
         let first = self.asked.partition_point(|asked| (asked.run, asked.at) < (run, places.start));
-        let here = self.asked.iter_mut().skip(first).take_while(|asked| asked.run == run && asked.at < places.end);
+        let here = self
+            .asked
+            .iter_mut()
+            .skip(first)
+            .take_while(|asked| asked.run == run && asked.at < places.end);
         here.for_each(|asked| asked.index = start + (asked.at - places.start));
         self.count += places.len();
-        self.stretches.push(Stretch { start, end: self.count, depth, parent, run, from: places.start });
+        self.stretches.push(Stretch {
+            start,
+            end: self.count,
+            depth,
+            parent,
+            run,
+            from: places.start,
+        });
     }
 }
 
@@ -213,7 +231,8 @@ impl Children {
         self.runs.binary_search_by(|(id, _)| id.cmp(&parent)).ok()
     }
 
-    /// Takes those that were found. Nobody gets them twice, as a block would that stands below itself.
+    /// Takes those that were found. Nobody gets them twice, as a block would that stands below
+    /// itself.
     fn take(&mut self, found: usize) -> Option<Range<usize>> {
         let (_, runs) = self.runs.get_mut(found)?;
         let runs = Some(std::mem::take(runs)).filter(|runs| !runs.is_empty())?;
@@ -254,13 +273,17 @@ impl<'s> Gathered<'s> {
         Ok(())
     }
 
-    /// The first place from `from` on of a block of this run below which others stand, and the runs of those.
+    /// The first place from `from` on of a block of this run below which others stand, and the runs
+    /// of those.
     fn next_parent(&mut self, run: usize, from: usize) -> Result<Option<(usize, Range<usize>)>> {
-        let Some(view) = self.texts.run(run).filter(|_| self.children.left > 0) else { return Ok(None) };
+        let Some(view) = self.texts.run(run).filter(|_| self.children.left > 0) else {
+            return Ok(None);
+        };
         for (at, id) in view.ids().enumerate().skip(from) {
             let Some(found) = self.children.find(id) else { continue };
             let block_type = block::type_of(view.block(at));
-            let block_type = block_type.map_err(|fault| records::fault(&keyspaces::place(id), fault))?;
+            let block_type =
+                block_type.map_err(|fault| records::fault(&keyspaces::place(id), fault))?;
             if Extent::ALL.is_below(block_type)
                 && let Some(runs) = self.children.take(found)
             {
@@ -329,7 +352,8 @@ impl Gathering for Gathered<'_> {
         for run in (level..self.level).filter_map(|run| self.texts.run(run)) {
             for (id, record) in run.entries() {
                 let block_type = block::type_of(record);
-                let block_type = block_type.map_err(|fault| records::fault(&keyspaces::place(id), fault))?;
+                let block_type =
+                    block_type.map_err(|fault| records::fault(&keyspaces::place(id), fault))?;
                 parents.extend(extent.is_below(block_type).then_some(id));
             }
         }
@@ -338,7 +362,8 @@ impl Gathering for Gathered<'_> {
 }
 
 impl Reader<'_> {
-    /// What `block` and all below it say, as [`Self::texts`] tells: but what is not asked for by `sieve` is not read until it is wanted.
+    /// What `block` and all below it say, as [`Self::texts`] tells: but what is not asked for by
+    /// `sieve` is not read until it is wanted.
     ///
     /// # Errors
     /// As [`Self::subtree`].

@@ -1,7 +1,8 @@
 //! Blocks of every kind read back, and the bytes of a version stay what they were.
 
 use leafbase_model::{
-    BlockLayout, CardLayout, CodeLanguage, Font, LineStyle, MediaSize, MediaWidth, TaskState, TextAlignment, TextStyle,
+    BlockLayout, CardLayout, CodeLanguage, Font, LineStyle, MediaSize, MediaWidth, TaskState,
+    TextAlignment, TextStyle,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -27,7 +28,8 @@ fn days() -> impl Strategy<Value = Day> {
 }
 
 fn stamps() -> impl Strategy<Value = Stamp> {
-    (times(), select(vec!["", "Ada", "Grace Hopper"])).prop_map(|(at, by)| Stamp { at, by: Author::new(by) })
+    (times(), select(vec!["", "Ada", "Grace Hopper"]))
+        .prop_map(|(at, by)| Stamp { at, by: Author::new(by) })
 }
 
 fn properties() -> impl Strategy<Value = Properties> {
@@ -45,8 +47,18 @@ fn properties() -> impl Strategy<Value = Properties> {
 }
 
 fn looks() -> impl Strategy<Value = TextLook> {
-    let parts = (select(TextStyle::ALL), select(TextAlignment::ALL), select(Font::ALL), select(CardLayout::ALL));
-    parts.prop_map(|(style, alignment, font, card_layout)| TextLook { style, alignment, font, card_layout })
+    let parts = (
+        select(TextStyle::ALL),
+        select(TextAlignment::ALL),
+        select(Font::ALL),
+        select(CardLayout::ALL),
+    );
+    parts.prop_map(|(style, alignment, font, card_layout)| TextLook {
+        style,
+        alignment,
+        font,
+        card_layout,
+    })
 }
 
 fn kinds() -> impl Strategy<Value = BlockKind> {
@@ -55,24 +67,39 @@ fn kinds() -> impl Strategy<Value = BlockKind> {
         looks().prop_map(BlockKind::Text),
         looks().prop_map(BlockKind::Page),
         properties().prop_map(|properties| BlockKind::CollectionItem { properties }),
-        media().prop_map(|(url, alt_text, size, width)| BlockKind::Image { url, alt_text, size, width }),
-        media().prop_map(|(url, alt_text, size, width)| BlockKind::Video { url, alt_text, size, width }),
-        (texts(), texts(), select(BlockLayout::ALL)).prop_map(|(url, file_name, layout)| BlockKind::File {
+        media().prop_map(|(url, alt_text, size, width)| BlockKind::Image {
             url,
-            file_name,
-            layout
+            alt_text,
+            size,
+            width
         }),
+        media().prop_map(|(url, alt_text, size, width)| BlockKind::Video {
+            url,
+            alt_text,
+            size,
+            width
+        }),
+        (texts(), texts(), select(BlockLayout::ALL))
+            .prop_map(|(url, file_name, layout)| BlockKind::File { url, file_name, layout }),
         texts().prop_map(|url| BlockKind::Drawing { url }),
         texts().prop_map(|url| BlockKind::Whiteboard { url }),
         Just(BlockKind::Table),
         Just(BlockKind::Collection),
-        (texts(), select(CodeLanguage::ALL), texts()).prop_map(|(raw_code, language, language_tag)| BlockKind::Code {
-            raw_code,
-            language,
-            language_tag
-        }),
-        (texts(), texts(), texts(), select(BlockLayout::ALL))
-            .prop_map(|(url, title, description, layout)| BlockKind::RichUrl { url, title, description, layout }),
+        (texts(), select(CodeLanguage::ALL), texts()).prop_map(
+            |(raw_code, language, language_tag)| BlockKind::Code {
+                raw_code,
+                language,
+                language_tag
+            }
+        ),
+        (texts(), texts(), texts(), select(BlockLayout::ALL)).prop_map(
+            |(url, title, description, layout)| BlockKind::RichUrl {
+                url,
+                title,
+                description,
+                layout
+            }
+        ),
         select(LineStyle::ALL).prop_map(|style| BlockKind::Line { style }),
     ]
 }
@@ -93,24 +120,32 @@ fn tasks() -> impl Strategy<Value = TaskInfo> {
 
 fn datas() -> impl Strategy<Value = BlockData> {
     let color = prop::option::of(any::<[u8; 3]>().prop_map(Color::from_rgb));
-    let decorations = any::<[bool; 2]>().prop_map(|[callout, quote]| Decorations { callout, quote });
-    (kinds(), texts(), 0..6_u8, select(ListStyle::ALL), color, prop::option::of(tasks()), decorations).prop_map(
-        |(kind, markdown, indentation, list_style, color, task, decorations)| BlockData {
-            kind,
-            markdown,
-            indentation,
-            list_style,
-            color,
-            task,
-            decorations,
-        },
+    let decorations =
+        any::<[bool; 2]>().prop_map(|[callout, quote]| Decorations { callout, quote });
+    (
+        kinds(),
+        texts(),
+        0..6_u8,
+        select(ListStyle::ALL),
+        color,
+        prop::option::of(tasks()),
+        decorations,
     )
+        .prop_map(|(kind, markdown, indentation, list_style, color, task, decorations)| {
+            BlockData { kind, markdown, indentation, list_style, color, task, decorations }
+        })
 }
 
 fn blocks() -> impl Strategy<Value = BlockRecord> {
-    (any::<[u8; 16]>(), any::<u64>(), stamps(), stamps(), datas()).prop_map(|(id, rev, created, modified, data)| {
-        BlockRecord { id: BlockId::from_bytes(id), rev, created, modified, data }
-    })
+    (any::<[u8; 16]>(), any::<u64>(), stamps(), stamps(), datas()).prop_map(
+        |(id, rev, created, modified, data)| BlockRecord {
+            id: BlockId::from_bytes(id),
+            rev,
+            created,
+            modified,
+            data,
+        },
+    )
 }
 
 fn encode(block: &BlockRecord) -> Vec<u8> {
@@ -148,7 +183,11 @@ fn parts(bytes: &[u8]) -> Unpacked<(String, Properties)> {
         let mut at = *unpack;
         unpack.skip()?;
         let value = read_property(&mut at)?;
-        assert_eq!(format!("{at:?}"), format!("{unpack:?}"), "passing over a value ends where reading it does");
+        assert_eq!(
+            format!("{at:?}"),
+            format!("{unpack:?}"),
+            "passing over a value ends where reading it does"
+        );
         Ok((key, value))
     })?;
     Ok((title.to_owned(), values.into_iter().collect()))
@@ -202,7 +241,11 @@ fn the_bytes_of_version_1() {
         rev: 300,
         modified: Stamp { at: Timestamp::from_millis(1_700_000_000_500), by: Author::new("Bo") },
         data: BlockData {
-            kind: BlockKind::Text(TextLook { style: TextStyle::H2, font: Font::Mono, ..TextLook::default() }),
+            kind: BlockKind::Text(TextLook {
+                style: TextStyle::H2,
+                font: Font::Mono,
+                ..TextLook::default()
+            }),
             indentation: 2,
             list_style: ListStyle::Task,
             color: Some(Color::from_rgb([1, 2, 3])),
@@ -226,7 +269,10 @@ fn the_bytes_of_version_1() {
         ("text", PropertyValue::Text("x".to_owned())),
     ];
     let properties = properties.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    let item = BlockRecord { data: BlockData::new(BlockKind::CollectionItem { properties }), ..plain.clone() };
+    let item = BlockRecord {
+        data: BlockData::new(BlockKind::CollectionItem { properties }),
+        ..plain.clone()
+    };
     let known = [
         (plain, "95 c0 01 cf0000018bcfe56800 a3416461 a548656c6c6f"),
         (

@@ -1,5 +1,5 @@
-//! Small files by name, in numbered directories, as a file system keeps them: what a file holds and what it is called are made durable
-//! each by a sync of its own.
+//! Small files by name, in numbered directories, as a file system keeps them: what a file holds and
+//! what it is called are made durable each by a sync of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -99,13 +99,19 @@ impl Files {
 
     pub(super) fn after(&self, loss: Loss, dice: &mut Dice) -> Self {
         let mut names = self.durable.clone();
-        let kept = if loss == Loss::Suffix { dice.below(self.unsynced.len() + 1) } else { self.unsynced.len() };
+        let kept = if loss == Loss::Suffix {
+            dice.below(self.unsynced.len() + 1)
+        } else {
+            self.unsynced.len()
+        };
         for step in self.unsynced.iter().take(kept) {
             let survives = match loss {
                 // Directories are not synced: what depends on them would never be seen.
                 Loss::Unsynced => step.directory().is_none() && dice.below(8) > 0,
                 Loss::Suffix | Loss::Nothing => true,
-                Loss::Sectors | Loss::Lengths => dice.coin() || step.directory().is_none() && dice.coin(),
+                Loss::Sectors | Loss::Lengths => {
+                    dice.coin() || step.directory().is_none() && dice.coin()
+                }
             };
             if survives {
                 names.apply(step);
@@ -115,8 +121,16 @@ impl Files {
         files.retain(|place, _| directories.contains(&place.0));
         let used: BTreeSet<u64> = files.values().copied().collect();
         let left = self.contents.iter().filter(|(number, _)| used.contains(number));
-        let contents = left.map(|(number, content)| (*number, Content::kept(content.after(loss, dice)))).collect();
-        Self { contents, made: self.made, visible: names.clone(), durable: names, unsynced: Vec::new() }
+        let contents = left
+            .map(|(number, content)| (*number, Content::kept(content.after(loss, dice))))
+            .collect();
+        Self {
+            contents,
+            made: self.made,
+            visible: names.clone(),
+            durable: names,
+            unsynced: Vec::new(),
+        }
     }
 }
 
@@ -169,7 +183,12 @@ impl Disk {
     pub fn read_file(&self, directory: u64, name: &str) -> io::Result<Vec<u8>> {
         let state = self.operation(Room::Kept)?;
         let file = state.files.find(directory, name)?;
-        Ok(state.files.contents.get(&file).map(|content| content.visible.clone()).unwrap_or_default())
+        Ok(state
+            .files
+            .contents
+            .get(&file)
+            .map(|content| content.visible.clone())
+            .unwrap_or_default())
     }
 
     /// Makes an empty file.
@@ -215,7 +234,8 @@ impl Disk {
         Ok(())
     }
 
-    /// Writes a file under another name, syncs it, and gives it the name: what had that before is replaced.
+    /// Writes a file under another name, syncs it, and gives it the name: what had that before is
+    /// replaced.
     ///
     /// # Errors
     /// The fault that was asked for.

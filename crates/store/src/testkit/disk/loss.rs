@@ -1,4 +1,5 @@
-//! What a loss of power leaves: five ways in which devices and file systems differ, each as bad as it may be.
+//! What a loss of power leaves: five ways in which devices and file systems differ, each as bad as
+//! it may be.
 
 use super::files::Files;
 use super::{Change, Content, Disk, State, put};
@@ -23,7 +24,8 @@ pub enum Loss {
 
 impl Loss {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Unsynced, Self::Suffix, Self::Sectors, Self::Nothing, Self::Lengths];
+    pub const ALL: [Self; 5] =
+        [Self::Unsynced, Self::Suffix, Self::Sectors, Self::Nothing, Self::Lengths];
 }
 
 /// What a loss of power meets: what is durable, and what may be.
@@ -99,11 +101,14 @@ impl Content {
         };
         let whole_changes = self.unsynced.iter().take(whole);
         for change in whole_changes {
-            let survives = |dice: &mut Dice| matches!(loss, Loss::Suffix | Loss::Nothing) || dice.coin();
+            let survives =
+                |dice: &mut Dice| matches!(loss, Loss::Suffix | Loss::Nothing) || dice.coin();
             match change {
                 Change::Length(length) if survives(dice) => image.resize(*length, 0),
                 Change::Length(_) => {}
-                Change::Write(at, data) => write_sectors(&mut image, *at, data, &mut || survives(dice)),
+                Change::Write(at, data) => {
+                    write_sectors(&mut image, *at, data, &mut || survives(dice))
+                }
             }
         }
         match (loss, self.unsynced.get(whole)) {

@@ -8,11 +8,13 @@ use crate::order_key;
 use crate::run;
 use crate::transaction::places::Places;
 
-/// Once an order key is longer, all runs of its parent get new ones. Keys made in a row get nowhere near it.
+/// Once an order key is longer, all runs of its parent get new ones. Keys made in a row get nowhere
+/// near it.
 pub(super) const LONG_ORDER: usize = 64;
 
 impl Runs {
-    /// Joins a run that shrank with its right neighbour, or with its left one: entries go to the right, so that hints hold.
+    /// Joins a run that shrank with its right neighbour, or with its left one: entries go to the
+    /// right, so that hints hold.
     fn join(&mut self, source: &dyn Read, places: &mut Places, key: &[u8]) -> Result<()> {
         let bytes = self.run(key)?.bytes();
         if self.run(key)?.is_empty() || bytes >= run::SMALL_BYTES {
@@ -41,9 +43,14 @@ impl Runs {
         Ok(())
     }
 
-    /// Gives short order keys to the runs of parents that have a long one. Every place under such a parent is written: it is
-    /// the price of keys that stay short, and it takes hundreds of runs cut on either side in turn to come to it.
-    pub(in crate::transaction) fn shorten(&mut self, source: &dyn Read, places: &mut Places) -> Result<()> {
+    /// Gives short order keys to the runs of parents that have a long one. Every place under such a
+    /// parent is written: it is the price of keys that stay short, and it takes hundreds of runs
+    /// cut on either side in turn to come to it.
+    pub(in crate::transaction) fn shorten(
+        &mut self,
+        source: &dyn Read,
+        places: &mut Places,
+    ) -> Result<()> {
         for key in std::mem::take(&mut self.long) {
             let siblings = Siblings::of_key(&key)?;
             let keys = self.of_parents(source, siblings.document, &[siblings.parent])?;
@@ -52,7 +59,8 @@ impl Runs {
             }
             let runs = keys.iter().map(|key| self.take(key)).collect::<Result<Vec<_>>>()?;
             let first = order_key::first();
-            let orders = std::iter::once(first.clone()).chain(order_keys(Some(&first), None, runs.len())?);
+            let orders =
+                std::iter::once(first.clone()).chain(order_keys(Some(&first), None, runs.len())?);
             for (order, run) in orders.zip(runs) {
                 self.settle(places, siblings, &order, run);
             }
@@ -61,7 +69,11 @@ impl Runs {
     }
 
     /// Writes what changed.
-    pub(in crate::transaction) fn flush(&mut self, rows: &mut dyn Transaction, places: &mut Places) -> Result<()> {
+    pub(in crate::transaction) fn flush(
+        &mut self,
+        rows: &mut dyn Transaction,
+        places: &mut Places,
+    ) -> Result<()> {
         for key in std::mem::take(&mut self.shrunk) {
             self.join(&*rows, places, &key)?;
         }

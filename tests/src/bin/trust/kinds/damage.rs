@@ -39,7 +39,9 @@ struct Scene {
 impl Scene {
     /// Whether something has this ID, or had: the changes tell of all that there ever was.
     fn knows(&self, id: &str) -> bool {
-        self.truth.iter().any(|(question, answer)| *question == Question::Changes && answer.contains(id))
+        self.truth
+            .iter()
+            .any(|(question, answer)| *question == Question::Changes && answer.contains(id))
     }
 }
 
@@ -56,15 +58,27 @@ fn make() -> Result<Vec<Scene>, Box<dyn std::error::Error>> {
     space.backup_to(&copied)?;
     space.close()?;
     // A backup is trusted because it can be checked.
-    assert!(rich::builder().open(&copied)?.check()?.is_clean(), "the copy of a whole space is not whole");
-    let scene = |name: &'static str, path: &std::path::Path| -> Result<Scene, Box<dyn std::error::Error>> {
+    assert!(
+        rich::builder().open(&copied)?.check()?.is_clean(),
+        "the copy of a whole space is not whole"
+    );
+    let scene = |name: &'static str,
+                 path: &std::path::Path|
+     -> Result<Scene, Box<dyn std::error::Error>> {
         let image = std::fs::read(path.join("space.redb"))?;
         let is_used = |page: &[u8]| page.iter().any(|byte| *byte != 0);
-        let used = image.chunks(PAGE).enumerate().filter(|(_, page)| is_used(page)).map(|(at, _)| at).collect();
+        let used = image
+            .chunks(PAGE)
+            .enumerate()
+            .filter(|(_, page)| is_used(page))
+            .map(|(at, _)| at)
+            .collect();
         let space = open(&Arc::from(&*image))?;
         let notes = space.connect();
-        let answer = |question: Question| reading::ask(&notes, &question).map(|answer| (question, answer));
-        let truth = reading::questions(&space)?.into_iter().map(answer).collect::<Result<_, _>>()?;
+        let answer =
+            |question: Question| reading::ask(&notes, &question).map(|answer| (question, answer));
+        let truth =
+            reading::questions(&space)?.into_iter().map(answer).collect::<Result<_, _>>()?;
         Ok(Scene { name, image, used, truth })
     };
     Ok(vec![scene("written", &written)?, scene("copied", &copied)?])
@@ -110,8 +124,14 @@ fn wrong(scene: &Scene, harm: &Harm, what: impl std::fmt::Display) -> Failure {
     Failure::new(Fault::WrongData, format!("{} space, {harm}: {what}", scene.name))
 }
 
-/// Reads everything: what is answered is right, and what is not is told as damage. Gives the numbers of the questions that were answered.
-fn seen(scene: &Scene, harm: &Harm, image: &Arc<[u8]>, trial: &mut Trial) -> Result<Vec<usize>, Failure> {
+/// Reads everything: what is answered is right, and what is not is told as damage. Gives the
+/// numbers of the questions that were answered.
+fn seen(
+    scene: &Scene,
+    harm: &Harm,
+    image: &Arc<[u8]>,
+    trial: &mut Trial,
+) -> Result<Vec<usize>, Failure> {
     let space = match open(image) {
         Ok(space) => space,
         Err(error) if harm.explains(&error) => {
@@ -125,17 +145,29 @@ fn seen(scene: &Scene, harm: &Harm, image: &Arc<[u8]>, trial: &mut Trial) -> Res
     for (number, (question, answer)) in scene.truth.iter().enumerate() {
         match reading::ask(&notes, question) {
             Ok(found) if found == *answer => right.push(number),
-            Ok(found) => return Err(wrong(scene, harm, format_args!("{question:?} gives {}", unlike(&found, answer)))),
+            Ok(found) => {
+                return Err(wrong(
+                    scene,
+                    harm,
+                    format_args!("{question:?} gives {}", unlike(&found, answer)),
+                ));
+            }
             Err(error) if is_damage(&error) => damaged.push(error),
-            Err(error) => return Err(wrong(scene, harm, format_args!("{question:?} reports {error:?}"))),
+            Err(error) => {
+                return Err(wrong(scene, harm, format_args!("{question:?} reports {error:?}")));
+            }
         }
     }
-    let report = space.check().map_err(|error| wrong(scene, harm, format_args!("the check reports {error:?}")))?;
+    let report = space
+        .check()
+        .map_err(|error| wrong(scene, harm, format_args!("the check reports {error:?}")))?;
     match (damaged.is_empty(), report.is_clean()) {
         (true, true) => trial.note("no difference", 1),
         (true, false) => trial.note("found by the check alone", 1),
         (false, false) => trial.note("told by readers", 1),
-        (false, true) => return Err(wrong(scene, harm, format_args!("a clean check, and {:?}", damaged[0]))),
+        (false, true) => {
+            return Err(wrong(scene, harm, format_args!("a clean check, and {:?}", damaged[0])));
+        }
     }
     trial.note("questions answered", right.len() as u64);
     trial.note("questions refused", damaged.len() as u64);
@@ -151,7 +183,8 @@ fn is_damage(error: &Error) -> bool {
 /// Where two answers part.
 fn unlike(found: &str, answer: &str) -> String {
     let at = found.bytes().zip(answer.bytes()).take_while(|(one, other)| one == other).count();
-    let around = |text: &str| text.chars().skip(at.saturating_sub(30)).take(120).collect::<String>();
+    let around =
+        |text: &str| text.chars().skip(at.saturating_sub(30)).take(120).collect::<String>();
     format!("{:?} for {:?}", around(found), around(answer))
 }
 

@@ -1,4 +1,5 @@
-//! A disk that gets full: what does not fit is refused whole, reads and deletions go on, and so does all else when there is room again.
+//! A disk that gets full: what does not fit is refused whole, reads and deletions go on, and so
+//! does all else when there is room again.
 
 use leafbase::{DeleteBlocks, ErrorKind, Fetch, Position, UploadFile};
 use leafbase_store::testkit::{Disk, Loss};
@@ -56,7 +57,10 @@ fn cycle(seed: u64, leaves_something: bool) -> Result<Trial, Failure> {
     let lost = disk.moment().after(Loss::Unsynced, 0);
     let again = Machine::open(&lost, &setting).map_err(failed("after a loss of power"))?;
     if again.digest().map_err(failed("after a loss of power"))? != stored {
-        return Err(Failure::new(Fault::Lost, "after a loss of power: something that was flushed is gone"));
+        return Err(Failure::new(
+            Fault::Lost,
+            "after a loss of power: something that was flushed is gone",
+        ));
     }
     Ok(trial)
 }
@@ -72,13 +76,20 @@ fn create_without_room(setting: &Setting, random: &mut Random) -> Result<(), Fai
     disk.limit(Some(random.below(1_200_000)));
     match Machine::create(&disk, setting) {
         Err(error) if error.kind() == ErrorKind::NoSpace => Ok(()),
-        Err(error) => Err(Failure::new(Fault::WrongData, format!("made on a full disk: {error:?}"))),
+        Err(error) => {
+            Err(Failure::new(Fault::WrongData, format!("made on a full disk: {error:?}")))
+        }
         Ok(machine) => check(&machine.space, "made on a disk with little room"),
     }
 }
 
 /// Works until the disk is full: files take most of the room, and calls of every kind what is left.
-fn fill(machine: &Machine, random: &mut Random, trial: &mut Trial, leaves_something: bool) -> Result<(), Failure> {
+fn fill(
+    machine: &Machine,
+    random: &mut Random,
+    trial: &mut Trial,
+    leaves_something: bool,
+) -> Result<(), Failure> {
     let (notes, when) = (machine.notes(), "while the disk gets full");
     let document = notes.create_document("pelican");
     for _ in 0..MOST_CALLS {
@@ -99,7 +110,12 @@ fn fill(machine: &Machine, random: &mut Random, trial: &mut Trial, leaves_someth
 }
 
 /// Does one call; true if there was no room for it, and then nothing of it is there.
-fn refused(machine: &Machine, seed: u64, trial: &mut Trial, leaves_something: bool) -> Result<bool, Failure> {
+fn refused(
+    machine: &Machine,
+    seed: u64,
+    trial: &mut Trial,
+    leaves_something: bool,
+) -> Result<bool, Failure> {
     let before = machine.digest().map_err(failed("on a full disk"))?;
     let done = work::step(&machine.notes(), seed);
     let when = format!("on a full disk, after `{}`", done.what);
@@ -118,7 +134,10 @@ fn refused(machine: &Machine, seed: u64, trial: &mut Trial, leaves_something: bo
     let after = machine.digest().map_err(failed(&when))?;
     // Of an upload that was refused, parts may wait to be swept.
     if after != before && !done.what.starts_with("upload") {
-        return Err(Failure::new(Fault::HalfApplied, format!("{when}: something of it is stored: {error:?}")));
+        return Err(Failure::new(
+            Fault::HalfApplied,
+            format!("{when}: something of it is stored: {error:?}"),
+        ));
     }
     trial.note("calls refused for want of room", u64::from(error.kind() == ErrorKind::NoSpace));
     Ok(error.kind() == ErrorKind::NoSpace)
@@ -145,7 +164,10 @@ fn work_while_full(
             Err(error) if error.kind() == ErrorKind::NoSpace => {
                 trial.note("deletions refused for want of room", 1);
                 if machine.digest().map_err(failed(when))? != before {
-                    return Err(Failure::new(Fault::HalfApplied, "a deletion on a full disk that was refused"));
+                    return Err(Failure::new(
+                        Fault::HalfApplied,
+                        "a deletion on a full disk that was refused",
+                    ));
                 }
             }
             Err(error) => return Err(unopenable(&error, "a deletion on a full disk")),
@@ -163,7 +185,9 @@ fn work_while_full(
 fn go_on(machine: &Machine, random: &mut Random) -> Result<(), Failure> {
     let (notes, when) = (machine.notes(), "with room again");
     let document = notes.create_document("ibex").map_err(failed(when))?;
-    notes.insert_markdown(&"lemur ".repeat(30_000), Position::end_of(document.id())).map_err(failed(when))?;
+    notes
+        .insert_markdown(&"lemur ".repeat(30_000), Position::end_of(document.id()))
+        .map_err(failed(when))?;
     notes.delete_documents(document.id()).map_err(failed(when))?;
     machine.space.flush_search().map_err(failed(when))?;
     searches(&notes, random, 2, when)?;

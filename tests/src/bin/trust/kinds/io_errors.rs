@@ -1,4 +1,5 @@
-//! Every operation of the disk that a call does fails, once and for good: the answer is definite, nothing is lost, and the space goes on.
+//! Every operation of the disk that a call does fails, once and for good: the answer is definite,
+//! nothing is lost, and the space goes on.
 
 use std::io;
 
@@ -54,7 +55,12 @@ impl Sweep {
         Self::prepare(name, call, setting, (lies, more)).map_err(|error| unopenable(&error, name))
     }
 
-    fn prepare(name: &'static str, call: Call, setting: Setting, (lies, more): (bool, u64)) -> Result<Self> {
+    fn prepare(
+        name: &'static str,
+        call: Call,
+        setting: Setting,
+        (lies, more): (bool, u64),
+    ) -> Result<Self> {
         let disk = Disk::new();
         let machine = Machine::create(&disk, &setting)?;
         let things = Things::make(&machine.notes())?;
@@ -92,10 +98,19 @@ impl Sweep {
     }
 
     /// Does the call while operation `number` of it fails; false if it has fewer.
-    fn fail(&self, fault: fn(u64) -> DiskFault, number: u64, trial: &mut Trial) -> std::result::Result<bool, Failure> {
+    fn fail(
+        &self,
+        fault: fn(u64) -> DiskFault,
+        number: u64,
+        trial: &mut Trial,
+    ) -> std::result::Result<bool, Failure> {
         let (disk, setting) = (self.disk.copy(), self.setting.same());
-        let when =
-            format!("{}, {:?} ({})", self.name, fault(number), if setting.is_relaxed { "relaxed" } else { "durable" });
+        let when = format!(
+            "{}, {:?} ({})",
+            self.name,
+            fault(number),
+            if setting.is_relaxed { "relaxed" } else { "durable" }
+        );
         let failed = |error: leafbase::Error| unopenable(&error, &when);
         let machine = Machine::open(&disk, &setting).map_err(failed)?;
         if self.lies {
@@ -114,13 +129,19 @@ impl Sweep {
     }
 
     /// Compares what was answered with what is stored now: gives that back.
-    fn judge(&self, machine: &Machine, answer: &Result<String>, when: &str) -> std::result::Result<u64, Failure> {
+    fn judge(
+        &self,
+        machine: &Machine,
+        answer: &Result<String>,
+        when: &str,
+    ) -> std::result::Result<u64, Failure> {
         let failed = |error: leafbase::Error| unopenable(&error, when);
         // What is left of an upload is swept when the space is opened.
         let found = match self.name {
             "upload_file" => {
                 machine.space.flush().map_err(failed)?;
-                let copy = Machine::open(&machine.disk.copy(), &self.setting.same()).map_err(failed)?;
+                let copy =
+                    Machine::open(&machine.disk.copy(), &self.setting.same()).map_err(failed)?;
                 copy.digest().map_err(failed)?
             }
             _ => machine.digest().map_err(failed)?,
@@ -128,14 +149,21 @@ impl Sweep {
         match answer {
             Ok(text) if found != self.after => {
                 let fault = if found == self.before { Fault::Lost } else { Fault::HalfApplied };
-                Err(Failure::new(fault, format!("{when}: it answers {text}, and something else is stored")))
+                Err(Failure::new(
+                    fault,
+                    format!("{when}: it answers {text}, and something else is stored"),
+                ))
             }
-            Ok(text) if !self.is_told_alike(text) => {
-                Err(Failure::new(Fault::WrongData, format!("{when}: it answers {text}, not {:?}", self.answer)))
-            }
+            Ok(text) if !self.is_told_alike(text) => Err(Failure::new(
+                Fault::WrongData,
+                format!("{when}: it answers {text}, not {:?}", self.answer),
+            )),
             Ok(_) => Ok(found),
             Err(error) if !matches!(error.kind(), ErrorKind::Storage | ErrorKind::NoSpace) => {
-                Err(Failure::new(Fault::WrongData, format!("{when}: an I/O error is told as {error:?}")))
+                Err(Failure::new(
+                    Fault::WrongData,
+                    format!("{when}: an I/O error is told as {error:?}"),
+                ))
             }
             Err(error) => {
                 let is_open = error.message().contains("whether this write took place");
@@ -147,10 +175,15 @@ impl Sweep {
                     return Ok(found);
                 }
                 // It changes how rows lie, in several writes, and nothing of what they say.
-                if self.name == "compact" && meaning(&machine.space).map_err(failed)? == self.meaning {
+                if self.name == "compact"
+                    && meaning(&machine.space).map_err(failed)? == self.meaning
+                {
                     return Ok(found);
                 }
-                Err(Failure::new(Fault::HalfApplied, format!("{when}: after {error:?} something of it is stored")))
+                Err(Failure::new(
+                    Fault::HalfApplied,
+                    format!("{when}: after {error:?} something of it is stored"),
+                ))
             }
         }
     }
@@ -161,7 +194,12 @@ impl Sweep {
     }
 
     /// The same handle writes again, and what it writes survives.
-    fn goes_on(&self, machine: Machine, found: u64, when: &str) -> std::result::Result<(), Failure> {
+    fn goes_on(
+        &self,
+        machine: Machine,
+        found: u64,
+        when: &str,
+    ) -> std::result::Result<(), Failure> {
         let failed = |error: leafbase::Error| unopenable(&error, when);
         let made = machine.notes().create_document("after").map_err(failed)?.id();
         machine.space.flush().map_err(failed)?;
@@ -175,8 +213,13 @@ impl Sweep {
         let machine = Machine::open(&disk, &self.setting.same()).map_err(failed)?;
         let stored = machine.digest().map_err(failed)?;
         // An upload that was given up is swept by opening.
-        if stored != written && self.name != "upload_file" || machine.notes().document(made).is_err() {
-            return Err(Failure::new(Fault::Lost, format!("{when}: a loss of power later takes something along")));
+        if stored != written && self.name != "upload_file"
+            || machine.notes().document(made).is_err()
+        {
+            return Err(Failure::new(
+                Fault::Lost,
+                format!("{when}: a loss of power later takes something along"),
+            ));
         }
         check(&machine.space, when)
     }

@@ -1,4 +1,5 @@
-//! A process that writes is killed at random moments, while it says through a pipe what it has done: uploads and the search index at work.
+//! A process that writes is killed at random moments, while it says through a pipe what it has
+//! done: uploads and the search index at work.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -48,7 +49,10 @@ fn trial(seed: u64, lies: bool) -> Result<Trial, Failure> {
         let acks = run(&path, lies, &mut random)?;
         trial.trials += 1;
         let is_made = acks.iter().any(|line| line.starts_with("open"));
-        trial.note("killed while the space was made", u64::from(!is_made && acks.iter().any(|line| line == "making")));
+        trial.note(
+            "killed while the space was made",
+            u64::from(!is_made && acks.iter().any(|line| line == "making")),
+        );
         known.hear(&acks)?;
         let when = format!("kill {}", number + 1);
         if !path.exists() {
@@ -64,13 +68,14 @@ fn trial(seed: u64, lies: bool) -> Result<Trial, Failure> {
     Ok(trial)
 }
 
-/// A directory in memory, where there is one: a process that is killed leaves there what it leaves on a disk, and sooner.
+/// A directory in memory, where there is one: a process that is killed leaves there what it leaves
+/// on a disk, and sooner.
 fn place() -> std::io::Result<tempfile::TempDir> {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
 }
 
-/// What is started has all that is open here until it is another program, a lock among it. So while one process starts, no space is closed: its
-/// lock would stay.
+/// What is started has all that is open here until it is another program, a lock among it. So while
+/// one process starts, no space is closed: its lock would stay.
 fn alone<T>(work: impl FnOnce() -> T) -> T {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,11 +84,13 @@ fn alone<T>(work: impl FnOnce() -> T) -> T {
 
 /// Starts a writer, kills it some time later, and gives what it has said.
 fn run(path: &Path, lies: bool, random: &mut Random) -> Result<Vec<String>, Failure> {
-    let failed = |error: std::io::Error| Failure::new(Fault::Unopenable, format!("the writer: {error}"));
+    let failed =
+        |error: std::io::Error| Failure::new(Fault::Unopenable, format!("the writer: {error}"));
     let program = env::current_exe().map_err(failed)?;
     let mut child = Command::new(program);
     let child = child.arg(ARGUMENT).arg(path).arg(random.next().to_string()).arg(lies.to_string());
-    let mut child: Child = alone(|| child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()).map_err(failed)?;
+    let mut child: Child =
+        alone(|| child.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()).map_err(failed)?;
     let lines = child.stdout.take().map(BufReader::new);
     // While it makes a space that is new, or opens it, or after some calls.
     let (acks, pause) = match (path.exists(), random.below(3)) {
@@ -132,14 +139,19 @@ impl Known {
         self.states.retain(|state| state.0 <= self.durable);
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
-            let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| wrong(line));
+            let number = |at: usize| {
+                words.get(at).and_then(|word| word.parse::<u64>().ok()).ok_or_else(|| wrong(line))
+            };
             match words.first() {
                 Some(&"making") => {}
                 Some(&"open") => {
                     self.exists = true;
-                    self.states = vec![(number(1)?, words.get(2).copied().unwrap_or_default().to_owned())];
+                    self.states =
+                        vec![(number(1)?, words.get(2).copied().unwrap_or_default().to_owned())];
                 }
-                Some(&"state") => self.states.push((number(1)?, words.get(2).copied().unwrap_or_default().to_owned())),
+                Some(&"state") => self
+                    .states
+                    .push((number(1)?, words.get(2).copied().unwrap_or_default().to_owned())),
                 Some(&"durable") => self.durable = self.durable.max(number(1)?),
                 Some(&"failed") => return Err(Failure::new(Fault::Unopenable, line.clone())),
                 _ => return Err(wrong(line)),
@@ -149,17 +161,27 @@ impl Known {
     }
 
     /// What is stored holds all that was acknowledged, and nothing in part.
-    fn judge(&mut self, path: &Path, when: &str, random: &mut Random, trial: &mut Trial) -> Result<(), Failure> {
+    fn judge(
+        &mut self,
+        path: &Path,
+        when: &str,
+        random: &mut Random,
+        trial: &mut Trial,
+    ) -> Result<(), Failure> {
         let failed = |error: leafbase::Error| unopenable(&error, when);
         let started = Instant::now();
         let space = Space::open(path).map_err(failed)?;
         if started.elapsed() > Duration::from_secs(5) {
-            return Err(Failure::new(Fault::Hang, format!("{when}: opening takes {:?}", started.elapsed())));
+            return Err(Failure::new(
+                Fault::Hang,
+                format!("{when}: opening takes {:?}", started.elapsed()),
+            ));
         }
         let notes = space.connect();
         let last = notes.last_sequence().map_err(failed)?;
         if last < self.durable {
-            let what = format!("{when}: change {last} is the last, and {} was acknowledged", self.durable);
+            let what =
+                format!("{when}: change {last} is the last, and {} was acknowledged", self.durable);
             return Err(Failure::new(Fault::Lost, what));
         }
         check(&space, when)?;
@@ -172,7 +194,9 @@ impl Known {
                 trial.note("states compared", 1);
                 let found = writer::state(&notes).map_err(failed)?;
                 if found != *expected {
-                    let what = format!("{when}: another state than after change {sequence}, the last of {last}");
+                    let what = format!(
+                        "{when}: another state than after change {sequence}, the last of {last}"
+                    );
                     return Err(Failure::new(Fault::HalfApplied, what));
                 }
             }

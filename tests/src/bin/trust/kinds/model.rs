@@ -15,7 +15,10 @@ pub const KIND: Kind = Kind {
     weight: 2,
     least: Least::Trials(5_000),
     trial,
-    control: Some(Control { says: "the model keeps comments when their block goes", trial: broken }),
+    control: Some(Control {
+        says: "the model keeps comments when their block goes",
+        trial: broken,
+    }),
 };
 
 /// One sequence in so many is on disk.
@@ -35,7 +38,8 @@ fn play(seed: u64, broken: Option<Broken>, smaller: u32) -> Result<Trial, Failur
     let on_disk = broken.is_none() && seed.is_multiple_of(ON_DISK);
     let done = RefCell::new(Vec::new());
     let test = |numbers: &[u32]| {
-        let place = on_disk.then(|| tempfile::tempdir().unwrap_or_else(|error| panic!("no room: {error}")));
+        let place =
+            on_disk.then(|| tempfile::tempdir().unwrap_or_else(|error| panic!("no room: {error}")));
         let mut pair = Pair::new(place.as_ref().map(|place| place.path().join("space")));
         (pair.with_collections, pair.naive.broken) = (seed % 2 == 1, broken);
         done.borrow_mut().clear();

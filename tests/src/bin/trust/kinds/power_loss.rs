@@ -1,4 +1,5 @@
-//! Power is lost at any operation of the disk: while calls run, while a space opens again, and up to three times in a row.
+//! Power is lost at any operation of the disk: while calls run, while a space opens again, and up
+//! to three times in a row.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -24,7 +25,8 @@ pub const KIND: Kind = Kind {
     }),
 };
 
-/// An index that leaves out a change is found out by the searches after it, with or without a loss of power.
+/// An index that leaves out a change is found out by the searches after it, with or without a loss
+/// of power.
 pub const SKIPPING: Kind = Kind {
     name: "search_index",
     says: "as power_loss, with much work of the search index between",
@@ -120,7 +122,8 @@ impl<'p> Run<'p> {
 
     fn first_life(&mut self) -> Result<(), Failure> {
         let disk = Disk::new();
-        // A space is made under another name, and gets its own when all of it is durable: before, nothing of it is there.
+        // A space is made under another name, and gets its own when all of it is durable: before,
+        // nothing of it is there.
         let made = Machine::create(&disk, &self.setting).and_then(|machine| machine.space.close());
         made.map_err(|error| unopenable(&error, "made"))?;
         let made = disk.moment().after(self.loss(), self.random.next());
@@ -135,10 +138,18 @@ impl<'p> Run<'p> {
         Loss::ALL[self.random.place(Loss::ALL.len())]
     }
 
-    /// Opens the space on `disk`, which holds one of the states `expected`, works with it, and lets power be lost on the way.
-    fn live(&mut self, disk: &Disk, steps: &[u64], losses: usize, expected: Option<&Expected>) -> Result<(), Failure> {
+    /// Opens the space on `disk`, which holds one of the states `expected`, works with it, and lets
+    /// power be lost on the way.
+    fn live(
+        &mut self,
+        disk: &Disk,
+        steps: &[u64],
+        losses: usize,
+        expected: Option<&Expected>,
+    ) -> Result<(), Failure> {
         let when = expected.map_or_else(|| "made".to_owned(), |expected| expected.when.clone());
-        let machine = Machine::open(disk, &self.setting).map_err(|error| unopenable(&error, &when))?;
+        let machine =
+            Machine::open(disk, &self.setting).map_err(|error| unopenable(&error, &when))?;
         let found = machine.digest().map_err(|error| unopenable(&error, &when))?;
         if let Some(expected) = expected {
             self.judge(expected, found)?;
@@ -168,7 +179,12 @@ impl<'p> Run<'p> {
         let notes = machine.notes().with_durability(promised);
         let done = if self.plan.indexes && seed.is_multiple_of(3) {
             let outcome = machine.space.flush_search();
-            work::Done { what: "index".to_owned(), outcome, makes_durable: false, is_of_the_space: true }
+            work::Done {
+                what: "index".to_owned(),
+                outcome,
+                makes_durable: false,
+                is_of_the_space: true,
+            }
         } else {
             work::step(&notes, seed)
         };
@@ -178,7 +194,10 @@ impl<'p> Run<'p> {
         if let Err(error) = &done.outcome
             && life.last().is_some_and(|last| last.digest != digest)
         {
-            return Err(Failure::new(Fault::HalfApplied, format!("{when}, which was refused: {error:?}")));
+            return Err(Failure::new(
+                Fault::HalfApplied,
+                format!("{when}, which was refused: {error:?}"),
+            ));
         }
         let is_relaxed = if done.is_of_the_space { self.setting.is_relaxed } else { is_relaxed };
         // What changes nothing makes nothing durable either.
@@ -198,7 +217,10 @@ impl<'p> Run<'p> {
             let after = moment.after(loss, seed);
             self.trial.trials += 1;
             let again = losses + 1;
-            self.trial.note(["", "lost once", "lost twice in a row", "lost three times in a row"][again], 1);
+            self.trial.note(
+                ["", "lost once", "lost twice in a row", "lost three times in a row"][again],
+                1,
+            );
             let told = self.told.len();
             self.told.push(expected.when.clone());
             if again < MOST_LOSSES && self.random.one_in(3) {
@@ -216,7 +238,12 @@ impl<'p> Run<'p> {
     }
 
     /// Power is lost again before the space is open, or soon after.
-    fn lose_while_opening(&mut self, disk: &Disk, expected: &Expected, losses: usize) -> Result<(), Failure> {
+    fn lose_while_opening(
+        &mut self,
+        disk: &Disk,
+        expected: &Expected,
+        losses: usize,
+    ) -> Result<(), Failure> {
         let disk = disk.copy();
         let last = 1 + self.random.below(60);
         disk.await_operation(last);
@@ -255,7 +282,9 @@ impl<'p> Run<'p> {
             None if expected.before.contains(&found) => {
                 Err(Failure::new(Fault::Lost, format!("{when}: an acknowledged call is gone")))
             }
-            None => Err(Failure::new(Fault::HalfApplied, format!("{when}: a state that never was"))),
+            None => {
+                Err(Failure::new(Fault::HalfApplied, format!("{when}: a state that never was")))
+            }
         }
     }
 
@@ -264,7 +293,9 @@ impl<'p> Run<'p> {
         check(&machine.space, when)?;
         if self.plan.indexes || self.random.one_in(8) {
             self.trial.note("compared searches", 1);
-            let newest = |machine: &Machine| machine.disk.directories().ok().and_then(|all| all.into_iter().max());
+            let newest = |machine: &Machine| {
+                machine.disk.directories().ok().and_then(|all| all.into_iter().max())
+            };
             let before = newest(machine);
             searches(&machine.notes(), &mut self.random, 4, when)?;
             if before.is_some() {

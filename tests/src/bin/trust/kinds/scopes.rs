@@ -18,7 +18,8 @@ pub const KIND: Kind = Kind {
 fn trial(seed: u64) -> Result<Trial, Failure> {
     play(seed, Leak::None).map_err(|error| {
         let (steps, why, story) = shortest(seed, Leak::None);
-        let shown = if story.is_empty() { error } else { format!("{why}\nsteps {steps:?}\n{story}") };
+        let shown =
+            if story.is_empty() { error } else { format!("{why}\nsteps {steps:?}\n{story}") };
         Failure::new(Fault::WrongData, shown)
     })
 }

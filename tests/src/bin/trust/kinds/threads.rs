@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use leafbase::{
-    BlockId, BlockPatch, Connection, DeleteBlocks, DocumentId, Durability, Error, Fetch, ListTasks, Space, TaskScope,
-    UpdateBlocks,
+    BlockId, BlockPatch, Connection, DeleteBlocks, DocumentId, Durability, Error, Fetch, ListTasks,
+    Space, TaskScope, UpdateBlocks,
 };
 
 use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
@@ -35,7 +35,10 @@ const LONG: Duration = Duration::from_secs(60);
 /// A minute, in a run that has some.
 fn time() -> Duration {
     let arguments: Vec<String> = std::env::args().collect();
-    let given = arguments.windows(2).find(|pair| pair[0] == "--minutes").and_then(|pair| pair[1].parse::<f64>().ok());
+    let given = arguments
+        .windows(2)
+        .find(|pair| pair[0] == "--minutes")
+        .and_then(|pair| pair[1].parse::<f64>().ok());
     if given.is_some_and(|minutes| minutes >= 10.0) { LONG } else { SHORT }
 }
 
@@ -63,8 +66,12 @@ fn word(mut number: u64) -> String {
 }
 
 fn number(word: &str) -> Option<u64> {
-    let digit = |letter: u8| LETTERS.iter().position(|known| *known == letter).map(|digit| digit as u64);
-    word.bytes().rev().try_fold(0, |number, letter| Some(number * 16 + digit(letter)?)).filter(|_| word.len() == 6)
+    let digit =
+        |letter: u8| LETTERS.iter().position(|known| *known == letter).map(|digit| digit as u64);
+    word.bytes()
+        .rev()
+        .try_fold(0, |number, letter| Some(number * 16 + digit(letter)?))
+        .filter(|_| word.len() == 6)
 }
 
 const LETTERS: &[u8; 16] = b"bcdfghjkmnpqvwxz";
@@ -98,8 +105,12 @@ fn play(seed: u64, time: Duration, in_two: bool) -> Result<Trial, Failure> {
         return Err(Failure::new(Fault::WrongData, format!("{report:?}")));
     }
     space.close().map_err(unexpected)?;
-    let last =
-        builder().open(&path).map_err(unexpected)?.connect().content_markdown(documents[0]).map_err(unexpected)?;
+    let last = builder()
+        .open(&path)
+        .map_err(unexpected)?
+        .connect()
+        .content_markdown(documents[0])
+        .map_err(unexpected)?;
     if !last.contains(&word(begun.load(SeqCst))) {
         return Err(Failure::new(
             Fault::Lost,
@@ -132,7 +143,17 @@ impl Stage {
             documents.push(document);
         }
         let [begun, done, looks, searches] = [(); 4].map(|()| AtomicU64::new(0));
-        Ok(Self { notes, documents, blocks, begun, done, over: false.into(), looks, searches, wrong: Mutex::default() })
+        Ok(Self {
+            notes,
+            documents,
+            blocks,
+            begun,
+            done,
+            over: false.into(),
+            looks,
+            searches,
+            wrong: Mutex::default(),
+        })
     }
 
     fn take_part(&self, part: impl FnOnce() -> Result<(), Failure>) {
@@ -162,7 +183,8 @@ impl Stage {
                 break;
             }
             self.begun.store(number, SeqCst);
-            let (first, rest) = self.blocks.split_at(if in_two { self.blocks.len() / 2 } else { 0 });
+            let (first, rest) =
+                self.blocks.split_at(if in_two { self.blocks.len() / 2 } else { 0 });
             for part in [first, rest].into_iter().filter(|part| !part.is_empty()) {
                 write(part, number).map_err(unexpected)?;
             }
@@ -197,7 +219,10 @@ impl Stage {
                 return Err(torn((reader, words)));
             };
             if found < done.max(seen) {
-                return Err(Failure::new(Fault::Lost, format!("write {found} is seen after {done}")));
+                return Err(Failure::new(
+                    Fault::Lost,
+                    format!("write {found} is seen after {done}"),
+                ));
             }
             seen = found;
             self.looks.fetch_add(1, SeqCst);
@@ -211,11 +236,17 @@ impl Stage {
         Ok(match reader % 3 {
             0 => {
                 let tree = self.notes.fetch(Fetch::new(document))?;
-                tree.walk().filter(|(depth, _)| *depth > 0).map(|(_, block)| block.data.markdown.clone()).collect()
+                tree.walk()
+                    .filter(|(depth, _)| *depth > 0)
+                    .map(|(_, block)| block.data.markdown.clone())
+                    .collect()
             }
             1 => {
                 let text = self.notes.content_markdown(document)?;
-                text.lines().filter_map(|line| line.strip_prefix("- [x] ")).map(str::to_owned).collect()
+                text.lines()
+                    .filter_map(|line| line.strip_prefix("- [x] "))
+                    .map(str::to_owned)
+                    .collect()
             }
             _ => {
                 let tasks = self.notes.tasks(ListTasks::new(TaskScope::Logbook))?.items;
@@ -230,7 +261,8 @@ impl Stage {
             let found = self.notes.search(word(done)).map_err(unexpected)?;
             let found: BTreeSet<_> = found.iter().map(|found| found.document_id).collect();
             // A word is in all of them or, once the next write is under way, in none.
-            let all = found.len() == DOCUMENTS && self.documents.iter().all(|id| found.contains(id));
+            let all =
+                found.len() == DOCUMENTS && self.documents.iter().all(|id| found.contains(id));
             let none = found.is_empty() && self.begun.load(SeqCst) > done;
             if !all && !none {
                 return Err(torn((done, found)));

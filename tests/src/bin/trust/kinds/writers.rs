@@ -1,10 +1,13 @@
-//! Several writers at once, on a disk that fails or loses power: whatever they share a sync with, each is told what is so.
+//! Several writers at once, on a disk that fails or loses power: whatever they share a sync with,
+//! each is told what is so.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use leafbase::{BlockId, BlockPatch, Connection, Durability, Error, ErrorKind, Fetch, Result, UpdateBlocks};
+use leafbase::{
+    BlockId, BlockPatch, Connection, Durability, Error, ErrorKind, Fetch, Result, UpdateBlocks,
+};
 use leafbase_store::testkit::{Disk, Fault as DiskFault, Loss};
 
 use crate::kind::{Control, Failure, Fault, Kind, Least, Trial};
@@ -18,7 +21,10 @@ pub const KIND: Kind = Kind {
     weight: 2,
     least: Least::Trials(2_000),
     trial: |seed| Run::new(seed, false).play(),
-    control: Some(Control { says: "a disk that ignores one sync in three", trial: |seed| Run::new(seed, true).play() }),
+    control: Some(Control {
+        says: "a disk that ignores one sync in three",
+        trial: |seed| Run::new(seed, true).play(),
+    }),
 };
 
 const WRITERS: usize = 4;
@@ -35,7 +41,8 @@ struct Told {
     acknowledged: Vec<(u64, u64)>,
 }
 
-/// The writers share a block and have one each. A write changes both in one call, so that their revisions tell what was written.
+/// The writers share a block and have one each. A write changes both in one call, so that their
+/// revisions tell what was written.
 struct Run {
     random: Random,
     setting: Setting,
@@ -51,7 +58,10 @@ struct Scene {
 impl Run {
     fn new(seed: u64, lies: bool) -> Self {
         let mut random = Random::new(seed);
-        let setting = Setting { cache_bytes: if random.one_in(2) { 16 << 10 } else { 1 << 20 }, ..Setting::new(false) };
+        let setting = Setting {
+            cache_bytes: if random.one_in(2) { 16 << 10 } else { 1 << 20 },
+            ..Setting::new(false)
+        };
         Self { random, setting, lies }
     }
 
@@ -80,12 +90,19 @@ impl Run {
         drop(machine);
         for moment in moments {
             let loss = Loss::ALL[self.random.place(Loss::ALL.len())];
-            let when = format!("power lost at operation {} ({loss:?}), fault {fault:?}", moment.operations());
+            let when = format!(
+                "power lost at operation {} ({loss:?}), fault {fault:?}",
+                moment.operations()
+            );
             let disk = moment.after(loss, self.random.next());
-            let machine = Machine::open(&disk, &self.setting).map_err(|error| unopenable(&error, &when))?;
+            let machine =
+                Machine::open(&disk, &self.setting).map_err(|error| unopenable(&error, &when))?;
             let scene = Scene { machine, shared, own: own.clone() };
             scene.judge(&told, &when, |told| {
-                let by_then = told.acknowledged.iter().filter(|(operations, _)| *operations < moment.operations());
+                let by_then = told
+                    .acknowledged
+                    .iter()
+                    .filter(|(operations, _)| *operations < moment.operations());
                 by_then.map(|(_, done)| *done).max().unwrap_or_default()
             })?;
             check(&scene.machine.space, &when)?;
@@ -115,7 +132,8 @@ impl Run {
             2 => DiskFault::Between(from, from + 1 + self.random.below(12)),
             _ => DiskFault::OneIn(5 + self.random.below(20)),
         };
-        let kind = if self.random.one_in(3) { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
+        let kind =
+            if self.random.one_in(3) { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
         Some((fault, kind))
     }
 }
@@ -130,7 +148,10 @@ impl Scene {
                     let mut told = Told::default();
                     for number in 1..=WRITES {
                         if let Err(failure) = self.write_once(&notes, own, number, &mut told) {
-                            wrong.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+                            wrong
+                                .lock()
+                                .unwrap_or_else(PoisonError::into_inner)
+                                .get_or_insert(failure);
                         }
                     }
                     told
@@ -153,7 +174,8 @@ impl Scene {
         let text = format!("{number} of {own}");
         // What is refused stands behind what would be written.
         let is_refused = number % 5 == 4;
-        // One in three is relaxed, and the first writer flushes now and then: what that gives is told by the writes after it.
+        // One in three is relaxed, and the first writer flushes now and then: what that gives is
+        // told by the writes after it.
         let is_relaxed = number % 3 == 1;
         let promised = if is_relaxed { Durability::Relaxed } else { Durability::Durable };
         let notes = &notes.with_durability(promised);
@@ -172,14 +194,19 @@ impl Scene {
                     told.acknowledged.push((self.machine.disk.operations(), told.done));
                 }
             }
-            Err(error) if error.message().contains("whether this write took place") => told.open += 1,
+            Err(error) if error.message().contains("whether this write took place") => {
+                told.open += 1
+            }
             Err(error) => {
                 let expected = match error.kind() {
                     ErrorKind::NotFound => is_refused,
                     kind => matches!(kind, ErrorKind::Storage | ErrorKind::NoSpace),
                 };
                 if !expected {
-                    return Err(Failure::new(Fault::WrongData, format!("write {number} is told {error:?}")));
+                    return Err(Failure::new(
+                        Fault::WrongData,
+                        format!("write {number} is told {error:?}"),
+                    ));
                 }
             }
         }
@@ -188,15 +215,22 @@ impl Scene {
             Ok(found) if found < told.done => {
                 Err(Failure::new(Fault::Lost, format!("{found} writes are there of {told:?}")))
             }
-            Ok(found) if found > told.done + told.open => {
-                Err(Failure::new(Fault::HalfApplied, format!("{found} writes are there of {told:?}")))
-            }
+            Ok(found) if found > told.done + told.open => Err(Failure::new(
+                Fault::HalfApplied,
+                format!("{found} writes are there of {told:?}"),
+            )),
             _ => Ok(()),
         }
     }
 
-    /// Each writer's block has at least the revision that `least` says, and at most what was begun; the shared one has all of them together.
-    fn judge(&self, told: &[Told], when: &str, least: impl Fn(&Told) -> u64) -> std::result::Result<(), Failure> {
+    /// Each writer's block has at least the revision that `least` says, and at most what was begun;
+    /// the shared one has all of them together.
+    fn judge(
+        &self,
+        told: &[Told],
+        when: &str,
+        least: impl Fn(&Told) -> u64,
+    ) -> std::result::Result<(), Failure> {
         let notes = self.machine.notes();
         // What was left open is found out by the next write.
         notes.create_document("after").map_err(|error| unopenable(&error, when))?;
@@ -204,16 +238,24 @@ impl Scene {
         for (own, told) in self.own.iter().zip(told) {
             let found = revision(&notes, *own).map_err(|error| unopenable(&error, when))?;
             if found < least(told) {
-                return Err(Failure::new(Fault::Lost, format!("{when}: {found} writes are there of {told:?}")));
+                return Err(Failure::new(
+                    Fault::Lost,
+                    format!("{when}: {found} writes are there of {told:?}"),
+                ));
             }
             if found > WRITES {
-                return Err(Failure::new(Fault::WrongData, format!("{when}: {found} writes are there")));
+                return Err(Failure::new(
+                    Fault::WrongData,
+                    format!("{when}: {found} writes are there"),
+                ));
             }
             sum += found;
         }
         let all = revision(&notes, self.shared).map_err(|error| unopenable(&error, when))?;
         if all != sum {
-            let what = format!("{when}: {all} writes to the shared block, {sum} to those of the writers: {told:?}");
+            let what = format!(
+                "{when}: {all} writes to the shared block, {sum} to those of the writers: {told:?}"
+            );
             return Err(Failure::new(Fault::HalfApplied, what));
         }
         Ok(())

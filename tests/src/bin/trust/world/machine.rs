@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leafbase::{
-    Clock, Connection, Device, Durability, IdSource, Result, SearchIndexing, Shelf, Space, SpaceBuilder, Timestamp,
+    Clock, Connection, Device, Durability, IdSource, Result, SearchIndexing, Shelf, Space,
+    SpaceBuilder, Timestamp,
 };
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Store};
 use leafbase_store::testkit::Disk;
@@ -15,7 +16,8 @@ use leafbase_store::testkit::Disk;
 /// 2026-01-01T00:00:00Z.
 const BEGINNING: u64 = 1_767_225_600_000;
 
-/// Time that goes on by a second with each call that asks for it, and IDs that count. Copies are the same.
+/// Time that goes on by a second with each call that asks for it, and IDs that count. Copies are
+/// the same.
 #[derive(Clone, Debug, Default)]
 pub struct Present(Arc<AtomicU64>);
 
@@ -85,9 +87,15 @@ impl Machine {
     fn start(disk: &Disk, setting: &Setting, create: bool) -> Result<Self> {
         let (below, journal) = (disk.clone(), disk.journal());
         let options = OpenOptions::new().cache_bytes(setting.cache_bytes);
-        let store = Arc::new(RedbStore::with_backends(move || below.clone(), move || journal.clone(), &options)?);
-        let device = Arc::new(Indexes { disk: disk.clone(), skips_a_change: setting.skips_a_change });
-        let space = setting.builder().over_device(Arc::<RedbStore>::clone(&store), device, create)?;
+        let store = Arc::new(RedbStore::with_backends(
+            move || below.clone(),
+            move || journal.clone(),
+            &options,
+        )?);
+        let device =
+            Arc::new(Indexes { disk: disk.clone(), skips_a_change: setting.skips_a_change });
+        let space =
+            setting.builder().over_device(Arc::<RedbStore>::clone(&store), device, create)?;
         Ok(Self { disk: disk.clone(), space, store })
     }
 
@@ -95,7 +103,8 @@ impl Machine {
         self.space.connect()
     }
 
-    /// A number that stands for all that is stored: two states that differ in anything differ in it.
+    /// A number that stands for all that is stored: two states that differ in anything differ in
+    /// it.
     pub fn digest(&self) -> Result<u64> {
         digest(&*self.store)
     }

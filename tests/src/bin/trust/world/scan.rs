@@ -1,8 +1,11 @@
-//! What is asked of a space after something went wrong with it: every law of the store, and that searches find what reading all of it finds.
+//! What is asked of a space after something went wrong with it: every law of the store, and that
+//! searches find what reading all of it finds.
 
 use std::collections::BTreeSet;
 
-use leafbase::{Connection, DocumentId, Fetch, GetItems, ListCollections, Result, SearchDocuments, Space};
+use leafbase::{
+    Connection, DocumentId, Fetch, GetItems, ListCollections, Result, SearchDocuments, Space,
+};
 use serde_json::Value;
 
 use super::work::{WORDS, is_deleted, shown};
@@ -15,7 +18,10 @@ pub fn check(space: &Space, when: &str) -> std::result::Result<(), Failure> {
     if report.is_clean() {
         return Ok(());
     }
-    Err(Failure::new(Fault::HalfApplied, format!("{when}: the check finds {:?}", report.problems.first())))
+    Err(Failure::new(
+        Fault::HalfApplied,
+        format!("{when}: the check finds {:?}", report.problems.first()),
+    ))
 }
 
 pub fn unopenable(error: &leafbase::Error, when: &str) -> Failure {
@@ -23,7 +29,12 @@ pub fn unopenable(error: &leafbase::Error, when: &str) -> Failure {
 }
 
 /// Compares what some searches find with what reading all of the space finds.
-pub fn searches(notes: &Connection, random: &mut Random, times: usize, when: &str) -> std::result::Result<(), Failure> {
+pub fn searches(
+    notes: &Connection,
+    random: &mut Random,
+    times: usize,
+    when: &str,
+) -> std::result::Result<(), Failure> {
     let unread = |error: leafbase::Error| unopenable(&error, when);
     let texts = texts(notes).map_err(unread)?;
     for _ in 0..times {
@@ -35,22 +46,31 @@ pub fn searches(notes: &Connection, random: &mut Random, times: usize, when: &st
         if found != expected {
             let odd = texts.iter().find(|(id, text)| found.contains(id) != text.contains(word));
             let said = odd.map(|(_, text)| around(text, word)).unwrap_or_default();
-            let what = format!("{when}: a search of `{word}` finds {found:?}, and it is in {expected:?}: {said}");
+            let what = format!(
+                "{when}: a search of `{word}` finds {found:?}, and it is in {expected:?}: {said}"
+            );
             return Err(Failure::new(Fault::WrongData, what));
         }
     }
     Ok(())
 }
 
-/// What an item says itself: not how its columns are called, nor the titles of items that it is related to.
+/// What an item says itself: not how its columns are called, nor the titles of items that it is
+/// related to.
 fn said(item: &str) -> String {
-    let (mut said, mut waiting) = (String::new(), vec![serde_json::from_str(item).unwrap_or_default()]);
+    let (mut said, mut waiting) =
+        (String::new(), vec![serde_json::from_str(item).unwrap_or_default()]);
     while let Some(value) = waiting.pop() {
         match value {
             Value::String(text) => said.extend([&text, " "]),
             Value::Array(values) => waiting.extend(values),
             Value::Object(fields) => {
-                waiting.extend(fields.into_iter().filter(|(key, _)| key != "relations").map(|(_, value)| value));
+                waiting.extend(
+                    fields
+                        .into_iter()
+                        .filter(|(key, _)| key != "relations")
+                        .map(|(_, value)| value),
+                );
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
@@ -60,7 +80,8 @@ fn said(item: &str) -> String {
 
 /// Where a text has a word, or how it begins.
 fn around(text: &str, word: &str) -> String {
-    let before = text.find(word).map_or(0, |at| text.get(..at).map_or(0, |before| before.chars().count()));
+    let before =
+        text.find(word).map_or(0, |at| text.get(..at).map_or(0, |before| before.chars().count()));
     text.chars().skip(before.saturating_sub(300)).take(400).collect()
 }
 

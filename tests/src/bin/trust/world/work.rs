@@ -3,20 +3,21 @@
 use std::io;
 
 use leafbase::{
-    AddComments, AddItems, AddTasks, Block, BlockId, CommentDraft, Connection, CreateCollection, DeleteBlocks,
-    DeleteFolders, DeleteItems, Destination, Document, DocumentId, Fetch, FolderId, GetItems, ItemDraft, ItemUpdate,
-    ListCollections, Location, MoveBlocks, MoveDocuments, Position, PropertyDraft, PropertyKind, PurgeDocuments,
-    Relation, Result, SchemaDraft, SearchDocuments, TaskDraft, TaskState, TaskUpdate, UpdateItems, UpdateTasks,
-    UploadFile,
+    AddComments, AddItems, AddTasks, Block, BlockId, CommentDraft, Connection, CreateCollection,
+    DeleteBlocks, DeleteFolders, DeleteItems, Destination, Document, DocumentId, Fetch, FolderId,
+    GetItems, ItemDraft, ItemUpdate, ListCollections, Location, MoveBlocks, MoveDocuments,
+    Position, PropertyDraft, PropertyKind, PurgeDocuments, Relation, Result, SchemaDraft,
+    SearchDocuments, TaskDraft, TaskState, TaskUpdate, UpdateItems, UpdateTasks, UploadFile,
 };
 use serde::Serialize;
 
 use crate::random::Random;
 
-/// What is written, and sought. None is the beginning of another, and none is a word of the JSON of blocks.
+/// What is written, and sought. None is the beginning of another, and none is a word of the JSON of
+/// blocks.
 pub const WORDS: [&str; 16] = [
-    "aardvark", "bobolink", "capybara", "dormouse", "echidna", "flamingo", "gazelle", "hedgehog", "ibex", "jackdaw",
-    "kestrel", "lemur", "marmoset", "narwhal", "ocelot", "pelican",
+    "aardvark", "bobolink", "capybara", "dormouse", "echidna", "flamingo", "gazelle", "hedgehog",
+    "ibex", "jackdaw", "kestrel", "lemur", "marmoset", "narwhal", "ocelot", "pelican",
 ];
 
 /// The title of a document that others work on.
@@ -45,8 +46,13 @@ pub struct Done {
 
 /// Does what `seed` says with the space as it is. The same seed does the same with the same space.
 pub fn step(notes: &Connection, seed: u64) -> Done {
-    let mut step =
-        Step { notes, random: Random::new(seed), what: String::new(), makes_durable: false, is_of_the_space: false };
+    let mut step = Step {
+        notes,
+        random: Random::new(seed),
+        what: String::new(),
+        makes_durable: false,
+        is_of_the_space: false,
+    };
     let outcome = step.run();
     let Step { what, makes_durable, is_of_the_space, .. } = step;
     Done { what, outcome, makes_durable, is_of_the_space }
@@ -63,8 +69,11 @@ struct Step<'s> {
 impl Step<'_> {
     fn run(&mut self) -> Result<()> {
         let documents = self.documents()?;
-        let living: Vec<&Document> = documents.iter().filter(|document| !is_deleted(document)).collect();
-        let Some(document) = self.random.pick(&living).map(|document| document.id()) else { return self.create() };
+        let living: Vec<&Document> =
+            documents.iter().filter(|document| !is_deleted(document)).collect();
+        let Some(document) = self.random.pick(&living).map(|document| document.id()) else {
+            return self.create();
+        };
         match self.random.below(40) {
             0..=2 if documents.len() < MOST_DOCUMENTS => self.create(),
             0..=11 => self.insert(document),
@@ -85,7 +94,13 @@ impl Step<'_> {
     }
 
     fn documents(&self) -> Result<Vec<Document>> {
-        Ok(self.notes.documents()?.0.into_iter().filter(|document| document.title != APART).collect())
+        Ok(self
+            .notes
+            .documents()?
+            .0
+            .into_iter()
+            .filter(|document| document.title != APART)
+            .collect())
     }
 
     fn says(&mut self, what: impl Into<String>) {
@@ -112,7 +127,13 @@ impl Step<'_> {
                 self.words(2),
                 self.words(9)
             ),
-            2 => format!("# {}\n\n- [ ] {}\n\n- {}\n\n{}", self.words(2), self.words(3), self.words(3), self.words(30)),
+            2 => format!(
+                "# {}\n\n- [ ] {}\n\n- {}\n\n{}",
+                self.words(2),
+                self.words(3),
+                self.words(3),
+                self.words(30)
+            ),
             _ => self.words(12),
         }
     }
@@ -152,7 +173,8 @@ impl Step<'_> {
         let blocks = self.blocks(document)?;
         let inner = blocks.get(1..).unwrap_or_default();
         let count = 1 + self.random.place(3);
-        let mut some: Vec<BlockId> = (0..count).filter_map(|_| Some(self.random.pick(inner)?.id)).collect();
+        let mut some: Vec<BlockId> =
+            (0..count).filter_map(|_| Some(self.random.pick(inner)?.id)).collect();
         some.sort_unstable();
         some.dedup();
         Ok(some)
@@ -182,7 +204,8 @@ impl Step<'_> {
     }
 
     fn folders(&mut self, document: DocumentId) -> Result<()> {
-        let folders: Vec<FolderId> = self.notes.folders()?.iter().filter_map(leafbase::Folder::folder_id).collect();
+        let folders: Vec<FolderId> =
+            self.notes.folders()?.iter().filter_map(leafbase::Folder::folder_id).collect();
         let folder = self.random.pick(&folders).copied();
         match (self.random.below(4), folder) {
             (0, Some(folder)) => {
@@ -224,7 +247,8 @@ impl Step<'_> {
 
     fn collections(&mut self, document: DocumentId) -> Result<()> {
         let collections = self.notes.list_collections(ListCollections::default())?;
-        let Some(collection) = self.random.pick(&collections).map(|collection| collection.id) else {
+        let Some(collection) = self.random.pick(&collections).map(|collection| collection.id)
+        else {
             return self.new_collection(document, None);
         };
         if collections.len() < 3 && self.random.one_in(3) {
@@ -245,7 +269,8 @@ impl Step<'_> {
             }
             _ => {
                 let count = 1 + self.random.below(3);
-                let drafts = (0..count).map(|_| ItemDraft::new(self.words(2)).with("note", self.words(3)));
+                let drafts =
+                    (0..count).map(|_| ItemDraft::new(self.words(2)).with("note", self.words(3)));
                 let drafts: Vec<_> = drafts.collect();
                 self.says(format!("add {count} items to {collection}"));
                 self.notes.add_items(AddItems::new(collection, drafts)).map(drop)
@@ -255,7 +280,8 @@ impl Step<'_> {
 
     fn new_collection(&mut self, document: DocumentId, other: Option<BlockId>) -> Result<()> {
         let mut properties = vec![PropertyDraft::new("Note", PropertyKind::Text)];
-        properties.extend(other.map(|other| PropertyDraft::new("Link", Relation::to(other).into())));
+        properties
+            .extend(other.map(|other| PropertyDraft::new("Link", Relation::to(other).into())));
         self.says(format!("create a collection related to {other:?}"));
         let schema = SchemaDraft::new(self.words(2), properties);
         self.notes.create_collection(CreateCollection::new(schema, document)).map(drop)
@@ -279,7 +305,8 @@ impl Step<'_> {
     fn upload(&mut self, document: DocumentId) -> Result<()> {
         let length = if self.random.one_in(4) { 200_000 } else { 1 + self.random.place(70_000) };
         self.says(format!("upload {length} bytes"));
-        let bytes = io::Read::take(io::repeat(self.random.below(256).to_le_bytes()[0]), length as u64);
+        let bytes =
+            io::Read::take(io::repeat(self.random.below(256).to_le_bytes()[0]), length as u64);
         self.notes.upload_file(UploadFile::new(document).named("photo.bin"), bytes).map(drop)
     }
 

@@ -24,7 +24,8 @@ fn found(notes: &Connection) -> Vec<String> {
     notes.search("tram").unwrap().iter().map(|found| found.document_id.to_string()).collect()
 }
 
-/// Who asks for an index that is up to date need not wait for its segments to be put together where there is a thread, which does it later.
+/// Who asks for an index that is up to date need not wait for its segments to be put together where
+/// there is a thread, which does it later.
 #[test]
 fn a_thread_tidies_up_afterwards() {
     let home = tempfile::tempdir().unwrap();
@@ -63,7 +64,9 @@ fn segments_are_put_together_before_there_are_too_many() {
     let home = tempfile::tempdir().unwrap();
     let notes = Space::create(home.path().join("space")).unwrap().connect();
     // Fewer than a thread is started for.
-    let made: Vec<_> = (0..70).map(|number| notes.create_document(&format!("tram {number}")).unwrap().id()).collect();
+    let made: Vec<_> = (0..70)
+        .map(|number| notes.create_document(&format!("tram {number}")).unwrap().id())
+        .collect();
     notes.space().flush_search().unwrap();
     let mut most = 0;
     for document in made {

@@ -40,7 +40,9 @@ impl Harm {
         let harm = match random.below(4) {
             0 => Self::Cut(random.place(length)),
             1 => Self::Byte(random.place(length)),
-            2 if !used.is_empty() => Self::Zeroed(random.pick(used).copied().unwrap_or_default() * PAGE),
+            2 if !used.is_empty() => {
+                Self::Zeroed(random.pick(used).copied().unwrap_or_default() * PAGE)
+            }
             _ => Self::Bit(random.place(length), u8::try_from(random.below(8)).unwrap_or_default()),
         };
         harm.apply(random, bytes);
@@ -86,7 +88,10 @@ impl Harm {
             Self::Longer(by) => image.extend((0..by).map(|_| random.next() as u8)),
             Self::Foreign(at, bytes) => {
                 let text = b"Some other program wrote this here. ".iter().cycle().copied();
-                image[at..(at + bytes).min(length)].iter_mut().zip(text).for_each(|(byte, other)| *byte = other);
+                image[at..(at + bytes).min(length)]
+                    .iter_mut()
+                    .zip(text)
+                    .for_each(|(byte, other)| *byte = other);
             }
             Self::Newer => VERSIONS.into_iter().for_each(|at| image[at] = 9),
         }
@@ -105,7 +110,9 @@ impl Harm {
     /// Whether it changes both places that tell the format.
     fn covers_versions(&self) -> bool {
         match *self {
-            Self::Foreign(at, bytes) => VERSIONS.iter().all(|version| (at..at + bytes).contains(version)),
+            Self::Foreign(at, bytes) => {
+                VERSIONS.iter().all(|version| (at..at + bytes).contains(version))
+            }
             _ => self.begins_before(1),
         }
     }
@@ -113,7 +120,11 @@ impl Harm {
     /// Whether it changes something before this byte.
     fn begins_before(&self, end: usize) -> bool {
         match *self {
-            Self::Bit(at, _) | Self::Byte(at) | Self::Zeroed(at) | Self::Random(at) | Self::Foreign(at, _) => at < end,
+            Self::Bit(at, _)
+            | Self::Byte(at)
+            | Self::Zeroed(at)
+            | Self::Random(at)
+            | Self::Foreign(at, _) => at < end,
             Self::Swapped(one, other) => one.min(other) < end,
             Self::Cut(to) => to < end,
             Self::Longer(_) | Self::Newer => false,
@@ -128,10 +139,14 @@ impl fmt::Display for Harm {
             Self::Byte(at) => write!(f, "byte {at} (page {}) changed", at / PAGE),
             Self::Zeroed(at) => write!(f, "page {} zeroed", at / PAGE),
             Self::Random(at) => write!(f, "page {} overwritten with noise", at / PAGE),
-            Self::Swapped(one, other) => write!(f, "pages {} and {} swapped", one / PAGE, other / PAGE),
+            Self::Swapped(one, other) => {
+                write!(f, "pages {} and {} swapped", one / PAGE, other / PAGE)
+            }
             Self::Cut(to) => write!(f, "cut at {to}"),
             Self::Longer(by) => write!(f, "{by} bytes added"),
-            Self::Foreign(at, bytes) => write!(f, "{bytes} foreign bytes at {at} (page {})", at / PAGE),
+            Self::Foreign(at, bytes) => {
+                write!(f, "{bytes} foreign bytes at {at} (page {})", at / PAGE)
+            }
             Self::Newer => f.write_str("a newer format"),
         }
     }

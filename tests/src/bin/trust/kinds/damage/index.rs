@@ -1,4 +1,5 @@
-//! A file of the index of searches is damaged: searches find what they found, for the index is made anew.
+//! A file of the index of searches is damaged: searches find what they found, for the index is made
+//! anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,15 +57,21 @@ fn collect(root: &Path, below: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) -> st
 
 fn found(space: &Space) -> leafbase::Result<Vec<String>> {
     let notes = space.connect();
-    WORDS.iter().map(|word| notes.search(SearchDocuments::words(*word)).map(|found| format!("{found:?}"))).collect()
+    WORDS
+        .iter()
+        .map(|word| notes.search(SearchDocuments::words(*word)).map(|found| format!("{found:?}")))
+        .collect()
 }
 
 pub fn search(random: &mut Random, trial: &mut Trial) -> Result<(), Failure> {
     let Indexed { files, found: expected } = indexed();
     let fail = |what: String| Failure::new(Fault::WrongData, what);
     let place = tempfile::tempdir().map_err(|error| fail(error.to_string()))?;
-    let parts: Vec<usize> = (0..files.len()).filter(|number| files[*number].0.components().count() > 1).collect();
-    let Some(damaged) = random.pick(&parts).copied() else { return Err(fail("there is no index".to_owned())) };
+    let parts: Vec<usize> =
+        (0..files.len()).filter(|number| files[*number].0.components().count() > 1).collect();
+    let Some(damaged) = random.pick(&parts).copied() else {
+        return Err(fail("there is no index".to_owned()));
+    };
     let mut what = String::new();
     for (number, (name, bytes)) in files.iter().enumerate() {
         let (file, mut bytes) = (place.path().join(name), bytes.clone());
@@ -72,10 +79,13 @@ pub fn search(random: &mut Random, trial: &mut Trial) -> Result<(), Failure> {
             let used: Vec<usize> = (0..bytes.len() / PAGE).collect();
             what = format!("{}: {}", name.display(), Harm::draw_in(random, &used, &mut bytes));
         }
-        let written = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&file, bytes));
+        let written =
+            file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&file, bytes));
         written.map_err(|error| fail(error.to_string()))?;
     }
-    let space = rich::builder().open(place.path()).map_err(|error| fail(format!("index, {what}: {error:?}")))?;
+    let space = rich::builder()
+        .open(place.path())
+        .map_err(|error| fail(format!("index, {what}: {error:?}")))?;
     let found = found(&space).map_err(|error| fail(format!("index, {what}: {error:?}")))?;
     if found != *expected {
         return Err(fail(format!("index, {what}: searches find {found:?}")));

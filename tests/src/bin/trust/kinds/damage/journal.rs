@@ -1,5 +1,6 @@
-//! The journal of a killed space is damaged: the space opens with all that was written, or it is told which record is damaged. Only
-//! what a journal ends with can be gone without a word, for so it looks when a record was cut short by a loss of power.
+//! The journal of a killed space is damaged: the space opens with all that was written, or it is
+//! told which record is damaged. Only what a journal ends with can be gone without a word, for so
+//! it looks when a record was cut short by a loss of power.
 
 use std::fs;
 use std::ops::Range;
@@ -57,7 +58,9 @@ fn make() -> Result<Killed, Box<dyn std::error::Error>> {
     let mut states = vec![State::of(&path)?];
     for number in 0..WRITES {
         // Of all lengths: some share a page, others have several.
-        let lines: String = (0..number % 5 * 9 + 1).map(|line| format!("- [ ] line {line} of {number}\n")).collect();
+        let lines: String = (0..number % 5 * 9 + 1)
+            .map(|line| format!("- [ ] line {line} of {number}\n"))
+            .collect();
         notes.insert_markdown(&lines, Position::end_of(document))?;
         states.push(State::of(&path)?);
     }
@@ -87,8 +90,11 @@ impl State {
 
 /// Where the records lie that have the epoch of the first one.
 fn records(journal: &[u8]) -> Vec<Range<usize>> {
-    let wide =
-        |at: usize| journal.get(at..at + 8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
+    let wide = |at: usize| {
+        journal
+            .get(at..at + 8)
+            .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+    };
     let (epoch, mut records, mut at) = (wide(8), Vec::new(), 0);
     while wide(at + 8) == epoch && wide(at + 16) == Some(records.len() as u64) {
         let end = at + HEADER + wide(at + 24).unwrap_or_default() as usize;
@@ -100,7 +106,9 @@ fn records(journal: &[u8]) -> Vec<Range<usize>> {
 
 fn answers(space: &Space, questions: &[Question]) -> Vec<String> {
     let notes = space.connect();
-    let answer = |question| reading::ask(&notes, question).unwrap_or_else(|error| format!("{:?}", error.kind()));
+    let answer = |question| {
+        reading::ask(&notes, question).unwrap_or_else(|error| format!("{:?}", error.kind()))
+    };
     questions.iter().map(answer).collect()
 }
 
@@ -108,16 +116,22 @@ pub fn replay(random: &mut Random) -> Result<Trial, Failure> {
     let killed = killed();
     let mut journal = killed.last.journal.to_vec();
     let harm = draw(random, killed, &mut journal);
-    let is_touched = |record: &Range<usize>| journal.get(record.clone()) != killed.last.journal.get(record.clone());
-    let touched: Vec<usize> = (0..killed.records.len()).filter(|number| is_touched(&killed.records[*number])).collect();
+    let is_touched = |record: &Range<usize>| {
+        journal.get(record.clone()) != killed.last.journal.get(record.clone())
+    };
+    let touched: Vec<usize> =
+        (0..killed.records.len()).filter(|number| is_touched(&killed.records[*number])).collect();
     let mut trial = Trial { trials: 1, ..Trial::default() };
-    let fail =
-        |fault, what: String| Err(Failure::new(fault, format!("journal, {harm} (records {touched:?} from 0): {what}")));
+    let fail = |fault, what: String| {
+        Err(Failure::new(fault, format!("journal, {harm} (records {touched:?} from 0): {what}")))
+    };
     let is_short = journal.len() < SHORTEST;
     let space = match killed.last.open(&Arc::from(journal)) {
         Ok(space) => space,
         Err(error) => {
-            let named = touched.first().map(|first| format!("damaged: record {} of the journal", first + 1));
+            let named = touched
+                .first()
+                .map(|first| format!("damaged: record {} of the journal", first + 1));
             let short = is_short.then(|| "damaged: the journal, which was cut short".to_owned());
             let is_told = named.iter().chain(&short).any(|told| error.message() == *told);
             if error.kind() != ErrorKind::Corrupted || !is_told {
@@ -128,13 +142,16 @@ pub fn replay(random: &mut Random) -> Result<Trial, Failure> {
         }
     };
     let there = touched.first().copied().unwrap_or(killed.records.len());
-    // The records from the first damaged one on: if one of them is whole, the journal does not end there.
+    // The records from the first damaged one on: if one of them is whole, the journal does not end
+    // there.
     if touched.len() != killed.records.len() - there {
         return fail(Fault::Lost, "it opens without a word".to_owned());
     }
     let found = answers(&space, &killed.questions);
     let pairs = found.iter().zip(&killed.truth[there]).zip(&killed.questions);
-    if let Some(((found, answer), question)) = pairs.into_iter().find(|((found, answer), _)| found != answer) {
+    if let Some(((found, answer), question)) =
+        pairs.into_iter().find(|((found, answer), _)| found != answer)
+    {
         return fail(Fault::WrongData, format!("{question:?} gives {}", unlike(found, answer)));
     }
     match space.check() {

@@ -20,7 +20,9 @@ pub fn save(
     readable: &[usize],
     trial: &mut Trial,
 ) -> Result<(), Failure> {
-    let fail = |what: String| Failure::new(Fault::Unopenable, format!("{} space, {harm}: {what}", scene.name));
+    let fail = |what: String| {
+        Failure::new(Fault::Unopenable, format!("{} space, {harm}: {what}", scene.name))
+    };
     let place = tempfile::tempdir().map_err(|error| fail(error.to_string()))?;
     let (from, to) = (place.path().join("damaged"), place.path().join("saved"));
     let written = fs::create_dir(&from).and_then(|()| fs::write(from.join(STORE_FILE), &**image));
@@ -29,28 +31,42 @@ pub fn save(
         Ok(report) => report,
         Err(error) if harm.explains(&error) && !to.exists() => {
             if !readable.is_empty() {
-                return Err(wrong(scene, harm, format_args!("it can be read and not be salvaged: {error:?}")));
+                return Err(wrong(
+                    scene,
+                    harm,
+                    format_args!("it can be read and not be salvaged: {error:?}"),
+                ));
             }
             trial.note("nothing to salvage", 1);
             return Ok(());
         }
         Err(error) => return Err(fail(format!("the salvage reports {error:?}"))),
     };
-    let saved = rich::builder().open(&to).map_err(|error| fail(format!("what was saved reports {error:?}")))?;
-    let checked = saved.check().map_err(|error| fail(format!("the check of what was saved reports {error:?}")))?;
+    let saved = rich::builder()
+        .open(&to)
+        .map_err(|error| fail(format!("what was saved reports {error:?}")))?;
+    let checked = saved
+        .check()
+        .map_err(|error| fail(format!("the check of what was saved reports {error:?}")))?;
     if !checked.is_clean() {
-        return Err(fail(format!("what was saved is not whole: {:?} after {:?}", checked.problems, report.losses)));
+        return Err(fail(format!(
+            "what was saved is not whole: {:?} after {:?}",
+            checked.problems, report.losses
+        )));
     }
     let notes = saved.connect();
     let answers = |number: &usize| {
         let (question, answer) = &scene.truth[*number];
         reading::ask(&notes, question).is_ok_and(|found| found == *answer)
     };
-    // Of documents and collections lists say what a loss elsewhere changes: where a document is kept, and how many items there are.
-    // So after a loss it is only looked at what they name.
-    let is_list = |number: &usize| matches!(scene.truth[*number].0, Question::Documents | Question::Collections);
+    // Of documents and collections lists say what a loss elsewhere changes: where a document is
+    // kept, and how many items there are. So after a loss it is only looked at what they name.
+    let is_list = |number: &usize| {
+        matches!(scene.truth[*number].0, Question::Documents | Question::Collections)
+    };
     let kept = readable.iter().filter(|number| report.is_whole() || !is_list(number));
-    // How many items a collection has is kept apart from them: it can be read where some of them are lost.
+    // How many items a collection has is kept apart from them: it can be read where some of them
+    // are lost.
     let blocks = report.lost.get(&LossKind::Block).copied().unwrap_or_default();
     let is_fewer = |number: &usize| {
         let (question, answer) = &scene.truth[*number];
@@ -58,14 +74,17 @@ pub fn save(
         let missing = count(answer).zip(count(&found)).and_then(|(was, is)| was.checked_sub(is));
         matches!(question, Question::Counted(_)) && missing.is_some_and(|missing| missing <= blocks)
     };
-    // Folders are all there, as they were; only how many documents are in each depends on the documents.
+    // Folders are all there, as they were; only how many documents are in each depends on the
+    // documents.
     let is_kept_folders = |number: &usize| {
         let (question, answer) = &scene.truth[*number];
         matches!(question, Question::Folders)
             && !report.is_whole()
-            && reading::ask(&notes, question).is_ok_and(|found| without_counts(&found) == without_counts(answer))
+            && reading::ask(&notes, question)
+                .is_ok_and(|found| without_counts(&found) == without_counts(answer))
     };
-    let is_lost = |number: &usize| !answers(number) && !is_fewer(number) && !is_kept_folders(number);
+    let is_lost =
+        |number: &usize| !answers(number) && !is_fewer(number) && !is_kept_folders(number);
     if let Some(lost) = kept.copied().find(is_lost) {
         let lost = &lost;
         let (question, answer) = &scene.truth[*lost];
@@ -77,8 +96,14 @@ pub fn save(
             format_args!("{question:?} was readable and not saved: {unlike}, {:?}", report.losses),
         ));
     }
-    if let Some(unknown) = listed(&notes).iter().find(|(id, name)| !explains(scene, &report, id, name)) {
-        return Err(wrong(scene, harm, format_args!("{unknown:?} is listed and never was: {:?}", report.losses)));
+    if let Some(unknown) =
+        listed(&notes).iter().find(|(id, name)| !explains(scene, &report, id, name))
+    {
+        return Err(wrong(
+            scene,
+            harm,
+            format_args!("{unknown:?} is listed and never was: {:?}", report.losses),
+        ));
     }
     trial.note("salvaged", 1);
     let all = (0..scene.truth.len()).filter(answers).count() as u64;
@@ -95,19 +120,27 @@ fn count(answer: &str) -> Option<u64> {
 fn without_counts(folders: &str) -> String {
     let mut parts = folders.split("document_count: ");
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |all, part| all + part.trim_start_matches(|letter: char| letter.is_ascii_digit()))
+    parts.fold(first, |all, part| {
+        all + part.trim_start_matches(|letter: char| letter.is_ascii_digit())
+    })
 }
 
 /// The documents and collections that are listed: ID and name.
 fn listed(notes: &Connection) -> Vec<(String, String)> {
     let documents = notes.documents().map(|list| list.0).unwrap_or_default();
-    let collections = notes.list_collections(ListCollections::default()).map(|list| list.0).unwrap_or_default();
-    let documents = documents.into_iter().map(|document| (document.id().to_string(), document.title.clone()));
-    documents.chain(collections.into_iter().map(|listed| (listed.id.to_string(), listed.name))).collect()
+    let collections =
+        notes.list_collections(ListCollections::default()).map(|list| list.0).unwrap_or_default();
+    let documents =
+        documents.into_iter().map(|document| (document.id().to_string(), document.title.clone()));
+    documents
+        .chain(collections.into_iter().map(|listed| (listed.id.to_string(), listed.name)))
+        .collect()
 }
 
-/// Whether there was something with this ID, or the report names it, or it was made for what has lost its place.
+/// Whether there was something with this ID, or the report names it, or it was made for what has
+/// lost its place.
 fn explains(scene: &Scene, report: &SalvageReport, id: &str, name: &str) -> bool {
-    let is_named = || report.losses.iter().any(|loss| loss.record.contains(id) || loss.message.contains(id));
+    let is_named =
+        || report.losses.iter().any(|loss| loss.record.contains(id) || loss.message.contains(id));
     scene.knows(id) || is_named() || !report.is_whole() && name == "Recovered"
 }

@@ -1,4 +1,5 @@
-//! The process that is killed: it makes or opens a space, works on it, and says each thing when it is done.
+//! The process that is killed: it makes or opens a space, works on it, and says each thing when it
+//! is done.
 
 use std::hash::Hasher;
 use std::io::{self, Write};
@@ -8,8 +9,8 @@ use std::sync::Mutex;
 use std::thread;
 
 use leafbase::{
-    Connection, Durability, Fetch, GetItems, ListCollections, ListDocuments, Result, SearchIndexing, Space,
-    SpaceBuilder, TaskScope, UploadFile,
+    Connection, Durability, Fetch, GetItems, ListCollections, ListDocuments, Result,
+    SearchIndexing, Space, SpaceBuilder, TaskScope, UploadFile,
 };
 
 use crate::random::Random;
@@ -69,7 +70,8 @@ fn write_too_late(path: &Path) -> Result<()> {
 fn try_write(path: &Path, seed: u64) -> Result<()> {
     let mut random = Random::new(seed);
     let is_relaxed = random.one_in(2);
-    let indexing = if random.one_in(2) { SearchIndexing::Background } else { SearchIndexing::OnDemand };
+    let indexing =
+        if random.one_in(2) { SearchIndexing::Background } else { SearchIndexing::OnDemand };
     let durability = if is_relaxed { Durability::Relaxed } else { Durability::Durable };
     let builder = Space::builder().durability(durability).search_indexing(indexing);
     let space = make_or_open(path, &builder)?;
@@ -91,8 +93,11 @@ fn try_write(path: &Path, seed: u64) -> Result<()> {
     for _ in 0..MOST_CALLS {
         let done = work::step(&notes, random.next());
         let changes: Result<Vec<_>> = notes.changes_since(sequence).collect();
-        let own =
-            changes?.iter().filter(|change| &change.stamp.by == notes.author()).map(|change| change.sequence).max();
+        let own = changes?
+            .iter()
+            .filter(|change| &change.stamp.by == notes.author())
+            .map(|change| change.sequence)
+            .max();
         sequence = own.unwrap_or(sequence);
         say(&format!("state {sequence} {}", state(&notes)?));
         if done.outcome.is_ok() && (done.makes_durable || !is_relaxed) {

@@ -1,0 +1,59 @@
+//! `invariant!`: a broken invariant stops the operation instead of turning into an empty value.
+
+use std::fmt;
+
+use crate::{Error, ErrorKind};
+
+/// Checks an invariant of the code itself, never the caller's input.
+///
+/// `invariant!(condition, "what should hold")` does nothing while the condition holds. Otherwise it panics where
+/// debug assertions are on (tests, fuzzing), and in release builds returns [`ErrorKind::Internal`] with the
+/// message from the enclosing function, which therefore returns a `Result` of [`Error`].
+/// `invariant!("what should hold")` is the form for a branch that cannot be reached; it has type `!`.
+///
+/// Use it before a write that would rest on the condition, so that nothing is written when it fails.
+///
+/// ```should_panic
+/// fn middle(of: &[u32]) -> leafbase_model::Result<u32> {
+///     let Some(value) = of.get(of.len() / 2) else {
+///         leafbase_model::invariant!("a leaf has at least one entry")
+///     };
+///     leafbase_model::invariant!(*value > 0, "an entry is positive, got {value}");
+///     Ok(*value)
+/// }
+///
+/// assert_eq!(middle(&[1, 2, 3]).unwrap(), 2);
+/// middle(&[]).ok(); // panics: debug assertions are on in tests
+/// ```
+#[macro_export]
+macro_rules! invariant {
+    ($message:literal $(, $argument:expr)* $(,)?) => {
+        return ::core::result::Result::Err($crate::broken_invariant(::core::format_args!($message $(, $argument)*)))
+    };
+    ($condition:expr, $($message:tt)+) => {
+        if !$condition {
+            return ::core::result::Result::Err($crate::broken_invariant(::core::format_args!($($message)+)));
+        }
+    };
+}
+
+/// The error of a broken invariant; see [`invariant!`](crate::invariant), which calls it.
+///
+/// # Panics
+///
+/// Where debug assertions are on.
+#[cold]
+#[track_caller]
+#[expect(
+    clippy::panic,
+    reason = "a bug found by a test or a fuzzer must stop it; release builds get the error"
+)]
+pub fn broken_invariant(message: fmt::Arguments<'_>) -> Error {
+    if cfg!(debug_assertions) {
+        panic!("broken invariant: {message}");
+    }
+    Error::new(
+        ErrorKind::Internal,
+        format!("internal error, please report it: broken invariant: {message}"),
+    )
+}
