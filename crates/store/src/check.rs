@@ -322,9 +322,11 @@ impl Check<'_> {
         self.rows(keyspaces::META, &mut |_, key, value| {
             match key.get(1..).and_then(|name| str::from_utf8(name).ok()) {
                 Some(meta::FORMAT) => {
-                    drop(records::read_prefix(key, value, meta::read_minimum_reader)?)
+                    records::read_prefix(key, value, meta::read_minimum_reader)?;
                 }
-                Some(meta::SPACE) => drop(records::read(key, value, meta::read_space)?),
+                Some(meta::SPACE) => {
+                    records::read(key, value, meta::read_space)?;
+                }
                 Some(meta::TOTALS) => totals = Some(records::read(key, value, meta::read_totals)?),
                 _ => return Err(records::damaged(key)),
             }

@@ -101,7 +101,7 @@ impl StorageBackend for Tracked {
             Found::Here => return Ok(()),
             Found::Below => {}
             Found::Both => {
-                drop(self.write_gathered(offset..offset.saturating_add(out.len() as u64))?)
+                self.write_gathered(offset..offset.saturating_add(out.len() as u64))?;
             }
         }
         self.below.read(offset, out)
