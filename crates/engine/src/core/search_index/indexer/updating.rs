@@ -245,7 +245,7 @@ impl Indexer {
 
     /// The same, unless somebody else is at it, as long as `pace` has it. Says whether nothing is
     /// left to do.
-    pub(crate) fn try_catch_up(
+    pub(in crate::core::search_index) fn try_catch_up(
         &self,
         store: &SpaceStore,
         pace: &dyn Pace,
@@ -263,7 +263,7 @@ impl Indexer {
     }
 
     /// Puts segments of the index together where there are many, unless somebody else is at it.
-    pub(crate) fn try_tidy(&self) {
+    pub(in crate::core::search_index) fn try_tidy(&self) {
         let Some(alone) = self.try_alone() else { return };
         let current = self.state().current.clone();
         if let Some(current) = current {
