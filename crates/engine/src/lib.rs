@@ -109,20 +109,7 @@ mod core;
 mod operations;
 mod support;
 
-pub use operations::changes::Changes;
-pub use support::clock::SystemClock;
 pub use self::core::connection::Connection;
-pub use operations::files::FileReader;
-pub use support::ids::RandomIds;
-pub use leafbase_model::*;
-#[cfg(feature = "testkit")]
-#[doc(hidden)]
-pub use leafbase_search::Shelf;
-pub use leafbase_store::kv::Durability;
-pub use leafbase_store::{
-    CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, Stats,
-};
-pub use operations::links::{DocumentLinks, Link};
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use self::core::scope::Leak;
@@ -134,7 +121,20 @@ pub use self::core::search_index::Device;
 pub use self::core::search_index::SearchIndexing;
 pub use self::core::sight::{Full, Scoped, Sight};
 pub use self::core::space::{Progress, Space, SpaceBuilder};
+pub use leafbase_model::*;
+#[cfg(feature = "testkit")]
+#[doc(hidden)]
+pub use leafbase_search::Shelf;
+pub use leafbase_store::kv::Durability;
+pub use leafbase_store::{
+    CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, Stats,
+};
+pub use operations::changes::Changes;
+pub use operations::files::FileReader;
+pub use operations::links::{DocumentLinks, Link};
 pub use operations::transfer::{
     Adaptation, AdaptationKind, ExportOptions, ExportReport, ImportOptions, ImportReport,
     ImportSource, MemorySource, Skipped, SourceEntry,
 };
+pub use support::clock::SystemClock;
+pub use support::ids::RandomIds;

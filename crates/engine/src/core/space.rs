@@ -12,12 +12,12 @@ use leafbase_model::{
 use leafbase_store::kv::{Durability, WriteOptions};
 use leafbase_store::{CheckReport, SpaceMeta, SpaceStore, SpaceTransaction, Stats};
 
-use crate::operations::collections::verifying::Touched;
 use crate::core::connection::Connection;
-use crate::operations::files::Leftovers;
 use crate::core::search_index::Indexer;
 use crate::core::sight::Full;
 use crate::core::tree::Tree;
+use crate::operations::collections::verifying::Touched;
+use crate::operations::files::Leftovers;
 
 mod builder;
 mod salvage;

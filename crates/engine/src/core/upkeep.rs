@@ -11,9 +11,9 @@ use leafbase_model::{
 };
 use leafbase_store::{EdgeEnd, Reader};
 
+use crate::core::tree::Tree;
 use crate::operations::collections::removal;
 use crate::operations::links;
-use crate::core::tree::Tree;
 
 /// The blocks that `edit` takes out, and their document.
 pub(crate) fn taken(edit: &Edit) -> Option<(DocumentId, &Forest)> {

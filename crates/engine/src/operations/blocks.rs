@@ -10,13 +10,13 @@ use leafbase_model::{
 use leafbase_store::SpaceSnapshot;
 use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, Takes, Texts, Updated};
 
-use crate::operations::collections::showing::Shower;
-use crate::operations::collections::tables;
 use crate::core::connection::{Connection, Writing};
-use crate::operations::drafts::{Files, Ready};
 use crate::core::scope::links::Links;
 use crate::core::sight::Sight;
 use crate::core::tree::Tree;
+use crate::operations::collections::showing::Shower;
+use crate::operations::collections::tables;
+use crate::operations::drafts::{Files, Ready};
 use crate::operations::{comments, documents, files, prepare, tasks};
 use crate::support::days;
 

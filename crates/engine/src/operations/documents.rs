@@ -10,8 +10,8 @@ use leafbase_tree_ops as ops;
 use leafbase_tree_ops::ReadTree;
 
 use crate::core::connection::{Connection, Writing};
-use crate::operations::prepare;
 use crate::core::sight::{Full, Sight};
+use crate::operations::prepare;
 
 pub(crate) mod listing;
 mod scoped;

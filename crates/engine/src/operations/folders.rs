@@ -10,8 +10,8 @@ use leafbase_store::{DocumentQuery, Reader, Within};
 use leafbase_tree_ops::{self as ops, FolderPlan, ReadFolders};
 
 use crate::core::connection::Connection;
-use crate::operations::documents;
 use crate::core::sight::Full;
+use crate::operations::documents;
 
 impl Connection<Full> {
     /// The built-in locations (unsorted, daily notes, templates, trash), then the folders at the

@@ -4,8 +4,8 @@ use jiff::tz::Offset;
 use leafbase_model::{ConnectionInfo, Error, Result, SpaceInfo, Timestamp, UrlTemplates, UtcInfo};
 
 use crate::core::connection::Connection;
-use crate::support::days;
 use crate::core::sight::Sight;
+use crate::support::days;
 
 impl<S: Sight> Connection<S> {
     /// What space this is, what time it is there, and how a host links to a block. One look-up,

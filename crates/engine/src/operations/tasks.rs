@@ -8,9 +8,9 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
-use crate::operations::blocks::show_text;
 use crate::core::connection::Connection;
 use crate::core::sight::Full;
+use crate::operations::blocks::show_text;
 use adding::Additions;
 pub(crate) use places::send;
 use updating::Updates;

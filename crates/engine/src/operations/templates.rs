@@ -10,9 +10,9 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
-use crate::operations::collections::copying::Schemas;
 use crate::core::connection::Connection;
 use crate::core::sight::Full;
+use crate::operations::collections::copying::Schemas;
 use crate::operations::{documents, prepare};
 
 impl Connection<Full> {

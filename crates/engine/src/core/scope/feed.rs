@@ -9,10 +9,10 @@ use leafbase_model::{
     ScopedChange,
 };
 
-use crate::operations::collections::hidden;
 use crate::core::connection::Connection;
 use crate::core::sight::Scoped;
 use crate::core::tree::Tree;
+use crate::operations::collections::hidden;
 
 /// How many rows of the change log one look-up reads.
 const PAGE: usize = 64;

@@ -11,12 +11,12 @@ use leafbase_store::kv::{Durability, MemoryStore, OpenOptions, Store, WriteOptio
 use leafbase_store::{Extractor, SpaceMeta, SpaceStore, directory};
 
 use super::{Inner, Space};
-use crate::support::clock::SystemClock;
-use crate::operations::files::Leftovers;
-use crate::support::ids::RandomIds;
 use crate::core::search_index::{Home, Indexer, SearchIndexing};
+use crate::operations::files::Leftovers;
 use crate::operations::links;
+use crate::support::clock::SystemClock;
 use crate::support::days;
+use crate::support::ids::RandomIds;
 
 /// What follows from blocks.
 pub(super) const EXTRACTOR: Extractor =

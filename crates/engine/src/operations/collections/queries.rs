@@ -22,10 +22,10 @@ use self::sieve::Sieve;
 use super::items::reading;
 use super::showing::PlainItem;
 use crate::core::connection::Connection;
-use crate::support::days;
 use crate::core::scope::links::Links;
 use crate::core::sight::Sight;
 use crate::core::tree::Tree;
+use crate::support::days;
 
 /// Items that are kept beside those of the page, before what the page does not want is dropped.
 const SPARE: usize = 64;

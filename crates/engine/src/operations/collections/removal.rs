@@ -13,9 +13,9 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::ReadTree;
 
-use crate::operations::collections::writing;
 use crate::core::tree::Tree;
 use crate::core::upkeep::taken;
+use crate::operations::collections::writing;
 
 /// Whether one of `edits` takes items or collections out.
 pub(crate) fn takes_any(edits: &[Edit]) -> bool {

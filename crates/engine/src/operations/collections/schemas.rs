@@ -12,10 +12,10 @@ use leafbase_store::{CollectionEntry, Reader};
 use leafbase_tree_ops::ReadTree;
 
 use crate::core::connection::Connection;
-use crate::operations::prepare;
 use crate::core::scope::links::Links;
 use crate::core::sight::{Seen, Sight};
 use crate::core::tree::Tree;
+use crate::operations::prepare;
 
 use changing::{block, changeable, create, existing_schema, replaced, reply};
 

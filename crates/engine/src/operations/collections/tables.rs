@@ -21,9 +21,9 @@ use leafbase_model::{
     Schema, TextLook,
 };
 
-use crate::operations::collections::showing::Shower;
 use crate::core::scope::links::Links;
 use crate::core::tree::Tree;
+use crate::operations::collections::showing::Shower;
 
 /// What an item without a title is linked by.
 const UNTITLED: &str = "Untitled";

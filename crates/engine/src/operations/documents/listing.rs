@@ -13,9 +13,9 @@ use leafbase_tree_ops as ops;
 
 use super::titled;
 use crate::core::connection::Connection;
-use crate::support::days;
-use crate::operations::folders::Folders;
 use crate::core::sight::Full;
+use crate::operations::folders::Folders;
+use crate::support::days;
 
 /// How many documents one look-up of a listing reads.
 const PAGE: usize = 1_000;

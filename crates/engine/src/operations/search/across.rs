@@ -8,15 +8,15 @@ use leafbase_model::{
 use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, View};
 use leafbase_tree_ops::ReadTree;
 
-use crate::core::search_index::documents::{DocumentTexts, SoughtWords};
 use super::filters::{self, Filters};
-use crate::core::search_index::indexer::Moment;
 use super::leaking;
 use super::parts::{Parts, matching_blocks};
 use super::patterns::{Matching, Patterns};
 use super::snippets;
 use super::texts::Reading;
 use crate::core::connection::Connection;
+use crate::core::search_index::documents::{DocumentTexts, SoughtWords};
+use crate::core::search_index::indexer::Moment;
 use crate::core::sight::{Seen, Sight};
 use crate::core::tree::Tree;
 

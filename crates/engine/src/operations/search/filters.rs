@@ -10,9 +10,9 @@ use leafbase_search::Attributes;
 use leafbase_store::{DocumentQuery, Within};
 use leafbase_tree_ops::ReadTree;
 
-use crate::operations::documents;
 use crate::core::sight::Seen;
 use crate::core::tree::Tree;
+use crate::operations::documents;
 
 /// What a search may find, for one state of the space.
 pub(super) struct Filters {

@@ -5,8 +5,8 @@ use leafbase_model::Result;
 use leafbase_search::Hit;
 
 use super::across::{Asked, MOST, Told};
-use crate::core::search_index::indexer::Moment;
 use crate::core::scope::Leak;
+use crate::core::search_index::indexer::Moment;
 use crate::core::sight::Seen;
 
 /// Gives away what a test has switched on. `all` is what a full search works on.

@@ -8,8 +8,8 @@ use std::ops::Range;
 use leafbase_model::{BlockId, Result};
 use leafbase_search::{Finder, fold};
 
-use crate::core::search_index::documents::{BlockTexts, DocumentTexts};
 use super::patterns::Matching;
+use crate::core::search_index::documents::{BlockTexts, DocumentTexts};
 
 /// The longest snippet, in characters, without asterisks and dots.
 pub(super) const LONGEST: usize = 240;

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use leafbase_model::{AssetId, AssetRecord, AssetUrl, BlockDraft, Edit, Result, Stamp};
 
+use crate::core::space::Space;
 use crate::operations::files::Upload;
 use crate::operations::links;
-use crate::core::space::Space;
 use crate::operations::transfer::file_names;
 use crate::operations::transfer::showing;
 use crate::operations::transfer::source::ImportSource;

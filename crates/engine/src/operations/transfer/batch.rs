@@ -6,8 +6,8 @@ use leafbase_model::{AssetId, AssetUrl, DocumentId, Edit, Node, Result};
 use leafbase_store::Reader;
 
 use crate::core::connection::Connection;
-use crate::operations::files::Upload;
 use crate::core::sight::Full;
+use crate::operations::files::Upload;
 use crate::operations::transfer::landing::Landing;
 use crate::operations::transfer::plan::Plan;
 use crate::operations::transfer::report::Adaptation;

@@ -8,18 +8,20 @@ use leafbase_model::{Block, BlockKind, Forest, Limits, Result};
 use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, ReadTree};
 
-use crate::operations::collections::tables;
 use crate::core::connection::Connection;
 use crate::core::sight::Full;
 use crate::core::space::Progress;
+use crate::core::tree::Tree;
+use crate::operations::collections::tables;
 use crate::operations::transfer::folder_writer::FolderWriter;
 use crate::operations::transfer::front_matter;
 use crate::operations::transfer::layout::{LaidOut, Layout};
 use crate::operations::transfer::outgoing::Outgoing;
 use crate::operations::transfer::readback;
-use crate::operations::transfer::report::{Adaptation, AdaptationKind, ExportOptions, ExportReport};
+use crate::operations::transfer::report::{
+    Adaptation, AdaptationKind, ExportOptions, ExportReport,
+};
 use crate::operations::transfer::steps::Steps;
-use crate::core::tree::Tree;
 
 impl Connection<Full> {
     /// Writes the space as markdown files below the directory `path`, which is new or empty:

@@ -12,23 +12,25 @@ use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, Context};
 
 use crate::core::connection::Connection;
-use crate::support::days;
-use crate::operations::documents::find_daily_note;
-use crate::operations::files::Upload;
 use crate::core::sight::Full;
 use crate::core::space::Progress;
+use crate::operations::documents::find_daily_note;
+use crate::operations::files::Upload;
 use crate::operations::transfer::attaching::{Attaching, Fate};
 use crate::operations::transfer::batch::{Batch, Written};
 use crate::operations::transfer::incoming::{Anchored, Incoming, Loose};
 use crate::operations::transfer::notes::Notes;
 use crate::operations::transfer::plan::{Given, Plan, Step};
 use crate::operations::transfer::reading::{self, Text};
-use crate::operations::transfer::report::{Adaptation, AdaptationKind, ImportOptions, ImportReport, Skipped};
+use crate::operations::transfer::report::{
+    Adaptation, AdaptationKind, ImportOptions, ImportReport, Skipped,
+};
 use crate::operations::transfer::settling::Settling;
 use crate::operations::transfer::source::{FolderSource, ImportSource};
 use crate::operations::transfer::steps::Steps;
 use crate::operations::transfer::targets::FileIndex;
 use crate::operations::transfer::urls;
+use crate::support::days;
 
 /// Blocks that are written in one transaction, and a last document's more: it bounds memory, and a
 /// commit is worth it.

@@ -6,10 +6,10 @@ use leafbase_markdown as markdown;
 use leafbase_model::{Day, DocumentId, DocumentRecord, FolderId, FolderRecord, Location, Result};
 use leafbase_store::{DocumentQuery, Reader};
 
-use crate::support::days;
 use crate::operations::transfer::names::{self, Names};
 use crate::operations::transfer::report::{Adaptation, AdaptationKind, Skipped};
 use crate::operations::transfer::{titles, urls};
+use crate::support::days;
 
 /// How many documents one look-up of a listing reads.
 const PAGE: usize = 1_000;

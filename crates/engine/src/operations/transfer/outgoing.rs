@@ -6,6 +6,7 @@ use leafbase_model::{AssetUrl, BlockData, BlockId, DocumentId, Forest, Result};
 use leafbase_store::EdgeEnd;
 use leafbase_tree_ops::ReadTree;
 
+use crate::core::tree::Tree;
 use crate::operations::collections::tables;
 use crate::operations::links;
 use crate::operations::transfer::anchors::Anchors;
@@ -14,7 +15,6 @@ use crate::operations::transfer::layout::Layout;
 use crate::operations::transfer::rewriting::{linked_block, rewrite_urls};
 use crate::operations::transfer::showing;
 use crate::operations::transfer::urls;
-use crate::core::tree::Tree;
 
 /// Where the blocks stand that links of the export lead to.
 #[derive(Debug)]

@@ -9,15 +9,15 @@ use leafbase_tree_ops::{self as ops, Context, NewItem, Takes};
 
 use super::relating::{check_files, check_joined, finished, set_schema, titled, today};
 use super::{check_count, faults, writable};
-use crate::operations::collections::showing::Shower;
-use crate::operations::collections::writing;
 use crate::core::connection::{Connection, Writing};
-use crate::operations::drafts::Ready;
-use crate::operations::prepare;
 use crate::core::scope::links::Links;
 use crate::core::scope::texts::Chosen;
 use crate::core::sight::Sight;
 use crate::core::tree::Tree;
+use crate::operations::collections::showing::Shower;
+use crate::operations::collections::writing;
+use crate::operations::drafts::Ready;
+use crate::operations::prepare;
 
 const LIST: &str = "items";
 

@@ -11,10 +11,10 @@ use leafbase_tree_ops::{self as ops, ReadTree};
 
 use super::cursor::{self, Around};
 use super::schema;
-use crate::operations::blocks::show_markdown;
-use crate::operations::collections::showing::{PlainItem, Shower};
 use crate::core::scope::links::Links;
 use crate::core::tree::Tree;
+use crate::operations::blocks::show_markdown;
+use crate::operations::collections::showing::{PlainItem, Shower};
 
 /// The items that a request asks for.
 pub(super) fn page(

@@ -10,8 +10,8 @@ use leafbase_model::{
 use leafbase_tree_ops::{Located, ReadTree};
 use serde_json::{Map, Value};
 
-use crate::operations::collections::hidden;
 use crate::core::tree::Tree;
+use crate::operations::collections::hidden;
 use crate::operations::{files, prepare};
 use crate::support::days;
 

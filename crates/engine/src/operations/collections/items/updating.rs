@@ -9,12 +9,12 @@ use leafbase_tree_ops::{Context, Located, revise};
 
 use super::relating::{check_files, check_joined, finished, relate, set_schema, titled, today};
 use super::{faults, item, writable};
-use crate::operations::collections::showing::Shower;
-use crate::operations::collections::writing;
 use crate::core::connection::Writing;
 use crate::core::scope::links::Links;
 use crate::core::scope::texts::Chosen;
 use crate::core::tree::Tree;
+use crate::operations::collections::showing::Shower;
+use crate::operations::collections::writing;
 
 const LIST: &str = "itemsToUpdate";
 

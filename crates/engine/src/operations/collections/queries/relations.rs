@@ -7,8 +7,8 @@ use leafbase_model::{BlockId, Properties, PropertyValue, Result};
 use leafbase_store::ItemRow;
 
 use super::rows::{Rows, values};
-use crate::operations::collections::showing::{ITEMS_PER_LOOKUP, PlainItem, Shower};
 use crate::core::scope::links::Links;
+use crate::operations::collections::showing::{ITEMS_PER_LOOKUP, PlainItem, Shower};
 
 /// The relations that rows need and do not hold themselves.
 pub(super) struct Relations<'a> {

@@ -13,8 +13,8 @@ use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, Reader};
 use leafbase_tree_ops::ReadTree;
 
 use super::sieve::{Sieve, Step};
-use crate::operations::collections::showing::ITEMS_PER_LOOKUP;
 use crate::core::tree::Tree;
+use crate::operations::collections::showing::ITEMS_PER_LOOKUP;
 
 /// What is called for each item, and tells how many it has found by now; `Break` ends the reading.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(ItemRow<'_>) -> Result<ControlFlow<(), usize>>;

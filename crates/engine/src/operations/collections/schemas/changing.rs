@@ -10,10 +10,10 @@ use leafbase_model::{
 use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, revise};
 
 use super::replacing;
-use crate::operations::collections::{hidden, writing};
-use crate::operations::files;
 use crate::core::scope::links::Links;
 use crate::core::tree::Tree;
+use crate::operations::collections::{hidden, writing};
+use crate::operations::files;
 
 /// The schema of a collection that the request names.
 pub(super) fn existing_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {

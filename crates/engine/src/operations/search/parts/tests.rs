@@ -3,9 +3,9 @@
 use leafbase_model::{BlockData, BlockDraft, CreateDocuments, Destination, DocumentId};
 
 use super::{Done, PART, Parts};
-use crate::operations::search::patterns::Patterns;
 use crate::core::sight::sealed::Sealed as _;
 use crate::core::sight::{Scoped, Seen};
+use crate::operations::search::patterns::Patterns;
 use crate::{Durability, Space};
 
 /// Documents for three parts and a bit, of up to six texts.
