@@ -16,7 +16,7 @@ use super::{Failure, failed};
 use crate::asked::{Clause, Part, Terms};
 use crate::document::{Attributes, Lane, SearchDocument, stem_of};
 use crate::grams::{VARIES, gram};
-use crate::pattern::Required;
+use leafbase_pattern::Required;
 use crate::rank::{Scale, Totals};
 
 /// The index at one moment.
