@@ -120,8 +120,8 @@ pub(crate) mod sealed {
 #[cfg(test)]
 mod tests {
     use leafbase_model::{
-        AddComments, BlockId, BlockPatch, CardLayout, CommentDraft, CreateCollection, DayRef,
-        DeleteBlocks, DocumentFilterMode, DocumentId, Edit, Error, Fetch, Fields, InsertBlocks,
+        AddComments, BlockFields, BlockId, BlockPatch, CardLayout, CommentDraft, CreateCollection,
+        DayRef, DeleteBlocks, DocumentFilterMode, DocumentId, Edit, Error, Fetch, InsertBlocks,
         ListCollections, Location, MoveBlocks, Position, PropertyDraft, Relation, ReplaceSchema,
         SchemaDraft, TaskState, UpdateBlocks, UploadFile,
     };
@@ -197,10 +197,10 @@ mod tests {
             let request = UploadFile::new(position).of_type(content_type);
             seen.upload_file(request, &b"x"[..]).map(drop)
         };
-        let no_field = Fields {
+        let no_field = BlockFields {
             card_layout: Some(CardLayout::Small),
             url: Some("u".into()),
-            ..Fields::default()
+            ..BlockFields::default()
         };
         vec![
             ("fetch", seen.fetch(Fetch::new(id)).map(drop)),

@@ -4,10 +4,11 @@
 use std::cell::Cell;
 
 use leafbase_model::{
-    BlockId, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Forest, Result,
+    BlockId, BlockLocation, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Result,
+    Subtrees,
 };
-use leafbase_store::{Reader, Standing};
-use leafbase_tree_ops::{Located, ReadTree};
+use leafbase_store::Reader;
+use leafbase_tree_ops::ReadTree;
 
 use crate::core::scope::Leak;
 use crate::core::sight::Seen;
@@ -18,7 +19,7 @@ pub(crate) struct Tree<'a> {
     seen: Seen,
     /// What was found to be seen last: the parts of one operation ask for the same few things
     /// again.
-    block: Cell<Option<(BlockId, Standing)>>,
+    block: Cell<Option<(BlockId, BlockLocation)>>,
     document: Cell<Option<DocumentId>>,
 }
 
@@ -54,7 +55,7 @@ impl<'a> Tree<'a> {
 
     /// Where `block` stands, if the call may know of it. What is not there takes the same look-ups
     /// as what is hidden.
-    fn standing(&self, block: BlockId) -> Result<Option<Standing>> {
+    fn standing(&self, block: BlockId) -> Result<Option<BlockLocation>> {
         if self.sees_all() {
             return self.reader.locate(block);
         }
@@ -99,9 +100,8 @@ impl ReadTree for Tree<'_> {
         }
     }
 
-    fn locate(&self, block: BlockId) -> Result<Option<Located>> {
-        let standing = self.standing(block)?;
-        Ok(standing.map(|Standing { document, parent }| Located { document, parent }))
+    fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
+        self.standing(block)
     }
 
     fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
@@ -137,28 +137,28 @@ impl ReadTree for Tree<'_> {
         }
     }
 
-    fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+    fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees> {
         if self.hides(block)? {
-            Ok(Forest::default())
+            Ok(Subtrees::default())
         } else {
             self.reader.subtree(block, max_depth)
         }
     }
 
-    fn subtrees(&self, blocks: &[BlockId]) -> Result<Forest> {
+    fn subtrees(&self, blocks: &[BlockId]) -> Result<Subtrees> {
         if self.sees_all() {
             return self.reader.subtrees(blocks);
         }
-        let mut forest = Forest::default();
+        let mut subtrees = Subtrees::default();
         for block in blocks {
-            forest.0.append(&mut self.subtree(*block, None)?.0);
+            subtrees.0.append(&mut self.subtree(*block, None)?.0);
         }
-        Ok(forest)
+        Ok(subtrees)
     }
 
-    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees> {
         if self.hides(block)? {
-            Ok(Forest::default())
+            Ok(Subtrees::default())
         } else {
             self.reader.subtree_without_items(block, max_depth)
         }

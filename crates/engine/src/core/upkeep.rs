@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use leafbase_collections::ReadCollections;
 use leafbase_model::{
-    AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Forest, Limits, Result, Schema,
+    AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Limits, Result, Schema, Subtrees,
 };
 use leafbase_store::{EdgeEnd, Reader};
 
@@ -16,10 +16,10 @@ use crate::operations::collections::removal;
 use crate::operations::links;
 
 /// The blocks that `edit` takes out, and their document.
-pub(crate) fn taken(edit: &Edit) -> Option<(DocumentId, &Forest)> {
+pub(crate) fn taken(edit: &Edit) -> Option<(DocumentId, &Subtrees)> {
     match edit {
-        Edit::Remove { slot, forest } => Some((slot.document, forest)),
-        Edit::EraseDocument { record, forest } => Some((record.id, forest)),
+        Edit::Remove { target, subtrees } => Some((target.document, subtrees)),
+        Edit::EraseDocument { record, subtrees } => Some((record.id, subtrees)),
         _ => None,
     }
 }
@@ -109,8 +109,8 @@ fn named_by_schema(edit: &Edit) -> Option<(BlockId, String)> {
 /// The edits that take the comments off the blocks that `edits` take out.
 pub(crate) fn comments(reader: Reader<'_>, edits: &[Edit]) -> Result<Vec<Edit>> {
     let mut going: BTreeMap<DocumentId, Vec<BlockId>> = BTreeMap::new();
-    for (document, forest) in edits.iter().filter_map(taken) {
-        going.entry(document).or_default().extend(forest.0.iter().map(|node| node.block.id));
+    for (document, subtrees) in edits.iter().filter_map(taken) {
+        going.entry(document).or_default().extend(subtrees.0.iter().map(|node| node.block.id));
     }
     let mut removals = Vec::new();
     for (document, mut blocks) in going {
@@ -134,8 +134,8 @@ pub(crate) fn files(edits: &[Edit]) -> BTreeSet<AssetId> {
     for edit in edits {
         if let Edit::Update { before, .. } = edit {
             links::files(&before.data, &mut tell);
-        } else if let Some((_, forest)) = taken(edit) {
-            forest.0.iter().for_each(|node| links::files(&node.block.data, &mut tell));
+        } else if let Some((_, subtrees)) = taken(edit) {
+            subtrees.0.iter().for_each(|node| links::files(&node.block.data, &mut tell));
         }
     }
     found

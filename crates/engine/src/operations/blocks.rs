@@ -3,12 +3,12 @@
 use leafbase_collections::ReadCollections;
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Content,
-    DayRef, DeleteBlocks, Error, Fetch, FetchFrom, Fields, InsertBlocks, InsertSource, ItemFields,
-    Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
+    Block, BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockPatch, BlockRecord,
+    BlockType, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom, InsertBlocks, InsertSource,
+    ItemFields, Items, MoveBlocks, Position, PositionTarget, Result, UpdateBlocks,
 };
 use leafbase_store::SpaceSnapshot;
-use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, Takes, Texts, Updated};
+use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, Takes, Texts, Updated};
 
 use crate::core::connection::{Connection, Writing};
 use crate::core::scope::links::Links;
@@ -227,7 +227,7 @@ impl<S: Sight> Connection<S> {
                 ops::insert_at(tree, context, place, drafts)
             })?;
             prepare::titles(&mut inserted.edits);
-            let mut blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
+            let mut blocks = inserted.subtrees().map(ops::assemble).unwrap_or_default();
             writing.apply(inserted.edits)?;
             if !self.sees_all() {
                 writing.decide(|tree, _| hide_links(tree, &mut blocks))?;
@@ -301,7 +301,7 @@ impl<S: Sight> Connection<S> {
         patches: Vec<BlockPatch>,
     ) -> Result<Updated> {
         let links = Links::new(tree);
-        let settle = |before: &BlockData, fields: &mut Fields| {
+        let settle = |before: &BlockData, fields: &mut BlockFields| {
             prepare::fields(&*links.shown(before)?, fields, self.limits())?;
             links.put_back(before, fields)
         };
@@ -397,15 +397,17 @@ impl<S: Sight> Connection<S> {
         writing: &mut Writing<'_, '_>,
         position: Position,
         is_empty: bool,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<ResolvedPosition>> {
         let (edge, target) = match position {
-            Position::Beside(side, sibling) => return Ok(Some(Place::Beside(side, sibling))),
+            Position::Beside(side, sibling) => {
+                return Ok(Some(ResolvedPosition::Beside(side, sibling)));
+            }
             Position::Within(edge, target) => (edge, target),
         };
         let day = match target {
-            Target::Page(page) => return Ok(Some(Place::Within(edge, page))),
-            Target::Day(day) => day,
-            Target::Unnamed => DayRef::Today,
+            PositionTarget::Page(page) => return Ok(Some(ResolvedPosition::Within(edge, page))),
+            PositionTarget::Day(day) => day,
+            PositionTarget::Unnamed => DayRef::Today,
         };
         if !self.sees_all() {
             return Err(Error::position("name exactly one of pageId and siblingId").at("position"));
@@ -417,7 +419,7 @@ impl<S: Sight> Connection<S> {
         } else {
             Some(documents::daily_note(writing, day)?)
         };
-        Ok(note.map(|note| Place::Within(edge, note.root())))
+        Ok(note.map(|note| ResolvedPosition::Within(edge, note.root())))
     }
 
     /// Puts dates for the days that drafts name relative to the present.

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use leafbase_model::{
     AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error,
-    ErrorKind, Position, Result, Target, UploadFile, UploadedFile,
+    ErrorKind, Position, PositionTarget, Result, UploadFile, UploadedFile,
 };
 use leafbase_store::{EdgeEnd, EdgeKind};
 use leafbase_tree_ops as ops;
@@ -106,13 +106,13 @@ impl<S: Sight> Connection<S> {
             writing.decide(|tree, context| ops::open_place_for(tree, context, place, &block))?;
         }
         let (edge, day): (Edge, DayRef) = match position {
-            Position::Within(edge, Target::Day(day)) => (edge, day),
-            Position::Within(edge, Target::Unnamed) => (edge, DayRef::Today),
+            Position::Within(edge, PositionTarget::Day(day)) => (edge, day),
+            Position::Within(edge, PositionTarget::Unnamed) => (edge, DayRef::Today),
             _ => return Ok(position),
         };
         let zone = days::zone(&writing.transaction.reader()?.meta()?.zone)?;
         let day = days::resolve(day, &zone, writing.context.stamp.at)?;
-        Ok(Position::Within(edge, Target::Day(DayRef::Date(day))))
+        Ok(Position::Within(edge, PositionTarget::Day(DayRef::Date(day))))
     }
 
     /// Checks that a block can show a file of this name, or of the longest that is made up for one

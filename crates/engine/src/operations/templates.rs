@@ -50,7 +50,7 @@ impl Connection<Full> {
         let CreateFromTemplate { template_id, title, destination } = request;
         let title = title.map(|title| self.title(&title)).transpose();
         let (made, _) = self.write(|writing| {
-            let (forest, schemas) = writing.decide(|tree, context| {
+            let (subtrees, schemas) = writing.decide(|tree, context| {
                 let template = tree
                     .document(template_id)?
                     .ok_or_else(|| Error::not_found().at("templateId"))?;
@@ -58,17 +58,17 @@ impl Connection<Full> {
                     let message = format!("document {template_id} is not kept among the templates");
                     return Err(Error::rule(message).at("templateId"));
                 }
-                let mut forest = tree.subtree(template_id.root(), None)?;
-                let schemas = Schemas::of(tree, &mut forest, context.limits)
+                let mut subtrees = tree.subtree(template_id.root(), None)?;
+                let schemas = Schemas::of(tree, &mut subtrees, context.limits)
                     .map_err(|error| error.at("templateId"))?;
-                Ok((forest, schemas))
+                Ok((subtrees, schemas))
             })?;
             let title = title
                 .as_ref()
                 .map_err(|error| Error::new(error.kind(), error.message()).at(error.path()))?;
             documents::check_destination(writing.transaction.reader()?, destination)?;
             let (mut copy, copies) =
-                ops::copy_document(&writing.context, forest, destination.into(), repoint)?;
+                ops::copy_document(&writing.context, subtrees, destination.into(), repoint)?;
             if let Some(title) = title {
                 copy.retitle(title);
             }

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use leafbase_model::{
-    BlockId, Change, DocumentId, DocumentRecord, Edit, Forest, Location, Result, Schema,
-    ScopedChange,
+    BlockId, Change, DocumentId, DocumentRecord, Edit, Location, Result, Schema, ScopedChange,
+    Subtrees,
 };
 
 use crate::core::connection::Connection;
@@ -216,14 +216,15 @@ impl Shown {
 
     fn add(&mut self, tree: &Tree<'_>, edit: &Edit) -> Result<()> {
         match edit {
-            Edit::Insert { slot, forest } | Edit::Remove { slot, forest } => {
-                self.forest(tree, slot.document, forest);
+            Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {
+                self.subtrees(tree, target.document, subtrees);
             }
             // One that is erased is in the trash, and has left before.
-            Edit::CreateDocument { record, forest } | Edit::EraseDocument { record, forest }
+            Edit::CreateDocument { record, subtrees }
+            | Edit::EraseDocument { record, subtrees }
                 if !is_trashed(record) =>
             {
-                self.forest(tree, record.id, forest);
+                self.subtrees(tree, record.id, subtrees);
             }
             // A relation whose other end was changed leaves the revision as it was.
             Edit::Update { document, before, after } if before.rev != after.rev => {
@@ -234,7 +235,7 @@ impl Shown {
                 self.block(tree, to.document, *block);
             }
             Edit::UpdateDocument { before, after } if is_trashed(before) != is_trashed(after) => {
-                self.forest(tree, after.id, &Forest::default());
+                self.subtrees(tree, after.id, &Subtrees::default());
             }
             Edit::AddComment { document, block, .. }
             | Edit::RemoveComment { document, block, .. } => {
@@ -267,10 +268,10 @@ impl Shown {
         }
     }
 
-    fn forest(&mut self, tree: &Tree<'_>, document: DocumentId, forest: &Forest) {
+    fn subtrees(&mut self, tree: &Tree<'_>, document: DocumentId, subtrees: &Subtrees) {
         if is_in(tree, document) {
             self.documents.insert(document);
-            self.blocks.extend(forest.0.iter().map(|node| node.block.id));
+            self.blocks.extend(subtrees.0.iter().map(|node| node.block.id));
         }
     }
 }

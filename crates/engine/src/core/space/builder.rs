@@ -126,7 +126,7 @@ impl SpaceBuilder {
     /// use leafbase::{IdSource, Space, Timestamp};
     /// struct Counted(AtomicU8);
     /// impl IdSource for Counted {
-    ///     fn mint(&self, _: Timestamp) -> [u8; 16] {
+    ///     fn new_id(&self, _: Timestamp) -> [u8; 16] {
     ///         let mut id = [0; 16];
     ///         id[15] = self.0.fetch_add(1, Ordering::Relaxed);
     ///         id
@@ -358,7 +358,7 @@ impl SpaceBuilder {
         let zone = known_zone(&self.zone)?;
         let name = if self.name.is_empty() { fallback.to_owned() } else { self.name.clone() };
         check_name(&name, &self.limits)?;
-        Ok(SpaceMeta { id: SpaceId::from_bytes(self.ids.mint(self.clock.now())), name, zone })
+        Ok(SpaceMeta { id: SpaceId::from_bytes(self.ids.new_id(self.clock.now())), name, zone })
     }
 
     fn check_template(&self) -> Result<()> {
