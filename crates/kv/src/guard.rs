@@ -241,7 +241,11 @@ impl Guard {
 
     /// Nothing was found under `key`.
     pub(super) fn check_missing(&self, key: &[u8]) -> Result<()> {
-        if self.doubts(|doubt| doubt.holds(key)) { Err(Error::corrupted((self.0.entries.describe)(key))) } else { Ok(()) }
+        if self.doubts(|doubt| doubt.holds(key)) {
+            Err(Error::corrupted((self.0.entries.describe)(key)))
+        } else {
+            Ok(())
+        }
     }
 
     /// Something was found under `key`.

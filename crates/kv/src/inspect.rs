@@ -18,10 +18,8 @@ pub(super) fn is_whole(storage: Box<dyn StorageBackend>) -> Result<bool> {
     let health = Health::default();
     let checked = health.guard(|| {
         let check = || -> Result<bool, redb::Error> {
-            let gate = Gate::over(
-                Box::new(Unlocked(storage)),
-                Guard::new(EntryFormat::default(), false),
-            )?;
+            let gate =
+                Gate::over(Box::new(Unlocked(storage)), Guard::new(EntryFormat::default(), false))?;
             // What redb mends is mended in memory: the gate lets nothing through.
             let mut database =
                 Builder::new().set_cache_size(CACHE_BYTES).create_with_backend(gate.clone())?;

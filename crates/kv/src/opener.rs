@@ -54,7 +54,7 @@ pub(super) enum Source {
     /// The same, for reading only.
     ReadOnlyFile(PathBuf),
     /// What a caller made up.
-        Backend(Box<dyn Fn() -> Box<dyn StorageBackend> + Send + Sync>),
+    Backend(Box<dyn Fn() -> Box<dyn StorageBackend> + Send + Sync>),
     /// The bytes of a file that [`create_file`] made: they are read, and never written.
     Image(Arc<[u8]>),
 }
@@ -76,7 +76,7 @@ impl Opener {
         match self.source {
             Source::ReadOnlyFile(_) => true,
             Source::Image(_) => true,
-                        Source::Backend(_) => false,
+            Source::Backend(_) => false,
             Source::File(_) | Source::NamelessFile(_) => false,
         }
     }
@@ -92,7 +92,7 @@ impl Opener {
             Source::NamelessFile(path) => Box::new(Nameless(FileBackend::new(
                 File::options().read(true).write(true).open(path)?,
             )?)),
-                        Source::Backend(make) => make(),
+            Source::Backend(make) => make(),
             Source::Image(bytes) => Box::new(Image(Arc::clone(bytes))),
         };
         let guard = Guard::new(self.options.entries, self.options.verify_pages);
@@ -101,7 +101,7 @@ impl Opener {
         // What redb reads it may keep, and the root is read first. Before it opened the file nobody
         // knew which commit is the last.
         gate.guard().learn_root(&gate);
-                if matches!(self.source, Source::Backend(_)) && !has_table(&database)? {
+        if matches!(self.source, Source::Backend(_)) && !has_table(&database)? {
             gate.release()?;
             ensure_table(&database)?;
         }
@@ -115,7 +115,7 @@ impl Opener {
                 Source::File(path) | Source::NamelessFile(path) | Source::ReadOnlyFile(path) => {
                     Box::new(FileBackend::new(File::open(path)?)?)
                 }
-                                Source::Backend(make) => make(),
+                Source::Backend(make) => make(),
                 Source::Image(bytes) => Box::new(Image(Arc::clone(bytes))),
             })
         };
@@ -130,7 +130,7 @@ impl Opener {
                     .map_or(0, |metadata| metadata.len());
                 fs::metadata(path).map(|metadata| metadata.len() + journal)
             }
-                        Source::Backend(make) => make().len(),
+            Source::Backend(make) => make().len(),
             Source::Image(bytes) => Ok(bytes.len() as u64),
         };
         length.map_err(|error| from_io("the size of the store's file could not be read", error))

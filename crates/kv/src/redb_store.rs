@@ -144,12 +144,7 @@ impl RedbStore {
         let place = journal.map_or(Place::Nowhere, |journal| {
             Place::Backend(Box::new(move || Box::new(Image(Arc::clone(&journal)))))
         });
-        Self::open_source(
-            Opener::new(Source::Image(bytes), options),
-            place,
-            None,
-            verify,
-        )
+        Self::open_source(Opener::new(Source::Image(bytes), options), place, None, verify)
     }
 
     fn open_source(

@@ -395,7 +395,9 @@ impl<'s> Walk<'s> {
     fn take(&mut self, page: &[u8], number: u64, rows: usize, sound: bool) -> usize {
         let mut saved = 0;
         for entry in entries(page, rows) {
-            let (Some(key), is_right) = (page.get(entry.0.clone()), is_right(page, &entry, self.format)) else {
+            let (Some(key), is_right) =
+                (page.get(entry.0.clone()), is_right(page, &entry, self.format))
+            else {
                 continue;
             };
             if !is_right {

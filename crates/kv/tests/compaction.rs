@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use leafbase_kv::directory;
-use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_kv::testkit::{Disk, Fault};
+use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
 
 #[test]
 fn a_store_is_compacted_while_others_read_and_write() {
