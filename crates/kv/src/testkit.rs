@@ -17,9 +17,11 @@ use leafbase_model::{Error, ErrorKind, Result};
 use crate::{Durability, KeyRange, Read, Store, Transaction, WriteOptions};
 
 mod disk;
+mod files;
 mod random;
 mod threads;
 
+pub use files::{ImageFiles, open_backend, open_backends};
 pub use disk::{Disk, Fault, Loss, Moment};
 pub use random::random_operations;
 
