@@ -2,7 +2,7 @@
 //! beside floors.
 //!
 //! `cargo bench -p benches --bench peers` prints the tables and writes `peers.json` into the target
-//! directory. The same in `benches/loro` has Loro beside them. PEERS_ROUNDS, PEERS_DOCUMENTS,
+//! directory. PEERS_ROUNDS, PEERS_DOCUMENTS,
 //! PEERS_LARGE and PEERS_CHECKS change its size, PEERS_CORPUS names a directory of markdown,
 //! PEERS_ONLY keeps the operations whose name has that text. Several numbers of documents, with
 //! commas between them, are spaces whose times for the same answer are compared:
@@ -22,9 +22,6 @@ mod floor;
 mod growth;
 #[path = "peers/leaf.rs"]
 mod leaf;
-#[cfg(feature = "loro")]
-#[path = "peers/loro.rs"]
-mod loro;
 #[path = "peers/markdown.rs"]
 mod markdown;
 #[path = "peers/report.rs"]
@@ -55,8 +52,6 @@ const PEERS: &[Entry] = &[
     ("SQLite clustered", Column::Clustered, clustered::shared),
     ("SQLite adjacency, exclusive", Column::AdjacencyExclusive, adjacency::exclusive),
     ("SQLite clustered, exclusive", Column::ClusteredExclusive, clustered::exclusive),
-    #[cfg(feature = "loro")]
-    ("Loro", Column::Loro, loro::open),
 ];
 /// Writes that a relaxed figure is the mean of.
 const BATCH: usize = 256;

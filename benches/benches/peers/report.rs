@@ -14,8 +14,6 @@ pub enum Column {
     Clustered,
     AdjacencyExclusive,
     ClusteredExclusive,
-    #[cfg(feature = "loro")]
-    Loro,
     Floor,
 }
 
@@ -26,18 +24,11 @@ const SHOWN: &[(Column, &str)] = &[
     (Column::Leafbase, "Leafbase"),
     (Column::Peer, "SQLite adjacency"),
     (Column::Clustered, "SQLite clustered"),
-    #[cfg(feature = "loro")]
-    (Column::Loro, "Loro"),
     (Column::Floor, "floor"),
 ];
 
 /// The best of these is what Leafbase is held against.
-const PEERS: &[Column] = &[
-    Column::Peer,
-    Column::Clustered,
-    #[cfg(feature = "loro")]
-    Column::Loro,
-];
+const PEERS: &[Column] = &[Column::Peer, Column::Clustered];
 
 /// The row whose cells are bytes.
 pub const SIZE: &str = "bytes on disk after compaction";
