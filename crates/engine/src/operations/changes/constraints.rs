@@ -25,7 +25,7 @@ enum Values {
 
 /// What edits touch of collections.
 #[derive(Default)]
-pub(crate) struct Touched {
+pub(crate) struct TouchedCollections {
     /// Items that are there, or were.
     items: BTreeMap<BlockId, Values>,
     /// Columns that are others, by collection.
@@ -34,7 +34,7 @@ pub(crate) struct Touched {
     schemas: BTreeSet<BlockId>,
 }
 
-impl Touched {
+impl TouchedCollections {
     /// What `edits` touch.
     pub(crate) fn by(edits: &[Edit]) -> Self {
         let mut touched = Self::default();
@@ -185,7 +185,7 @@ fn items_after(
     last: Option<BlockId>,
 ) -> Result<Vec<BlockRecord>> {
     let mut some = Vec::new();
-    tree.reader().items(collection, last, &mut |item| {
+    tree.full_reader()?.items(collection, last, &mut |item| {
         some.push(item);
         Ok(if some.len() < AT_A_TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
