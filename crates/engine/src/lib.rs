@@ -111,6 +111,7 @@ mod core;
 
 mod support;
 
+pub use self::core::access::{AccessScope, Full, Scoped};
 pub use self::core::connection::Connection;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
@@ -122,7 +123,6 @@ pub use self::core::scope::Scope;
 pub use self::core::search_index::Device;
 #[cfg(feature = "search")]
 pub use self::core::search_index::SearchIndexing;
-pub use self::core::sight::{AccessScope, Full, Scoped};
 pub use self::core::space::{Space, SpaceBuilder};
 pub use leafbase_model::*;
 #[cfg(feature = "testkit")]

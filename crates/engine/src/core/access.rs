@@ -323,7 +323,8 @@ mod tests {
     #[test]
     fn what_is_printed_names_no_document() {
         let scene = scene();
-        let sight = Scoped(scene.space.scope([scene.document]));
+        let connection = scene.space.scope([scene.document]).connect();
+        let sight = connection.access().clone();
         assert_eq!(format!("{sight:?}"), "Scoped { .. }");
         let seen = sealed::Sealed::visibility(&sight);
         assert_eq!([format!("{seen:?}"), format!("{:?}", Visibility::All)], ["Documents", "All"]);

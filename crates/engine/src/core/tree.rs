@@ -50,10 +50,6 @@ impl VisibleSnapshot {
     pub(crate) fn tree(&self) -> Tree<'_> {
         Tree::new(self.snapshot.reader(), self.visibility.clone())
     }
-
-    pub(crate) const fn visibility(&self) -> &Visibility {
-        &self.visibility
-    }
 }
 
 impl<'a> Tree<'a> {

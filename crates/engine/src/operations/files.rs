@@ -7,13 +7,13 @@ use leafbase_model::{
     AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error,
     ErrorKind, Position, Result, Target, UploadFile, UploadedFile,
 };
-use leafbase_store::{EdgeEnd, EdgeKind};
 use leafbase_tree_ops as ops;
 
 use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
+use crate::core::edges;
 use crate::core::tree::Tree;
-use crate::operations::{links, prepare};
+use crate::operations::prepare;
 use crate::support::days;
 
 mod media;
@@ -28,8 +28,6 @@ pub use reader::FileReader;
 use reader::Guard;
 pub(crate) use upload::Upload;
 
-/// How many of the blocks that show a file one look-up reads.
-const PAGE: usize = 100;
 
 impl<A: AccessScope> Connection<A> {
     /// Puts a file into a document: reads `bytes` to their end, and inserts the block that shows

@@ -49,7 +49,7 @@ impl Connection<Full> {
     pub fn tasks(&self, request: impl Into<ListTasks>) -> Result<ItemsPage<Task>> {
         let request = request.into();
         request.paging.check()?;
-        self.operation("tasks").read_all(|reader| listing::page(reader, self.space.now(), &request))
+        self.operation("tasks").read(|tree| listing::page(tree, self.space.now(), &request))
     }
 
     /// Makes tasks, each at the top of its place, or at the end of the inbox if it is made as done

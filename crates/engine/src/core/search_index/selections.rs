@@ -39,7 +39,7 @@ impl Selections {
     pub(super) fn of(
         &self,
         view: &Arc<View>,
-        seen: &Seen,
+        seen: &Visibility,
         named: &Arc<BTreeSet<DocumentId>>,
     ) -> Arc<Selection> {
         if let Some(selection) = self.kept(view, named) {

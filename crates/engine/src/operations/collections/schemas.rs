@@ -8,14 +8,13 @@ use leafbase_model::{
     GetSchema, Items, ListCollections, Location, ReplaceSchema, Result, Schema, SchemaFormat,
     SchemaReply,
 };
-use leafbase_store::{CollectionEntry, Reader};
+use leafbase_store::CollectionEntry;
 use leafbase_tree_ops::ReadTree;
 
 use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::core::visibility::Visibility;
 use crate::operations::prepare;
 
 use changing::{block, changeable, create, existing_schema, replaced, reply};

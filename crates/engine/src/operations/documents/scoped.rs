@@ -10,7 +10,6 @@ use crate::core::access::Scoped;
 use crate::core::connection::Connection;
 use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
-use crate::core::visibility::Visibility;
 
 impl Connection<Scoped> {
     /// The documents of the scope, by ID and without metadata. One in the trash is not among them.

@@ -2,8 +2,6 @@
 //! forgotten unless they become a file.
 
 use std::io::{self, Read};
-use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use leafbase_model::{AssetId, AssetRecord, AssetUrl, BlockData, Error, ErrorKind, Result, Stamp};
 use leafbase_store::kv::{Durability, WriteOptions};
@@ -65,7 +63,7 @@ impl Upload {
 
     fn begin(space: &Space, seen: Visibility) -> Result<Self> {
         let store = space.store()?;
-        space.leftovers().drop_from(&store);
+        space.orphaned_uploads().drop_from(&store);
         let id = AssetId::from_bytes(space.ids().mint(space.now()));
         store
             .begin_upload(WriteOptions::durability(RELAXED), id)

@@ -18,7 +18,6 @@ use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
 use crate::core::search_index::documents::{DocumentTexts, SoughtWords};
 use crate::core::search_index::indexer::Moment;
-use crate::core::tree::Tree;
 use crate::core::visibility::Visibility;
 
 /// The most documents that a search gives.

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use crate::core::tree::Tree;
 use jiff::tz::TimeZone;
 use leafbase_model::{
     BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result,
     TaskDestination, TaskLocation, Timestamp,
 };
-use leafbase_store::Reader;
-use leafbase_tree_ops::{self as ops, Place};
+use leafbase_tree_ops::{self as ops, Place, ReadTree};
 
 use crate::core::connection::OperationTransaction;
 use crate::operations::documents;

@@ -6,7 +6,7 @@ use leafbase_model::{
     BlockData, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Fields, Limits, Result,
     Task, TaskUpdate,
 };
-use leafbase_tree_ops::{self as ops, Place, Texts};
+use leafbase_tree_ops::{self as ops, Place, ReadTree, Texts};
 
 use super::adding::several_paragraphs;
 use super::places::{self, Destinations, Documents, top};

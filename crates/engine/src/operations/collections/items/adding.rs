@@ -67,7 +67,7 @@ impl<'l> Additions<'l> {
         transaction.plan(|tree, _| Shower::new(tree).items(self.collection, &schema, added))
     }
 
-    fn decide(
+    fn plan(
         &self,
         tree: &Tree<'_>,
         context: &Context<'_>,

@@ -59,7 +59,7 @@ impl Updates {
         transaction.plan(|tree, _| Shower::new(tree).items(self.collection, &schema, changed))
     }
 
-    fn decide(
+    fn plan(
         &self,
         tree: &Tree<'_>,
         context: &Context<'_>,
@@ -139,7 +139,7 @@ impl Change {
     /// The edit, if anything changes, and the item as it then is. `related` are its values if
     /// relations changed them; if it `is_turned`, other items hold relations with it that are
     /// others.
-    fn decide(
+    fn plan(
         self,
         located: Located,
         related: Option<leafbase_model::Properties>,

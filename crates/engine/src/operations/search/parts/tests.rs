@@ -3,8 +3,7 @@
 use leafbase_model::{BlockData, BlockDraft, CreateDocuments, Destination, DocumentId};
 
 use super::{Done, PART, Parts};
-use crate::core::access::Scoped;
-use crate::core::access::sealed::Sealed as _;
+use crate::core::tree::VisibleSnapshot;
 use crate::core::visibility::Visibility;
 use crate::operations::search::patterns::Patterns;
 use crate::{Durability, Space};
