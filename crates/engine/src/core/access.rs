@@ -90,7 +90,7 @@ pub(crate) mod sealed {
 mod tests {
     use leafbase_model::{
         AddComments, BlockId, BlockPatch, CardLayout, CommentDraft, CreateCollection, DayRef,
-        DeleteBlocks, DocumentFilterMode, DocumentId, Edit, Error, Fetch, Fields, InsertBlocks,
+        DeleteBlocks, DocumentFilterMode, DocumentId, Edit, Error, Fetch, BlockFields, InsertBlocks,
         ListCollections, Location, MoveBlocks, Position, PropertyDraft, Relation, ReplaceSchema,
         SchemaDraft, TaskState, UpdateBlocks, UploadFile,
     };
@@ -169,10 +169,10 @@ mod tests {
             let request = UploadFile::new(position).of_type(content_type);
             seen.upload_file(request, &b"x"[..]).map(drop)
         };
-        let no_field = Fields {
+        let no_field = BlockFields {
             card_layout: Some(CardLayout::Small),
             url: Some("u".into()),
-            ..Fields::default()
+            ..BlockFields::default()
         };
         vec![
             ("fetch", seen.fetch(Fetch::new(id)).map(drop)),

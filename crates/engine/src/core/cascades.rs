@@ -135,8 +135,8 @@ fn name_set_by(edit: &Edit) -> Option<(BlockId, String)> {
 /// The edits that delete the comments on the blocks that `edits` remove.
 fn comments_of(reader: Reader<'_>, edits: &[Edit]) -> Result<Vec<Edit>> {
     let mut removed_blocks: BTreeMap<DocumentId, Vec<BlockId>> = BTreeMap::new();
-    for (document, forest) in edits.iter().filter_map(removed) {
-        let ids = forest.0.iter().map(|node| node.block.id);
+    for (document, subtrees) in edits.iter().filter_map(removed) {
+        let ids = subtrees.0.iter().map(|node| node.block.id);
         removed_blocks.entry(document).or_default().extend(ids);
     }
     let mut deletions = Vec::new();
@@ -161,8 +161,8 @@ fn files_shown_before(edits: &[Edit]) -> BTreeSet<AssetId> {
     for edit in edits {
         if let Edit::Update { before, .. } = edit {
             edges::files(&before.data, &mut add);
-        } else if let Some((_, forest)) = removed(edit) {
-            forest.0.iter().for_each(|node| edges::files(&node.block.data, &mut add));
+        } else if let Some((_, subtrees)) = removed(edit) {
+            subtrees.0.iter().for_each(|node| edges::files(&node.block.data, &mut add));
         }
     }
     files

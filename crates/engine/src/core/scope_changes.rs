@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use leafbase_model::{
-    BlockId, Change, DocumentId, DocumentRecord, Edit, Forest, Location, Result, Schema,
+    BlockId, Change, DocumentId, DocumentRecord, Edit, Subtrees, Location, Result, Schema,
     ScopedChange,
 };
 
@@ -107,14 +107,14 @@ impl VisibleChange {
 
     fn add(&mut self, tree: &Tree<'_>, edit: &Edit) -> Result<()> {
         match edit {
-            Edit::Insert { slot, forest } | Edit::Remove { slot, forest } => {
-                self.forest(tree, slot.document, forest);
+            Edit::Insert { target, subtrees } | Edit::Remove { target, subtrees } => {
+                self.subtrees(tree, target.document, subtrees);
             }
             // An erased document was in the trash: it left the scope with an earlier change.
-            Edit::CreateDocument { record, forest } | Edit::EraseDocument { record, forest }
+            Edit::CreateDocument { record, subtrees } | Edit::EraseDocument { record, subtrees }
                 if !is_trashed(record) =>
             {
-                self.forest(tree, record.id, forest);
+                self.subtrees(tree, record.id, subtrees);
             }
             // An update that keeps the revision is the other end of a relation.
             Edit::Update { document, before, after } if before.rev != after.rev => {
@@ -125,7 +125,7 @@ impl VisibleChange {
                 self.block(tree, to.document, *block);
             }
             Edit::UpdateDocument { before, after } if is_trashed(before) != is_trashed(after) => {
-                self.forest(tree, after.id, &Forest::default());
+                self.subtrees(tree, after.id, &Subtrees::default());
             }
             Edit::AddComment { document, block, .. }
             | Edit::RemoveComment { document, block, .. } => {
@@ -159,10 +159,10 @@ impl VisibleChange {
         }
     }
 
-    fn forest(&mut self, tree: &Tree<'_>, document: DocumentId, forest: &Forest) {
+    fn subtrees(&mut self, tree: &Tree<'_>, document: DocumentId, subtrees: &Subtrees) {
         if is_in_scope(tree, document) {
             self.documents.insert(document);
-            self.blocks.extend(forest.0.iter().map(|node| node.block.id));
+            self.blocks.extend(subtrees.0.iter().map(|node| node.block.id));
         }
     }
 }

@@ -6,10 +6,10 @@ use std::cell::Cell;
 use jiff::tz::TimeZone;
 use leafbase_model::{
     AssetId, AssetRecord, BlockId, BlockRecord, Comment, Day, DocumentId, DocumentRecord, Error,
-    ErrorKind, Forest, Result, invariant,
+    ErrorKind, Subtrees, Result, invariant,
 };
-use leafbase_store::{BackLink, EdgeEnd, EdgeKind, Reader, SpaceSnapshot, Standing};
-use leafbase_tree_ops::{Located, ReadTree};
+use leafbase_store::{BackLink, EdgeEnd, EdgeKind, Reader, SpaceSnapshot, BlockLocation};
+use leafbase_tree_ops::{BlockLocation, ReadTree};
 
 use crate::core::leaks::Leak;
 use crate::core::visibility::Visibility;
@@ -27,7 +27,7 @@ pub(crate) struct Tree<'a> {
     visibility: Visibility,
     /// The block and the document last found to be visible: the steps of one operation ask for the
     /// same few again.
-    visible_block: Cell<Option<(BlockId, Standing)>>,
+    visible_block: Cell<Option<(BlockId, BlockLocation)>>,
     visible_document: Cell<Option<DocumentId>>,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Tree<'a> {
 
     /// Where `block` is, if it is visible. A block that does not exist takes the same look-ups as a
     /// hidden one, so that the time taken does not tell them apart.
-    fn locate_visible(&self, block: BlockId) -> Result<Option<Standing>> {
+    fn locate_visible(&self, block: BlockId) -> Result<Option<BlockLocation>> {
         if self.is_unrestricted() {
             return self.reader.locate(block);
         }
@@ -215,9 +215,9 @@ impl ReadTree for Tree<'_> {
         }
     }
 
-    fn locate(&self, block: BlockId) -> Result<Option<Located>> {
+    fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
         let standing = self.locate_visible(block)?;
-        Ok(standing.map(|Standing { document, parent }| Located { document, parent }))
+        Ok(standing.map(|BlockLocation { document, parent }| BlockLocation { document, parent }))
     }
 
     fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {
@@ -253,28 +253,28 @@ impl ReadTree for Tree<'_> {
         }
     }
 
-    fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+    fn subtree(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees> {
         if self.is_hidden(block)? {
-            Ok(Forest::default())
+            Ok(Subtrees::default())
         } else {
             self.reader.subtree(block, max_depth)
         }
     }
 
-    fn subtrees(&self, blocks: &[BlockId]) -> Result<Forest> {
+    fn subtrees(&self, blocks: &[BlockId]) -> Result<Subtrees> {
         if self.is_unrestricted() {
             return self.reader.subtrees(blocks);
         }
-        let mut forest = Forest::default();
+        let mut subtrees = Subtrees::default();
         for block in blocks {
-            forest.0.append(&mut self.subtree(*block, None)?.0);
+            subtrees.0.append(&mut self.subtree(*block, None)?.0);
         }
-        Ok(forest)
+        Ok(subtrees)
     }
 
-    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Forest> {
+    fn subtree_without_items(&self, block: BlockId, max_depth: Option<usize>) -> Result<Subtrees> {
         if self.is_hidden(block)? {
-            Ok(Forest::default())
+            Ok(Subtrees::default())
         } else {
             self.reader.subtree_without_items(block, max_depth)
         }

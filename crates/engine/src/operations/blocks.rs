@@ -4,10 +4,10 @@ use leafbase_collections::ReadCollections;
 use leafbase_markdown as markdown;
 use leafbase_model::{
     Block, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Content,
-    DayRef, DeleteBlocks, Error, Fetch, FetchFrom, Fields, InsertBlocks, InsertSource, ItemFields,
-    Items, MoveBlocks, Position, Result, Target, UpdateBlocks,
+    DayRef, DeleteBlocks, Error, Fetch, FetchFrom, BlockFields, InsertBlocks, InsertSource, ItemFields,
+    Items, MoveBlocks, Position, Result, PositionTarget, UpdateBlocks,
 };
-use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, Takes, Texts, Updated};
+use leafbase_tree_ops::{self as ops, Context, ResolvedPosition, ReadTree, Takes, Texts, Updated};
 
 use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
@@ -225,7 +225,7 @@ impl<A: AccessScope> Connection<A> {
                 ops::insert_at(tree, context, place, drafts)
             })?;
             prepare::titles(&mut inserted.edits);
-            let mut blocks = inserted.forest().map(ops::assemble).unwrap_or_default();
+            let mut blocks = inserted.subtrees().map(ops::assemble).unwrap_or_default();
             transaction.apply(inserted.edits)?;
             if !self.is_unrestricted() {
                 transaction.plan(|tree, _| hide_links(tree, &mut blocks))?;
@@ -299,7 +299,7 @@ impl<A: AccessScope> Connection<A> {
         patches: Vec<BlockPatch>,
     ) -> Result<Updated> {
         let links = LinkRedactor::new(tree);
-        let settle = |before: &BlockData, fields: &mut Fields| {
+        let settle = |before: &BlockData, fields: &mut BlockFields| {
             prepare::fields(&*links.redacted(before)?, fields, self.limits())?;
             links.restore(before, fields)
         };
@@ -395,15 +395,15 @@ impl<A: AccessScope> Connection<A> {
         transaction: &mut OperationTransaction<'_, '_>,
         position: Position,
         is_empty: bool,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<ResolvedPosition>> {
         let (edge, target) = match position {
-            Position::Beside(side, sibling) => return Ok(Some(Place::Beside(side, sibling))),
+            Position::Beside(side, sibling) => return Ok(Some(ResolvedPosition::Beside(side, sibling))),
             Position::Within(edge, target) => (edge, target),
         };
         let day = match target {
-            Target::Page(page) => return Ok(Some(Place::Within(edge, page))),
-            Target::Day(day) => day,
-            Target::Unnamed => DayRef::Today,
+            PositionTarget::Page(page) => return Ok(Some(ResolvedPosition::Within(edge, page))),
+            PositionTarget::Day(day) => day,
+            PositionTarget::Unnamed => DayRef::Today,
         };
         if !self.is_unrestricted() {
             return Err(Error::position("name exactly one of pageId and siblingId").at("position"));
@@ -415,7 +415,7 @@ impl<A: AccessScope> Connection<A> {
         } else {
             Some(documents::daily_note(transaction, day)?)
         };
-        Ok(note.map(|note| Place::Within(edge, note.root())))
+        Ok(note.map(|note| ResolvedPosition::Within(edge, note.root())))
     }
 
     /// Puts dates for the days that drafts name relative to the present.

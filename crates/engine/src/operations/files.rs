@@ -5,7 +5,7 @@ use std::io::Read;
 
 use leafbase_model::{
     AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error,
-    ErrorKind, Position, Result, Target, UploadFile, UploadedFile,
+    ErrorKind, Position, Result, PositionTarget, UploadFile, UploadedFile,
 };
 use leafbase_tree_ops as ops;
 
@@ -112,13 +112,13 @@ impl<A: AccessScope> Connection<A> {
             transaction.plan(|tree, context| ops::open_place_for(tree, context, place, &block))?;
         }
         let (edge, day): (Edge, DayRef) = match position {
-            Position::Within(edge, Target::Day(day)) => (edge, day),
-            Position::Within(edge, Target::Unnamed) => (edge, DayRef::Today),
+            Position::Within(edge, PositionTarget::Day(day)) => (edge, day),
+            Position::Within(edge, PositionTarget::Unnamed) => (edge, DayRef::Today),
             _ => return Ok(position),
         };
         let day = transaction
             .plan(|tree, context| days::resolve(day, &tree.zone()?, context.stamp.at))?;
-        Ok(Position::Within(edge, Target::Day(DayRef::Date(day))))
+        Ok(Position::Within(edge, PositionTarget::Day(DayRef::Date(day))))
     }
 
     /// Checks that a block can show a file of this name, or of the longest that is made up for one

@@ -50,7 +50,7 @@ impl Connection<Full> {
         let CreateFromTemplate { template_id, title, destination } = request;
         let title = title.map(|title| self.title(&title)).transpose();
         let (made, _) = self.operation("create_from_template").write(|transaction| {
-            let (forest, schemas) = transaction.plan(|tree, context| {
+            let (subtrees, schemas) = transaction.plan(|tree, context| {
                 let template = tree
                     .document(template_id)?
                     .ok_or_else(|| Error::not_found().at("templateId"))?;
@@ -58,10 +58,10 @@ impl Connection<Full> {
                     let message = format!("document {template_id} is not kept among the templates");
                     return Err(Error::rule(message).at("templateId"));
                 }
-                let mut forest = tree.subtree(template_id.root(), None)?;
-                let schemas = Schemas::of(tree, &mut forest, context.limits)
+                let mut subtrees = tree.subtree(template_id.root(), None)?;
+                let schemas = Schemas::of(tree, &mut subtrees, context.limits)
                     .map_err(|error| error.at("templateId"))?;
-                Ok((forest, schemas))
+                Ok((subtrees, schemas))
             })?;
             let title = title
                 .as_ref()
@@ -69,7 +69,7 @@ impl Connection<Full> {
             transaction
                 .plan_with_reader(|reader, _| documents::check_destination(reader, destination))?;
             let (mut copy, copies) =
-                ops::copy_document(&transaction.context, forest, destination.into(), repoint)?;
+                ops::copy_document(&transaction.context, subtrees, destination.into(), repoint)?;
             if let Some(title) = title {
                 copy.retitle(title);
             }

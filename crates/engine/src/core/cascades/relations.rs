@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use leafbase_collections::{ReadCollections, Removal, forget, remove_collections};
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Forest, Limits,
+    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Subtrees, Limits,
     PropertyValue, Result, Schema,
 };
 use leafbase_tree_ops::ReadTree;
@@ -19,7 +19,7 @@ use crate::core::tree::Tree;
 
 /// Whether one of `edits` takes items or collections out.
 pub(crate) fn removes_any(edits: &[Edit]) -> bool {
-    let nodes = edits.iter().filter_map(removed).flat_map(|(_, forest)| &forest.0);
+    let nodes = edits.iter().filter_map(removed).flat_map(|(_, subtrees)| &subtrees.0);
     nodes.map(|node| node.block.data.block_type()).any(is_part)
 }
 
@@ -37,7 +37,7 @@ struct Going {
 impl Going {
     fn with(edits: &[Edit]) -> Self {
         let mut going = Self::default();
-        for node in edits.iter().filter_map(removed).flat_map(|(_, forest)| &forest.0) {
+        for node in edits.iter().filter_map(removed).flat_map(|(_, subtrees)| &subtrees.0) {
             match node.block.data.block_type() {
                 BlockType::CollectionItem => going.items.insert(node.block.id),
                 BlockType::Collection => going.collections.insert(node.block.id),
@@ -65,8 +65,8 @@ pub(crate) fn with_relations(
     // What the columns that go hold are items that go, which no item holds any more.
     let Removal { others, dropped: _ } = remove_collections(tree, &going.collections, limits)?;
     for edit in edits {
-        if let Some((document, forest)) = removed(&edit) {
-            for collection in collections(forest) {
+        if let Some((document, subtrees)) = removed(&edit) {
+            for collection in collections(subtrees) {
                 if held.has_schema(tree, collection)? {
                     let end = held.schema_in(tree, document, collection, None)?;
                     all.push(end);
@@ -83,8 +83,8 @@ pub(crate) fn with_relations(
     Ok(all)
 }
 
-fn collections(forest: &Forest) -> impl Iterator<Item = BlockId> {
-    let blocks = forest.0.iter().map(|node| &node.block);
+fn collections(subtrees: &Subtrees) -> impl Iterator<Item = BlockId> {
+    let blocks = subtrees.0.iter().map(|node| &node.block);
     blocks.filter(|block| block.data.block_type() == BlockType::Collection).map(|block| block.id)
 }
 
@@ -225,8 +225,8 @@ fn without_ends(mut schema: Schema, going: &Going) -> Schema {
 #[cfg(test)]
 mod tests {
     use leafbase_model::{
-        AddItems, BlockData, CreateCollection, DocumentId, Edit, Fetch, Forest, GetItems,
-        ItemDraft, Position, Properties, PropertyDraft, Relation, SchemaDraft, Slot,
+        AddItems, BlockData, CreateCollection, DocumentId, Edit, Fetch, Subtrees, GetItems,
+        ItemDraft, Position, Properties, PropertyDraft, Relation, SchemaDraft, InsertTarget,
     };
     use leafbase_tree_ops::revise;
 
@@ -302,10 +302,10 @@ mod tests {
         /// The parts before the last one go.
         fn remove(&self, count: usize) -> Edit {
             let nodes = self.items(self.parts).into_iter().take(count);
-            let forest = Forest(nodes.flat_map(|part| Forest::one(self.record(part)).0).collect());
+            let subtrees = Subtrees(nodes.flat_map(|part| Subtrees::one(self.record(part)).0).collect());
             Edit::Remove {
-                slot: Slot { document: self.document, parent: self.parts, after: None },
-                forest,
+                target: InsertTarget { document: self.document, parent: self.parts, after: None },
+                subtrees,
             }
         }
 
@@ -362,11 +362,11 @@ mod tests {
             let (document, collection) = (shop.document, shop.things);
             let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
             let change = Edit::SetSchema { document, collection, before, after, quiet: false };
-            let forest =
+            let subtrees =
                 shop.notes.operation("test").read(|tree| tree.subtree(shop.parts, None)).unwrap();
             let removal = Edit::Remove {
-                slot: Slot { document, parent: document.root(), after: None },
-                forest,
+                target: InsertTarget { document, parent: document.root(), after: None },
+                subtrees,
             };
             shop.apply(&if is_first { [change, removal] } else { [removal, change] });
             let schema = shop.notes.schema(shop.things).unwrap();
@@ -380,17 +380,17 @@ mod tests {
         let shop = Workshop::new();
         let root = shop.document.root();
         let text = shop.notes.insert_markdown("text", shop.document).unwrap()[0].id;
-        let slot = |after| Slot { document: shop.document, parent: root, after };
+        let slot = |after| InsertTarget { document: shop.document, parent: root, after };
         let before = shop.record(shop.parts);
         let data = BlockData { markdown: "Renamed".to_owned(), ..before.data.clone() };
         let rename = revise(shop.document, before, data, &Stamp::default()).unwrap();
-        let mut forest =
+        let mut subtrees =
             shop.notes.operation("test").read(|tree| tree.subtree(shop.parts, None)).unwrap();
-        if let (Some(node), Edit::Update { after, .. }) = (forest.0.first_mut(), &rename) {
+        if let (Some(node), Edit::Update { after, .. }) = (subtrees.0.first_mut(), &rename) {
             node.block = after.as_ref().clone();
         }
         let there = Edit::Move { block: shop.parts, from: slot(None), to: slot(Some(text)) };
-        shop.apply(&[there, rename, Edit::Remove { slot: slot(Some(text)), forest }]);
+        shop.apply(&[there, rename, Edit::Remove { target: slot(Some(text)), subtrees }]);
         assert_eq!(shop.notes.fetch(Fetch::new(shop.document)).unwrap().children().len(), 2);
         assert!(shop.notes.schema(shop.things).unwrap().properties.is_empty());
     }

@@ -202,7 +202,7 @@ impl SpaceBuilder {
     /// use leafbase::{IdSource, Space, Timestamp};
     /// struct Counted(AtomicU8);
     /// impl IdSource for Counted {
-    ///     fn mint(&self, _: Timestamp) -> [u8; 16] {
+    ///     fn new_id(&self, _: Timestamp) -> [u8; 16] {
     ///         let mut id = [0; 16];
     ///         id[15] = self.0.fetch_add(1, Ordering::Relaxed);
     ///         id
@@ -434,7 +434,7 @@ impl SpaceBuilder {
         let zone = settings::known_zone(&self.zone)?;
         let name = if self.name.is_empty() { fallback.to_owned() } else { self.name.clone() };
         settings::check_name(&name, &self.limits)?;
-        Ok(SpaceMeta { id: SpaceId::from_bytes(self.ids.mint(self.clock.now())), name, zone })
+        Ok(SpaceMeta { id: SpaceId::from_bytes(self.ids.new_id(self.clock.now())), name, zone })
     }
 
     fn opened(self, store: Arc<dyn Store>, home: Home) -> Result<Space> {

@@ -64,7 +64,7 @@ impl Upload {
     fn begin(space: &Space, seen: Visibility) -> Result<Self> {
         let store = space.store()?;
         space.orphaned_uploads().drop_from(&store);
-        let id = AssetId::from_bytes(space.ids().mint(space.now()));
+        let id = AssetId::from_bytes(space.ids().new_id(space.now()));
         store
             .begin_upload(WriteOptions::durability(RELAXED), id)
             .map_err(|error| seen.redact_error(error))?;

@@ -9,15 +9,15 @@ use leafbase_model::{
     BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result,
     TaskDestination, TaskLocation, Timestamp,
 };
-use leafbase_tree_ops::{self as ops, Place, ReadTree};
+use leafbase_tree_ops::{self as ops, ResolvedPosition, ReadTree};
 
 use crate::core::connection::OperationTransaction;
 use crate::operations::documents;
 use crate::support::days;
 
 /// The top of a document.
-pub(super) fn top(document: DocumentId) -> Place {
-    Place::Within(Edge::Start, document.root())
+pub(super) fn top(document: DocumentId) -> ResolvedPosition {
+    ResolvedPosition::Within(Edge::Start, document.root())
 }
 
 /// Where the tasks of a document are. A daily note in the trash is not the note of its day any
@@ -31,13 +31,13 @@ pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
 }
 
 /// Where a task that says `data` goes in a document.
-pub(super) fn place(record: &DocumentRecord, data: &BlockData) -> Place {
-    Place::Within(ops::edge_for(record.location, data), record.id.root())
+pub(super) fn place(record: &DocumentRecord, data: &BlockData) -> ResolvedPosition {
+    ResolvedPosition::Within(ops::edge_for(record.location, data), record.id.root())
 }
 
 /// Brings together what goes to the same place, in the order given.
-pub(super) fn by_place<T>(items: Vec<(T, Place)>) -> Vec<(Place, Vec<T>)> {
-    let (mut groups, mut numbers) = (Vec::<(Place, Vec<T>)>::new(), HashMap::new());
+pub(super) fn by_place<T>(items: Vec<(T, ResolvedPosition)>) -> Vec<(ResolvedPosition, Vec<T>)> {
+    let (mut groups, mut numbers) = (Vec::<(ResolvedPosition, Vec<T>)>::new(), HashMap::new());
     for (item, place) in items {
         let number = *numbers.entry(place).or_insert(groups.len());
         match groups.get_mut(number) {
@@ -51,7 +51,7 @@ pub(super) fn by_place<T>(items: Vec<(T, Place)>) -> Vec<(Place, Vec<T>)> {
 /// Moves blocks to their places, those of one place together and in the order given.
 pub(crate) fn send(
     transaction: &mut OperationTransaction<'_, '_>,
-    going: Vec<(BlockId, Place)>,
+    going: Vec<(BlockId, ResolvedPosition)>,
 ) -> Result<()> {
     for (place, blocks) in by_place(going) {
         let moved =

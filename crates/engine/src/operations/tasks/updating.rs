@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Fields, Limits, Result,
+    BlockData, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, BlockFields, Limits, Result,
     Task, TaskUpdate,
 };
-use leafbase_tree_ops::{self as ops, Place, ReadTree, Texts};
+use leafbase_tree_ops::{self as ops, ResolvedPosition, ReadTree, Texts};
 
 use super::adding::several_paragraphs;
 use super::places::{self, Destinations, Documents, top};
@@ -25,7 +25,7 @@ pub(super) struct Updates<'a, 'w, 't> {
     /// The tasks that a place is given for, and the document that it is.
     placed: HashMap<BlockId, DocumentId>,
     /// The tasks that go elsewhere in the inbox, for they were opened or closed.
-    going: HashMap<BlockId, Place>,
+    going: HashMap<BlockId, ResolvedPosition>,
 }
 
 impl<'a, 'w, 't> Updates<'a, 'w, 't> {
@@ -79,10 +79,10 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
     }
 
     fn change(&mut self, update: &TaskUpdate) -> Result<()> {
-        let mut fields = Fields {
+        let mut fields = BlockFields {
             markdown: update.markdown.clone(),
             task_patch: Some(update.info),
-            ..Fields::default()
+            ..BlockFields::default()
         };
         fields.resolve_days(|day| self.destinations.day(day))?;
         let patch = BlockPatch::new(update.id, fields);
@@ -92,7 +92,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             if parts.len() > 1 { Err(several_paragraphs()) } else { Ok(parts) }
         };
         let settle =
-            |before: &BlockData, fields: &mut Fields| prepare::fields(before, fields, limits);
+            |before: &BlockData, fields: &mut BlockFields| prepare::fields(before, fields, limits);
         let texts = Texts { settle: &settle, ready: &ready };
         let updated = self
             .transaction

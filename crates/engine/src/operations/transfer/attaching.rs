@@ -137,8 +137,8 @@ impl Attaching {
 fn shown(edits: &[Edit]) -> BTreeSet<AssetId> {
     let mut files = BTreeSet::new();
     for edit in edits {
-        if let Edit::CreateDocument { forest, .. } = edit {
-            for node in &forest.0 {
+        if let Edit::CreateDocument { subtrees, .. } = edit {
+            for node in &subtrees.0 {
                 edges::files(&node.block.data, &mut |file| {
                     files.insert(file);
                 });

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use leafbase_model::{BlockId, IdMap, Result, SharedText};
-use leafbase_tree_ops::{Located, ReadTree};
+use leafbase_tree_ops::{BlockLocation, ReadTree};
 
 use super::ITEMS_PER_LOOKUP;
 use crate::core::leaks::Leak;
@@ -39,7 +39,7 @@ impl Titles {
         if let Some(known) = self.known.get(&item) {
             return Ok(Some(known.clone()));
         }
-        let stands_there = |standing: Located| standing.parent == Some(collection);
+        let stands_there = |standing: BlockLocation| standing.parent == Some(collection);
         if !tree.visibility().leaks(Leak::Relations)
             && !tree.locate(item)?.is_some_and(stands_there)
         {
