@@ -89,8 +89,8 @@ pub(crate) mod sealed {
 #[cfg(test)]
 mod tests {
     use leafbase_model::{
-        AddComments, BlockId, BlockPatch, CardLayout, CommentDraft, CreateCollection, DayRef,
-        DeleteBlocks, DocumentFilterMode, DocumentId, Edit, Error, Fetch, BlockFields, InsertBlocks,
+        AddComments, BlockFields, BlockId, BlockPatch, CardLayout, CommentDraft, CreateCollection,
+        DayRef, DeleteBlocks, DocumentFilterMode, DocumentId, Edit, Error, Fetch, InsertBlocks,
         ListCollections, Location, MoveBlocks, Position, PropertyDraft, Relation, ReplaceSchema,
         SchemaDraft, TaskState, UpdateBlocks, UploadFile,
     };

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use leafbase_model::{
-    BlockId, Change, DocumentId, DocumentRecord, Edit, Subtrees, Location, Result, Schema,
-    ScopedChange,
+    BlockId, Change, DocumentId, DocumentRecord, Edit, Location, Result, Schema, ScopedChange,
+    Subtrees,
 };
 
 use crate::core::redaction::hidden_relations;
@@ -111,7 +111,8 @@ impl VisibleChange {
                 self.subtrees(tree, target.document, subtrees);
             }
             // An erased document was in the trash: it left the scope with an earlier change.
-            Edit::CreateDocument { record, subtrees } | Edit::EraseDocument { record, subtrees }
+            Edit::CreateDocument { record, subtrees }
+            | Edit::EraseDocument { record, subtrees }
                 if !is_trashed(record) =>
             {
                 self.subtrees(tree, record.id, subtrees);

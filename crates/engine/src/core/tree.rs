@@ -5,11 +5,11 @@ use std::cell::Cell;
 
 use jiff::tz::TimeZone;
 use leafbase_model::{
-    AssetId, AssetRecord, BlockId, BlockRecord, Comment, Day, DocumentId, DocumentRecord, Error,
-    ErrorKind, Subtrees, Result, invariant,
+    AssetId, AssetRecord, BlockId, BlockLocation, BlockRecord, Comment, Day, DocumentId,
+    DocumentRecord, Error, ErrorKind, Result, Subtrees, invariant,
 };
-use leafbase_store::{BackLink, EdgeEnd, EdgeKind, Reader, SpaceSnapshot, BlockLocation};
-use leafbase_tree_ops::{BlockLocation, ReadTree};
+use leafbase_store::{BackLink, EdgeEnd, EdgeKind, Reader, SpaceSnapshot};
+use leafbase_tree_ops::ReadTree;
 
 use crate::core::leaks::Leak;
 use crate::core::visibility::Visibility;
@@ -216,8 +216,7 @@ impl ReadTree for Tree<'_> {
     }
 
     fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
-        let standing = self.locate_visible(block)?;
-        Ok(standing.map(|BlockLocation { document, parent }| BlockLocation { document, parent }))
+        self.locate_visible(block)
     }
 
     fn block(&self, block: BlockId) -> Result<Option<BlockRecord>> {

@@ -3,11 +3,11 @@
 use leafbase_collections::ReadCollections;
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Content,
-    DayRef, DeleteBlocks, Error, Fetch, FetchFrom, BlockFields, InsertBlocks, InsertSource, ItemFields,
-    Items, MoveBlocks, Position, Result, PositionTarget, UpdateBlocks,
+    Block, BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockPatch, BlockRecord,
+    BlockType, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom, InsertBlocks, InsertSource,
+    ItemFields, Items, MoveBlocks, Position, PositionTarget, Result, UpdateBlocks,
 };
-use leafbase_tree_ops::{self as ops, Context, ResolvedPosition, ReadTree, Takes, Texts, Updated};
+use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, Takes, Texts, Updated};
 
 use crate::core::access::AccessScope;
 use crate::core::connection::{Connection, OperationTransaction};
@@ -397,7 +397,9 @@ impl<A: AccessScope> Connection<A> {
         is_empty: bool,
     ) -> Result<Option<ResolvedPosition>> {
         let (edge, target) = match position {
-            Position::Beside(side, sibling) => return Ok(Some(ResolvedPosition::Beside(side, sibling))),
+            Position::Beside(side, sibling) => {
+                return Ok(Some(ResolvedPosition::Beside(side, sibling)));
+            }
             Position::Within(edge, target) => (edge, target),
         };
         let day = match target {

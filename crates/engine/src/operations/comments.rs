@@ -76,8 +76,10 @@ fn additions(
     }
     // Comments of the same instant are shown by their IDs: given out in order, they keep that of
     // the request.
-    let mut ids: Vec<_> =
-        drafts.iter().map(|_| CommentId::from_bytes(context.ids.mint(context.stamp.at))).collect();
+    let mut ids: Vec<_> = drafts
+        .iter()
+        .map(|_| CommentId::from_bytes(context.ids.new_id(context.stamp.at)))
+        .collect();
     ids.sort_unstable();
     let parts = drafts.iter().zip(documents).zip(ids);
     Ok(parts.map(|((draft, document), id)| put_on(context.stamp, draft, document, id)).collect())

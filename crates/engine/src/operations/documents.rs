@@ -395,8 +395,8 @@ fn old_trash(reader: Reader<'_>, days: u32, now: Timestamp) -> Result<Vec<Docume
 
 /// The document that `edit` makes, and its title.
 fn made_by(edit: &Edit) -> Option<(DocumentRecord, String)> {
-    let Edit::CreateDocument { record, forest } = edit else { return None };
-    Some((record.clone(), forest.0.first()?.block.data.markdown.clone()))
+    let Edit::CreateDocument { record, subtrees } = edit else { return None };
+    Some((record.clone(), subtrees.0.first()?.block.data.markdown.clone()))
 }
 
 /// Makes a document from `page`, which was made ready.

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use leafbase_model::{
     AssetId, AssetRecord, AssetUrl, BlockData, BlockDraft, BlockId, DayRef, Edge, Edit, Error,
-    ErrorKind, Position, Result, PositionTarget, UploadFile, UploadedFile,
+    ErrorKind, Position, PositionTarget, Result, UploadFile, UploadedFile,
 };
 use leafbase_tree_ops as ops;
 
@@ -27,7 +27,6 @@ pub(crate) use names::plain as plain_name;
 pub use reader::FileReader;
 use reader::Guard;
 pub(crate) use upload::Upload;
-
 
 impl<A: AccessScope> Connection<A> {
     /// Puts a file into a document: reads `bytes` to their end, and inserts the block that shows

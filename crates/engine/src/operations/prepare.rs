@@ -3,7 +3,7 @@
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    BlockData, BlockDraft, BlockKind, BlockType, Edit, Error, Fields, Limits, Result,
+    BlockData, BlockDraft, BlockFields, BlockKind, BlockType, Edit, Error, Limits, Result,
 };
 use leafbase_tree_ops as ops;
 
@@ -70,7 +70,7 @@ pub(crate) fn draft(
 }
 
 /// Checks the texts that a patch gives, and takes back what only says what the block says already.
-pub(crate) fn fields(before: &BlockData, fields: &mut Fields, limits: &Limits) -> Result<()> {
+pub(crate) fn fields(before: &BlockData, fields: &mut BlockFields, limits: &Limits) -> Result<()> {
     let wanted = fields.block_type.unwrap_or(before.block_type());
     for text in [&fields.markdown, &fields.title]
         .into_iter()

@@ -3,7 +3,7 @@
 
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    BlockData, BlockKind, BlockType, CodeLanguage, Error, Fields, LineStyle, Result,
+    BlockData, BlockFields, BlockKind, BlockType, CodeLanguage, Error, LineStyle, Result,
 };
 
 /// Takes back the `markdown` of a patch where it only says what the block says already: it came
@@ -12,7 +12,7 @@ use leafbase_model::{
 /// # Errors
 /// [`crate::ErrorKind::Validation`] if it says something else, and a field that it stands for is
 /// given beside it.
-pub(crate) fn settle(before: &BlockData, fields: &mut Fields) -> Result<()> {
+pub(crate) fn settle(before: &BlockData, fields: &mut BlockFields) -> Result<()> {
     let wanted = fields.block_type.unwrap_or(before.block_type());
     let Some(text) = fields.markdown.as_deref().filter(|_| !wanted.has_own_markdown()) else {
         return Ok(());
@@ -32,7 +32,7 @@ pub(crate) fn settle(before: &BlockData, fields: &mut Fields) -> Result<()> {
 }
 
 /// The first field given that the markdown of a block of this type stands for.
-fn stood_for(fields: &Fields, block_type: BlockType) -> Option<&'static str> {
+fn stood_for(fields: &BlockFields, block_type: BlockType) -> Option<&'static str> {
     let url = ("url", fields.url.is_some());
     let given: &[(&'static str, bool)] = match block_type {
         BlockType::Image | BlockType::Video => &[url, ("altText", fields.alt_text.is_some())],

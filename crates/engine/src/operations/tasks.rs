@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use leafbase_model::{
-    AddTasks, BlockId, BlockRecord, DeleteTasks, Error, Items, ItemsPage, ListTasks, Result, Task,
-    TaskLocation, UpdateTasks,
+    AddTasks, BlockId, BlockLocation, BlockRecord, DeleteTasks, Error, Items, ItemsPage, ListTasks,
+    Result, Task, TaskLocation, UpdateTasks,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -185,7 +185,7 @@ fn find<T: ReadTree>(
     tree: &T,
     named: &mut HashSet<BlockId>,
     id: BlockId,
-) -> Result<(ops::Located, BlockRecord)> {
+) -> Result<(BlockLocation, BlockRecord)> {
     let located = tree.locate(id)?.ok_or_else(Error::not_found)?;
     if !named.insert(id) {
         return Err(Error::validation(format!("task {id} is named twice")));

@@ -11,7 +11,7 @@ use ulid::Ulid;
 pub struct RandomIds;
 
 impl IdSource for RandomIds {
-    fn mint(&self, now: Timestamp) -> [u8; 16] {
+    fn new_id(&self, now: Timestamp) -> [u8; 16] {
         let millis = u64::try_from(now.as_millis()).unwrap_or(0);
         Ulid::from_datetime(UNIX_EPOCH + Duration::from_millis(millis)).to_bytes()
     }

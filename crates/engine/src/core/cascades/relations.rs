@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use leafbase_collections::{ReadCollections, Removal, forget, remove_collections};
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Subtrees, Limits,
-    PropertyValue, Result, Schema,
+    BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Limits, PropertyValue,
+    Result, Schema, Subtrees,
 };
 use leafbase_tree_ops::ReadTree;
 
@@ -225,8 +225,8 @@ fn without_ends(mut schema: Schema, going: &Going) -> Schema {
 #[cfg(test)]
 mod tests {
     use leafbase_model::{
-        AddItems, BlockData, CreateCollection, DocumentId, Edit, Fetch, Subtrees, GetItems,
-        ItemDraft, Position, Properties, PropertyDraft, Relation, SchemaDraft, InsertTarget,
+        AddItems, BlockData, CreateCollection, DocumentId, Edit, Fetch, GetItems, InsertTarget,
+        ItemDraft, Position, Properties, PropertyDraft, Relation, SchemaDraft, Subtrees,
     };
     use leafbase_tree_ops::revise;
 
@@ -302,7 +302,8 @@ mod tests {
         /// The parts before the last one go.
         fn remove(&self, count: usize) -> Edit {
             let nodes = self.items(self.parts).into_iter().take(count);
-            let subtrees = Subtrees(nodes.flat_map(|part| Subtrees::one(self.record(part)).0).collect());
+            let subtrees =
+                Subtrees(nodes.flat_map(|part| Subtrees::one(self.record(part)).0).collect());
             Edit::Remove {
                 target: InsertTarget { document: self.document, parent: self.parts, after: None },
                 subtrees,

@@ -83,7 +83,7 @@ pub(crate) fn new_key(
     let room = context.limits.title.saturating_sub(MARK + 1);
     let start: String = key.chars().take(room).collect();
     for _ in 0..TRIES {
-        let made = format!("{start}_{}", mark(context.ids.mint(context.stamp.at)));
+        let made = format!("{start}_{}", mark(context.ids.new_id(context.stamp.at)));
         if stored.property(&made).is_none() && stored.content.key != made {
             return Ok(made);
         }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use leafbase_model::{
-    BlockData, BlockKind, Fields, Properties, PropertyKind, PropertyValue, Schema, SchemaDraft,
+    BlockData, BlockFields, BlockKind, Properties, PropertyKind, PropertyValue, Schema, SchemaDraft,
 };
 use serde_json::{Map, Value};
 
@@ -144,7 +144,7 @@ pub(crate) trait Given {
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String));
 }
 
-impl Given for Fields {
+impl Given for BlockFields {
     fn change(&mut self, change: &mut dyn FnMut(Kind, &mut String)) {
         // Raw code stays as it is.
         let given = [

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 
 use leafbase_collections::{ReadCollections, StoredItem, Verifying};
 use leafbase_model::{
-    BlockId, BlockKind, BlockRecord, BlockType, Edit, Forest, Properties, Relation, Result, Schema,
+    BlockId, BlockKind, BlockRecord, BlockType, Edit, Properties, Relation, Result, Schema,
+    Subtrees,
 };
 
 use crate::core::tree::Tree;
@@ -51,10 +52,10 @@ impl TouchedCollections {
 
     fn edit(&mut self, edit: &Edit) {
         match edit {
-            Edit::Insert { forest, .. }
-            | Edit::Remove { forest, .. }
-            | Edit::CreateDocument { forest, .. }
-            | Edit::EraseDocument { forest, .. } => self.forest(forest),
+            Edit::Insert { subtrees, .. }
+            | Edit::Remove { subtrees, .. }
+            | Edit::CreateDocument { subtrees, .. }
+            | Edit::EraseDocument { subtrees, .. } => self.subtrees(subtrees),
             Edit::Update { before, after, .. } => self.update(before, after),
             // What kind of block it is, the edit doesn't say.
             Edit::Move { block, from, to } if from.parent != to.parent => self.whole(*block),
@@ -65,8 +66,8 @@ impl TouchedCollections {
         }
     }
 
-    fn forest(&mut self, forest: &Forest) {
-        let blocks = forest.0.iter().map(|node| &node.block);
+    fn subtrees(&mut self, subtrees: &Subtrees) {
+        let blocks = subtrees.0.iter().map(|node| &node.block);
         let items = blocks.filter(|block| block.data.block_type() == BlockType::CollectionItem);
         items.for_each(|item| self.whole(item.id));
     }

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use leafbase_collections::{Keys, ReadCollections, related};
 use leafbase_model::{
-    BlockId, BlockKind, BlockType, DocumentId, Edit, Error, Forest, Limits, Location, Property,
-    PropertyKind, PropertyValue, Relation, Result, Schema,
+    BlockId, BlockKind, BlockType, DocumentId, Edit, Error, Limits, Location, Property,
+    PropertyKind, PropertyValue, Relation, Result, Schema, Subtrees,
 };
 use leafbase_tree_ops::ReadTree;
 
@@ -38,11 +38,11 @@ struct NewEnd {
 }
 
 impl Schemas {
-    /// Reads the schemas of the collections in `forest`, whose items get the values that their
+    /// Reads the schemas of the collections in `subtrees`, whose items get the values that their
     /// copies are to have.
-    pub(crate) fn of(tree: &Tree<'_>, forest: &mut Forest, limits: &Limits) -> Result<Self> {
+    pub(crate) fn of(tree: &Tree<'_>, subtrees: &mut Subtrees, limits: &Limits) -> Result<Self> {
         let mut schemas = Self::default();
-        for node in &forest.0 {
+        for node in &subtrees.0 {
             if node.block.data.block_type() == BlockType::Collection
                 && let Some(schema) = tree.schema(node.block.id)?
             {
@@ -55,7 +55,7 @@ impl Schemas {
             held.insert(collection, schemas.settle(tree, collection, limits)?);
         }
         if held.values().any(|keys| !keys.is_empty()) {
-            put_values(tree, forest, &held)?;
+            put_values(tree, subtrees, &held)?;
         }
         Ok(schemas)
     }
@@ -187,9 +187,9 @@ type Outward = HashMap<BlockId, Vec<(String, bool)>>;
 
 /// Copies hold their relations with collections elsewhere themselves, whichever end holds those of
 /// the originals.
-fn put_values(tree: &Tree<'_>, forest: &mut Forest, held: &Outward) -> Result<()> {
-    let parents: Vec<_> = forest.with_parents().map(|(parent, _)| parent).collect();
-    for (node, parent) in forest.0.iter_mut().zip(parents) {
+fn put_values(tree: &Tree<'_>, subtrees: &mut Subtrees, held: &Outward) -> Result<()> {
+    let parents: Vec<_> = subtrees.with_parents().map(|(parent, _)| parent).collect();
+    for (node, parent) in subtrees.0.iter_mut().zip(parents) {
         let (Some(collection), BlockKind::CollectionItem { properties }) =
             (parent, &mut node.block.data.kind)
         else {

@@ -1,8 +1,8 @@
 //! The operations on items: get, add, update, delete.
 
 use leafbase_model::{
-    AddItems, BlockId, BlockKind, BlockRecord, DeleteItems, Error, GetItems, Item, Items,
-    ItemsPage, Result, Schema, UpdateItems,
+    AddItems, BlockId, BlockKind, BlockLocation, BlockRecord, DeleteItems, Error, GetItems, Item,
+    Items, ItemsPage, Result, Schema, UpdateItems,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -188,7 +188,7 @@ fn schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
 }
 
 /// The schema of a collection that is to be written, and where the collection stands.
-fn writable(tree: &Tree<'_>, collection: BlockId) -> Result<(Schema, ops::Located)> {
+fn writable(tree: &Tree<'_>, collection: BlockId) -> Result<(Schema, BlockLocation)> {
     let schema = schema(tree, collection)?;
     let located =
         ops::check_writable(tree, collection).map_err(|error| error.at("collectionId"))?;

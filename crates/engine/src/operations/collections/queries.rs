@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use leafbase_collections::{Groups, Offer, Page, Place, Plan, Query, Values, plan};
 use leafbase_model::{
-    BlockId, CountItems, Day, Filter, GroupValue, Item, ItemCounts, ItemGroup, ItemsPage,
+    BlockId, CountItems, Day, GroupValue, Item, ItemCounts, ItemFilter, ItemGroup, ItemsPage,
     QueryItems, Result, Sort,
 };
 use leafbase_store::ItemRow;
@@ -36,7 +36,7 @@ impl<A: AccessScope> Connection<A> {
     ///
     /// ```
     /// use leafbase::{
-    ///     AddItems, CreateCollection, Filter, ItemDraft, Operator, Position, PropertyDraft, PropertyKind, QueryItems, SchemaDraft, Sort, Space,
+    ///     AddItems, CreateCollection, ItemFilter, ItemDraft, Operator, Position, PropertyDraft, PropertyKind, QueryItems, SchemaDraft, Sort, Space,
     /// };
     /// # fn main() -> leafbase::Result<()> {
     /// let notes = Space::in_memory()?.connect();
@@ -50,8 +50,8 @@ impl<A: AccessScope> Connection<A> {
     ///     ItemDraft::new("Mop").with("due", "2026-03-01").with("done", true),
     /// ]))?;
     ///
-    /// let open = Filter::on("done", Operator::NotEquals, true);
-    /// let due = Filter::on("due", Operator::OnOrBefore, "2026-03-31").and(open);
+    /// let open = ItemFilter::on("done", Operator::NotEquals, true);
+    /// let due = ItemFilter::on("due", Operator::OnOrBefore, "2026-03-31").and(open);
     /// let request = QueryItems::of(chores).filtered(due).sorted(Sort::ascending("due")).depth(0).limit(1);
     /// let page = notes.query_items(request.clone())?;
     /// assert_eq!(page[0].title, "Dust");
@@ -204,7 +204,7 @@ impl<A: AccessScope> Connection<A> {
         })
     }
 
-    fn query(&self, rows: &Rows<'_>, filter: Option<&Filter>, sort: &[Sort]) -> Result<Query> {
+    fn query(&self, rows: &Rows<'_>, filter: Option<&ItemFilter>, sort: &[Sort]) -> Result<Query> {
         let today = match filter {
             Some(_) => days::today(&rows.tree.zone()?, self.space.now())?,
             // Nothing asks for it.

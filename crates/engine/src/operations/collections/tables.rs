@@ -16,9 +16,9 @@ use std::ops::ControlFlow;
 use leafbase_collections::ReadCollections;
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Content, Error, Forest, Item,
-    ItemValue, Limits, ListStyle, Node, Property, PropertyKind, PropertyValue, RelatedItem, Result,
-    Schema, TextLook,
+    Block, BlockData, BlockId, BlockKind, BlockRecord, BlockType, Content, Error, Item, ItemValue,
+    Limits, ListStyle, Property, PropertyKind, PropertyValue, RelatedItem, Result, Schema,
+    SubtreeNode, Subtrees, TextFormat,
 };
 
 use crate::core::redaction::LinkRedactor;
@@ -95,22 +95,22 @@ fn count(tree: &Tree<'_>, collection: BlockId, left: usize, most: usize) -> Resu
 /// each item that has one. `tell` is told the name of each, and how many items it has.
 pub(crate) fn flattened(
     tree: &Tree<'_>,
-    forest: Forest,
+    subtrees: Subtrees,
     tell: &mut dyn FnMut(&str, usize),
-) -> Result<Forest> {
-    if !forest.0.iter().any(|node| node.block.data.kind == BlockKind::Collection) {
-        return Ok(forest);
+) -> Result<Subtrees> {
+    if !subtrees.0.iter().any(|node| node.block.data.kind == BlockKind::Collection) {
+        return Ok(subtrees);
     }
     let (mut shower, mut flat, mut open) =
-        (Shower::new(tree), Vec::with_capacity(forest.0.len()), Vec::new());
-    for (at, Node { depth, block }) in forest.0.iter().enumerate() {
+        (Shower::new(tree), Vec::with_capacity(subtrees.0.len()), Vec::new());
+    for (at, SubtreeNode { depth, block }) in subtrees.0.iter().enumerate() {
         while open.last().is_some_and(|collection| depth <= collection) {
             open.pop();
         }
         // Items stand beside the table of their collection, and not below it.
         let lifted = depth.saturating_sub(u16::try_from(open.len()).unwrap_or(u16::MAX));
-        let behind = forest.0.get(at + 1..).unwrap_or_default();
-        let mut push = |block| flat.push(Node { depth: lifted, block });
+        let behind = subtrees.0.get(at + 1..).unwrap_or_default();
+        let mut push = |block| flat.push(SubtreeNode { depth: lifted, block });
         match block.data.block_type() {
             BlockType::Collection => {
                 open.push(*depth);
@@ -134,17 +134,17 @@ pub(crate) fn flattened(
             _ => push(block.clone()),
         }
     }
-    Ok(Forest(flat))
+    Ok(Subtrees(flat))
 }
 
 /// The items of the collection at `depth` that `behind` follow.
-fn items_of(behind: &[Node], depth: u16) -> Vec<BlockRecord> {
+fn items_of(behind: &[SubtreeNode], depth: u16) -> Vec<BlockRecord> {
     let below = behind.iter().take_while(|node| node.depth > depth);
     below.filter(|node| node.depth == depth + 1).map(|node| node.block.clone()).collect()
 }
 
 fn page(item: &BlockData) -> BlockData {
-    BlockData { kind: BlockKind::Page(TextLook::default()), ..item.clone() }
+    BlockData { kind: BlockKind::Page(TextFormat::default()), ..item.clone() }
 }
 
 /// The text that stands for the name of a collection.
@@ -154,7 +154,7 @@ fn name(collection: &BlockData) -> BlockData {
     let is_plain = name.is_empty() || name.ends_with('\\') || name.contains('*');
     let markdown = if is_plain { name.clone() } else { format!("**{name}**") };
     let mut text =
-        BlockData { kind: BlockKind::Text(TextLook::default()), markdown, ..collection.clone() };
+        BlockData { kind: BlockKind::Text(TextFormat::default()), markdown, ..collection.clone() };
     markdown::canonical(&mut text);
     text
 }

@@ -4,7 +4,7 @@ use leafbase_model::{
     BlockData, BlockDraft, Error, Limits, ListStyle, Result, Task, TaskDraft, TaskInfo,
     TaskLocation,
 };
-use leafbase_tree_ops::{self as ops, Place};
+use leafbase_tree_ops::{self as ops, ResolvedPosition};
 
 use super::places::{self, Destinations, Documents, by_place};
 use crate::core::connection::OperationTransaction;
@@ -24,7 +24,7 @@ pub(super) struct Additions<'a, 'w, 't> {
     limits: &'a Limits,
     destinations: Destinations,
     documents: Documents,
-    added: Vec<(Addition, Place)>,
+    added: Vec<(Addition, ResolvedPosition)>,
 }
 
 impl<'a, 'w, 't> Additions<'a, 'w, 't> {
@@ -84,9 +84,9 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
             let inserted =
                 self.transaction.plan(|tree, context| ops::insert(tree, context, drafts, place))?;
             let blocks = inserted
-                .forest()
+                .subtrees()
                 .into_iter()
-                .flat_map(|forest| &forest.0)
+                .flat_map(|subtrees| &subtrees.0)
                 .map(|node| node.block.clone());
             let task = |((number, location), block)| Some((number, super::shown(block, location)?));
             tasks.extend(shown.into_iter().zip(blocks).filter_map(task));

@@ -9,7 +9,7 @@ use leafbase_model::{
     BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result,
     TaskDestination, TaskLocation, Timestamp,
 };
-use leafbase_tree_ops::{self as ops, ResolvedPosition, ReadTree};
+use leafbase_tree_ops::{self as ops, ReadTree, ResolvedPosition};
 
 use crate::core::connection::OperationTransaction;
 use crate::operations::documents;

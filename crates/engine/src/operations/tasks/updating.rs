@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, BlockFields, Limits, Result,
-    Task, TaskUpdate,
+    BlockData, BlockFields, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Limits,
+    Result, Task, TaskUpdate,
 };
-use leafbase_tree_ops::{self as ops, ResolvedPosition, ReadTree, Texts};
+use leafbase_tree_ops::{self as ops, ReadTree, ResolvedPosition, Texts};
 
 use super::adding::several_paragraphs;
 use super::places::{self, Destinations, Documents, top};

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use leafbase_markdown as markdown;
-use leafbase_model::{BlockData, BlockId, BlockKind, Forest, TextStyle};
+use leafbase_model::{BlockData, BlockId, BlockKind, Subtrees, TextStyle};
 
 /// The blocks of a document by the anchors that links to them use.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct Anchors {
 
 impl Anchors {
     /// The anchors of a whole document. Its root needs none.
-    pub(super) fn of_document(document: &Forest) -> Self {
+    pub(super) fn of_document(document: &Subtrees) -> Self {
         Self::of(document.0.iter().skip(1).map(|node| (node.block.id, &node.block.data)))
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use leafbase_model::{AssetId, AssetUrl, DocumentId, Edit, Node, Result};
+use leafbase_model::{AssetId, AssetUrl, DocumentId, Edit, Result, SubtreeNode};
 use leafbase_store::Reader;
 
 use crate::core::access::Full;
@@ -62,15 +62,16 @@ impl Batch {
     ) -> Vec<DocumentId> {
         let mut changed = Vec::new();
         for edit in &mut self.edits {
-            let Edit::CreateDocument { record, forest } = edit else { continue };
+            let Edit::CreateDocument { record, subtrees } = edit else { continue };
             let mut change = |link: Url<'_>| {
                 let fragment =
                     link.url.find('#').and_then(|at| link.url.get(at..)).unwrap_or_default();
                 (AssetUrl::asset_of(link.url) == Some(file)).then(|| url(record.id) + fragment)
             };
-            let shows =
-                |any, node: &mut Node| rewrite_urls(&mut node.block.data, &mut change) || any;
-            if forest.0.iter_mut().fold(false, shows) {
+            let shows = |any, node: &mut SubtreeNode| {
+                rewrite_urls(&mut node.block.data, &mut change) || any
+            };
+            if subtrees.0.iter_mut().fold(false, shows) {
                 changed.push(record.id);
             }
         }

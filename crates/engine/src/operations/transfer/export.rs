@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use leafbase_markdown as markdown;
-use leafbase_model::{Block, BlockKind, Forest, Limits, Result};
+use leafbase_model::{Block, BlockKind, Limits, Result, Subtrees};
 use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -132,13 +132,13 @@ impl Export<'_, '_> {
             if self.report.canceled {
                 break;
             }
-            let forest = tree.subtree(document.id.root(), None)?;
-            self.report.blocks += u64::try_from(forest.0.len().saturating_sub(1)).unwrap_or(0);
+            let subtrees = tree.subtree(document.id.root(), None)?;
+            self.report.blocks += u64::try_from(subtrees.0.len().saturating_sub(1)).unwrap_or(0);
             self.tell_comments(document)?;
-            let forest = tables::flattened(tree, forest, &mut |name, items| {
+            let subtrees = tables::flattened(tree, subtrees, &mut |name, items| {
                 self.tell_collection(document, name, items)
             })?;
-            let text = self.text(number, document, forest);
+            let text = self.text(number, document, subtrees);
             self.writer.file(&document.path, |out| out.write_all(text.as_bytes()))?;
             self.report.documents += 1;
             self.report.bytes += u64::try_from(text.len()).unwrap_or(0);
@@ -205,8 +205,8 @@ impl Export<'_, '_> {
     }
 
     /// The file of a document.
-    fn text(&mut self, number: usize, document: &LaidOut, mut forest: Forest) -> String {
-        for (place, node) in forest.0.iter_mut().enumerate() {
+    fn text(&mut self, number: usize, document: &LaidOut, mut subtrees: Subtrees) -> String {
+        for (place, node) in subtrees.0.iter_mut().enumerate() {
             if self.outgoing.attachments.show(&mut node.block.data, self.limits) {
                 let shown = node.block.data.block_type();
                 let message =
@@ -215,7 +215,7 @@ impl Export<'_, '_> {
             }
             self.outgoing.rewrite(number, &mut node.block.data);
         }
-        let roots = ops::assemble(&forest);
+        let roots = ops::assemble(&subtrees);
         let blocks = roots.first().map_or(&[][..], Block::children);
         let front = blocks.first().and_then(front_matter_of);
         let body = if front.is_some() { blocks.get(1..).unwrap_or_default() } else { blocks };

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use leafbase_model::{
-    AssetId, BlockData, BlockDraft, BlockId, Edit, Error, FolderId, Forest, IdSource, Result,
-    Stamp, Timestamp,
+    AssetId, BlockData, BlockDraft, BlockId, Edit, Error, FolderId, IdSource, Result, Stamp,
+    Subtrees, Timestamp,
 };
 use leafbase_store::Reader;
 use leafbase_tree_ops::{self as ops, Context};
@@ -123,7 +123,7 @@ impl Connection<Full> {
                     .read_all(|reader| reader.note_of(day))?
                     .is_none())
         };
-        let mut mint = || self.space.ids().mint(now);
+        let mut mint = || self.space.ids().new_id(now);
         let given = Given { into: &into, takes_note: &takes_note, mint: &mut mint };
         let mut plan = Plan::of(source, given)?;
         if !options.daily_notes {
@@ -225,16 +225,16 @@ impl<'a> Import<'a> {
         }
         let mut blocks = reading::blocks(&text.text, limits, &mut notes);
         let (loose, links) = self.rewrite_links(source, index, &mut blocks, &mut notes);
-        let (forest, edits, links, loose) = match self.document(index, blocks) {
-            Ok((forest, edits)) => (forest, edits, links, loose),
+        let (subtrees, edits, links, loose) = match self.document(index, blocks) {
+            Ok((subtrees, edits)) => (subtrees, edits, links, loose),
             Err(error) => {
                 notes.add_at(
                     AdaptationKind::KeptAsCode,
                     None,
                     format!("the file is kept as code: {error}"),
                 );
-                let (forest, edits) = self.document(index, reading::as_code(&text.text))?;
-                (forest, edits, 0, Vec::new())
+                let (subtrees, edits) = self.document(index, reading::as_code(&text.text))?;
+                (subtrees, edits, 0, Vec::new())
             }
         };
         if let Some(day) = file.taken_day {
@@ -251,11 +251,11 @@ impl<'a> Import<'a> {
             .any(|adaptation| adaptation.kind == AdaptationKind::KeptAsCode);
         self.report.links += links;
         self.report.adaptations.append(&mut notes.adaptations);
-        let block_at = |place: usize| forest.get(place).copied().unwrap_or_default();
+        let block_at = |place: usize| subtrees.get(place).copied().unwrap_or_default();
         self.loose.extend(loose.into_iter().map(|loose| (block_at(loose.place), index, loose)));
-        self.batch.blocks += forest.len();
+        self.batch.blocks += subtrees.len();
         self.batch.documents += 1;
-        self.report.blocks += u64::try_from(forest.len().saturating_sub(1)).unwrap_or(0);
+        self.report.blocks += u64::try_from(subtrees.len().saturating_sub(1)).unwrap_or(0);
         let (files, uploads) = self.attaching.settle(&edits);
         self.batch.edits.extend(files.into_iter().chain(edits));
         self.batch.uploads.extend(uploads);
@@ -287,7 +287,7 @@ impl<'a> Import<'a> {
             from: index,
             is_gone: &|file| file < index && !made.get(file).copied().unwrap_or(false),
             anchored: &mut self.anchored,
-            mint: &mut || ids.mint(at),
+            mint: &mut || ids.new_id(at),
             notes,
             loose: Vec::new(),
             resolved: 0,
@@ -317,11 +317,11 @@ impl<'a> Import<'a> {
         let title = file.day.map_or_else(|| reading::title(&file.path), days::long_form);
         let page = BlockDraft::new(BlockData::page(title)).with_content(blocks);
         let created = ops::create_document(&context, page, file.location, file.day)?;
-        let forest = created.edits.iter().flat_map(|edit| match edit {
-            Edit::CreateDocument { forest: Forest(nodes), .. } => nodes.as_slice(),
+        let subtrees = created.edits.iter().flat_map(|edit| match edit {
+            Edit::CreateDocument { subtrees: Subtrees(nodes), .. } => nodes.as_slice(),
             _ => &[],
         });
-        Ok((forest.map(|node| node.block.id).collect(), created.edits))
+        Ok((subtrees.map(|node| node.block.id).collect(), created.edits))
     }
 
     /// Writes the batch, into the space as it is now.
@@ -429,8 +429,8 @@ struct RootFirst<'a> {
 }
 
 impl IdSource for RootFirst<'_> {
-    fn mint(&self, now: Timestamp) -> [u8; 16] {
+    fn new_id(&self, now: Timestamp) -> [u8; 16] {
         let root = self.root.lock().unwrap_or_else(PoisonError::into_inner).take();
-        root.unwrap_or_else(|| self.rest.mint(now))
+        root.unwrap_or_else(|| self.rest.new_id(now))
     }
 }

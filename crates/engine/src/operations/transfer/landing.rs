@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use leafbase_model::{DocumentRecord, Edit, FolderId, Forest, Location, Result};
+use leafbase_model::{DocumentRecord, Edit, FolderId, Location, Result, Subtrees};
 use leafbase_store::Reader;
 
 use crate::operations::transfer::plan::Plan;
@@ -39,21 +39,21 @@ impl<'a> Landing<'a> {
                     }
                     landing.made.insert(folder.id);
                 }
-                Edit::CreateDocument { record, forest } => landing.document(record, forest)?,
+                Edit::CreateDocument { record, subtrees } => landing.document(record, subtrees)?,
                 _ => {}
             }
         }
         Ok(landing.adaptations)
     }
 
-    fn document(&mut self, record: &mut DocumentRecord, forest: &mut Forest) -> Result<()> {
+    fn document(&mut self, record: &mut DocumentRecord, subtrees: &mut Subtrees) -> Result<()> {
         let Some(file) = self.plan.file(record.id) else { return Ok(()) };
         if let Some(day) = record.day
             && self.reader.note_of(day)?.is_some()
         {
             (record.day, record.location) =
                 (None, file.folder.map_or(Location::Unsorted, Location::Folder));
-            if let Some(root) = forest.0.first_mut() {
+            if let Some(root) = subtrees.0.first_mut() {
                 root.block.data.markdown = reading::title(&file.path);
             }
             self.tell(&file.path, AdaptationKind::DailyNote, reading::has_note_already(day));

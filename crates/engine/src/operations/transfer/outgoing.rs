@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use leafbase_model::{AssetUrl, BlockData, BlockId, DocumentId, Forest, Result};
+use leafbase_model::{AssetUrl, BlockData, BlockId, DocumentId, Result, Subtrees};
 use leafbase_store::EdgeEnd;
 use leafbase_tree_ops::ReadTree;
 
@@ -100,6 +100,6 @@ impl<'a> Outgoing<'a> {
 }
 
 /// A document as its file holds it.
-fn flat(tree: &Tree<'_>, document: DocumentId) -> Result<Forest> {
+fn flat(tree: &Tree<'_>, document: DocumentId) -> Result<Subtrees> {
     tables::flattened(tree, tree.subtree(document.root(), None)?, &mut |_, _| ())
 }

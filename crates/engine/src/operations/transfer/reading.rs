@@ -63,11 +63,11 @@ fn name(path: &str) -> String {
 /// What is to be said if the title in `edits`, which make the document of the file at `path`, says
 /// something else than its name.
 pub(super) fn title_changed(path: &str, edits: &[Edit]) -> Option<String> {
-    let forest = edits.iter().find_map(|edit| match edit {
-        Edit::CreateDocument { forest, .. } => Some(forest),
+    let subtrees = edits.iter().find_map(|edit| match edit {
+        Edit::CreateDocument { subtrees, .. } => Some(subtrees),
         _ => None,
     });
-    let (name, title) = (name(path), &forest?.0.first()?.block.data.markdown);
+    let (name, title) = (name(path), &subtrees?.0.first()?.block.data.markdown);
     (markdown::plain_text(title) != name).then(|| format!("the title of {name:?} is {title:?}"))
 }
 

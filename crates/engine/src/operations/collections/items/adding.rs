@@ -112,8 +112,10 @@ impl<'l> Additions<'l> {
         }
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
         // Related items are shown by their IDs: given out in order, they keep that of the request.
-        let mut ids: Vec<_> =
-            read.iter().map(|_| BlockId::from_bytes(context.ids.mint(context.stamp.at))).collect();
+        let mut ids: Vec<_> = read
+            .iter()
+            .map(|_| BlockId::from_bytes(context.ids.new_id(context.stamp.at)))
+            .collect();
         ids.sort_unstable();
         let (mut items, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
         for (index, (((draft, page), item), id)) in
@@ -142,7 +144,7 @@ impl<'l> Additions<'l> {
 
 /// The items that an insertion puts in.
 fn top_blocks(insertion: &Edit) -> Vec<BlockRecord> {
-    let Edit::Insert { forest, .. } = insertion else { return Vec::new() };
-    let top = forest.0.iter().filter(|node| node.depth == 0);
+    let Edit::Insert { subtrees, .. } = insertion else { return Vec::new() };
+    let top = subtrees.0.iter().filter(|node| node.depth == 0);
     top.map(|node| node.block.clone()).collect()
 }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use leafbase_model::{
-    Block, BlockId, DocumentId, Error, Forest, GetItems, Item, ItemsPage, Limits, Node, Result,
-    Schema,
+    Block, BlockId, DocumentId, Error, GetItems, Item, ItemsPage, Limits, Result, Schema,
+    SubtreeNode, Subtrees,
 };
 use leafbase_tree_ops::{self as ops, ReadTree};
 
@@ -146,13 +146,13 @@ impl Reading<'_, '_> {
         let Some(located) = self.tree.locate(self.collection)? else { return Ok(Vec::new()) };
         if is_all {
             let levels = depth.map(|depth| depth.saturating_add(1));
-            let mut forest = self.tree.subtree(self.collection, levels)?;
-            return self.show(located.document, below_top(&mut forest), depth, &mut 0);
+            let mut subtrees = self.tree.subtree(self.collection, levels)?;
+            return self.show(located.document, below_top(&mut subtrees), depth, &mut 0);
         }
         let (mut blocks, mut count) = (Vec::with_capacity(ids.len()), 0);
         for id in ids {
-            let forest = self.tree.subtree_without_items(*id, depth)?;
-            blocks.extend(self.show(located.document, forest, depth, &mut count)?);
+            let subtrees = self.tree.subtree_without_items(*id, depth)?;
+            blocks.extend(self.show(located.document, subtrees, depth, &mut count)?);
         }
         Ok(blocks)
     }
@@ -161,13 +161,13 @@ impl Reading<'_, '_> {
     fn show(
         &self,
         document: DocumentId,
-        forest: Forest,
+        subtrees: Subtrees,
         depth: Option<usize>,
         count: &mut usize,
     ) -> Result<Vec<Block>> {
         let links = LinkRedactor::new(self.tree);
         let mut blocks =
-            ops::show_forest(self.tree, document, forest, depth, &|data| links.plain(data))?;
+            ops::show_forest(self.tree, document, subtrees, depth, &|data| links.plain(data))?;
         links.finish()?;
         blocks.iter_mut().try_for_each(|block| links.redact_tree(block))?;
         *count += blocks.iter_mut().map(show_markdown).sum::<usize>();
@@ -224,8 +224,10 @@ impl<T> Part<T> {
     }
 }
 
-/// What stands below the one top block of `forest`.
-fn below_top(forest: &mut Forest) -> Forest {
-    let below = forest.0.drain(..).filter(|node| node.depth > 0);
-    Forest(below.map(|Node { depth, block }| Node { depth: depth - 1, block }).collect())
+/// What stands below the one top block of `subtrees`.
+fn below_top(subtrees: &mut Subtrees) -> Subtrees {
+    let below = subtrees.0.drain(..).filter(|node| node.depth > 0);
+    Subtrees(
+        below.map(|SubtreeNode { depth, block }| SubtreeNode { depth: depth - 1, block }).collect(),
+    )
 }

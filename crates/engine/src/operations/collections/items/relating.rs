@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use leafbase_collections::{ChangedItem, Relating};
 use leafbase_model::{
-    BlockData, BlockId, Day, DayRef, Edit, Error, Limits, Location, PropertyChange, Result, Schema,
-    Timestamp,
+    BlockData, BlockId, BlockLocation, Day, DayRef, Edit, Error, Limits, Location, PropertyChange,
+    Result, Schema, Timestamp,
 };
-use leafbase_tree_ops::{Located, ReadTree};
+use leafbase_tree_ops::ReadTree;
 use serde_json::{Map, Value};
 
 use crate::core::redaction::hidden_relations;
@@ -23,7 +23,7 @@ pub(super) fn today(tree: &Tree<'_>, now: Timestamp) -> Result<Day> {
 /// The edit that gives a collection its options that are new.
 pub(super) fn set_schema(
     tree: &Tree<'_>,
-    located: Located,
+    located: BlockLocation,
     collection: BlockId,
     after: Option<&Schema>,
 ) -> Result<Option<Edit>> {

@@ -2,10 +2,10 @@
 
 use leafbase_collections::{ReadItems, Relating, Values, read_updated};
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemUpdate, PropertyChange, Result,
-    Schema, UpdateItems,
+    BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, Edit, Item, ItemUpdate,
+    PropertyChange, Result, Schema, UpdateItems,
 };
-use leafbase_tree_ops::{Context, Located, revise};
+use leafbase_tree_ops::{Context, revise};
 
 use super::relating::{check_files, check_joined, finished, relate, set_schema, titled, today};
 use super::{faults, item, writable};
@@ -141,7 +141,7 @@ impl Change {
     /// others.
     fn plan(
         self,
-        located: Located,
+        located: BlockLocation,
         related: Option<leafbase_model::Properties>,
         is_turned: bool,
         context: &Context<'_>,

@@ -1,7 +1,7 @@
 //! Where a query goes on, as text: a mark of the query, and the place of the last item given.
 
 use leafbase_collections::Place;
-use leafbase_model::{BlockId, Error, Filter, PropertyType, Result, Schema, Sort};
+use leafbase_model::{BlockId, Error, ItemFilter, PropertyType, Result, Schema, Sort};
 
 fn foreign() -> Error {
     Error::validation("the cursor is not of this query").at("cursor")
@@ -11,7 +11,7 @@ fn foreign() -> Error {
 /// that is sorted by has got another type.
 pub(super) fn mark(
     collection: BlockId,
-    filter: Option<&Filter>,
+    filter: Option<&ItemFilter>,
     sort: &[Sort],
     schema: &Schema,
 ) -> Result<String> {

@@ -4,10 +4,10 @@
 use leafbase_collections::{ReadCollections, Replacement, replace_with_keys};
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    BlockData, BlockId, BlockKind, BlockRecord, CollectionSchema, DocumentId, Edit, Error, Forest,
-    Limits, Location, Result, Schema, SchemaDraft, json,
+    BlockData, BlockId, BlockKind, BlockRecord, CollectionSchema, DocumentId, Edit, Error, Limits,
+    Location, Result, Schema, SchemaDraft, Subtrees, json,
 };
-use leafbase_tree_ops::{self as ops, Context, Place, ReadTree, revise};
+use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, revise};
 
 use super::replacing;
 use crate::core::cascades::item_edits;
@@ -80,11 +80,11 @@ pub(super) fn create(
     tree: &Tree<'_>,
     context: &Context<'_>,
     draft: SchemaDraft,
-    place: Place,
+    place: ResolvedPosition,
 ) -> Result<(Vec<Edit>, CollectionSchema)> {
     let (limits, stamp) = (context.limits, context.stamp);
     let opened = ops::open_place_for(tree, context, place, &BlockData::new(BlockKind::Collection))?;
-    let id = BlockId::from_bytes(context.ids.mint(stamp.at));
+    let id = BlockId::from_bytes(context.ids.new_id(stamp.at));
     let new_key = |collection: BlockId, key: String| {
         if collection == id {
             Ok(key)
@@ -99,9 +99,9 @@ pub(super) fn create(
     files::check_title(tree, None, &plan.schema.name).map_err(|error| error.at("schema.name"))?;
     let data = block_of(&plan.schema.name, limits)?;
     let block = BlockRecord { id, rev: 1, created: stamp.clone(), modified: stamp.clone(), data };
-    let document = opened.slot.document;
+    let document = opened.target.document;
     let mut edits = opened.edits;
-    edits.push(Edit::Insert { slot: opened.slot, forest: Forest::one(block) });
+    edits.push(Edit::Insert { target: opened.target, subtrees: Subtrees::one(block) });
     edits.extend(set(document, id, None, &plan.schema, false));
     edits.extend(set_others(tree, &plan)?);
     Ok((edits, reply(id, plan.schema)))

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use leafbase_model::{BlockId, IdMap, Result, SharedText};
-use leafbase_tree_ops::{BlockLocation, ReadTree};
+use leafbase_model::{BlockId, BlockLocation, IdMap, Result, SharedText};
+use leafbase_tree_ops::ReadTree;
 
 use super::ITEMS_PER_LOOKUP;
 use crate::core::leaks::Leak;
