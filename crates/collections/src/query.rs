@@ -2,7 +2,7 @@
 
 use leafbase_model::json::quoted;
 use leafbase_model::{
-    BlockId, Direction, Error, Filter, Limits, Properties, PropertyKind, PropertyValue, Result,
+    BlockId, Direction, Error, ItemFilter, Limits, Properties, PropertyKind, PropertyValue, Result,
     Schema, Sort,
 };
 
@@ -141,7 +141,7 @@ impl ItemQuery {
     /// [`leafbase_model::ErrorKind::LimitExceeded`].
     pub fn new(
         schema: &Schema,
-        filter: Option<&Filter>,
+        filter: Option<&ItemFilter>,
         sort: &[Sort],
         values: ValueReader<'_>,
     ) -> Result<Self> {
@@ -160,7 +160,12 @@ impl ItemQuery {
         Ok(query)
     }
 
-    fn compile(&mut self, schema: &Schema, filter: &Filter, values: ValueReader<'_>) -> Result<()> {
+    fn compile(
+        &mut self,
+        schema: &Schema,
+        filter: &ItemFilter,
+        values: ValueReader<'_>,
+    ) -> Result<()> {
         let mut waiting = vec![CompileStep::Visit(FilterVisit {
             filter,
             depth: 0,
@@ -180,7 +185,7 @@ impl ItemQuery {
                     .at(visit.path));
             }
             match visit.filter {
-                Filter::Condition(condition) => {
+                ItemFilter::Condition(condition) => {
                     let read = || {
                         let on = TypedColumn::find(schema, &condition.property)?;
                         let (wanted, predicate) = conditions::read(condition, &on.kind, &values)?;
@@ -191,17 +196,17 @@ impl ItemQuery {
                     self.conditions.push(condition);
                     check_count(self.conditions.len()).map_err(|error| error.at("filter"))?;
                 }
-                Filter::And(filters) => visit.into_each(
+                ItemFilter::And(filters) => visit.into_each(
                     "and",
                     filters,
                     FilterOp::And(filters.len()),
                     true,
                     &mut waiting,
                 ),
-                Filter::Or(filters) => {
+                ItemFilter::Or(filters) => {
                     visit.into_each("or", filters, FilterOp::Or(filters.len()), false, &mut waiting)
                 }
-                Filter::Not(filter) => visit.into_not(filter, &mut waiting),
+                ItemFilter::Not(filter) => visit.into_not(filter, &mut waiting),
             }
         }
         Ok(())
@@ -291,7 +296,7 @@ enum CompileStep<'f> {
 }
 
 struct FilterVisit<'f> {
-    filter: &'f Filter,
+    filter: &'f ItemFilter,
     depth: usize,
     required: bool,
     path: String,
@@ -301,7 +306,7 @@ impl<'f> FilterVisit<'f> {
     fn into_each(
         self,
         name: &str,
-        filters: &'f [Filter],
+        filters: &'f [ItemFilter],
         op: FilterOp,
         keeps: bool,
         waiting: &mut Vec<CompileStep<'f>>,
@@ -315,7 +320,7 @@ impl<'f> FilterVisit<'f> {
         waiting.extend(visits.rev());
     }
 
-    fn into_not(self, filter: &'f Filter, waiting: &mut Vec<CompileStep<'f>>) {
+    fn into_not(self, filter: &'f ItemFilter, waiting: &mut Vec<CompileStep<'f>>) {
         waiting.push(CompileStep::Emit(FilterOp::Not));
         let path = format!("{}.not", self.path);
         waiting.push(CompileStep::Visit(Self {
