@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use leafbase_collections::{ReadCollections, Removal, forget, remove_collections};
+use leafbase_collections::{CollectionRemoval, ReadCollections, remove_collections, unlink_items};
 use leafbase_model::{
     BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Limits, PropertyValue,
     Result, Schema, Subtrees,
@@ -60,10 +60,11 @@ pub(crate) fn with_relations(
     edits: Vec<Edit>,
 ) -> Result<Vec<Edit>> {
     let going = Going::with(&edits);
-    let mut all = item_edits::unstamped_updates(tree, forget(tree, &going.items)?)?;
+    let mut all = item_edits::unstamped_updates(tree, unlink_items(tree, &going.items)?)?;
     let mut held = Held::after(&all);
     // What the columns that go hold are items that go, which no item holds any more.
-    let Removal { others, dropped: _ } = remove_collections(tree, &going.collections, limits)?;
+    let CollectionRemoval { others, dropped: _ } =
+        remove_collections(tree, &going.collections, limits)?;
     for edit in edits {
         if let Some((document, subtrees)) = removed(&edit) {
             for collection in collections(subtrees) {

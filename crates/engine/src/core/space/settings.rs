@@ -10,8 +10,6 @@ use leafbase_store::SpaceMeta;
 use leafbase_store::kv::WriteOptions;
 
 use super::Space;
-#[cfg(doc)]
-use crate::SpaceBuilder;
 use crate::support::days;
 
 /// The placeholder of a block's ID in a URL template.
@@ -98,7 +96,7 @@ impl Space {
         self.store()?.set_meta(WriteOptions::durability(self.0.durability), &meta.name, &meta.zone)
     }
 
-    /// The URL that opens `block` in the host's app: the template of [`SpaceBuilder::url_template`]
+    /// The URL that opens `block` in the host's app: the template of [`crate::SpaceBuilder::url_template`]
     /// with the block's ID. Nothing is looked up.
     ///
     /// ```
