@@ -18,7 +18,7 @@ use benches::comparison::Comparison;
 use benches::measure::{setting, timed};
 use benches::ratio::typical;
 use benches::saved;
-use leafbase::{Connection, Fetch, GetItems, SearchDocuments, AccessScope};
+use leafbase::{AccessScope, Connection, Fetch, GetItems, SearchDocuments};
 use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
