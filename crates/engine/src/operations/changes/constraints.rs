@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use leafbase_collections::{ReadCollections, StoredItem, Verifying};
+use leafbase_collections::{ConstraintCheck, ReadCollections, StoredItem};
 use leafbase_model::{
     BlockId, BlockKind, BlockRecord, BlockType, Edit, Properties, Relation, Result, Schema,
     Subtrees,
@@ -26,7 +26,7 @@ enum Values {
 
 /// What edits touch of collections.
 #[derive(Default)]
-pub(crate) struct Touched {
+pub(crate) struct TouchedCollections {
     /// Items that are there, or were.
     items: BTreeMap<BlockId, Values>,
     /// Columns that are others, by collection.
@@ -35,7 +35,7 @@ pub(crate) struct Touched {
     schemas: BTreeSet<BlockId>,
 }
 
-impl Touched {
+impl TouchedCollections {
     /// What `edits` touch.
     pub(crate) fn by(edits: &[Edit]) -> Self {
         let mut touched = Self::default();
@@ -122,7 +122,7 @@ impl Touched {
     /// [`leafbase_model::ErrorKind::Conflict`] that names the item or the collection, and the
     /// property; what the store reports.
     pub(crate) fn verify(&self, tree: &Tree<'_>) -> Result<()> {
-        let mut verifying = Verifying::new(tree);
+        let mut verifying = ConstraintCheck::new(tree);
         for collection in &self.schemas {
             verifying.ends(*collection)?;
         }
@@ -139,7 +139,7 @@ impl Touched {
     fn verify_columns(
         &self,
         tree: &Tree<'_>,
-        verifying: &mut Verifying<'_, Tree<'_>>,
+        verifying: &mut ConstraintCheck<'_, Tree<'_>>,
         collection: BlockId,
         keys: &BTreeSet<String>,
     ) -> Result<()> {
@@ -163,7 +163,7 @@ impl Touched {
 
 fn verify_item(
     tree: &Tree<'_>,
-    verifying: &mut Verifying<'_, Tree<'_>>,
+    verifying: &mut ConstraintCheck<'_, Tree<'_>>,
     item: BlockId,
     touched: &Values,
 ) -> Result<()> {
@@ -186,7 +186,7 @@ fn items_after(
     last: Option<BlockId>,
 ) -> Result<Vec<BlockRecord>> {
     let mut some = Vec::new();
-    tree.reader().items(collection, last, &mut |item| {
+    tree.full_reader()?.items(collection, last, &mut |item| {
         some.push(item);
         Ok(if some.len() < AT_A_TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
