@@ -11,7 +11,7 @@ pub use crate::kv::JOURNAL_FILE;
 use crate::kv::{
     FileBytes, Lock, OpenOptions, Read, RedbStore, Slot, Verify, create_store_file, from_io,
 };
-use crate::reader::{Known, Reader};
+use crate::reader::{ReaderCache, SpaceReader};
 
 /// The file that holds everything.
 pub const STORE_FILE: &str = "space.redb";
@@ -94,7 +94,7 @@ pub fn open_space(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbS
 /// Whether what is stored is a space that this version reads.
 pub(crate) fn holds_space(read: &dyn Read) -> Result<()> {
     let extractor = Extractor::of_edges(|_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {});
-    Reader { read, extractor, known: Known::Nothing }.meta().map(|_| ())
+    SpaceReader { read, extractor, known: ReaderCache::Nothing }.meta().map(|_| ())
 }
 
 fn open_with(path: &Path, options: &OpenOptions, verify: Verify<'_>) -> Result<RedbStore> {

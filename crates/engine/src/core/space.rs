@@ -10,7 +10,7 @@ use leafbase_model::{
     Author, BlockId, Change, Clock, Edit, Error, ErrorKind, IdSource, Limits, Result, Stamp,
 };
 use leafbase_store::kv::{Durability, WriteOptions};
-use leafbase_store::{CheckReport, SpaceMeta, SpaceStore, SpaceTransaction, Stats};
+use leafbase_store::{CheckReport, SpaceMeta, SpaceStats, SpaceStore, SpaceTransaction};
 
 use crate::core::connection::Connection;
 use crate::core::search_index::Indexer;
@@ -379,7 +379,7 @@ impl Space {
     ///
     /// # Errors
     /// What the store reports.
-    pub fn stats(&self) -> Result<Stats> {
+    pub fn stats(&self) -> Result<SpaceStats> {
         self.store()?.stats()
     }
 

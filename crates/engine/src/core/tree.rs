@@ -7,7 +7,7 @@ use leafbase_model::{
     BlockId, BlockLocation, BlockRecord, DocumentId, DocumentRecord, Error, ErrorKind, Result,
     Subtrees,
 };
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::ReadTree;
 
 use crate::core::scope::Leak;
@@ -15,7 +15,7 @@ use crate::core::sight::Seen;
 
 /// Reads of one state, as a call sees it. Every block that a request names is looked up here.
 pub(crate) struct Tree<'a> {
-    reader: Reader<'a>,
+    reader: SpaceReader<'a>,
     seen: Seen,
     /// What was found to be seen last: the parts of one operation ask for the same few things
     /// again.
@@ -24,17 +24,17 @@ pub(crate) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    pub(crate) const fn new(reader: Reader<'a>, seen: Seen) -> Self {
+    pub(crate) const fn new(reader: SpaceReader<'a>, seen: Seen) -> Self {
         Self { reader, seen, block: Cell::new(None), document: Cell::new(None) }
     }
 
     /// The same without the guard.
-    pub(crate) const fn full(reader: Reader<'a>) -> Self {
+    pub(crate) const fn full(reader: SpaceReader<'a>) -> Self {
         Self::new(reader, Seen::All)
     }
 
     /// Reads without the guard: of what follows from something that was admitted.
-    pub(crate) const fn reader(&self) -> Reader<'a> {
+    pub(crate) const fn reader(&self) -> SpaceReader<'a> {
         self.reader
     }
 

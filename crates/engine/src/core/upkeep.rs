@@ -9,7 +9,7 @@ use leafbase_collections::ReadCollections;
 use leafbase_model::{
     AssetId, BlockId, BlockKind, BlockRecord, DocumentId, Edit, Limits, Result, Schema, Subtrees,
 };
-use leafbase_store::{EdgeEnd, Reader};
+use leafbase_store::{EdgeEnd, SpaceReader};
 
 use crate::core::tree::Tree;
 use crate::operations::collections::removal;
@@ -107,7 +107,7 @@ fn named_by_schema(edit: &Edit) -> Option<(BlockId, String)> {
 }
 
 /// The edits that take the comments off the blocks that `edits` take out.
-pub(crate) fn comments(reader: Reader<'_>, edits: &[Edit]) -> Result<Vec<Edit>> {
+pub(crate) fn comments(reader: SpaceReader<'_>, edits: &[Edit]) -> Result<Vec<Edit>> {
     let mut going: BTreeMap<DocumentId, Vec<BlockId>> = BTreeMap::new();
     for (document, subtrees) in edits.iter().filter_map(taken) {
         going.entry(document).or_default().extend(subtrees.0.iter().map(|node| node.block.id));
@@ -142,7 +142,7 @@ pub(crate) fn files(edits: &[Edit]) -> BTreeSet<AssetId> {
 }
 
 /// The edits that erase those of `files` that no block shows now.
-pub(crate) fn erasures(reader: Reader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<Edit>> {
+pub(crate) fn erasures(reader: SpaceReader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<Edit>> {
     let mut erasures = Vec::new();
     for file in files {
         if reader.edges_to(EdgeEnd::Asset(*file), None, 1)?.is_empty() {

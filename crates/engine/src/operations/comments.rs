@@ -6,7 +6,7 @@ use leafbase_model::{
     AddComments, AddedComment, Block, BlockId, Comment, CommentDraft, CommentId, Content,
     DocumentId, Edit, Error, Items, Location, Result, Stamp,
 };
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{Context, ReadTree};
 
 use crate::core::connection::Connection;
@@ -125,7 +125,7 @@ fn check_content(content: &str, most: usize) -> Result<()> {
 /// first; nothing is read for a tree without metadata. However many comments the rest of the
 /// document has, it costs what it shows.
 pub(crate) fn show_in(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     document: DocumentId,
     links: &Links<'_, '_>,
     tree: &mut Block,

@@ -21,7 +21,7 @@ use super::KeyRange;
 use super::structure::{BRANCH, File, MAX_DEPTH, PAGE_BYTES, Root};
 use super::within::lead_nowhere;
 use super::wreck;
-use crate::keyspaces::Row;
+use crate::keyspaces::RowName;
 
 /// What a page must be, by its place in the file. There may be one for each page of a large file,
 /// so it is kept small.
@@ -229,13 +229,17 @@ impl Guard {
 
     /// Nothing was found under `key`.
     pub(super) fn check_missing(&self, key: &[u8]) -> Result<()> {
-        if self.doubts(|doubt| doubt.holds(key)) { Err(Error::corrupted(Row(key))) } else { Ok(()) }
+        if self.doubts(|doubt| doubt.holds(key)) {
+            Err(Error::corrupted(RowName(key)))
+        } else {
+            Ok(())
+        }
     }
 
     /// Something was found under `key`.
     pub(super) fn check_found(&self, key: &[u8]) -> Result<()> {
         if self.doubts(|doubt| doubt.of_all && doubt.holds(key)) {
-            Err(Error::corrupted(Row(key)))
+            Err(Error::corrupted(RowName(key)))
         } else {
             Ok(())
         }
@@ -254,7 +258,7 @@ impl Guard {
         }
         match lower {
             Bound::Included(from) | Bound::Excluded(from) => {
-                Err(Error::corrupted(format_args!("rows from {} on", Row(from))))
+                Err(Error::corrupted(format_args!("rows from {} on", RowName(from))))
             }
             Bound::Unbounded => Err(Error::corrupted("a page of the store")),
         }

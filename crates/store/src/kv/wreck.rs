@@ -24,7 +24,7 @@ use super::journaling::Mark;
 use super::opener::JOURNAL_TABLE;
 use super::structure::{BRANCH, File, LEAF, MAX_DEPTH, Root, Slot, Tree, bytes, number};
 use super::{KeyRange, Read, Visit};
-use crate::keyspaces::Row;
+use crate::keyspaces::RowName;
 use crate::records;
 
 /// More rows than a page of any kind holds: each takes 8 bytes and a key.
@@ -55,10 +55,10 @@ pub(crate) struct Gap {
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.after {
-            Some(after) => write!(f, "a page after {}", Row(after)),
+            Some(after) => write!(f, "a page after {}", RowName(after)),
             None => f.write_str("a page from the beginning"),
         }?;
-        self.up_to.as_ref().map_or(Ok(()), |up_to| write!(f, " up to {}", Row(up_to)))
+        self.up_to.as_ref().map_or(Ok(()), |up_to| write!(f, " up to {}", RowName(up_to)))
     }
 }
 

@@ -8,7 +8,7 @@ use leafbase_model::{
     GetSchema, Items, ListCollections, Location, ReplaceSchema, Result, Schema, SchemaFormat,
     SchemaReply,
 };
-use leafbase_store::{CollectionEntry, Reader};
+use leafbase_store::{CollectionEntry, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 
 use crate::core::connection::Connection;
@@ -248,7 +248,7 @@ fn existing(tree: &Tree<'_>, documents: &[DocumentId]) -> Result<BTreeSet<Docume
 }
 
 fn of_documents<'d>(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     documents: impl IntoIterator<Item = &'d DocumentId>,
 ) -> Result<Vec<CollectionEntry>> {
     let mut entries = Vec::new();

@@ -4,7 +4,7 @@ use leafbase_model::{
     BlockId, BlockRecord, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks,
     Paging, Result, Task, TaskInfo, TaskScope, Timestamp,
 };
-use leafbase_store::{Cursor, Reader, Span, TaskPage};
+use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage};
 
 use super::cursor::{self, Seam};
 use super::places::{self, Documents};
@@ -15,7 +15,7 @@ const ROWS: std::ops::RangeInclusive<usize> = 64..=1_000;
 
 /// The part of a scope that the request asks for.
 pub(super) fn page(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     now: Timestamp,
     request: &ListTasks,
 ) -> Result<ItemsPage<Task>> {
@@ -33,7 +33,7 @@ pub(super) fn page(
             };
             // A cursor may be of a day that has come since: behind it, what is upcoming no more is
             // passed over.
-            let from = |after: Option<&Cursor>| after.is_none().then(|| day_after(today));
+            let from = |after: Option<&PageCursor>| after.is_none().then(|| day_after(today));
             listing.indexed('u', later, |after, limit| {
                 reader.open_tasks(Span { from: from(after), to: None }, after, limit)
             })
@@ -57,7 +57,7 @@ fn day_after(day: Day) -> Day {
 }
 
 struct Listing<'a> {
-    reader: Reader<'a>,
+    reader: SpaceReader<'a>,
     documents: Documents,
     paging: &'a Paging,
 }
@@ -73,7 +73,7 @@ impl Listing<'_> {
         &mut self,
         letter: char,
         is_wanted: impl Fn(&TaskInfo) -> bool,
-        read: impl Fn(Option<&Cursor>, usize) -> Result<TaskPage>,
+        read: impl Fn(Option<&PageCursor>, usize) -> Result<TaskPage>,
     ) -> Result<ItemsPage<Task>> {
         let mut after =
             self.paging.cursor.as_deref().map(|text| cursor::read(letter, text)).transpose()?;

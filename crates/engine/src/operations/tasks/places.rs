@@ -8,7 +8,7 @@ use leafbase_model::{
     BlockData, BlockId, Day, DayRef, DocumentId, DocumentRecord, Edge, Error, Location, Result,
     TaskDestination, TaskLocation, Timestamp,
 };
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{self as ops, ResolvedPosition};
 
 use crate::core::connection::Writing;
@@ -66,7 +66,11 @@ pub(crate) fn send(
 pub(super) struct Documents(HashMap<DocumentId, DocumentRecord>);
 
 impl Documents {
-    pub(super) fn record(&mut self, reader: Reader<'_>, id: DocumentId) -> Result<&DocumentRecord> {
+    pub(super) fn record(
+        &mut self,
+        reader: SpaceReader<'_>,
+        id: DocumentId,
+    ) -> Result<&DocumentRecord> {
         match self.0.entry(id) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {

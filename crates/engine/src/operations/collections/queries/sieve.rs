@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use leafbase_collections::{Access, KeyRange, Narrowing, Pace, Plan, Query, rows_of_lookups};
 use leafbase_model::{BlockId, Result};
-use leafbase_store::{ItemIndex, Signature};
+use leafbase_store::{IndexBitmap, ItemIndex};
 
 use super::rows::indexed;
 
@@ -22,7 +22,7 @@ pub(super) enum Step {
 /// The sieve of one query.
 pub(super) struct Sieve<'p> {
     /// Of each of these, an item of the answer has one.
-    wanted: Vec<Vec<Signature>>,
+    wanted: Vec<Vec<IndexBitmap>>,
     narrowing: Option<&'p Narrowing>,
     /// Items that no other is of the answer, once they were collected.
     within: Option<HashSet<BlockId>>,
@@ -38,10 +38,10 @@ impl<'p> Sieve<'p> {
         plan: &'p Plan,
         limit: Option<usize>,
     ) -> Self {
-        let signatures = |(column, keys): (_, Vec<Vec<u8>>)| {
-            keys.iter().map(|key| index.signature(indexed(column), key)).collect::<Option<Vec<_>>>()
+        let bitmaps = |(column, keys): (_, Vec<Vec<u8>>)| {
+            keys.iter().map(|key| index.bitmap(indexed(column), key)).collect::<Option<Vec<_>>>()
         };
-        let wanted = query.required_keys().into_iter().filter_map(signatures).collect();
+        let wanted = query.required_keys().into_iter().filter_map(bitmaps).collect();
         let pace = Pace::new(limit.unwrap_or(usize::MAX).saturating_add(1));
         Self {
             wanted,
@@ -53,12 +53,12 @@ impl<'p> Sieve<'p> {
         }
     }
 
-    /// What to do with an item of this signature.
+    /// What to do with an item of this bitmap.
     pub(super) fn step(
         &mut self,
         index: &ItemIndex<'_>,
         item: BlockId,
-        signature: Signature,
+        bitmap: IndexBitmap,
     ) -> Result<Step> {
         self.pace.row();
         if self.is_slow(index)? {
@@ -66,7 +66,7 @@ impl<'p> Sieve<'p> {
             return Ok(Step::Leave);
         }
         let has_one =
-            |wanted: &Vec<Signature>| wanted.iter().any(|wanted| signature.may_have(*wanted));
+            |wanted: &Vec<IndexBitmap>| wanted.iter().any(|wanted| bitmap.may_have(*wanted));
         let is_within = self.within.as_ref().is_none_or(|within| within.contains(&item));
         if !is_within || !self.wanted.iter().all(has_one) {
             return Ok(Step::Skip);
