@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use leafbase_model::{Error, ErrorKind, Limits, Result};
-use leafbase_search::{Exhausted, Fuel, Matcher, Pattern, Unknown};
+use leafbase_pattern::{Exhausted, Fuel, Matcher, Pattern, Unknown};
 use leafbase_store::Sieve;
 
 #[cfg(feature = "search")]
@@ -92,7 +92,7 @@ impl Patterns {
 }
 
 /// What a pattern seeks.
-pub(crate) struct Sought<'p>(&'p leafbase_search::Sieve);
+pub(crate) struct Sought<'p>(&'p leafbase_pattern::Sieve);
 
 impl Sieve for Sought<'_> {
     fn tells(&self, bytes: &[u8]) -> bool {

@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
 use leafbase_model::{DocumentId, Result};
-use leafbase_search::{Fuel, Pattern, Required};
+use leafbase_pattern::{Fuel, Pattern, Required};
 
 use super::{Matching, Patterns, STEPS_OF_TEXT, Sought};
 

@@ -1,9 +1,9 @@
 //! What every text has that a pattern matches, as a letter or two in a row: looked for many bytes
 //! at a time, so that most texts need not be matched at all.
 
-use super::row::{CASE, LONGEST, Row, Set, ascii, share};
-use super::sieve::{MOST_OTHERS, Sieve};
-use super::tree::Node;
+use crate::row::{CASE, LONGEST, Row, Set, ascii, share};
+use crate::sieve::{MOST_OTHERS, Sieve};
+use crate::tree::Node;
 
 /// More pairs are not looked for.
 const PAIRS: usize = 2;

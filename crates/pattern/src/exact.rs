@@ -3,8 +3,8 @@
 
 use regex_syntax::hir::Look;
 
-use super::row::{ByByte, LONGEST, Row, Set, ascii};
-use super::tree::Node;
+use crate::row::{ByByte, LONGEST, Row, Set, ascii};
+use crate::tree::Node;
 
 /// Whether there has to be a border of a word.
 type Border = bool;

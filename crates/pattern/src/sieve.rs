@@ -3,10 +3,10 @@
 
 use memchr::memmem::Finder;
 
-use super::exact::Exact;
-use super::fuel::{Exhausted, Fuel};
-use super::row::Row;
-use super::tree::Node;
+use crate::exact::Exact;
+use crate::fuel::{Exhausted, Fuel};
+use crate::row::Row;
+use crate::tree::Node;
 
 /// Letters beyond ASCII that may stand in the row: where there are more, it tells nothing.
 pub(crate) const MOST_OTHERS: usize = 2;
@@ -52,7 +52,7 @@ impl Sieve {
     /// matches.
     ///
     /// ```
-    /// use leafbase_search::Pattern;
+    /// use leafbase_pattern::Pattern;
     /// let pattern = Pattern::new(r"\w+ock\b", false)?;
     /// let sieve = pattern.sieve().expect("three letters in a row");
     /// assert!(sieve.tells(b"\x81 a sock \x82 The clock") && !sieve.tells("soc\u{212a}".as_bytes()));

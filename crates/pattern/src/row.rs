@@ -9,10 +9,10 @@ use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{MatchKind, Span};
 
 /// Letters of ASCII, a bit for each.
-pub(crate) type Set = u128;
+pub type Set = u128;
 
 /// So many letters at most are in a row.
-pub(crate) const LONGEST: usize = 16;
+pub const LONGEST: usize = 16;
 /// A letter of more forms cannot be sought.
 const FORMS: usize = 3;
 /// So many bytes behind a place are looked through by one letter.
@@ -25,11 +25,11 @@ const FORMS_TOGETHER: usize = 16;
 const MISSES: usize = 4;
 const BYTES_OF_MISS: usize = 8;
 /// The bit that tells small letters from capitals.
-pub(crate) const CASE: u8 = 0x20;
+pub const CASE: u8 = 0x20;
 
 /// What may stand at each place of the row.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub struct Row {
     sets: Vec<Set>,
     /// Which of them is sought, and its forms.
     rarest: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Row {
 
 /// At which places of a row each byte may stand, a bit for each place.
 #[derive(Clone, Debug)]
-pub(crate) struct ByByte {
+pub struct ByByte {
     places: Box<[u16; 256]>,
     /// How many places there are.
     length: usize,
@@ -48,7 +48,7 @@ pub(crate) struct ByByte {
 
 impl ByByte {
     /// None if there are more than [`LONGEST`].
-    pub(crate) fn of(sets: &[Set]) -> Option<Self> {
+    pub fn of(sets: &[Set]) -> Option<Self> {
         let mut places = Box::new([0; 256]);
         for (place, set) in sets.iter().enumerate() {
             let bit = 1_u16.checked_shl(u32::try_from(place).ok()?).filter(|_| place < LONGEST)?;
@@ -67,7 +67,7 @@ impl ByByte {
     }
 
     /// Whether these bytes begin with such a row.
-    pub(crate) fn is_at(&self, bytes: &[u8]) -> bool {
+    pub fn is_at(&self, bytes: &[u8]) -> bool {
         let Some(here) = bytes.get(..self.length) else { return false };
         here.iter().enumerate().all(|(place, byte)| self.places(*byte) >> place & 1 == 1)
     }
@@ -95,7 +95,7 @@ struct Together {
 
 impl Row {
     /// None if it is too long, or no letter can be sought.
-    pub(crate) fn of(sets: &[Set]) -> Option<Self> {
+    pub fn of(sets: &[Set]) -> Option<Self> {
         let is_sought = |set: Set| (1..=FORMS).contains(&(set.count_ones() as usize));
         let sought = sets.iter().enumerate().filter(|(_, set)| is_sought(**set));
         let (rarest, set) =
@@ -106,22 +106,22 @@ impl Row {
     }
 
     /// What may stand at each place.
-    pub(crate) fn sets(&self) -> &[Set] {
+    pub fn sets(&self) -> &[Set] {
         &self.sets
     }
 
     /// In which share of all places it is, roughly.
-    pub(crate) fn share(&self) -> f64 {
+    pub fn share(&self) -> f64 {
         self.sets.iter().map(|set| share_of(*set)).product()
     }
 
     /// The first place from `from` on where it begins, most likely there.
-    pub(crate) fn find_here(&self, bytes: &[u8], from: usize) -> Option<usize> {
+    pub fn find_here(&self, bytes: &[u8], from: usize) -> Option<usize> {
         if self.by_byte.is_at(bytes.get(from..)?) { Some(from) } else { self.find(bytes, from) }
     }
 
     /// The first place from `from` on where it begins, in a text that is long.
-    pub(crate) fn find_far(&self, bytes: &[u8], from: usize) -> Option<usize> {
+    pub fn find_far(&self, bytes: &[u8], from: usize) -> Option<usize> {
         // Behind one there may be more, and to begin to seek several letters takes longer than to
         // seek one.
         let far = from.saturating_add(NEAR);
@@ -145,7 +145,7 @@ impl Row {
     }
 
     /// The first place from `from` on where it begins.
-    pub(crate) fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+    pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
         self.find_by(bytes, from, self.rarest, |at| Some(at + self.seek(bytes.get(at..)?)?))
     }
 
@@ -224,7 +224,7 @@ fn bytes_of(mut set: Set) -> impl Iterator<Item = u8> {
 }
 
 /// The letters of ASCII among these.
-pub(crate) fn ascii(ranges: &[(char, char)]) -> Set {
+pub fn ascii(ranges: &[(char, char)]) -> Set {
     let bytes = |letter: char| u8::try_from(letter).ok().filter(u8::is_ascii);
     let ranges =
         ranges.iter().filter_map(|(from, to)| Some(bytes(*from)?..=bytes(*to).unwrap_or(0x7f)));
@@ -237,7 +237,7 @@ fn share_of(set: Set) -> f64 {
 }
 
 /// In which share of the places of a text a byte is, roughly.
-pub(crate) fn share(byte: u8) -> f64 {
+pub fn share(byte: u8) -> f64 {
     // Of English, in thousandths.
     const LETTERS: [u8; 26] = [
         65, 12, 22, 33, 103, 18, 16, 50, 57, 1, 6, 33, 20, 57, 62, 15, 1, 50, 52, 74, 23, 8, 19, 2,

@@ -1,10 +1,10 @@
 //! Prints the slowest of the hostile patterns on 64 KiB, with the steps that they take: `cargo run
-//! --release -p leafbase-search --example hostile`.
+//! --release -p leafbase-pattern --example hostile`.
 #![allow(clippy::print_stdout, reason = "it prints what it measures")]
 
 use std::time::{Duration, Instant};
 
-use leafbase_search::{Fuel, Pattern};
+use leafbase_pattern::{Fuel, Pattern};
 
 #[path = "../tests/it/hostile/patterns.rs"]
 mod patterns;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use leafbase_model::ErrorKind;
-use leafbase_search::{Exhausted, Fuel, Pattern};
+use leafbase_pattern::{Exhausted, Fuel, Pattern};
 
 use patterns::{hostile, texts};
 

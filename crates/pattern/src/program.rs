@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use regex_syntax::hir::Look;
 
-use super::row;
-use super::syntax::Around;
-use super::tree::Node;
+use crate::row;
+use crate::syntax::Around;
+use crate::tree::Node;
 
 /// The most instructions that the programs of one pattern may have together.
 const LARGEST: usize = 20_000;

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use regex_syntax::hir::Look;
 
-use super::fuel::{Exhausted, Fuel};
-use super::program::{Instruction, Place, Program, Table};
+use crate::fuel::{Exhausted, Fuel};
+use crate::program::{Instruction, Place, Program, Table};
 
 /// For each place between letters, by its offset in bytes, whether a group matches there.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,7 @@ use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{Anchored, Input, MatchError, MatchErrorKind, MatchKind};
 use regex_syntax::hir::Hir;
 
-use super::fuel::{Exhausted, Fuel};
+use crate::fuel::{Exhausted, Fuel};
 
 /// Bytes of the states that are kept.
 const CACHE: usize = 2 << 20;

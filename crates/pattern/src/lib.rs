@@ -19,7 +19,8 @@ mod joined;
 mod needed;
 mod program;
 mod required;
-pub(crate) mod row;
+#[doc(hidden)]
+pub mod row;
 mod sieve;
 mod syntax;
 mod tree;
@@ -29,9 +30,7 @@ mod walk;
 mod tests;
 
 pub use fuel::{Exhausted, Fuel};
-#[cfg(feature = "index")]
-pub(crate) use required::each_trigram;
-pub use required::{Required, Trigram, trigrams};
+pub use required::{Required, Trigram, each_trigram, trigrams};
 pub use sieve::Sieve;
 
 /// The longest pattern, in bytes.
@@ -49,7 +48,7 @@ pub const LONGEST: usize = Limits::PATTERN_BYTES;
 /// look around included, for each is looked for once.
 ///
 /// ```
-/// use leafbase_search::{Fuel, Pattern};
+/// use leafbase_pattern::{Fuel, Pattern};
 /// let pattern = Pattern::new(r"(?<=€ )\d+", false)?;
 /// let found = pattern.matcher().find_all("€ 7, € 12", 10, &mut Fuel::new(1_000));
 /// assert_eq!(found, Ok(vec![4..5, 11..13]));
@@ -107,7 +106,7 @@ impl Pattern {
     /// for one that has to be walked.
     ///
     /// ```
-    /// use leafbase_search::Pattern;
+    /// use leafbase_pattern::Pattern;
     /// let may_join = |pattern| Pattern::new(pattern, false).map(|pattern| ['\0', '\n'].map(|letter| pattern.may_join(letter)));
     /// assert_eq!(may_join(r"colou?r\b")?, [true, true]);
     /// assert_eq!(may_join("(?m)^colou?r")?, [false, true]);
@@ -145,7 +144,7 @@ impl Pattern {
     /// [`Self::sieve`] seeks begins nowhere before `from`.
     ///
     /// ```
-    /// use leafbase_search::{Fuel, Pattern};
+    /// use leafbase_pattern::{Fuel, Pattern};
     /// let (pattern, mut fuel) = (Pattern::new(r"\w+ock\b", false)?, Fuel::new(100));
     /// let mut steps = |text: &str| (pattern.matches_plainly(text.as_bytes(), 0, &mut fuel), fuel.left());
     /// assert_eq!(steps("no row of these letters in all of this"), (Some(false), 100));

@@ -3,7 +3,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-use super::syntax::{Around, Fault, Parsed, marked};
+use crate::syntax::{Around, Fault, Parsed, marked};
 
 /// What has to be matched.
 #[derive(Clone, Debug)]

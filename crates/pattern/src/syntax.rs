@@ -12,7 +12,7 @@ use regex_syntax::hir::Hir;
 
 /// The first of the letters that stand for groups: two for each, where it begins and where it ends.
 pub(crate) const MARKS: u32 = 0x10_f000;
-/// No pattern of [`super::LONGEST`] bytes has more such groups.
+/// No pattern of [`crate::LONGEST`] bytes has more such groups.
 const MOST_GROUPS: u32 = 1_000;
 /// Groups within groups; those that look around count thrice.
 const NESTING: u32 = 150;

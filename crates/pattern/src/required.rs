@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::tree::Node;
+use crate::tree::Node;
 
 /// Three letters in a row, folded.
 pub type Trigram = [char; 3];
@@ -33,7 +33,7 @@ pub fn trigrams(text: &str) -> BTreeSet<Trigram> {
 }
 
 /// The trigrams of `text`, as they come.
-pub(crate) fn each_trigram(text: &str) -> impl Iterator<Item = Trigram> {
+pub fn each_trigram(text: &str) -> impl Iterator<Item = Trigram> {
     let mut last = [None, None];
     text.chars().filter_map(move |letter| {
         let [first, second] = last;

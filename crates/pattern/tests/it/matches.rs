@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use leafbase_search::{Fuel, Pattern};
+use leafbase_pattern::{Fuel, Pattern};
 
 type Row = (&'static str, &'static str);
 
