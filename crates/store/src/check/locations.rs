@@ -18,18 +18,18 @@ impl SpaceCheck<'_> {
             let location = records::read(key, value, location::read)?;
             match blocks.run_of(block) {
                 None => {
-                    check.found(Invariant::LocationRecord, RowName(key), "the block does not exist")
+                    check.found(Invariant::BlockLocation, RowName(key), "the block does not exist")
                 }
                 Some((document, parent, order)) => {
                     if (location.document, location.parent) != (document, parent) {
                         check.found(
-                            Invariant::LocationRecord,
+                            Invariant::BlockLocation,
                             RowName(key),
                             "the block stands elsewhere",
                         );
                     } else if *location.order > *order {
                         check.found(
-                            Invariant::LocationRecord,
+                            Invariant::BlockLocation,
                             RowName(key),
                             "the block is to the left of its hint",
                         );
@@ -39,7 +39,7 @@ impl SpaceCheck<'_> {
             Ok(())
         });
         for block in blocks.known.keys().filter(|block| !placed.contains(*block)) {
-            self.found(Invariant::LocationRecord, format_args!("block {block}"), "it has no place");
+            self.found(Invariant::BlockLocation, format_args!("block {block}"), "it has no place");
         }
     }
 
