@@ -3,13 +3,14 @@
 //! It knows no rule: `tree-ops` and `collections` decide, this crate applies.
 
 pub mod directory;
-pub mod kv;
 #[cfg(feature = "testkit")]
 pub mod rows;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 
 mod index_bitmap;
+pub use leafbase_kv as kv;
+
 mod keyspaces;
 mod msgpack;
 mod order_key;

@@ -7,9 +7,9 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use leafbase_kv::directory::{self, LOCK_FILE, STORE_FILE};
+use leafbase_kv::{Durability, JOURNAL_FILE, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_model::{Error, ErrorKind};
-use leafbase_store::directory::{self, LOCK_FILE, STORE_FILE};
-use leafbase_store::kv::{Durability, JOURNAL_FILE, OpenOptions, RedbStore, Store, WriteOptions};
 
 /// A directory with one closed space `notes` in it.
 struct Place(tempfile::TempDir);

@@ -23,7 +23,6 @@ use leafbase_model::{Error, ErrorKind, Result};
 
 use super::base::Base;
 use super::group::{Batch, Ground, Group, Made, Outcome, Task, Ticket, Tip, copy};
-#[cfg(feature = "testkit")]
 use super::image::Image;
 use super::inspect::is_whole;
 use super::journaling::{Appended, JOURNAL_FILE, Journaling, Place};
@@ -45,7 +44,7 @@ const MOST_COMPACTIONS: usize = 8;
 pub(super) const READER_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Looks at what a store holds before it is opened for good.
-pub(crate) type Verify<'f> = &'f mut dyn FnMut(&dyn Read) -> Result<()>;
+pub type Verify<'f> = &'f mut dyn FnMut(&dyn Read) -> Result<()>;
 
 /// A store in one file, through redb.
 pub struct RedbStore {
@@ -119,7 +118,7 @@ impl RedbStore {
         let place = Place::File(path.with_file_name(JOURNAL_FILE));
         let source =
             if options.read_only { Source::ReadOnlyFile(path) } else { Source::File(path) };
-        Self::open_source(Opener::new(source, options.cache_bytes), place, lock, verify)
+        Self::open_source(Opener::new(source, options), place, lock, verify)
     }
 
     /// Opens the file at `path`, which [`create_store_file`] made, in a directory that has not got
@@ -127,14 +126,16 @@ impl RedbStore {
     /// directory gets its name.
     pub(crate) fn open_nameless(path: &Path, options: &OpenOptions) -> Result<Self> {
         let place = Place::File(path.with_file_name(JOURNAL_FILE));
-        let opener = Opener::new(Source::NamelessFile(path.to_owned()), options.cache_bytes);
+        let opener = Opener::new(Source::NamelessFile(path.to_owned()), options);
         Self::open_source(opener, place, None, &mut |_| Ok(()))
     }
 
     /// A store on the bytes of such a file, and those of the journal beside it, if there is one.
     /// They stay as they are.
-    #[cfg(feature = "testkit")]
-    pub(crate) fn open_image(
+    ///
+    /// # Errors
+    /// As [`crate::directory::open`], and what `verify` returned.
+    pub fn open_image(
         bytes: Arc<[u8]>,
         journal: Option<Arc<[u8]>>,
         options: &OpenOptions,
@@ -143,12 +144,7 @@ impl RedbStore {
         let place = journal.map_or(Place::Nowhere, |journal| {
             Place::Backend(Box::new(move || Box::new(Image(Arc::clone(&journal)))))
         });
-        Self::open_source(
-            Opener::new(Source::Image(bytes), options.cache_bytes),
-            place,
-            None,
-            verify,
-        )
+        Self::open_source(Opener::new(Source::Image(bytes), options), place, None, verify)
     }
 
     fn open_source(
@@ -174,7 +170,6 @@ impl RedbStore {
     ///
     /// # Errors
     /// What redb reports.
-    #[cfg(feature = "testkit")]
     pub fn with_backend<B: redb::StorageBackend>(
         backend: impl Fn() -> B + Send + Sync + 'static,
         options: &OpenOptions,
@@ -186,7 +181,6 @@ impl RedbStore {
     ///
     /// # Errors
     /// What redb reports; [`ErrorKind::Corrupted`] if the journal is damaged.
-    #[cfg(feature = "testkit")]
     pub fn with_backends<B: redb::StorageBackend, J: redb::StorageBackend>(
         backend: impl Fn() -> B + Send + Sync + 'static,
         journal: impl Fn() -> J + Send + Sync + 'static,
@@ -196,9 +190,8 @@ impl RedbStore {
         Self::on(Source::Backend(Box::new(move || Box::new(backend()))), place, options)
     }
 
-    #[cfg(feature = "testkit")]
     fn on(source: Source, place: Place, options: &OpenOptions) -> Result<Self> {
-        let opener = Opener::new(source, options.cache_bytes);
+        let opener = Opener::new(source, options);
         let begun = Self::begin(&opener, place, &mut |_| Ok(()))?;
         Ok(Self::start(opener, begun, None))
     }

@@ -8,7 +8,7 @@ const BYTES: usize = 4_096;
 
 /// The page that rows are being put into.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PageFill {
+pub struct PageFill {
     /// What is taken of it; nothing of one that is not begun.
     used: usize,
     pages: u64,
@@ -16,22 +16,22 @@ pub(crate) struct PageFill {
 
 impl PageFill {
     /// The longest row, key and value together, that still goes into the page.
-    pub(crate) fn room(self) -> usize {
+    pub fn room(self) -> usize {
         BYTES.saturating_sub(self.used.max(HEAD_BYTES) + ROW_BYTES)
     }
 
     /// The same for a page with nothing in it.
-    pub(crate) fn whole() -> usize {
+    pub fn whole() -> usize {
         Self::default().room()
     }
 
     /// How many pages were begun.
-    pub(crate) fn pages(self) -> u64 {
+    pub fn pages(self) -> u64 {
         self.pages
     }
 
     /// Puts in a row of so many bytes, and says whether it begins a page.
-    pub(crate) fn put(&mut self, bytes: usize) -> bool {
+    pub fn put(&mut self, bytes: usize) -> bool {
         let begins = self.used == 0 || bytes > self.room();
         let before = if begins { HEAD_BYTES } else { self.used };
         self.used = before + ROW_BYTES + bytes;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::{Entry, everything, get, range, refusal, scan};
-use crate::kv::{Durability, Snapshot, Store, WriteOptions};
+use crate::{Durability, Snapshot, Store, WriteOptions};
 
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -111,7 +111,7 @@ fn transaction(store: &dyn Store, random: &mut Random, model: &mut Model) {
     }
 }
 
-fn compare(read: &(impl crate::kv::Read + ?Sized), model: &Model, random: &mut Random) {
+fn compare(read: &(impl crate::Read + ?Sized), model: &Model, random: &mut Random) {
     let read = &As(read);
     let within = |lower: Bound<&[u8]>, upper: Bound<&[u8]>| -> Vec<Entry> {
         let above = |key: &Vec<u8>| match lower {
@@ -146,7 +146,7 @@ fn compare(read: &(impl crate::kv::Read + ?Sized), model: &Model, random: &mut R
 /// Lets a transaction and a snapshot be compared alike.
 struct As<'a, R: ?Sized>(&'a R);
 
-impl<R: crate::kv::Read + ?Sized> crate::kv::Read for As<'_, R> {
+impl<R: crate::Read + ?Sized> crate::Read for As<'_, R> {
     fn get(
         &self,
         key: &[u8],
@@ -157,8 +157,8 @@ impl<R: crate::kv::Read + ?Sized> crate::kv::Read for As<'_, R> {
 
     fn scan(
         &self,
-        range: crate::kv::KeyRange<'_>,
-        visit: crate::kv::Visit<'_>,
+        range: crate::KeyRange<'_>,
+        visit: crate::Visit<'_>,
     ) -> leafbase_model::Result<()> {
         self.0.scan(range, visit)
     }

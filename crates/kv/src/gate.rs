@@ -57,9 +57,9 @@ enum Step {
 
 impl Gate {
     /// Holds back every write to `below`.
-    pub(super) fn over(below: Box<dyn StorageBackend>) -> io::Result<Self> {
+    pub(super) fn over(below: Box<dyn StorageBackend>, guard: Guard) -> io::Result<Self> {
         let held = Held { overlay: Overlay::over(&*below)?, steps: Vec::new() };
-        let (is_shut, guard) = (AtomicBool::new(false), Guard::default());
+        let is_shut = AtomicBool::new(false);
         let accounts = RwLock::new(accounts(&*below));
         Ok(Self(Arc::new(Inner { below, held: RwLock::new(Some(held)), is_shut, guard, accounts })))
     }

@@ -7,7 +7,8 @@ use redb::{Builder, StorageBackend};
 
 use super::failure::Health;
 use super::gate::Gate;
-use super::{structure, within};
+use super::guard::Guard;
+use super::{EntryFormat, structure, within};
 
 /// The check reads each page about once: caching would not help it.
 const CACHE_BYTES: usize = 4 << 20;
@@ -17,7 +18,8 @@ pub(super) fn is_whole(storage: Box<dyn StorageBackend>) -> Result<bool> {
     let health = Health::default();
     let checked = health.guard(|| {
         let check = || -> Result<bool, redb::Error> {
-            let gate = Gate::over(Box::new(Unlocked(storage)))?;
+            let gate =
+                Gate::over(Box::new(Unlocked(storage)), Guard::new(EntryFormat::default(), false))?;
             // What redb mends is mended in memory: the gate lets nothing through.
             let mut database =
                 Builder::new().set_cache_size(CACHE_BYTES).create_with_backend(gate.clone())?;

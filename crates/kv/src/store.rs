@@ -9,48 +9,7 @@ use std::ops::{Bound, ControlFlow};
 
 use leafbase_model::Result;
 
-mod base;
-mod edits;
-mod failure;
-mod fixed;
-mod gate;
-mod gathered;
-mod group;
-mod guard;
-#[cfg(feature = "testkit")]
-mod image;
-mod inspect;
-mod journal;
-mod journaling;
-mod lock;
-mod memory;
-mod nameless;
-mod opener;
-mod options;
-mod overlay;
-mod page_fill;
-mod recovery;
-mod redb_store;
-mod rewrite;
-mod row;
-mod rows;
-mod structure;
-mod tracked;
-mod view;
-mod within;
-mod wreck;
-
-pub(crate) use failure::from_io;
-pub use journaling::JOURNAL_FILE;
-pub(crate) use lock::Lock;
-pub use memory::MemoryStore;
-pub use options::OpenOptions;
-pub(crate) use page_fill::PageFill;
-pub use redb_store::RedbStore;
-pub(crate) use redb_store::{Verify, create_store_file};
-pub use rows::Rows;
-pub(crate) use structure::Slot;
-pub(crate) use wreck::{FileBytes, Wreck};
+use crate::rows::Rows;
 
 /// Keys from `lower` to `upper`, in ascending order or in descending.
 #[derive(Clone, Copy, Debug)]

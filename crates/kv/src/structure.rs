@@ -37,11 +37,11 @@ const REGION_PAGES: u64 = 1 << 20;
 
 /// A commit slot of a file's header.
 #[derive(Clone, Copy)]
-pub(crate) struct Slot<'a>(&'a [u8]);
+pub(super) struct Slot<'a>(&'a [u8]);
 
 impl<'a> Slot<'a> {
     /// The slot of the last commit, and the other one.
-    pub(crate) fn both(header: &'a [u8]) -> Option<[Self; 2]> {
+    pub(super) fn both(header: &'a [u8]) -> Option<[Self; 2]> {
         let slot = |at: usize| header.get(at..at + SLOT_BYTES).map(Slot);
         let [first, second] = SLOTS;
         let (first, second) = (slot(first)?, slot(second)?);
@@ -50,12 +50,12 @@ impl<'a> Slot<'a> {
     }
 
     /// The version of the format.
-    pub(crate) fn version(self) -> u8 {
+    pub(super) fn version(self) -> u8 {
         self.0.first().copied().unwrap_or_default()
     }
 
     /// Whether its checksum is right.
-    pub(crate) fn agrees(self) -> bool {
+    pub(super) fn agrees(self) -> bool {
         let checksum = bytes::<16>(self.0, SLOT_CHECKSUM).map(u128::from_le_bytes);
         checksum == self.0.get(..SLOT_CHECKSUM).map(xxh3_128)
     }

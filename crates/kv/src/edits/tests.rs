@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::kv::Rows;
+use crate::Rows;
 
 type Model = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 

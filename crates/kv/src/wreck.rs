@@ -24,8 +24,7 @@ use super::journaling::Mark;
 use super::opener::JOURNAL_TABLE;
 use super::structure::{BRANCH, File, LEAF, MAX_DEPTH, Root, Slot, Tree, bytes, number};
 use super::{KeyRange, Read, Visit};
-use crate::keyspaces::RowName;
-use crate::records;
+use crate::EntryFormat;
 
 /// More rows than a page of any kind holds: each takes 8 bytes and a key.
 const MOST_ROWS: usize = 512;
@@ -46,32 +45,38 @@ struct Spot {
 /// A page that is damaged: which keys it is to hold, as far as is known, and how many of its rows
 /// are saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Gap {
-    pub(crate) after: Option<Vec<u8>>,
-    pub(crate) up_to: Option<Vec<u8>>,
-    pub(crate) saved: usize,
+pub struct Gap {
+    /// All keys of the page are greater than this one, if it is known.
+    pub after: Option<Vec<u8>>,
+    /// The greatest key that the page may hold, if it is known.
+    pub up_to: Option<Vec<u8>>,
+    /// How many of its entries could still be read.
+    pub saved: usize,
 }
 
-impl fmt::Display for Gap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.after {
-            Some(after) => write!(f, "a page after {}", RowName(after)),
-            None => f.write_str("a page from the beginning"),
-        }?;
-        self.up_to.as_ref().map_or(Ok(()), |up_to| write!(f, " up to {}", RowName(up_to)))
+impl Gap {
+    /// Names the page by the keys that it held, each as `entry` names it.
+    pub fn describe(&self, entry: fn(&[u8]) -> String) -> String {
+        let start = self.after.as_deref().map_or_else(
+            || "a page from the beginning".to_owned(),
+            |after| format!("a page after {}", entry(after)),
+        );
+        let end = self.up_to.as_deref().map(|up_to| format!(" up to {}", entry(up_to)));
+        start + &end.unwrap_or_default()
     }
 }
 
 /// What can be read of a file.
-pub(crate) struct Wreck {
+#[derive(Debug)]
+pub struct Wreck {
     storage: FileBytes,
     rows: BTreeMap<Vec<u8>, Spot>,
     /// The damaged pages.
-    pub(crate) gaps: Vec<Gap>,
+    pub gaps: Vec<Gap>,
     /// The keys of rows whose checksum is wrong.
-    pub(crate) bad: Vec<Vec<u8>>,
+    pub bad: Vec<Vec<u8>>,
     /// Whether it is the state before the last commit.
-    pub(crate) is_older: bool,
+    pub is_older: bool,
     /// What it says of its journal, where that can be read.
     mark: Option<Mark>,
     /// The values that the journal has.
@@ -81,7 +86,7 @@ pub(crate) struct Wreck {
 
 /// The bytes of a file, for reading and nothing else. The file is not locked.
 #[derive(Debug)]
-pub(crate) struct FileBytes(pub(crate) fs::File);
+pub struct FileBytes(pub fs::File);
 
 impl StorageBackend for FileBytes {
     fn len(&self) -> io::Result<u64> {
@@ -122,14 +127,22 @@ pub(super) type Child = (Root, Option<Vec<u8>>);
 
 impl Wreck {
     /// Looks through the whole file. `tell` is called for each page, and may break off.
-    pub(crate) fn open(storage: FileBytes, tell: &mut dyn FnMut() -> Result<()>) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`Corrupted`](leafbase_model::ErrorKind::Corrupted) if nothing can be read, and what `tell`
+    /// returned.
+    pub fn open(
+        storage: FileBytes,
+        entries: EntryFormat,
+        tell: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Self> {
         let mut header = vec![0; 320];
         let nothing = || Error::corrupted("the root of the store: nothing of it could be read");
         let length = storage.len().map_err(|error| nothing().with_source(error))?;
         storage.read(0, &mut header).map_err(|error| nothing().with_source(error))?;
         let slots = Slot::both(&header).ok_or_else(nothing)?;
         for (number, slot) in slots.into_iter().enumerate() {
-            let mut walk = Walk::over(&storage, length);
+            let mut walk = Walk::over(&storage, length, entries);
             let Some(tree) = walk.table(slot) else { continue };
             walk.tree(tree, tell)?;
             let mark = walk.mark(slot);
@@ -152,7 +165,10 @@ impl Wreck {
     }
 
     /// Lays what can be read of the journal beside the store over it, and tells what cannot.
-    pub(crate) fn lay_journal(
+    ///
+    /// # Errors
+    /// What the operating system reports.
+    pub fn lay_journal(
         &mut self,
         path: &Path,
         lost: &mut dyn FnMut(&dyn fmt::Display),
@@ -245,6 +261,7 @@ impl Read for Wreck {
 /// A walk through the pages of a tree.
 struct Walk<'s> {
     file: File<'s>,
+    format: EntryFormat,
     rows: BTreeMap<Vec<u8>, Spot>,
     gaps: Vec<Gap>,
     bad: Vec<Vec<u8>>,
@@ -253,10 +270,11 @@ struct Walk<'s> {
 }
 
 impl<'s> Walk<'s> {
-    fn over(storage: &'s FileBytes, length: u64) -> Self {
+    fn over(storage: &'s FileBytes, length: u64, entries: EntryFormat) -> Self {
         let file = File::of_default_layout(storage, length);
         Self {
             file,
+            format: entries,
             rows: BTreeMap::new(),
             gaps: Vec::new(),
             bad: Vec::new(),
@@ -345,7 +363,7 @@ impl<'s> Walk<'s> {
             self.take(&page, at.root.page, count(&page).unwrap_or_default(), true);
             return Vec::new();
         }
-        let rows = likely_rows(&page);
+        let rows = likely_rows(&page, self.format);
         let children = if rows == 0 { self.likely_children(&page) } else { Vec::new() };
         let saved = if children.is_empty() {
             self.take(&page, at.root.page, rows, false)
@@ -377,7 +395,9 @@ impl<'s> Walk<'s> {
     fn take(&mut self, page: &[u8], number: u64, rows: usize, sound: bool) -> usize {
         let mut saved = 0;
         for entry in entries(page, rows) {
-            let (Some(key), is_right) = (page.get(entry.0.clone()), is_right(page, &entry)) else {
+            let (Some(key), is_right) =
+                (page.get(entry.0.clone()), is_right(page, &entry, self.format))
+            else {
                 continue;
             };
             if !is_right {
@@ -424,9 +444,9 @@ fn entries(page: &[u8], rows: usize) -> Vec<(Range, Range)> {
 }
 
 /// The number of rows with which most of them are right.
-fn likely_rows(page: &[u8]) -> usize {
+fn likely_rows(page: &[u8], format: EntryFormat) -> usize {
     let right = |rows: &usize| {
-        entries(page, *rows).into_iter().filter(|entry| is_right(page, entry)).count()
+        entries(page, *rows).into_iter().filter(|entry| is_right(page, entry, format)).count()
     };
     let told = count(page).unwrap_or_default().min(MOST_ROWS);
     // Mostly the number itself is not what is damaged.
@@ -441,9 +461,9 @@ fn likely_rows(page: &[u8]) -> usize {
 }
 
 /// Whether the row's own checksum is right.
-fn is_right(page: &[u8], (key, value): &(Range, Range)) -> bool {
+fn is_right(page: &[u8], (key, value): &(Range, Range), format: EntryFormat) -> bool {
     let (key, value) = (page.get(key.clone()), page.get(value.clone()));
-    key.zip(value).is_some_and(|(key, value)| records::check(key, value).is_ok())
+    key.zip(value).is_some_and(|(key, value)| (format.is_intact)(key, value))
 }
 
 /// The children of a branch with so many keys between them.
@@ -483,8 +503,8 @@ pub(super) fn is_sound(page: &[u8], checksum: u128) -> bool {
 }
 
 /// Whether each row of a leaf is right, and there are some.
-pub(super) fn are_all_right(page: &[u8]) -> bool {
+pub(super) fn are_all_right(page: &[u8], format: EntryFormat) -> bool {
     let rows = count(page).unwrap_or_default();
     let entries = entries(page, rows);
-    rows > 0 && entries.len() == rows && entries.iter().all(|entry| is_right(page, entry))
+    rows > 0 && entries.len() == rows && entries.iter().all(|entry| is_right(page, entry, format))
 }

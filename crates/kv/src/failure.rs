@@ -108,7 +108,7 @@ pub(super) fn from_redb(error: redb::Error) -> Error {
 }
 
 /// The error for what the operating system reports: `what` says what could not be done.
-pub(crate) fn from_io(what: &str, error: io::Error) -> Error {
+pub(super) fn from_io(what: &str, error: io::Error) -> Error {
     let kind = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             ErrorKind::NoSpace

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::{DURABILITIES, everything, get, put_all, write};
-use crate::kv::{Durability, Read, Store, WriteOptions};
+use crate::{Durability, Read, Store, WriteOptions};
 
 const READERS: usize = 3;
 const WRITES: u64 = 400;
@@ -78,7 +78,7 @@ pub(super) fn no_reader_sees_half_a_write(store: &dyn Store) {
 }
 
 fn set_counters(
-    transaction: &mut dyn crate::kv::Transaction,
+    transaction: &mut dyn crate::Transaction,
     number: u64,
 ) -> leafbase_model::Result<()> {
     let mut value = vec![0; 200];

@@ -37,12 +37,10 @@ pub(super) struct Mark {
 /// Where a journal is kept.
 pub(super) enum Place {
     /// Nowhere: each durable write is a commit.
-    #[cfg(feature = "testkit")]
     Nowhere,
     /// In this file.
     File(PathBuf),
     /// Where a caller says.
-    #[cfg(feature = "testkit")]
     Backend(Box<dyn Fn() -> Box<dyn StorageBackend> + Send + Sync>),
 }
 
@@ -50,10 +48,8 @@ impl Place {
     /// The bytes of the journal that is there.
     fn open(&self) -> io::Result<Box<dyn StorageBackend>> {
         match self {
-            #[cfg(feature = "testkit")]
             Self::Nowhere => Err(io::ErrorKind::NotFound.into()),
             Self::File(path) => backend(File::open(path)?),
-            #[cfg(feature = "testkit")]
             Self::Backend(make) => Ok(make()),
         }
     }
@@ -61,7 +57,6 @@ impl Place {
     /// Begins a new one, which survives the loss of power.
     fn create(&self) -> io::Result<Journal> {
         match self {
-            #[cfg(feature = "testkit")]
             Self::Nowhere => Err(io::ErrorKind::Unsupported.into()),
             Self::File(path) => {
                 let options =
@@ -70,7 +65,6 @@ impl Place {
                 sync_directory_of(path)?;
                 Ok(journal)
             }
-            #[cfg(feature = "testkit")]
             Self::Backend(make) => Journal::create(make()),
         }
     }
@@ -79,14 +73,12 @@ impl Place {
     fn remove(&self) {
         match self {
             Self::File(path) => drop(fs::remove_file(path)),
-            #[cfg(feature = "testkit")]
             Self::Nowhere | Self::Backend(_) => {}
         }
     }
 
     const fn is_somewhere(&self) -> bool {
         match self {
-            #[cfg(feature = "testkit")]
             Self::Nowhere => false,
             _ => true,
         }

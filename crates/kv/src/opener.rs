@@ -22,12 +22,13 @@ use super::base::{Base, TABLE};
 use super::failure::{Health, from_io, from_redb};
 use super::fixed::Fixed;
 use super::gate::Gate;
-#[cfg(feature = "testkit")]
+use super::guard::Guard;
 use super::image::Image;
 use super::inspect::check_structure;
 use super::journal::Epoch;
 use super::journaling::{JOURNAL_FILE, Mark};
 use super::nameless::Nameless;
+use super::options::OpenOptions;
 use super::redb_store::READER_PATIENCE;
 use super::rewrite;
 use super::tracked::{Tracked, Unsynced};
@@ -53,32 +54,28 @@ pub(super) enum Source {
     /// The same, for reading only.
     ReadOnlyFile(PathBuf),
     /// What a caller made up.
-    #[cfg(feature = "testkit")]
     Backend(Box<dyn Fn() -> Box<dyn StorageBackend> + Send + Sync>),
     /// The bytes of a file that [`create_file`] made: they are read, and never written.
-    #[cfg(feature = "testkit")]
     Image(Arc<[u8]>),
 }
 
 /// Opens the same store each time it is asked.
 pub(super) struct Opener {
     source: Source,
-    cache_bytes: usize,
+    options: OpenOptions,
     unsynced: Unsynced,
 }
 
 impl Opener {
-    pub(super) fn new(source: Source, cache_bytes: usize) -> Self {
-        Self { source, cache_bytes, unsynced: Unsynced::default() }
+    pub(super) fn new(source: Source, options: &OpenOptions) -> Self {
+        Self { source, options: options.clone(), unsynced: Unsynced::default() }
     }
 
     /// Whether no commit is ever made.
     pub(super) fn is_fixed(&self) -> bool {
         match self.source {
             Source::ReadOnlyFile(_) => true,
-            #[cfg(feature = "testkit")]
             Source::Image(_) => true,
-            #[cfg(feature = "testkit")]
             Source::Backend(_) => false,
             Source::File(_) | Source::NamelessFile(_) => false,
         }
@@ -86,7 +83,7 @@ impl Opener {
 
     fn open(&self) -> Result<Opened, redb::Error> {
         let mut builder = Builder::new();
-        builder.set_cache_size(self.cache_bytes);
+        builder.set_cache_size(self.options.cache_bytes);
         let below: Box<dyn StorageBackend> = match &self.source {
             Source::ReadOnlyFile(path) => Box::new(Fixed(FileBackend::new(File::open(path)?)?)),
             Source::File(path) => {
@@ -95,17 +92,15 @@ impl Opener {
             Source::NamelessFile(path) => Box::new(Nameless(FileBackend::new(
                 File::options().read(true).write(true).open(path)?,
             )?)),
-            #[cfg(feature = "testkit")]
             Source::Backend(make) => make(),
-            #[cfg(feature = "testkit")]
             Source::Image(bytes) => Box::new(Image(Arc::clone(bytes))),
         };
-        let gate = Gate::over(Box::new(Tracked::over(below, &self.unsynced)?))?;
+        let guard = Guard::new(self.options.entries, self.options.verify_pages);
+        let gate = Gate::over(Box::new(Tracked::over(below, &self.unsynced)?), guard)?;
         let database = builder.create_with_backend(gate.clone())?;
         // What redb reads it may keep, and the root is read first. Before it opened the file nobody
         // knew which commit is the last.
         gate.guard().learn_root(&gate);
-        #[cfg(feature = "testkit")]
         if matches!(self.source, Source::Backend(_)) && !has_table(&database)? {
             gate.release()?;
             ensure_table(&database)?;
@@ -120,9 +115,7 @@ impl Opener {
                 Source::File(path) | Source::NamelessFile(path) | Source::ReadOnlyFile(path) => {
                     Box::new(FileBackend::new(File::open(path)?)?)
                 }
-                #[cfg(feature = "testkit")]
                 Source::Backend(make) => make(),
-                #[cfg(feature = "testkit")]
                 Source::Image(bytes) => Box::new(Image(Arc::clone(bytes))),
             })
         };
@@ -137,9 +130,7 @@ impl Opener {
                     .map_or(0, |metadata| metadata.len());
                 fs::metadata(path).map(|metadata| metadata.len() + journal)
             }
-            #[cfg(feature = "testkit")]
             Source::Backend(make) => make().len(),
-            #[cfg(feature = "testkit")]
             Source::Image(bytes) => Ok(bytes.len() as u64),
         };
         length.map_err(|error| from_io("the size of the store's file could not be read", error))
@@ -421,7 +412,6 @@ pub(super) fn create_file(path: &Path, cache_bytes: usize) -> Result<()> {
     })
 }
 
-#[cfg(feature = "testkit")]
 fn has_table(database: &Database) -> Result<bool, redb::Error> {
     match database.begin_read()?.open_table(TABLE) {
         Ok(_) => Ok(true),

@@ -9,9 +9,9 @@ use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use leafbase_kv::testkit::{Disk, Fault, Loss};
+use leafbase_kv::{Durability, OpenOptions, Read, RedbStore, Store, WriteOptions};
 use leafbase_model::{Error, ErrorKind, Result};
-use leafbase_store::kv::{Durability, OpenOptions, Read, RedbStore, Store, WriteOptions};
-use leafbase_store::testkit::{Disk, Fault, Loss};
 use redb::StorageBackend;
 use redb::backends::InMemoryBackend;
 

@@ -8,9 +8,9 @@ use std::ops::{Bound, ControlFlow};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use leafbase_store::directory;
-use leafbase_store::kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
-use leafbase_store::testkit::{Disk, Fault};
+use leafbase_kv::directory;
+use leafbase_kv::testkit::{Disk, Fault};
+use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
 
 #[test]
 fn a_store_is_compacted_while_others_read_and_write() {
@@ -76,7 +76,7 @@ fn scattered(store: &dyn Store) {
     let options = WriteOptions::durability(Durability::Relaxed);
     for round in 0..8_u32 {
         let keys = (0..700_u32).map(|number| (number * 8 + (round * 5) % 8).to_be_bytes());
-        let write = &mut |rows: &mut dyn leafbase_store::kv::Transaction| {
+        let write = &mut |rows: &mut dyn leafbase_kv::Transaction| {
             keys.clone()
                 .try_for_each(|key| rows.put(&key, &vec![key[3]; 200 + usize::from(key[3])]))
         };
@@ -170,7 +170,7 @@ fn a_store_that_is_being_read_is_left_as_long_as_it_is() {
     store.compact().unwrap();
     for round in 0..4_u32 {
         let keys = (0..350_u32).map(|number| (number * 16 + round * 5).to_be_bytes());
-        let write = &mut |rows: &mut dyn leafbase_store::kv::Transaction| {
+        let write = &mut |rows: &mut dyn leafbase_kv::Transaction| {
             keys.clone().try_for_each(|key| rows.put(&[&key[..], b"more"].concat(), &[7; 300]))
         };
         store.write(WriteOptions::durability(Durability::Relaxed), write).unwrap();

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use leafbase_model::{Error, Result};
-use leafbase_store::kv::{
+use leafbase_kv::{
     Durability, KeyRange, MemoryStore, OpenOptions, Read, RedbStore, Snapshot, Store, Transaction,
     Visit, WriteOptions,
 };
-use leafbase_store::{directory, testkit};
+use leafbase_kv::{directory, testkit};
+use leafbase_model::{Error, Result};
 
 #[test]
 fn the_store_in_memory_conforms() {

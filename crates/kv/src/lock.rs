@@ -7,14 +7,14 @@ use std::io;
 /// handle is closed: a process that is being started holds copies of all that is open here, until
 /// it is another program.
 #[derive(Debug)]
-pub(crate) struct Lock(File);
+pub struct Lock(File);
 
 impl Lock {
     /// Locks `file`, alone or with others that only read; none if somebody else has it.
     ///
     /// # Errors
     /// What the operating system reports.
-    pub(crate) fn try_on(file: File, is_shared: bool) -> io::Result<Option<Self>> {
+    pub fn try_on(file: File, is_shared: bool) -> io::Result<Option<Self>> {
         match if is_shared { file.try_lock_shared() } else { file.try_lock() } {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::{Bound, ControlFlow};
 
+use leafbase_kv::testkit::{Disk, Fault, Loss};
+use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_model::{ErrorKind, Result};
-use leafbase_store::kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
-use leafbase_store::testkit::{Disk, Fault, Loss};
 
 type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
