@@ -78,7 +78,7 @@ impl Space {
     ) -> Result<SalvageReport> {
         let at = SystemClock.now();
         let options =
-            SalvageOptions { extractor: builder::EXTRACTOR, at, mint: &|| RandomIds.new_id(at) };
+            SalvageOptions { extractor: builder::EXTRACTOR, at, new_id: &|| RandomIds.new_id(at) };
         let tell = &mut |done| progress(Progress::new(done, None));
         leafbase_store::salvage(from.as_ref(), to.as_ref(), &options, tell)
     }
