@@ -8,7 +8,9 @@ mod sieve;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use leafbase_collections::{Groups, Offer, Page, Place, Plan, Query, Values, plan};
+use leafbase_collections::{
+    Groups, ItemQuery, OrderKey, PageBuilder, PushResult, QueryPlan, ValueReader, plan,
+};
 use leafbase_model::{
     BlockId, CountItems, Day, GroupValue, Item, ItemCounts, ItemFilter, ItemGroup, ItemsPage,
     QueryItems, Result, Sort,
@@ -204,7 +206,12 @@ impl<S: Sight> Connection<S> {
         })
     }
 
-    fn query(&self, rows: &Rows<'_>, filter: Option<&ItemFilter>, sort: &[Sort]) -> Result<Query> {
+    fn query(
+        &self,
+        rows: &Rows<'_>,
+        filter: Option<&ItemFilter>,
+        sort: &[Sort],
+    ) -> Result<ItemQuery> {
         let today = match filter {
             Some(_) => {
                 days::today(&days::zone(&rows.tree.reader().meta()?.zone)?, self.space.now())?
@@ -212,11 +219,11 @@ impl<S: Sight> Connection<S> {
             // Nothing asks for it.
             None => Day::from_epoch_days(0),
         };
-        Query::new(
+        ItemQuery::new(
             &rows.schema,
             filter,
             sort,
-            Values { today, limits: self.limits(), new_options: false },
+            ValueReader { today, limits: self.limits(), new_options: false },
         )
     }
 }
@@ -224,17 +231,19 @@ impl<S: Sight> Connection<S> {
 /// The items of a page, and where the next one goes on.
 fn find(
     rows: &Rows<'_>,
-    query: &Query,
+    query: &ItemQuery,
     limit: Option<usize>,
-    after: Option<Place>,
-) -> Result<(Vec<PlainItem>, Option<Place>)> {
+    after: Option<OrderKey>,
+) -> Result<(Vec<PlainItem>, Option<OrderKey>)> {
     let plan = plan(query, rows, limit, after.as_ref())?;
-    let mut search = Search::new(rows, query, Page::new(query, &plan, limit, after.clone()))?;
+    let mut search =
+        Search::new(rows, query, PageBuilder::new(query, &plan, limit, after.clone()))?;
     let mut sieve = Sieve::new(&rows.index, query, &plan, limit);
     rows.each(&plan.access, &mut sieve, &mut |item| search.look(&item))?;
     if let Some(few) = sieve.into_few() {
         // All that can be in the answer, in any order.
-        search.page = Page::new(query, &Plan { is_sorted: false, ..plan }, limit, after);
+        search.page =
+            PageBuilder::new(query, &QueryPlan { is_sorted: false, ..plan }, limit, after);
         few.into_iter()
             .try_for_each(|id| rows.item(id, &mut |item| search.look(&item)).map(drop))?;
     }
@@ -243,21 +252,21 @@ fn find(
 
 /// The page of an answer with its items.
 struct Search<'a> {
-    page: Page<'a>,
+    page: PageBuilder<'a>,
     relations: Relations<'a>,
     items: HashMap<BlockId, PlainItem>,
 }
 
 impl<'a> Search<'a> {
-    fn new(rows: &'a Rows<'a>, query: &'a Query, page: Page<'a>) -> Result<Self> {
+    fn new(rows: &'a Rows<'a>, query: &'a ItemQuery, page: PageBuilder<'a>) -> Result<Self> {
         let relations = Relations::new(rows, query.properties_needed(), query.relations_needed())?;
         Ok(Self { page, relations, items: HashMap::new() })
     }
 
     /// How many items are found by now; `Break` if no further one can come to the page.
     fn look(&mut self, item: &ItemRow<'_>) -> Result<ControlFlow<(), usize>> {
-        let Offer { is_kept, may_change } =
-            self.relations.complete(item, |row| self.page.offer(row))?;
+        let PushResult { is_kept, may_change } =
+            self.relations.complete(item, |row| self.page.push(row))?;
         if is_kept {
             self.items.insert(item.id, PlainItem::read(item)?);
         }
@@ -272,7 +281,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn finish(mut self) -> (Vec<PlainItem>, Option<Place>) {
+    fn finish(mut self) -> (Vec<PlainItem>, Option<OrderKey>) {
         let found = self.page.finish();
         (found.items.iter().filter_map(|id| self.items.remove(id)).collect(), found.next)
     }
@@ -285,7 +294,7 @@ fn counted(rows: &Rows<'_>, groups: Option<&Groups>) -> Result<Option<ItemCounts
     Ok(groups.of_all(rows)?.map(|groups| ItemCounts { count, groups: Some(groups) }))
 }
 
-fn count(rows: &Rows<'_>, query: &Query, mut groups: Option<Groups>) -> Result<ItemCounts> {
+fn count(rows: &Rows<'_>, query: &ItemQuery, mut groups: Option<Groups>) -> Result<ItemCounts> {
     let plan = plan(query, rows, None, None)?;
     let mut sieve = Sieve::new(&rows.index, query, &plan, None);
     let grouped = groups.as_ref().and_then(Groups::relation_needed).map(str::to_owned);

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use leafbase_collections::{ReadCollections, Removal, forget, remove_collections};
+use leafbase_collections::{CollectionRemoval, ReadCollections, remove_collections, unlink_items};
 use leafbase_model::{
     BlockId, BlockKind, BlockRecord, BlockType, DocumentId, Edit, Error, Limits, PropertyValue,
     Result, Schema, Subtrees,
@@ -56,10 +56,11 @@ impl Going {
 /// What the store reports.
 pub(crate) fn with_ends(tree: &Tree<'_>, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
     let going = Going::with(&edits);
-    let mut all = writing::quiet_edits(tree, forget(tree, &going.items)?)?;
+    let mut all = writing::quiet_edits(tree, unlink_items(tree, &going.items)?)?;
     let mut held = Held::after(&all);
     // What the columns that go hold are items that go, which no item holds any more.
-    let Removal { others, dropped: _ } = remove_collections(tree, &going.collections, limits)?;
+    let CollectionRemoval { others, dropped: _ } =
+        remove_collections(tree, &going.collections, limits)?;
     for edit in edits {
         if let Some((document, subtrees)) = taken(&edit) {
             for collection in collections(subtrees) {

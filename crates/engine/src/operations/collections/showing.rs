@@ -7,7 +7,7 @@ mod titles;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use leafbase_collections::{ReadCollections, inverted, related};
+use leafbase_collections::{ReadCollections, inverse_index, related};
 use leafbase_model::{
     Block, BlockData, BlockId, BlockKind, BlockRecord, Content, Error, Item, ItemFields, ItemValue,
     Properties, Property, PropertyValue, RelatedItem, Relation, Result, Schema, SharedText,
@@ -350,7 +350,7 @@ fn inverted_by(
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok(inverted(owners.iter().map(|(id, values)| (*id, values)), key))
+    Ok(inverse_index(owners.iter().map(|(id, values)| (*id, values)), key))
 }
 
 /// Those that name an item, and those that it names: by ID, each once.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use leafbase_collections::{ReadCollections, StoredItem, Verifying};
+use leafbase_collections::{ConstraintCheck, ReadCollections, StoredItem};
 use leafbase_model::{
     BlockId, BlockKind, BlockRecord, BlockType, Edit, Properties, Relation, Result, Schema,
     Subtrees,
@@ -122,7 +122,7 @@ impl Touched {
     /// [`leafbase_model::ErrorKind::Conflict`] that names the item or the collection, and the
     /// property; what the store reports.
     pub(crate) fn verify(&self, tree: &Tree<'_>) -> Result<()> {
-        let mut verifying = Verifying::new(tree);
+        let mut verifying = ConstraintCheck::new(tree);
         for collection in &self.schemas {
             verifying.ends(*collection)?;
         }
@@ -139,7 +139,7 @@ impl Touched {
     fn verify_columns(
         &self,
         tree: &Tree<'_>,
-        verifying: &mut Verifying<'_, Tree<'_>>,
+        verifying: &mut ConstraintCheck<'_, Tree<'_>>,
         collection: BlockId,
         keys: &BTreeSet<String>,
     ) -> Result<()> {
@@ -163,7 +163,7 @@ impl Touched {
 
 fn verify_item(
     tree: &Tree<'_>,
-    verifying: &mut Verifying<'_, Tree<'_>>,
+    verifying: &mut ConstraintCheck<'_, Tree<'_>>,
     item: BlockId,
     touched: &Values,
 ) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Items are made.
 
-use leafbase_collections::{ReadItems, Relating, Values, read_added};
+use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_added};
 use leafbase_model::{
     AddItems, BlockData, BlockId, BlockKind, BlockRecord, Edit, Item, ItemDraft, Limits,
     Properties, Result, Schema,
@@ -33,7 +33,7 @@ pub(super) struct Additions<'l> {
 /// What is made of the items: blocks without values yet, and what tells their values.
 struct Read<'t, 'a> {
     items: Vec<NewItem>,
-    relating: Relating<'t, Tree<'a>>,
+    batch: RelationBatch<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
@@ -69,11 +69,11 @@ impl<'l> Additions<'l> {
         let (schema, located) = writable(tree, self.collection)?;
         let opened = ops::open_collection(tree, context, self.collection)?;
         let today = today(tree, context.stamp.at)?;
-        let values = Values { today, limits: self.limits, new_options: self.new_options };
+        let values = ValueReader { today, limits: self.limits, new_options: self.new_options };
         let read = |most| self.read(tree, context, &schema, values, opened.depth + 1, most);
-        let Read { mut items, relating, schema: extended } =
+        let Read { mut items, batch, schema: extended } =
             faults::first(LIST, self.items.len(), read)?;
-        let mut changed = finished(relating)?;
+        let mut changed = finished(batch)?;
         for NewItem { id, data, .. } in &mut items {
             let properties = changed.remove(id).map(|changed| changed.values).unwrap_or_default();
             data.kind = BlockKind::CollectionItem { properties };
@@ -95,7 +95,7 @@ impl<'l> Additions<'l> {
         tree: &'t Tree<'a>,
         context: &Context<'_>,
         schema: &Schema,
-        values: Values<'_>,
+        values: ValueReader<'_>,
         depth: usize,
         most: usize,
     ) -> Result<Read<'t, 'a>> {
@@ -111,7 +111,7 @@ impl<'l> Additions<'l> {
             .map(|_| BlockId::from_bytes(context.ids.new_id(context.stamp.at)))
             .collect();
         ids.sort_unstable();
-        let (mut items, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
+        let (mut items, mut batch) = (Vec::with_capacity(read.len()), RelationBatch::new(tree));
         for (index, (((draft, page), item), id)) in
             self.items.iter().zip(&self.pages).zip(read).zip(ids).enumerate()
         {
@@ -123,16 +123,16 @@ impl<'l> Additions<'l> {
                 .at(tree, depth, Takes::Anything, self.limits)
                 .map_err(|error| error.at(&path))?;
             let kind = BlockKind::CollectionItem { properties: Properties::default() };
-            relating.begin(id, self.collection);
-            relating.change(id, self.collection, item.changes, &path)?;
+            batch.begin(id, self.collection);
+            batch.change(id, self.collection, item.changes, &path)?;
             items.push(NewItem {
                 id,
                 data: BlockData { markdown: title, ..BlockData::new(kind) },
                 content: blocks,
             });
         }
-        check_joined(tree, &relating)?;
-        Ok(Read { items, relating, schema: extended })
+        check_joined(tree, &batch)?;
+        Ok(Read { items, batch, schema: extended })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Items are changed.
 
-use leafbase_collections::{ReadItems, Relating, Values, read_updated};
+use leafbase_collections::{ReadItems, RelationBatch, ValueReader, read_updated};
 use leafbase_model::{
     BlockData, BlockId, BlockKind, BlockLocation, BlockRecord, Edit, Item, ItemUpdate,
     PropertyChange, Result, Schema, UpdateItems,
@@ -34,7 +34,7 @@ struct Change {
 
 struct Read<'t, 'a> {
     changes: Vec<Change>,
-    relating: Relating<'t, Tree<'a>>,
+    batch: RelationBatch<'t, Tree<'a>>,
     schema: Option<Schema>,
 }
 
@@ -63,15 +63,15 @@ impl Updates {
     ) -> Result<(Schema, Vec<Edit>, Vec<BlockRecord>)> {
         let (schema, located) = writable(tree, self.collection)?;
         let today = today(tree, context.stamp.at)?;
-        let values = Values { today, limits: context.limits, new_options: self.new_options };
+        let values = ValueReader { today, limits: context.limits, new_options: self.new_options };
         let read = |most| self.read(tree, &schema, values, most);
-        let Read { changes, relating, schema: extended } =
+        let Read { changes, batch, schema: extended } =
             faults::first(LIST, self.items.len(), read)?;
         let turned = changes
             .iter()
-            .map(|change| relating.shows_otherwise(change.before.id))
+            .map(|change| batch.inverse_changed(change.before.id))
             .collect::<Result<Vec<_>>>()?;
-        let mut changed = finished(relating)?;
+        let mut changed = finished(batch)?;
         let mut edits =
             Vec::from_iter(set_schema(tree, located, self.collection, extended.as_ref())?);
         let mut records = Vec::with_capacity(changes.len());
@@ -90,7 +90,7 @@ impl Updates {
         &self,
         tree: &'t Tree<'a>,
         schema: &Schema,
-        values: Values<'_>,
+        values: ValueReader<'_>,
         most: usize,
     ) -> Result<Read<'t, 'a>> {
         super::check_count(LIST, values.limits.blocks_per_request, most)?;
@@ -108,7 +108,7 @@ impl Updates {
             )?;
         }
         let ReadItems { items: read, schema: extended } = read_updated(schema, given, values)?;
-        let (mut changes, mut relating) = (Vec::with_capacity(read.len()), Relating::new(tree));
+        let (mut changes, mut batch) = (Vec::with_capacity(read.len()), RelationBatch::new(tree));
         for (index, ((update, before), mut item)) in
             updates.iter().zip(before).zip(read).enumerate()
         {
@@ -124,11 +124,11 @@ impl Updates {
                 .iter_mut()
                 .try_for_each(|(_, value)| links.put_back(&before.data, value))?;
             let scalars =
-                relate(&mut relating, (schema, self.collection), item.id, item.changes, &path)?;
+                relate(&mut batch, (schema, self.collection), item.id, item.changes, &path)?;
             changes.push(Change { before, title, scalars });
         }
-        check_joined(tree, &relating)?;
-        Ok(Read { changes, relating, schema: extended })
+        check_joined(tree, &batch)?;
+        Ok(Read { changes, batch, schema: extended })
     }
 }
 

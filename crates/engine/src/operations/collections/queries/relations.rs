@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use leafbase_collections::{Row, related};
+use leafbase_collections::{QueryRow, related};
 use leafbase_model::{BlockId, Properties, PropertyValue, Result};
 use leafbase_store::ItemRow;
 
@@ -63,7 +63,7 @@ impl<'a> Relations<'a> {
     pub(super) fn complete<T>(
         &mut self,
         item: &ItemRow<'_>,
-        look: impl FnOnce(Row<'_>) -> T,
+        look: impl FnOnce(QueryRow<'_>) -> T,
     ) -> Result<T> {
         if self.rows.tree.sees_all() {
             let held = item.properties(Some(&self.keys))?;
@@ -80,10 +80,10 @@ impl<'a> Relations<'a> {
         id: BlockId,
         title: &str,
         held: &Properties,
-        look: impl FnOnce(Row<'_>) -> T,
+        look: impl FnOnce(QueryRow<'_>) -> T,
     ) -> Result<T> {
         if self.needed.is_empty() {
-            return Ok(look(Row { id, title, values: held }));
+            return Ok(look(QueryRow { id, title, values: held }));
         }
         let mut all = held.clone();
         self.looked_up += 1;
@@ -104,7 +104,7 @@ impl<'a> Relations<'a> {
                 (!items.is_empty()).then_some(PropertyValue::Relations(items)),
             );
         }
-        Ok(look(Row { id, title, values: &all }))
+        Ok(look(QueryRow { id, title, values: &all }))
     }
 }
 

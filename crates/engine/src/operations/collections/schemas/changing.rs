@@ -152,7 +152,7 @@ fn comes(old: Option<&Schema>, plan: &Replacement, other: BlockId) -> Option<usi
         target(&plan.schema, key) == Some(other)
             && old.and_then(|old| target(old, key)) != Some(other)
     };
-    plan.place_in_draft(plan.schema.properties.iter().position(|property| is_new(&property.key))?)
+    plan.draft_index(plan.schema.properties.iter().position(|property| is_new(&property.key))?)
 }
 
 /// What a replacement writes: the items, then the schemas, since items hold nothing under a key

@@ -1,6 +1,6 @@
 //! Whether the ends of relations fit, where no operation saw to it.
 
-use leafbase_collections::Verifying;
+use leafbase_collections::ConstraintCheck;
 use leafbase_model::{BlockId, ErrorKind, PropertyKind, PropertyValue, Relation};
 use serde_json::json;
 
@@ -51,7 +51,7 @@ fn ends_of_relations_fit() {
     for (collection, key, act, expected) in cases {
         let mut space = space();
         change(&mut space, id(collection), key, act);
-        let verify = |collection| Verifying::new(&space).ends(collection);
+        let verify = |collection| ConstraintCheck::new(&space).ends(collection);
         let told: Vec<String> = [id(1), id(2)]
             .map(verify)
             .into_iter()
@@ -105,7 +105,8 @@ fn items_fit_their_columns() {
         let mut space = space.clone();
         space.items.get_mut(&id(10)).unwrap().values.set(key, Some(value.clone()));
         let told =
-            Verifying::new(&space).item(id(10), id(1), &space.items[&id(10)].values, &|_| true);
+            ConstraintCheck::new(&space)
+                .item(id(10), id(1), &space.items[&id(10)].values, &|_| true);
         assert_eq!(told.is_ok(), fits, "{key} {value:?}: {told:?}");
     }
     // And another book by the one who is taken is.
@@ -113,7 +114,7 @@ fn items_fit_their_columns() {
     for book in [10, 11] {
         space.items.get_mut(&id(book)).unwrap().values.set("by", Some(people(&[20])));
     }
-    Verifying::new(&space)
+    ConstraintCheck::new(&space)
         .item(id(10), id(1), &space.items[&id(10)].values, &|_| true)
         .unwrap_err();
 }

@@ -1,47 +1,49 @@
-//! Whether items and schemas are as every operation leaves them, after writes that no operation
-//! decided on: changes undone late.
+//! Constraint check of stored items and schemas, after writes that no operation validated: changes
+//! undone later.
 //!
-//! It says the laws of values and relations once more, about what is there and not about a request.
+//! It states the constraints of values and relations for stored data; `values.rs` and
+//! `relations.rs` state them for requests.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use leafbase_model::{
     BlockId, Error, ErrorKind, Properties, Property, PropertyKind, PropertyValue, Relation, Result,
-    Schema, SelectOption,
+    Schema,
 };
 
-use crate::ends::listed;
-use crate::forms;
-use crate::read::{ReadCollections, all_naming};
+use crate::relation_ends::listed;
 
-/// Verifies items and schemas of one state; each schema is read once.
+use crate::property_types::rules;
+use crate::reader::{ReadCollections, all_naming};
+
+/// Checks items and schemas of one state. Caches schemas.
 #[derive(Debug)]
-pub struct Verifying<'a, R: ?Sized> {
+pub struct ConstraintCheck<'a, R: ?Sized> {
     reader: &'a R,
     schemas: HashMap<BlockId, Option<Rc<Schema>>>,
 }
 
-/// A relation, as the property `key` of `collection` has it.
+/// A relation at the end that stores it.
 #[derive(Clone, Copy)]
-struct Held<'p> {
+struct HeldRelation<'p> {
     collection: BlockId,
     key: &'p str,
     relation: &'p Relation,
 }
 
-impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
-    /// Verifies what `reader` reads.
+impl<'a, R: ReadCollections + ?Sized> ConstraintCheck<'a, R> {
+    /// Checks the state that `reader` reads.
     pub fn new(reader: &'a R) -> Self {
         Self { reader, schemas: HashMap::new() }
     }
 
-    /// That the schema of `collection` takes what its item `item` holds under those keys of which
-    /// `is_wanted` says so: the values, and of relations also that the related items exist in the
-    /// other collection, and that neither end has more of them than it takes.
+    /// Checks the values of `item` under the keys that `is_wanted` selects: that the schema of
+    /// `collection` admits them, that related items exist in the target collection, and that single
+    /// relations hold one item at either end.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] that names item and property; what the reader reports.
+    /// [`ErrorKind::Conflict`] that names item and property; those of the reader.
     pub fn item(
         &mut self,
         item: BlockId,
@@ -53,18 +55,20 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         let schema =
             schema.ok_or_else(|| conflict(format!("item {item} would be in no collection")))?;
         for (key, value) in values.iter().filter(|(key, _)| is_wanted(key)) {
-            if let Some(fault) = self.fault(item, collection, schema.property(key), value)? {
-                return Err(refused(item, key, &fault));
+            if let Some(violation) =
+                self.violation(item, collection, schema.property(key), value)?
+            {
+                return Err(refused(item, key, &violation));
             }
         }
         Ok(())
     }
 
-    /// That every item that names `item` does so by a relation to `collection`, which it is in;
-    /// none if it is gone, and nothing may.
+    /// Checks that every stored relation to `item` targets `collection`, which contains it. With
+    /// `None` the item is gone, and nothing may name it.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] that names the other item and its property; what the reader reports.
+    /// [`ErrorKind::Conflict`] that names the other item and its property; those of the reader.
     pub fn named(&mut self, item: BlockId, collection: Option<BlockId>) -> Result<()> {
         for holder in all_naming(self.reader, item)? {
             let Some(stored) = self.reader.item(holder)? else { continue };
@@ -77,31 +81,33 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
                     .and_then(|property| property.kind.relation())
                     .map(|relation| relation.target);
                 if target.is_none() || target != collection {
-                    let fault = match collection {
+                    let violation = match collection {
                         None => format!("it names item {item}, which would be gone"),
                         Some(_) => {
                             format!("it names item {item}, which would be in another collection")
                         }
                     };
-                    return Err(refused(holder, key, &fault));
+                    return Err(refused(holder, key, &violation));
                 }
             }
         }
         Ok(())
     }
 
-    /// That each relation of `collection`, if there is such a collection, has its other end, and
-    /// one of both owns it.
+    /// Checks that every relation of `collection` has its inverse, and exactly one owner. Does
+    /// nothing if there is no such collection.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] that names collection and property; what the reader reports.
+    /// [`ErrorKind::Conflict`] that names collection and property; those of the reader.
     pub fn ends(&mut self, collection: BlockId) -> Result<()> {
         let Some(schema) = self.schema(collection)? else { return Ok(()) };
         for Property { key, kind, .. } in &schema.properties {
             let Some(relation) = kind.relation() else { continue };
-            if let Some(fault) = self.broken_ends(Held { collection, key, relation })? {
+            if let Some(violation) =
+                self.end_violation(HeldRelation { collection, key, relation })?
+            {
                 return Err(conflict(format!(
-                    "property {key:?} of collection {collection}: {fault}"
+                    "property {key:?} of collection {collection}: {violation}"
                 )));
             }
         }
@@ -117,7 +123,7 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         Ok(schema)
     }
 
-    /// The other end of a relation, if it is there.
+    /// The inverse of a relation. `None` if it is missing.
     fn other_end(&mut self, relation: &Relation) -> Result<Option<Relation>> {
         let schema = self.schema(relation.target)?;
         let key = relation.inverse_key.as_deref();
@@ -125,9 +131,9 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         Ok(property.and_then(|property| property.kind.relation()).cloned())
     }
 
-    fn broken_ends(
+    fn end_violation(
         &mut self,
-        Held { collection, key, relation }: Held<'_>,
+        HeldRelation { collection, key, relation }: HeldRelation<'_>,
     ) -> Result<Option<&'static str>> {
         let Some(other) = self.other_end(relation)? else {
             return Ok(Some("its other end would be missing"));
@@ -143,8 +149,8 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         })
     }
 
-    /// What is wrong with a value of an item; none if it is in order.
-    fn fault(
+    /// The violation of one value, if any.
+    fn violation(
         &mut self,
         item: BlockId,
         collection: BlockId,
@@ -156,9 +162,9 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         };
         match (kind, value) {
             (PropertyKind::Relation(relation), PropertyValue::Relations(items)) => {
-                self.relation_fault(item, Held { collection, key, relation }, items)
+                self.relation_violation(item, HeldRelation { collection, key, relation }, items)
             }
-            _ if takes(kind, value) => Ok(None),
+            _ if rules(kind).admits(kind, value) => Ok(None),
             _ => Ok(Some(format!(
                 "the property, of type {}, does not take its value",
                 kind.property_type()
@@ -166,13 +172,13 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         }
     }
 
-    fn relation_fault(
+    fn relation_violation(
         &mut self,
         item: BlockId,
-        held: Held<'_>,
+        held: HeldRelation<'_>,
         items: &[BlockId],
     ) -> Result<Option<String>> {
-        let Held { collection, key, relation } = held;
+        let HeldRelation { collection, key, relation } = held;
         if !relation.owner {
             return Ok(Some("the other end owns the relation".to_owned()));
         }
@@ -185,7 +191,11 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
             }
         }
         if relation.is_symmetric(collection, key) {
-            return if relation.single { self.paired_twice(held, item, items) } else { Ok(None) };
+            return if relation.single {
+                self.symmetric_violation(held, item, items)
+            } else {
+                Ok(None)
+            };
         }
         if relation.single && items.len() > 1 {
             return Ok(Some("it takes one item".to_owned()));
@@ -200,11 +210,11 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         Ok(None)
     }
 
-    /// Of a symmetric relation of which each item takes one: that `item`, or one that it holds, has
-    /// more.
-    fn paired_twice(
+    /// For a single symmetric relation: checks that `item` and each item that it stores are in one
+    /// pair.
+    fn symmetric_violation(
         &self,
-        held: Held<'_>,
+        held: HeldRelation<'_>,
         item: BlockId,
         items: &[BlockId],
     ) -> Result<Option<String>> {
@@ -220,8 +230,8 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
         Ok(None)
     }
 
-    /// The items that hold `named` by this relation, by ID.
-    fn holders(&self, held: Held<'_>, named: BlockId) -> Result<Vec<BlockId>> {
+    /// The items that name `named` by this relation, in order of IDs.
+    fn holders(&self, held: HeldRelation<'_>, named: BlockId) -> Result<Vec<BlockId>> {
         let mut found = Vec::new();
         for holder in all_naming(self.reader, named)? {
             let stored = self.reader.item(holder)?;
@@ -236,31 +246,8 @@ impl<'a, R: ReadCollections + ?Sized> Verifying<'a, R> {
     }
 }
 
-/// Whether a property of this kind, which is no relation, takes a value. How long texts are is no
-/// matter: limits are a space's, and change.
-fn takes(kind: &PropertyKind, value: &PropertyValue) -> bool {
-    match (kind, value) {
-        (PropertyKind::Text, PropertyValue::Text(_))
-        | (PropertyKind::Number, PropertyValue::Number(_))
-        | (PropertyKind::Boolean, PropertyValue::Boolean(_))
-        | (PropertyKind::Date, PropertyValue::Date(_)) => true,
-        (PropertyKind::Url, PropertyValue::Text(text)) => forms::URL.fits(text),
-        (PropertyKind::Email, PropertyValue::Text(text)) => forms::EMAIL.fits(text),
-        (PropertyKind::Phone, PropertyValue::Text(text)) => forms::PHONE.fits(text),
-        (PropertyKind::SingleSelect(options), PropertyValue::Text(name)) => has(options, name),
-        (PropertyKind::MultiSelect(options), PropertyValue::Options(names)) => {
-            names.iter().all(|name| has(options, name))
-        }
-        _ => false,
-    }
-}
-
-fn has(options: &[SelectOption], name: &str) -> bool {
-    options.iter().any(|option| option.name == name)
-}
-
-fn refused(item: BlockId, key: &str, fault: &str) -> Error {
-    conflict(format!("property {key:?} of item {item}: {fault}"))
+fn refused(item: BlockId, key: &str, violation: &str) -> Error {
+    conflict(format!("property {key:?} of item {item}: {violation}"))
 }
 
 fn conflict(message: String) -> Error {

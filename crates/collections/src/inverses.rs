@@ -1,10 +1,10 @@
-//! Each relation of a schema gets its other end: a property of the target collection, which may be
-//! the same one.
+//! Inverse resolution: every relation of a schema gets its other end, a property of the target
+//! collection, which may be the same collection.
 //!
-//! The end that was declared first owns the relation. An end that is kept stays what it is; a new
-//! one makes its other end, or takes for it another new relation of the same request that names it
-//! (or is its own other end, if it names itself). An end that is left out takes the other along, in
-//! the same collection as in another.
+//! The end that was declared first owns the relation. An existing end keeps its inverse. A new one
+//! creates its inverse, or pairs with a new relation of the same request that names it, or with
+//! itself. An end that is omitted from the schema takes its inverse along, within one collection,
+//! too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,27 +12,27 @@ use leafbase_model::json::quoted;
 use leafbase_model::{BlockId, Error, Limits, Property, PropertyKind, Relation, Result, Schema};
 
 use crate::keys::{Keys, is_key};
-use crate::read::ReadCollections;
-use crate::replace::{Column, NewKey};
-use crate::values::check_count;
+use crate::reader::ReadCollections;
+use crate::replacement::{ColumnKey, KeyGenerator};
+use crate::value_rules::check_count;
 
-pub(crate) struct Pairing<'a, R: ?Sized> {
+pub(crate) struct InverseResolver<'a, R: ?Sized> {
     pub(crate) reader: &'a R,
     pub(crate) collection: BlockId,
     pub(crate) old: Option<&'a Schema>,
     pub(crate) limits: &'a Limits,
-    /// What makes the keys of other ends.
-    pub(crate) new_key: NewKey<'a>,
-    /// The schemas of other collections that change.
+    /// Generates the keys of new ends.
+    pub(crate) new_key: KeyGenerator<'a>,
+    /// Schemas of other collections that change.
     pub(crate) others: BTreeMap<BlockId, Schema>,
-    /// Columns of other collections that go and hold values.
-    pub(crate) dropped: Vec<Column>,
+    /// Columns of other collections that are dropped and may hold values.
+    pub(crate) dropped: Vec<ColumnKey>,
 }
 
-impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
-    /// Gives each relation of `schema` its other end, and takes the other ends of those that go.
-    /// Where each property that stays was.
-    pub(crate) fn settle(&mut self, schema: &mut Schema) -> Result<Vec<usize>> {
+impl<R: ReadCollections + ?Sized> InverseResolver<'_, R> {
+    /// Resolves all relations of `schema`, and removes the inverses of relations that are gone.
+    /// Returns the former index of each property that stays.
+    pub(crate) fn resolve(&mut self, schema: &mut Schema) -> Result<Vec<usize>> {
         for property in &mut schema.properties {
             if let PropertyKind::Relation(relation) = &mut property.kind
                 && relation.target == Relation::ITSELF
@@ -40,8 +40,8 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
                 relation.target = self.collection;
             }
         }
-        self.part(schema)?;
-        let (places, mut paired) = (self.part_within(schema), BTreeSet::new());
+        self.remove_ends(schema)?;
+        let (places, mut paired) = (self.drop_dangling(schema), BTreeSet::new());
         for (index, place) in places.iter().enumerate() {
             let pair = self.pair(schema, index, &mut paired);
             pair.map_err(|error| error.at(format_args!("properties[{place}]")))?;
@@ -49,11 +49,10 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         Ok(places)
     }
 
-    /// Takes those relations of the collection with itself out whose other ends the schema leaves
-    /// out. Where each property was that stays.
-    fn part_within(&self, schema: &mut Schema) -> Vec<usize> {
+    /// Removes dangling relations. Returns the former index of each property that stays.
+    fn drop_dangling(&self, schema: &mut Schema) -> Vec<usize> {
         let stays: Vec<_> =
-            schema.properties.iter().map(|property| !self.is_half(schema, property)).collect();
+            schema.properties.iter().map(|property| !self.is_dangling(schema, property)).collect();
         let places =
             stays.iter().enumerate().filter(|(_, stays)| **stays).map(|(place, _)| place).collect();
         let mut stays = stays.into_iter();
@@ -61,9 +60,10 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         places
     }
 
-    /// Whether `property` is one end of a relation that was there, and the other is in `schema` no
-    /// more. One that asks for another end is not meant: that is refused.
-    fn is_half(&self, schema: &Schema, property: &Property) -> bool {
+    /// Whether `property` is an existing relation of the collection with itself whose inverse
+    /// `schema` omits. A relation that asks for another inverse is not dangling: it is refused
+    /// later.
+    fn is_dangling(&self, schema: &Schema, property: &Property) -> bool {
         let Some(relation) = property.kind.relation().filter(|now| now.target == self.collection)
         else {
             return false;
@@ -77,14 +77,14 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         })
     }
 
-    /// The relation as it was, if it stays.
+    /// The old relation under this key, if its target is unchanged.
     fn kept(&self, key: &str, target: BlockId) -> Option<&Relation> {
         let former = self.old?.property(key)?.kind.relation()?;
         (former.target == target).then_some(former)
     }
 
-    /// Takes the other ends of those relations that go.
-    fn part(&mut self, schema: &Schema) -> Result<()> {
+    /// Removes the inverses of relations that are gone from the schemas of other collections.
+    fn remove_ends(&mut self, schema: &Schema) -> Result<()> {
         let old = self.old;
         for former in old.into_iter().flat_map(|old| &old.properties) {
             let Some(relation) = former.kind.relation() else { continue };
@@ -104,19 +104,19 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         other.properties.retain(|property| property.key != *key);
         self.others.insert(relation.target, other);
         if !relation.owner {
-            self.dropped.push(Column { collection: relation.target, key: key.clone() });
+            self.dropped.push(ColumnKey { collection: relation.target, key: key.clone() });
         }
         Ok(())
     }
 
-    /// The schema of another collection as it is by now.
+    /// The current schema of another collection, with the changes so far.
     fn other(&self, collection: BlockId) -> Result<Option<Schema>> {
         self.others
             .get(&collection)
             .map_or_else(|| self.reader.schema(collection), |schema| Ok(Some(schema.clone())))
     }
 
-    /// Pairs the property at `index`, if it is a relation.
+    /// Resolves the property at `index`, if it is a relation.
     fn pair(
         &mut self,
         schema: &mut Schema,
@@ -159,8 +159,7 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         Ok(())
     }
 
-    /// Of a relation of a collection with itself, one end does not become something else while the
-    /// other stays.
+    /// An end of a relation within one collection must stay a relation as long as its inverse does.
     fn check_own_end(&self, schema: &Schema, key: &str, inverse: &str) -> Result<()> {
         let end = schema.property(inverse).and_then(|property| property.kind.relation());
         if end.is_some_and(|end| end.target == self.collection) {
@@ -182,7 +181,7 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
     ) -> Result<()> {
         let key = property.key.as_str();
         let inverse = match &relation.inverse_key {
-            // Another, or itself.
+            // The inverse is an existing property, or the relation itself.
             Some(inverse) if schema.property(inverse).is_some() => {
                 self.check_partner(schema, key, inverse, paired)
                     .map_err(|error| error.at("inverseKey"))?;
@@ -215,7 +214,7 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         Ok(made)
     }
 
-    /// A new relation of the same request that names this one as its other end.
+    /// A new relation of the same request that names this one as its inverse.
     fn partner(&self, schema: &Schema, key: &str) -> Option<String> {
         let names_it = |property: &&Property| {
             let relation = property.kind.relation();
@@ -264,8 +263,8 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         Ok(inverse)
     }
 
-    /// Adds the end of the relation `key` of the collection to the schema of `other`, which does
-    /// not own it. Its key.
+    /// Adds the inverse of the relation `key` to the schema of `other`, which does not own it.
+    /// Returns the new key.
     fn new_end(
         &self,
         (other, schema): (BlockId, &mut Schema),
@@ -291,7 +290,7 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
         )
     }
 
-    /// Whether another collection has room for the other end that it gets.
+    /// Checks that another collection has room for the new end.
     fn check_room(&self, other: &Schema) -> Result<()> {
         let what = format!(
             "properties of the collection {}, which gets the other end",
@@ -301,7 +300,7 @@ impl<R: ReadCollections + ?Sized> Pairing<'_, R> {
     }
 }
 
-/// The key of an end that comes to `schema`.
+/// The key of a new end of `schema`.
 fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String> {
     let mut keys = Keys::default();
     keys.take(&schema.content.key);
@@ -327,7 +326,7 @@ fn free_key(schema: &Schema, wanted: Option<&str>, name: &str) -> Result<String>
     })
 }
 
-/// The property `key` of `schema` gets this other end.
+/// Sets the inverse of the relation `key`.
 fn connect(schema: &mut Schema, key: &str, inverse: String, owner: bool) {
     let property = schema.properties.iter_mut().find(|property| property.key == key);
     if let Some(PropertyKind::Relation(relation)) = property.map(|property| &mut property.kind) {

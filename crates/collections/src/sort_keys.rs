@@ -1,31 +1,30 @@
-//! Bytes that sort as values do, for indexes, sorting and cursors. No key of a column is the
-//! beginning of another, so that other bytes may follow them; none is longer than
-//! [`SORT_KEY_BYTES`].
+//! Order-preserving encoding of values, for indexes, sorting and cursors. No key of a column is a
+//! prefix of another, so other bytes can follow it; the longest has [`SORT_KEY_BYTES`].
 //!
-//! Text is compared folded: letters in lower case, accents apart and after the letter, however they
-//! were typed. What two texts differ in beyond [`TEXT_BYTES`] bytes of that does not count for
-//! their order: such texts are equal in it. So a key says all that an order needs, and an index by
-//! it is in the very order of the values.
+//! Text is compared case-folded and decomposed (NFD): accents sort after their letter, however they
+//! were typed. Only the first [`TEXT_BYTES`] bytes of that count: texts that differ later are equal
+//! in order. A key therefore holds everything that an order needs, and an index scan yields the
+//! exact order.
 
 use leafbase_model::{Day, PropertyKind, PropertyValue, SelectOption};
 use unicode_normalization::UnicodeNormalization;
 
-/// As many bytes of a folded text count for its order.
+/// Bytes of a folded text that count for its order.
 pub const TEXT_BYTES: usize = 256;
 
-/// The longest key of a value.
+/// Length of the longest sort key in bytes.
 pub const SORT_KEY_BYTES: usize = TEXT_BYTES + 1;
 
-/// The text as it is compared.
+/// Folds a text for comparison: lowercased and decomposed.
 pub fn fold(text: &str) -> String {
-    // Most texts are, and every row of a query may be folded.
+    // Fast path: most texts are ASCII, and a query may fold every row.
     if text.is_ascii() && !text.contains('\0') {
         return text.to_ascii_lowercase();
     }
     text.nfd().flat_map(char::to_lowercase).map(alike).collect()
 }
 
-/// Letters that lower case leaves apart; and no NUL, which ends keys.
+/// Characters that lowercasing leaves distinct. NUL is replaced, because it terminates text keys.
 const fn alike(letter: char) -> char {
     match letter {
         'ς' => 'σ',
@@ -34,9 +33,9 @@ const fn alike(letter: char) -> char {
     }
 }
 
-/// The keys under which an item stands in the index of a column that has this value: one, or one
-/// for each option of a multiple select; none for relations, which have back links, and for an
-/// empty text. Of a column of type text, the title among them, by the folded text.
+/// The keys of a value in the index of its column: one, or one per option of a multiple select.
+/// None for relations, which are found through back links, and for an empty text. For a text
+/// column, which includes the title, the key depends on the folded text alone.
 pub fn index_keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
     match (kind, value) {
         (_, PropertyValue::Options(names)) => names.iter().map(|name| option_key(name)).collect(),
@@ -45,8 +44,8 @@ pub fn index_keys(kind: &PropertyKind, value: &PropertyValue) -> Vec<Vec<u8>> {
     }
 }
 
-/// The key by which items are sorted: that of the index, but an option sorts by its place in the
-/// schema. None sorts last, as do several options and relations, which have no order.
+/// The key by which items are sorted: the index key, except that an option sorts by its rank in the
+/// schema. `None` sorts last; multiple selects and relations have no order.
 pub fn sort_key(kind: &PropertyKind, value: &PropertyValue) -> Option<Vec<u8>> {
     match (kind, value) {
         (PropertyKind::SingleSelect(options), PropertyValue::Text(name)) => {
@@ -56,7 +55,7 @@ pub fn sort_key(kind: &PropertyKind, value: &PropertyValue) -> Option<Vec<u8>> {
     }
 }
 
-/// The place of an option in the schema.
+/// The index of an option in the schema.
 pub(crate) fn rank(options: &[SelectOption], name: &str) -> [u8; 2] {
     let place = options.iter().position(|option| option.name == name);
     place.and_then(|place| u16::try_from(place).ok()).unwrap_or(u16::MAX).to_be_bytes()
@@ -73,36 +72,44 @@ fn scalar_key(value: &PropertyValue) -> Option<Vec<u8>> {
     }
 }
 
-/// Options are told apart exactly.
+/// Options are compared exactly, not folded.
 pub(crate) fn option_key(name: &str) -> Vec<u8> {
     text_key(&name.replace('\0', "\u{1}"))
 }
 
-/// `folded` has no NUL: 0 ends a whole text, 1 one that is cut, which is always of full length.
+/// Appends the terminator: 0 for a complete text, 1 for a truncated one, which always has full
+/// length. `folded` contains no NUL.
 fn text_key(folded: &str) -> Vec<u8> {
+    debug_assert!(!folded.contains('\0'), "NUL terminates text keys");
     let mut key = text_prefix(folded);
     key.push(u8::from(folded.len() > TEXT_BYTES));
     key
 }
 
-/// What the keys of all texts begin with that begin so.
+/// The common prefix of the keys of all texts that start with `folded`.
 pub(crate) fn text_prefix(folded: &str) -> Vec<u8> {
     folded.bytes().take(TEXT_BYTES).collect()
 }
 
-/// Both zeros are one.
+/// Flips the sign bit, and all bits of negative numbers, so that bytes compare as numbers do. Both
+/// zeros have one key.
 fn number_key(number: f64) -> [u8; 8] {
     let bits = if number == 0.0 { 0 } else { number.to_bits() };
     let is_negative = bits >> 63 == 1;
     (if is_negative { !bits } else { bits | 1 << 63 }).to_be_bytes()
 }
 
+/// Days from the start of year 0 to the Unix epoch.
+const DAYS_BEFORE_EPOCH: i64 = 719_528;
+
 fn day_key(day: Day) -> [u8; 4] {
-    // Days lie within the years 0 to 9999.
-    u32::try_from(day.epoch_days() + 719_528).unwrap_or_default().to_be_bytes()
+    let days = u32::try_from(day.epoch_days() + DAYS_BEFORE_EPOCH);
+    debug_assert!(days.is_ok(), "{day} is in the years 0 to 9999");
+    days.unwrap_or(0).to_be_bytes()
 }
 
-/// The first bytes after all that begin with `prefix`; none if there are none.
+/// The prefix successor: the smallest byte string after all that start with `prefix`. `None` if
+/// there is no upper bound.
 pub(crate) fn after(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
@@ -118,7 +125,7 @@ pub(crate) fn after(prefix: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Operands are folded before keys are made of them, and those are folded again.
+    /// Operands are folded before keys are derived from them, which folds them again.
     #[test]
     fn what_is_folded_stays_as_it_is() {
         for letter in char::MIN..=char::MAX {
