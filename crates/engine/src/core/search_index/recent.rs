@@ -9,7 +9,7 @@ use leafbase_search::{Maker, SearchDocument};
 use leafbase_store::SpaceReader;
 
 use super::documents;
-use crate::core::sight::Seen;
+use crate::core::visibility::Visibility;
 
 /// How many rows of the change log one look-up reads.
 const PAGE: usize = 64;
@@ -81,8 +81,8 @@ pub(super) struct Overlay {
 
 impl Overlay {
     /// What is seen of it.
-    pub(super) fn seen(mut self, seen: &Seen) -> Self {
-        self.fresh.retain(|document| seen.admits_at(document.id(), document.attributes().location));
+    pub(super) fn seen(mut self, seen: &Visibility) -> Self {
+        self.fresh.retain(|document| seen.allows_at(document.id(), document.attributes().location));
         self
     }
 }

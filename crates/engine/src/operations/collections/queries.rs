@@ -23,16 +23,16 @@ use self::rows::Rows;
 use self::sieve::Sieve;
 use super::items::reading;
 use super::showing::PlainItem;
+use crate::core::access::AccessScope;
 use crate::core::connection::Connection;
-use crate::core::scope::links::Links;
-use crate::core::sight::Sight;
+use crate::core::redaction::LinkRedactor;
 use crate::core::tree::Tree;
 use crate::support::days;
 
 /// Items that are kept beside those of the page, before what the page does not want is dropped.
 const SPARE: usize = 64;
 
-impl<S: Sight> Connection<S> {
+impl<A: AccessScope> Connection<A> {
     /// The items of a collection that a filter means, in the order of the request and at most as
     /// many as it asks for. Without a filter these are all; without an order they come by ID.
     ///
@@ -133,8 +133,8 @@ impl<S: Sight> Connection<S> {
     pub fn query_items(&self, request: QueryItems) -> Result<ItemsPage<Item>> {
         let QueryItems { collection_id, filter, sort, max_depth, paging } = request;
         paging.check()?;
-        self.read(|tree, snapshot| {
-            let reader = snapshot.reader();
+        self.operation("query_items").read(|tree| {
+            let reader = tree.reader_at(collection_id).map_err(|error| error.at("collectionId"))?;
             let rows = Rows::of(tree, &reader, collection_id)?;
             let query = self.query(&rows, filter.as_ref(), &sort)?;
             let mark = cursor::mark(collection_id, filter.as_ref(), &sort, &rows.schema)?;
@@ -190,8 +190,8 @@ impl<S: Sight> Connection<S> {
     /// [`crate::Limits::QUERY_GROUPS`] values.
     pub fn count_items(&self, request: CountItems) -> Result<ItemCounts> {
         let CountItems { collection_id, filter, group_by } = request;
-        self.read(|tree, snapshot| {
-            let reader = snapshot.reader();
+        self.operation("count_items").read(|tree| {
+            let reader = tree.reader_at(collection_id).map_err(|error| error.at("collectionId"))?;
             let rows = Rows::of(tree, &reader, collection_id)?;
             let query = self.query(&rows, filter.as_ref(), &[])?;
             let groups = group_by.map(|key| Groups::new(&rows.schema, &key)).transpose()?;
@@ -213,9 +213,7 @@ impl<S: Sight> Connection<S> {
         sort: &[Sort],
     ) -> Result<ItemQuery> {
         let today = match filter {
-            Some(_) => {
-                days::today(&days::zone(&rows.tree.reader().meta()?.zone)?, self.space.now())?
-            }
+            Some(_) => days::today(&rows.tree.zone()?, self.space.now())?,
             // Nothing asks for it.
             None => Day::from_epoch_days(0),
         };
@@ -320,11 +318,11 @@ fn count(rows: &Rows<'_>, query: &ItemQuery, mut groups: Option<Groups>) -> Resu
 /// The groups with the titles of related items. One of what is no item is left out: damage may
 /// leave an ID behind.
 fn entitled(tree: &Tree<'_>, groups: Vec<ItemGroup>) -> Result<Vec<ItemGroup>> {
-    let (links, mut titled) = (Links::new(tree), Vec::with_capacity(groups.len()));
+    let (links, mut titled) = (LinkRedactor::new(tree), Vec::with_capacity(groups.len()));
     for mut group in groups {
         if let Some(GroupValue::Related(item)) = &mut group.value {
             let Some(mut block) = tree.block(item.block_id)? else { continue };
-            links.hide(&mut block.data.markdown)?;
+            links.redact(&mut block.data.markdown)?;
             item.title = block.data.markdown.into();
         }
         titled.push(group);

@@ -32,7 +32,7 @@ impl<'a, 't> Around<'a, 't> {
     pub(super) fn before(&mut self, most: usize) -> Result<&[ContextBlock]> {
         if most > 0 && self.read_before.is_none() {
             self.read_before = Some(self.context(&before(
-                self.reading.tree.reader(),
+                self.reading.tree.reader_at(self.within)?,
                 self.within,
                 self.before,
             )?)?);
@@ -45,7 +45,7 @@ impl<'a, 't> Around<'a, 't> {
     pub(super) fn behind(&mut self, most: usize) -> Result<&[ContextBlock]> {
         if most > 0 && self.read_behind.is_none() {
             self.read_behind = Some(self.context(&behind(
-                self.reading.tree.reader(),
+                self.reading.tree.reader_at(self.within)?,
                 self.document,
                 self.within,
                 self.behind,

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use leafbase_model::{DocumentRecord, Edit, FolderId, Location, Result, Subtrees};
 use leafbase_store::SpaceReader;
 
-use crate::operations::documents::find_daily_note;
 use crate::operations::transfer::plan::Plan;
 use crate::operations::transfer::reading;
 use crate::operations::transfer::report::{Adaptation, AdaptationKind};
@@ -50,7 +49,7 @@ impl<'a> Landing<'a> {
     fn document(&mut self, record: &mut DocumentRecord, subtrees: &mut Subtrees) -> Result<()> {
         let Some(file) = self.plan.file(record.id) else { return Ok(()) };
         if let Some(day) = record.day
-            && find_daily_note(self.reader, day)?.is_some()
+            && self.reader.note_of(day)?.is_some()
         {
             (record.day, record.location) =
                 (None, file.folder.map_or(Location::Unsorted, Location::Folder));

@@ -9,13 +9,13 @@ use leafbase_tree_ops::{self as ops, Context, NewItem, Takes};
 
 use super::relating::{check_files, check_joined, finished, set_schema, titled, today};
 use super::{check_count, faults, writable};
-use crate::core::connection::{Connection, Writing};
-use crate::core::scope::links::Links;
-use crate::core::scope::texts::Chosen;
-use crate::core::sight::Sight;
+use crate::core::access::AccessScope;
+use crate::core::cascades::item_edits;
+use crate::core::connection::{Connection, OperationTransaction};
+use crate::core::redaction::LinkRedactor;
+use crate::core::redaction::texts::Chosen;
 use crate::core::tree::Tree;
 use crate::operations::collections::showing::Shower;
-use crate::operations::collections::writing;
 use crate::operations::drafts::Ready;
 use crate::operations::prepare;
 
@@ -38,7 +38,10 @@ struct Read<'t, 'a> {
 }
 
 impl<'l> Additions<'l> {
-    pub(super) fn new<S: Sight>(connection: &'l Connection<S>, request: AddItems) -> Result<Self> {
+    pub(super) fn new<S: AccessScope>(
+        connection: &'l Connection<S>,
+        request: AddItems,
+    ) -> Result<Self> {
         let AddItems {
             collection_id: collection,
             mut items,
@@ -55,13 +58,16 @@ impl<'l> Additions<'l> {
     }
 
     /// Makes the items, and gives them as they then are.
-    pub(super) fn write(&self, writing: &mut Writing<'_, '_>) -> Result<Vec<Item>> {
-        let (schema, edits, added) = writing.decide(|tree, context| self.decide(tree, context))?;
-        writing.apply(edits)?;
-        writing.decide(|tree, _| Shower::new(tree).items(self.collection, &schema, added))
+    pub(super) fn write(
+        &self,
+        transaction: &mut OperationTransaction<'_, '_>,
+    ) -> Result<Vec<Item>> {
+        let (schema, edits, added) = transaction.plan(|tree, context| self.plan(tree, context))?;
+        transaction.apply(edits)?;
+        transaction.plan(|tree, _| Shower::new(tree).items(self.collection, &schema, added))
     }
 
-    fn decide(
+    fn plan(
         &self,
         tree: &Tree<'_>,
         context: &Context<'_>,
@@ -85,7 +91,7 @@ impl<'l> Additions<'l> {
         if !added.is_empty() {
             edits.push(insertion);
         }
-        edits.extend(writing::quiet_edits(tree, changed.into_values().collect())?);
+        edits.extend(item_edits::unstamped_updates(tree, changed.into_values().collect())?);
         Ok((extended.unwrap_or(schema), edits, added))
     }
 
@@ -100,9 +106,9 @@ impl<'l> Additions<'l> {
         most: usize,
     ) -> Result<Read<'t, 'a>> {
         let (links, mut drafts) =
-            (Links::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
+            (LinkRedactor::new(tree), self.items.iter().take(most).cloned().collect::<Vec<_>>());
         for draft in &mut drafts {
-            links.put_back_options(None, Chosen { schema, values: &mut draft.properties })?;
+            links.restore_options(None, Chosen { schema, values: &mut draft.properties })?;
         }
         let ReadItems { items: read, schema: extended } = read_added(schema, drafts, values)?;
         // Related items are shown by their IDs: given out in order, they keep that of the request.

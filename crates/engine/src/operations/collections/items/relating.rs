@@ -10,14 +10,14 @@ use leafbase_model::{
 use leafbase_tree_ops::ReadTree;
 use serde_json::{Map, Value};
 
+use crate::core::redaction::hidden_relations;
 use crate::core::tree::Tree;
-use crate::operations::collections::hidden;
 use crate::operations::{files, prepare};
 use crate::support::days;
 
 /// The day that `today` means in the values of a request.
 pub(super) fn today(tree: &Tree<'_>, now: Timestamp) -> Result<Day> {
-    days::resolve(DayRef::Today, &days::zone(&tree.reader().meta()?.zone)?, now)
+    days::resolve(DayRef::Today, &tree.zone()?, now)
 }
 
 /// The edit that gives a collection its options that are new.
@@ -28,8 +28,8 @@ pub(super) fn set_schema(
     after: Option<&Schema>,
 ) -> Result<Option<Edit>> {
     let Some(after) = after else { return Ok(None) };
-    let before = hidden::stored(tree, collection)?;
-    let after = Some(Box::new(hidden::kept(tree, &before, after)?));
+    let before = hidden_relations::stored_schema(tree, collection)?;
+    let after = Some(Box::new(hidden_relations::with_hidden(tree, &before, after)?));
     let (document, before) = (located.document, Some(Box::new(before)));
     Ok(Some(Edit::SetSchema { document, collection, before, after, quiet: false }))
 }

@@ -7,7 +7,7 @@ use leafbase_model::{BlockId, Properties, PropertyValue, Result};
 use leafbase_store::ItemRow;
 
 use super::rows::{Rows, values};
-use crate::core::scope::links::Links;
+use crate::core::redaction::LinkRedactor;
 use crate::operations::collections::showing::{ITEMS_PER_LOOKUP, PlainItem, Shower};
 
 /// The relations that rows need and do not hold themselves.
@@ -18,7 +18,7 @@ pub(super) struct Relations<'a> {
     needed: Vec<Needed>,
     /// So many rows were looked up one by one.
     looked_up: u64,
-    links: Links<'a, 'a>,
+    links: LinkRedactor<'a, 'a>,
 }
 
 struct Needed {
@@ -55,7 +55,7 @@ impl<'a> Relations<'a> {
                 needed.push(Needed { key: key.to_owned(), other, owners, inverted: None });
             }
         }
-        let links = Links::new(rows.tree);
+        let links = LinkRedactor::new(rows.tree);
         Ok(Self { rows, keys: keys.into_iter().collect(), needed, looked_up: 0, links })
     }
 
@@ -65,13 +65,13 @@ impl<'a> Relations<'a> {
         item: &ItemRow<'_>,
         look: impl FnOnce(QueryRow<'_>) -> T,
     ) -> Result<T> {
-        if self.rows.tree.sees_all() {
+        if self.rows.tree.is_unrestricted() {
             let held = item.properties(Some(&self.keys))?;
             return self.with_relations(item.id, item.title, &held, look);
         }
         // Nobody asks for what a link hides.
         let mut data = PlainItem::read(item)?.into_data();
-        self.links.hide(&mut data)?;
+        self.links.redact(&mut data)?;
         self.with_relations(item.id, &data.markdown, values(item.id, &data)?, look)
     }
 

@@ -208,7 +208,7 @@ impl IndexStatistics for Rows<'_> {
                 )
             ),
         };
-        self.is_indexed(column) && (self.tree.sees_all() || !is_text)
+        self.is_indexed(column) && (self.tree.is_unrestricted() || !is_text)
     }
 
     fn count(&self, column: &ColumnRef, range: &IndexRange, at_most: usize) -> Result<usize> {

@@ -61,7 +61,7 @@ fn each(
     collection: BlockId,
     mut visit: impl FnMut(BlockId, &str, Properties) -> Result<()>,
 ) -> Result<()> {
-    tree.reader().items(collection, None, &mut |BlockRecord { id, data, .. }| {
+    tree.reader_at(collection)?.items(collection, None, &mut |BlockRecord { id, data, .. }| {
         if let BlockKind::CollectionItem { properties } = data.kind {
             visit(id, &data.markdown, properties)?;
         }

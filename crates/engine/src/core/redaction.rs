@@ -14,26 +14,29 @@ use std::ops::Range;
 use leafbase_markdown::{self as markdown, LinkTarget, Mention, MentionForm, Named, Rewritten};
 use leafbase_model::{Block, BlockData, BlockId, Content, Error, Result};
 
-use super::Leak;
-use super::texts::{Chosen, Given, Kind, Texts};
+use crate::core::leaks::Leak;
 use crate::core::tree::Tree;
+use texts::{Chosen, Given, Kind, Texts};
+
+pub(crate) mod hidden_relations;
+pub(crate) mod texts;
 
 /// Hides the links of one call: each target is looked up once.
-pub(crate) struct Links<'t, 'a> {
+pub(crate) struct LinkRedactor<'t, 'a> {
     /// None where nothing is hidden.
     tree: Option<&'t Tree<'a>>,
     known: RefCell<HashMap<BlockId, bool>>,
     fault: RefCell<Option<Error>>,
 }
 
-impl<'t, 'a> Links<'t, 'a> {
+impl<'t, 'a> LinkRedactor<'t, 'a> {
     pub(crate) fn new(tree: &'t Tree<'a>) -> Self {
-        let hides = !tree.sees_all() && !tree.seen().leaks(Leak::Links);
+        let hides = !tree.is_unrestricted() && !tree.visibility().leaks(Leak::Links);
         Self { tree: hides.then_some(tree), known: RefCell::default(), fault: RefCell::default() }
     }
 
     /// Puts placeholders into the texts of a block, a schema or a text alone.
-    pub(crate) fn hide(&self, texts: &mut impl Texts) -> Result<()> {
+    pub(crate) fn redact(&self, texts: &mut impl Texts) -> Result<()> {
         let hidden = self.find(texts)?;
         if !hidden.is_empty() {
             put_in(&hidden, texts);
@@ -42,7 +45,7 @@ impl<'t, 'a> Links<'t, 'a> {
     }
 
     /// What the call is shown of a block, a schema or a text alone.
-    pub(crate) fn shown<'d, T: Texts + Clone>(&self, texts: &'d T) -> Result<Cow<'d, T>> {
+    pub(crate) fn redacted<'d, T: Texts + Clone>(&self, texts: &'d T) -> Result<Cow<'d, T>> {
         let hidden = self.find(texts)?;
         if hidden.is_empty() {
             return Ok(Cow::Borrowed(texts));
@@ -53,8 +56,8 @@ impl<'t, 'a> Links<'t, 'a> {
     }
 
     /// What the call is shown as the block's markdown.
-    pub(crate) fn shown_markdown<'d>(&self, data: &'d BlockData) -> Result<Cow<'d, str>> {
-        Ok(match self.shown(data)? {
+    pub(crate) fn redacted_markdown<'d>(&self, data: &'d BlockData) -> Result<Cow<'d, str>> {
+        Ok(match self.redacted(data)? {
             // Without a copy, which it is most of the time.
             Cow::Borrowed(data) if data.block_type().has_own_markdown() => {
                 Cow::Borrowed(&data.markdown)
@@ -66,7 +69,8 @@ impl<'t, 'a> Links<'t, 'a> {
     /// The words of the block's markdown as the call is shown them. What fails is told by
     /// [`Self::finish`].
     pub(crate) fn plain(&self, data: &BlockData) -> String {
-        let shown = self.shown(data).map(|data| markdown::plain_text(&data.markdown).into_owned());
+        let shown =
+            self.redacted(data).map(|data| markdown::plain_text(&data.markdown).into_owned());
         shown.unwrap_or_else(|error| {
             self.fault.borrow_mut().get_or_insert(error);
             String::new()
@@ -81,14 +85,14 @@ impl<'t, 'a> Links<'t, 'a> {
         self.fault.take().map_or(Ok(()), Err)
     }
 
-    /// Puts placeholders into blocks of a reply. Comments count by themselves: see [`Self::hide`].
-    pub(crate) fn hide_in(&self, top: &mut Block) -> Result<()> {
+    /// Puts placeholders into blocks of a reply. Comments count by themselves: see [`Self::redact`].
+    pub(crate) fn redact_tree(&self, top: &mut Block) -> Result<()> {
         if self.tree.is_none() {
             return Ok(());
         }
         let mut waiting = vec![top];
         while let Some(Block { data, content, .. }) = waiting.pop() {
-            self.hide(data)?;
+            self.redact(data)?;
             if let Content::Blocks(children) = content {
                 waiting.extend(children);
             }
@@ -98,7 +102,7 @@ impl<'t, 'a> Links<'t, 'a> {
 
     /// Puts the options of an item back that a request names as they are shown: in the item, or in
     /// the schema.
-    pub(crate) fn put_back_options(
+    pub(crate) fn restore_options(
         &self,
         item: Option<&BlockData>,
         mut given: Chosen<'_, '_>,
@@ -133,7 +137,7 @@ impl<'t, 'a> Links<'t, 'a> {
 
     /// Puts the links back that the placeholders in `given` stand for in `before`, as this call
     /// sees it.
-    pub(crate) fn put_back(&self, before: &impl Texts, given: &mut impl Given) -> Result<()> {
+    pub(crate) fn restore(&self, before: &impl Texts, given: &mut impl Given) -> Result<()> {
         if !self.has_placeholders(given) {
             return Ok(());
         }
@@ -160,7 +164,7 @@ impl<'t, 'a> Links<'t, 'a> {
         texts.visit(&mut |kind, text| {
             each_link(kind, text, &mut |target, link| {
                 if found.is_ok() {
-                    found = self.sees(target).map(|sees| {
+                    found = self.can_see(target).map(|sees| {
                         if !sees {
                             hidden.push(Hidden { field, ..link() });
                         }
@@ -178,27 +182,14 @@ impl<'t, 'a> Links<'t, 'a> {
 
     /// Whether the call sees a block. One that is malformed is looked up, too: no ID is answered
     /// faster than another.
-    fn sees(&self, block: BlockId) -> Result<bool> {
+    fn can_see(&self, block: BlockId) -> Result<bool> {
         let Some(tree) = self.tree else { return Ok(true) };
         if let Some(known) = self.known.borrow().get(&block) {
             return Ok(*known);
         }
-        let sees = tree.sees(block)?;
+        let sees = tree.can_see(block)?;
         self.known.borrow_mut().insert(block, sees);
         Ok(sees)
-    }
-}
-
-/// An error as a scoped call may tell it: what it quotes of texts names no block, whether that is
-/// seen or not.
-pub(crate) fn told(error: Error) -> Error {
-    let nowhere = |mention: &Mention<'_>| {
-        matches!(mention.named, Named::Block(_))
-            .then(|| Rewritten::Verbatim("invalid:out_of_scope".to_owned()))
-    };
-    match markdown::rewrite_mentions(error.message(), &mut |mention| nowhere(mention)) {
-        Cow::Owned(message) => Error::new(error.kind(), message).at(error.path()),
-        Cow::Borrowed(_) => error,
     }
 }
 

@@ -6,12 +6,12 @@ use std::collections::HashSet;
 use leafbase_model::{BlockId, Error, ErrorKind, Property, Result, Schema};
 use leafbase_tree_ops::Context;
 
-use crate::core::scope::Leak;
+use crate::core::leaks::Leak;
 use crate::core::tree::Tree;
 
 /// A schema without what of it is hidden.
-pub(crate) fn seen(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
-    if tree.sees_all() || tree.seen().leaks(Leak::Relations) {
+pub(crate) fn visible(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
+    if tree.is_unrestricted() || tree.visibility().leaks(Leak::Relations) {
         return Ok(schema);
     }
     let mut properties = Vec::with_capacity(schema.properties.len());
@@ -26,24 +26,24 @@ pub(crate) fn seen(tree: &Tree<'_>, mut schema: Schema) -> Result<Schema> {
 
 fn is_hidden(tree: &Tree<'_>, property: &Property) -> Result<bool> {
     match property.kind.relation() {
-        Some(relation) => Ok(!tree.sees(relation.target)?),
+        Some(relation) => Ok(!tree.can_see(relation.target)?),
         None => Ok(false),
     }
 }
 
 /// The schema of a collection that is seen, as the store has it.
-pub(super) fn stored(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
+pub(crate) fn stored_schema(tree: &Tree<'_>, collection: BlockId) -> Result<Schema> {
     let missing = || Error::corrupted(format_args!("collection {collection} has no schema"));
-    tree.reader().schema(collection)?.ok_or_else(missing)
+    tree.unguarded().schema(collection)?.ok_or_else(missing)
 }
 
 /// The schema that the store is to have where the call gives `after`: with what is hidden of
 /// `stored`. A hidden property stays behind the one that it followed, or if that goes, behind the
 /// nearest before it that does not: without the hidden ones the order is that of `after`, whatever
 /// there is of them.
-pub(super) fn kept(tree: &Tree<'_>, stored: &Schema, after: &Schema) -> Result<Schema> {
+pub(crate) fn with_hidden(tree: &Tree<'_>, stored: &Schema, after: &Schema) -> Result<Schema> {
     let mut merged = after.clone();
-    if tree.sees_all() || tree.seen().leaks(Leak::Relations) {
+    if tree.is_unrestricted() || tree.visibility().leaks(Leak::Relations) {
         return Ok(merged);
     }
     let stays: HashSet<&str> =
@@ -70,16 +70,16 @@ const TRIES: usize = 8;
 
 /// The key of a property that comes to `collection`, as `key` where all is seen. Elsewhere it gets
 /// a mark that nobody can have foreseen, whether a hidden property has the key or not.
-pub(super) fn new_key(
+pub(crate) fn new_key(
     tree: &Tree<'_>,
     context: &Context<'_>,
     collection: BlockId,
     key: String,
 ) -> Result<String> {
-    if tree.sees_all() {
+    if tree.is_unrestricted() {
         return Ok(key);
     }
-    let stored = stored(tree, collection)?;
+    let stored = stored_schema(tree, collection)?;
     let room = context.limits.title.saturating_sub(MARK + 1);
     let start: String = key.chars().take(room).collect();
     for _ in 0..TRIES {

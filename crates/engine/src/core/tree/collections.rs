@@ -1,27 +1,29 @@
-//! The collections as the decisions read them.
+//! Collections as plans read them: without hidden collections, and without relations to them.
 
 use leafbase_collections::{ReadCollections, StoredItem};
 use leafbase_model::{BlockId, BlockKind, Result, Schema};
 use leafbase_store::{BackLink, EdgeEnd, EdgeKind};
 use leafbase_tree_ops::ReadTree;
 
-use super::hidden;
-use crate::core::scope::Leak;
-use crate::core::tree::Tree;
+use super::Tree;
+use crate::core::leaks::Leak;
+use crate::core::redaction::hidden_relations;
+use crate::core::visibility::Visibility;
 
 impl ReadCollections for Tree<'_> {
-    /// Without relations to what is not seen.
+    /// The schema without relations to hidden collections.
     fn schema(&self, collection: BlockId) -> Result<Option<Schema>> {
-        let leaks = self.seen().leaks(Leak::Relations);
+        let leaks = self.visibility().leaks(Leak::Relations);
         if !leaks && self.locate(collection)?.is_none() {
             return Ok(None);
         }
-        self.reader().schema(collection)?.map(|schema| hidden::seen(self, schema)).transpose()
+        let schema = self.unguarded().schema(collection)?;
+        schema.map(|schema| hidden_relations::visible(self, schema)).transpose()
     }
 
     fn item(&self, item: BlockId) -> Result<Option<StoredItem>> {
-        if self.seen().leaks(Leak::Relations) {
-            return Tree::full(self.reader()).item(item);
+        if self.visibility().leaks(Leak::Relations) {
+            return Tree::new(self.unguarded(), Visibility::All).item(item);
         }
         let (Some(located), Some(block)) = (self.locate(item)?, self.block(item)?) else {
             return Ok(None);
@@ -34,7 +36,7 @@ impl ReadCollections for Tree<'_> {
         })
     }
 
-    /// Those that are not seen, too, which [`Self::item`] does not find.
+    /// The IDs include those of hidden items, which [`Self::item`] does not find.
     fn items_naming(
         &self,
         item: BlockId,
@@ -42,7 +44,7 @@ impl ReadCollections for Tree<'_> {
         limit: usize,
     ) -> Result<Vec<BlockId>> {
         let after = BackLink { kind: EdgeKind::Relation, source: after.unwrap_or(BlockId::NIL) };
-        let links = self.reader().edges_to(EdgeEnd::Block(item), Some(after), limit)?;
+        let links = self.unguarded().edges_to(EdgeEnd::Block(item), Some(after), limit)?;
         Ok(links
             .into_iter()
             .take_while(|link| link.kind == EdgeKind::Relation)

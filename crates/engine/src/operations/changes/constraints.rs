@@ -26,7 +26,7 @@ enum Values {
 
 /// What edits touch of collections.
 #[derive(Default)]
-pub(crate) struct Touched {
+pub(crate) struct TouchedCollections {
     /// Items that are there, or were.
     items: BTreeMap<BlockId, Values>,
     /// Columns that are others, by collection.
@@ -35,7 +35,7 @@ pub(crate) struct Touched {
     schemas: BTreeSet<BlockId>,
 }
 
-impl Touched {
+impl TouchedCollections {
     /// What `edits` touch.
     pub(crate) fn by(edits: &[Edit]) -> Self {
         let mut touched = Self::default();
@@ -186,7 +186,7 @@ fn items_after(
     last: Option<BlockId>,
 ) -> Result<Vec<BlockRecord>> {
     let mut some = Vec::new();
-    tree.reader().items(collection, last, &mut |item| {
+    tree.full_reader()?.items(collection, last, &mut |item| {
         some.push(item);
         Ok(if some.len() < AT_A_TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;

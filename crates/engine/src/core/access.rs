@@ -1,118 +1,87 @@
-//! The scope guard: what a connection sees. Every operation reads through it, so what is hidden is
-//! not found.
+//! The access scope of a connection: the whole space, or the documents of a [`Scope`](crate::Scope).
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use leafbase_model::{DocumentId, DocumentRecord, Error, ErrorKind, Location};
+use leafbase_model::DocumentId;
 
-use crate::core::scope::{Leak, Scope, links};
+use crate::core::leaks::Leak;
+use crate::core::scope_changes::ScopeChanges;
+use crate::core::visibility::Visibility;
 
-/// What a connection sees. Sealed: the kinds of connection are Leafbase's own, [`Full`] and
-/// [`Scoped`].
-pub trait Sight: sealed::Sealed + Clone + Send + Sync + 'static {}
+/// What a connection may see. Sealed: implemented by [`Full`] and [`Scoped`].
+pub trait AccessScope: sealed::Sealed + Clone + Send + Sync + 'static {}
 
-/// The sight of a full-space connection: everything.
+/// Access to the whole space.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Full;
 
-impl Sight for Full {}
+impl AccessScope for Full {}
 
-/// The sight of a scoped connection: the documents of its [`Scope`] as they are when a call begins,
-/// but for those in the trash.
+/// Access to the documents that a [`Scope`](crate::Scope) contains when a call begins, except those
+/// in the trash.
 #[derive(Clone)]
-pub struct Scoped(pub(crate) Scope);
+pub struct Scoped {
+    pub(crate) documents: Arc<ScopeDocuments>,
+    pub(crate) leak: Leak,
+}
 
-impl Sight for Scoped {}
+impl AccessScope for Scoped {}
 
 impl std::fmt::Debug for Scoped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Which documents are in the scope, those that are gone and in the trash included, is the
-        // host's to know.
+        // Whoever holds the connection must not learn which documents are in the scope.
         f.debug_struct("Scoped").finish_non_exhaustive()
     }
 }
 
-/// What one call sees: fixed when it begins.
-#[derive(Clone)]
-pub enum Seen {
-    /// Every document.
-    All,
-    /// These of the documents, unless they are in the trash.
-    Documents(Arc<BTreeSet<DocumentId>>, Leak),
+/// The state that all clones of a scope and all of its connections share.
+#[derive(Default)]
+pub(crate) struct ScopeDocuments {
+    documents: RwLock<Arc<BTreeSet<DocumentId>>>,
+    /// The part of the change log that belongs to the scope.
+    pub(crate) changes: Mutex<ScopeChanges>,
 }
 
-impl std::fmt::Debug for Seen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.is_all() { "All" } else { "Documents" })
-    }
-}
-
-impl Seen {
-    pub(crate) const fn is_all(&self) -> bool {
-        matches!(self, Self::All)
-    }
-
-    /// Whether the call may know of this document.
-    pub(crate) fn admits(&self, document: &DocumentRecord) -> bool {
-        self.admits_at(document.id, document.location)
-    }
-
-    /// Whether the call may know of a document that is kept there.
-    pub(crate) fn admits_at(&self, document: DocumentId, location: Location) -> bool {
-        match self {
-            Self::All => true,
-            Self::Documents(named, _) => {
-                !matches!(location, Location::Trash | Location::Inbox) && named.contains(&document)
-            }
+impl ScopeDocuments {
+    /// A scope whose changes begin after the sequence `last`; with none, where the log ends when
+    /// they are first read.
+    pub(crate) fn new(documents: BTreeSet<DocumentId>, last: Option<u64>) -> Self {
+        Self {
+            documents: RwLock::new(Arc::new(documents)),
+            changes: Mutex::new(ScopeChanges::after(last)),
         }
     }
 
-    /// Whether this document is one of them, wherever it is kept.
-    pub(crate) fn names(&self, document: DocumentId) -> bool {
-        match self {
-            Self::All => true,
-            Self::Documents(named, _) => named.contains(&document),
-        }
+    /// The documents as they are now.
+    pub(crate) fn get(&self) -> Arc<BTreeSet<DocumentId>> {
+        Arc::clone(&self.documents.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether a test has switched this leak on.
-    pub(crate) const fn leaks(&self, leak: Leak) -> bool {
-        matches!(self, Self::Documents(_, on) if on.is(leak))
-    }
-
-    /// An error as the call may tell it: one of the store names what it was about, which may be
-    /// hidden.
-    pub(crate) fn tell(&self, error: Error) -> Error {
-        if self.is_all() {
-            return error;
-        }
-        let message = match error.kind() {
-            ErrorKind::Corrupted => "the space is damaged: the host can check it",
-            ErrorKind::Storage => "the space could not be read or written",
-            _ => return links::told(error),
-        };
-        Error::new(error.kind(), message)
+    pub(crate) fn change(&self, change: impl FnOnce(&mut BTreeSet<DocumentId>)) {
+        let mut documents = self.documents.write().unwrap_or_else(PoisonError::into_inner);
+        // Calls in flight keep the set that they began with.
+        change(Arc::make_mut(&mut documents));
     }
 }
 
 pub(crate) mod sealed {
-    use super::{Full, Scoped, Seen};
+    use super::{Full, Scoped, Visibility};
 
     pub trait Sealed {
-        /// What a call that begins now sees.
-        fn seen(&self) -> Seen;
+        /// What a call that begins now may see.
+        fn visibility(&self) -> Visibility;
     }
 
     impl Sealed for Full {
-        fn seen(&self) -> Seen {
-            Seen::All
+        fn visibility(&self) -> Visibility {
+            Visibility::All
         }
     }
 
     impl Sealed for Scoped {
-        fn seen(&self) -> Seen {
-            self.0.seen()
+        fn visibility(&self) -> Visibility {
+            Visibility::Documents(self.documents.get(), self.leak)
         }
     }
 }
@@ -126,7 +95,10 @@ mod tests {
         SchemaDraft, TaskState, UpdateBlocks, UploadFile,
     };
 
+    use leafbase_model::DocumentRecord;
+
     use super::*;
+    use crate::core::visibility::Visibility;
     use crate::{Connection, Space};
 
     /// A document that is seen, with two texts, and blocks of documents that are not: roots, a
@@ -351,10 +323,11 @@ mod tests {
     #[test]
     fn what_is_printed_names_no_document() {
         let scene = scene();
-        let sight = Scoped(scene.space.scope([scene.document]));
+        let connection = scene.space.scope([scene.document]).connect();
+        let sight = connection.access().clone();
         assert_eq!(format!("{sight:?}"), "Scoped { .. }");
-        let seen = sealed::Sealed::seen(&sight);
-        assert_eq!([format!("{seen:?}"), format!("{:?}", Seen::All)], ["Documents", "All"]);
+        let seen = sealed::Sealed::visibility(&sight);
+        assert_eq!([format!("{seen:?}"), format!("{:?}", Visibility::All)], ["Documents", "All"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use leafbase_model::{
 use leafbase_tree_ops::{ReadTree, revise};
 
 /// The edits after which the items, which exist and are changed, hold what `changed` says.
-pub(crate) fn edits<T: ReadTree>(
+pub(crate) fn updates<T: ReadTree>(
     tree: &T,
     stamp: &Stamp,
     changed: Vec<ChangedItem>,
@@ -26,7 +26,10 @@ pub(crate) fn edits<T: ReadTree>(
 }
 
 /// The edits after which the items, which exist and stand at other ends, hold what `changed` says.
-pub(crate) fn quiet_edits<T: ReadTree>(tree: &T, changed: Vec<ChangedItem>) -> Result<Vec<Edit>> {
+pub(crate) fn unstamped_updates<T: ReadTree>(
+    tree: &T,
+    changed: Vec<ChangedItem>,
+) -> Result<Vec<Edit>> {
     let mut edits = Vec::with_capacity(changed.len());
     for ChangedItem { id, values, .. } in changed {
         let (document, before) = found(tree, id)?;
@@ -40,7 +43,7 @@ pub(crate) fn quiet_edits<T: ReadTree>(tree: &T, changed: Vec<ChangedItem>) -> R
 
 /// The edit after which an item is changed that holds what it held: its relations are others, which
 /// items at their other ends hold.
-pub(crate) fn stamped(document: DocumentId, before: BlockRecord, stamp: &Stamp) -> Edit {
+pub(crate) fn restamp(document: DocumentId, before: BlockRecord, stamp: &Stamp) -> Edit {
     let after = BlockRecord {
         rev: before.rev.saturating_add(1),
         modified: stamp.clone(),

@@ -13,13 +13,13 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::ReadTree;
 
+use super::item_edits;
+use super::removed::removed;
 use crate::core::tree::Tree;
-use crate::core::upkeep::taken;
-use crate::operations::collections::writing;
 
 /// Whether one of `edits` takes items or collections out.
-pub(crate) fn takes_any(edits: &[Edit]) -> bool {
-    let nodes = edits.iter().filter_map(taken).flat_map(|(_, subtrees)| &subtrees.0);
+pub(crate) fn removes_any(edits: &[Edit]) -> bool {
+    let nodes = edits.iter().filter_map(removed).flat_map(|(_, subtrees)| &subtrees.0);
     nodes.map(|node| node.block.data.block_type()).any(is_part)
 }
 
@@ -37,7 +37,7 @@ struct Going {
 impl Going {
     fn with(edits: &[Edit]) -> Self {
         let mut going = Self::default();
-        for node in edits.iter().filter_map(taken).flat_map(|(_, subtrees)| &subtrees.0) {
+        for node in edits.iter().filter_map(removed).flat_map(|(_, subtrees)| &subtrees.0) {
             match node.block.data.block_type() {
                 BlockType::CollectionItem => going.items.insert(node.block.id),
                 BlockType::Collection => going.collections.insert(node.block.id),
@@ -54,15 +54,19 @@ impl Going {
 ///
 /// # Errors
 /// What the store reports.
-pub(crate) fn with_ends(tree: &Tree<'_>, limits: &Limits, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+pub(crate) fn with_relations(
+    tree: &Tree<'_>,
+    limits: &Limits,
+    edits: Vec<Edit>,
+) -> Result<Vec<Edit>> {
     let going = Going::with(&edits);
-    let mut all = writing::quiet_edits(tree, unlink_items(tree, &going.items)?)?;
+    let mut all = item_edits::unstamped_updates(tree, unlink_items(tree, &going.items)?)?;
     let mut held = Held::after(&all);
     // What the columns that go hold are items that go, which no item holds any more.
     let CollectionRemoval { others, dropped: _ } =
         remove_collections(tree, &going.collections, limits)?;
     for edit in edits {
-        if let Some((document, subtrees)) = taken(&edit) {
+        if let Some((document, subtrees)) = removed(&edit) {
             for collection in collections(subtrees) {
                 if held.has_schema(tree, collection)? {
                     let end = held.schema_in(tree, document, collection, None)?;
@@ -283,7 +287,7 @@ mod tests {
         }
 
         fn record(&self, block: BlockId) -> BlockRecord {
-            self.notes.read(|tree, _| tree.block(block)).unwrap().unwrap()
+            self.notes.operation("test").read(|tree| tree.block(block)).unwrap().unwrap()
         }
 
         /// The thing comes to name these parts, and has another title.
@@ -309,7 +313,7 @@ mod tests {
 
         /// Blocks of the document, which `edits` take out or move.
         fn apply(&self, edits: &[Edit]) {
-            self.notes.write(|writing| writing.apply(edits.to_vec())).unwrap();
+            self.notes.operation("test").write(|writing| writing.apply(edits.to_vec())).unwrap();
             let report = self.notes.space().check().unwrap();
             assert!(report.is_clean(), "{report:#?}");
         }
@@ -360,7 +364,8 @@ mod tests {
             let (document, collection) = (shop.document, shop.things);
             let (before, after) = (Some(Box::new(before)), Some(Box::new(after)));
             let change = Edit::SetSchema { document, collection, before, after, quiet: false };
-            let subtrees = shop.notes.read(|tree, _| tree.subtree(shop.parts, None)).unwrap();
+            let subtrees =
+                shop.notes.operation("test").read(|tree| tree.subtree(shop.parts, None)).unwrap();
             let removal = Edit::Remove {
                 target: InsertTarget { document, parent: document.root(), after: None },
                 subtrees,
@@ -377,16 +382,17 @@ mod tests {
         let shop = Workshop::new();
         let root = shop.document.root();
         let text = shop.notes.insert_markdown("text", shop.document).unwrap()[0].id;
-        let target = |after| InsertTarget { document: shop.document, parent: root, after };
+        let slot = |after| InsertTarget { document: shop.document, parent: root, after };
         let before = shop.record(shop.parts);
         let data = BlockData { markdown: "Renamed".to_owned(), ..before.data.clone() };
         let rename = revise(shop.document, before, data, &Stamp::default()).unwrap();
-        let mut subtrees = shop.notes.read(|tree, _| tree.subtree(shop.parts, None)).unwrap();
+        let mut subtrees =
+            shop.notes.operation("test").read(|tree| tree.subtree(shop.parts, None)).unwrap();
         if let (Some(node), Edit::Update { after, .. }) = (subtrees.0.first_mut(), &rename) {
             node.block = after.as_ref().clone();
         }
-        let there = Edit::Move { block: shop.parts, from: target(None), to: target(Some(text)) };
-        shop.apply(&[there, rename, Edit::Remove { target: target(Some(text)), subtrees }]);
+        let there = Edit::Move { block: shop.parts, from: slot(None), to: slot(Some(text)) };
+        shop.apply(&[there, rename, Edit::Remove { target: slot(Some(text)), subtrees }]);
         assert_eq!(shop.notes.fetch(Fetch::new(shop.document)).unwrap().children().len(), 2);
         assert!(shop.notes.schema(shop.things).unwrap().properties.is_empty());
     }
