@@ -5,7 +5,7 @@ use std::path::Path;
 
 use leafbase_markdown as markdown;
 use leafbase_model::{Block, BlockKind, Limits, Result, Subtrees};
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{self as ops, ReadTree};
 
 use crate::core::access::Full;
@@ -109,7 +109,7 @@ impl Connection<Full> {
 
 /// An export under way.
 struct Export<'a, 'p> {
-    reader: Reader<'a>,
+    reader: SpaceReader<'a>,
     layout: &'a Layout,
     outgoing: Outgoing<'a>,
     limits: &'a Limits,
