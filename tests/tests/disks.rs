@@ -7,7 +7,7 @@ use leafbase::{
     Connection, DeleteDocuments, Durability, ErrorKind, Fetch, Position, PurgeDocuments,
     SearchIndexing, Space,
 };
-use leafbase_store::kv::{OpenOptions, RedbStore};
+use leafbase_store::kv::OpenOptions;
 use leafbase_store::testkit::{open_backend, Disk, Fault, Loss};
 
 /// So little memory makes reads go to the disk.
