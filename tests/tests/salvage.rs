@@ -291,17 +291,17 @@ fn a_damaged_journal_is_named_and_the_rest_of_it_saved() {
     let refused = Space::open(&bench.from).unwrap_err();
     assert_eq!(
         (refused.kind(), refused.message()),
-        (ErrorKind::Corrupted, "damaged: record 1 of the journal")
+        (ErrorKind::Corrupted, "damaged: record 1 of the write-ahead log")
     );
     let report = bench.salvage();
     assert_eq!(report.lost.get(&LossKind::Journal), Some(&1), "{report:#?}");
-    assert_eq!(report.losses[0].record, "records 1 to 1 of the journal");
+    assert_eq!(report.losses[0].record, "records 1 to 1 of the write-ahead log");
     assert!(last_documents(&bench.to).contains(&"last 5".to_owned()));
 
     fs::remove_file(&journal).unwrap();
     let refused = Space::open(&bench.from).unwrap_err();
     assert_eq!(
         (refused.kind(), refused.message()),
-        (ErrorKind::Corrupted, "damaged: the journal of the store is gone")
+        (ErrorKind::Corrupted, "damaged: the store's write-ahead log is missing")
     );
 }

@@ -431,9 +431,9 @@ fn a_journal_that_is_damaged_or_gone_is_told() {
     let disk = Disk::new();
     let store = journaled(&disk, 9);
     let damages: [(&str, Damage); 3] = [
-        ("damaged: record 2 of the journal", |bytes| bytes[1_200] ^= 1),
-        ("damaged: record 1 of the journal", |bytes| bytes[..900].fill(0)),
-        ("damaged: the journal, which was cut short", Vec::clear),
+        ("damaged: record 2 of the write-ahead log", |bytes| bytes[1_200] ^= 1),
+        ("damaged: record 1 of the write-ahead log", |bytes| bytes[..900].fill(0)),
+        ("damaged: the write-ahead log, which is truncated", Vec::clear),
     ];
     for (message, damage) in damages {
         let crashed = disk.after_power_loss(0);

@@ -131,8 +131,8 @@ pub fn replay(random: &mut Random) -> Result<Trial, Failure> {
         Err(error) => {
             let named = touched
                 .first()
-                .map(|first| format!("damaged: record {} of the journal", first + 1));
-            let short = is_short.then(|| "damaged: the journal, which was cut short".to_owned());
+                .map(|first| format!("damaged: record {} of the write-ahead log", first + 1));
+            let short = is_short.then(|| "damaged: the write-ahead log, which is truncated".to_owned());
             let is_told = named.iter().chain(&short).any(|told| error.message() == *told);
             if error.kind() != ErrorKind::Corrupted || !is_told {
                 return fail(Fault::Unopenable, format!("opening reports {error:?}"));
