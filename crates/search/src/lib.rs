@@ -12,7 +12,7 @@
 //! | the index: made, opened, kept up, read | [`Index`], [`View`] |
 //! | ranked search | [`View::search`] |
 //! | a search of some documents, as if there were no others | [`View::select`] |
-//! | documents that a pattern can match at all | [`Required`](leafbase_pattern::Required), [`View::candidates`] |
+//! | documents that a pattern can match at all | [`TrigramQuery`](leafbase_pattern::TrigramQuery), [`View::candidates`] |
 //!
 //! # Words
 //!
@@ -67,7 +67,7 @@ mod tokens;
 
 mod asked;
 mod document;
-mod finder;
+mod highlighter;
 mod grams;
 mod hits;
 mod maker;
@@ -77,7 +77,7 @@ mod index;
 
 pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
 pub use document::{Attributes, Lane, SearchDocument};
-pub use finder::{Finder, WordSieve};
+pub use highlighter::Highlighter;
 pub use fold::fold;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
