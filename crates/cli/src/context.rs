@@ -105,9 +105,8 @@ fn space_at(directory: &Path) -> CliResult<Option<PathBuf>> {
     if found.len() > 1 {
         let names: Vec<_> = found.iter().map(|path| path.display().to_string()).collect();
         let message = format!("{} contains several spaces", directory.display());
-        return Err(
-            CliError::usage(message).hint(format!("choose one with --space:\n{}", names.join("\n")))
-        );
+        return Err(CliError::usage(message)
+            .hint(format!("choose one with --space:\n{}", names.join("\n"))));
     }
     Ok(found.pop())
 }

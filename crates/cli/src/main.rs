@@ -65,8 +65,7 @@ fn run(Arguments { options, command }: Arguments) -> ExitCode {
     let running = AssertUnwindSafe(|| {
         command.run(&mut context).and_then(|exit| context.out.flush().map(|()| exit))
     });
-    let result =
-        panic::catch_unwind(running).unwrap_or_else(|_| Err(CliError::bug(&last_panic())));
+    let result = panic::catch_unwind(running).unwrap_or_else(|_| Err(CliError::bug(&last_panic())));
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {

@@ -39,8 +39,10 @@ pub(crate) fn document_or_block(notes: &Connection, name: &str) -> CliResult<Res
         return Ok(ResolvedName::Document(Box::new(notes.document(DocumentId::of_root(note.id))?)));
     }
     match by_title(&Catalog::read(notes)?, name) {
-        Err(_) if day.is_some() => Err(CliError::not_found(format!("there is no daily note for {name}"))
-            .hint(format!("the first write creates it: leafbase add --to {name} TEXT"))),
+        Err(_) if day.is_some() => {
+            Err(CliError::not_found(format!("there is no daily note for {name}"))
+                .hint(format!("the first write creates it: leafbase add --to {name} TEXT")))
+        }
         found => found.map(|document| ResolvedName::Document(Box::new(document))),
     }
 }
@@ -109,7 +111,11 @@ fn by_title(catalog: &Catalog, name: &str) -> CliResult<Document> {
     ))
 }
 
-fn ambiguous(what: &str, name: &str, candidates: impl Iterator<Item = (String, String)>) -> CliError {
+fn ambiguous(
+    what: &str,
+    name: &str,
+    candidates: impl Iterator<Item = (String, String)>,
+) -> CliError {
     let candidates: Vec<_> = candidates.collect();
     let mut hint = vec!["choose one by its ID or path:".to_owned()];
     hint.extend(candidates.iter().take(MAX_CANDIDATES).map(|(id, path)| format!("{id}  {path}")));
@@ -197,8 +203,7 @@ pub(crate) fn destination(notes: &Connection, name: &str) -> CliResult<Destinati
                 .hint("leafbase add --to 2026-03-01 TEXT"))
         }
         Some(FolderRef::BuiltIn(BuiltInLocation::Trash)) => {
-            Err(CliError::usage("documents are moved to the trash by rm")
-                .hint("leafbase rm NAME"))
+            Err(CliError::usage("documents are moved to the trash by rm").hint("leafbase rm NAME"))
         }
         None => make_folder(notes, name).map(Destination::from),
     }

@@ -6,8 +6,8 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
 
-use crate::options::ColorMode;
 use crate::error::CliResult;
+use crate::options::ColorMode;
 
 /// The standard output.
 pub(crate) struct Out {

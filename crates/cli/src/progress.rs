@@ -205,10 +205,11 @@ mod tests {
 
     #[test]
     fn nothing_is_drawn_before_half_a_second_or_where_nobody_looks() {
-        let mut line = Line { what: "importing", began: Instant::now(), is_visible: true, bar: None };
+        let mut line =
+            ProgressLine { what: "importing", began: Instant::now(), is_visible: true, bar: None };
         assert!(line.report(1, Some(2)).is_continue() && line.bar.is_none(), "too early");
         let began = Instant::now().checked_sub(DRAW_DELAY).unwrap_or_else(Instant::now);
-        let mut line = Line { what: "importing", began, is_visible: false, bar: None };
+        let mut line = ProgressLine { what: "importing", began, is_visible: false, bar: None };
         assert!(line.report(1, Some(2)).is_continue() && line.bar.is_none(), "nobody looks");
         line.is_visible = true;
         assert!(line.report(1, Some(2)).is_continue() && line.bar.is_some());

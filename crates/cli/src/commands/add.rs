@@ -8,8 +8,8 @@ use leafbase::{
     TaskDestination, TaskDraft,
 };
 
-use crate::context::CommandContext;
 use crate::catalog::FolderCatalog;
+use crate::context::CommandContext;
 use crate::error::{CliError, CliResult};
 use crate::names;
 use crate::show::line;
@@ -96,7 +96,12 @@ impl AddCommand {
         Ok(if self.start { Position::start_of(block) } else { Position::end_of(block) })
     }
 
-    fn document(&self, context: &mut CommandContext, notes: &Connection, title: &str) -> CliResult<()> {
+    fn document(
+        &self,
+        context: &mut CommandContext,
+        notes: &Connection,
+        title: &str,
+    ) -> CliResult<()> {
         let text = if self.text.is_none() && io::stdin().is_terminal() {
             String::new()
         } else {
@@ -114,7 +119,11 @@ impl AddCommand {
         }
         let folders = FolderCatalog::read(notes)?;
         made.iter().try_for_each(|document| {
-            context.out.line(format_args!("created {} {}", folders.path_of(document), document.id()))
+            context.out.line(format_args!(
+                "created {} {}",
+                folders.path_of(document),
+                document.id()
+            ))
         })
     }
 

@@ -28,7 +28,9 @@ impl BackupCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let notes = context.reader()?;
         let mut progress = ProgressLine::new("copying");
-        notes.space().backup_with(&self.path, &mut |step| progress.report(step.done, step.total))?;
+        notes
+            .space()
+            .backup_with(&self.path, &mut |step| progress.report(step.done, step.total))?;
         drop(progress);
         let bytes = leafbase::Space::builder().read_only(true).open(&self.path)?.stats()?.bytes;
         let path = self.path.display().to_string();

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::context::CommandContext;
-use crate::error::{Exit, CliResult};
+use crate::error::{CliResult, Exit};
 use crate::progress::ProgressLine;
 use crate::show::{line, styles};
 
@@ -17,7 +17,8 @@ impl CheckCommand {
     pub(crate) fn run(context: &mut CommandContext) -> CliResult<Exit> {
         let notes = context.reader()?;
         let mut progress = ProgressLine::new("checking");
-        let report = notes.space().check_with(&mut |step| progress.report(step.done, step.total))?;
+        let report =
+            notes.space().check_with(&mut |step| progress.report(step.done, step.total))?;
         drop(progress);
         let exit = if report.is_clean() { Exit::Done } else { Exit::Damaged };
         if context.options.json {
@@ -41,7 +42,8 @@ impl CheckCommand {
         };
         context.out.line(format_args!("{verdict}: {}", parts.join(", ")))?;
         if !report.is_clean() {
-            context.out
+            context
+                .out
                 .line("restore a backup, or recover what is readable: leafbase salvage NEW_PATH")?;
         }
         Ok(exit)

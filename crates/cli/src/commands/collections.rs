@@ -28,7 +28,12 @@ impl CollectionsCommand {
         }
     }
 
-    fn schema(&self, context: &mut CommandContext, notes: &Connection, name: &str) -> CliResult<()> {
+    fn schema(
+        &self,
+        context: &mut CommandContext,
+        notes: &Connection,
+        name: &str,
+    ) -> CliResult<()> {
         let collection = names::collection(notes, name)?;
         if context.options.json {
             let format =

@@ -17,11 +17,7 @@ pub(crate) struct CompletionsCommand {
 }
 
 impl CompletionsCommand {
-    pub(crate) fn run(
-        self,
-        command: &mut Command,
-        context: &mut CommandContext,
-    ) -> CliResult<()> {
+    pub(crate) fn run(self, command: &mut Command, context: &mut CommandContext) -> CliResult<()> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, command, "leafbase", &mut script);
         context.out.bytes(&script)

@@ -6,7 +6,7 @@ use clap::Args;
 use leafbase::{ErrorKind, ExportOptions};
 
 use crate::context::CommandContext;
-use crate::error::{Exit, CliError, CliResult};
+use crate::error::{CliError, CliResult, Exit};
 use crate::progress::ProgressLine;
 use crate::show::{line, reports};
 
@@ -32,8 +32,9 @@ impl ExportCommand {
         let notes = context.reader()?;
         let options = ExportOptions::new().into_existing(self.into_existing);
         let mut progress = ProgressLine::new("exporting");
-        let report = notes
-            .export_folder(&self.path, &options, &mut |step| progress.report(step.done, step.total));
+        let report = notes.export_folder(&self.path, &options, &mut |step| {
+            progress.report(step.done, step.total)
+        });
         drop(progress);
         let report = report.map_err(|error| match error.kind() {
             ErrorKind::Validation => {

@@ -6,9 +6,9 @@ use clap::Args;
 use leafbase::{BlockId, BlockMatch, Connection, Document, Limits, SearchBlocks, SearchDocuments};
 
 use super::search::{self, TRASH};
-use crate::context::CommandContext;
 use crate::catalog::FolderCatalog;
-use crate::error::{Exit, CliError, CliResult};
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult, Exit};
 use crate::names;
 use crate::progress;
 use crate::show::snippets::{self, Marks};
@@ -52,7 +52,10 @@ struct DocumentMatches {
 impl GrepCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
         if self.context > Limits::CONTEXT_BLOCKS {
-            return Err(CliError::usage(format!("--context is at most {}", Limits::CONTEXT_BLOCKS)));
+            return Err(CliError::usage(format!(
+                "--context is at most {}",
+                Limits::CONTEXT_BLOCKS
+            )));
         }
         let notes = if self.names.is_empty() { context.searcher()? } else { context.reader()? };
         let found = progress::while_running("searching", || self.found(&notes))?;
@@ -81,7 +84,11 @@ impl GrepCommand {
     }
 
     /// The documents and blocks to search: those named, or those found through the search index.
-    fn places(&self, notes: &Connection, folders: &FolderCatalog) -> CliResult<Vec<(Document, BlockId)>> {
+    fn places(
+        &self,
+        notes: &Connection,
+        folders: &FolderCatalog,
+    ) -> CliResult<Vec<(Document, BlockId)>> {
         if !self.names.is_empty() {
             return self.names.iter().map(|name| place(notes, name)).collect();
         }

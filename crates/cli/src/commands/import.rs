@@ -6,7 +6,7 @@ use clap::Args;
 use leafbase::{Destination, ImportOptions};
 
 use crate::context::CommandContext;
-use crate::error::{Exit, CliError, CliResult};
+use crate::error::{CliError, CliResult, Exit};
 use crate::names;
 use crate::progress::ProgressLine;
 use crate::show::{line, reports};
@@ -38,9 +38,8 @@ impl ImportCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<Exit> {
         if !self.path.is_dir() {
             let message = format!("{} is not a directory", self.path.display());
-            return Err(
-                CliError::not_found(message).hint("name the folder that contains the markdown files")
-            );
+            return Err(CliError::not_found(message)
+                .hint("name the folder that contains the markdown files"));
         }
         let notes = context.writer()?;
         let mut options = ImportOptions::new()

@@ -3,8 +3,8 @@
 use clap::Args;
 use leafbase::{Connection, DocumentId, Link};
 
-use crate::context::CommandContext;
 use crate::catalog::FolderCatalog;
+use crate::context::CommandContext;
 use crate::error::CliResult;
 use crate::names;
 use crate::show::table::{self, Cell};

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use clap::{Args, ValueEnum};
 use leafbase::{Document, Folder, FolderRef, ListDocuments};
 
-use crate::context::CommandContext;
 use crate::catalog::{Catalog, FolderCatalog};
+use crate::context::CommandContext;
 use crate::error::CliResult;
 use crate::names;
 use crate::show::styles;
@@ -76,8 +76,12 @@ impl ListCommand {
                     if self.all { folders.path_of(document) } else { document.title.clone() };
                 (name.to_lowercase(), document.id())
             }),
-            SortOrder::Created => documents.sort_by_key(|one| Reverse((one.created_at(), one.id()))),
-            SortOrder::Modified => documents.sort_by_key(|one| Reverse((one.modified_at(), one.id()))),
+            SortOrder::Created => {
+                documents.sort_by_key(|one| Reverse((one.created_at(), one.id())))
+            }
+            SortOrder::Modified => {
+                documents.sort_by_key(|one| Reverse((one.modified_at(), one.id())))
+            }
         }
     }
 

@@ -126,7 +126,8 @@ fn show(context: &mut CommandContext, notes: &Connection, change: &Change) -> Cl
     if change.documents.len() > MAX_TITLES {
         titles = format!("{titles} and {} more", change.documents.len() - MAX_TITLES);
     }
-    let number = context.out.paint(styles::QUIET, format_args!("{:>SEQUENCE_COLUMNS$}", change.sequence));
+    let number =
+        context.out.paint(styles::QUIET, format_args!("{:>SEQUENCE_COLUMNS$}", change.sequence));
     let (at, by) = (change.stamp.at, &change.stamp.by);
     let by = if by.is_nobody() { String::new() } else { format!("  {}", line::plain(by.as_str())) };
     // Clipped to the width of the terminal.

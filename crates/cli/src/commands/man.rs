@@ -18,8 +18,9 @@ pub(crate) struct ManCommand {
 impl ManCommand {
     pub(crate) fn run(self, command: Command, context: &mut CommandContext) -> CliResult<()> {
         if let Some(path) = self.to {
-            let failed =
-                |error| CliError::system(format!("cannot write manual pages to {}", path.display()), &error);
+            let failed = |error| {
+                CliError::system(format!("cannot write manual pages to {}", path.display()), &error)
+            };
             return clap_mangen::generate_to(command, &path).map_err(failed);
         }
         let mut page = Vec::new();

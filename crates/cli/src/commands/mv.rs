@@ -6,8 +6,8 @@ use leafbase::{
     Location, MoveDocuments, MoveFolders, RestoreDailyNotes,
 };
 
-use crate::context::CommandContext;
 use crate::catalog::FolderCatalog;
+use crate::context::CommandContext;
 use crate::error::{CliError, CliResult};
 use crate::names;
 use crate::show::line;
@@ -31,9 +31,8 @@ impl MoveCommand {
             return rename(context, &notes, &self.names, title);
         }
         let Some((to, [first, rest @ ..])) = self.names.split_last() else {
-            return Err(
-                CliError::usage("name an entry and its destination").hint("leafbase mv Bread Kitchen")
-            );
+            return Err(CliError::usage("name an entry and its destination")
+                .hint("leafbase mv Bread Kitchen"));
         };
         if first.ends_with('/') {
             return folders(context, &notes, &self.names, to);
@@ -65,7 +64,12 @@ fn relocate(notes: &Connection, documents: &[Document], to: &str) -> CliResult<V
     Ok(notes.move_documents(MoveDocuments::new(ids, destination))?.0)
 }
 
-fn rename(context: &mut CommandContext, notes: &Connection, names: &[String], title: &str) -> CliResult<()> {
+fn rename(
+    context: &mut CommandContext,
+    notes: &Connection,
+    names: &[String],
+    title: &str,
+) -> CliResult<()> {
     let [name] = names else { return Err(CliError::usage("--rename takes exactly one document")) };
     let document = names::document(notes, name)?;
     let changed = notes.update_markdown(document.id(), title)?;
@@ -75,19 +79,24 @@ fn rename(context: &mut CommandContext, notes: &Connection, names: &[String], ti
     context.out.line(format_args!("renamed {} to {title}", document.title))
 }
 
-fn folders(context: &mut CommandContext, notes: &Connection, named: &[String], to: &str) -> CliResult<()> {
+fn folders(
+    context: &mut CommandContext,
+    notes: &Connection,
+    named: &[String],
+    to: &str,
+) -> CliResult<()> {
     let count = named.len().saturating_sub(1);
     let known = FolderCatalog::read(notes)?;
-    let ids = named.iter().take(count).map(|name| own(&known, name)).collect::<CliResult<Vec<_>>>()?;
+    let ids =
+        named.iter().take(count).map(|name| own(&known, name)).collect::<CliResult<Vec<_>>>()?;
     let destination = if to == "/" {
         FolderDestination::Root
     } else {
         match names::destination(notes, to)? {
             Destination::Folder(folder) => FolderDestination::Folder(folder.into()),
             _ => {
-                return Err(
-                    CliError::usage(format!("{to} cannot contain folders")).hint("to the top level: /")
-                );
+                return Err(CliError::usage(format!("{to} cannot contain folders"))
+                    .hint("to the top level: /"));
             }
         }
     };

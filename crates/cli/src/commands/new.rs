@@ -33,7 +33,8 @@ impl NewCommand {
     pub(crate) fn run(self, context: &mut CommandContext) -> CliResult<()> {
         let path = self.path.or_else(|| context.options.space.clone());
         let path = path.ok_or_else(|| {
-            CliError::usage("the path of the new space is missing").hint("leafbase new notes.leafbase")
+            CliError::usage("the path of the new space is missing")
+                .hint("leafbase new notes.leafbase")
         })?;
         let zone = self.zone.unwrap_or_else(local_zone);
         let space =
@@ -42,10 +43,14 @@ impl NewCommand {
         space.close()?;
         let path = path.display().to_string();
         if context.options.json {
-            return context.out.json(&NewSpaceReply { id: id.to_string(), name: &name, zone: &zone, path });
+            return context.out.json(&NewSpaceReply {
+                id: id.to_string(),
+                name: &name,
+                zone: &zone,
+                path,
+            });
         }
-        context.out
-            .line(format_args!("created space {name:?} at {path}, time zone {zone}"))
+        context.out.line(format_args!("created space {name:?} at {path}, time zone {zone}"))
     }
 }
 

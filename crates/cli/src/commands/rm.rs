@@ -6,8 +6,8 @@ use leafbase::{
 };
 
 use super::mv;
-use crate::context::CommandContext;
 use crate::catalog::FolderCatalog;
+use crate::context::CommandContext;
 use crate::error::{CliError, CliResult};
 use crate::names::{self, ResolvedName};
 use crate::show::line;
@@ -90,7 +90,8 @@ impl RemoveCommand {
         if self.purge {
             let purged = notes.purge_documents(PurgeDocuments::new(found.document_ids.clone()));
             purged.map_err(|error| {
-                CliError::from(error).hint("only documents in the trash can be erased: leafbase ls trash")
+                CliError::from(error)
+                    .hint("only documents in the trash can be erased: leafbase ls trash")
             })?;
             return Ok(found);
         }

@@ -6,7 +6,7 @@ use clap::Args;
 use leafbase::{Error, ErrorKind, SalvageReport, Space};
 
 use crate::context::CommandContext;
-use crate::error::{Exit, CliError, CliResult};
+use crate::error::{CliError, CliResult, Exit};
 use crate::progress::ProgressLine;
 use crate::show::{line, styles};
 
@@ -31,7 +31,9 @@ impl SalvageCommand {
         let from = context.path()?;
         let mut progress = ProgressLine::new("salvaging");
         let saving = || {
-            Space::salvage_with(&from, &self.path, &mut |step| progress.report(step.done, step.total))
+            Space::salvage_with(&from, &self.path, &mut |step| {
+                progress.report(step.done, step.total)
+            })
         };
         let report = context.retry_while_open(saving).map_err(recovery_error)?;
         drop(progress);
@@ -51,7 +53,11 @@ impl SalvageCommand {
             line::count(saved.folders, "folder", "folders"),
             line::count(saved.files, "file", "files"),
         ];
-        context.out.line(format_args!("recovered {} into {}", parts.join(", "), self.path.display()))
+        context.out.line(format_args!(
+            "recovered {} into {}",
+            parts.join(", "),
+            self.path.display()
+        ))
     }
 
     fn report_lost(&self, context: &mut CommandContext, report: &SalvageReport) -> CliResult<()> {

@@ -3,8 +3,8 @@
 use clap::Args;
 use leafbase::{BuiltInLocation, Connection, FolderRef, SearchDocuments, SearchMatch};
 
-use crate::context::CommandContext;
 use crate::catalog::FolderCatalog;
+use crate::context::CommandContext;
 use crate::error::CliResult;
 use crate::names;
 use crate::progress;
@@ -75,7 +75,12 @@ pub(super) fn within(request: SearchDocuments, place: FolderRef) -> SearchDocume
 /// The location that searches exclude by default.
 pub(super) const TRASH: FolderRef = FolderRef::BuiltIn(BuiltInLocation::Trash);
 
-fn show(context: &mut CommandContext, notes: &Connection, folders: &FolderCatalog, hit: &SearchMatch) -> CliResult<()> {
+fn show(
+    context: &mut CommandContext,
+    notes: &Connection,
+    folders: &FolderCatalog,
+    hit: &SearchMatch,
+) -> CliResult<()> {
     let path = folders.path_of(&notes.document(hit.document_id)?);
     let (path, id) =
         (context.out.paint(styles::TITLE, path), context.out.paint(styles::QUIET, hit.document_id));

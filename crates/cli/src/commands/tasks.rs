@@ -77,7 +77,9 @@ impl TasksCommand {
             found.push((name, tasks));
         }
         if context.options.json {
-            return context.out.json(&Items(found.into_iter().flat_map(|(_, tasks)| tasks).collect()));
+            return context
+                .out
+                .json(&Items(found.into_iter().flat_map(|(_, tasks)| tasks).collect()));
         }
         show(context, &notes, &found)
     }
@@ -109,7 +111,11 @@ impl TasksCommand {
     }
 }
 
-fn show(context: &mut CommandContext, notes: &Connection, found: &[(&str, Vec<Task>)]) -> CliResult<()> {
+fn show(
+    context: &mut CommandContext,
+    notes: &Connection,
+    found: &[(&str, Vec<Task>)],
+) -> CliResult<()> {
     let today = today(notes)?;
     if found.iter().all(|(_, tasks)| tasks.is_empty()) {
         return context.out.line("no tasks");

@@ -4,8 +4,8 @@ use clap::Args;
 use leafbase::{Connection, Fetch, Folder, FolderRef, Location};
 
 use super::list;
-use crate::context::CommandContext;
 use crate::catalog::{Catalog, FolderCatalog};
+use crate::context::CommandContext;
 use crate::error::CliResult;
 use crate::names::{self, ResolvedName};
 use crate::show::table::Cell;
@@ -41,7 +41,12 @@ impl TreeCommand {
         }
     }
 
-    fn blocks(&self, context: &mut CommandContext, notes: &Connection, fetch: Fetch) -> CliResult<()> {
+    fn blocks(
+        &self,
+        context: &mut CommandContext,
+        notes: &Connection,
+        fetch: Fetch,
+    ) -> CliResult<()> {
         let fetch = if self.depth == usize::MAX { fetch } else { fetch.depth(self.depth) };
         let root = notes.fetch(fetch)?;
         if context.options.json {
@@ -50,7 +55,12 @@ impl TreeCommand {
         tree::write(&mut context.out, &blocks::tree(&root, self.depth))
     }
 
-    fn space(&self, context: &mut CommandContext, notes: &Connection, below: Option<FolderRef>) -> CliResult<()> {
+    fn space(
+        &self,
+        context: &mut CommandContext,
+        notes: &Connection,
+        below: Option<FolderRef>,
+    ) -> CliResult<()> {
         let catalog = Catalog::read(notes)?;
         if context.options.json {
             return list::everything(context, &catalog);
@@ -61,8 +71,9 @@ impl TreeCommand {
         }
         let top = below.and_then(|below| position(&lines, below)).unwrap_or(0);
         let level = lines.get(top).map_or(0, |(depth, ..)| *depth);
-        let ends =
-            |(index, (depth, ..)): &(usize, TreeLine)| below.is_some() && *index > 0 && *depth <= level;
+        let ends = |(index, (depth, ..)): &(usize, TreeLine)| {
+            below.is_some() && *index > 0 && *depth <= level
+        };
         let shown = lines.into_iter().skip(top).enumerate().take_while(|line| !ends(line));
         let shown = shown
             .map(|(_, (depth, cell, _))| (depth - level, cell))

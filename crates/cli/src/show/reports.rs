@@ -37,11 +37,7 @@ pub(crate) fn write(
         }
     }
     let hidden = kinds.values().map(Vec::len).chain([skipped.len()]).any(|found| found > most);
-    if hidden {
-        out.line(out.paint(styles::QUIET, "         full list: --all"))
-    } else {
-        Ok(())
-    }
+    if hidden { out.line(out.paint(styles::QUIET, "         full list: --all")) } else { Ok(()) }
 }
 
 fn heading(out: &mut Out, count: usize, what: &str) -> CliResult<()> {
