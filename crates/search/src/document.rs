@@ -7,7 +7,7 @@ use frostem::Stemmer;
 use leafbase_model::{Day, DocumentId, Location, Timestamp};
 
 use crate::grams::{ANY_TEXT, Marked, Mask, gram};
-use crate::pattern::Required;
+use leafbase_pattern::Required;
 use loose::Loose;
 
 pub(crate) mod loose;

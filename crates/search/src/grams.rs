@@ -8,7 +8,7 @@ use std::mem;
 
 use foldhash::fast::RandomState;
 
-use crate::pattern::{Trigram, each_trigram};
+use leafbase_pattern::{Trigram, each_trigram};
 
 /// The number of a trigram.
 pub(crate) type Gram = u32;
@@ -191,7 +191,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{Gram, Grams, MASK_BITS, Mask, gram};
-    use crate::pattern::trigrams;
+    use leafbase_pattern::trigrams;
 
     proptest! {
         #[test]

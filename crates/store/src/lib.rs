@@ -34,8 +34,7 @@ pub use edges::{BackLink, EdgeEnd, EdgeExtractor, EdgeKind, EdgeTarget, Extracto
 pub use reader::{
     BlockText, CollectionEntry, Cursor, DocumentPage, DocumentQuery, IndexedColumn, ItemIndex,
     ItemRow, Order, Reader, RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts,
-    Span, Standing, StoredText, TaskPage, TextBlock, TextVisitor, Texts, ValueAt, ValueView,
-    Within,
+    Span, StoredText, TaskPage, TextBlock, TextVisitor, Texts, ValueAt, ValueView, Within,
 };
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};
 pub use signature::Signature;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use leafbase::{
-    Connection, CountItems, Filter, GroupValue, ItemCounts, Limits, Operator, PropertyType,
+    Connection, CountItems, GroupValue, ItemCounts, ItemFilter, Limits, Operator, PropertyType,
     QueryItems, Schema, Sort,
 };
 use serde_json::Value;
@@ -83,7 +83,7 @@ impl QueryCommand {
         request
     }
 
-    fn filter(&self, notes: &Connection, schema: &Schema) -> CliResult<Option<Filter>> {
+    fn filter(&self, notes: &Connection, schema: &Schema) -> CliResult<Option<ItemFilter>> {
         if let Some(json) = &self.json_filter {
             return Ok(Some(notes.space().read_json(json)?));
         }
@@ -92,7 +92,7 @@ impl QueryCommand {
             .iter()
             .map(|text| condition(schema, text))
             .collect::<CliResult<Vec<_>>>()?;
-        Ok((!conditions.is_empty()).then_some(Filter::And(conditions)))
+        Ok((!conditions.is_empty()).then_some(ItemFilter::And(conditions)))
     }
 }
 
@@ -116,7 +116,7 @@ fn whole(notes: &Connection, json: &str, collection: leafbase::BlockId) -> CliRe
 const OPERATORS: [&str; 8] = ["!=", "<=", ">=", "^=", "=", "<", ">", "~"];
 
 /// Parses a condition such as `pages<350`.
-fn condition(schema: &Schema, text: &str) -> CliResult<Filter> {
+fn condition(schema: &Schema, text: &str) -> CliResult<ItemFilter> {
     let at = |sign: &&'static str| text.find(*sign).map(|place| (place, *sign));
     // The leftmost operator counts; at one offset the longest.
     let found = OPERATORS
@@ -133,7 +133,7 @@ fn condition(schema: &Schema, text: &str) -> CliResult<Filter> {
         })?;
     let kind = kind_of(schema, key)?;
     if value.is_empty() && (sign == "=" || sign == "!=") {
-        return Ok(Filter::on(
+        return Ok(ItemFilter::on(
             key,
             if sign == "=" { Operator::IsEmpty } else { Operator::IsNotEmpty },
             true,
@@ -145,13 +145,13 @@ fn condition(schema: &Schema, text: &str) -> CliResult<Filter> {
     );
     if many && (sign == "=" || sign == "!=") {
         let values: Vec<_> = value.split(',').map(str::trim).collect();
-        let any = Filter::on(key, Operator::AnyOf, values);
+        let any = ItemFilter::on(key, Operator::AnyOf, values);
         return Ok(if sign == "=" { any } else { any.negated() });
     }
     let operator = operator(kind, sign).ok_or_else(|| {
         CliError::usage(format!("{key} has type {kind}, which does not support {sign}"))
     })?;
-    Ok(Filter::on(key, operator, operand(kind, value)))
+    Ok(ItemFilter::on(key, operator, operand(kind, value)))
 }
 
 /// The type of a property; the title is a text.

@@ -16,8 +16,8 @@ use super::{Failure, failed};
 use crate::asked::{Clause, Part, Terms};
 use crate::document::{Attributes, Lane, SearchDocument, stem_of};
 use crate::grams::{VARIES, gram};
-use crate::pattern::Required;
 use crate::rank::{Scale, Totals};
+use leafbase_pattern::Required;
 
 /// The index at one moment.
 pub struct View {

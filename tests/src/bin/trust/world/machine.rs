@@ -22,7 +22,7 @@ const BEGINNING: u64 = 1_767_225_600_000;
 pub struct Present(Arc<AtomicU64>);
 
 impl IdSource for Present {
-    fn mint(&self, _: Timestamp) -> [u8; 16] {
+    fn new_id(&self, _: Timestamp) -> [u8; 16] {
         let number = self.0.fetch_add(1, Ordering::Relaxed) + 1;
         // Spread, as random IDs are.
         let spread = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
