@@ -3,11 +3,12 @@
 //! It knows no rule: `tree-ops` and `collections` decide, this crate applies.
 
 pub mod directory;
-pub mod kv;
 #[cfg(feature = "testkit")]
 pub mod rows;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+
+pub use leafbase_kv as kv;
 
 mod keyspaces;
 mod msgpack;

@@ -10,6 +10,7 @@ use leafbase::{
     Clock, Connection, Device, Durability, IdSource, Result, SearchIndexing, Shelf, Space,
     SpaceBuilder, Timestamp,
 };
+use leafbase_store::directory::RECORD_FORMAT;
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Store};
 use leafbase_store::testkit::Disk;
 
@@ -86,7 +87,7 @@ impl Machine {
 
     fn start(disk: &Disk, setting: &Setting, create: bool) -> Result<Self> {
         let (below, journal) = (disk.clone(), disk.journal());
-        let options = OpenOptions::new().cache_bytes(setting.cache_bytes);
+        let options = OpenOptions::new().cache_bytes(setting.cache_bytes).entries(RECORD_FORMAT);
         let store = Arc::new(RedbStore::with_backends(
             move || below.clone(),
             move || journal.clone(),
