@@ -93,7 +93,7 @@ impl<'a> Tree<'a> {
 }
 
 impl ReadTree for Tree<'_> {
-    fn expect(&self, blocks: &[BlockId]) {
+    fn prefetch(&self, blocks: &[BlockId]) {
         // Where not all is seen, each block takes the same look-ups, whatever stands beside it.
         if self.sees_all() {
             self.reader.expect(blocks);

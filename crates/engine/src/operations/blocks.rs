@@ -3,12 +3,15 @@
 use leafbase_collections::ReadCollections;
 use leafbase_markdown as markdown;
 use leafbase_model::{
-    Block, BlockData, BlockDraft, BlockFields, BlockId, BlockKind, BlockPatch, BlockRecord,
-    BlockType, Content, DayRef, DeleteBlocks, Error, Fetch, FetchFrom, InsertBlocks, InsertSource,
-    ItemFields, Items, MoveBlocks, Position, PositionTarget, Result, UpdateBlocks,
+    Block, BlockData, BlockDraft, BlockId, BlockKind, BlockPatch, BlockRecord, BlockType, Content,
+    DayRef, DeleteBlocks, Error, Fetch, FetchFrom, InsertBlocks, InsertSource, ItemFields, Items,
+    MoveBlocks, Position, PositionTarget, Result, UpdateBlocks,
 };
 use leafbase_store::SpaceSnapshot;
-use leafbase_tree_ops::{self as ops, Context, ReadTree, ResolvedPosition, Takes, Texts, Updated};
+use leafbase_tree_ops::{
+    self as ops, AllowedChildren, BlockUpdate, Context, PatchedBlock, ReadTree, ResolvedPosition,
+    UpdatedBlocks,
+};
 
 use crate::core::connection::{Connection, Writing};
 use crate::core::scope::links::Links;
@@ -222,12 +225,14 @@ impl<S: Sight> Connection<S> {
                 return Ok(Vec::new());
             };
             let mut inserted = writing.decide(|tree, context| {
-                let drafts =
-                    |depth: usize, takes: Takes| ready.at(tree, depth, takes, self.limits());
+                let drafts = |depth: usize, allowed: AllowedChildren| {
+                    ready.at(tree, depth, allowed, self.limits())
+                };
                 ops::insert_at(tree, context, place, drafts)
             })?;
             prepare::titles(&mut inserted.edits);
-            let mut blocks = inserted.subtrees().map(ops::assemble).unwrap_or_default();
+            let mut blocks =
+                inserted.subtrees().map(ops::assemble).transpose()?.unwrap_or_default();
             writing.apply(inserted.edits)?;
             if !self.sees_all() {
                 writing.decide(|tree, _| hide_links(tree, &mut blocks))?;
@@ -275,7 +280,7 @@ impl<S: Sight> Connection<S> {
             Self::resolve_days(writing, &mut patches)?;
             let updated = writing.decide(|tree, context| self.updated(tree, context, patches))?;
             writing.apply(updated.edits)?;
-            tasks::send(writing, updated.going)?;
+            tasks::send(writing, updated.moves)?;
             let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
             // Elsewhere they are shown as they are: nothing need be read again.
             let has_items =
@@ -299,19 +304,41 @@ impl<S: Sight> Connection<S> {
         tree: &Tree<'_>,
         context: &Context<'_>,
         patches: Vec<BlockPatch>,
-    ) -> Result<Updated> {
+    ) -> Result<UpdatedBlocks> {
         let links = Links::new(tree);
-        let settle = |before: &BlockData, fields: &mut BlockFields| {
-            prepare::fields(&*links.shown(before)?, fields, self.limits())?;
-            links.put_back(before, fields)
-        };
-        let ready = |before: &BlockData, data: BlockData| {
-            let field = prepare::address_field(&data);
-            let parts = prepare::data(data, self.limits())?;
-            files::check_named(tree, Some(before), &parts, field)?;
-            Ok(parts)
-        };
-        ops::update_texts(tree, context, patches, Texts { settle: &settle, ready: &ready })
+        let mut update = BlockUpdate::new(tree, context, patches.len())?;
+        for patch in patches {
+            let mut block = update.find(patch)?;
+            self.prepare_fields(&links, &mut block).map_err(|error| block.at(error))?;
+            let parts = match update.apply(&mut block)? {
+                Some(data) => self
+                    .prepare_data(tree, &block.before.data, data)
+                    .map_err(|error| block.at(error))?,
+                None => Vec::new(),
+            };
+            update.add(&block, parts)?;
+        }
+        Ok(update.finish())
+    }
+
+    /// Parses the markdown of a patch, and restores the links that the scope redacts.
+    fn prepare_fields(&self, links: &Links<'_, '_>, block: &mut PatchedBlock) -> Result<()> {
+        let before = &block.before.data;
+        prepare::fields(&*links.shown(before)?, &mut block.fields, self.limits())?;
+        links.put_back(before, &mut block.fields)
+    }
+
+    /// Splits new text into paragraphs, and checks the files that it names.
+    fn prepare_data(
+        &self,
+        tree: &Tree<'_>,
+        before: &BlockData,
+        data: BlockData,
+    ) -> Result<Vec<BlockData>> {
+        let field = prepare::address_field(&data);
+        let parts = prepare::data(data, self.limits())?;
+        files::check_named(tree, Some(before), &parts, field)?;
+        Ok(parts)
     }
 
     /// Changes the markdown of one block.

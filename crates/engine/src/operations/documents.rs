@@ -294,7 +294,7 @@ impl Connection<Full> {
     /// Writes what `decide` gives, and shows the documents as they are then.
     fn relocate(
         &self,
-        decide: impl Fn(&mut Writing<'_, '_>) -> Result<ops::Relocated>,
+        decide: impl Fn(&mut Writing<'_, '_>) -> Result<ops::MovedDocuments>,
     ) -> Result<Items<Document>> {
         let (documents, _) = self.write(|writing| {
             let relocated = decide(writing)?;

@@ -103,7 +103,8 @@ impl<S: Sight> Connection<S> {
     fn check_place(&self, writing: &mut Writing<'_, '_>, position: Position) -> Result<Position> {
         if let Some(place) = self.place(writing, position, true)? {
             let block = media::block("", &AssetUrl::new(AssetId::NIL, String::new()));
-            writing.decide(|tree, context| ops::open_place_for(tree, context, place, &block))?;
+            writing
+                .decide(|tree, context| ops::prepare_target_for(tree, context, place, &block))?;
         }
         let (edge, day): (Edge, DayRef) = match position {
             Position::Within(edge, PositionTarget::Day(day)) => (edge, day),

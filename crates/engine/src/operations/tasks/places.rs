@@ -32,7 +32,7 @@ pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
 
 /// Where a task that says `data` goes in a document.
 pub(super) fn place(record: &DocumentRecord, data: &BlockData) -> ResolvedPosition {
-    ResolvedPosition::Within(ops::edge_for(record.location, data), record.id.root())
+    ResolvedPosition::Within(ops::task_edge(record.location, data), record.id.root())
 }
 
 /// Brings together what goes to the same place, in the order given.
@@ -126,6 +126,7 @@ impl Destinations {
 fn check(writing: &mut Writing<'_, '_>, document: DocumentId) -> Result<()> {
     // Its root is looked up below, as any block would be: first that it is a document at all.
     writing.transaction.reader()?.document(document)?.ok_or_else(Error::not_found)?;
-    let opened = writing.decide(|tree, context| ops::open_place(tree, context, top(document), 1));
+    let opened =
+        writing.decide(|tree, context| ops::prepare_target(tree, context, top(document), 1));
     opened.map(drop).map_err(|error| super::renamed(&error, "position.pageId", ""))
 }

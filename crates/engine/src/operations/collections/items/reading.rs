@@ -164,7 +164,7 @@ impl Reading<'_, '_> {
     ) -> Result<Vec<Block>> {
         let links = Links::new(self.tree);
         let mut blocks =
-            ops::show_forest(self.tree, document, subtrees, depth, &|data| links.plain(data))?;
+            ops::show_subtrees(self.tree, document, subtrees, depth, &|data| links.plain(data))?;
         links.finish()?;
         blocks.iter_mut().try_for_each(|block| links.hide_in(block))?;
         *count += blocks.iter_mut().map(show_markdown).sum::<usize>();
