@@ -53,7 +53,7 @@ impl StatsCommand {
     }
 }
 
-fn shown(stats: &leafbase::Stats, meta: &SpaceMeta) -> StatsReply {
+fn shown(stats: &leafbase::SpaceStats, meta: &SpaceMeta) -> StatsReply {
     StatsReply {
         id: meta.id.to_string(),
         name: meta.name.clone(),
