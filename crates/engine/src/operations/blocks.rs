@@ -223,8 +223,9 @@ impl<A: AccessScope> Connection<A> {
                 return Ok(Vec::new());
             };
             let mut inserted = transaction.plan(|tree, context| {
-                let drafts =
-                    |depth: usize, takes: Takes| ready.at(tree, depth, allowed, self.limits());
+                let drafts = |depth: usize, allowed: AllowedChildren| {
+                    ready.at(tree, depth, allowed, self.limits())
+                };
                 ops::insert_at(tree, context, place, drafts)
             })?;
             prepare::titles(&mut inserted.edits);
