@@ -30,7 +30,10 @@ fn run(text: &str) -> Vec<(Duration, String)> {
         let found = pattern.matcher().find_all(text, 100, &mut budget);
         let outcome =
             found.map_or_else(|_| "exhausted".to_owned(), |found| format!("{} found", found.len()));
-        Some((start.elapsed(), format!("{:9} steps  {outcome}  {source}", STEPS - budget.remaining())))
+        Some((
+            start.elapsed(),
+            format!("{:9} steps  {outcome}  {source}", STEPS - budget.remaining()),
+        ))
     };
     patterns::hostile().filter_map(one).collect()
 }

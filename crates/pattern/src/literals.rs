@@ -95,7 +95,9 @@ impl LiteralBounds {
                 self.concatenation(repeat_n(node.as_ref(), *min as usize))
             }
             // It matches at least once, but what precedes and follows need not be adjacent.
-            Node::Repetition { node, .. } => NodeLiterals::Inexact(self.node(node).into_requirement()),
+            Node::Repetition { node, .. } => {
+                NodeLiterals::Inexact(self.node(node).into_requirement())
+            }
         }
     }
 

@@ -28,9 +28,9 @@ enum DfaState<'p> {
 impl<'p> DfaState<'p> {
     fn get(&mut self) -> Option<(&'p BuiltDfa, &mut DfaCache)> {
         if let Self::Unbuilt(lazy) = self {
-            *self = lazy.get().map_or(Self::Unavailable, |built| {
-                Self::Built(built, Box::new(built.new_cache()))
-            });
+            *self = lazy
+                .get()
+                .map_or(Self::Unavailable, |built| Self::Built(built, Box::new(built.new_cache())));
         }
         match self {
             Self::Built(dfa, cache) => Some((dfa, cache)),

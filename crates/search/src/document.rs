@@ -250,7 +250,9 @@ impl SearchDocument {
                     |before, part| Some(before & self.having(part)).filter(|mask| *mask != 0);
                 parts.iter().try_fold(ANY_TEXT, both).unwrap_or_default()
             }
-            TrigramQuery::Or(parts) => parts.iter().fold(0, |before, part| before | self.having(part)),
+            TrigramQuery::Or(parts) => {
+                parts.iter().fold(0, |before, part| before | self.having(part))
+            }
         }
     }
 

@@ -221,8 +221,8 @@ impl Prefixes {
         }
         // Normalization may move a combining mark before the one that precedes it.
         let first = fold(char.encode_utf8(&mut [0; 4])).nfd().next();
-        let may_begin = is_combining_mark(char)
-            || first.is_some_and(|first| self.first_chars.contains(&first));
+        let may_begin =
+            is_combining_mark(char) || first.is_some_and(|first| self.first_chars.contains(&first));
         cached.set((char, may_begin));
         may_begin
     }
@@ -233,8 +233,7 @@ fn ascii_prefilter(prefixes: &[String]) -> Option<Prefilter> {
     let is_minimal = |prefix: &&str| {
         !prefixes.iter().any(|other| other.len() < prefix.len() && prefix.starts_with(other))
     };
-    let mut minimal: Vec<&str> =
-        prefixes.iter().map(String::as_str).filter(is_minimal).collect();
+    let mut minimal: Vec<&str> = prefixes.iter().map(String::as_str).filter(is_minimal).collect();
     minimal.sort_unstable();
     minimal.dedup();
     Prefilter::of_ascii_words(minimal.into_iter())
@@ -301,7 +300,12 @@ mod tests {
 
     /// Whether each hit in a text of ASCII, which lies among bytes, is where the sieve finds
     /// something, and none is before the first place.
-    fn finds_all(highlighter: &Highlighter<'_>, prefilter: &Prefilter, text: &str, around: &[u8]) -> bool {
+    fn finds_all(
+        highlighter: &Highlighter<'_>,
+        prefilter: &Prefilter,
+        text: &str,
+        around: &[u8],
+    ) -> bool {
         let text: String = text.chars().filter(char::is_ascii).collect();
         let (bytes, start) = ([around, text.as_bytes(), around].concat(), around.len());
         let hits = highlighter.matches(&text);
@@ -361,10 +365,7 @@ mod tests {
     #[test]
     fn a_finder_that_misses_prefixes_would_be_found_out() {
         assert!(is_found_out(|prefixes| prefixes.first_chars.clear()));
-        assert!(is_found_out(|prefixes| prefixes
-            .ascii
-            .iter_mut()
-            .for_each(|text| text.push('e'))));
+        assert!(is_found_out(|prefixes| prefixes.ascii.iter_mut().for_each(|text| text.push('e'))));
         assert!(!is_found_out(|_| ()));
     }
 

@@ -67,8 +67,8 @@ mod tokens;
 
 mod asked;
 mod document;
-mod highlighter;
 mod grams;
+mod highlighter;
 mod hits;
 mod maker;
 mod rank;
@@ -77,8 +77,8 @@ mod index;
 
 pub use asked::{LONGEST_TERM, MOST_TERMS, Terms};
 pub use document::{Attributes, Lane, SearchDocument};
-pub use highlighter::Highlighter;
 pub use fold::fold;
+pub use highlighter::Highlighter;
 #[cfg(feature = "testkit")]
 #[doc(hidden)]
 pub use index::Shelf;

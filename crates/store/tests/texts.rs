@@ -105,7 +105,10 @@ fn write(space: &SpaceStore, edits: &[Edit]) {
 type Visited = (String, bool);
 
 /// The texts of each document by the runs that are visited.
-fn visited(reader: SpaceReader<'_>, documents: &[DocumentId]) -> BTreeMap<DocumentId, Vec<Visited>> {
+fn visited(
+    reader: SpaceReader<'_>,
+    documents: &[DocumentId],
+) -> BTreeMap<DocumentId, Vec<Visited>> {
     let mut visited: BTreeMap<_, Vec<_>> = BTreeMap::new();
     let visit = &mut |run: TextRun<'_>| {
         let mut end = 0;
@@ -140,8 +143,9 @@ fn compare(reader: SpaceReader<'_>, documents: &[DocumentId], word: &str) {
             .map(|block| (shown(block.text), matches!(block.text, BlockText::Markdown(..))));
         assert_eq!(count(visited[document].iter().cloned()), count(expected));
         compare_below(reader, document.root(), word);
-        let is_page =
-            |block: &SubtreeText<'_>| block.depth == 1 && block.text.block_type() == BlockType::Page;
+        let is_page = |block: &SubtreeText<'_>| {
+            block.depth == 1 && block.text.block_type() == BlockType::Page
+        };
         texts.iter().filter(is_page).take(3).for_each(|page| compare_below(reader, page.id, word));
     }
 }

@@ -150,7 +150,11 @@ impl View {
     ///
     /// # Errors
     /// As [`Self::search`].
-    pub fn candidates(&self, required: &[&TrigramQuery], scope: &Scope<'_>) -> Result<Vec<DocumentId>> {
+    pub fn candidates(
+        &self,
+        required: &[&TrigramQuery],
+        scope: &Scope<'_>,
+    ) -> Result<Vec<DocumentId>> {
         let mut found = Vec::new();
         let live = self.live(scope);
         for ((lists, start), grams) in self.lists(&live).zip(&self.grams) {

@@ -399,8 +399,9 @@ impl Under {
         }
         let view = self.index().view().unwrap();
         let only = view.select((0..12).step_by(3).map(id), |_| true);
-        let selected =
-            view.candidates(&[made.trigram_query()], &Scope { only: Some(&only), ..scope }).unwrap();
+        let selected = view
+            .candidates(&[made.trigram_query()], &Scope { only: Some(&only), ..scope })
+            .unwrap();
         let expected = candidates.into_iter().filter(|one| one.as_bytes()[0] % 3 == 0);
         prop_assert_eq!(selected, expected.collect::<Vec<_>>());
         Ok(())

@@ -146,8 +146,7 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()> {
         let (start, run) = (self.blocks.len(), RunView::read(key, value)?);
         for (id, record) in run.entries() {
-            let block =
-                self.making.make(id, record).map_err(|fault| records::fault(key, fault))?;
+            let block = self.making.make(id, record).map_err(|fault| records::fault(key, fault))?;
             self.blocks.push(Some(block));
         }
         let end = self.blocks.len();

@@ -125,8 +125,10 @@ impl<A: AccessScope> Connection<A> {
                 both(&reading, hits, &candidates, matcher)?
             }
             (None, Some(candidates), Some(matcher)) => {
-                let parts =
-                    MatchCounter { snapshot: &moment.snapshot, threads: self.space.search_threads() };
+                let parts = MatchCounter {
+                    snapshot: &moment.snapshot,
+                    threads: self.space.search_threads(),
+                };
                 by_blocks(&parts, &candidates, matcher)?
             }
             (hits, ..) => hits.unwrap_or_default(),

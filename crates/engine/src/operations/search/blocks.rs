@@ -65,8 +65,7 @@ impl<A: AccessScope> Connection<A> {
         self.operation("search_blocks").read(move |tree| {
             let located =
                 tree.locate(request.within)?.ok_or_else(|| Error::not_found().at("blockId"))?;
-            let patterns =
-                PatternSet::new("pattern", &request.patterns, request.case_sensitive)?;
+            let patterns = PatternSet::new("pattern", &request.patterns, request.case_sensitive)?;
             let after = request
                 .paging
                 .cursor
@@ -176,11 +175,7 @@ impl<'a, 'b> BlockSearch<'a, 'b> {
     }
 
     /// The blocks before and after one.
-    fn context(
-        &self,
-        index: usize,
-        around: &mut Around<'_, '_>,
-    ) -> Result<[Vec<ContextBlock>; 2]> {
+    fn context(&self, index: usize, around: &mut Around<'_, '_>) -> Result<[Vec<ContextBlock>; 2]> {
         let (start, end) =
             (index.saturating_sub(around.before), self.blocks.len().min(index + 1 + around.behind));
         let mut before = Vec::with_capacity(around.before);
@@ -212,7 +207,11 @@ fn path_to(texts: &VisibleTexts<'_, '_>, block: BlockId) -> Result<Vec<PathStep>
 }
 
 /// A block as a step of a path, if it is a page: a collection is none.
-fn step(texts: &VisibleTexts<'_, '_>, id: BlockId, text: BlockText<'_>) -> Result<Option<PathStep>> {
+fn step(
+    texts: &VisibleTexts<'_, '_>,
+    id: BlockId,
+    text: BlockText<'_>,
+) -> Result<Option<PathStep>> {
     let is_page = matches!(text.block_type(), BlockType::Page | BlockType::CollectionItem);
     let step = |content: Cow<'_, str>| PathStep { id, content: content.into_owned() };
     is_page.then(|| texts.markdown(text).map(step)).transpose()

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use leafbase_model::{Error, ErrorKind, Limits, Result};
+use leafbase_pattern::{Matcher, Pattern, StepBudget};
 #[cfg(feature = "search")]
 use leafbase_pattern::{Prefilter, TrigramQuery};
-use leafbase_pattern::{Matcher, Pattern, StepBudget};
 
 #[cfg(all(test, feature = "search"))]
 mod tests;

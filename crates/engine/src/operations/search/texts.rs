@@ -35,10 +35,7 @@ impl<'t, 'a> VisibleTexts<'t, 'a> {
 
     /// Reads a whole document.
     #[cfg(feature = "search")]
-    pub(super) fn document(
-        &self,
-        document: leafbase_model::DocumentId,
-    ) -> Result<DocumentTexts> {
+    pub(super) fn document(&self, document: leafbase_model::DocumentId) -> Result<DocumentTexts> {
         let mut texts = DocumentTexts::read(self.tree.reader_of(document)?, document)?;
         if !self.tree.is_unrestricted() {
             texts.show(|text| match self.markdown(text)? {

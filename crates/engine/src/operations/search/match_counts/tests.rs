@@ -119,7 +119,8 @@ fn several_threads_are_used_where_there_are_several_parts() {
     let snapshot = VisibleSnapshot::for_tests(snapshot, Visibility::All);
     let parts: Vec<_> = documents.chunks(CHUNK_DOCUMENTS).collect();
     let ahead = |threads| {
-        let done = MatchCounter { snapshot: &snapshot, threads }.speculate(&parts, &patterns.matcher());
+        let done =
+            MatchCounter { snapshot: &snapshot, threads }.speculate(&parts, &patterns.matcher());
         done.into_iter().map(|SpeculativeResult { chunk, .. }| chunk).collect::<Vec<_>>()
     };
     assert_eq!((ahead(1), ahead(2)), (vec![], vec![0, 1, 2, 3]));
