@@ -273,7 +273,7 @@ impl<A: AccessScope> Connection<A> {
             Self::resolve_days(transaction, &mut patches)?;
             let updated = transaction.plan(|tree, context| self.updated(tree, context, patches))?;
             transaction.apply(updated.edits)?;
-            tasks::send(transaction, updated.going)?;
+            tasks::move_to(transaction, updated.going)?;
             let mut updated: Vec<_> = updated.blocks.into_iter().map(alone).collect();
             // Elsewhere they are shown as they are: nothing need be read again.
             let has_items =

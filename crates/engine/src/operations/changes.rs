@@ -1,4 +1,4 @@
-//! The change feed: every write, in order, with what it did and what it replaced.
+//! The change feed: every write in order, with its edits and the values they replaced.
 
 use std::collections::VecDeque;
 
@@ -15,11 +15,12 @@ mod scoped;
 
 pub use scoped::ScopedChanges;
 
-/// How many rows one look-up reads.
-const PAGE: usize = 64;
+/// Rows that one look-up reads.
+const ROWS_PER_LOOKUP: usize = 64;
 
-/// The writes after a sequence number, oldest first. Each look-up reads the log as it is then, so
-/// that no state is held back while the caller works: writes made meanwhile are found, too.
+/// Iterator over the writes after a sequence number, oldest first. Each look-up takes a new
+/// snapshot, so no snapshot is held while the caller works, and writes committed in the meantime
+/// are returned too.
 #[derive(Debug)]
 pub struct Changes {
     connection: Connection<Full>,
@@ -29,7 +30,7 @@ pub struct Changes {
 }
 
 impl Connection<Full> {
-    /// The writes after the one numbered `sequence`, oldest first; 0 for all.
+    /// The writes after `sequence`, oldest first; 0 for all.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -46,7 +47,7 @@ impl Connection<Full> {
         Changes { connection: self.clone(), after: sequence, read: VecDeque::new(), ended: false }
     }
 
-    /// The number of the last write; 0 if there was none.
+    /// The sequence of the last write; 0 if there was none.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -60,7 +61,7 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn last_sequence(&self) -> Result<u64> {
         self.operation("last_sequence").read_all(|reader| reader.last_sequence())
     }
@@ -93,7 +94,7 @@ impl Iterator for Changes {
             match self
                 .connection
                 .operation("changes_since")
-                .read_all(|reader| reader.changes_after(self.after, PAGE))
+                .read_all(|reader| reader.changes_after(self.after, ROWS_PER_LOOKUP))
             {
                 Ok(rows) => self.read = rows.into(),
                 Err(error) => {

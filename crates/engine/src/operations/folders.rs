@@ -1,4 +1,4 @@
-//! Folders that documents are kept in.
+//! Folders of documents.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,9 @@ use crate::core::connection::Connection;
 use crate::operations::documents;
 
 impl Connection<Full> {
-    /// The built-in locations (unsorted, daily notes, templates, trash), then the folders at the
-    /// top with those in them. Each says how many documents are right in it. Folders in one place
-    /// are sorted by name, upper and lower case alike, and then by ID. Costs by the number of
-    /// folders, whatever is in them.
+    /// The built-in locations (unsorted, daily notes, templates, trash), then the folder tree. Each
+    /// has the number of its direct documents. Siblings are sorted by name, ignoring case, then by
+    /// ID. The cost is linear in the number of folders.
     ///
     /// ```
     /// use leafbase::BuiltInLocation;
@@ -43,7 +42,7 @@ impl Connection<Full> {
         })
     }
 
-    /// Makes a folder in `parent`, or at the top.
+    /// Creates a folder in `parent`, or at the top level.
     ///
     /// ```
     /// use leafbase::MoveDocuments;
@@ -66,7 +65,7 @@ impl Connection<Full> {
         made.into_iter().next().ok_or_else(|| Error::validation("a folder needs a name"))
     }
 
-    /// Makes folders, with folders in them, and gives them back: parents before children, else in
+    /// Creates folders with nested folders and returns them, parents before children, otherwise in
     /// the order of the request.
     ///
     /// ```
@@ -84,7 +83,8 @@ impl Connection<Full> {
     /// Below `folders[n]`, those of [`Self::create_folder`]; [`crate::ErrorKind::Validation`] at
     /// `parentFolderId` for a nested folder that names a parent;
     /// [`crate::ErrorKind::RuleViolation`] there for a built-in location;
-    /// [`crate::ErrorKind::LimitExceeded`] at `folders` for too many. Nothing is made then.
+    /// [`crate::ErrorKind::LimitExceeded`] at `folders` for too many. On an error nothing is
+    /// created.
     pub fn create_folders(&self, request: CreateFolders) -> Result<Items<FolderRecord>> {
         let plan = FolderPlan::of(request.folders, self.limits())?;
         self.create_planned("create_folders", &plan).map(Items)
@@ -97,7 +97,7 @@ impl Connection<Full> {
     ) -> Result<Vec<FolderRecord>> {
         let (made, _) = self.operation(operation).write(|transaction| {
             let made = transaction.plan_with_reader(|reader, context| {
-                ops::create_folders(&Folders(reader), context, plan)
+                ops::create_folders(&FolderReader(reader), context, plan)
             })?;
             transaction.apply(made.iter().cloned().map(Edit::CreateFolder).collect())?;
             Ok(made)
@@ -105,8 +105,8 @@ impl Connection<Full> {
         Ok(made)
     }
 
-    /// Moves folders, with all in them, to the top or into another, and gives them back as they are
-    /// then. A folder named together with one that it is in leaves it.
+    /// Moves folders with their contents to the top level or into another folder and returns them.
+    /// A folder named together with its ancestor is moved out of it.
     ///
     /// ```
     /// use leafbase::MoveFolders;
@@ -124,12 +124,12 @@ impl Connection<Full> {
     /// [`crate::ErrorKind::Validation`] for a folder named twice;
     /// [`crate::ErrorKind::RuleViolation`] for a built-in location, and for a move into the folder
     /// itself or one in it; [`crate::ErrorKind::LimitExceeded`] if what is in it would be too deep.
-    /// Nothing is moved then.
+    /// On an error nothing is moved.
     pub fn move_folders(&self, request: MoveFolders) -> Result<Items<FolderRecord>> {
         let MoveFolders { folder_ids, destination } = request;
         let (moved, _) = self.operation("move_folders").write(|transaction| {
             let moved = transaction.plan_with_reader(|reader, context| {
-                ops::move_folders(&Folders(reader), context, &folder_ids, destination)
+                ops::move_folders(&FolderReader(reader), context, &folder_ids, destination)
             })?;
             transaction.apply(moved.edits)?;
             Ok(moved.records)
@@ -137,12 +137,12 @@ impl Connection<Full> {
         Ok(Items(moved))
     }
 
-    /// Deletes folders, and gives back the IDs asked for. What is in one goes to the nearest folder
-    /// around it that stays; at the top, documents go to unsorted. Costs by the number of documents
-    /// and folders right in them.
+    /// Deletes folders and returns the requested IDs. The contents go to the nearest remaining
+    /// ancestor, at the top level documents go to unsorted. The cost is linear in the number of
+    /// direct documents and folders.
     ///
-    /// With `must_be_empty`, a folder with something in it is refused instead. Folders that the
-    /// same request deletes do not count; documents do, wherever they are.
+    /// With `must_be_empty`, a folder that is not empty is refused. Folders that the same request
+    /// deletes do not count; their documents do.
     ///
     /// ```
     /// use leafbase::{CreateDocuments, DeleteFolders, ErrorKind};
@@ -160,12 +160,12 @@ impl Connection<Full> {
     /// # Errors
     /// At `folderIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
     /// folder named twice; [`crate::ErrorKind::RuleViolation`] for a built-in location, and for one
-    /// that is not empty. Nothing is deleted then.
+    /// that is not empty. On an error nothing is deleted.
     pub fn delete_folders(&self, request: DeleteFolders) -> Result<Items<FolderId>> {
         let DeleteFolders { folder_ids, must_be_empty } = request;
         self.operation("delete_folders").write(|transaction| {
             let edits = transaction.plan_with_reader(|reader, context| {
-                ops::delete_folders(&Folders(reader), context, &folder_ids, must_be_empty)
+                ops::delete_folders(&FolderReader(reader), context, &folder_ids, must_be_empty)
             })?;
             transaction.apply(edits)
         })?;
@@ -174,10 +174,10 @@ impl Connection<Full> {
     }
 }
 
-/// The folders of a state of the store, as decisions read them.
-pub(crate) struct Folders<'a>(pub(crate) SpaceReader<'a>);
+/// Reads folders for the rules in `tree-ops`.
+pub(crate) struct FolderReader<'a>(pub(crate) SpaceReader<'a>);
 
-impl ReadFolders for Folders<'_> {
+impl ReadFolders for FolderReader<'_> {
     fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
         self.0.folder(folder)
     }
@@ -189,7 +189,7 @@ impl ReadFolders for Folders<'_> {
     fn documents_in(&self, folder: FolderId) -> Result<Vec<DocumentRecord>> {
         let within = Within::Location(Location::Folder(folder));
         let query = DocumentQuery { within, ..DocumentQuery::default() };
-        Ok(documents::listing::find(self.0, &query, None, usize::MAX)?.0)
+        Ok(documents::list::find(self.0, &query, None, usize::MAX)?.0)
     }
 
     fn document_count(&self, folder: FolderId) -> Result<u64> {
@@ -208,15 +208,15 @@ fn built_in(reader: SpaceReader<'_>, location: BuiltInLocation) -> Result<Folder
     })
 }
 
-/// The folders at the top, with all in them.
+/// The folder tree.
 fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
     let records = reader.folders()?;
     let known = records.len();
     let ordered = parents_first(records);
     if ordered.len() < known {
-        return Err(Error::corrupted("folders: some are in none that is at the top"));
+        return Err(Error::corrupted("some folders cannot be reached from the top level"));
     }
-    // From the last one on, each finds those in it finished, the last of them first.
+    // In reverse order each folder finds its children complete, last child first.
     let mut finished: HashMap<Option<FolderId>, Vec<Folder>> = HashMap::new();
     for FolderRecord { id, name, parent } in ordered.into_iter().rev() {
         let mut folders = finished.remove(&Some(id)).unwrap_or_default();
@@ -230,7 +230,7 @@ fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
     Ok(top)
 }
 
-/// The folders that can be reached from the top: each before those in it, siblings by name.
+/// The folders reachable from the top level, parents before children, siblings by name.
 fn parents_first(mut records: Vec<FolderRecord>) -> Vec<FolderRecord> {
     records.sort_by_cached_key(|record| (record.name.to_lowercase(), record.id));
     let mut within: HashMap<Option<FolderId>, Vec<FolderRecord>> = HashMap::new();

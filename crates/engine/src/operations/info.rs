@@ -1,4 +1,4 @@
-//! What a connection says of its space.
+//! Connection info: space, time and URL templates.
 
 use jiff::tz::Offset;
 use leafbase_model::{ConnectionInfo, Error, Result, SpaceInfo, Timestamp, UrlTemplates, UtcInfo};
@@ -8,8 +8,7 @@ use crate::core::connection::Connection;
 use crate::support::days;
 
 impl<A: AccessScope> Connection<A> {
-    /// What space this is, what time it is there, and how a host links to a block. One look-up,
-    /// however large the space is.
+    /// The space, its current time, and the template of URLs to a block. One look-up.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -21,8 +20,8 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] if the clock is beyond the years 0 to 9999, or the space's
-    /// zone is unknown to this version; what the store reports.
+    /// [`crate::ErrorKind::Validation`] if the clock is outside the years 0 to 9999 or the space's
+    /// time zone is unknown to this version; errors of the store.
     pub fn info(&self) -> Result<ConnectionInfo> {
         let meta = self.space.meta().map_err(|error| self.visibility().redact_error(error))?;
         let now = self.space.now();
@@ -41,17 +40,15 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// RFC 3339 with milliseconds and this offset. The standard has whole minutes: seconds of an
-/// offset, which zones had before they kept standard time, are left out, and out of the time as
-/// well, so that it is the same instant.
+/// Formats `now` as RFC 3339 with milliseconds at `offset`. RFC 3339 offsets are whole minutes: the
+/// seconds of a historical offset are dropped from both the offset and the local time, so that the
+/// instant stays the same.
 fn local_time(now: Timestamp, offset: Offset) -> Result<String> {
     let minutes = offset.seconds() / 60;
     let shifted = now.as_millis() + i64::from(minutes) * 60_000;
     let local = Timestamp::from_millis(shifted);
     if local.as_millis() != shifted {
-        return Err(Error::validation(
-            "the clock is beyond the calendar, which has the years 0 to 9999",
-        ));
+        return Err(Error::validation("the clock is outside the supported years 0 to 9999"));
     }
     let (sign, minutes) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
     let text = local.to_string();

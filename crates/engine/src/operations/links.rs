@@ -1,4 +1,4 @@
-//! The links of a document: where its blocks lead, and which blocks lead to it.
+//! Links of a document: targets of its blocks, and back links.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::core::edges::edges;
 #[cfg(feature = "schemars")]
 mod json_schemas;
 
-/// So many back links one look-up reads.
-const PAGE: usize = 256;
+/// Edges that one look-up reads.
+const EDGES_PER_LOOKUP: usize = 256;
 
 /// A link in the text of a block. As JSON: `{"documentId", "blockId", "markdown",
 /// "targetDocumentId", "targetBlockId", "targetDate"}`.
@@ -25,40 +25,40 @@ const PAGE: usize = 256;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Link {
-    /// The document that it stands in.
+    /// The document of the source block.
     pub document_id: DocumentId,
-    /// The block that it stands in.
+    /// The source block.
     pub block_id: BlockId,
-    /// What that block says.
+    /// Markdown of the source block.
     pub markdown: String,
-    /// The document that it leads to; none if there is no such block, or no note of the day.
+    /// Target document; absent if the block or the day's note does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_document_id: Option<DocumentId>,
-    /// The block that it leads to; none if it leads to a day.
+    /// Target block; absent if the target is a day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_block_id: Option<BlockId>,
-    /// The day that it leads to; none if it leads to a block.
+    /// Target day; absent if the target is a block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_date: Option<Day>,
 }
 
-/// The links of a document, both ways. As JSON: `{"links": [..], "backLinks": [..]}`.
+/// Links and back links of a document. As JSON: `{"links": [..], "backLinks": [..]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DocumentLinks {
-    /// Links in its blocks, in reading order, each target once for each block.
+    /// Links in the document's blocks in reading order, each target once per block.
     pub links: Vec<Link>,
-    /// Links in other documents, those in the trash left out, to it, to one of its blocks, or to
-    /// its day if it is a daily note. By document and block.
+    /// Links from other documents, except trashed ones, to the document, to its blocks, or to its
+    /// day if it is a daily note. Ordered by document and block.
     pub back_links: Vec<Link>,
 }
 
 impl Connection<Full> {
-    /// The links in the text of a document's blocks, and those of other documents that lead to it
-    /// or into it. Web addresses, files and relations are none.
+    /// The links in the text of a document's blocks, and the back links from other documents. Web
+    /// addresses, files and relations are not links.
     ///
-    /// It costs one read of the document, a look-up for each of its blocks, and what it gives.
+    /// The cost is one read of the document, one look-up per block, and the links returned.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -90,7 +90,7 @@ impl Connection<Full> {
     }
 }
 
-/// The links in the text of `block`, each target once.
+/// Links in the text of `block`, each target once.
 fn links_of(
     reader: SpaceReader<'_>,
     document: DocumentId,
@@ -117,7 +117,7 @@ fn link(
         EdgeEnd::Asset(_) => (None, None),
     };
     let target_document_id = match (target_block_id, target_date) {
-        (Some(block), _) => reader.locate(block)?.map(|standing| standing.document),
+        (Some(block), _) => reader.locate(block)?.map(|location| location.document),
         (None, Some(day)) => reader.note_of(day)?.map(|note| note.id),
         (None, None) => None,
     };
@@ -132,7 +132,7 @@ fn link(
     })
 }
 
-/// The links from elsewhere to `blocks`, which are all of the document, and to its day.
+/// Back links to `blocks`, which are all blocks of the target, and to its day.
 fn back_links(
     reader: SpaceReader<'_>,
     target: &DocumentRecord,
@@ -142,8 +142,12 @@ fn back_links(
     let mut found = Vec::new();
     for end in ends {
         for source in sources(reader, end)? {
-            let Some(standing) = reader.locate(source)? else { continue };
-            let document = standing.document;
+            // A source that was deleted in the meantime cannot occur: edges and blocks share a
+            // snapshot.
+            let Some(location) = reader.locate(source)? else {
+                leafbase_model::invariant!("the source of an edge has a location, block {source}")
+            };
+            let document = location.document;
             let is_trashed =
                 reader.document(document)?.is_none_or(|record| record.location == Location::Trash);
             if document == target.id || is_trashed {
@@ -160,15 +164,15 @@ fn back_links(
     Ok(found)
 }
 
-/// The blocks whose text links to `end`.
+/// Blocks whose text links to `end`.
 fn sources(reader: SpaceReader<'_>, end: EdgeEnd) -> Result<Vec<BlockId>> {
     let (mut found, mut after) = (Vec::new(), None);
     loop {
-        let page = reader.edges_to(end, after, PAGE)?;
+        let page = reader.edges_to(end, after, EDGES_PER_LOOKUP)?;
         found
             .extend(page.iter().filter(|edge| edge.kind == EdgeKind::Link).map(|edge| edge.source));
         after = page.last().copied();
-        if page.len() < PAGE {
+        if page.len() < EDGES_PER_LOOKUP {
             return Ok(found);
         }
     }

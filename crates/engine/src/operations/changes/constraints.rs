@@ -1,8 +1,8 @@
-//! Edits that no operation decided on, such as a change undone late: whether what they leave of
-//! collections is as operations leave it.
+//! Constraint checks for edits that no operation planned, such as the inverse of an old change:
+//! collections must be as operations leave them.
 //!
-//! Only what they touched is read: items and their relations, and of a schema that is set the
-//! items, if a column of it is another one.
+//! Only what the edits touched is read: items and their relations, and all items of a collection
+//! whose schema changed a column.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -15,28 +15,28 @@ use leafbase_model::{
 
 use crate::core::tree::Tree;
 
-/// So many items of a collection are held at a time.
-const AT_A_TIME: usize = 1_024;
+/// Items of a collection that are in memory at a time.
+const ITEMS_PER_BATCH: usize = 1_024;
 
-/// Which values of an item may be others.
-enum Values {
+/// Values of an item that may have changed.
+enum TouchedValues {
     All,
     Of(BTreeSet<String>),
 }
 
-/// What edits touch of collections.
+/// Items, columns and schemas that a list of edits touches.
 #[derive(Default)]
 pub(crate) struct TouchedCollections {
-    /// Items that are there, or were.
-    items: BTreeMap<BlockId, Values>,
-    /// Columns that are others, by collection.
+    /// Items inserted, changed or removed.
+    items: BTreeMap<BlockId, TouchedValues>,
+    /// Changed columns by collection.
     columns: BTreeMap<BlockId, BTreeSet<String>>,
-    /// Collections whose relations may have other ends.
+    /// Collections whose relations may have changed.
     schemas: BTreeSet<BlockId>,
 }
 
 impl TouchedCollections {
-    /// What `edits` touch.
+    /// Collects what `edits` touch.
     pub(crate) fn by(edits: &[Edit]) -> Self {
         let mut touched = Self::default();
         for edit in edits {
@@ -45,7 +45,7 @@ impl TouchedCollections {
         touched
     }
 
-    /// Whether it is nothing: then nothing need be read.
+    /// Whether no collection is touched, so that nothing has to be read.
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty() && self.schemas.is_empty()
     }
@@ -57,7 +57,7 @@ impl TouchedCollections {
             | Edit::CreateDocument { subtrees, .. }
             | Edit::EraseDocument { subtrees, .. } => self.subtrees(subtrees),
             Edit::Update { before, after, .. } => self.update(before, after),
-            // What kind of block it is, the edit doesn't say.
+            // The edit does not record the block's type: it may be an item.
             Edit::Move { block, from, to } if from.parent != to.parent => self.whole(*block),
             Edit::SetSchema { collection, before, after, .. } => {
                 self.schema(*collection, before.as_deref(), after.as_deref());
@@ -73,7 +73,7 @@ impl TouchedCollections {
     }
 
     fn whole(&mut self, item: BlockId) {
-        self.items.insert(item, Values::All);
+        self.items.insert(item, TouchedValues::All);
     }
 
     fn update(&mut self, before: &BlockRecord, after: &BlockRecord) {
@@ -88,7 +88,9 @@ impl TouchedCollections {
     }
 
     fn value(&mut self, item: BlockId, key: &str) {
-        if let Values::Of(keys) = self.items.entry(item).or_insert(Values::Of(BTreeSet::new())) {
+        if let TouchedValues::Of(keys) =
+            self.items.entry(item).or_insert(TouchedValues::Of(BTreeSet::new()))
+        {
             keys.insert(key.to_owned());
         }
     }
@@ -103,7 +105,8 @@ impl TouchedCollections {
                 continue;
             }
             self.column(collection, &property.key);
-            // What one item of this end may be related to once is held by items of the other.
+            // A `single` end that does not own the relation is constrained by the items of the
+            // owner.
             if let Some(Relation { target, inverse_key: Some(key), single: true, owner: false }) =
                 is.and_then(|kind| kind.relation())
             {
@@ -116,30 +119,30 @@ impl TouchedCollections {
         self.columns.entry(collection).or_default().insert(key.to_owned());
     }
 
-    /// That all of it is, in `tree`, as operations leave it.
+    /// Checks every constraint on what was touched, in `tree`.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::Conflict`] that names the item or the collection, and the
-    /// property; what the store reports.
+    /// [`leafbase_model::ErrorKind::Conflict`] naming the item or collection and the property;
+    /// errors of the store.
     pub(crate) fn verify(&self, tree: &Tree<'_>) -> Result<()> {
-        let mut verifying = ConstraintCheck::new(tree);
+        let mut check = ConstraintCheck::new(tree);
         for collection in &self.schemas {
-            verifying.ends(*collection)?;
+            check.ends(*collection)?;
         }
         for (item, values) in &self.items {
-            verify_item(tree, &mut verifying, *item, values)?;
+            verify_item(tree, &mut check, *item, values)?;
         }
         for (collection, keys) in &self.columns {
-            self.verify_columns(tree, &mut verifying, *collection, keys)?;
+            self.verify_columns(tree, &mut check, *collection, keys)?;
         }
         Ok(())
     }
 
-    /// One pass over the items of a collection.
+    /// Checks the changed columns in one pass over the items of a collection.
     fn verify_columns(
         &self,
         tree: &Tree<'_>,
-        verifying: &mut ConstraintCheck<'_, Tree<'_>>,
+        check: &mut ConstraintCheck<'_, Tree<'_>>,
         collection: BlockId,
         keys: &BTreeSet<String>,
     ) -> Result<()> {
@@ -148,13 +151,13 @@ impl TouchedCollections {
             let some = items_after(tree, collection, last)?;
             for item in &some {
                 if let Some(held) = values(item)
-                    && !matches!(self.items.get(&item.id), Some(Values::All))
+                    && !matches!(self.items.get(&item.id), Some(TouchedValues::All))
                 {
-                    verifying.item(item.id, collection, held, &|key| keys.contains(key))?;
+                    check.item(item.id, collection, held, &|key| keys.contains(key))?;
                 }
             }
             last = some.last().map(|item| item.id);
-            if some.len() < AT_A_TIME {
+            if some.len() < ITEMS_PER_BATCH {
                 return Ok(());
             }
         }
@@ -163,23 +166,23 @@ impl TouchedCollections {
 
 fn verify_item(
     tree: &Tree<'_>,
-    verifying: &mut ConstraintCheck<'_, Tree<'_>>,
+    check: &mut ConstraintCheck<'_, Tree<'_>>,
     item: BlockId,
-    touched: &Values,
+    touched: &TouchedValues,
 ) -> Result<()> {
     match (tree.item(item)?, touched) {
-        (None, _) => verifying.named(item, None),
-        (Some(StoredItem { collection, values }), Values::All) => {
-            verifying.item(item, collection, &values, &|_| true)?;
-            verifying.named(item, Some(collection))
+        (None, _) => check.named(item, None),
+        (Some(StoredItem { collection, values }), TouchedValues::All) => {
+            check.item(item, collection, &values, &|_| true)?;
+            check.named(item, Some(collection))
         }
-        (Some(StoredItem { collection, values }), Values::Of(keys)) => {
-            verifying.item(item, collection, &values, &|key| keys.contains(key))
+        (Some(StoredItem { collection, values }), TouchedValues::Of(keys)) => {
+            check.item(item, collection, &values, &|key| keys.contains(key))
         }
     }
 }
 
-/// The next items of a collection, without their pages.
+/// The next batch of items, without their pages.
 fn items_after(
     tree: &Tree<'_>,
     collection: BlockId,
@@ -188,12 +191,16 @@ fn items_after(
     let mut some = Vec::new();
     tree.full_reader()?.items(collection, last, &mut |item| {
         some.push(item);
-        Ok(if some.len() < AT_A_TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        Ok(if some.len() < ITEMS_PER_BATCH {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        })
     })?;
     Ok(some)
 }
 
-/// The values of an item; none of any other block.
+/// The values of an item; `None` for other blocks.
 fn values(block: &BlockRecord) -> Option<&Properties> {
     match &block.data.kind {
         BlockKind::CollectionItem { properties } => Some(properties),
