@@ -31,7 +31,7 @@ pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
 
 /// The position at which a task with `data` enters a document.
 pub(super) fn position(record: &DocumentRecord, data: &BlockData) -> ResolvedPosition {
-    ResolvedPosition::Within(ops::edge_for(record.location, data), record.id.root())
+    ResolvedPosition::Within(ops::task_edge(record.location, data), record.id.root())
 }
 
 /// Groups items by position. Groups and their items keep the given order.
@@ -129,6 +129,7 @@ fn check(transaction: &mut OperationTransaction<'_, '_>, document: DocumentId) -
     // `open_place` looks up the root as a block; whether it is a document is checked first.
     let record = transaction.plan(|tree, _| tree.document(document))?;
     record.ok_or_else(Error::not_found)?;
-    let opened = transaction.plan(|tree, context| ops::open_place(tree, context, top(document), 1));
+    let opened =
+        transaction.plan(|tree, context| ops::prepare_target(tree, context, top(document), 1));
     opened.map(drop).map_err(|error| super::renamed(&error, "position.pageId", ""))
 }
