@@ -164,7 +164,7 @@ pub use leafbase_model::{
 pub use leafbase_search::Shelf;
 pub use leafbase_store::kv::Durability;
 pub use leafbase_store::{
-    CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, Stats,
+    CheckReport, Loss, LossKind, Problem, SalvageReport, Saved, SpaceMeta, SpaceStats,
 };
 pub use operations::changes::{Changes, ScopedChanges};
 pub use operations::files::FileReader;

@@ -5,7 +5,7 @@ use leafbase_model::{
     DocumentId, DocumentRecord, Edit, Error, ErrorKind, Items, Location, MoveDocuments,
     PurgeDocuments, RestoreDailyNotes, Result, Timestamp,
 };
-use leafbase_store::{DocumentQuery, Order, Reader, Span, Within};
+use leafbase_store::{DocumentQuery, IndexOrder, SpaceReader, Span, Within};
 use leafbase_tree_ops as ops;
 use leafbase_tree_ops::ReadTree;
 
@@ -294,7 +294,7 @@ impl Connection<Full> {
     fn relocate(
         &self,
         operation: &'static str,
-        plan: impl Fn(&mut OperationTransaction<'_, '_>) -> Result<ops::Relocated>,
+        plan: impl Fn(&mut OperationTransaction<'_, '_>) -> Result<ops::MovedDocuments>,
     ) -> Result<Items<Document>> {
         let (documents, _) = self.operation(operation).write(|transaction| {
             let relocated = plan(transaction)?;
@@ -355,13 +355,13 @@ impl<A: AccessScope> Connection<A> {
 
 /// The document with its title. One look-up: a root is the one block of its document that has no
 /// parent.
-fn titled(reader: Reader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
+fn titled(reader: SpaceReader<'_>, record: DocumentRecord, with_times: bool) -> Result<Document> {
     let title = root(reader, record.id)?.markdown;
     Ok(Document { record, title, with_times, clickable_link: None })
 }
 
 /// What the root of a document says.
-fn root(reader: Reader<'_>, document: DocumentId) -> Result<BlockData> {
+fn root(reader: SpaceReader<'_>, document: DocumentId) -> Result<BlockData> {
     let root = reader.first_children(document, BlockId::NIL, 1)?.pop();
     let root = root.ok_or_else(|| {
         Error::corrupted(format_args!("document {document}: it has no root block"))
@@ -370,7 +370,7 @@ fn root(reader: Reader<'_>, document: DocumentId) -> Result<BlockData> {
 }
 
 /// Checks that documents can be kept at `destination`.
-pub(crate) fn check_destination(reader: Reader<'_>, destination: Destination) -> Result<()> {
+pub(crate) fn check_destination(reader: SpaceReader<'_>, destination: Destination) -> Result<()> {
     match destination {
         Destination::Folder(folder) if reader.folder(folder)?.is_none() => {
             Err(Error::not_found().at("destination.folderId"))
@@ -380,13 +380,13 @@ pub(crate) fn check_destination(reader: Reader<'_>, destination: Destination) ->
 }
 
 /// The documents that have been in the trash for at least so many days, the oldest first.
-fn old_trash(reader: Reader<'_>, days: u32, now: Timestamp) -> Result<Vec<DocumentId>> {
+fn old_trash(reader: SpaceReader<'_>, days: u32, now: Timestamp) -> Result<Vec<DocumentId>> {
     let latest = now.as_millis().saturating_sub(i64::from(days).saturating_mul(DAY_MILLIS));
     let query = DocumentQuery {
         within: Within::Location(Location::Trash),
         // All of them, also those that a clock set back has changed after now.
         modified: Span { from: None, to: (days > 0).then(|| Timestamp::from_millis(latest)) },
-        order: Order::Modified,
+        order: IndexOrder::Modified,
         ..DocumentQuery::default()
     };
     let (found, _) = find(reader, &query, None, usize::MAX)?;

@@ -6,7 +6,7 @@ use leafbase_model::{
     BuiltInLocation, CreateFolders, DeleteFolders, DocumentRecord, Edit, Error, Folder, FolderId,
     FolderRecord, FolderRef, Items, Location, MoveFolders, Result,
 };
-use leafbase_store::{DocumentQuery, Reader, Within};
+use leafbase_store::{DocumentQuery, SpaceReader, Within};
 use leafbase_tree_ops::{self as ops, FolderPlan, ReadFolders};
 
 use crate::core::access::Full;
@@ -176,7 +176,7 @@ impl Connection<Full> {
 }
 
 /// The folders of one version of the store, as plans read them.
-pub(crate) struct Folders<'a>(pub(crate) Reader<'a>);
+pub(crate) struct Folders<'a>(pub(crate) SpaceReader<'a>);
 
 impl ReadFolders for Folders<'_> {
     fn folder(&self, folder: FolderId) -> Result<Option<FolderRecord>> {
@@ -198,7 +198,7 @@ impl ReadFolders for Folders<'_> {
     }
 }
 
-fn built_in(reader: Reader<'_>, location: BuiltInLocation) -> Result<Folder> {
+fn built_in(reader: SpaceReader<'_>, location: BuiltInLocation) -> Result<Folder> {
     let document_count = reader.location_count(location.into())?;
     Ok(Folder {
         id: location.into(),
@@ -210,7 +210,7 @@ fn built_in(reader: Reader<'_>, location: BuiltInLocation) -> Result<Folder> {
 }
 
 /// The top-level folders with their descendants.
-fn tree(reader: Reader<'_>) -> Result<Vec<Folder>> {
+fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
     let records = reader.folders()?;
     let known = records.len();
     let ordered = parents_first(records);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use leafbase_model::{
     BlockId, BlockRecord, Day, DocumentId, DocumentRecord, Error, Location, Result,
 };
-use leafbase_store::{EdgeEnd, EdgeKind, Reader};
+use leafbase_store::{EdgeEnd, EdgeKind, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 use serde::Serialize;
 
@@ -92,7 +92,11 @@ impl Connection<Full> {
 }
 
 /// The links in the text of `block`, each target once.
-fn links_of(reader: Reader<'_>, document: DocumentId, block: &BlockRecord) -> Result<Vec<Link>> {
+fn links_of(
+    reader: SpaceReader<'_>,
+    document: DocumentId,
+    block: &BlockRecord,
+) -> Result<Vec<Link>> {
     let (mut ends, mut known) = (Vec::new(), BTreeSet::new());
     edges(&block.data, &mut |target| {
         if target.kind == EdgeKind::Link && known.insert(target.to) {
@@ -103,7 +107,7 @@ fn links_of(reader: Reader<'_>, document: DocumentId, block: &BlockRecord) -> Re
 }
 
 fn link(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     document_id: DocumentId,
     block: &BlockRecord,
     end: EdgeEnd,
@@ -131,7 +135,7 @@ fn link(
 
 /// The links from elsewhere to `blocks`, which are all of the document, and to its day.
 fn back_links(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     target: &DocumentRecord,
     blocks: impl Iterator<Item = BlockId>,
 ) -> Result<Vec<Link>> {
@@ -158,7 +162,7 @@ fn back_links(
 }
 
 /// The blocks whose text links to `end`.
-fn sources(reader: Reader<'_>, end: EdgeEnd) -> Result<Vec<BlockId>> {
+fn sources(reader: SpaceReader<'_>, end: EdgeEnd) -> Result<Vec<BlockId>> {
     let (mut found, mut after) = (Vec::new(), None);
     loop {
         let page = reader.edges_to(end, after, PAGE)?;

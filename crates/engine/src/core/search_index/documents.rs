@@ -10,11 +10,11 @@ use leafbase_model::{
     PropertyValue, Result,
 };
 use leafbase_search::{Attributes, Maker, SearchDocument, WordSieve};
-use leafbase_store::{BlockText, Reader, Sieve, StoredText, TextBlock, Texts};
+use leafbase_store::{BlockText, Sieve, SpaceReader, StoredText, TextBlock, Texts};
 
 /// The analyzed document, for the index and for the overlay of recent changes.
 pub(crate) fn document(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     record: &DocumentRecord,
     maker: &mut Maker,
 ) -> Result<SearchDocument> {
@@ -72,14 +72,14 @@ pub(crate) struct DocumentTexts {
 
 impl DocumentTexts {
     /// Reads the whole document.
-    pub(crate) fn read(reader: Reader<'_>, document: DocumentId) -> Result<Self> {
+    pub(crate) fn read(reader: SpaceReader<'_>, document: DocumentId) -> Result<Self> {
         let blocks = reader.texts(document.root())?;
         Self::with(blocks, document, reader.comments_in(document)?)
     }
 
     /// Reads the title, and of the rest what may have words that are sought.
     pub(crate) fn read_sought(
-        reader: Reader<'_>,
+        reader: SpaceReader<'_>,
         document: DocumentId,
         sought: Option<&SoughtWords>,
     ) -> Result<Self> {

@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 #[cfg(doc)]
 use leafbase_model::ErrorKind;
 use leafbase_model::Result;
-use leafbase_store::{CheckReport, Stats};
+use leafbase_store::{CheckReport, SpaceStats};
 
 use super::Space;
 use crate::core::progress::Progress;
@@ -213,7 +213,7 @@ impl Space {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn stats(&self) -> Result<Stats> {
+    pub fn stats(&self) -> Result<SpaceStats> {
         self.store()?.stats()
     }
 }

@@ -79,7 +79,7 @@ impl Space {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<SalvageReport> {
         let at = SystemClock.now();
-        let options = SalvageOptions { extractor: EXTRACTOR, at, mint: &|| RandomIds.new_id(at) };
+        let options = SalvageOptions { extractor: EXTRACTOR, at, new_id: &|| RandomIds.new_id(at) };
         let tell = &mut |done| progress(Progress::new(done, None));
         leafbase_store::salvage(from.as_ref(), to.as_ref(), &options, tell)
     }

@@ -8,7 +8,7 @@ use leafbase_model::{
     DayRange, DayRef, Document, DocumentFilter, DocumentOrder, DocumentRecord, Error, FolderRef,
     Items, ItemsPage, ListDocuments, Result, Timestamp,
 };
-use leafbase_store::{Cursor, DocumentQuery, Order, Reader, Span, Within};
+use leafbase_store::{DocumentQuery, IndexOrder, PageCursor, SpaceReader, Span, Within};
 use leafbase_tree_ops as ops;
 
 use super::titled;
@@ -103,11 +103,11 @@ impl Connection<Full> {
 
 /// At most `limit` documents behind `cursor`, and where they go on.
 pub(crate) fn find(
-    reader: Reader<'_>,
+    reader: SpaceReader<'_>,
     query: &DocumentQuery,
-    mut cursor: Option<Cursor>,
+    mut cursor: Option<PageCursor>,
     limit: usize,
-) -> Result<(Vec<DocumentRecord>, Option<Cursor>)> {
+) -> Result<(Vec<DocumentRecord>, Option<PageCursor>)> {
     let mut found = Vec::new();
     loop {
         let page = reader.find_documents(query, cursor.as_ref(), PAGE.min(limit - found.len()))?;
@@ -191,12 +191,12 @@ fn own_order(filter: &DocumentFilter) -> DocumentOrder {
     }
 }
 
-const fn order_of(order: DocumentOrder) -> Order {
+const fn order_of(order: DocumentOrder) -> IndexOrder {
     match order {
-        DocumentOrder::Id => Order::Id,
-        DocumentOrder::Created => Order::Created,
-        DocumentOrder::Modified => Order::Modified,
-        DocumentOrder::DailyNote => Order::Day,
+        DocumentOrder::Id => IndexOrder::Id,
+        DocumentOrder::Created => IndexOrder::Created,
+        DocumentOrder::Modified => IndexOrder::Modified,
+        DocumentOrder::DailyNote => IndexOrder::Day,
     }
 }
 
@@ -227,7 +227,7 @@ impl Days {
 }
 
 /// A cursor as a word that stands in any JSON and any URL as it is.
-fn write_cursor(cursor: &Cursor) -> String {
+fn write_cursor(cursor: &PageCursor) -> String {
     cursor.as_bytes().iter().fold(String::new(), |mut text, byte| {
         // A string takes all that is written to it.
         let _ = write!(text, "{byte:02x}");
@@ -235,7 +235,7 @@ fn write_cursor(cursor: &Cursor) -> String {
     })
 }
 
-fn read_cursor(text: &str) -> Result<Cursor> {
+fn read_cursor(text: &str) -> Result<PageCursor> {
     let digits = |pair: &[u8]| {
         let pair =
             std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.starts_with('+'));
@@ -243,5 +243,5 @@ fn read_cursor(text: &str) -> Result<Cursor> {
     };
     let bytes = text.as_bytes().chunks(2).map(digits).collect::<Option<Vec<_>>>();
     let strange = || Error::validation("the cursor is not of this listing").at("cursor");
-    bytes.map(|bytes| Cursor::from_bytes(&bytes)).ok_or_else(strange)
+    bytes.map(|bytes| PageCursor::from_bytes(&bytes)).ok_or_else(strange)
 }

@@ -4,7 +4,7 @@ use leafbase_model::{
     BlockId, BlockRecord, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks,
     Paging, Result, Task, TaskInfo, TaskScope, Timestamp,
 };
-use leafbase_store::{Cursor, Reader, Span, TaskPage};
+use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage};
 
 use super::cursor::{self, Seam};
 use super::places::{self, Documents};
@@ -36,7 +36,7 @@ pub(super) fn page(
             };
             // A cursor may be of a day that has come since: behind it, what is upcoming no more is
             // passed over.
-            let from = |after: Option<&Cursor>| after.is_none().then(|| day_after(today));
+            let from = |after: Option<&PageCursor>| after.is_none().then(|| day_after(today));
             listing.indexed('u', later, |after, limit| {
                 reader.open_tasks(Span { from: from(after), to: None }, after, limit)
             })
@@ -61,7 +61,7 @@ fn day_after(day: Day) -> Day {
 
 struct Listing<'a> {
     tree: &'a Tree<'a>,
-    reader: Reader<'a>,
+    reader: SpaceReader<'a>,
     documents: Documents,
     paging: &'a Paging,
 }
@@ -77,7 +77,7 @@ impl Listing<'_> {
         &mut self,
         letter: char,
         is_wanted: impl Fn(&TaskInfo) -> bool,
-        read: impl Fn(Option<&Cursor>, usize) -> Result<TaskPage>,
+        read: impl Fn(Option<&PageCursor>, usize) -> Result<TaskPage>,
     ) -> Result<ItemsPage<Task>> {
         let mut after =
             self.paging.cursor.as_deref().map(|text| cursor::read(letter, text)).transpose()?;

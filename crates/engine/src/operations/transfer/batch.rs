@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use leafbase_model::{AssetId, AssetUrl, DocumentId, Edit, Result, SubtreeNode};
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 
 use crate::core::access::Full;
 use crate::core::connection::Connection;
@@ -80,7 +80,7 @@ impl Batch {
 }
 
 /// Those of `files` that are not in the space.
-fn missing(reader: Reader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<AssetId>> {
+fn missing(reader: SpaceReader<'_>, files: &BTreeSet<AssetId>) -> Result<Vec<AssetId>> {
     let mut gone = Vec::new();
     for file in files {
         if reader.asset(*file)?.is_none() {

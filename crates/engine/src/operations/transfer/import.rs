@@ -8,7 +8,7 @@ use leafbase_model::{
     AssetId, BlockData, BlockDraft, BlockId, Edit, Error, FolderId, IdSource, Result, Stamp,
     Subtrees, Timestamp,
 };
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 use leafbase_tree_ops::{self as ops, Context};
 
 use crate::core::access::Full;
@@ -413,7 +413,7 @@ impl<'a> Import<'a> {
 }
 
 /// `folder`, if it is there, and the folders that it is in, the nearest first.
-fn way_up(reader: Reader<'_>, mut folder: Option<FolderId>) -> Result<Vec<FolderId>> {
+fn way_up(reader: SpaceReader<'_>, mut folder: Option<FolderId>) -> Result<Vec<FolderId>> {
     let mut way = Vec::new();
     while let Some(record) = folder.map(|id| reader.folder(id)).transpose()?.flatten() {
         way.push(record.id);

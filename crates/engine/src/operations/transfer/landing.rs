@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use leafbase_model::{DocumentRecord, Edit, FolderId, Location, Result, Subtrees};
-use leafbase_store::Reader;
+use leafbase_store::SpaceReader;
 
 use crate::operations::transfer::plan::Plan;
 use crate::operations::transfer::reading;
@@ -12,7 +12,7 @@ use crate::operations::transfer::report::{Adaptation, AdaptationKind};
 
 /// The edits of a batch on their way into the space as it is now.
 pub(super) struct Landing<'a> {
-    pub(super) reader: Reader<'a>,
+    pub(super) reader: SpaceReader<'a>,
     pub(super) plan: &'a Plan,
     /// The folders that edits before make.
     made: HashSet<FolderId>,
@@ -23,7 +23,7 @@ impl<'a> Landing<'a> {
     /// Gives the documents and folders that `edits` make a place that exists. What was planned
     /// otherwise is told.
     pub(super) fn land(
-        reader: Reader<'a>,
+        reader: SpaceReader<'a>,
         plan: &'a Plan,
         edits: &mut [Edit],
     ) -> Result<Vec<Adaptation>> {

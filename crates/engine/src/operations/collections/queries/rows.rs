@@ -9,7 +9,7 @@ use leafbase_collections::{
 use leafbase_model::{
     BlockData, BlockId, BlockKind, Error, Properties, PropertyType, Result, Schema,
 };
-use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, Reader};
+use leafbase_store::{IndexedColumn, ItemIndex, ItemRow, SpaceReader};
 use leafbase_tree_ops::ReadTree;
 
 use super::sieve::{Sieve, Step};
@@ -24,7 +24,7 @@ pub(super) struct Rows<'a> {
     pub(super) tree: &'a Tree<'a>,
     pub(super) collection: BlockId,
     pub(super) schema: Schema,
-    reader: &'a Reader<'a>,
+    reader: &'a SpaceReader<'a>,
     pub(super) index: ItemIndex<'a>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Rows<'a> {
     /// Those of a collection that the connection sees; `reader` is the tree's.
     pub(super) fn of(
         tree: &'a Tree<'a>,
-        reader: &'a Reader<'a>,
+        reader: &'a SpaceReader<'a>,
         collection: BlockId,
     ) -> Result<Self> {
         let missing = || Error::not_found().at("collectionId");
@@ -75,8 +75,8 @@ impl<'a> Rows<'a> {
                 from,
                 to.as_deref(),
                 backwards,
-                &mut |id, signature| {
-                    flow = match sieve.step(&self.index, id, signature)? {
+                &mut |id, bitmap| {
+                    flow = match sieve.step(&self.index, id, bitmap)? {
                         Step::Skip => ControlFlow::Continue(()),
                         Step::Look => sieve.found(self.item(id, visit)?),
                         Step::Leave => ControlFlow::Break(()),

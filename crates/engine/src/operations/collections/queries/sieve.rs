@@ -7,7 +7,7 @@ use leafbase_collections::{
     AccessPath, IndexIntersection, IndexRange, ItemQuery, QueryPlan, ScanCost, lookup_cost,
 };
 use leafbase_model::{BlockId, Result};
-use leafbase_store::{ItemIndex, Signature};
+use leafbase_store::{IndexBitmap, ItemIndex};
 
 use super::rows::indexed;
 
@@ -24,7 +24,7 @@ pub(super) enum Step {
 /// The sieve of one query.
 pub(super) struct Sieve<'p> {
     /// Of each of these, an item of the answer has one.
-    wanted: Vec<Vec<Signature>>,
+    wanted: Vec<Vec<IndexBitmap>>,
     narrowing: Option<&'p IndexIntersection>,
     /// Items that no other is of the answer, once they were collected.
     within: Option<HashSet<BlockId>>,
@@ -40,10 +40,10 @@ impl<'p> Sieve<'p> {
         plan: &'p QueryPlan,
         limit: Option<usize>,
     ) -> Self {
-        let signatures = |(column, keys): (_, Vec<Vec<u8>>)| {
-            keys.iter().map(|key| index.signature(indexed(column), key)).collect::<Option<Vec<_>>>()
+        let bitmaps = |(column, keys): (_, Vec<Vec<u8>>)| {
+            keys.iter().map(|key| index.bitmap(indexed(column), key)).collect::<Option<Vec<_>>>()
         };
-        let wanted = query.required_keys().into_iter().filter_map(signatures).collect();
+        let wanted = query.required_keys().into_iter().filter_map(bitmaps).collect();
         let pace = ScanCost::new(limit.unwrap_or(usize::MAX).saturating_add(1));
         Self {
             wanted,
@@ -55,12 +55,12 @@ impl<'p> Sieve<'p> {
         }
     }
 
-    /// What to do with an item of this signature.
+    /// What to do with an item of this bitmap.
     pub(super) fn step(
         &mut self,
         index: &ItemIndex<'_>,
         item: BlockId,
-        signature: Signature,
+        bitmap: IndexBitmap,
     ) -> Result<Step> {
         self.pace.row();
         if self.is_slow(index)? {
@@ -68,7 +68,7 @@ impl<'p> Sieve<'p> {
             return Ok(Step::Leave);
         }
         let has_one =
-            |wanted: &Vec<Signature>| wanted.iter().any(|wanted| signature.may_have(*wanted));
+            |wanted: &Vec<IndexBitmap>| wanted.iter().any(|wanted| bitmap.may_have(*wanted));
         let is_within = self.within.as_ref().is_none_or(|within| within.contains(&item));
         if !is_within || !self.wanted.iter().all(has_one) {
             return Ok(Step::Skip);

@@ -10,7 +10,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use leafbase_model::{BlockId, BlockLocation, DocumentId, IdMap};
 
-use crate::records::place::{self, Place};
+use crate::records::location::{self, LocationRecord};
 
 /// So many places are kept, 64 bytes each, in a table of 8 MB; when one more comes, all are let go
 /// and met anew.
@@ -26,10 +26,10 @@ const KEPT_DOCUMENTS: usize = 14_336;
 const ORDER_BYTES: usize = 15;
 
 /// Counts the writes: a state is known by the number of those begun before it.
-pub(crate) type Epoch = u64;
+pub(crate) type CommitEpoch = u64;
 
 #[derive(Debug, Default)]
-pub(crate) struct LookupCache {
+pub(crate) struct LocationCache {
     inner: RwLock<Inner>,
     /// Writes that were about to commit. Changes with the epoch of what is kept, in one with it.
     begun: AtomicU64,
@@ -39,8 +39,8 @@ pub(crate) struct LookupCache {
 
 #[derive(Debug, Default)]
 struct Inner {
-    epoch: Epoch,
-    places: IdMap<BlockId, Kept>,
+    epoch: CommitEpoch,
+    locations: IdMap<BlockId, Kept>,
     /// Whether each has comments.
     documents: IdMap<DocumentId, bool>,
 }
@@ -65,24 +65,24 @@ struct Kept {
 
 impl Kept {
     /// None if the order key is too long.
-    fn of(place: &Place) -> Option<Self> {
+    fn of(location: &LocationRecord) -> Option<Self> {
         let mut order = [0; ORDER_BYTES];
-        order.get_mut(..place.order.len())?.copy_from_slice(&place.order);
-        let order_bytes = u8::try_from(place.order.len()).ok()?;
-        Some(Self { document: place.document, parent: place.parent, order, order_bytes })
+        order.get_mut(..location.order.len())?.copy_from_slice(&location.order);
+        let order_bytes = u8::try_from(location.order.len()).ok()?;
+        Some(Self { document: location.document, parent: location.parent, order, order_bytes })
     }
 
-    fn place(&self) -> Place {
+    fn location(&self) -> LocationRecord {
         let order = self.order.get(..usize::from(self.order_bytes)).unwrap_or_default().into();
-        Place { document: self.document, parent: self.parent, order }
+        LocationRecord { document: self.document, parent: self.parent, order }
     }
 }
 
-impl LookupCache {
+impl LocationCache {
     /// The epoch of the state committed last; mostly none while a write commits. Asked once, it may
     /// be told although one was under way: another one has ended meanwhile. A snapshot is of an
     /// epoch if it is told before and after taking it.
-    pub(crate) fn epoch(&self) -> Option<Epoch> {
+    pub(crate) fn epoch(&self) -> Option<CommitEpoch> {
         // In this order: what ended is never more than what began.
         let begun = self.begun.load(Ordering::SeqCst);
         let ended = self.ended.load(Ordering::SeqCst);
@@ -90,46 +90,51 @@ impl LookupCache {
     }
 
     /// The place of `block` in the state of `epoch`, if it is known.
-    pub(crate) fn get(&self, epoch: Epoch, block: BlockId) -> Option<Place> {
-        self.kept(epoch, block).map(|kept| kept.place())
+    pub(crate) fn get(&self, epoch: CommitEpoch, block: BlockId) -> Option<LocationRecord> {
+        self.kept(epoch, block).map(|kept| kept.location())
     }
 
     /// Where `block` stands in the state of `epoch`, if it is known.
-    pub(crate) fn standing(&self, epoch: Epoch, block: BlockId) -> Option<BlockLocation> {
-        self.kept(epoch, block).map(|kept| place::location(kept.document, kept.parent))
+    pub(crate) fn standing(&self, epoch: CommitEpoch, block: BlockId) -> Option<BlockLocation> {
+        self.kept(epoch, block).map(|kept| location::location(kept.document, kept.parent))
     }
 
-    fn kept(&self, epoch: Epoch, block: BlockId) -> Option<Kept> {
+    fn kept(&self, epoch: CommitEpoch, block: BlockId) -> Option<Kept> {
         let inner = self.read();
-        if inner.epoch == epoch { inner.places.get(&block).copied() } else { None }
+        if inner.epoch == epoch { inner.locations.get(&block).copied() } else { None }
     }
 
     /// Keeps what the row of `block` says in the state of `epoch`.
-    pub(crate) fn add(&self, epoch: Epoch, block: BlockId, place: &Place) {
-        let Some(kept) = Kept::of(place) else { return };
+    pub(crate) fn add(&self, epoch: CommitEpoch, block: BlockId, location: &LocationRecord) {
+        let Some(kept) = Kept::of(location) else { return };
         let mut inner = self.write();
         if inner.epoch != epoch {
             return;
         }
-        let places = &mut inner.places;
-        if places.capacity() == 0 {
-            places.reserve(FIRST);
-        } else if places.len() >= KEPT {
-            places.clear();
-        } else if places.len() == places.capacity() && places.len() >= FEW {
-            places.reserve(KEPT - places.len());
+        let locations = &mut inner.locations;
+        if locations.capacity() == 0 {
+            locations.reserve(FIRST);
+        } else if locations.len() >= KEPT {
+            locations.clear();
+        } else if locations.len() == locations.capacity() && locations.len() >= FEW {
+            locations.reserve(KEPT - locations.len());
         }
-        places.insert(block, kept);
+        locations.insert(block, kept);
     }
 
     /// Whether `document` has comments in the state of `epoch`, if it is known.
-    pub(crate) fn has_comments(&self, epoch: Epoch, document: DocumentId) -> Option<bool> {
+    pub(crate) fn has_comments(&self, epoch: CommitEpoch, document: DocumentId) -> Option<bool> {
         let inner = self.read();
         if inner.epoch == epoch { inner.documents.get(&document).copied() } else { None }
     }
 
     /// Keeps whether `document` has comments in the state of `epoch`.
-    pub(crate) fn add_document(&self, epoch: Epoch, document: DocumentId, has_comments: bool) {
+    pub(crate) fn add_document(
+        &self,
+        epoch: CommitEpoch,
+        document: DocumentId,
+        has_comments: bool,
+    ) {
         let mut inner = self.write();
         if inner.epoch != epoch {
             return;
@@ -145,9 +150,9 @@ impl LookupCache {
         let mut inner = self.write();
         inner.epoch += 1;
         self.begun.store(inner.epoch, Ordering::SeqCst);
-        if !inner.places.is_empty() {
+        if !inner.locations.is_empty() {
             for block in &changed.blocks {
-                inner.places.remove(block);
+                inner.locations.remove(block);
             }
         }
         for document in &changed.commented {
@@ -167,7 +172,7 @@ impl LookupCache {
 
 /// A write that commits.
 #[derive(Debug)]
-pub(crate) struct Committing<'c>(&'c LookupCache);
+pub(crate) struct Committing<'c>(&'c LocationCache);
 
 impl Drop for Committing<'_> {
     fn drop(&mut self) {
@@ -187,8 +192,8 @@ mod tests {
         BlockId::from_bytes([number; 16])
     }
 
-    fn place(document: u8) -> Place {
-        Place {
+    fn location(document: u8) -> LocationRecord {
+        LocationRecord {
             document: DocumentId::from_bytes([document; 16]),
             parent: block(9),
             order: Arc::from([1]),
@@ -197,11 +202,11 @@ mod tests {
 
     #[test]
     fn only_the_state_committed_last_is_answered_for() {
-        let cache = LookupCache::default();
+        let cache = LocationCache::default();
         let before = cache.epoch().unwrap();
-        cache.add(before, block(1), &place(1));
-        cache.add(before, block(2), &place(1));
-        assert_eq!(cache.get(before, block(1)), Some(place(1)));
+        cache.add(before, block(1), &location(1));
+        cache.add(before, block(2), &location(1));
+        assert_eq!(cache.get(before, block(1)), Some(location(1)));
 
         let committing =
             cache.begin_commit(&Changed { blocks: vec![block(1)], ..Changed::default() });
@@ -211,7 +216,7 @@ mod tests {
             "what is committed last is not known while a write commits"
         );
         assert_eq!(cache.get(before, block(2)), None, "an older state is not answered for");
-        cache.add(before, block(1), &place(1));
+        cache.add(before, block(1), &location(1));
         drop(committing);
 
         let after = cache.epoch().unwrap();
@@ -222,15 +227,15 @@ mod tests {
         );
         assert_eq!(
             cache.get(after, block(2)),
-            Some(place(1)),
+            Some(location(1)),
             "what the write did not change stays"
         );
     }
 
     #[test]
     fn a_document_whose_comments_change_is_looked_up_again() {
-        let cache = LookupCache::default();
-        let [changed, same] = [1, 2].map(|number| place(number).document);
+        let cache = LocationCache::default();
+        let [changed, same] = [1, 2].map(|number| location(number).document);
         let before = cache.epoch().unwrap();
         cache.add_document(before, changed, false);
         cache.add_document(before, same, true);
@@ -254,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_state_is_known_once_every_write_has_ended() {
-        let cache = LookupCache::default();
+        let cache = LocationCache::default();
         let first = cache.begin_commit(&Changed::default());
         let second = cache.begin_commit(&Changed::default());
         drop(second);
@@ -265,16 +270,16 @@ mod tests {
 
     #[test]
     fn it_does_not_grow_without_end() {
-        let cache = LookupCache::default();
+        let cache = LocationCache::default();
         let epoch = cache.epoch().unwrap();
         for number in 0..=KEPT {
-            cache.add(epoch, BlockId::from_bytes((number as u128).to_be_bytes()), &place(1));
+            cache.add(epoch, BlockId::from_bytes((number as u128).to_be_bytes()), &location(1));
         }
         for number in 0..=KEPT_DOCUMENTS {
             cache.add_document(epoch, DocumentId::from_bytes((number as u128).to_be_bytes()), true);
         }
         assert!(
-            cache.read().places.len() <= KEPT && cache.read().documents.len() <= KEPT_DOCUMENTS
+            cache.read().locations.len() <= KEPT && cache.read().documents.len() <= KEPT_DOCUMENTS
         );
     }
 }

@@ -2,20 +2,25 @@
 
 use leafbase_model::Result;
 
-use super::{Runs, Siblings, order_keys, order_of};
+use super::{Siblings, StagedRuns, order_keys, order_of};
 use crate::kv::{Read, Rows, Transaction};
 use crate::order_key;
 use crate::run;
-use crate::transaction::places::Places;
+use crate::transaction::locations::StagedLocations;
 
 /// Once an order key is longer, all runs of its parent get new ones. Keys made in a row get nowhere
 /// near it.
 pub(super) const LONG_ORDER: usize = 64;
 
-impl Runs {
+impl StagedRuns {
     /// Joins a run that shrank with its right neighbour, or with its left one: entries go to the
     /// right, so that hints hold.
-    fn join(&mut self, source: &dyn Read, places: &mut Places, key: &[u8]) -> Result<()> {
+    fn join(
+        &mut self,
+        source: &dyn Read,
+        locations: &mut StagedLocations,
+        key: &[u8],
+    ) -> Result<()> {
         let bytes = self.run(key)?.bytes();
         if self.run(key)?.is_empty() || bytes >= run::SMALL_BYTES {
             return Ok(());
@@ -24,19 +29,24 @@ impl Runs {
         if let Some(next) = self.next(source, key)?
             && bytes + self.run(&next)?.bytes() <= room
         {
-            return self.join_into(places, key, &next);
+            return self.join_into(locations, key, &next);
         }
         if let Some(previous) = self.previous(source, key)?
             && bytes + self.run(&previous)?.bytes() <= room
         {
-            return self.join_into(places, &previous, key);
+            return self.join_into(locations, &previous, key);
         }
         Ok(())
     }
 
-    fn join_into(&mut self, places: &mut Places, left: &[u8], right: &[u8]) -> Result<()> {
+    fn join_into(
+        &mut self,
+        locations: &mut StagedLocations,
+        left: &[u8],
+        right: &[u8],
+    ) -> Result<()> {
         let mut joined = std::mem::take(self.change(left)?);
-        places.moved(joined.ids(), order_of(right));
+        locations.moved(joined.ids(), order_of(right));
         let run = self.change(right)?;
         joined.append(run);
         *run = joined;
@@ -49,7 +59,7 @@ impl Runs {
     pub(in crate::transaction) fn shorten(
         &mut self,
         source: &dyn Read,
-        places: &mut Places,
+        locations: &mut StagedLocations,
     ) -> Result<()> {
         for key in std::mem::take(&mut self.long) {
             let siblings = Siblings::of_key(&key)?;
@@ -62,7 +72,7 @@ impl Runs {
             let orders =
                 std::iter::once(first.clone()).chain(order_keys(Some(&first), None, runs.len())?);
             for (order, run) in orders.zip(runs) {
-                self.settle(places, siblings, &order, run);
+                self.settle(locations, siblings, &order, run);
             }
         }
         Ok(())
@@ -72,10 +82,10 @@ impl Runs {
     pub(in crate::transaction) fn flush(
         &mut self,
         rows: &mut dyn Transaction,
-        places: &mut Places,
+        locations: &mut StagedLocations,
     ) -> Result<()> {
         for key in std::mem::take(&mut self.shrunk) {
-            self.join(&*rows, places, &key)?;
+            self.join(&*rows, locations, &key)?;
         }
         let mut written = Rows::with_room(self.staged.len(), run::MAX_BYTES);
         for (key, staged) in &mut self.staged {

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use leafbase_model::{BlockId, BlockLocation, DocumentId, IdMap, Result};
 
-use super::{VisitFound, counted_document, place_of};
+use super::{VisitFound, counted_document, location_of};
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
 use crate::records;
-use crate::records::document::Counted;
-use crate::records::place::{self, Orders, Place};
+use crate::records::document::StoredDocument;
+use crate::records::location::{self, LocationRecord, OrderCache};
 use crate::run::{self, RunView};
 
 /// For so many blocks a scan is tried before they are looked up one by one.
@@ -26,9 +26,9 @@ const PASSED_BY: usize = 4;
 const KEPT_RUNS: usize = 16;
 
 #[derive(Debug, Default)]
-pub(crate) struct Memo {
-    places: RefCell<IdMap<BlockId, Place>>,
-    documents: RefCell<IdMap<DocumentId, Counted>>,
+pub(crate) struct TransactionCache {
+    locations: RefCell<IdMap<BlockId, LocationRecord>>,
+    documents: RefCell<IdMap<DocumentId, StoredDocument>>,
     /// Keys and values of the runs found last, each once.
     runs: RefCell<Vec<(Vec<u8>, Vec<u8>)>>,
     /// Which of them a block was found in last, and where in it: what is asked for next mostly
@@ -45,17 +45,21 @@ struct Bare {
     to: Option<BlockId>,
 }
 
-impl Memo {
+impl TransactionCache {
     /// The place of `block`, if it exists.
-    pub(crate) fn place(&self, source: &dyn Read, block: BlockId) -> Result<Option<Place>> {
-        if let Some(place) = self.places.borrow().get(&block) {
-            return Ok(Some(place.clone()));
+    pub(crate) fn location(
+        &self,
+        source: &dyn Read,
+        block: BlockId,
+    ) -> Result<Option<LocationRecord>> {
+        if let Some(location) = self.locations.borrow().get(&block) {
+            return Ok(Some(location.clone()));
         }
-        let place = place_of(source, block)?;
-        if let Some(place) = &place {
-            self.places.borrow_mut().insert(block, place.clone());
+        let location = location_of(source, block)?;
+        if let Some(location) = &location {
+            self.locations.borrow_mut().insert(block, location.clone());
         }
-        Ok(place)
+        Ok(location)
     }
 
     /// Where `block` stands, if it exists.
@@ -64,29 +68,32 @@ impl Memo {
         source: &dyn Read,
         block: BlockId,
     ) -> Result<Option<BlockLocation>> {
-        if let Some(place) = self.places.borrow().get(&block) {
-            return Ok(Some(place.location()));
+        if let Some(location) = self.locations.borrow().get(&block) {
+            return Ok(Some(location.location()));
         }
-        Ok(self.place(source, block)?.as_ref().map(Place::location))
+        Ok(self.location(source, block)?.as_ref().map(LocationRecord::location))
     }
 
     /// Reads the places of those of `blocks` that lie side by side: a step of a scan costs a
     /// fraction of a look-up. What cannot be read is told by the look-up of it.
     pub(super) fn expect(&self, source: &dyn Read, blocks: &[BlockId]) {
-        let mut places = self.places.borrow_mut();
+        let mut locations = self.locations.borrow_mut();
         let mut blocks: Vec<BlockId> =
-            blocks.iter().copied().filter(|block| !places.contains_key(block)).collect();
-        places.reserve(blocks.len());
+            blocks.iter().copied().filter(|block| !locations.contains_key(block)).collect();
+        locations.reserve(blocks.len());
         blocks.sort_unstable();
-        let (mut left, mut orders) = (blocks.as_slice(), Orders::default());
+        let (mut left, mut order_cache) = (blocks.as_slice(), OrderCache::default());
         while let (Some(first), Some(last), SCANNED_FROM..) =
             (left.first(), left.last(), left.len())
         {
-            let (start, end) =
-                (keyspaces::place(*first), keyspaces::end_of(keyspaces::place(*last)));
+            let (start, end) = (
+                keyspaces::block_location(*first),
+                keyspaces::end_of(keyspaces::block_location(*last)),
+            );
             let (mut found, mut passed_by) = (0, 0);
             let scanned = source.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
-                let block = keyspaces::read_place(key).ok_or_else(|| records::damaged(key))?;
+                let block =
+                    keyspaces::read_block_location(key).ok_or_else(|| records::damaged(key))?;
                 while let Some((_, others)) = left.split_first().filter(|(next, _)| **next < block)
                 {
                     left = others;
@@ -94,10 +101,10 @@ impl Memo {
                 match left.split_first() {
                     Some((next, others)) if *next == block => {
                         left = others;
-                        let place = records::read(key, value, |unpack| {
-                            place::read_next(unpack, &mut orders)
+                        let location = records::read(key, value, |decoder| {
+                            location::read_next(decoder, &mut order_cache)
                         })?;
-                        places.insert(block, place);
+                        locations.insert(block, location);
                         (found, passed_by) = (found + 1, 0);
                     }
                     _ => passed_by += 1,
@@ -113,10 +120,10 @@ impl Memo {
     }
 
     /// The row of the place of `block` is written.
-    pub(crate) fn forget_place(&mut self, block: BlockId) {
-        let places = self.places.get_mut();
-        if !places.is_empty() {
-            places.remove(&block);
+    pub(crate) fn forget_location(&mut self, block: BlockId) {
+        let locations = self.locations.get_mut();
+        if !locations.is_empty() {
+            locations.remove(&block);
         }
     }
 
@@ -125,7 +132,7 @@ impl Memo {
         &self,
         source: &dyn Read,
         document: DocumentId,
-    ) -> Result<Option<Counted>> {
+    ) -> Result<Option<StoredDocument>> {
         if let Some(counted) = self.documents.borrow().get(&document) {
             return Ok(Some(counted.clone()));
         }
@@ -163,9 +170,9 @@ impl Memo {
     /// Keeps the run under `key`, whose checksum holds, and where its block `last` is.
     pub(super) fn keep_last(&self, last: BlockId, key: &[u8], value: &[u8]) {
         if let Some((document, parent, order)) = keyspaces::read_run(key) {
-            self.places
+            self.locations
                 .borrow_mut()
-                .insert(last, Place { document, parent, order: Arc::from(order) });
+                .insert(last, LocationRecord { document, parent, order: Arc::from(order) });
             self.keep_run(key, value);
         }
     }
@@ -178,13 +185,13 @@ impl Memo {
     /// Hands the run kept that has `block` to `visit`; says whether there is one.
     pub(super) fn find(
         &self,
-        place: &Place,
+        location: &LocationRecord,
         block: BlockId,
         visit: VisitFound<'_>,
     ) -> Result<bool> {
         let runs = self.runs.borrow();
         let (last, near) = self.last.get();
-        let siblings = keyspaces::parent_runs(place.document, place.parent);
+        let siblings = keyspaces::parent_runs(location.document, location.parent);
         let is_last = |(key, _): &&(Vec<u8>, Vec<u8>)| key.starts_with(&siblings);
         if let Some((key, value)) = runs.get(last).filter(is_last)
             && let Some(view) = RunView::read_again(value)
@@ -195,7 +202,7 @@ impl Memo {
             return Ok(true);
         }
         let is_named =
-            |(key, _): &(Vec<u8>, Vec<u8>)| key.strip_prefix(&siblings) == Some(&*place.order);
+            |(key, _): &(Vec<u8>, Vec<u8>)| key.strip_prefix(&siblings) == Some(&*location.order);
         if let Some(at) = runs.iter().position(is_named).filter(|at| *at != last)
             && let Some((key, value)) = runs.get(at)
             && let Some(view) = RunView::read_again(value)
@@ -211,10 +218,10 @@ impl Memo {
     /// The sibling right before `block`, if both are side by side in the run in which a block was
     /// found last.
     pub(super) fn before(&self, block: BlockId) -> Option<BlockId> {
-        let (places, runs) = (self.places.borrow(), self.runs.borrow());
+        let (locations, runs) = (self.locations.borrow(), self.runs.borrow());
         let (last, near) = self.last.get();
-        let (place, (key, value)) = (places.get(&block)?, runs.get(last)?);
-        if !key.starts_with(&keyspaces::parent_runs(place.document, place.parent)) {
+        let (location, (key, value)) = (locations.get(&block)?, runs.get(last)?);
+        if !key.starts_with(&keyspaces::parent_runs(location.document, location.parent)) {
             return None;
         }
         let view = RunView::read_again(value)?;

@@ -7,9 +7,9 @@ use leafbase_model::{BlockId, IdMap, Result};
 
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read, Rows, Transaction};
-use crate::reader::memo::Memo;
+use crate::reader::transaction_cache::TransactionCache;
 use crate::records;
-use crate::records::place::{self, Place};
+use crate::records::location::{self, LocationRecord};
 
 /// For so many blocks, one scan is tried before they are looked up one by one.
 const SCANNED_FROM: usize = 8;
@@ -21,9 +21,9 @@ const ROW_BYTES: usize = 72;
 
 /// The places that a write changed.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct StagedLocations {
     /// Those that are written next, as they came: new blocks mostly by ID.
-    staged: Vec<(BlockId, Option<Place>)>,
+    staged: Vec<(BlockId, Option<LocationRecord>)>,
     /// Which of `staged` is whose.
     index: IdMap<BlockId, usize>,
     /// The latest block that is staged.
@@ -32,17 +32,17 @@ pub(super) struct Places {
     changed: Vec<BlockId>,
 }
 
-impl Places {
+impl StagedLocations {
     /// The place of `block`, if it exists.
     pub(super) fn get(
         &self,
         source: &dyn Read,
-        memo: &Memo,
+        cache: &TransactionCache,
         block: BlockId,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<LocationRecord>> {
         match self.staged(block) {
-            Some(place) => Ok(place.clone()),
-            None => memo.place(source, block),
+            Some(location) => Ok(location.clone()),
+            None => cache.location(source, block),
         }
     }
 
@@ -50,7 +50,7 @@ impl Places {
     pub(super) fn has_any(
         &self,
         source: &dyn Read,
-        memo: &Memo,
+        cache: &TransactionCache,
         blocks: &[BlockId],
     ) -> Result<bool> {
         let is_staged = |block: &BlockId| matches!(self.staged(*block), Some(Some(_)));
@@ -65,7 +65,7 @@ impl Places {
             return Ok(answer);
         }
         for block in blocks {
-            if self.get(source, memo, *block)?.is_some() {
+            if self.get(source, cache, *block)?.is_some() {
                 return Ok(true);
             }
         }
@@ -81,11 +81,12 @@ impl Places {
         last: BlockId,
         blocks: &[BlockId],
     ) -> Result<Option<bool>> {
-        let (start, end) = (keyspaces::place(first), keyspaces::end_of(keyspaces::place(last)));
+        let (start, end) =
+            (keyspaces::block_location(first), keyspaces::end_of(keyspaces::block_location(last)));
         let (mut passed_by, mut found) = (0, false);
         let (mut sought, most) = (blocks.iter().peekable(), PASSED_BY * blocks.len());
         source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
-            let block = keyspaces::read_place(key).ok_or_else(|| records::damaged(key))?;
+            let block = keyspaces::read_block_location(key).ok_or_else(|| records::damaged(key))?;
             passed_by += 1;
             while sought.next_if(|sought| **sought < block).is_some() {}
             // One that this write removes does not exist; only places that were staged are unlike
@@ -101,31 +102,31 @@ impl Places {
         Ok((found || passed_by <= most).then_some(found))
     }
 
-    fn staged(&self, block: BlockId) -> Option<&Option<Place>> {
+    fn staged(&self, block: BlockId) -> Option<&Option<LocationRecord>> {
         let at = self.index.get(&block)?;
-        self.staged.get(*at).map(|(_, place)| place)
+        self.staged.get(*at).map(|(_, location)| location)
     }
 
-    fn stage(&mut self, block: BlockId, place: Option<Place>) {
+    fn stage(&mut self, block: BlockId, location: Option<LocationRecord>) {
         let next = self.staged.len();
         let at = *self.index.entry(block).or_insert(next);
         if let Some((_, before)) = self.staged.get_mut(at) {
-            *before = place;
+            *before = location;
         } else {
-            self.staged.push((block, place));
+            self.staged.push((block, location));
             self.latest = self.latest.max(block);
         }
     }
 
-    pub(super) fn set(&mut self, block: BlockId, place: Place) {
-        self.stage(block, Some(place));
+    pub(super) fn set(&mut self, block: BlockId, location: LocationRecord) {
+        self.stage(block, Some(location));
     }
 
     /// All of `blocks` are in one run.
-    pub(super) fn set_all(&mut self, blocks: &[BlockId], place: &Place) {
+    pub(super) fn set_all(&mut self, blocks: &[BlockId], location: &LocationRecord) {
         self.expect(blocks.len());
         for block in blocks {
-            self.stage(*block, Some(place.clone()));
+            self.stage(*block, Some(location.clone()));
         }
     }
 
@@ -144,8 +145,8 @@ impl Places {
         let order: Arc<[u8]> = Arc::from(order);
         for block in blocks {
             let staged = self.index.get(block).and_then(|at| self.staged.get_mut(*at));
-            if let Some((_, Some(place))) = staged {
-                place.order = Arc::clone(&order);
+            if let Some((_, Some(location))) = staged {
+                location.order = Arc::clone(&order);
             }
         }
     }
@@ -155,7 +156,11 @@ impl Places {
         std::mem::take(&mut self.changed)
     }
 
-    pub(super) fn flush(&mut self, rows: &mut dyn Transaction, memo: &mut Memo) -> Result<()> {
+    pub(super) fn flush(
+        &mut self,
+        rows: &mut dyn Transaction,
+        cache: &mut TransactionCache,
+    ) -> Result<()> {
         // Not sorted where they are: a place is several times as long as this.
         let mut blocks: Vec<_> =
             self.staged.iter().zip(0..).map(|((block, _), at)| (*block, at)).collect();
@@ -164,18 +169,18 @@ impl Places {
         let mut written = Rows::with_room(blocks.len(), ROW_BYTES);
         // Those of one run say the same.
         let (mut last, mut body) = (None, Vec::with_capacity(64));
-        for (block, place) in blocks
+        for (block, location) in blocks
             .into_iter()
             .filter_map(|(block, at): (_, usize)| Some((block, &self.staged.get(at)?.1)))
         {
-            memo.forget_place(block);
-            let key = keyspaces::place(block);
-            match place {
-                Some(place) => {
-                    if last != Some(place) {
+            cache.forget_location(block);
+            let key = keyspaces::block_location(block);
+            match location {
+                Some(location) => {
+                    if last != Some(location) {
                         body.clear();
-                        place::put(&mut body, place);
-                        last = Some(place);
+                        location::put(&mut body, location);
+                        last = Some(location);
                     }
                     records::put(&mut written, &key, |out| out.extend_from_slice(&body));
                 }

@@ -5,7 +5,7 @@ use std::ops::{Bound, ControlFlow};
 
 use leafbase_model::{Day, DocumentId, Location, Result, Timestamp};
 
-use super::query::{DocumentQuery, Filter, Order, Position, Span, Within};
+use super::query::{DocumentFilter, DocumentQuery, IndexOrder, ResumeAnchor, Span, Within};
 use crate::keyspaces::{
     self, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION_CREATED,
     DOCUMENTS_BY_LOCATION_MODIFIED, DOCUMENTS_BY_MODIFIED, Keyspace, Rank, day_bytes, end_of_slice,
@@ -18,7 +18,7 @@ use crate::records;
 const NO_BOUND: Option<[u8; 0]> = None;
 
 /// One range of keys, each of which ends with a document.
-struct Lane {
+struct IndexScan {
     lower: Vec<u8>,
     upper: Vec<u8>,
     /// The key that was read last, or that it begins behind.
@@ -28,7 +28,7 @@ struct Lane {
     is_exhausted: bool,
 }
 
-impl Lane {
+impl IndexScan {
     /// The keys that begin with `prefix`, from one value behind it up to another.
     fn new<const N: usize>(
         prefix: &[u8],
@@ -46,8 +46,8 @@ impl Lane {
     }
 
     /// The documents kept in `location`, by ID.
-    fn of_location(location: Location, behind: Option<Position<'_>>) -> Self {
-        let behind = behind.map(|Position { rank: (_, document), .. }| {
+    fn of_location(location: Location, behind: Option<ResumeAnchor<'_>>) -> Self {
+        let behind = behind.map(|ResumeAnchor { rank: (_, document), .. }| {
             keyspaces::by_location(location, document).to_vec()
         });
         Self::new(&keyspaces::location(location), NO_BOUND, NO_BOUND, behind)
@@ -93,13 +93,13 @@ impl Lane {
 
 /// An index by time, of all documents and of those of one location, and the part of it that a query
 /// asks for.
-struct Times {
+struct TimeIndex {
     everywhere: Keyspace,
     within: Keyspace,
     span: Span<Timestamp>,
 }
 
-impl Times {
+impl TimeIndex {
     fn created(query: &DocumentQuery) -> Self {
         Self {
             everywhere: DOCUMENTS_BY_CREATED,
@@ -117,32 +117,41 @@ impl Times {
     }
 
     /// The range of each of the places that are asked for, or of all documents.
-    fn lanes(&self, filter: &Filter<'_>, behind: Option<Position<'_>>) -> Vec<Lane> {
-        let lane = |prefix: &[u8], behind| {
-            Lane::new(prefix, self.span.from.map(time_bytes), self.span.to.map(time_bytes), behind)
+    fn scans(
+        &self,
+        filter: &DocumentFilter<'_>,
+        behind: Option<ResumeAnchor<'_>>,
+    ) -> Vec<IndexScan> {
+        let scan = |prefix: &[u8], behind| {
+            IndexScan::new(
+                prefix,
+                self.span.from.map(time_bytes),
+                self.span.to.map(time_bytes),
+                behind,
+            )
         };
-        let Some(places) = places(filter) else {
-            return vec![lane(
+        let Some(locations) = locations(filter) else {
+            return vec![scan(
                 &[self.everywhere.tag],
                 behind.map(|position| position.key.to_vec()),
             )];
         };
-        let of_place = |place| {
+        let of_location = |location| {
             let behind = behind.map(|position| {
-                keyspaces::by_location_time(self.within, place, position.rank).to_vec()
+                keyspaces::by_location_time(self.within, location, position.rank).to_vec()
             });
-            lane(&keyspaces::timed_location(self.within, place), behind)
+            scan(&keyspaces::timed_location(self.within, location), behind)
         };
-        places.into_iter().map(of_place).collect()
+        locations.into_iter().map(of_location).collect()
     }
 }
 
 /// The documents of one range, or of several by ID or by time.
-pub(super) struct Stream {
-    lanes: Vec<Lane>,
-    /// The next document of each lane that has begun and not ended.
+pub(super) struct MergeIterator {
+    scans: Vec<IndexScan>,
+    /// The next document of each scan that has begun and not ended.
     heads: BTreeSet<(Rank, usize)>,
-    /// The lane that the last document was taken from: its next one is read when it is needed, and
+    /// The scan that the last document was taken from: its next one is read when it is needed, and
     /// not before.
     taken_from: Option<usize>,
     has_begun: bool,
@@ -151,10 +160,10 @@ pub(super) struct Stream {
     pub(super) read: usize,
 }
 
-impl Stream {
-    fn new(lanes: Vec<Lane>, descending: bool) -> Self {
+impl MergeIterator {
+    fn new(scans: Vec<IndexScan>, descending: bool) -> Self {
         Self {
-            lanes,
+            scans,
             heads: BTreeSet::new(),
             taken_from: None,
             has_begun: false,
@@ -164,40 +173,41 @@ impl Stream {
     }
 
     /// The documents in the query's order, behind a position.
-    pub(super) fn in_order(filter: &Filter<'_>, behind: Option<Position<'_>>) -> Self {
+    pub(super) fn in_order(filter: &DocumentFilter<'_>, behind: Option<ResumeAnchor<'_>>) -> Self {
         let query = filter.query;
-        let lanes = match query.order {
-            Order::Id => by_id(filter, behind),
-            Order::Created => Times::created(query).lanes(filter, behind),
-            Order::Modified => Times::modified(query).lanes(filter, behind),
-            Order::Day => vec![by_day(query.day, behind)],
+        let scans = match query.order {
+            IndexOrder::Id => by_id(filter, behind),
+            IndexOrder::Created => TimeIndex::created(query).scans(filter, behind),
+            IndexOrder::Modified => TimeIndex::modified(query).scans(filter, behind),
+            IndexOrder::Day => vec![by_day(query.day, behind)],
         };
-        Self::new(lanes, query.descending)
+        Self::new(scans, query.descending)
     }
 
     /// The other ranges, each of which has all documents that the query asks for, in orders of
     /// their own.
-    pub(super) fn others(filter: &Filter<'_>) -> Vec<Self> {
+    pub(super) fn others(filter: &DocumentFilter<'_>) -> Vec<Self> {
         let query = filter.query;
         let (created, modified, day) =
             (query.created.is_bounded(), query.modified.is_bounded(), query.day.is_bounded());
-        let lanes = [
-            (query.order == Order::Day && query.within != Within::All).then(|| by_id(filter, None)),
-            (query.order != Order::Created && created)
-                .then(|| Times::created(query).lanes(filter, None)),
-            (query.order != Order::Modified && modified)
-                .then(|| Times::modified(query).lanes(filter, None)),
-            (query.order != Order::Day && day).then(|| vec![by_day(query.day, None)]),
+        let scans = [
+            (query.order == IndexOrder::Day && query.within != Within::All)
+                .then(|| by_id(filter, None)),
+            (query.order != IndexOrder::Created && created)
+                .then(|| TimeIndex::created(query).scans(filter, None)),
+            (query.order != IndexOrder::Modified && modified)
+                .then(|| TimeIndex::modified(query).scans(filter, None)),
+            (query.order != IndexOrder::Day && day).then(|| vec![by_day(query.day, None)]),
         ];
-        lanes.into_iter().flatten().map(|lanes| Self::new(lanes, false)).collect()
+        scans.into_iter().flatten().map(|scans| Self::new(scans, false)).collect()
     }
 
     /// At most `count` documents more; fewer only where it ends.
     pub(super) fn take(&mut self, source: &dyn Read, count: usize) -> Result<Vec<DocumentId>> {
-        let step = count.div_ceil(self.lanes.len().max(1));
+        let step = count.div_ceil(self.scans.len().max(1));
         if !self.has_begun {
             self.has_begun = true;
-            for number in 0..self.lanes.len() {
+            for number in 0..self.scans.len() {
                 self.advance(source, number, step)?;
             }
         }
@@ -214,19 +224,19 @@ impl Stream {
         Ok(taken)
     }
 
-    /// Sets the next head of a lane, if it has one.
+    /// Sets the next head of a scan, if it has one.
     fn advance(&mut self, source: &dyn Read, number: usize, step: usize) -> Result<()> {
-        let Some(lane) = self.lanes.get_mut(number) else { return Ok(()) };
-        if lane.buffer.is_empty() && !lane.is_exhausted {
-            self.read += lane.fill(source, self.descending, step)?;
+        let Some(scan) = self.scans.get_mut(number) else { return Ok(()) };
+        if scan.buffer.is_empty() && !scan.is_exhausted {
+            self.read += scan.fill(source, self.descending, step)?;
         }
-        self.heads.extend(lane.buffer.pop_front().map(|rank| (rank, number)));
+        self.heads.extend(scan.buffer.pop_front().map(|rank| (rank, number)));
         Ok(())
     }
 }
 
 /// The places that are asked for; none if all are.
-fn places(filter: &Filter<'_>) -> Option<Vec<Location>> {
+fn locations(filter: &DocumentFilter<'_>) -> Option<Vec<Location>> {
     match filter.query.within {
         Within::All => None,
         Within::Location(location) => Some(vec![location]),
@@ -235,15 +245,20 @@ fn places(filter: &Filter<'_>) -> Option<Vec<Location>> {
 }
 
 /// The ranges of the places that are asked for, or of all documents.
-fn by_id(filter: &Filter<'_>, behind: Option<Position<'_>>) -> Vec<Lane> {
-    let Some(places) = places(filter) else {
+fn by_id(filter: &DocumentFilter<'_>, behind: Option<ResumeAnchor<'_>>) -> Vec<IndexScan> {
+    let Some(locations) = locations(filter) else {
         let behind = behind.map(|position| position.key.to_vec());
-        return vec![Lane::new(&[DOCUMENTS.tag], NO_BOUND, NO_BOUND, behind)];
+        return vec![IndexScan::new(&[DOCUMENTS.tag], NO_BOUND, NO_BOUND, behind)];
     };
-    places.into_iter().map(|place| Lane::of_location(place, behind)).collect()
+    locations.into_iter().map(|location| IndexScan::of_location(location, behind)).collect()
 }
 
-fn by_day(span: Span<Day>, behind: Option<Position<'_>>) -> Lane {
+fn by_day(span: Span<Day>, behind: Option<ResumeAnchor<'_>>) -> IndexScan {
     let behind = behind.map(|position| position.key.to_vec());
-    Lane::new(&[DOCUMENTS_BY_DAY.tag], span.from.map(day_bytes), span.to.map(day_bytes), behind)
+    IndexScan::new(
+        &[DOCUMENTS_BY_DAY.tag],
+        span.from.map(day_bytes),
+        span.to.map(day_bytes),
+        behind,
+    )
 }

@@ -2,20 +2,20 @@
 
 use leafbase_model::{BlockId, BlockRecord, DocumentId, Error, Result, Subtrees};
 
-use super::runs::{Entry, Siblings};
+use super::runs::{NewBlock, Siblings};
 use super::{SpaceTransaction, conflict};
-use crate::records::block::{self, Authors};
-use crate::records::change::Encoded;
+use crate::records::block::{self, AuthorCache};
+use crate::records::change::EncodedBlocks;
 
 /// The blocks of inserted or removed subtrees by the parent they are under.
-struct Families {
+struct ChildIndexes {
     /// Indexes of the top blocks.
     tops: Vec<usize>,
     /// Indexes of each block's children.
     children: Vec<Vec<usize>>,
 }
 
-impl Families {
+impl ChildIndexes {
     /// Fails if a block is deeper than one below the block before it.
     fn of(subtrees: &Subtrees) -> Result<Self> {
         let mut families = Self { tops: Vec::new(), children: vec![Vec::new(); subtrees.0.len()] };
@@ -37,16 +37,16 @@ impl Families {
 }
 
 /// Subtrees made ready to go in or out.
-pub(super) struct Prepared<'f> {
+pub(super) struct EncodedSubtrees<'f> {
     pub(super) subtrees: &'f Subtrees,
-    pub(super) encoded: Encoded,
-    families: Families,
+    pub(super) encoded: EncodedBlocks,
+    families: ChildIndexes,
 }
 
-impl<'f> Prepared<'f> {
+impl<'f> EncodedSubtrees<'f> {
     pub(super) fn of(subtrees: &'f Subtrees) -> Result<Self> {
-        let families = Families::of(subtrees)?;
-        Ok(Self { subtrees, encoded: Encoded::of(subtrees), families })
+        let families = ChildIndexes::of(subtrees)?;
+        Ok(Self { subtrees, encoded: EncodedBlocks::of(subtrees), families })
     }
 
     /// All blocks of `document`.
@@ -59,7 +59,7 @@ impl<'f> Prepared<'f> {
     }
 
     /// The top blocks with their records.
-    pub(super) fn tops(&self) -> Vec<Entry<'_>> {
+    pub(super) fn tops(&self) -> Vec<NewBlock<'_>> {
         self.entries(&self.families.tops)
     }
 
@@ -72,7 +72,7 @@ impl<'f> Prepared<'f> {
             .map(|node| &node.block)
     }
 
-    fn entries(&self, indexes: &[usize]) -> Vec<Entry<'_>> {
+    fn entries(&self, indexes: &[usize]) -> Vec<NewBlock<'_>> {
         let nodes = indexes
             .iter()
             .filter_map(|index| self.subtrees.0.get(*index).map(|node| (node, *index)));
@@ -96,15 +96,15 @@ impl<'f> Prepared<'f> {
 }
 
 impl SpaceTransaction<'_> {
-    pub(super) fn plant_document(
+    pub(super) fn insert_document_tree(
         &mut self,
         document: DocumentId,
-        prepared: &Prepared<'_>,
+        prepared: &EncodedSubtrees<'_>,
     ) -> Result<()> {
         self.check_new(prepared.subtrees)?;
         let siblings = Siblings { document, parent: BlockId::NIL };
-        self.runs.lay(&mut self.places, siblings, None, None, &prepared.tops())?;
-        self.plant_below(document, prepared)
+        self.runs.lay(&mut self.locations, siblings, None, None, &prepared.tops())?;
+        self.insert_descendants(document, prepared)
     }
 
     /// None of the blocks may exist, or be twice in the subtrees: a block in two places is what must
@@ -116,7 +116,7 @@ impl SpaceTransaction<'_> {
             return Err(conflict("a block to insert is there twice"));
         }
         if ids.first().is_some_and(|first| first.is_nil())
-            || self.places.has_any(&*self.rows, &self.memo, &ids)?
+            || self.locations.has_any(&*self.rows, &self.cache, &ids)?
         {
             return Err(conflict("a block to insert exists already"));
         }
@@ -125,16 +125,16 @@ impl SpaceTransaction<'_> {
 
     /// Lays the children of each block of the subtrees, which are new and so have no runs yet, and
     /// what follows from all.
-    pub(super) fn plant_below(
+    pub(super) fn insert_descendants(
         &mut self,
         document: DocumentId,
-        prepared: &Prepared<'_>,
+        prepared: &EncodedSubtrees<'_>,
     ) -> Result<()> {
         for (block, children) in prepared.parents() {
             if !children.is_empty() {
                 let siblings = Siblings { document, parent: block.id };
                 self.runs.lay(
-                    &mut self.places,
+                    &mut self.locations,
                     siblings,
                     None,
                     None,
@@ -146,10 +146,10 @@ impl SpaceTransaction<'_> {
         Ok(())
     }
 
-    pub(super) fn uproot_document(
+    pub(super) fn remove_document_tree(
         &mut self,
         document: DocumentId,
-        prepared: &Prepared<'_>,
+        prepared: &EncodedSubtrees<'_>,
     ) -> Result<()> {
         let mut expected = vec![(BlockId::NIL, prepared.families.tops.clone())];
         expected.extend(prepared.below());
@@ -158,10 +158,10 @@ impl SpaceTransaction<'_> {
     }
 
     /// Takes all that is below the blocks of the subtrees, which must be complete.
-    pub(super) fn uproot_below(
+    pub(super) fn remove_descendants(
         &mut self,
         document: DocumentId,
-        prepared: &Prepared<'_>,
+        prepared: &EncodedSubtrees<'_>,
     ) -> Result<()> {
         self.take_runs(document, prepared, prepared.below())
     }
@@ -169,10 +169,10 @@ impl SpaceTransaction<'_> {
     fn take_runs(
         &mut self,
         document: DocumentId,
-        prepared: &Prepared<'_>,
+        prepared: &EncodedSubtrees<'_>,
         mut expected: Vec<(BlockId, Vec<usize>)>,
     ) -> Result<()> {
-        let Prepared { subtrees, encoded, .. } = prepared;
+        let EncodedSubtrees { subtrees, encoded, .. } = prepared;
         if expected.is_empty() {
             return Ok(());
         }
@@ -197,10 +197,10 @@ impl SpaceTransaction<'_> {
 
     /// Removes places of blocks that go, and what followed from them.
     pub(super) fn forget(&mut self, document: DocumentId, subtrees: &Subtrees) -> Result<()> {
-        self.places.expect(subtrees.0.len());
+        self.locations.expect(subtrees.0.len());
         for node in &subtrees.0 {
             self.check_bare(document, &node.block)?;
-            self.places.remove(node.block.id);
+            self.locations.remove(node.block.id);
             self.index(document, node.block.id, Some(&node.block.data), None);
         }
         Ok(())
@@ -215,7 +215,7 @@ fn incomplete() -> Error {
 /// earlier version wrote it.
 pub(super) fn check_same(stored: &[u8], encoded: &[u8], told: &BlockRecord) -> Result<()> {
     let is_same = stored == encoded
-        || block::decode(told.id, stored, &mut Authors::default())
+        || block::decode(told.id, stored, &mut AuthorCache::default())
             .is_ok_and(|block| block == *told);
     if is_same { Ok(()) } else { Err(conflict("a block has changed")) }
 }
