@@ -11,7 +11,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use leafbase::{AddItems, Author, BlockId, Connection, CountItems, CreateCollection, Document, Durability, Edit, Error, ErrorKind, Fetch, GetItems, Item, ItemDraft, ItemFilter, ItemUpdate, Operator, Position, PropertyDraft, QueryItems, Relation, SchemaDraft, Sort, Space, SpaceBuilder, Stamp, Timestamp, UpdateItems};
+use leafbase::{
+    AddItems, Author, BlockId, Connection, CountItems, CreateCollection, Document, Durability,
+    Edit, Error, ErrorKind, Fetch, GetItems, Item, ItemDraft, ItemFilter, ItemUpdate, Operator,
+    Position, PropertyDraft, QueryItems, Relation, SchemaDraft, Sort, Space, SpaceBuilder, Stamp,
+    Timestamp, UpdateItems,
+};
 use leafbase_model::InsertTarget;
 use leafbase_store::kv::{MemoryStore, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_store::rows;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use leafbase::{
-    BlockId, Connection, DeleteDocuments, DocumentId, Fetch, Position, Scoped,
-    SearchIndexing, Space, UploadFile,
+    BlockId, Connection, DeleteDocuments, DocumentId, Fetch, Position, Scoped, SearchIndexing,
+    Space, UploadFile,
 };
 use serde_json::{Value, json};
 

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use leafbase::json::FromJson;
 use leafbase::{
-    BlockId, Connection, DeleteDocuments, Destination, DocumentId, Limits, MoveDocuments,
-    Position, RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder, UploadFile,
-    json,
+    BlockId, Connection, DeleteDocuments, Destination, DocumentId, Limits, MoveDocuments, Position,
+    RestoreDailyNotes, Scope, Scoped, SearchIndexing, Space, SpaceBuilder, UploadFile, json,
 };
 use leafbase_store::kv::MemoryStore;
 use serde_json::{Value, json};

@@ -119,7 +119,6 @@ impl Scope {
         let documents: Vec<DocumentId> = documents.into_iter().collect();
         self.documents.change(|held| held.retain(|document| !documents.contains(document)));
     }
-
 }
 
 impl std::fmt::Debug for Scope {

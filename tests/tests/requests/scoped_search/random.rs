@@ -393,8 +393,8 @@ fn compare(worlds: &[World; 3], asked: &Asked) -> Result<(), String> {
 fn check_all(cases: u32, on_disk: bool) {
     let mut runner =
         TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
-    let outcome = runner
-        .run(&steps(), |steps| check(&steps, on_disk, false).map_err(TestCaseError::fail));
+    let outcome =
+        runner.run(&steps(), |steps| check(&steps, on_disk, false).map_err(TestCaseError::fail));
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
