@@ -1,4 +1,4 @@
-//! The change feed: every write in order, with its edits and the values they replaced.
+//! The change feed: every write in order, with its edits and their inverses.
 
 use std::collections::VecDeque;
 
@@ -15,12 +15,12 @@ mod scoped;
 
 pub use scoped::ScopedChanges;
 
-/// Rows that one look-up reads.
-const ROWS_PER_LOOKUP: usize = 64;
+/// How many rows of the change log are read at a time.
+const PAGE: usize = 64;
 
-/// Iterator over the writes after a sequence number, oldest first. Each look-up takes a new
-/// snapshot, so no snapshot is held while the caller works, and writes committed in the meantime
-/// are returned too.
+/// The writes after a sequence number, oldest first. Each read takes the newest state of the log,
+/// so that no snapshot is held while the caller works and writes made in the meantime are returned
+/// as well.
 #[derive(Debug)]
 pub struct Changes {
     connection: Connection<Full>,
@@ -30,7 +30,7 @@ pub struct Changes {
 }
 
 impl Connection<Full> {
-    /// The writes after `sequence`, oldest first; 0 for all.
+    /// The writes after the one numbered `sequence`, oldest first; 0 for all.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -47,7 +47,7 @@ impl Connection<Full> {
         Changes { connection: self.clone(), after: sequence, read: VecDeque::new(), ended: false }
     }
 
-    /// The sequence of the last write; 0 if there was none.
+    /// The number of the last write; 0 if there was none.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -94,7 +94,7 @@ impl Iterator for Changes {
             match self
                 .connection
                 .operation("changes_since")
-                .read_all(|reader| reader.changes_after(self.after, ROWS_PER_LOOKUP))
+                .read_all(|reader| reader.changes_after(self.after, PAGE))
             {
                 Ok(rows) => self.read = rows.into(),
                 Err(error) => {

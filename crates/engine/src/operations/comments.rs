@@ -16,8 +16,8 @@ use crate::core::tree::Tree;
 impl<A: AccessScope> Connection<A> {
     /// Adds comments to blocks of any type, stamped with the connection's author and the current
     /// time, and returns their IDs in the order of the request. A fetch with metadata shows them,
-    /// oldest first. The document's modified time changes, the block's `rev` and modified time do
-    /// not. Comments move and are deleted with their block.
+    /// oldest first. The revision and the modification time of the block do not change, those of
+    /// the document do. Comments move with their block and are deleted with it.
     ///
     /// ```
     /// use leafbase::{AddComments, CommentDraft, Fetch};
@@ -32,7 +32,7 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// The path names the first bad entry, and no comment is added. At `comments[n].blockId`:
+    /// The path names the first bad entry, and nothing is added. At `comments[n].blockId`:
     /// [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::RuleViolation`] if the document is in
     /// the trash. At `comments[n].content`: [`crate::ErrorKind::Validation`] if it is blank;
     /// [`crate::ErrorKind::LimitExceeded`] beyond [`crate::Limits::comment`]. At `comments`:
@@ -74,27 +74,24 @@ fn additions(
         });
         documents.push(document.map_err(|error| error.at(format_args!("comments[{index}]")))?);
     }
-    // Comments with the same timestamp are ordered by ID: sorted IDs preserve the order of the
-    // request.
+    // Comments of the same instant are sorted by ID: sorted IDs preserve the order of the request.
     let mut ids: Vec<_> = drafts
         .iter()
         .map(|_| CommentId::from_bytes(context.ids.new_id(context.stamp.at)))
         .collect();
     ids.sort_unstable();
     let parts = drafts.iter().zip(documents).zip(ids);
-    Ok(parts
-        .map(|((draft, document), id)| add_comment(context.stamp, draft, document, id))
-        .collect())
+    Ok(parts.map(|((draft, document), id)| put_on(context.stamp, draft, document, id)).collect())
 }
 
-fn add_comment(stamp: &Stamp, draft: &CommentDraft, document: DocumentId, id: CommentId) -> Edit {
+fn put_on(stamp: &Stamp, draft: &CommentDraft, document: DocumentId, id: CommentId) -> Edit {
     let (author, content) = (stamp.by.clone(), draft.content.clone());
     let comment = Comment { id, author, content, created_at: stamp.at };
     Edit::AddComment { document, block: draft.block_id, comment }
 }
 
-/// The document of a block that accepts comments. `writable` caches documents known not to be in
-/// the trash.
+/// The document of a block that may be commented on. `writable` caches the documents known to be
+/// outside of the trash.
 fn document_of(
     tree: &impl ReadTree,
     block: BlockId,
@@ -106,7 +103,7 @@ fn document_of(
             || Error::corrupted(format_args!("document {document} has blocks but no record"));
         if tree.document(document)?.ok_or_else(missing)?.location == Location::Trash {
             return Err(Error::rule(
-                "the document is in the trash; restore it to comment on its blocks",
+                "the document is in the trash: restore it to comment on its blocks",
             ));
         }
     }
@@ -118,14 +115,14 @@ fn check_content(content: &str, most: usize) -> Result<()> {
         return Err(Error::limit("bytes of a comment", most, content.len()).at("content"));
     }
     if content.trim().is_empty() {
-        return Err(Error::validation("the content of a comment must not be blank").at("content"));
+        return Err(Error::validation("a comment says something").at("content"));
     }
     Ok(())
 }
 
-/// Adds comments to the metadata of the blocks of a fetched tree of `document`, oldest first. A
-/// tree without metadata costs nothing; otherwise the cost is linear in the blocks and their
-/// comments, not in the other comments of the document.
+/// Adds the comments on the blocks of a fetched tree of `document` to their metadata, oldest first.
+/// A tree without metadata reads nothing, and comments on other blocks of the document are not
+/// read.
 pub(crate) fn show_in(
     tree: &Tree<'_>,
     document: DocumentId,

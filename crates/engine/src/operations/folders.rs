@@ -14,9 +14,10 @@ use crate::core::connection::Connection;
 use crate::operations::documents;
 
 impl Connection<Full> {
-    /// The built-in locations (unsorted, daily notes, templates, trash), then the folder tree. Each
-    /// has the number of its direct documents. Siblings are sorted by name, ignoring case, then by
-    /// ID. The cost is linear in the number of folders.
+    /// The built-in locations (unsorted, daily notes, templates, trash), then the top-level folders
+    /// with their nested ones. Each has the number of documents directly in it. Siblings are sorted
+    /// by name, ignoring case, and then by ID. The cost grows with the number of folders, not of
+    /// documents.
     ///
     /// ```
     /// use leafbase::BuiltInLocation;
@@ -32,7 +33,7 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn folders(&self) -> Result<Items<Folder>> {
         self.operation("folders").read_all(|reader| {
             let built_in = BuiltInLocation::ALL.iter().map(|location| built_in(reader, *location));
@@ -65,7 +66,7 @@ impl Connection<Full> {
         made.into_iter().next().ok_or_else(|| Error::validation("a folder needs a name"))
     }
 
-    /// Creates folders with nested folders and returns them, parents before children, otherwise in
+    /// Creates folders with nested folders and returns them: parents before children, otherwise in
     /// the order of the request.
     ///
     /// ```
@@ -80,11 +81,10 @@ impl Connection<Full> {
     /// ```
     ///
     /// # Errors
-    /// Below `folders[n]`, those of [`Self::create_folder`]; [`crate::ErrorKind::Validation`] at
-    /// `parentFolderId` for a nested folder that names a parent;
+    /// Below `folders[n]` the errors of [`Self::create_folder`]; [`crate::ErrorKind::Validation`]
+    /// at `parentFolderId` for a nested folder that names a parent;
     /// [`crate::ErrorKind::RuleViolation`] there for a built-in location;
-    /// [`crate::ErrorKind::LimitExceeded`] at `folders` for too many. On an error nothing is
-    /// created.
+    /// [`crate::ErrorKind::LimitExceeded`] at `folders` for too many. Nothing is created then.
     pub fn create_folders(&self, request: CreateFolders) -> Result<Items<FolderRecord>> {
         let plan = FolderPlan::of(request.folders, self.limits())?;
         self.create_planned("create_folders", &plan).map(Items)
@@ -105,8 +105,9 @@ impl Connection<Full> {
         Ok(made)
     }
 
-    /// Moves folders with their contents to the top level or into another folder and returns them.
-    /// A folder named together with its ancestor is moved out of it.
+    /// Moves folders with their content to the top level or into another folder, and returns the
+    /// changed records. A folder that is named together with one of its ancestors is moved out of
+    /// it.
     ///
     /// ```
     /// use leafbase::MoveFolders;
@@ -123,8 +124,8 @@ impl Connection<Full> {
     /// At `destination.parentFolderId` and `folderIds[n]`: [`crate::ErrorKind::NotFound`];
     /// [`crate::ErrorKind::Validation`] for a folder named twice;
     /// [`crate::ErrorKind::RuleViolation`] for a built-in location, and for a move into the folder
-    /// itself or one in it; [`crate::ErrorKind::LimitExceeded`] if what is in it would be too deep.
-    /// On an error nothing is moved.
+    /// itself or a descendant; [`crate::ErrorKind::LimitExceeded`] if the folders would nest too
+    /// deep. Nothing is moved then.
     pub fn move_folders(&self, request: MoveFolders) -> Result<Items<FolderRecord>> {
         let MoveFolders { folder_ids, destination } = request;
         let (moved, _) = self.operation("move_folders").write(|transaction| {
@@ -137,12 +138,12 @@ impl Connection<Full> {
         Ok(Items(moved))
     }
 
-    /// Deletes folders and returns the requested IDs. The contents go to the nearest remaining
-    /// ancestor, at the top level documents go to unsorted. The cost is linear in the number of
-    /// direct documents and folders.
+    /// Deletes folders and returns the requested IDs. The content of a folder moves to its nearest
+    /// remaining ancestor; at the top level, documents become unsorted. The cost grows with the
+    /// number of documents and folders directly in them.
     ///
-    /// With `must_be_empty`, a folder that is not empty is refused. Folders that the same request
-    /// deletes do not count; their documents do.
+    /// With `must_be_empty`, a folder that is not empty is refused. Folders deleted by the same
+    /// request do not count as content; documents do, wherever they are.
     ///
     /// ```
     /// use leafbase::{CreateDocuments, DeleteFolders, ErrorKind};
@@ -159,8 +160,8 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// At `folderIds[n]`: [`crate::ErrorKind::NotFound`]; [`crate::ErrorKind::Validation`] for a
-    /// folder named twice; [`crate::ErrorKind::RuleViolation`] for a built-in location, and for one
-    /// that is not empty. On an error nothing is deleted.
+    /// folder named twice; [`crate::ErrorKind::RuleViolation`] for a built-in location, and for a
+    /// folder that is not empty. Nothing is deleted then.
     pub fn delete_folders(&self, request: DeleteFolders) -> Result<Items<FolderId>> {
         let DeleteFolders { folder_ids, must_be_empty } = request;
         self.operation("delete_folders").write(|transaction| {
@@ -174,7 +175,7 @@ impl Connection<Full> {
     }
 }
 
-/// Reads folders for the rules in `tree-ops`.
+/// The folders of one version of the store, as plans read them.
 pub(crate) struct FolderReader<'a>(pub(crate) SpaceReader<'a>);
 
 impl ReadFolders for FolderReader<'_> {
@@ -208,15 +209,16 @@ fn built_in(reader: SpaceReader<'_>, location: BuiltInLocation) -> Result<Folder
     })
 }
 
-/// The folder tree.
+/// The top-level folders with their descendants.
 fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
     let records = reader.folders()?;
     let known = records.len();
     let ordered = parents_first(records);
     if ordered.len() < known {
-        return Err(Error::corrupted("some folders cannot be reached from the top level"));
+        return Err(Error::corrupted("folders: some are in none that is at the top"));
     }
-    // In reverse order each folder finds its children complete, last child first.
+    // In reverse order every folder is built after its descendants. Siblings are collected last
+    // first.
     let mut finished: HashMap<Option<FolderId>, Vec<Folder>> = HashMap::new();
     for FolderRecord { id, name, parent } in ordered.into_iter().rev() {
         let mut folders = finished.remove(&Some(id)).unwrap_or_default();
@@ -230,7 +232,7 @@ fn tree(reader: SpaceReader<'_>) -> Result<Vec<Folder>> {
     Ok(top)
 }
 
-/// The folders reachable from the top level, parents before children, siblings by name.
+/// The folders that are reachable from the top level: parents before children, siblings by name.
 fn parents_first(mut records: Vec<FolderRecord>) -> Vec<FolderRecord> {
     records.sort_by_cached_key(|record| (record.name.to_lowercase(), record.id));
     let mut within: HashMap<Option<FolderId>, Vec<FolderRecord>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Connection info: space, time and URL templates.
+//! Information about the space of a connection.
 
 use jiff::tz::Offset;
 use leafbase_model::{ConnectionInfo, Error, Result, SpaceInfo, Timestamp, UrlTemplates, UtcInfo};
@@ -8,7 +8,8 @@ use crate::core::connection::Connection;
 use crate::support::days;
 
 impl<A: AccessScope> Connection<A> {
-    /// The space, its current time, and the template of URLs to a block. One look-up.
+    /// The space's ID, name, zone and current time, and the template of block URLs. One look-up,
+    /// however large the space is.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -20,8 +21,8 @@ impl<A: AccessScope> Connection<A> {
     /// ```
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Validation`] if the clock is outside the years 0 to 9999 or the space's
-    /// time zone is unknown to this version; errors of the store.
+    /// [`crate::ErrorKind::Validation`] if the clock is outside of the years 0 to 9999, or this
+    /// version does not know the zone of the space; errors of the store.
     pub fn info(&self) -> Result<ConnectionInfo> {
         let meta = self.space.meta().map_err(|error| self.visibility().redact_error(error))?;
         let now = self.space.now();
@@ -40,15 +41,17 @@ impl<A: AccessScope> Connection<A> {
     }
 }
 
-/// Formats `now` as RFC 3339 with milliseconds at `offset`. RFC 3339 offsets are whole minutes: the
-/// seconds of a historical offset are dropped from both the offset and the local time, so that the
-/// instant stays the same.
+/// The instant in RFC 3339 with milliseconds and this offset. The standard has offsets in whole
+/// minutes: the seconds of historical offsets are dropped from the offset and from the local time,
+/// so that the instant stays the same.
 fn local_time(now: Timestamp, offset: Offset) -> Result<String> {
     let minutes = offset.seconds() / 60;
     let shifted = now.as_millis() + i64::from(minutes) * 60_000;
     let local = Timestamp::from_millis(shifted);
     if local.as_millis() != shifted {
-        return Err(Error::validation("the clock is outside the supported years 0 to 9999"));
+        return Err(Error::validation(
+            "the clock is beyond the calendar, which has the years 0 to 9999",
+        ));
     }
     let (sign, minutes) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
     let text = local.to_string();

@@ -1,4 +1,4 @@
-//! Links of a document: targets of its blocks, and back links.
+//! The links of a document in both directions.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::core::edges::edges;
 #[cfg(feature = "schemars")]
 mod json_schemas;
 
-/// Edges that one look-up reads.
-const EDGES_PER_LOOKUP: usize = 256;
+/// How many back links are read at a time.
+const PAGE: usize = 256;
 
 /// A link in the text of a block. As JSON: `{"documentId", "blockId", "markdown",
 /// "targetDocumentId", "targetBlockId", "targetDate"}`.
@@ -25,40 +25,41 @@ const EDGES_PER_LOOKUP: usize = 256;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Link {
-    /// The document of the source block.
+    /// The document that contains the link.
     pub document_id: DocumentId,
-    /// The source block.
+    /// The block that contains the link.
     pub block_id: BlockId,
-    /// Markdown of the source block.
+    /// The markdown of that block.
     pub markdown: String,
-    /// Target document; absent if the block or the day's note does not exist.
+    /// The target document. None if the target block or the note of the day does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_document_id: Option<DocumentId>,
-    /// Target block; absent if the target is a day.
+    /// The target block. None for a link to a day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_block_id: Option<BlockId>,
-    /// Target day; absent if the target is a block.
+    /// The target day. None for a link to a block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_date: Option<Day>,
 }
 
-/// Links and back links of a document. As JSON: `{"links": [..], "backLinks": [..]}`.
+/// The links of a document in both directions. As JSON: `{"links": [..], "backLinks": [..]}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DocumentLinks {
-    /// Links in the document's blocks in reading order, each target once per block.
+    /// Links in its blocks, in reading order, each target once per block.
     pub links: Vec<Link>,
-    /// Links from other documents, except trashed ones, to the document, to its blocks, or to its
-    /// day if it is a daily note. Ordered by document and block.
+    /// Links in other documents outside of the trash: to this document, to one of its blocks, or to
+    /// its day if it is a daily note. Sorted by document and block.
     pub back_links: Vec<Link>,
 }
 
 impl Connection<Full> {
-    /// The links in the text of a document's blocks, and the back links from other documents. Web
-    /// addresses, files and relations are not links.
+    /// The links in the texts of a document's blocks, and the links in other documents to it or to
+    /// one of its blocks. Web addresses, files and relations are not included.
     ///
-    /// The cost is one read of the document, one look-up per block, and the links returned.
+    /// Reads the document once and looks up each of its blocks. The rest of the cost grows with the
+    /// reply.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -90,7 +91,7 @@ impl Connection<Full> {
     }
 }
 
-/// Links in the text of `block`, each target once.
+/// The links in the text of `block`, each target once.
 fn links_of(
     reader: SpaceReader<'_>,
     document: DocumentId,
@@ -117,7 +118,7 @@ fn link(
         EdgeEnd::Asset(_) => (None, None),
     };
     let target_document_id = match (target_block_id, target_date) {
-        (Some(block), _) => reader.locate(block)?.map(|location| location.document),
+        (Some(block), _) => reader.locate(block)?.map(|standing| standing.document),
         (None, Some(day)) => reader.note_of(day)?.map(|note| note.id),
         (None, None) => None,
     };
@@ -132,7 +133,7 @@ fn link(
     })
 }
 
-/// Back links to `blocks`, which are all blocks of the target, and to its day.
+/// The links from elsewhere to `blocks`, which are all of the document, and to its day.
 fn back_links(
     reader: SpaceReader<'_>,
     target: &DocumentRecord,
@@ -142,12 +143,8 @@ fn back_links(
     let mut found = Vec::new();
     for end in ends {
         for source in sources(reader, end)? {
-            // A source that was deleted in the meantime cannot occur: edges and blocks share a
-            // snapshot.
-            let Some(location) = reader.locate(source)? else {
-                leafbase_model::invariant!("the source of an edge has a location, block {source}")
-            };
-            let document = location.document;
+            let Some(standing) = reader.locate(source)? else { continue };
+            let document = standing.document;
             let is_trashed =
                 reader.document(document)?.is_none_or(|record| record.location == Location::Trash);
             if document == target.id || is_trashed {
@@ -164,15 +161,15 @@ fn back_links(
     Ok(found)
 }
 
-/// Blocks whose text links to `end`.
+/// The blocks whose text links to `end`.
 fn sources(reader: SpaceReader<'_>, end: EdgeEnd) -> Result<Vec<BlockId>> {
     let (mut found, mut after) = (Vec::new(), None);
     loop {
-        let page = reader.edges_to(end, after, EDGES_PER_LOOKUP)?;
+        let page = reader.edges_to(end, after, PAGE)?;
         found
             .extend(page.iter().filter(|edge| edge.kind == EdgeKind::Link).map(|edge| edge.source));
         after = page.last().copied();
-        if page.len() < EDGES_PER_LOOKUP {
+        if page.len() < PAGE {
             return Ok(found);
         }
     }

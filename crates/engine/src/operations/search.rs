@@ -11,8 +11,6 @@ mod across;
 #[cfg(feature = "search")]
 mod filters;
 #[cfg(feature = "search")]
-mod leaking;
-#[cfg(feature = "search")]
 mod parts;
 #[cfg(feature = "search")]
 mod reading;

@@ -1,8 +1,8 @@
-//! Constraint checks for edits that no operation planned, such as the inverse of an old change:
-//! collections must be as operations leave them.
+//! Constraint checks of edits from outside, such as a late undo: whether the collections that they
+//! touch are as operations would leave them.
 //!
-//! Only what the edits touched is read: items and their relations, and all items of a collection
-//! whose schema changed a column.
+//! Only touched data is read: items and their relations, and all items of a collection if a column
+//! of its schema changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -15,20 +15,20 @@ use leafbase_model::{
 
 use crate::core::tree::Tree;
 
-/// Items of a collection that are in memory at a time.
-const ITEMS_PER_BATCH: usize = 1_024;
+/// How many items of a collection are held in memory at a time.
+const AT_A_TIME: usize = 1_024;
 
-/// Values of an item that may have changed.
-enum TouchedValues {
+/// The values of an item that may have changed.
+enum Values {
     All,
     Of(BTreeSet<String>),
 }
 
-/// Items, columns and schemas that a list of edits touches.
+/// The parts of collections that edits touch.
 #[derive(Default)]
 pub(crate) struct TouchedCollections {
-    /// Items inserted, changed or removed.
-    items: BTreeMap<BlockId, TouchedValues>,
+    /// Items, existing or removed.
+    items: BTreeMap<BlockId, Values>,
     /// Changed columns by collection.
     columns: BTreeMap<BlockId, BTreeSet<String>>,
     /// Collections whose relations may have changed.
@@ -36,7 +36,7 @@ pub(crate) struct TouchedCollections {
 }
 
 impl TouchedCollections {
-    /// Collects what `edits` touch.
+    /// Collects the parts that `edits` touch.
     pub(crate) fn by(edits: &[Edit]) -> Self {
         let mut touched = Self::default();
         for edit in edits {
@@ -57,7 +57,7 @@ impl TouchedCollections {
             | Edit::CreateDocument { subtrees, .. }
             | Edit::EraseDocument { subtrees, .. } => self.subtrees(subtrees),
             Edit::Update { before, after, .. } => self.update(before, after),
-            // The edit does not record the block's type: it may be an item.
+            // The edit does not contain the type of the block: it may be an item.
             Edit::Move { block, from, to } if from.parent != to.parent => self.whole(*block),
             Edit::SetSchema { collection, before, after, .. } => {
                 self.schema(*collection, before.as_deref(), after.as_deref());
@@ -73,7 +73,7 @@ impl TouchedCollections {
     }
 
     fn whole(&mut self, item: BlockId) {
-        self.items.insert(item, TouchedValues::All);
+        self.items.insert(item, Values::All);
     }
 
     fn update(&mut self, before: &BlockRecord, after: &BlockRecord) {
@@ -88,9 +88,7 @@ impl TouchedCollections {
     }
 
     fn value(&mut self, item: BlockId, key: &str) {
-        if let TouchedValues::Of(keys) =
-            self.items.entry(item).or_insert(TouchedValues::Of(BTreeSet::new()))
-        {
+        if let Values::Of(keys) = self.items.entry(item).or_insert(Values::Of(BTreeSet::new())) {
             keys.insert(key.to_owned());
         }
     }
@@ -105,8 +103,8 @@ impl TouchedCollections {
                 continue;
             }
             self.column(collection, &property.key);
-            // A `single` end that does not own the relation is constrained by the items of the
-            // owner.
+            // The limit of one relation per item is checked on the items of the other end, which
+            // hold it.
             if let Some(Relation { target, inverse_key: Some(key), single: true, owner: false }) =
                 is.and_then(|kind| kind.relation())
             {
@@ -119,30 +117,30 @@ impl TouchedCollections {
         self.columns.entry(collection).or_default().insert(key.to_owned());
     }
 
-    /// Checks every constraint on what was touched, in `tree`.
+    /// Checks all touched parts against the state in `tree`.
     ///
     /// # Errors
-    /// [`leafbase_model::ErrorKind::Conflict`] naming the item or collection and the property;
-    /// errors of the store.
+    /// [`leafbase_model::ErrorKind::Conflict`] with the item or collection and the property; errors
+    /// of the store.
     pub(crate) fn verify(&self, tree: &Tree<'_>) -> Result<()> {
-        let mut check = ConstraintCheck::new(tree);
+        let mut verifying = ConstraintCheck::new(tree);
         for collection in &self.schemas {
-            check.ends(*collection)?;
+            verifying.ends(*collection)?;
         }
         for (item, values) in &self.items {
-            verify_item(tree, &mut check, *item, values)?;
+            verify_item(tree, &mut verifying, *item, values)?;
         }
         for (collection, keys) in &self.columns {
-            self.verify_columns(tree, &mut check, *collection, keys)?;
+            self.verify_columns(tree, &mut verifying, *collection, keys)?;
         }
         Ok(())
     }
 
-    /// Checks the changed columns in one pass over the items of a collection.
+    /// Checks the changed columns of a collection in one pass over its items.
     fn verify_columns(
         &self,
         tree: &Tree<'_>,
-        check: &mut ConstraintCheck<'_, Tree<'_>>,
+        verifying: &mut ConstraintCheck<'_, Tree<'_>>,
         collection: BlockId,
         keys: &BTreeSet<String>,
     ) -> Result<()> {
@@ -151,13 +149,13 @@ impl TouchedCollections {
             let some = items_after(tree, collection, last)?;
             for item in &some {
                 if let Some(held) = values(item)
-                    && !matches!(self.items.get(&item.id), Some(TouchedValues::All))
+                    && !matches!(self.items.get(&item.id), Some(Values::All))
                 {
-                    check.item(item.id, collection, held, &|key| keys.contains(key))?;
+                    verifying.item(item.id, collection, held, &|key| keys.contains(key))?;
                 }
             }
             last = some.last().map(|item| item.id);
-            if some.len() < ITEMS_PER_BATCH {
+            if some.len() < AT_A_TIME {
                 return Ok(());
             }
         }
@@ -166,23 +164,23 @@ impl TouchedCollections {
 
 fn verify_item(
     tree: &Tree<'_>,
-    check: &mut ConstraintCheck<'_, Tree<'_>>,
+    verifying: &mut ConstraintCheck<'_, Tree<'_>>,
     item: BlockId,
-    touched: &TouchedValues,
+    touched: &Values,
 ) -> Result<()> {
     match (tree.item(item)?, touched) {
-        (None, _) => check.named(item, None),
-        (Some(StoredItem { collection, values }), TouchedValues::All) => {
-            check.item(item, collection, &values, &|_| true)?;
-            check.named(item, Some(collection))
+        (None, _) => verifying.named(item, None),
+        (Some(StoredItem { collection, values }), Values::All) => {
+            verifying.item(item, collection, &values, &|_| true)?;
+            verifying.named(item, Some(collection))
         }
-        (Some(StoredItem { collection, values }), TouchedValues::Of(keys)) => {
-            check.item(item, collection, &values, &|key| keys.contains(key))
+        (Some(StoredItem { collection, values }), Values::Of(keys)) => {
+            verifying.item(item, collection, &values, &|key| keys.contains(key))
         }
     }
 }
 
-/// The next batch of items, without their pages.
+/// The next items of a collection after `last`, without their pages.
 fn items_after(
     tree: &Tree<'_>,
     collection: BlockId,
@@ -191,16 +189,12 @@ fn items_after(
     let mut some = Vec::new();
     tree.full_reader()?.items(collection, last, &mut |item| {
         some.push(item);
-        Ok(if some.len() < ITEMS_PER_BATCH {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        })
+        Ok(if some.len() < AT_A_TIME { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
     Ok(some)
 }
 
-/// The values of an item; `None` for other blocks.
+/// The values of an item. None for other blocks.
 fn values(block: &BlockRecord) -> Option<&Properties> {
     match &block.data.kind {
         BlockKind::CollectionItem { properties } => Some(properties),

@@ -9,7 +9,6 @@ use leafbase_search::{Attributes, Finder, Hit, Scope, SearchDocument, Terms, Vie
 use leafbase_tree_ops::ReadTree;
 
 use super::filters::{self, Filters};
-use super::leaking;
 use super::parts::{Parts, matching_blocks};
 use super::patterns::{Matching, Patterns};
 use super::snippets;
@@ -156,12 +155,7 @@ impl<A: AccessScope> Connection<A> {
             let filters = Filters::read(&moment.snapshot.tree(), request, now)?;
             let accepts = |document: &Attributes| filters.accepts(document);
             match moment.ask(&accepts, |view, scope| asked.ask(view, scope)) {
-                Ok(mut told) => {
-                    leaking::leak(&mut told, asked, seen, || {
-                        indexer.moment(&store, &Visibility::All)
-                    })?;
-                    return Ok((moment, told));
-                }
+                Ok(told) => return Ok((moment, told)),
                 Err(error) if has_failed => return Err(error),
                 Err(error) => indexer.give_up(&moment, &error),
             }
