@@ -1,4 +1,4 @@
-//! Where tasks are and where they go: a destination becomes a document.
+//! Destinations of tasks: resolved to documents, which are created when needed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -20,8 +20,7 @@ pub(super) fn top(document: DocumentId) -> ResolvedPosition {
     ResolvedPosition::Within(Edge::Start, document.root())
 }
 
-/// Where the tasks of a document are. A daily note in the trash is not the note of its day any
-/// more.
+/// The location of a document's tasks. A daily note in the trash is an ordinary document.
 pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
     match (record.location, record.day) {
         (Location::Inbox, _) => TaskLocation::Inbox,
@@ -30,13 +29,15 @@ pub(super) fn location(record: &DocumentRecord) -> TaskLocation {
     }
 }
 
-/// Where a task that says `data` goes in a document.
-pub(super) fn place(record: &DocumentRecord, data: &BlockData) -> ResolvedPosition {
-    ResolvedPosition::Within(ops::edge_for(record.location, data), record.id.root())
+/// The position at which a task with `data` enters a document.
+pub(super) fn position(record: &DocumentRecord, data: &BlockData) -> ResolvedPosition {
+    ResolvedPosition::Within(ops::task_edge(record.location, data), record.id.root())
 }
 
-/// Brings together what goes to the same place, in the order given.
-pub(super) fn by_place<T>(items: Vec<(T, ResolvedPosition)>) -> Vec<(ResolvedPosition, Vec<T>)> {
+/// Groups items by position. Groups and their items keep the given order.
+pub(super) fn group_by_position<T>(
+    items: Vec<(T, ResolvedPosition)>,
+) -> Vec<(ResolvedPosition, Vec<T>)> {
     let (mut groups, mut numbers) = (Vec::<(ResolvedPosition, Vec<T>)>::new(), HashMap::new());
     for (item, place) in items {
         let number = *numbers.entry(place).or_insert(groups.len());
@@ -48,24 +49,25 @@ pub(super) fn by_place<T>(items: Vec<(T, ResolvedPosition)>) -> Vec<(ResolvedPos
     groups
 }
 
-/// Moves blocks to their places, those of one place together and in the order given.
-pub(crate) fn send(
+/// Moves blocks to their positions; blocks with the same position move together, in the given
+/// order.
+pub(crate) fn move_to(
     transaction: &mut OperationTransaction<'_, '_>,
-    going: Vec<(BlockId, ResolvedPosition)>,
+    moves: Vec<(BlockId, ResolvedPosition)>,
 ) -> Result<()> {
-    for (place, blocks) in by_place(going) {
+    for (position, blocks) in group_by_position(moves) {
         let moved =
-            transaction.plan(|tree, context| ops::move_blocks(tree, context, blocks, place))?;
+            transaction.plan(|tree, context| ops::move_blocks(tree, context, blocks, position))?;
         transaction.apply(moved.edits)?;
     }
     Ok(())
 }
 
-/// The documents that tasks are in, each read once.
+/// A cache of document records: each is read once.
 #[derive(Default)]
-pub(super) struct Documents(HashMap<DocumentId, DocumentRecord>);
+pub(super) struct DocumentRecords(HashMap<DocumentId, DocumentRecord>);
 
-impl Documents {
+impl DocumentRecords {
     pub(super) fn record(&mut self, tree: &Tree<'_>, id: DocumentId) -> Result<&DocumentRecord> {
         match self.0.entry(id) {
             Entry::Occupied(known) => Ok(known.into_mut()),
@@ -78,7 +80,7 @@ impl Documents {
     }
 }
 
-/// The places that one request names, as the documents that they are.
+/// The destinations of one request, resolved to documents. Each is resolved once.
 pub(super) struct Destinations {
     zone: TimeZone,
     now: Timestamp,
@@ -91,13 +93,13 @@ impl Destinations {
         Ok(Self { zone, now: transaction.context.stamp.at, known: HashMap::new() })
     }
 
-    /// The date that `day` is.
+    /// Resolves `day` to a date.
     pub(super) fn day(&self, day: DayRef) -> Result<Day> {
         days::resolve(day, &self.zone, self.now)
     }
 
-    /// The document that `to` is, ready to receive tasks. The inbox and a daily note are made if
-    /// there is none.
+    /// The document of destination `to`, checked to accept tasks. A missing inbox or daily note is
+    /// created.
     pub(super) fn open(
         &mut self,
         transaction: &mut OperationTransaction<'_, '_>,
@@ -122,11 +124,12 @@ impl Destinations {
     }
 }
 
-/// Checks that a document that a request names may receive tasks.
+/// Checks that a document named by a request accepts tasks.
 fn check(transaction: &mut OperationTransaction<'_, '_>, document: DocumentId) -> Result<()> {
-    // Its root is looked up below, as any block would be: first that it is a document at all.
+    // `open_place` looks up the root as a block; whether it is a document is checked first.
     let record = transaction.plan(|tree, _| tree.document(document))?;
     record.ok_or_else(Error::not_found)?;
-    let opened = transaction.plan(|tree, context| ops::open_place(tree, context, top(document), 1));
+    let opened =
+        transaction.plan(|tree, context| ops::prepare_target(tree, context, top(document), 1));
     opened.map(drop).map_err(|error| super::renamed(&error, "position.pageId", ""))
 }

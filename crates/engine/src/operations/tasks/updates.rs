@@ -1,30 +1,30 @@
-//! Tasks are changed and moved.
+//! Updates and moves the tasks of one request.
 
 use std::collections::{HashMap, HashSet};
 
 use leafbase_model::{
-    BlockData, BlockFields, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Limits,
-    Result, Task, TaskUpdate,
+    BlockFields, BlockId, BlockPatch, BlockRecord, DocumentId, Edit, Error, Limits, Result, Task,
+    TaskUpdate,
 };
-use leafbase_tree_ops::{self as ops, ReadTree, ResolvedPosition, Texts};
+use leafbase_tree_ops::{self as ops, BlockUpdate, ReadTree, ResolvedPosition};
 
-use super::adding::several_paragraphs;
-use super::places::{self, Destinations, Documents, top};
+use super::additions::several_paragraphs;
+use super::destinations::{self, Destinations, DocumentRecords, top};
 use crate::core::connection::OperationTransaction;
 use crate::operations::prepare;
 
-/// The changes of one request: all of them are decided before the first one is applied.
+/// The updates of one request. All are planned before the first is applied.
 pub(super) struct Updates<'a, 'w, 't> {
     transaction: &'a mut OperationTransaction<'w, 't>,
     limits: &'a Limits,
     destinations: Destinations,
     named: HashSet<BlockId>,
     edits: Vec<Edit>,
-    /// The tasks as they then are.
+    /// The tasks after the update.
     blocks: Vec<BlockRecord>,
-    /// The tasks that a place is given for, and the document that it is.
+    /// Target documents of the tasks with a requested destination.
     placed: HashMap<BlockId, DocumentId>,
-    /// The tasks that go elsewhere in the inbox, for they were opened or closed.
+    /// New positions within the inbox of tasks that were opened or closed.
     going: HashMap<BlockId, ResolvedPosition>,
 }
 
@@ -48,11 +48,11 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         })
     }
 
-    /// Adds a change. The path of an error begins below it.
+    /// Plans one update. Paths of errors are relative to it.
     pub(super) fn add(&mut self, update: &TaskUpdate) -> Result<()> {
         let found = self.transaction.plan(|tree, _| super::find(tree, &mut self.named, update.id));
         let (located, _) = found.map_err(|error| error.at("id"))?;
-        // First, for it tells what is wrong with the task itself.
+        // Before the destination: an error of the task itself is reported first.
         self.change(update)?;
         if let Some(to) = update.location {
             let document = self
@@ -60,7 +60,7 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
                 .open(self.transaction, to)
                 .map_err(|error| error.at("location"))?;
             if document != located.document {
-                // A root goes nowhere, whatever the place.
+                // A root cannot move to any destination, so the task is at fault.
                 let path = if located.parent.is_none() { "id" } else { "location" };
                 self.check_move(update.id, document).map_err(|error| error.at(path))?;
             }
@@ -69,8 +69,8 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         Ok(())
     }
 
-    /// Checks that the block may go there, by deciding it. What is decided is dropped: when all of
-    /// them go, they go together.
+    /// Checks the move by planning it. The plan is discarded, because `finish` moves all tasks
+    /// together.
     fn check_move(&mut self, task: BlockId, document: DocumentId) -> Result<()> {
         let moved = self
             .transaction
@@ -87,48 +87,52 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
         fields.resolve_days(|day| self.destinations.day(day))?;
         let patch = BlockPatch::new(update.id, fields);
         let limits = self.limits;
-        let ready = |_: &BlockData, data: BlockData| {
-            let parts = prepare::data(data, limits)?;
-            if parts.len() > 1 { Err(several_paragraphs()) } else { Ok(parts) }
-        };
-        let settle =
-            |before: &BlockData, fields: &mut BlockFields| prepare::fields(before, fields, limits);
-        let texts = Texts { settle: &settle, ready: &ready };
-        let updated = self
-            .transaction
-            .plan(|tree, context| ops::update_texts(tree, context, vec![patch], texts));
+        let updated = self.transaction.plan(|tree, context| {
+            let mut update = BlockUpdate::new(tree, context, 1)?;
+            let mut block = update.find(patch)?;
+            prepare::fields(&block.before.data, &mut block.fields, limits)
+                .map_err(|error| block.at(error))?;
+            let data = update.apply(&mut block)?;
+            let parts = data.map_or(Ok(Vec::new()), |data| prepare::data(data, limits));
+            let parts = parts.map_err(|error| block.at(error))?;
+            if parts.len() > 1 {
+                return Err(block.at(several_paragraphs()));
+            }
+            update.add(&block, parts)?;
+            Ok(update.finish())
+        });
         let updated = updated.map_err(|error| super::renamed(&error, "blocks[0]", ""))?;
         self.edits.extend(updated.edits);
         self.blocks.extend(updated.blocks);
-        self.going.extend(updated.going);
+        self.going.extend(updated.moves);
         Ok(())
     }
 
-    /// Applies all of them, and gives the tasks in the order of the request.
+    /// Applies all updates and returns the tasks in the order of the request.
     pub(super) fn finish(mut self) -> Result<Vec<Task>> {
         self.transaction.apply(std::mem::take(&mut self.edits))?;
         self.gather()?;
-        // Again, for those that were to stay, and went along with one above them.
+        // Tasks that stay in their document may have moved along with an ancestor: move them back.
         self.gather()?;
         let blocks = self.blocks;
         self.transaction.plan(|tree, _| {
             let (mut documents, mut tasks) =
-                (Documents::default(), Vec::with_capacity(blocks.len()));
+                (DocumentRecords::default(), Vec::with_capacity(blocks.len()));
             for block in blocks {
                 let located = tree.locate(block.id)?.ok_or_else(Error::not_found)?;
-                let location = places::location(documents.record(tree, located.document)?);
-                tasks.extend(super::shown(block, location));
+                let location = destinations::location(documents.record(tree, located.document)?);
+                tasks.extend(super::to_task(block, location));
             }
             Ok(tasks)
         })
     }
 
-    /// Moves the tasks that are not in their documents, and once those that go elsewhere in the
-    /// inbox.
+    /// Moves tasks that are not in their target document, and, once, tasks that change their
+    /// position within the inbox.
     fn gather(&mut self) -> Result<()> {
         let (blocks, placed, within_inbox) = (&self.blocks, &self.placed, &mut self.going);
         let going = self.transaction.plan(|tree, _| {
-            let (mut documents, mut going) = (Documents::default(), Vec::new());
+            let (mut documents, mut going) = (DocumentRecords::default(), Vec::new());
             for block in blocks {
                 let within = within_inbox.remove(&block.id);
                 let place = match placed.get(&block.id) {
@@ -137,7 +141,10 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
                             .locate(block.id)?
                             .is_none_or(|located| located.document != *document) =>
                     {
-                        Some(places::place(documents.record(tree, *document)?, &block.data))
+                        Some(destinations::position(
+                            documents.record(tree, *document)?,
+                            &block.data,
+                        ))
                     }
                     _ => within,
                 };
@@ -145,6 +152,6 @@ impl<'a, 'w, 't> Updates<'a, 'w, 't> {
             }
             Ok(going)
         })?;
-        places::send(self.transaction, going)
+        destinations::move_to(self.transaction, going)
     }
 }

@@ -1,4 +1,4 @@
-//! The scopes of tasks, read from the indexes.
+//! Lists the tasks of a scope from the indexes.
 
 use leafbase_model::{
     BlockId, BlockRecord, Day, DayRef, DocumentId, DocumentRecord, Error, ItemsPage, ListTasks,
@@ -6,15 +6,15 @@ use leafbase_model::{
 };
 use leafbase_store::{PageCursor, SpaceReader, Span, TaskPage};
 
-use super::cursor::{self, Seam};
-use super::places::{self, Documents};
+use super::cursor::{self, ResumeAnchor};
+use super::destinations::{self, DocumentRecords};
 use crate::core::tree::Tree;
 use crate::support::days;
 
-/// How many rows of an index are read at once.
-const ROWS: std::ops::RangeInclusive<usize> = 64..=1_000;
+/// Bounds of the number of index rows read at once.
+const INDEX_ROWS: std::ops::RangeInclusive<usize> = 64..=1_000;
 
-/// The part of a scope that the request asks for.
+/// One page of the requested scope.
 pub(super) fn page(
     tree: &Tree<'_>,
     now: Timestamp,
@@ -22,7 +22,7 @@ pub(super) fn page(
 ) -> Result<ItemsPage<Task>> {
     let reader = tree.full_reader()?;
     let mut listing =
-        Listing { tree, reader, documents: Documents::default(), paging: &request.paging };
+        TaskList { tree, reader, documents: DocumentRecords::default(), paging: &request.paging };
     let today = || days::resolve(DayRef::Today, &tree.zone()?, now);
     match request.scope {
         TaskScope::Active => {
@@ -34,8 +34,8 @@ pub(super) fn page(
             let later = |task: &TaskInfo| {
                 task.schedule_date.or(task.deadline_date).is_some_and(|day| day > today)
             };
-            // A cursor may be of a day that has come since: behind it, what is upcoming no more is
-            // passed over.
+            // The cursor may come from an earlier day. Tasks after it whose day has come since are
+            // filtered out.
             let from = |after: Option<&PageCursor>| after.is_none().then(|| day_after(today));
             listing.indexed('u', later, |after, limit| {
                 reader.open_tasks(Span { from: from(after), to: None }, after, limit)
@@ -59,20 +59,20 @@ fn day_after(day: Day) -> Day {
     Day::from_epoch_days(day.epoch_days() + 1)
 }
 
-struct Listing<'a> {
+struct TaskList<'a> {
     tree: &'a Tree<'a>,
     reader: SpaceReader<'a>,
-    documents: Documents,
+    documents: DocumentRecords,
     paging: &'a Paging,
 }
 
-impl Listing<'_> {
+impl TaskList<'_> {
     fn limit(&self) -> usize {
         self.paging.limit.unwrap_or(usize::MAX)
     }
 
-    /// Tasks of an index, those passed over that are not wanted: reading goes on until the page is
-    /// full and one more is found, so that a cursor is given exactly if it leads to something.
+    /// Tasks of an index that match `is_wanted`. Reads until the page is full and one more task is
+    /// found, so that a cursor is returned exactly when there is a next page.
     fn indexed(
         &mut self,
         letter: char,
@@ -82,7 +82,7 @@ impl Listing<'_> {
         let mut after =
             self.paging.cursor.as_deref().map(|text| cursor::read(letter, text)).transpose()?;
         let limit = self.limit();
-        let rows = limit.saturating_add(1).clamp(*ROWS.start(), *ROWS.end());
+        let rows = limit.saturating_add(1).clamp(*INDEX_ROWS.start(), *INDEX_ROWS.end());
         let (mut items, mut last) = (Vec::new(), (None, 0));
         loop {
             let page = read(after.as_ref(), rows)?;
@@ -91,7 +91,8 @@ impl Listing<'_> {
                     continue;
                 };
                 if items.len() == limit {
-                    // The index says where it goes on behind the last row of what it was asked for.
+                    // The index gives a cursor only for the last row that it was asked for, so the
+                    // read up to the last task of the page is repeated.
                     let next = read(Option::as_ref(&last.0), last.1)?.next;
                     return Ok(ItemsPage {
                         items,
@@ -108,7 +109,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Tasks of one document, in its order.
+    /// Tasks of one document in reading order.
     fn of_document(
         &mut self,
         letter: char,
@@ -117,35 +118,36 @@ impl Listing<'_> {
     ) -> Result<ItemsPage<Task>> {
         let all = self.reader.tasks_of(document, open_only)?;
         let start = match &self.paging.cursor {
-            Some(text) => Seam::read(letter, document, text)?.find(&all),
+            Some(text) => ResumeAnchor::read(letter, document, text)?.find(&all),
             None => 0,
         };
         let end = start.saturating_add(self.limit()).min(all.len());
         let listed = all.get(start..end).unwrap_or_default();
-        let location = places::location(self.documents.record(self.tree, document)?);
+        let location = destinations::location(self.documents.record(self.tree, document)?);
         let blocks = self.reader.task_blocks(document, listed)?.into_iter();
         let task = |block: BlockRecord| {
             let id = block.id;
-            super::shown(block, location).ok_or_else(|| missing(id))
+            super::to_task(block, location).ok_or_else(|| missing(id))
         };
         let items = blocks.map(task).collect::<Result<_>>()?;
-        let next_cursor = (end < all.len()).then(|| Seam::at(&all, end).write(letter, document));
+        let next_cursor =
+            (end < all.len()).then(|| ResumeAnchor::at(&all, end).write(letter, document));
         Ok(ItemsPage { items, next_cursor })
     }
 
-    /// The document of a block that an index names.
+    /// The document of a block that an index lists.
     fn record(&mut self, id: BlockId) -> Result<&DocumentRecord> {
-        let standing = self.reader.locate(id)?.ok_or_else(|| missing(id))?;
-        self.documents.record(self.tree, standing.document)
+        let location = self.reader.locate(id)?.ok_or_else(|| missing(id))?;
+        self.documents.record(self.tree, location.document)
     }
 
     fn task(&mut self, id: BlockId) -> Result<Task> {
-        let location = places::location(self.record(id)?);
+        let location = destinations::location(self.record(id)?);
         let block = self.reader.block(id)?.ok_or_else(|| missing(id))?;
-        super::shown(block, location).ok_or_else(|| missing(id))
+        super::to_task(block, location).ok_or_else(|| missing(id))
     }
 }
 
 fn missing(id: BlockId) -> Error {
-    Error::corrupted(format_args!("task {id} is listed, but there is no such task"))
+    Error::corrupted(format_args!("task {id} is in an index, but the block is missing or no task"))
 }

@@ -1,5 +1,5 @@
-//! Listings of documents: a request's filter becomes a query of the store, and its cursor a word of
-//! letters.
+//! Lists of documents: translates filters of requests into queries of the store, and encodes
+//! cursors.
 
 use std::fmt::Write;
 
@@ -15,15 +15,15 @@ use super::titled;
 use crate::core::access::Full;
 use crate::core::connection::Connection;
 use crate::core::tree::Tree;
-use crate::operations::folders::Folders;
+use crate::operations::folders::FolderReader;
 use crate::support::days;
 
-/// How many documents one look-up of a listing reads.
-const PAGE: usize = 1_000;
+/// Documents that one query of the store returns at most.
+const MAX_DOCUMENTS_PER_QUERY: usize = 1_000;
 
 impl Connection<Full> {
-    /// Every document of the space, by ID and without metadata; those in the trash are marked. The
-    /// inbox is hidden. Costs what it returns.
+    /// All documents of the space, ordered by ID, without metadata; those in the trash are marked.
+    /// The inbox is hidden. The cost is linear in the number of documents.
     ///
     /// ```
     /// # fn main() -> leafbase::Result<()> {
@@ -49,14 +49,13 @@ impl Connection<Full> {
         })
     }
 
-    /// The documents that meet every filter of the request, in its order and at most as many as it
-    /// asks for. Without filter these are all, those in the trash included and marked; the inbox is
-    /// in no listing. A day means the space's zone.
+    /// The documents that match every filter of the request, in its order, up to its limit. Without
+    /// a filter all documents match, including those in the trash, which are marked; the inbox is
+    /// hidden. Days are days of the space's time zone.
     ///
-    /// A page costs what it returns, however many documents there are, where no days are filtered
-    /// by, or those of one kind and they are what is ordered by: a request without an order has
-    /// that one. Otherwise, and for daily notes of one place by their day, it may cost what the
-    /// narrowest of the filters leaves.
+    /// A page costs the documents it returns if no days are filtered by, or if the filtered kind of
+    /// day is also the order, which is the default. Otherwise, and for daily notes of one location
+    /// by day, it may cost as many documents as match the most selective filter.
     ///
     /// ```
     /// use leafbase::{DayRange, DayRef, ListDocuments};
@@ -74,8 +73,8 @@ impl Connection<Full> {
     ///
     /// # Errors
     /// [`crate::ErrorKind::NotFound`] at `folderId`; [`crate::ErrorKind::Validation`] at `folderId`
-    /// for a built-in location, which `location` is for, and for both in one request, at `limit`
-    /// for 0, and at `cursor` for one of another listing; [`crate::ErrorKind::LimitExceeded`] at
+    /// for a built-in location (use `location`) and when combined with `location`, at `limit` for
+    /// 0, and at `cursor` for a cursor of another list; [`crate::ErrorKind::LimitExceeded`] at
     /// `folderId` for more than [`crate::Limits::blocks_per_request`].
     pub fn list_documents(&self, request: ListDocuments) -> Result<ItemsPage<Document>> {
         let ListDocuments { filter, metadata, order, descending, paging, .. } = request;
@@ -101,7 +100,7 @@ impl Connection<Full> {
     }
 }
 
-/// At most `limit` documents behind `cursor`, and where they go on.
+/// At most `limit` documents after `cursor`, and the cursor of the next page.
 pub(crate) fn find(
     reader: SpaceReader<'_>,
     query: &DocumentQuery,
@@ -110,7 +109,11 @@ pub(crate) fn find(
 ) -> Result<(Vec<DocumentRecord>, Option<PageCursor>)> {
     let mut found = Vec::new();
     loop {
-        let page = reader.find_documents(query, cursor.as_ref(), PAGE.min(limit - found.len()))?;
+        let page = reader.find_documents(
+            query,
+            cursor.as_ref(),
+            MAX_DOCUMENTS_PER_QUERY.min(limit - found.len()),
+        )?;
         found.extend(page.documents);
         cursor = page.next;
         if cursor.is_none() || found.len() >= limit {
@@ -119,15 +122,14 @@ pub(crate) fn find(
     }
 }
 
-/// How the path of a folder of the filter is written: a listing may name one alone, or a list of
-/// them.
+/// The path of the folder at an index of the filter. A request may give a single ID or an array.
 fn folder_path(filter: &DocumentFilter) -> impl Fn(usize) -> String {
     let is_list = filter.folders.as_ref().is_some_and(|folders| folders.len() > 1);
     move |index| if is_list { format!("folderId[{index}]") } else { "folderId".to_owned() }
 }
 
-/// What `filter` asks the store for, `now` being the present. `folder_path` gives the path of a
-/// folder in the request.
+/// Translates `filter` into a query; `now` resolves relative days. `folder_path` gives the path of
+/// a folder in the request.
 pub(crate) fn query(
     tree: &Tree<'_>,
     filter: &DocumentFilter,
@@ -139,7 +141,7 @@ pub(crate) fn query(
     if [created, modified, daily_note] == [DayRange::ALL; 3] {
         return Ok(DocumentQuery { within, ..DocumentQuery::default() });
     }
-    let range = Days { zone: tree.zone()?, now };
+    let range = DayResolver { zone: tree.zone()?, now };
     let created = range.instants(created, ["createdDateGte", "createdDateLte"])?;
     let modified = range.instants(modified, ["lastModifiedDateGte", "lastModifiedDateLte"])?;
     let day = range.days(daily_note, ["dailyNoteDateGte", "dailyNoteDateLte"])?;
@@ -157,7 +159,7 @@ fn within(
             .map_or(Within::All, |location| Within::Location(location.into())));
     };
     if filter.location.is_some() {
-        return Err(Error::validation("cannot be combined with location").at("folderId"));
+        return Err(Error::validation("folderId cannot be combined with location").at("folderId"));
     }
     let reader = tree.full_reader()?;
     let mut tops = Vec::with_capacity(folders.len());
@@ -165,7 +167,7 @@ fn within(
         let found = match folder {
             FolderRef::BuiltIn(location) => {
                 let message =
-                    format!("{location} is a built-in location, not a folder: name it as location");
+                    format!("{location} is a built-in location, not a folder; pass it as location");
                 Err(Error::validation(message))
             }
             FolderRef::Folder(folder) if reader.folder(*folder)?.is_none() => {
@@ -175,11 +177,11 @@ fn within(
         };
         tops.push(found.map_err(|error| error.at(folder_path(index)))?);
     }
-    ops::folders_within(&Folders(reader), &tops).map(Within::Folders)
+    ops::folders_within(&FolderReader(reader), &tops).map(Within::Folders)
 }
 
-/// The order of a listing that asks for none: that of the days that alone are filtered by, so that
-/// it is read as it lies.
+/// The default order: by the only kind of day that is filtered by, so that one index serves both;
+/// otherwise by ID.
 fn own_order(filter: &DocumentFilter) -> DocumentOrder {
     let bounded =
         [filter.created, filter.modified, filter.daily_note].map(|range| range != DayRange::ALL);
@@ -200,13 +202,13 @@ const fn order_of(order: DocumentOrder) -> IndexOrder {
     }
 }
 
-/// What the days of a request mean.
-struct Days {
+/// Resolves days of a request to ranges.
+struct DayResolver {
     zone: TimeZone,
     now: Timestamp,
 }
 
-impl Days {
+impl DayResolver {
     fn days(&self, range: DayRange, names: [&str; 2]) -> Result<Span<leafbase_model::Day>> {
         let [from, to] = names;
         let resolve = |day: Option<DayRef>, name: &str| {
@@ -217,7 +219,7 @@ impl Days {
         Ok(Span { from: resolve(range.from, from)?, to: resolve(range.to, to)? })
     }
 
-    /// From the first instant of the first day to the last one of the last.
+    /// From the first instant of the first day to the last instant of the last day.
     fn instants(&self, range: DayRange, names: [&str; 2]) -> Result<Span<Timestamp>> {
         let Span { from, to } = self.days(range, names)?;
         let from = from.map(|day| days::start_of(day, &self.zone));
@@ -226,10 +228,10 @@ impl Days {
     }
 }
 
-/// A cursor as a word that stands in any JSON and any URL as it is.
+/// Encodes a cursor in hexadecimal, which needs no escaping in JSON or URLs.
 fn write_cursor(cursor: &PageCursor) -> String {
     cursor.as_bytes().iter().fold(String::new(), |mut text, byte| {
-        // A string takes all that is written to it.
+        // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
@@ -242,6 +244,7 @@ fn read_cursor(text: &str) -> Result<PageCursor> {
         pair.and_then(|pair| u8::from_str_radix(pair, 16).ok())
     };
     let bytes = text.as_bytes().chunks(2).map(digits).collect::<Option<Vec<_>>>();
-    let strange = || Error::validation("the cursor is not of this listing").at("cursor");
-    bytes.map(|bytes| PageCursor::from_bytes(&bytes)).ok_or_else(strange)
+    let foreign =
+        || Error::validation("the cursor belongs to another list of documents").at("cursor");
+    bytes.map(|bytes| PageCursor::from_bytes(&bytes)).ok_or_else(foreign)
 }

@@ -1,4 +1,4 @@
-//! Tasks are made.
+//! Creates the tasks of one request.
 
 use leafbase_model::{
     BlockData, BlockDraft, Error, Limits, ListStyle, Result, Task, TaskDraft, TaskInfo,
@@ -6,24 +6,24 @@ use leafbase_model::{
 };
 use leafbase_tree_ops::{self as ops, ResolvedPosition};
 
-use super::places::{self, Destinations, Documents, by_place};
+use super::destinations::{self, Destinations, DocumentRecords, group_by_position};
 use crate::core::connection::OperationTransaction;
 use crate::operations::prepare;
 
-/// A task that is made.
+/// A validated task that has no block yet.
 struct Addition {
-    /// Its number in the request.
+    /// Index in the request.
     number: usize,
     draft: BlockDraft,
     location: TaskLocation,
 }
 
-/// The tasks of one request, made ready one after the other.
+/// The tasks of one request. Each is validated by [`Self::add`]; [`Self::finish`] inserts them.
 pub(super) struct Additions<'a, 'w, 't> {
     transaction: &'a mut OperationTransaction<'w, 't>,
     limits: &'a Limits,
     destinations: Destinations,
-    documents: Documents,
+    documents: DocumentRecords,
     added: Vec<(Addition, ResolvedPosition)>,
 }
 
@@ -37,12 +37,12 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
             transaction,
             limits,
             destinations,
-            documents: Documents::default(),
+            documents: DocumentRecords::default(),
             added: Vec::new(),
         })
     }
 
-    /// Adds the task that the request has at `number`. The path of an error begins below it.
+    /// Validates the task at index `number` of the request. Paths of errors are relative to it.
     pub(super) fn add(&mut self, number: usize, task: &TaskDraft) -> Result<()> {
         let document = self
             .destinations
@@ -50,15 +50,15 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
             .map_err(|error| error.at("location"))?;
         let draft = self.draft(task)?;
         let documents = &mut self.documents;
-        let (place, location) = self.transaction.plan(|tree, _| {
+        let (position, location) = self.transaction.plan(|tree, _| {
             let record = documents.record(tree, document)?;
-            Ok((places::place(record, &draft.data), places::location(record)))
+            Ok((destinations::position(record, &draft.data), destinations::location(record)))
         })?;
-        self.added.push((Addition { number, draft, location }, place));
+        self.added.push((Addition { number, draft, location }, position));
         Ok(())
     }
 
-    /// The block that the task becomes.
+    /// The draft of the task's block.
     fn draft(&self, task: &TaskDraft) -> Result<BlockDraft> {
         let (mut patch, mut info) = (task.info, TaskInfo::default());
         patch
@@ -73,23 +73,26 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
         Err(several_paragraphs())
     }
 
-    /// Puts all of them in, and gives them in the order of the request.
+    /// Inserts all tasks, those of one position together, and returns them in the order of the
+    /// request.
     pub(super) fn finish(self) -> Result<Vec<Task>> {
         let mut tasks = Vec::with_capacity(self.added.len());
-        for (place, added) in by_place(self.added) {
-            let apart = added
+        for (position, added) in group_by_position(self.added) {
+            let unzipped = added
                 .into_iter()
                 .map(|Addition { number, draft, location }| ((number, location), draft));
-            let (shown, drafts): (Vec<_>, Vec<_>) = apart.unzip();
-            let inserted =
-                self.transaction.plan(|tree, context| ops::insert(tree, context, drafts, place))?;
+            let (targets, drafts): (Vec<_>, Vec<_>) = unzipped.unzip();
+            let inserted = self
+                .transaction
+                .plan(|tree, context| ops::insert(tree, context, drafts, position))?;
             let blocks = inserted
                 .subtrees()
                 .into_iter()
                 .flat_map(|subtrees| &subtrees.0)
                 .map(|node| node.block.clone());
-            let task = |((number, location), block)| Some((number, super::shown(block, location)?));
-            tasks.extend(shown.into_iter().zip(blocks).filter_map(task));
+            let task =
+                |((number, location), block)| Some((number, super::to_task(block, location)?));
+            tasks.extend(targets.into_iter().zip(blocks).filter_map(task));
             self.transaction.apply(inserted.edits)?;
         }
         tasks.sort_unstable_by_key(|(number, _)| *number);
@@ -97,7 +100,7 @@ impl<'a, 'w, 't> Additions<'a, 'w, 't> {
     }
 }
 
-/// The rest would be blocks of its own that are no tasks, and in the inbox nobody would see them.
+/// Further paragraphs would become blocks that are no tasks, which the inbox does not show.
 pub(super) fn several_paragraphs() -> Error {
-    Error::validation("the text of a task is one paragraph").at("markdown")
+    Error::validation("the text of a task must be a single paragraph").at("markdown")
 }
