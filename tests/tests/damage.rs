@@ -20,7 +20,7 @@ use leafbase::{
 use leafbase_model::InsertTarget;
 use leafbase_store::kv::{MemoryStore, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_store::rows;
-use leafbase_store::testkit::{open_backend, Disk, Fault};
+use leafbase_store::testkit::{Disk, Fault, open_backend};
 use leafbase_store::{Extractor, SpaceStore, directory};
 use leafbase_test_outline::{FixedClock, SequentialIds};
 

@@ -8,7 +8,7 @@ use leafbase::{
     SearchIndexing, Space,
 };
 use leafbase_store::kv::OpenOptions;
-use leafbase_store::testkit::{open_backend, Disk, Fault, Loss};
+use leafbase_store::testkit::{Disk, Fault, Loss, open_backend};
 
 /// So little memory makes reads go to the disk.
 const CACHE: usize = 16 << 10;
@@ -16,8 +16,7 @@ const CACHE: usize = 16 << 10;
 fn space(disk: &Disk, durability: Durability) -> Space {
     let below = disk.clone();
     let store =
-        open_backend(move || below.clone(), &OpenOptions::new().cache_bytes(CACHE))
-            .unwrap();
+        open_backend(move || below.clone(), &OpenOptions::new().cache_bytes(CACHE)).unwrap();
     let builder = Space::builder().durability(durability).search_indexing(SearchIndexing::OnDemand);
     builder.over(Arc::new(store), true).unwrap()
 }

@@ -106,7 +106,11 @@ impl MemtableNode {
 
     /// Inserts the first of `entries`, which ascend, and all that follow it below `end`. Recurses
     /// to the height of the tree, the logarithm of its length.
-    fn insert(self: &mut Arc<Self>, entries: &mut &[Entry], end: Option<&Entry>) -> Result<Inserted> {
+    fn insert(
+        self: &mut Arc<Self>,
+        entries: &mut &[Entry],
+        end: Option<&Entry>,
+    ) -> Result<Inserted> {
         match Arc::make_mut(self) {
             Self::Leaf(leaf) => insert_into_leaf(leaf, entries, end),
             Self::Branch(children) => {
@@ -176,9 +180,8 @@ fn insert_into_leaf(
     let mut at = 0;
     while let Some((entry, others)) = entries.split_first() {
         *entries = others;
-        let covers = |part: &mut Vec<Entry>| {
-            part.first().is_some_and(|first| first.key() <= entry.key())
-        };
+        let covers =
+            |part: &mut Vec<Entry>| part.first().is_some_and(|first| first.key() <= entry.key());
         while let Some(next) = later.pop_if(covers) {
             full.push(mem::replace(leaf, next));
             at = 0;
@@ -216,9 +219,7 @@ fn insert_into_leaf(
     full.push(mem::take(leaf));
     full.extend(later.into_iter().rev());
     let mut parts = full.into_iter();
-    let Some(first) = parts.next() else {
-        invariant!("a leaf that was split has a first part")
-    };
+    let Some(first) = parts.next() else { invariant!("a leaf that was split has a first part") };
     *leaf = first;
     let siblings = parts.map(|part| MemtableNode::Leaf(part).into_child());
     Ok(Inserted { new_keys, siblings: siblings.collect::<Result<_>>()? })
@@ -226,7 +227,10 @@ fn insert_into_leaf(
 
 /// Splits an overfull branch into branches of at most [`MAX_FANOUT`] children. They are full if the
 /// last change was at the end.
-fn split_branch(children: &mut Vec<MemtableChild>, last_changed: usize) -> Result<Vec<MemtableChild>> {
+fn split_branch(
+    children: &mut Vec<MemtableChild>,
+    last_changed: usize,
+) -> Result<Vec<MemtableChild>> {
     if children.len() <= MAX_FANOUT {
         return Ok(Vec::new());
     }
@@ -285,7 +289,10 @@ impl Memtable {
         while !siblings.is_empty() {
             let mut level = Vec::with_capacity(MAX_FANOUT + 1);
             // The separator of a first child is never compared.
-            level.push(MemtableChild { separator: Entry::default(), node: mem::take(&mut self.root) });
+            level.push(MemtableChild {
+                separator: Entry::default(),
+                node: mem::take(&mut self.root),
+            });
             level.append(&mut siblings);
             let last = level.len() - 1;
             siblings = split_branch(&mut level, last)?;

@@ -5,9 +5,9 @@
 //! verifies every page that is read (`page_verifier`). Each module says in its header what it buys.
 
 pub(crate) mod file_format;
-mod page_format;
 pub(crate) mod fill_factor;
 mod page_bounds;
+mod page_format;
 mod panic_boundary;
 
 mod page_buffer;
@@ -23,14 +23,14 @@ mod compaction;
 mod cursor;
 mod handle;
 mod read_view;
-mod write_transaction;
 mod tables;
+mod write_transaction;
 
 mod checkpoint;
 mod group_commit;
 mod recovery;
-mod store_core;
 pub(crate) mod store;
+mod store_core;
 
 pub mod directory;
 mod directory_files;

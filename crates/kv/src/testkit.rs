@@ -21,8 +21,8 @@ mod files;
 mod random;
 mod threads;
 
-pub use files::{ImageFiles, open_backend, open_backends};
 pub use disk::{Disk, Fault, Loss, Moment};
+pub use files::{ImageFiles, open_backend, open_backends};
 pub use random::random_operations;
 
 /// Both things a commit may promise.

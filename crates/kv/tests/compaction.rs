@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use leafbase_kv::directory;
-use leafbase_kv::testkit::{open_backends, Disk, Fault};
+use leafbase_kv::testkit::{Disk, Fault, open_backends};
 use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
 
 #[test]

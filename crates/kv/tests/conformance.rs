@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leafbase_kv::{
-    Durability, KeyRange, MemoryStore, OpenOptions, Read, Snapshot, Store, Transaction,
-    Visit, WriteOptions,
+    Durability, KeyRange, MemoryStore, OpenOptions, Read, Snapshot, Store, Transaction, Visit,
+    WriteOptions,
 };
 use leafbase_kv::{directory, testkit};
 use leafbase_model::{Error, Result};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::{Bound, ControlFlow};
 
-use leafbase_kv::testkit::{open_backends, Disk, Fault, Loss};
+use leafbase_kv::testkit::{Disk, Fault, Loss, open_backends};
 use leafbase_kv::{Durability, KeyRange, OpenOptions, RedbStore, Store, WriteOptions};
 use leafbase_model::{ErrorKind, Result};
 

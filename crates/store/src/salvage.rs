@@ -185,9 +185,8 @@ pub fn salvage(
     };
     let mut reader = RawPageReader::open(store, directory::RECORD_FORMAT, &mut step)?;
     let mut report = SalvageReport::default();
-    let mut lost = |what: &str| {
-        report.lose(LossKind::Journal, what, "some of the last writes are not saved")
-    };
+    let mut lost =
+        |what: &str| report.lose(LossKind::Journal, what, "some of the last writes are not saved");
     reader.replay_wal(wal.as_deref(), &mut lost)?;
     directory::create_with(to, &OpenOptions::default(), |target| {
         let stamp = Stamp { at: options.at, by: Author::NOBODY };

@@ -13,7 +13,7 @@ use leafbase_model::{
 
 use crate::edges::Extractor;
 use crate::keyspaces;
-use crate::kv::{WriteBatch, Transaction};
+use crate::kv::{Transaction, WriteBatch};
 use crate::location_cache::Changed;
 use crate::reader::transaction_cache::TransactionCache;
 use crate::reader::{ReaderCache, SpaceReader, links, totals};

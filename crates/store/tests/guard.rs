@@ -10,7 +10,7 @@ use std::sync::Arc;
 use leafbase_model::ErrorKind;
 use leafbase_store::directory::{self, STORE_FILE};
 use leafbase_store::kv::{KeyRange, OpenOptions, RedbStore, Snapshot, Store, WriteOptions};
-use leafbase_store::testkit::{open_backend, Disk, open_image};
+use leafbase_store::testkit::{Disk, open_backend, open_image};
 use leafbase_store::{EdgeTarget, Extractor, SpaceMeta, SpaceStore, rows};
 
 const PAGE: usize = 4_096;
@@ -35,8 +35,7 @@ fn key(number: u32) -> Vec<u8> {
 fn images() -> [Vec<u8>; 3] {
     let disk = Disk::new();
     let handle = disk.clone();
-    let store =
-        Arc::new(open_backend(move || handle.clone(), &OpenOptions::new()).unwrap());
+    let store = Arc::new(open_backend(move || handle.clone(), &OpenOptions::new()).unwrap());
     let meta = SpaceMeta {
         id: leafbase_model::SpaceId::from_bytes([1; 16]),
         name: "n".into(),

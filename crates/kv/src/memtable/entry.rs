@@ -22,7 +22,11 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn new(key: &[u8], value: Option<&[u8]>) -> Result<Self> {
-        Self::with_scratch(&mut Vec::with_capacity(key.len() + value.map_or(0, <[u8]>::len)), key, value)
+        Self::with_scratch(
+            &mut Vec::with_capacity(key.len() + value.map_or(0, <[u8]>::len)),
+            key,
+            value,
+        )
     }
 
     /// The same, assembled in `scratch` so that one buffer serves many entries.

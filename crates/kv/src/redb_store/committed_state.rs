@@ -68,8 +68,7 @@ impl CommittedState {
             let mut last = None;
             let opened = self.table.range::<&[u8]>(bounds);
             let mut entries = opened.map_err(|error| self.health.report(error))?;
-            while let Some(entry) =
-                if range.reverse { entries.next_back() } else { entries.next() }
+            while let Some(entry) = if range.reverse { entries.next_back() } else { entries.next() }
             {
                 let (key, value) = entry.map_err(|error| self.health.report(error))?;
                 let (key, value) = (key.value(), value.value());

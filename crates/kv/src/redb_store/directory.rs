@@ -11,8 +11,8 @@ use redb::backends::FileBackend;
 
 use super::directory_files::{DirectoryFiles, DirectoryMode};
 pub use super::directory_files::{STORE_FILE, WAL_FILE};
-pub use super::file_format::check_header;
 use super::file_format::HEADER_BYTES;
+pub use super::file_format::check_header;
 use super::store::{RedbStore, VerifyContent};
 use crate::io_errors::io_error;
 use crate::lock::FileLock;
@@ -96,8 +96,7 @@ pub fn open_with(
     check_store_file(path)?;
     check_header_of(path)?;
     let lock = lock(path, options.read_only)?;
-    let mode =
-        if options.read_only { DirectoryMode::ReadOnly } else { DirectoryMode::ReadWrite };
+    let mode = if options.read_only { DirectoryMode::ReadOnly } else { DirectoryMode::ReadWrite };
     let files = DirectoryFiles::open(path, mode).map_err(|error| cannot_read(path, error))?;
     RedbStore::open(Arc::new(files), options, lock, verify)
 }

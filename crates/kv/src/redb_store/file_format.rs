@@ -43,9 +43,8 @@ const TWO_PHASE_COMMIT: u8 = 4;
 /// # Errors
 /// [`ErrorKind::NotASpace`], [`ErrorKind::NewerFormat`], [`ErrorKind::Corrupted`].
 pub fn check_header(store: &str, header: &[u8]) -> Result<()> {
-    let foreign = |why: &str| {
-        Error::new(ErrorKind::NotASpace, format!("{store} is not a space: {why}"))
-    };
+    let foreign =
+        |why: &str| Error::new(ErrorKind::NotASpace, format!("{store} is not a space: {why}"));
     if !header.starts_with(&MAGIC) {
         return Err(foreign("its store is not a redb file"));
     }

@@ -221,7 +221,8 @@ impl GroupCommit {
         };
         if expects_more(&state) && !max_wait.is_zero() {
             state.is_gathering = true;
-            let waited = self.joined.wait_timeout_while(state, max_wait, |state| expects_more(state));
+            let waited =
+                self.joined.wait_timeout_while(state, max_wait, |state| expects_more(state));
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
             state.is_gathering = false;
         }

@@ -74,8 +74,7 @@ impl HandleSource {
         let tracker = SyncTracker::new(files.open()?, &self.unsynced, files.are_temporary())?;
         let verifier = PageVerifier::new(self.options.entries, self.options.verify_pages);
         // Not even the lock of a handle that only reads excludes another one.
-        let lock_mode =
-            if self.options.read_only { LockMode::Shared } else { LockMode::Exclusive };
+        let lock_mode = if self.options.read_only { LockMode::Shared } else { LockMode::Exclusive };
         let barrier = WriteBarrier::new(tracker, lock_mode, verifier)?;
         let mut builder = Builder::new();
         builder.set_cache_size(self.options.cache_bytes);
@@ -281,9 +280,12 @@ impl Drop for Handle {
             return;
         }
         let is_abandoned = self.health.is_poisoned() || open.barrier.is_staged();
-        let _ = catch_unwind(AssertUnwindSafe(|| {
-            if is_abandoned { abandon(open) } else { drop(open) }
-        }));
+        let _ =
+            catch_unwind(AssertUnwindSafe(
+                || {
+                    if is_abandoned { abandon(open) } else { drop(open) }
+                },
+            ));
     }
 }
 

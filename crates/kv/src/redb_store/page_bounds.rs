@@ -173,7 +173,10 @@ mod tests {
             kept(PageKind::Tables, tables(&with_last)) == tables(&expected_with_last),
             "an empty table has no pointer"
         );
-        assert!(kept(PageKind::Entries, tables(&numbers)) == tables(&numbers), "entries are left alone");
+        assert!(
+            kept(PageKind::Entries, tables(&numbers)) == tables(&numbers),
+            "entries are left alone"
+        );
         assert_eq!(PagePointer { number: NULL_PAGE, checksum: 0 }.location().unwrap().1, 4_096);
     }
 
@@ -203,7 +206,9 @@ mod tests {
             clear_pointers_past_end(PageKind::Tables, &mut page, &unasked).unwrap();
         }
         let failing = || Err(io::ErrorKind::Other.into());
-        let error = clear_pointers_past_end(PageKind::Entries, &mut branch(&[number(1, 1)]), &failing).unwrap_err();
+        let error =
+            clear_pointers_past_end(PageKind::Entries, &mut branch(&[number(1, 1)]), &failing)
+                .unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::Other);
     }
 

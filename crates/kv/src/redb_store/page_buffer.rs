@@ -201,7 +201,9 @@ mod tests {
         let mut calls = Vec::new();
         while let Some(start) = buffer.first_window_in(0..u64::MAX) {
             buffer
-                .flush_window(start, &file, |offset, size| calls.push((offset / PAGE as u64, size / PAGE)))
+                .flush_window(start, &file, |offset, size| {
+                    calls.push((offset / PAGE as u64, size / PAGE))
+                })
                 .unwrap();
         }
         assert_eq!(calls, [(1, 3), (15, 1), (16, 2), (40, 1)]);
@@ -220,7 +222,9 @@ mod tests {
         let mut buffer = PageBuffer::default();
         let (offset, bytes) = page(1);
         assert!(buffer.buffer(offset, &bytes).unwrap());
-        assert!(buffer.flush_window(0, &file, |_, _| unreachable!("the file is too short")).is_err());
+        assert!(
+            buffer.flush_window(0, &file, |_, _| unreachable!("the file is too short")).is_err()
+        );
         file.set_len(WINDOW_BYTES).unwrap();
         assert_eq!(buffer.first_window_in(0..u64::MAX), Some(0));
         buffer.flush_window(0, &file, |_, _| ()).unwrap();

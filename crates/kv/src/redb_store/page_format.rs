@@ -60,9 +60,8 @@ impl PagePointer {
         let bytes = PAGE_BYTES.checked_shl(u32::try_from(self.order()).ok()?)?;
         let region_start = self.region().checked_mul(REGION_PAGES.checked_mul(PAGE_BYTES)?)?;
         // The first page of the file is its header.
-        let start = PAGE_BYTES
-            .checked_add(region_start)?
-            .checked_add(self.index().checked_mul(bytes)?)?;
+        let start =
+            PAGE_BYTES.checked_add(region_start)?.checked_add(self.index().checked_mul(bytes)?)?;
         Some((start, usize::try_from(bytes).ok()?))
     }
 
@@ -229,7 +228,11 @@ pub(crate) fn entry_ranges(page: &[u8], count: usize) -> Vec<EntryRanges> {
 }
 
 /// Whether the checksum inside an entry is correct.
-pub(crate) fn is_entry_intact(page: &[u8], (key, value): &EntryRanges, format: EntryFormat) -> bool {
+pub(crate) fn is_entry_intact(
+    page: &[u8],
+    (key, value): &EntryRanges,
+    format: EntryFormat,
+) -> bool {
     let key = page.get(key.clone());
     let value = page.get(value.clone());
     key.zip(value).is_some_and(|(key, value)| (format.is_intact)(key, value))

@@ -112,11 +112,10 @@ pub(super) fn map_redb_error(error: redb::Error) -> Error {
             Error::new(ErrorKind::NotASpace, "the store's file belongs to another program")
                 .with_source(error)
         }
-        redb::Error::DatabaseClosed => Error::new(
-            ErrorKind::Storage,
-            "the store was reopened after an error; repeat the read",
-        )
-        .with_source(error),
+        redb::Error::DatabaseClosed => {
+            Error::new(ErrorKind::Storage, "the store was reopened after an error; repeat the read")
+                .with_source(error)
+        }
         redb::Error::TransactionInProgress => {
             Error::new(ErrorKind::Storage, "the store is being read; try again later")
                 .with_source(error)

@@ -191,8 +191,10 @@ impl RawPageReader {
         if let Some((_, page)) = self.cached.borrow().as_ref().filter(|(page, _)| *page == number) {
             return Ok(Rc::clone(page));
         }
-        let read = || PageReader::with_default_layout(&*self.storage, self.storage.len()?).page(number);
-        let read = read().map_err(|error| Error::corrupted("a page of the store").with_source(error));
+        let read =
+            || PageReader::with_default_layout(&*self.storage, self.storage.len()?).page(number);
+        let read =
+            read().map_err(|error| Error::corrupted("a page of the store").with_source(error));
         let page: Rc<[u8]> = read?.into();
         *self.cached.borrow_mut() = Some((number, Rc::clone(&page)));
         Ok(page)
@@ -308,7 +310,11 @@ impl<'s> PageWalk<'s> {
         Some(tables.collect())
     }
 
-    fn read_tree(&mut self, tree: PageTree, progress: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    fn read_tree(
+        &mut self,
+        tree: PageTree,
+        progress: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
         let root = tree.root;
         let root = root.map(|pointer| PendingPage { pointer, depth: 0, after: None, up_to: None });
         let mut pending: Vec<_> = root.into_iter().collect();
@@ -352,8 +358,7 @@ impl<'s> PageWalk<'s> {
             return Vec::new();
         }
         let count = self.likely_entry_count(&page, recorded);
-        let children =
-            if count == 0 { self.likely_children(&page, recorded) } else { Vec::new() };
+        let children = if count == 0 { self.likely_children(&page, recorded) } else { Vec::new() };
         let saved = if children.is_empty() {
             self.take_entries(&page, at.pointer.number, count, false)
         } else {
@@ -384,7 +389,8 @@ impl<'s> PageWalk<'s> {
             let child = self.file.page(pointer.number);
             child.is_ok_and(|child| has_checksum(&child, pointer.checksum))
         };
-        let others = (1..=MAX_PAGE_ENTRIES).filter(|keys| *keys != recorded && fits_branch(page, *keys));
+        let others =
+            (1..=MAX_PAGE_ENTRIES).filter(|keys| *keys != recorded && fits_branch(page, *keys));
         for keys in [recorded].into_iter().chain(others) {
             let children = branch_children(page, keys);
             if children.iter().any(is_intact) {

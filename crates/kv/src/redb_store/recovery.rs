@@ -60,7 +60,8 @@ impl StoreCore {
         // The failed write must not be replayed, so its record goes before anything else happens.
         if state.has_indeterminate_record {
             let truncated = state.wal.truncate_tail();
-            truncated.map_err(|error| io_error("the write-ahead log could not be written", error))?;
+            truncated
+                .map_err(|error| io_error("the write-ahead log could not be written", error))?;
             state.has_indeterminate_record = false;
         }
         state.indeterminate = None;

@@ -60,7 +60,12 @@ pub(super) struct IndeterminateCheckpoint {
 }
 
 impl StoreCore {
-    pub(super) fn new(source: HandleSource, handle: Handle, view: ReadView, wal: WalManager) -> Self {
+    pub(super) fn new(
+        source: HandleSource,
+        handle: Handle,
+        view: ReadView,
+        wal: WalManager,
+    ) -> Self {
         let ReadView { base, memtable } = view;
         let buffered_bytes = memtable.iter().map(crate::memtable::Entry::len).sum();
         Self {

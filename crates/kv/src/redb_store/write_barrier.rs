@@ -221,9 +221,7 @@ impl StorageBackend for WriteBarrier {
         end: Bound<u64>,
     ) -> Result<bool, BackendError> {
         match self.0.lock_mode {
-            LockMode::Exclusive | LockMode::Shared => {
-                self.file().try_lock_shared_range(start, end)
-            }
+            LockMode::Exclusive | LockMode::Shared => self.file().try_lock_shared_range(start, end),
             LockMode::Unlocked => Err(BackendError::Unsupported),
         }
     }

@@ -74,7 +74,8 @@ impl WalFile {
     pub(crate) fn create(file: Box<dyn StorageBackend>) -> io::Result<Self> {
         file.set_len(0)?;
         let epoch = WalEpoch::default();
-        let mut wal = Self { file, epoch, next_number: 0, end: 0, file_bytes: 0, buffer: Vec::new() };
+        let mut wal =
+            Self { file, epoch, next_number: 0, end: 0, file_bytes: 0, buffer: Vec::new() };
         wal.grow_to(GROWTH_BYTES as u64)?;
         wal.file.sync_data()?;
         Ok(wal)
@@ -149,7 +150,8 @@ pub(crate) fn replay(file: &dyn StorageBackend, epoch: WalEpoch) -> Result<Memta
     let mut memtable = Memtable::default();
     let mut at = 0;
     let mut number = 0;
-    while let Some(record) = Record::parse(&bytes, at, epoch).filter(|record| record.number == number)
+    while let Some(record) =
+        Record::parse(&bytes, at, epoch).filter(|record| record.number == number)
     {
         if !replay_payload(record.payload, &mut memtable)? {
             return Err(corrupt_record(number));
@@ -182,8 +184,7 @@ pub(crate) fn salvage_records(
     let mut at = 0;
     let mut next_number = 0;
     while at < bytes.len() {
-        let record =
-            Record::parse(&bytes, at, epoch).filter(|record| record.number >= next_number);
+        let record = Record::parse(&bytes, at, epoch).filter(|record| record.number >= next_number);
         match record {
             Some(record) if replay_payload(record.payload, &mut memtable)? => {
                 if next_number < record.number {

@@ -11,7 +11,7 @@ use crate::keyspaces::{
     self, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_LOCATION_CREATED, DOCUMENTS_BY_LOCATION_MODIFIED,
     DOCUMENTS_BY_MODIFIED, Keyspace, time_bytes,
 };
-use crate::kv::{Read, WriteBatch, Transaction};
+use crate::kv::{Read, Transaction, WriteBatch};
 use crate::reader::documents::{document_count, first_in};
 use crate::reader::transaction_cache::TransactionCache;
 use crate::records;

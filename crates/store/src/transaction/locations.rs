@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leafbase_model::{BlockId, IdMap, Result};
 
 use crate::keyspaces;
-use crate::kv::{KeyRange, Read, WriteBatch, Transaction};
+use crate::kv::{KeyRange, Read, Transaction, WriteBatch};
 use crate::reader::transaction_cache::TransactionCache;
 use crate::records;
 use crate::records::location::{self, LocationRecord};

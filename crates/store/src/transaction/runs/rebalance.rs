@@ -3,7 +3,7 @@
 use leafbase_model::Result;
 
 use super::{Siblings, StagedRuns, order_keys, order_of};
-use crate::kv::{Read, WriteBatch, Transaction};
+use crate::kv::{Read, Transaction, WriteBatch};
 use crate::order_key;
 use crate::run;
 use crate::transaction::locations::StagedLocations;

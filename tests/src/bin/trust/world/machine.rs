@@ -86,11 +86,8 @@ impl Machine {
     fn start(disk: &Disk, setting: &Setting, create: bool) -> Result<Self> {
         let (below, journal) = (disk.clone(), disk.wal());
         let options = OpenOptions::new().cache_bytes(setting.cache_bytes).entries(RECORD_FORMAT);
-        let store = Arc::new(open_backends(
-            move || below.clone(),
-            move || journal.clone(),
-            &options,
-        )?);
+        let store =
+            Arc::new(open_backends(move || below.clone(), move || journal.clone(), &options)?);
         let device = Arc::new(Indexes { disk: disk.clone() });
         let space =
             setting.builder().over_device(Arc::<RedbStore>::clone(&store), device, create)?;

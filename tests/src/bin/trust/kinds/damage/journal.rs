@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use leafbase::{Durability, ErrorKind, Position, Space};
-use leafbase_store::directory::{WAL_FILE, STORE_FILE};
+use leafbase_store::directory::{STORE_FILE, WAL_FILE};
 use leafbase_store::kv::OpenOptions;
 use leafbase_store::testkit::open_killed;
 use tests::reading::{self, Question};
@@ -132,7 +132,8 @@ pub fn replay(random: &mut Random) -> Result<Trial, Failure> {
             let named = touched
                 .first()
                 .map(|first| format!("damaged: record {} of the write-ahead log", first + 1));
-            let short = is_short.then(|| "damaged: the write-ahead log, which is truncated".to_owned());
+            let short =
+                is_short.then(|| "damaged: the write-ahead log, which is truncated".to_owned());
             let is_told = named.iter().chain(&short).any(|told| error.message() == *told);
             if error.kind() != ErrorKind::Corrupted || !is_told {
                 return fail(Fault::Unopenable, format!("opening reports {error:?}"));
