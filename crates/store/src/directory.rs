@@ -1,4 +1,4 @@
-//! The directory of a space: made whole or not at all, opened by one handle at a time.
+//! Spaces in directories; see [`leafbase_kv::directory`] for their files.
 
 use std::path::Path;
 
@@ -12,55 +12,55 @@ use crate::kv::{EntryFormat, OpenOptions, Read, RedbStore};
 use crate::reader::{ReaderCache, SpaceReader};
 use crate::records;
 
-/// The entries of a space: each is a record with a checksum over key and value.
+/// The format of the entries of a space: each is a record with a checksum over key and value.
 pub const RECORD_FORMAT: EntryFormat = EntryFormat {
     is_intact: |key, value| records::check(key, value).is_ok(),
     describe: |key| RowName(key).to_string(),
 };
 
-fn of_records(options: &OpenOptions) -> OpenOptions {
+fn with_record_format(options: &OpenOptions) -> OpenOptions {
     options.clone().entries(RECORD_FORMAT)
 }
 
-/// Makes the directory `path` with an empty store in it, and opens it.
+/// Creates the directory `path` with an empty store and opens it.
 ///
 /// # Errors
 /// As [`leafbase_kv::directory::create`].
 pub fn create(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
-    directory::create(path, &of_records(options))
+    directory::create(path, &with_record_format(options))
 }
 
-/// The same, with what `fill` writes in it: no crash leaves a directory at `path` without all of
-/// that, and no error does.
+/// Creates the directory `path` with a store that `fill` has written to. After a crash or an error
+/// the directory does not exist.
 ///
 /// # Errors
-/// As [`create`], and what `fill` returned.
+/// As [`create`], and errors of `fill`.
 pub fn create_with(
     path: impl AsRef<Path>,
     options: &OpenOptions,
     fill: impl FnOnce(&RedbStore) -> Result<()>,
 ) -> Result<RedbStore> {
-    directory::create_with(path, &of_records(options), fill)
+    directory::create_with(path, &with_record_format(options), fill)
 }
 
-/// Opens the store in the directory `path`, whatever it holds.
+/// Opens the store in the directory `path`, whatever its contents.
 ///
 /// # Errors
 /// As [`leafbase_kv::directory::open`].
 pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
-    directory::open(path, &of_records(options))
+    directory::open(path, &with_record_format(options))
 }
 
-/// The same, if the store holds a space that this version reads. After any error the files are as
-/// they were.
+/// Opens the store in the directory `path` if it holds a space that this version reads. After an
+/// error the files are unchanged.
 ///
 /// # Errors
 /// As [`open`].
 pub fn open_space(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore> {
-    directory::open_with(path, &of_records(options), &mut |read| holds_space(read))
+    directory::open_with(path, &with_record_format(options), &mut |read| holds_space(read))
 }
 
-/// Whether what is stored is a space that this version reads.
+/// Fails unless the store holds a space that this version reads.
 pub(crate) fn holds_space(read: &dyn Read) -> Result<()> {
     let extractor = Extractor::of_edges(|_: &BlockData, _: &mut dyn FnMut(EdgeTarget)| {});
     SpaceReader { read, extractor, known: ReaderCache::Nothing }.meta().map(|_| ())

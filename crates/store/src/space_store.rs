@@ -1,10 +1,10 @@
-//! A space over any ordered key-value store: making, opening, snapshots and the one way to write.
+//! A space over an ordered key-value store: creation, snapshots, and the single write path.
 
 use std::ops::{Bound, ControlFlow};
 use std::path::Path;
 use std::sync::Arc;
 
-use leafbase_model::{Change, Error, ErrorKind, Location, Result, SpaceId, Stamp};
+use leafbase_model::{Change, Error, ErrorKind, Location, Result, SpaceId, Stamp, invariant};
 
 use crate::backup;
 use crate::check::{self, CheckReport};
@@ -18,18 +18,18 @@ use crate::records;
 use crate::records::meta::{self, SpaceTotals};
 use crate::transaction::{Finished, SpaceTransaction};
 
-/// What is told of work under way: how many rows are done. It may break the work off.
+/// Progress callback with the number of entries processed so far. `Break` cancels the operation.
 pub type ProgressFn<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
-/// What a space says of itself.
+/// The metadata of a space.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpaceMeta {
-    /// The space's ID, given when it was made.
+    /// The ID of the space, assigned at its creation.
     pub id: SpaceId,
-    /// Its name.
+    /// The name of the space.
     pub name: String,
-    /// The name of the time zone that its days are counted in.
+    /// The name of the time zone in which its days begin.
     #[serde(rename = "timezone")]
     pub zone: String,
 }
@@ -42,7 +42,8 @@ pub struct SpaceStore {
     lookups: Arc<LocationCache>,
 }
 
-/// A state that stays as it is while others write. Keep it for one call and no longer.
+/// An immutable state of a space. It prevents the reuse of space in the store, so hold it for one
+/// call only.
 pub struct SpaceSnapshot {
     snapshot: Box<dyn Snapshot>,
     extractor: Extractor,
@@ -56,7 +57,7 @@ impl std::fmt::Debug for SpaceSnapshot {
 }
 
 impl SpaceSnapshot {
-    /// Reads of this state.
+    /// A reader of this state.
     pub fn reader(&self) -> SpaceReader<'_> {
         let known = self.known.as_ref().map_or(ReaderCache::Nothing, |(lookups, epoch)| {
             ReaderCache::Committed(lookups, *epoch)
@@ -65,33 +66,33 @@ impl SpaceSnapshot {
     }
 }
 
-/// What a write gave.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WriteOutcome<T> {
-    /// What the closure returned.
+    /// The value that the closure returned.
     pub value: T,
-    /// The row of the change log; none if nothing was applied.
+    /// The row of the change log; `None` if no edit was applied.
     pub change: Option<Change>,
 }
 
-/// How large a space is.
+/// The size of a space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SpaceStats {
-    /// Documents, the trash included; the hidden one of the inbox is not counted.
+    /// Documents, including the trash, without the hidden one of the inbox.
     pub documents: u64,
-    /// Blocks, roots and those of the inbox included.
+    /// Blocks, including roots and the inbox.
     pub blocks: u64,
     /// Folders.
     pub folders: u64,
-    /// Collections, those in the trash included.
+    /// Collections, including the trash.
     pub collections: u64,
-    /// Their items.
+    /// Items of all collections.
     pub items: u64,
-    /// Bytes of storage it occupies.
+    /// Bytes of storage.
     pub bytes: u64,
-    /// The number of the last write.
+    /// The sequence number of the last write.
     pub sequence: u64,
 }
 
@@ -103,23 +104,23 @@ fn put_meta(rows: &mut dyn Transaction, meta: &SpaceMeta) -> Result<()> {
     rows.put(&key, &records::seal(&key, |out| meta::put_space(out, meta)))
 }
 
-/// Sets what there must be of changes and folders.
+/// Writes the expected numbers of changes and folders.
 pub(crate) fn put_totals(rows: &mut dyn Transaction, totals: SpaceTotals) -> Result<()> {
     let key = keyspaces::meta(meta::TOTALS);
     rows.put(&key, &records::seal(&key, |out| meta::put_totals(out, totals)))
 }
 
 impl SpaceStore {
-    /// Makes a space in `store`, which is empty.
+    /// Creates a space in an empty store.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if the store holds something; what the store reports.
+    /// [`ErrorKind::Validation`] if the store is not empty; errors of the store.
     pub fn create(store: Arc<dyn Store>, extractor: Extractor, meta: &SpaceMeta) -> Result<Self> {
         Self::initialize(&*store, meta)?;
         Ok(Self { store, extractor, lookups: Arc::default() })
     }
 
-    /// Writes into `store`, which is empty, what makes it a space.
+    /// Writes the metadata of a space into an empty store.
     ///
     /// # Errors
     /// As [`Self::create`].
@@ -131,7 +132,7 @@ impl SpaceStore {
                 Ok(ControlFlow::Break(()))
             })?;
             if !is_empty {
-                return Err(Error::validation("the store holds something already"));
+                return Err(Error::validation("a space can be created only in an empty store"));
             }
             let key = keyspaces::meta(meta::FORMAT);
             rows.put(&key, &records::seal(&key, meta::put_format))?;
@@ -143,33 +144,33 @@ impl SpaceStore {
     /// Opens the space in `store`. Nothing is written.
     ///
     /// # Errors
-    /// [`ErrorKind::NotASpace`] if it holds none; [`ErrorKind::NewerFormat`] if a later version
-    /// wrote it.
+    /// [`ErrorKind::NotASpace`] if the store holds something else; [`ErrorKind::NewerFormat`] if a
+    /// later version wrote it.
     pub fn open(store: Arc<dyn Store>, extractor: Extractor) -> Result<Self> {
         let space = Self { store, extractor, lookups: Arc::default() };
         space.snapshot()?.reader().meta()?;
         Ok(space)
     }
 
-    /// The state as of the last write that returned.
+    /// A snapshot that includes every write that has returned.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn snapshot(&self) -> Result<SpaceSnapshot> {
         let before = self.lookups.epoch();
         let snapshot = self.store.snapshot()?;
-        // No write committed meanwhile: what is known is of this state.
+        // The cache belongs to the snapshot only if no write committed in between.
         let epoch = before.filter(|_| before == self.lookups.epoch());
         let known = epoch.map(|epoch| (Arc::clone(&self.lookups), epoch));
         Ok(SpaceSnapshot { snapshot, extractor: self.extractor, known })
     }
 
-    /// Runs `decide` in a write transaction: it reads, and applies edits, in as many turns as it
-    /// needs. All of them become visible together, with one row in the change log, or none does.
-    /// `decide` may run again after a conflict.
+    /// Runs `decide` in a write transaction, in which it reads and applies edits. They commit
+    /// atomically, with one row in the change log. `decide` runs again if a write that it read
+    /// fails.
     ///
     /// # Errors
-    /// What `decide` returned, or what the store reports: nothing of the write is visible then.
+    /// Errors of `decide` and of the store. Nothing of the write is visible then.
     pub fn write<T>(
         &self,
         options: WriteOptions,
@@ -185,7 +186,7 @@ impl SpaceStore {
             let mut transaction = SpaceTransaction::new(rows, self.extractor, stamp)
                 .after(std::mem::take(&mut earlier));
             let decided = decide(&mut transaction);
-            // Those that were not taken are there for the next run.
+            // Edits of the failed run that the decision did not reuse serve the next run.
             earlier = transaction.take_earlier();
             let value = decided?;
             let Finished { change, changed } = transaction.finish()?;
@@ -194,13 +195,16 @@ impl SpaceStore {
             Ok(())
         })?;
         drop(committing);
-        written.ok_or_else(|| Error::new(ErrorKind::Storage, "the store did not run the write"))
+        let Some(written) = written else {
+            invariant!("a store that commits a write has run its closure")
+        };
+        Ok(written)
     }
 
-    /// Sets what the space says of itself, but its ID. This is no row of the change log.
+    /// Sets name and time zone of the space. This adds no row to the change log.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn set_meta(&self, options: WriteOptions, name: &str, zone: &str) -> Result<()> {
         self.store.write(options, &mut |rows| {
             let id = SpaceReader {
@@ -214,41 +218,39 @@ impl SpaceStore {
         })
     }
 
-    /// Reads everything once and verifies every law. `progress` is told how many rows are read, and
-    /// may break off.
+    /// Reads everything once and verifies all invariants of the stored data.
     ///
     /// # Errors
-    /// What the store reports when it is asked for a snapshot; [`ErrorKind::Canceled`]. What is
-    /// damaged is in the report.
+    /// Errors of the store before the check starts; [`ErrorKind::Canceled`]. Corruption is in the
+    /// report.
     pub fn check(&self, progress: ProgressFn<'_>) -> Result<CheckReport> {
-        let is_whole = self.store.verify()?;
-        check::check(&*self.store.snapshot()?, self.extractor, is_whole, progress)
+        let is_intact = self.store.verify()?;
+        check::check(&*self.store.snapshot()?, self.extractor, is_intact, progress)
     }
 
-    /// Copies the space, as it is now, into the new directory `path`, while others go on reading
-    /// and writing. `progress` is told how many rows are copied, and may break off. Whatever goes
-    /// wrong, nothing is left at `path` then.
+    /// Copies the current state into the new directory `path`. Readers and writers are not blocked.
+    /// After an error `path` does not exist.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if something is at `path`; [`ErrorKind::Corrupted`] if a row is
-    /// damaged; [`ErrorKind::Canceled`]; what the store or the operating system reports.
+    /// [`ErrorKind::Validation`] if `path` exists; [`ErrorKind::Corrupted`] if an entry is corrupt;
+    /// [`ErrorKind::Canceled`]; I/O errors.
     pub fn backup_to(&self, path: impl AsRef<Path>, progress: ProgressFn<'_>) -> Result<()> {
         backup::backup(&*self.store.snapshot()?, path.as_ref(), progress)
     }
 
-    /// About how many rows [`Self::check`] and [`Self::backup_to`] will read, where the engine
-    /// knows that. One look-up at most.
+    /// The approximate number of entries that [`Self::check`] and [`Self::backup_to`] read, if the
+    /// store knows it. Costs one lookup at most.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn approximate_rows(&self) -> Result<Option<u64>> {
         Ok(self.store.snapshot()?.approximate_len())
     }
 
-    /// How large it is. Counts by walking the keys.
+    /// The size of the space. Scans the keys.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn stats(&self) -> Result<SpaceStats> {
         let snapshot = self.store.snapshot()?;
         let count = |prefix: &[u8]| {
@@ -280,30 +282,30 @@ impl SpaceStore {
         })
     }
 
-    /// Lays rows so that they take less, and gives unused space back to the file system.
+    /// Repacks records so that they need less space, and returns unused space to the file system.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn compact(&self) -> Result<()> {
         match packing::pack(&*self.store, &self.lookups) {
             Err(error) if error.kind() == ErrorKind::NoSpace => {
-                tracing::warn!(%error, "rows stay as they are: only unused space is given back");
+                tracing::warn!(%error, "records are not repacked for lack of space; only unused space is returned");
             }
             packed => packed?,
         }
         self.store.compact()
     }
 
-    /// Makes every write that has returned survive the loss of power, in the store's file.
+    /// Makes every write that has returned durable in the main file of the store.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn flush(&self) -> Result<()> {
         self.store.flush()
     }
 
-    /// Makes every write that has returned survive the loss of power as a small durable write does,
-    /// which may be for less. Nothing is written if all of them do.
+    /// Makes every write that has returned durable as a small durable write does, which may append
+    /// to the write-ahead log only. Does nothing if all of them are durable.
     ///
     /// # Errors
     /// As [`Self::write`].
