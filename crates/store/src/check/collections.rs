@@ -1,4 +1,4 @@
-//! Checks of collections: their schemas, the ends of relations, and how many items they have.
+//! Checks of collections: schemas, inverses of relations, and item counts.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,7 +7,7 @@ use leafbase_model::{BlockId, BlockType, Property, Relation};
 use super::blocks::CheckedBlocks;
 use super::{Invariant, SpaceCheck};
 use crate::keyspaces::{self, COLLECTIONS, RowName, SCHEMAS};
-use crate::reader::items::read_entry;
+use crate::reader::items::parse_entry;
 use crate::records;
 use crate::records::schema::{self, IndexedSchema};
 
@@ -22,17 +22,17 @@ impl SpaceCheck<'_> {
         self.items(blocks, &schemas);
     }
 
-    /// Each collection has a schema with its name, and nothing else has one.
+    /// Each collection has a schema with its name, and no other block has one.
     fn schemas(&mut self, blocks: &CheckedBlocks) -> SchemaMap {
-        // Also those that cannot be read: their collections are not without a schema.
+        // Includes schemas that do not decode: their collections do have one.
         let (mut schemas, mut named) = (SchemaMap::new(), HashSet::new());
         self.rows(SCHEMAS, &mut |check, key, value| {
-            let id = keyspaces::read_schema(key).ok_or_else(|| records::damaged(key))?;
+            let id = keyspaces::parse_schema(key).ok_or_else(|| records::corrupt(key))?;
             named.insert(id);
-            let numbered = records::read(key, value, schema::read_numbered)?;
+            let indexed = records::decode(key, value, schema::decode_indexed)?;
             match blocks.collections.get(&id) {
                 None => check.found(Invariant::Schema, RowName(key), "the block is no collection"),
-                Some(name) if *name != numbered.schema.name => {
+                Some(name) if *name != indexed.schema.name => {
                     check.found(
                         Invariant::Schema,
                         RowName(key),
@@ -41,14 +41,14 @@ impl SpaceCheck<'_> {
                 }
                 Some(_) => {}
             }
-            if let Some(property) = twice(&numbered) {
+            if let Some(property) = twice(&indexed) {
                 check.found(
                     Invariant::Schema,
                     RowName(key),
                     format_args!("the key {:?} or its column is there twice", property.key),
                 );
             }
-            schemas.insert(id, numbered);
+            schemas.insert(id, indexed);
             Ok(())
         });
         for id in blocks.collections.keys().filter(|id| !named.contains(id)) {
@@ -63,8 +63,8 @@ impl SpaceCheck<'_> {
     }
 
     fn relations(&mut self, schemas: &SchemaMap) {
-        for (id, numbered) in schemas {
-            for property in &numbered.schema.properties {
+        for (id, indexed) in schemas {
+            for property in &indexed.schema.properties {
                 if let Some(relation) = property.kind.relation()
                     && let Some(message) = broken_relation(schemas, *id, &property.key, relation)
                 {
@@ -83,7 +83,7 @@ impl SpaceCheck<'_> {
         let mut counted = HashSet::new();
         self.rows(COLLECTIONS, &mut |check, key, value| {
             let (document, id) =
-                keyspaces::read_collection(key).ok_or_else(|| records::damaged(key))?;
+                keyspaces::parse_collection(key).ok_or_else(|| records::corrupt(key))?;
             let is_here = blocks.run_of(id).is_some_and(|(found, ..)| found == document);
             if !is_here || !blocks.collections.contains_key(&id) {
                 check.found(
@@ -91,11 +91,13 @@ impl SpaceCheck<'_> {
                     RowName(key),
                     "the document has no such collection",
                 );
-                return read_entry(key, value).map(drop);
+                return parse_entry(key, value).map(drop);
             }
             counted.insert(id);
-            let (says, found) =
-                (read_entry(key, value)?.items, blocks.items.get(&id).copied().unwrap_or_default());
+            let (says, found) = (
+                parse_entry(key, value)?.items,
+                blocks.items.get(&id).copied().unwrap_or_default(),
+            );
             if says != found {
                 check.found(
                     Invariant::ItemCount,
@@ -115,17 +117,17 @@ impl SpaceCheck<'_> {
     }
 }
 
-/// A property whose key, or the number of whose column, another one before it has.
-fn twice(numbered: &IndexedSchema) -> Option<&Property> {
+/// A property whose key or column number an earlier property has.
+fn twice(indexed: &IndexedSchema) -> Option<&Property> {
     let (mut keys, mut columns) = (HashSet::new(), HashSet::new());
-    let mut properties = numbered.schema.properties.iter().zip(&numbered.columns);
+    let mut properties = indexed.schema.properties.iter().zip(&indexed.columns);
     let taken = properties.find(|(property, column)| {
         !keys.insert(&property.key) || column.is_some_and(|column| !columns.insert(column))
     });
     taken.map(|(property, _)| property)
 }
 
-/// The other end of a relation, if it is there.
+/// The inverse of a relation, if it exists.
 pub(super) fn other_end<'s>(schemas: &'s SchemaMap, relation: &Relation) -> Option<&'s Relation> {
     let target = schemas.get(&relation.target)?;
     target.schema.property(relation.inverse_key.as_deref()?)?.kind.relation()

@@ -9,7 +9,7 @@ impl SpaceCheck<'_> {
     pub(super) fn comments(&mut self, blocks: &CheckedBlocks) {
         self.rows(COMMENTS, &mut |check, key, value| {
             let (document, block, id) =
-                keyspaces::read_comment(key).ok_or_else(|| records::damaged(key))?;
+                keyspaces::parse_comment(key).ok_or_else(|| records::corrupt(key))?;
             check.report.comments += 1;
             match blocks.run_of(block) {
                 None => check.found(
@@ -26,7 +26,7 @@ impl SpaceCheck<'_> {
                 }
                 Some(_) => {}
             }
-            records::read(key, value, |decoder| comment::read(id, decoder)).map(drop)
+            records::decode(key, value, |decoder| comment::decode(id, decoder)).map(drop)
         });
     }
 }

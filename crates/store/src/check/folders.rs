@@ -10,15 +10,15 @@ use crate::records::meta::SpaceTotals;
 use crate::records::{self, folder};
 
 impl SpaceCheck<'_> {
-    /// Gives the IDs of all folders.
+    /// Returns the IDs of all folders.
     pub(super) fn folders(&mut self, totals: Option<SpaceTotals>) -> HashSet<FolderId> {
         let mut parents: BTreeMap<FolderId, Option<FolderId>> = BTreeMap::new();
         let mut named = HashSet::new();
         self.rows(FOLDERS, &mut |check, key, value| {
-            let id = keyspaces::read_folder(key).ok_or_else(|| records::damaged(key))?;
+            let id = keyspaces::parse_folder(key).ok_or_else(|| records::corrupt(key))?;
             check.report.folders += 1;
             named.insert(id);
-            let record = records::read(key, value, |decoder| folder::read(id, decoder))?;
+            let record = records::decode(key, value, |decoder| folder::decode(id, decoder))?;
             parents.insert(id, record.parent);
             Ok(())
         });
@@ -44,7 +44,7 @@ impl SpaceCheck<'_> {
         self.folder_circles(&parents);
         self.rows(FOLDER_CHILDREN, &mut |check, key, value| {
             let (parent, id) =
-                keyspaces::read_folder_child(key).ok_or_else(|| records::damaged(key))?;
+                keyspaces::parse_folder_child(key).ok_or_else(|| records::corrupt(key))?;
             if parents.get(&id) != Some(&parent) {
                 check.found(
                     Invariant::FolderIndex,
@@ -52,7 +52,7 @@ impl SpaceCheck<'_> {
                     "the folder's record does not say so",
                 );
             }
-            records::read_empty(key, value)
+            records::decode_empty(key, value)
         });
         named
     }

@@ -1,4 +1,4 @@
-//! Keys of runs and of places.
+//! Keys of runs and of block locations.
 
 use leafbase_model::{BlockId, DocumentId};
 
@@ -29,7 +29,7 @@ pub(crate) fn run(document: DocumentId, parent: BlockId, order: &[u8]) -> Vec<u8
 }
 
 /// Document, parent and order key.
-pub(crate) fn read_run(key: &[u8]) -> Option<(DocumentId, BlockId, &[u8])> {
+pub(crate) fn parse_run(key: &[u8]) -> Option<(DocumentId, BlockId, &[u8])> {
     let document = DocumentId::from_bytes(id_at(key, 1)?);
     Some((document, BlockId::from_bytes(id_at(key, 17)?), key.get(33..)?))
 }
@@ -38,6 +38,6 @@ pub(crate) fn block_location(block: BlockId) -> [u8; 17] {
     with_id(BLOCK_LOCATIONS, block.as_bytes())
 }
 
-pub(crate) fn read_block_location(key: &[u8]) -> Option<BlockId> {
+pub(crate) fn parse_block_location(key: &[u8]) -> Option<BlockId> {
     (key.len() == 17).then(|| id_at(key, 1).map(BlockId::from_bytes))?
 }

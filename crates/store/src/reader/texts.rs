@@ -247,7 +247,7 @@ impl SpaceReader<'_> {
             let run = RunView::read(key, value)?;
             let mut sifting = Sifting::new(sieve, run.records());
             for (id, record) in run.entries() {
-                let fault = |fault| records::fault(key, fault);
+                let fault = |fault| records::decode_error(key, fault);
                 let Sifted::Kept(found) =
                     sifting.sift(run.records(), record.len()).map_err(fault)?
                 else {

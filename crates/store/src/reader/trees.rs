@@ -1,4 +1,4 @@
-//! Reads of block trees, by ranges of runs and without recursion.
+//! Reads of block trees: by ranges of runs, and without recursion.
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
@@ -7,25 +7,25 @@ use leafbase_model::{
     BlockId, BlockRecord, BlockType, DocumentId, Error, Result, SubtreeNode, Subtrees,
 };
 
-use super::{SpaceReader, counted_document};
+use super::SpaceReader;
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read};
+use crate::lookup::stored_document;
 use crate::msgpack::Decoded;
 use crate::records::block::{self, AuthorCache};
 use crate::records::{self, location::LocationRecord};
 use crate::run::RunView;
 
-/// So many rows of other blocks are passed by before the next block is sought anew.
+/// Rows of other blocks that a scan passes before it seeks the next wanted block.
 const PASSED_BY: usize = 8;
-/// Room for so many blocks is made before they are read.
+/// Maximum number of blocks that memory is reserved for in advance.
 const MOST_RESERVED: usize = 1 << 16;
 
-/// Gets a block, and key and value of a row of it.
+/// Receives a block with the key and the value of one of its rows.
 type VisitBlockRow<'f> = &'f mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>;
 
-/// Hands each run of each of `parents`, which are sorted, to `visit`, by parent and order. Parents
-/// without children cost nothing where their IDs lie between those of others: the scan leaps over
-/// them.
+/// Passes each run of `parents`, which are sorted, to `visit`, by parent and order. The scan skips
+/// runs of other parents.
 pub(crate) fn runs_of(
     source: &dyn Read,
     document: DocumentId,
@@ -35,9 +35,8 @@ pub(crate) fn runs_of(
     rows_of(source, &keyspaces::document_runs(document), parents, visit)
 }
 
-/// Hands the rows of each of `blocks`, which are sorted, to `visit`, in order: those whose keys go
-/// on with the block behind `prefix`. It takes no more steps than there are blocks and rows of
-/// them, but for a factor.
+/// Passes the rows of `blocks`, which are sorted, to `visit`, in order: rows whose keys continue
+/// with the block after `prefix`. The number of steps is proportional to the blocks and their rows.
 pub(crate) fn rows_of(
     source: &dyn Read,
     prefix: &[u8],
@@ -45,14 +44,14 @@ pub(crate) fn rows_of(
     visit: VisitBlockRow<'_>,
 ) -> Result<()> {
     let Some(last) = blocks.last() else { return Ok(()) };
-    let end = keyspaces::end_of_slice(&[prefix, last.as_bytes()].concat());
+    let end = keyspaces::prefix_end_of(&[prefix, last.as_bytes()].concat());
     let mut wanted = blocks.iter().copied().peekable();
     while let Some(first) = wanted.peek() {
         let start = [prefix, first.as_bytes()].concat();
         let (mut passed_by, mut leaps) = (0, false);
         source.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
             let block = key.get(prefix.len()..).and_then(|rest| rest.first_chunk::<16>());
-            let block = BlockId::from_bytes(*block.ok_or_else(|| records::damaged(key))?);
+            let block = BlockId::from_bytes(*block.ok_or_else(|| records::corrupt(key))?);
             while wanted.next_if(|wanted| *wanted < block).is_some() {}
             match wanted.peek() {
                 None => return Ok(ControlFlow::Break(())),
@@ -69,7 +68,7 @@ pub(crate) fn rows_of(
     Ok(())
 }
 
-/// How far down a tree is read.
+/// The part of a tree that is read.
 #[derive(Clone, Copy)]
 pub(super) struct TreeExtent {
     levels: usize,
@@ -79,40 +78,40 @@ pub(super) struct TreeExtent {
 impl TreeExtent {
     pub(super) const ALL: Self = Self { levels: usize::MAX, with_items: true };
 
-    /// Whether what stands below a block of this type is read.
+    /// Whether the children of a block of this type are read.
     pub(super) fn is_below(self, block: BlockType) -> bool {
         if self.with_items { block.holds_blocks() } else { block.may_be_parent() }
     }
 }
 
-/// Gets the runs of a tree as they are read.
+/// Receives the runs of a tree in the order of a scan.
 pub(super) trait RunCollector {
-    /// There will be so many blocks.
+    /// Announces the number of blocks.
     fn expect(&mut self, blocks: usize);
 
-    /// Takes in a run of children of `parent`.
+    /// Adds a run of children of `parent`.
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()>;
 
-    /// Those of the blocks taken in since it was asked last below which others may stand.
+    /// Returns the possible parents among the blocks added since the last call.
     fn parents(&mut self, extent: TreeExtent) -> Result<Vec<BlockId>>;
 }
 
-/// What is made of the blocks of a tree as they are read.
+/// Builds nodes from the records of blocks.
 pub(super) trait NodeBuilder {
-    /// What a block becomes.
+    /// A node.
     type Block: TreeNode;
 
-    /// There will be so many.
+    /// Announces the number of blocks.
     fn expect(&mut self, _blocks: usize) {}
 
-    /// The next ones are made of these records, one behind the other.
+    /// The next nodes are built from these concatenated records.
     fn begin(&mut self, _records: &[u8]) {}
 
-    /// Makes it of a record, which is the next of those that it began with.
+    /// Builds a node from the next record of `records`.
     fn make(&mut self, id: BlockId, record: &[u8], records: &[u8]) -> Decoded<Self::Block>;
 }
 
-/// What is known of whatever a block became.
+/// What the traversal needs of a node.
 pub(super) trait TreeNode {
     fn id(&self) -> BlockId;
     fn block_type(&self) -> BlockType;
@@ -136,15 +135,15 @@ impl TreeNode for BlockRecord {
     }
 }
 
-/// Each block with its depth, in reading order.
+/// Nodes with their depths, in reading order.
 type OrderedNodes<B> = Vec<(u16, B)>;
 
-/// Blocks as they lie in the store: by parent, each parent's in order.
+/// Nodes in the order of a scan: by parent, and in order within one parent.
 struct NodeCollector<'m, M: NodeBuilder> {
     making: &'m mut M,
     blocks: Vec<Option<M::Block>>,
     children: Vec<(BlockId, Range<usize>)>,
-    /// Where those blocks begin that were not asked about yet.
+    /// The start of the blocks that `parents` has not returned yet.
     asked: usize,
 }
 
@@ -161,7 +160,7 @@ impl<M: NodeBuilder> RunCollector for NodeCollector<'_, M> {
             let block = self
                 .making
                 .make(id, record, run.records())
-                .map_err(|fault| records::fault(key, fault))?;
+                .map_err(|fault| records::decode_error(key, fault))?;
             self.blocks.push(Some(block));
         }
         let end = self.blocks.len();
@@ -189,7 +188,7 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
         found.and_then(|index| self.children.get(index)).map_or(0..0, |(_, range)| range.clone())
     }
 
-    /// Takes the blocks below `top` in reading order.
+    /// Orders the nodes below `top` for reading.
     fn in_order(mut self, top: M::Block, extent: TreeExtent) -> Result<OrderedNodes<M::Block>> {
         self.children.sort_unstable_by_key(|(parent, _)| *parent);
         let mut ordered = Vec::with_capacity(self.blocks.len() + 1);
@@ -200,13 +199,13 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
                 path.pop();
                 continue;
             };
-            // A block that was taken already would be a parent of its own.
+            // Taken already: a block that is its own ancestor is visited once.
             let Some(block) = self.blocks.get_mut(index).and_then(Option::take) else { continue };
             let depth = u16::try_from(path.len())
-                .map_err(|_| records::damaged(&keyspaces::block_location(block.id())))?;
+                .map_err(|_| records::corrupt(&keyspaces::block_location(block.id())))?;
             if extent.is_below(block.block_type()) {
                 let below = self.children_of(block.id());
-                // Most have none.
+                // Fast path: most blocks have no children.
                 if !below.is_empty() {
                     path.push(below);
                 }
@@ -222,11 +221,10 @@ fn subtrees(ordered: OrderedNodes<BlockRecord>) -> Subtrees {
 }
 
 impl SpaceReader<'_> {
-    /// `block` and all below it down to `max_depth` levels (none: all), in reading order; empty if
-    /// it does not exist. The items of collections are among them, with what is on their pages.
+    /// `block` and its descendants down to `max_depth` levels (`None`: all), in reading order;
+    /// empty if it does not exist. Items of collections are included, with their pages.
     ///
-    /// A whole document is one range; otherwise each level is, as far as IDs made together lie
-    /// together.
+    /// A whole document is read as one range, other trees level by level.
     ///
     /// # Errors
     /// As [`Self::locate`]; [`leafbase_model::ErrorKind::Corrupted`] also if a whole document lacks
@@ -235,7 +233,7 @@ impl SpaceReader<'_> {
         self.tree(block, TreeExtent { levels: max_depth.unwrap_or(usize::MAX), with_items: true })
     }
 
-    /// The same, but collections stand in it without their items, which are not read either.
+    /// [`Self::subtree`] without the items of collections, which are not read.
     ///
     /// # Errors
     /// As [`Self::subtree`].
@@ -247,8 +245,7 @@ impl SpaceReader<'_> {
         self.tree(block, TreeExtent { levels: max_depth.unwrap_or(usize::MAX), with_items: false })
     }
 
-    /// Each of `blocks` with all below it: what [`Self::subtree`] gives of them, one behind the
-    /// other.
+    /// The subtrees of `blocks`, concatenated.
     ///
     /// # Errors
     /// As [`Self::subtree`].
@@ -278,7 +275,7 @@ impl SpaceReader<'_> {
         let is_whole = location.parent.is_nil() && extent.levels == usize::MAX;
         if is_whole && (extent.with_items || !self.has_collections(location.document)?) {
             let whole = self.whole(&location, block, &mut authors)?;
-            // A write may have put in a collection that it has not given a schema yet.
+            // A transaction may have inserted a collection that has no schema yet.
             if extent.with_items
                 || !whole.iter().any(|(_, block)| block.block_type() == BlockType::Collection)
             {
@@ -288,8 +285,7 @@ impl SpaceReader<'_> {
         self.part(&location, block, extent, &mut authors).map(subtrees)
     }
 
-    /// `block` and all below it in reading order, as `making` makes them; empty if it does not
-    /// exist.
+    /// The nodes of `block` and its descendants in reading order; empty if it does not exist.
     pub(super) fn made_of<M: NodeBuilder>(
         &self,
         block: BlockId,
@@ -310,9 +306,9 @@ impl SpaceReader<'_> {
     ) -> Result<OrderedNodes<M::Block>> {
         let mut gathered = NodeCollector::new(making);
         let expected = self.gather_all(location.document, &mut gathered)?;
-        // The root is the only child of the lowest ID there is.
+        // The first run is that of the root, the only child of the lowest ID.
         let top = gathered.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
-        let top = top.ok_or_else(|| records::damaged(&keyspaces::block_location(root)))?;
+        let top = top.ok_or_else(|| records::corrupt(&keyspaces::block_location(root)))?;
         let ordered = gathered.in_order(top, TreeExtent::ALL)?;
         check_reached(location.document, ordered.len(), expected)?;
         Ok(ordered)
@@ -332,7 +328,7 @@ impl SpaceReader<'_> {
         self.below(location, top, extent, making)
     }
 
-    /// `block` alone.
+    /// The node of `block` alone.
     fn top<M: NodeBuilder>(
         &self,
         location: &LocationRecord,
@@ -344,13 +340,13 @@ impl SpaceReader<'_> {
             let record = run.block(index);
             making.begin(record);
             let made = making.make(block, record, record);
-            top = Some(made.map_err(|fault| records::fault(key, fault))?);
+            top = Some(made.map_err(|fault| records::decode_error(key, fault))?);
             Ok(())
         })?;
-        top.ok_or_else(|| records::damaged(&keyspaces::block_location(block)))
+        top.ok_or_else(|| records::corrupt(&keyspaces::block_location(block)))
     }
 
-    /// `top`, which stands at `place`, with what is below it.
+    /// `top` with its descendants.
     fn below<M: NodeBuilder>(
         &self,
         location: &LocationRecord,
@@ -363,8 +359,7 @@ impl SpaceReader<'_> {
         gathered.in_order(top, extent)
     }
 
-    /// Whether it is known without a scan, or by a look at what a write has met, that nothing
-    /// stands below `top`.
+    /// Whether `top` is known to have no children: by its type, or from the transaction's cache.
     fn is_bottom<B: TreeNode>(
         &self,
         document: DocumentId,
@@ -374,31 +369,31 @@ impl SpaceReader<'_> {
         if extent.levels == 0 || !extent.is_below(top.block_type()) {
             return Ok(true);
         }
-        match self.cache() {
+        match self.transaction_cache() {
             Some(cache) => cache.is_childless(self.read, document, top.id()),
             None => Ok(false),
         }
     }
 
-    /// Hands all runs of a document to `gathering`, the root's first, and says how many blocks have
-    /// to be reached.
+    /// Passes all runs of a document to `gathering`, the root first. Returns the expected number of
+    /// blocks.
     pub(super) fn gather_all(
         &self,
         document: DocumentId,
         gathering: &mut impl RunCollector,
     ) -> Result<u64> {
-        let counted = counted_document(self.read, document)?;
+        let stored = stored_document(self.read, document)?;
         let expected =
-            counted.ok_or_else(|| records::damaged(&keyspaces::document(document)))?.blocks;
+            stored.ok_or_else(|| records::corrupt(&keyspaces::document(document)))?.blocks;
         let start = keyspaces::document_runs(document);
         gathering.expect(
             usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED)),
         );
         self.read.scan(
-            KeyRange::half_open(&start, &keyspaces::end_of(start)),
+            KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
             &mut |key, value| {
                 let (_, parent, _) =
-                    keyspaces::read_run(key).ok_or_else(|| records::damaged(key))?;
+                    keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
                 gathering.add(parent, key, value)?;
                 Ok(ControlFlow::Continue(()))
             },
@@ -406,7 +401,7 @@ impl SpaceReader<'_> {
         Ok(expected)
     }
 
-    /// Hands the runs below `parents`, level after level, to `gathering`.
+    /// Passes the runs below `parents` to `gathering`, level by level.
     pub(super) fn gather_below(
         &self,
         document: DocumentId,
@@ -422,8 +417,8 @@ impl SpaceReader<'_> {
             let mut current = None;
             runs_of(self.read, document, &parents, &mut |parent, key, value| {
                 if current.replace(parent) != Some(parent) && !visited.insert(parent) {
-                    // It stands below itself.
-                    return Err(records::damaged(key));
+                    // The block is its own ancestor.
+                    return Err(records::corrupt(key));
                 }
                 gathering.add(parent, key, value)
             })?;
@@ -434,7 +429,7 @@ impl SpaceReader<'_> {
     }
 }
 
-/// All blocks of a document have to be reached from its root.
+/// All blocks of a document must be reachable from its root.
 pub(super) fn check_reached(document: DocumentId, found: usize, expected: u64) -> Result<()> {
     if found as u64 == expected {
         return Ok(());

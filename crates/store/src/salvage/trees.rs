@@ -1,5 +1,5 @@
-//! The blocks of a document as a tree again: lost ones stand where they stood, and what cannot be
-//! reached goes below the root.
+//! The block tree of a document: lost blocks are reconstructed in their positions, and unreachable
+//! ones move below the root.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -26,7 +26,7 @@ struct DocumentBlocks {
 }
 
 impl Salvager<'_> {
-    /// All blocks of a document, those that come back among them.
+    /// All blocks of a document, with the reconstructed ones.
     pub(super) fn subtrees(
         &mut self,
         document: DocumentId,
@@ -58,9 +58,9 @@ impl Salvager<'_> {
     ) -> Result<()> {
         let (start, wreck, mut authors) =
             (keyspaces::document_runs(document), self.wreck, AuthorCache::default());
-        wreck.scan(KeyRange::half_open(&start, &keyspaces::end_of(start)), &mut |key, value| {
+        wreck.scan(KeyRange::half_open(&start, &keyspaces::prefix_end(start)), &mut |key, value| {
             let (Some((_, parent, order)), Ok(run)) =
-                (keyspaces::read_run(key), RunView::read(key, value))
+                (keyspaces::parse_run(key), RunView::read(key, value))
             else {
                 return Ok(CONTINUE);
             };
@@ -103,8 +103,8 @@ impl Salvager<'_> {
         BlockRecord { id, rev: 1, created: self.stamp.clone(), modified: self.stamp.clone(), data }
     }
 
-    /// What may not stand where it does goes to the end of the document, and items without a
-    /// collection become pages.
+    /// Moves misplaced blocks to the end of the document, and turns items outside of collections
+    /// into pages.
     fn repair(
         &mut self,
         document: DocumentId,
@@ -161,7 +161,8 @@ impl Salvager<'_> {
         }
     }
 
-    /// Leaves out what is no value of the schema, and relations to what is no item.
+    /// Removes values that do not match the schema, and relations to other blocks than items of the
+    /// target.
     fn repair_values(
         &mut self,
         collection: BlockId,
@@ -169,11 +170,11 @@ impl Salvager<'_> {
         block: &mut BlockRecord,
     ) {
         let BlockKind::CollectionItem { properties } = &mut block.data.kind else { return };
-        let Some(numbered) = inventory.schemas.get(&collection) else { return };
+        let Some(indexed) = inventory.schemas.get(&collection) else { return };
         let held: Vec<(String, PropertyValue)> =
             properties.iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
         for (key, value) in held {
-            let kind = numbered.schema.property(&key).map(|property| &property.kind);
+            let kind = indexed.schema.property(&key).map(|property| &property.kind);
             let kept = match (kind.and_then(|kind| kind.relation()), &value) {
                 (Some(relation), PropertyValue::Relations(items)) if relation.owner => {
                     let is_there = |item: &&BlockId| inventory.is_item_of(**item, relation.target);
@@ -195,8 +196,7 @@ impl Salvager<'_> {
         }
     }
 
-    /// The blocks from the root on; what is below itself is taken out of its circle and put below
-    /// the root.
+    /// The blocks in reading order; a cycle is broken and moved below the root.
     fn in_order(&mut self, document: DocumentId, mut families: DocumentBlocks) -> Subtrees {
         let root = document.root();
         let (mut nodes, mut done) = (Vec::new(), HashSet::new());

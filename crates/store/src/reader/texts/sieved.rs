@@ -163,7 +163,10 @@ impl SievedTexts {
 
     #[cold]
     fn damaged(&self, index: usize, fault: DecodeError) -> Error {
-        records::fault(&keyspaces::block_location(self.id(index).unwrap_or(BlockId::NIL)), fault)
+        records::decode_error(
+            &keyspaces::block_location(self.id(index).unwrap_or(BlockId::NIL)),
+            fault,
+        )
     }
 
     /// The run of a block, its place there, and the stretch that it is in.
@@ -175,7 +178,7 @@ impl SievedTexts {
     }
 
     fn run(&self, number: usize) -> Option<RunView<'_>> {
-        RunView::split(self.bytes.get(self.runs.get(number)?.clone())?)
+        RunView::parse(self.bytes.get(self.runs.get(number)?.clone())?)
     }
 
     /// Adds the next blocks in reading order, those at these places of a run.
@@ -260,7 +263,7 @@ impl<'s> Gathered<'s> {
     /// Keeps a run, and finds those of its blocks that are asked for.
     fn keep(&mut self, view: RunView<'_>) -> Decoded<()> {
         let (run, start, records) = (self.texts.runs.len(), self.texts.bytes.len(), view.records());
-        view.put(&mut self.texts.bytes);
+        view.append_body(&mut self.texts.bytes);
         self.texts.runs.push(start..self.texts.bytes.len());
         let (mut sifting, mut before) = (Sifting::new(self.sieve, records), 0);
         for (at, end) in view.ends().enumerate() {
@@ -285,7 +288,7 @@ impl<'s> Gathered<'s> {
             let Some(found) = self.children.find(id) else { continue };
             let block_type = block::type_of(view.block(at));
             let block_type = block_type
-                .map_err(|fault| records::fault(&keyspaces::block_location(id), fault))?;
+                .map_err(|fault| records::decode_error(&keyspaces::block_location(id), fault))?;
             if Extent::ALL.is_below(block_type)
                 && let Some(runs) = self.children.take(found)
             {
@@ -331,7 +334,7 @@ impl<'s> Gathered<'s> {
 
     fn too_deep(&self, run: usize, at: usize) -> Error {
         let id = self.texts.run(run).and_then(|run| run.id(at));
-        records::damaged(&keyspaces::block_location(id.unwrap_or(BlockId::NIL)))
+        records::corrupt(&keyspaces::block_location(id.unwrap_or(BlockId::NIL)))
     }
 }
 
@@ -345,7 +348,7 @@ impl Gathering for Gathered<'_> {
         if !parent.is_nil() {
             self.children.add(parent, self.texts.runs.len());
         }
-        self.keep(RunView::read(key, value)?).map_err(|fault| records::fault(key, fault))
+        self.keep(RunView::read(key, value)?).map_err(|fault| records::decode_error(key, fault))
     }
 
     fn parents(&mut self, extent: Extent) -> Result<Vec<BlockId>> {
@@ -354,8 +357,9 @@ impl Gathering for Gathered<'_> {
         for run in (level..self.level).filter_map(|run| self.texts.run(run)) {
             for (id, record) in run.entries() {
                 let block_type = block::type_of(record);
-                let block_type = block_type
-                    .map_err(|fault| records::fault(&keyspaces::block_location(id), fault))?;
+                let block_type = block_type.map_err(|fault| {
+                    records::decode_error(&keyspaces::block_location(id), fault)
+                })?;
                 parents.extend(extent.is_below(block_type).then_some(id));
             }
         }
@@ -375,14 +379,14 @@ impl SpaceReader<'_> {
         if place.parent.is_nil() {
             let expected = self.gather_all(document, &mut gathered)?;
             if gathered.texts.run(0).and_then(|run| run.id(0)) != Some(block) {
-                return Err(records::damaged(&keyspaces::block_location(block)));
+                return Err(records::corrupt(&keyspaces::block_location(block)));
             }
             let texts = gathered.in_order()?;
             check_reached(document, texts.len(), expected)?;
             return Ok(texts);
         }
         self.find_in_runs(&place, block, &mut |key, run, index| {
-            gathered.keep(run.only(index)).map_err(|fault| records::fault(key, fault))
+            gathered.keep(run.only(index)).map_err(|fault| records::decode_error(key, fault))
         })?;
         let parents = gathered.parents(Extent::ALL)?;
         self.gather_below(document, parents, Extent::ALL, &mut gathered)?;
