@@ -197,9 +197,10 @@ pub(crate) fn prefix_end_of(prefix: &[u8]) -> Vec<u8> {
 
 /// The tag followed by `parts`, which have `N - 1` bytes in total.
 fn joined<const N: usize>(keyspace: Keyspace, parts: &[&[u8]]) -> [u8; N] {
-    let mut key = [0; N];
-    let mut bytes = std::iter::once(&keyspace.tag).chain(parts.iter().copied().flatten());
-    key.fill_with(|| bytes.next().copied().unwrap_or_default());
+    let mut key = [keyspace.tag; N];
+    let bytes = parts.iter().copied().flatten();
+    debug_assert_eq!(bytes.clone().count(), N - 1, "the parts fill the key");
+    key.iter_mut().skip(1).zip(bytes).for_each(|(to, byte)| *to = *byte);
     key
 }
 
@@ -232,7 +233,8 @@ pub(crate) fn time_bytes(time: Timestamp) -> [u8; 8] {
 
 /// A day in an encoding that sorts as bytes.
 pub(crate) fn day_bytes(day: Day) -> [u8; 4] {
-    let mut bytes = i32::try_from(day.epoch_days()).unwrap_or_default().to_be_bytes();
+    debug_assert!(i32::try_from(day.epoch_days()).is_ok(), "the range of days fits into 4 bytes");
+    let [_, _, _, _, mut bytes @ ..] = day.epoch_days().to_be_bytes();
     let [sign, ..] = &mut bytes;
     *sign ^= 0x80;
     bytes

@@ -40,9 +40,8 @@ pub use index_bitmap::IndexBitmap;
 pub use progress::ProgressFn;
 pub use reader::{
     BlockText, CollectionEntry, DocumentPage, DocumentQuery, IndexOrder, IndexedColumn, ItemIndex,
-    ItemRow, PageCursor, RowOptions, RowRelations, RowValue, RowValues, Sieve, SievedTexts,
-    SpaceReader, Span, StoredText, TaskPage, TextBlock, TextVisitor, Texts, ValueAt, ValueView,
-    Within,
+    ItemRow, PageCursor, RowOptions, RowRelations, RowValue, RowValues, SpaceReader, Span,
+    StoredText, SubtreeText, SubtreeTexts, TaskPage, TextRun, ValueAt, ValueView, Within,
 };
 pub use records::meta::SpaceMeta;
 pub use salvage::{Loss, LossKind, SalvageOptions, SalvageReport, Saved, salvage};

@@ -44,8 +44,8 @@ impl<'v> RunView<'v> {
         Ok(view)
     }
 
-    /// Reads the body of a run, which [`Self::append_body`] wrote.
-    pub(crate) fn parse(body: &'v [u8]) -> Option<Self> {
+    /// Reads the body of a run.
+    fn parse(body: &'v [u8]) -> Option<Self> {
         let (count, rest) = body.split_first_chunk::<COUNT_BYTES>()?;
         let count = usize::from(u16::from_be_bytes(*count));
         let (ids, rest) = rest.split_at_checked(16 * count)?;
@@ -53,15 +53,6 @@ impl<'v> RunView<'v> {
         let (ids, []) = ids.as_chunks::<16>() else { return None };
         let (ends, []) = ends.as_chunks::<2>() else { return None };
         Some(Self { ids, ends, blocks })
-    }
-
-    /// Appends the body of the run.
-    pub(crate) fn append_body(&self, out: &mut Vec<u8>) {
-        debug_assert!(u16::try_from(self.ids.len()).is_ok(), "a run has fewer than 65,536 blocks");
-        out.extend_from_slice(&u16::try_from(self.ids.len()).unwrap_or(u16::MAX).to_be_bytes());
-        out.extend_from_slice(self.ids.as_flattened());
-        out.extend_from_slice(self.ends.as_flattened());
-        out.extend_from_slice(self.blocks);
     }
 
     fn ends_are_valid(&self) -> bool {
@@ -113,30 +104,18 @@ impl<'v> RunView<'v> {
         self.record(start, self.end(index))
     }
 
-    /// The block at `index` as a run of its own.
-    pub(crate) fn only(&self, index: usize) -> Self {
-        let blocks = self.block(index);
-        Self { ids: self.ids.get(index..=index).unwrap_or(&[]), ends: &[], blocks }
-    }
-
     /// All records, concatenated.
     pub(crate) const fn records(&self) -> &'v [u8] {
         self.blocks
     }
 
     /// Each ID with its record.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (BlockId, &'v [u8])> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (BlockId, &'v [u8])> + use<'v> {
         let (mut start, view) = (0, *self);
         self.ids().enumerate().map(move |(index, id)| {
             let end = view.end(index);
             (id, view.record(std::mem::replace(&mut start, end), end))
         })
-    }
-
-    /// The end of each record in [`Self::records`].
-    pub(crate) fn ends(&self) -> impl Iterator<Item = usize> {
-        let ends = self.ends.iter().map(|end| usize::from(u16::from_be_bytes(*end)));
-        ends.chain([self.blocks.len()])
     }
 }
 
@@ -157,7 +136,7 @@ impl RunBuffer {
     pub(crate) fn of(view: RunView<'_>) -> Self {
         Self {
             ids: view.ids().collect(),
-            ends: view.ends().take(view.ids.len()).collect(),
+            ends: (0..view.ids.len()).map(|index| view.end(index)).collect(),
             blocks: view.blocks.to_vec(),
         }
     }

@@ -17,9 +17,9 @@ use crate::records::{self, location::LocationRecord};
 use crate::run::RunView;
 
 /// Rows of other blocks that a scan passes before it seeks the next wanted block.
-const PASSED_BY: usize = 8;
+const MAX_PASSED: usize = 8;
 /// Maximum number of blocks that memory is reserved for in advance.
-const MOST_RESERVED: usize = 1 << 16;
+const MAX_RESERVED_BLOCKS: usize = 1 << 16;
 
 /// Receives a block with the key and the value of one of its rows.
 type VisitBlockRow<'f> = &'f mut dyn FnMut(BlockId, &[u8], &[u8]) -> Result<()>;
@@ -48,7 +48,7 @@ pub(crate) fn rows_of(
     let mut wanted = blocks.iter().copied().peekable();
     while let Some(first) = wanted.peek() {
         let start = [prefix, first.as_bytes()].concat();
-        let (mut passed_by, mut leaps) = (0, false);
+        let (mut passed, mut leaps) = (0, false);
         source.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
             let block = key.get(prefix.len()..).and_then(|rest| rest.first_chunk::<16>());
             let block = BlockId::from_bytes(*block.ok_or_else(|| records::corrupt(key))?);
@@ -56,13 +56,13 @@ pub(crate) fn rows_of(
             match wanted.peek() {
                 None => return Ok(ControlFlow::Break(())),
                 Some(next) if *next == block => visit(block, key, value)?,
-                Some(_) => passed_by += 1,
+                Some(_) => passed += 1,
             }
-            leaps = passed_by == PASSED_BY;
+            leaps = passed == MAX_PASSED;
             Ok(if leaps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         if !leaps {
-            break;
+            return Ok(());
         }
     }
     Ok(())
@@ -70,45 +70,30 @@ pub(crate) fn rows_of(
 
 /// The part of a tree that is read.
 #[derive(Clone, Copy)]
-pub(super) struct TreeExtent {
+struct TreeExtent {
     levels: usize,
     with_items: bool,
 }
 
 impl TreeExtent {
-    pub(super) const ALL: Self = Self { levels: usize::MAX, with_items: true };
+    const ALL: Self = Self { levels: usize::MAX, with_items: true };
 
     /// Whether the children of a block of this type are read.
-    pub(super) fn is_below(self, block: BlockType) -> bool {
+    fn includes_children_of(self, block: BlockType) -> bool {
         if self.with_items { block.holds_blocks() } else { block.may_be_parent() }
     }
-}
-
-/// Receives the runs of a tree in the order of a scan.
-pub(super) trait RunCollector {
-    /// Announces the number of blocks.
-    fn expect(&mut self, blocks: usize);
-
-    /// Adds a run of children of `parent`.
-    fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()>;
-
-    /// Returns the possible parents among the blocks added since the last call.
-    fn parents(&mut self, extent: TreeExtent) -> Result<Vec<BlockId>>;
 }
 
 /// Builds nodes from the records of blocks.
 pub(super) trait NodeBuilder {
     /// A node.
-    type Block: TreeNode;
+    type Node: TreeNode;
 
     /// Announces the number of blocks.
     fn expect(&mut self, _blocks: usize) {}
 
-    /// The next nodes are built from these concatenated records.
-    fn begin(&mut self, _records: &[u8]) {}
-
-    /// Builds a node from the next record of `records`.
-    fn make(&mut self, id: BlockId, record: &[u8], records: &[u8]) -> Decoded<Self::Block>;
+    /// Builds a node from a record.
+    fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<Self::Node>;
 }
 
 /// What the traversal needs of a node.
@@ -118,9 +103,9 @@ pub(super) trait TreeNode {
 }
 
 impl NodeBuilder for AuthorCache {
-    type Block = BlockRecord;
+    type Node = BlockRecord;
 
-    fn make(&mut self, id: BlockId, record: &[u8], _: &[u8]) -> Decoded<BlockRecord> {
+    fn build(&mut self, id: BlockId, record: &[u8]) -> Decoded<BlockRecord> {
         block::decode(id, record, self)
     }
 }
@@ -140,27 +125,28 @@ type OrderedNodes<B> = Vec<(u16, B)>;
 
 /// Nodes in the order of a scan: by parent, and in order within one parent.
 struct NodeCollector<'m, M: NodeBuilder> {
-    making: &'m mut M,
-    blocks: Vec<Option<M::Block>>,
+    builder: &'m mut M,
+    blocks: Vec<Option<M::Node>>,
     children: Vec<(BlockId, Range<usize>)>,
     /// The start of the blocks that `parents` has not returned yet.
     asked: usize,
 }
 
-impl<M: NodeBuilder> RunCollector for NodeCollector<'_, M> {
+impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
+    fn new(builder: &'m mut M) -> Self {
+        Self { builder, blocks: Vec::new(), children: Vec::new(), asked: 0 }
+    }
+
     fn expect(&mut self, blocks: usize) {
-        self.making.expect(blocks);
+        self.builder.expect(blocks);
         self.blocks.reserve(blocks);
     }
 
     fn add(&mut self, parent: BlockId, key: &[u8], value: &[u8]) -> Result<()> {
         let (start, run) = (self.blocks.len(), RunView::read(key, value)?);
-        self.making.begin(run.records());
         for (id, record) in run.entries() {
-            let block = self
-                .making
-                .make(id, record, run.records())
-                .map_err(|fault| records::decode_error(key, fault))?;
+            let block = self.builder.build(id, record);
+            let block = block.map_err(|error| records::decode_error(key, error))?;
             self.blocks.push(Some(block));
         }
         let end = self.blocks.len();
@@ -174,22 +160,18 @@ impl<M: NodeBuilder> RunCollector for NodeCollector<'_, M> {
     fn parents(&mut self, extent: TreeExtent) -> Result<Vec<BlockId>> {
         let level = std::mem::replace(&mut self.asked, self.blocks.len());
         let found = self.blocks.iter().skip(level).flatten();
-        Ok(found.filter(|block| extent.is_below(block.block_type())).map(TreeNode::id).collect())
+        Ok(found
+            .filter(|block| extent.includes_children_of(block.block_type()))
+            .map(TreeNode::id)
+            .collect())
     }
-}
-
-impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
-    fn new(making: &'m mut M) -> Self {
-        Self { making, blocks: Vec::new(), children: Vec::new(), asked: 0 }
-    }
-
     fn children_of(&self, parent: BlockId) -> Range<usize> {
         let found = self.children.binary_search_by(|(id, _)| id.cmp(&parent)).ok();
         found.and_then(|index| self.children.get(index)).map_or(0..0, |(_, range)| range.clone())
     }
 
     /// Orders the nodes below `top` for reading.
-    fn in_order(mut self, top: M::Block, extent: TreeExtent) -> Result<OrderedNodes<M::Block>> {
+    fn in_order(mut self, top: M::Node, extent: TreeExtent) -> Result<OrderedNodes<M::Node>> {
         self.children.sort_unstable_by_key(|(parent, _)| *parent);
         let mut ordered = Vec::with_capacity(self.blocks.len() + 1);
         let mut path = vec![self.children_of(top.id())];
@@ -203,7 +185,7 @@ impl<'m, M: NodeBuilder> NodeCollector<'m, M> {
             let Some(block) = self.blocks.get_mut(index).and_then(Option::take) else { continue };
             let depth = u16::try_from(path.len())
                 .map_err(|_| records::corrupt(&keyspaces::block_location(block.id())))?;
-            if extent.is_below(block.block_type()) {
+            if extent.includes_children_of(block.block_type()) {
                 let below = self.children_of(block.id());
                 // Fast path: most blocks have no children.
                 if !below.is_empty() {
@@ -258,7 +240,7 @@ impl SpaceReader<'_> {
                 continue;
             }
             let top = self.top(&location, *block, &mut authors)?;
-            if self.is_bottom(location.document, &top, TreeExtent::ALL)? {
+            if self.is_known_childless(location.document, &top, TreeExtent::ALL)? {
                 nodes.push(SubtreeNode { depth: 0, block: top });
             } else {
                 nodes.append(
@@ -286,15 +268,15 @@ impl SpaceReader<'_> {
     }
 
     /// The nodes of `block` and its descendants in reading order; empty if it does not exist.
-    pub(super) fn made_of<M: NodeBuilder>(
+    pub(super) fn nodes_of<M: NodeBuilder>(
         &self,
         block: BlockId,
-        making: &mut M,
-    ) -> Result<OrderedNodes<M::Block>> {
+        builder: &mut M,
+    ) -> Result<OrderedNodes<M::Node>> {
         match self.location(block)? {
             None => Ok(Vec::new()),
-            Some(location) if location.parent.is_nil() => self.whole(&location, block, making),
-            Some(location) => self.part(&location, block, TreeExtent::ALL, making),
+            Some(location) if location.parent.is_nil() => self.whole(&location, block, builder),
+            Some(location) => self.part(&location, block, TreeExtent::ALL, builder),
         }
     }
 
@@ -302,14 +284,15 @@ impl SpaceReader<'_> {
         &self,
         location: &LocationRecord,
         root: BlockId,
-        making: &mut M,
-    ) -> Result<OrderedNodes<M::Block>> {
-        let mut gathered = NodeCollector::new(making);
-        let expected = self.gather_all(location.document, &mut gathered)?;
+        builder: &mut M,
+    ) -> Result<OrderedNodes<M::Node>> {
+        let mut collector = NodeCollector::new(builder);
+        let expected = self.collect_document(location.document, &mut collector)?;
         // The first run is that of the root, the only child of the lowest ID.
-        let top = gathered.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
+        let top =
+            collector.blocks.first_mut().and_then(Option::take).filter(|top| top.id() == root);
         let top = top.ok_or_else(|| records::corrupt(&keyspaces::block_location(root)))?;
-        let ordered = gathered.in_order(top, TreeExtent::ALL)?;
+        let ordered = collector.in_order(top, TreeExtent::ALL)?;
         check_reached(location.document, ordered.len(), expected)?;
         Ok(ordered)
     }
@@ -319,13 +302,13 @@ impl SpaceReader<'_> {
         location: &LocationRecord,
         block: BlockId,
         extent: TreeExtent,
-        making: &mut M,
-    ) -> Result<OrderedNodes<M::Block>> {
-        let top = self.top(location, block, making)?;
-        if self.is_bottom(location.document, &top, extent)? {
+        builder: &mut M,
+    ) -> Result<OrderedNodes<M::Node>> {
+        let top = self.top(location, block, builder)?;
+        if self.is_known_childless(location.document, &top, extent)? {
             return Ok(vec![(0, top)]);
         }
-        self.below(location, top, extent, making)
+        self.below(location, top, extent, builder)
     }
 
     /// The node of `block` alone.
@@ -333,13 +316,11 @@ impl SpaceReader<'_> {
         &self,
         location: &LocationRecord,
         block: BlockId,
-        making: &mut M,
-    ) -> Result<M::Block> {
+        builder: &mut M,
+    ) -> Result<M::Node> {
         let mut top = None;
         self.find_in_runs(location, block, &mut |key, run, index| {
-            let record = run.block(index);
-            making.begin(record);
-            let made = making.make(block, record, record);
+            let made = builder.build(block, run.block(index));
             top = Some(made.map_err(|fault| records::decode_error(key, fault))?);
             Ok(())
         })?;
@@ -350,23 +331,23 @@ impl SpaceReader<'_> {
     fn below<M: NodeBuilder>(
         &self,
         location: &LocationRecord,
-        top: M::Block,
+        top: M::Node,
         extent: TreeExtent,
-        making: &mut M,
-    ) -> Result<OrderedNodes<M::Block>> {
-        let mut gathered = NodeCollector::new(making);
-        self.gather_below(location.document, vec![top.id()], extent, &mut gathered)?;
-        gathered.in_order(top, extent)
+        builder: &mut M,
+    ) -> Result<OrderedNodes<M::Node>> {
+        let mut collector = NodeCollector::new(builder);
+        self.collect_descendants(location.document, vec![top.id()], extent, &mut collector)?;
+        collector.in_order(top, extent)
     }
 
     /// Whether `top` is known to have no children: by its type, or from the transaction's cache.
-    fn is_bottom<B: TreeNode>(
+    fn is_known_childless<B: TreeNode>(
         &self,
         document: DocumentId,
         top: &B,
         extent: TreeExtent,
     ) -> Result<bool> {
-        if extent.levels == 0 || !extent.is_below(top.block_type()) {
+        if extent.levels == 0 || !extent.includes_children_of(top.block_type()) {
             return Ok(true);
         }
         match self.transaction_cache() {
@@ -375,44 +356,45 @@ impl SpaceReader<'_> {
         }
     }
 
-    /// Passes all runs of a document to `gathering`, the root first. Returns the expected number of
+    /// Passes all runs of a document to `collector`, the root first. Returns the expected number of
     /// blocks.
-    pub(super) fn gather_all(
+    fn collect_document<M: NodeBuilder>(
         &self,
         document: DocumentId,
-        gathering: &mut impl RunCollector,
+        collector: &mut NodeCollector<'_, M>,
     ) -> Result<u64> {
         let stored = stored_document(self.read, document)?;
         let expected =
             stored.ok_or_else(|| records::corrupt(&keyspaces::document(document)))?.blocks;
         let start = keyspaces::document_runs(document);
-        gathering.expect(
-            usize::try_from(expected).map_or(MOST_RESERVED, |count| count.min(MOST_RESERVED)),
+        collector.expect(
+            usize::try_from(expected)
+                .map_or(MAX_RESERVED_BLOCKS, |count| count.min(MAX_RESERVED_BLOCKS)),
         );
         self.read.scan(
             KeyRange::half_open(&start, &keyspaces::prefix_end(start)),
             &mut |key, value| {
                 let (_, parent, _) =
                     keyspaces::parse_run(key).ok_or_else(|| records::corrupt(key))?;
-                gathering.add(parent, key, value)?;
+                collector.add(parent, key, value)?;
                 Ok(ControlFlow::Continue(()))
             },
         )?;
         Ok(expected)
     }
 
-    /// Passes the runs below `parents` to `gathering`, level by level.
-    pub(super) fn gather_below(
+    /// Passes the runs below `parents` to `collector`, level by level.
+    fn collect_descendants<M: NodeBuilder>(
         &self,
         document: DocumentId,
         mut parents: Vec<BlockId>,
         extent: TreeExtent,
-        gathering: &mut impl RunCollector,
+        collector: &mut NodeCollector<'_, M>,
     ) -> Result<()> {
         let mut visited = HashSet::new();
         for _ in 0..extent.levels {
             if parents.is_empty() {
-                break;
+                return Ok(());
             }
             let mut current = None;
             runs_of(self.read, document, &parents, &mut |parent, key, value| {
@@ -420,9 +402,9 @@ impl SpaceReader<'_> {
                     // The block is its own ancestor.
                     return Err(records::corrupt(key));
                 }
-                gathering.add(parent, key, value)
+                collector.add(parent, key, value)
             })?;
-            parents = gathering.parents(extent)?;
+            parents = collector.parents(extent)?;
             parents.sort_unstable();
         }
         Ok(())
@@ -430,7 +412,7 @@ impl SpaceReader<'_> {
 }
 
 /// All blocks of a document must be reachable from its root.
-pub(super) fn check_reached(document: DocumentId, found: usize, expected: u64) -> Result<()> {
+fn check_reached(document: DocumentId, found: usize, expected: u64) -> Result<()> {
     if found as u64 == expected {
         return Ok(());
     }

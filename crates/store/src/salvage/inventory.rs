@@ -7,9 +7,8 @@ use leafbase_model::{BlockId, BlockType, DocumentId, DocumentRecord, Location, R
 
 use super::{CONTINUE, LossKind, OnStep, Salvager};
 use crate::keyspaces::{
-    self, ASSET_CHUNKS, ASSETS, BLOCK_LOCATIONS, BLOCKS, CHANGES, COMMENTS, DOCUMENTS,
-    DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY, DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, FOLDERS,
-    Keyspace, META, RowName, SCHEMAS,
+    self, BLOCK_LOCATIONS, BLOCKS, COMMENTS, DOCUMENTS, DOCUMENTS_BY_CREATED, DOCUMENTS_BY_DAY,
+    DOCUMENTS_BY_LOCATION, DOCUMENTS_BY_MODIFIED, Keyspace, RowName, SCHEMAS,
 };
 use crate::kv::{KeyRange, Read};
 use crate::records;
