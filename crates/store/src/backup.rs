@@ -48,6 +48,7 @@ fn copy(source: &dyn Read, target: &dyn Store, progress: ProgressFn<'_>) -> Resu
         return Err(broken_off());
     }
     source.scan(all, &mut |key, value| {
+        // redb does not verify what it reads: without this the copy would seal damage in.
         records::check(key, value)?;
         batch.take(key, value);
         done += 1;
@@ -66,5 +67,5 @@ fn copy(source: &dyn Read, target: &dyn Store, progress: ProgressFn<'_>) -> Resu
 }
 
 fn broken_off() -> Error {
-    Error::new(ErrorKind::Canceled, "the backup was broken off: nothing is left of it")
+    Error::new(ErrorKind::Canceled, "the backup was canceled and its files were removed")
 }

@@ -58,6 +58,7 @@ impl ChangeParts {
         {
             return Err(corrupt());
         }
+        // Parts come in the order of their keys, so a missing one is detected by the next.
         self.read += 1;
         self.bytes.extend_from_slice(bytes);
         if self.read < count {

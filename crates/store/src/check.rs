@@ -107,14 +107,14 @@ impl fmt::Display for Invariant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Engine => "the storage engine is whole",
-            Self::Record => "records can be read",
+            Self::Record => "records decode",
             Self::Run => "runs are neither empty nor too large",
-            Self::SingleLocation => "a block is in one place",
+            Self::SingleLocation => "a block has one location",
             Self::Root => "a document has one root",
             Self::Parent => "a block's parent is in its document",
             Self::ParentType => "a parent is of a type that may have such children",
             Self::Reach => "a block can be reached from its root",
-            Self::BlockLocation => "places agree with blocks",
+            Self::BlockLocation => "block locations agree with blocks",
             Self::Document => "documents agree with roots",
             Self::DocumentIndex => "indexes agree with documents",
             Self::LocationCount => "counts agree with documents",
@@ -123,17 +123,17 @@ impl fmt::Display for Invariant {
             Self::FolderIndex => "the index of folders agrees with them",
             Self::DailyNote => "a day has one note",
             Self::DocumentFolder => "the folder of a document exists",
-            Self::Edge => "edges agree with contents",
-            Self::Task => "rows of tasks agree with contents",
+            Self::Edge => "edges agree with blocks",
+            Self::Task => "task rows agree with blocks",
             Self::Comment => "a comment is on a block",
-            Self::Asset => "a file has its bytes and is shown",
+            Self::Asset => "a file has its bytes and is embedded",
             Self::Schema => "schemas agree with collections",
             Self::Relation => "a relation has two ends, and one owner",
-            Self::Value => "values are as the schema says",
+            Self::Value => "values match the schema",
             Self::ItemCount => "counts agree with items",
             Self::ItemIndex => "indexes agree with items",
             Self::ChangeLog => "the change log has no gap",
-            Self::BlockCount => "a document has all its blocks",
+            Self::BlockCount => "block counts agree with documents",
         })
     }
 }
@@ -227,8 +227,9 @@ pub(crate) fn check(
         report: CheckReport::default(),
     };
     if !engine_is_whole {
-        check.found(Invariant::Engine, "the store", "its own check failed");
+        check.found(Invariant::Engine, "the store", "the engine's own check failed");
     }
+    // Blocks first: later checks compare their rows with what follows from the blocks.
     let totals = check.meta();
     check.nothing_elsewhere();
     let blocks = check.blocks();
@@ -244,7 +245,7 @@ pub(crate) fn check(
     check.changes(totals);
     check.tell();
     if check.broken_off {
-        return Err(Error::new(ErrorKind::Canceled, "the check was broken off"));
+        return Err(Error::new(ErrorKind::Canceled, "the check was canceled"));
     }
     check.failure.map_or(Ok(check.report), Err)
 }
@@ -348,10 +349,11 @@ impl SpaceCheck<'_> {
         let used = |tag| keyspaces::IN_USE.iter().any(|keyspace| keyspace.tag == tag);
         for tag in (0..=u8::MAX).filter(|tag| !used(*tag)) {
             let (start, end) =
+                // After the last tag there is no next one: no key is that long.
                 ([tag], tag.checked_add(1).map_or(vec![tag; 1_025], |next| vec![next]));
             let source = self.source;
             let scanned = source.scan(KeyRange::half_open(&start, &end), &mut |key, _| {
-                self.found(Invariant::Record, RowName(key), "no row may be here");
+                self.found(Invariant::Record, RowName(key), "the row is in no known keyspace");
                 Ok(ControlFlow::Continue(()))
             });
             if let Err(error) = scanned {

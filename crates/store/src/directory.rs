@@ -34,7 +34,7 @@ pub fn create(path: impl AsRef<Path>, options: &OpenOptions) -> Result<RedbStore
 /// directory at `path`.
 ///
 /// # Errors
-/// As [`create`], and what `fill` returned.
+/// As [`create`], and errors of `fill`.
 pub fn create_with(
     path: impl AsRef<Path>,
     options: &OpenOptions,

@@ -16,6 +16,7 @@ impl IndexBitmap {
     /// Adds a sort key of a column.
     pub(crate) fn add(&mut self, column: u32, key: &[u8]) {
         let hash = xxh3_64_with_seed(key, u64::from(column));
+        // Two of 64 bits, from independent parts of one hash.
         self.0 |= 1 << (hash & 63) | 1 << (hash >> 6 & 63);
     }
 

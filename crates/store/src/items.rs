@@ -96,6 +96,7 @@ impl ItemIndexer<'_> {
         };
         let (before, after) = (keys(before), keys(after));
         let column = keyspaces::column(self.collection, number);
+        // Deleted rows first: a key that stays is put again with the new bitmap.
         for key in before.iter().filter(|key| !after.contains(key)) {
             emit(keyspaces::item_key(column, key, change.item), None);
         }

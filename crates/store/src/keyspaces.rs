@@ -143,6 +143,9 @@ pub(crate) const IN_USE: [Keyspace; 25] = [
     CHANGES,
 ];
 
+/// Keys are shorter than this.
+pub(crate) const MAX_KEY_BYTES: usize = 1_024;
+
 /// The keyspace of keys with no known tag.
 const UNKNOWN: Keyspace = Keyspace { tag: 0xff, name: "unknown" };
 

@@ -32,12 +32,20 @@ pub(crate) fn is_valid(key: &[u8]) -> bool {
 /// A key between `lower` and `upper`, where `lower` is less; `None` is unbounded. Returns `None` if
 /// the key would be too long.
 pub(crate) fn between(lower: Option<&[u8]>, upper: Option<&[u8]>) -> Option<Vec<u8>> {
+    debug_assert!(
+        lower.zip(upper).is_none_or(|(lower, upper)| lower < upper),
+        "the lower order key is less than the upper one"
+    );
     let digits = match (lower, upper) {
         (None, None) => return Some(first()),
         (Some(lower), None) => after(&digits(lower)),
-        (lower, Some(upper)) => amid(&digits(lower.unwrap_or_default()), &digits(upper)),
+        (lower, Some(upper)) => amid(&digits(lower.unwrap_or(&[])), &digits(upper)),
     };
-    let bytes = written(&digits);
+    let bytes = encode(&digits);
+    debug_assert!(
+        lower.is_none_or(|lower| *lower < *bytes) && upper.is_none_or(|upper| *bytes < *upper),
+        "a new order key is between its neighbours"
+    );
     (bytes.len() <= MAX_BYTES).then_some(bytes)
 }
 
@@ -52,7 +60,7 @@ fn digits(key: &[u8]) -> Vec<u32> {
     digits
 }
 
-fn written(digits: &[u32]) -> Vec<u8> {
+fn encode(digits: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2 + 2 * digits.len());
     for (level, digit) in digits.iter().enumerate() {
         let digit = digit.to_be_bytes();
@@ -107,6 +115,8 @@ fn amid(lower: &[u32], upper: &[u32]) -> Vec<u32> {
     if high - low < 2 {
         return above(lower, shared + 1);
     }
+    // A lower key with more digits was generated in this direction: a small step leaves room for
+    // the next ones. Otherwise half of the gap serves both directions.
     let half = (high - low) / 2;
     let lower_goes_on = lower.len() > shared + 1;
     stem(lower, shared, low + if lower_goes_on { half.min(step(shared)) } else { half })

@@ -140,7 +140,7 @@ impl SpaceReader<'_> {
     /// The location of `block`, if it exists.
     ///
     /// # Errors
-    /// What the store reports; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
+    /// Errors of the store; [`ErrorKind::Corrupted`] if a record that is needed is damaged.
     pub fn locate(&self, block: BlockId) -> Result<Option<BlockLocation>> {
         if let ReaderCache::Transaction(cache) = self.cache {
             return cache.block_location(self.read, block);

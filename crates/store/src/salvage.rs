@@ -170,7 +170,7 @@ struct Salvager<'a> {
 /// # Errors
 /// Of `from`: [`ErrorKind::NotFound`], [`ErrorKind::NotASpace`], [`ErrorKind::AlreadyOpen`],
 /// [`ErrorKind::NewerFormat`]; [`ErrorKind::Corrupted`] if nothing is readable. Of `to`:
-/// [`ErrorKind::Validation`] if it exists, and what the operating system reports.
+/// [`ErrorKind::Validation`] if it exists, and errors of the operating system.
 /// [`ErrorKind::Canceled`]. After an error nothing is at `to`.
 pub fn salvage(
     from: &Path,
@@ -187,7 +187,7 @@ pub fn salvage(
     let mut wreck = Wreck::open(storage, directory::RECORD_FORMAT, &mut step)?;
     let mut report = SalvageReport::default();
     let mut lost = |what: &dyn fmt::Display| {
-        report.lose(LossKind::Journal, what, "some of the last writes are not saved")
+        report.lose(LossKind::Journal, what, "some of the last writes are lost")
     };
     wreck.lay_journal(&from.join(directory::JOURNAL_FILE), &mut lost)?;
     directory::create_with(to, &OpenOptions::default(), |target| {
@@ -208,7 +208,7 @@ pub fn salvage(
 }
 
 fn broken_off() -> Error {
-    Error::new(ErrorKind::Canceled, "the salvage was broken off: nothing is left of it")
+    Error::new(ErrorKind::Canceled, "the salvage was canceled and its files were removed")
 }
 
 type OnStep<'f> = &'f mut dyn FnMut() -> Result<()>;
@@ -218,6 +218,7 @@ impl Salvager<'_> {
         self.report_damage();
         let meta = self.meta()?;
         SpaceStore::initialize(target, &meta)?;
+        // Everything is listed before anything is written: what is reconstructed depends on it.
         let mut inventory = self.inventory(step)?;
         let folders = self.folders(target)?;
         self.schemas(&mut inventory)?;
@@ -233,21 +234,21 @@ impl Salvager<'_> {
             self.report.lose(
                 LossKind::Commit,
                 "the last commit",
-                "what is saved may be the state before it",
+                "the salvaged state may be the one before it",
             );
         }
         for gap in &wreck.gaps {
             self.report.lose(
                 LossKind::Page,
                 gap.describe(directory::RECORD_FORMAT.describe),
-                format_args!("{} of its entries are saved", gap.saved),
+                format_args!("{} of its entries are salvaged", gap.saved),
             );
         }
         for key in wreck.bad.iter().filter(|key| crate::keyspaces::is_primary(key)) {
             self.report.lose(
                 LossKind::Record,
                 crate::keyspaces::RowName(key),
-                "its checksum is wrong",
+                "its checksum does not match",
             );
         }
     }

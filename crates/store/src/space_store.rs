@@ -95,7 +95,7 @@ impl SpaceStore {
     /// Creates a space in `store`, which must be empty.
     ///
     /// # Errors
-    /// [`ErrorKind::Validation`] if the store is not empty; what the store reports.
+    /// [`ErrorKind::Validation`] if the store is not empty; errors of the store.
     pub fn create(store: Arc<dyn Store>, extractor: Extractor, meta: &SpaceMeta) -> Result<Self> {
         Self::initialize(&*store, meta)?;
         Ok(Self { store, extractor, locations: Arc::default() })
@@ -113,7 +113,7 @@ impl SpaceStore {
                 Ok(ControlFlow::Break(()))
             })?;
             if !is_empty {
-                return Err(Error::validation("the store holds something already"));
+                return Err(Error::validation("the store is not empty"));
             }
             let key = keyspaces::meta(meta::FORMAT);
             rows.put(&key, &records::seal(&key, meta::encode_format))?;
@@ -136,7 +136,7 @@ impl SpaceStore {
     /// The state as of the last write that returned.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn snapshot(&self) -> Result<SpaceSnapshot> {
         let before = self.locations.epoch();
         let snapshot = self.store.snapshot()?;
@@ -151,7 +151,7 @@ impl SpaceStore {
     /// visible together, with one change, or none does. `decide` may run again after a conflict.
     ///
     /// # Errors
-    /// What `decide` returned, or what the store reports: no edit is visible then.
+    /// Errors of `decide` and of the store: no edit is visible then.
     pub fn write<T>(
         &self,
         options: WriteOptions,
@@ -185,7 +185,7 @@ impl SpaceStore {
     /// Sets name and time zone of the space, outside of the change log.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn set_meta(&self, options: WriteOptions, name: &str, zone: &str) -> Result<()> {
         self.store.write(options, &mut |rows| {
             let id =
@@ -200,7 +200,7 @@ impl SpaceStore {
     /// read.
     ///
     /// # Errors
-    /// What the store reports for a snapshot; [`ErrorKind::Canceled`]. Damage is in the report.
+    /// Errors of the store for a snapshot; [`ErrorKind::Canceled`]. Damage is in the report.
     pub fn check(&self, progress: ProgressFn<'_>) -> Result<CheckReport> {
         let is_whole = self.store.verify()?;
         check::check(&*self.store.snapshot()?, self.extractor, is_whole, progress)
@@ -211,7 +211,7 @@ impl SpaceStore {
     ///
     /// # Errors
     /// [`ErrorKind::Validation`] if `path` exists; [`ErrorKind::Corrupted`] if a row is damaged;
-    /// [`ErrorKind::Canceled`]; what the store or the operating system reports.
+    /// [`ErrorKind::Canceled`]; errors of the store and of the operating system.
     pub fn backup_to(&self, path: impl AsRef<Path>, progress: ProgressFn<'_>) -> Result<()> {
         backup::backup(&*self.store.snapshot()?, path.as_ref(), progress)
     }
@@ -220,7 +220,7 @@ impl SpaceStore {
     /// engine knows it. At most one lookup.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn approximate_rows(&self) -> Result<Option<u64>> {
         Ok(self.store.snapshot()?.approximate_len())
     }
@@ -228,7 +228,7 @@ impl SpaceStore {
     /// The size of the space. Scans all keys.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn stats(&self) -> Result<SpaceStats> {
         let snapshot = self.store.snapshot()?;
         let count = |prefix: &[u8]| {
@@ -261,7 +261,7 @@ impl SpaceStore {
     /// system.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn compact(&self) -> Result<()> {
         match compaction::compress_changes(&*self.store) {
             Err(error) if error.kind() == ErrorKind::NoSpace => {
@@ -275,7 +275,7 @@ impl SpaceStore {
     /// Makes every write that has returned durable, in the store's file.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn flush(&self) -> Result<()> {
         self.store.flush()
     }

@@ -35,7 +35,7 @@ pub fn open_killed(
 }
 
 fn open(bytes: &Arc<[u8]>, journal: Option<Arc<[u8]>>, options: &OpenOptions) -> Result<RedbStore> {
-    let header = bytes.get(..bytes.len().min(320)).unwrap_or_default();
+    let header = bytes.get(..bytes.len().min(320)).unwrap_or(&[]);
     check_header_bytes(Path::new("the image"), header)?;
     let options = options.clone().entries(RECORD_FORMAT).verify_pages(!trust::is_blind());
     RedbStore::open_image(Arc::clone(bytes), journal, &options, &mut |read| holds_space(read))

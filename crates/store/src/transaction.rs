@@ -106,7 +106,7 @@ impl<'a> SpaceTransaction<'a> {
     /// Reads the state that the edits applied so far left.
     ///
     /// # Errors
-    /// What the store reports; [`leafbase_model::ErrorKind::Conflict`] after an edit failed.
+    /// Errors of the store; [`leafbase_model::ErrorKind::Conflict`] after an edit failed.
     pub fn reader(&mut self) -> Result<SpaceReader<'_>> {
         self.flush()?;
         Ok(SpaceReader {
@@ -198,6 +198,8 @@ impl<'a> SpaceTransaction<'a> {
         if self.failed {
             return Err(conflict("an edit of this transaction failed, so it cannot continue"));
         }
+        invariant!(self.cross_move.is_none(), "a move to another document is finished first");
+        // Runs first: merging them stages locations.
         self.runs.flush(self.rows, &mut self.locations)?;
         self.cache.evict_runs();
         self.locations.flush(self.rows, &mut self.cache)?;

@@ -45,7 +45,7 @@ fn check_chunks(rows: &dyn Read, asset: AssetId, first: u32, chunks: &[&[u8]]) -
         Ok(())
     } else {
         Err(Error::validation(
-            "the chunks of a file follow each other, and none but the last is short",
+            "chunks of a file must follow each other, and all but the last must have the full length",
         ))
     }
 }
@@ -60,6 +60,7 @@ fn stored_chunks(source: &dyn Read, asset: AssetId) -> Result<u32> {
     // Invariant: the chunk before `there` is stored, and the one before `beyond` is not.
     while there + 1 < beyond {
         let middle = there + (beyond - there) / 2;
+        debug_assert!(there < middle && middle < beyond, "the search narrows in each step");
         if is_there(middle - 1)? {
             there = middle;
         } else {
@@ -73,7 +74,7 @@ impl SpaceStore {
     /// Begins an upload.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] if the ID is in use; what the store reports.
+    /// [`ErrorKind::Conflict`] if the ID is in use; errors of the store.
     pub fn begin_upload(&self, options: WriteOptions, asset: AssetId) -> Result<()> {
         self.store.write(options, &mut |rows| {
             let key = keyspaces::pending_asset(asset);
@@ -95,7 +96,7 @@ impl SpaceStore {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if there is no such upload; [`ErrorKind::Validation`] if the chunks
-    /// do not follow the stored ones, or a chunk before another is short; what the store reports.
+    /// do not follow the stored ones, or a chunk before another is short; errors of the store.
     pub fn put_chunks(
         &self,
         options: WriteOptions,
@@ -119,7 +120,7 @@ impl SpaceStore {
     /// Deletes an upload and its bytes, if it exists.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn drop_upload(&self, options: WriteOptions, asset: AssetId) -> Result<()> {
         self.store.write(options, &mut |rows| {
             let pending = keyspaces::pending_asset(asset);
@@ -138,7 +139,7 @@ impl SpaceStore {
     /// written.
     ///
     /// # Errors
-    /// What the store reports.
+    /// Errors of the store.
     pub fn sweep_uploads(&self, options: WriteOptions) -> Result<usize> {
         let uploads = self.snapshot()?.reader().uploads()?;
         uploads.iter().try_for_each(|asset| self.drop_upload(options, *asset))?;

@@ -32,7 +32,7 @@ impl SpaceCheck<'_> {
         self.rows(PENDING_ASSETS, &mut |check, key, value| {
             let id = keyspaces::parse_asset(key).ok_or_else(|| records::corrupt(key))?;
             if sizes.insert(id, None).is_some() {
-                check.found(Invariant::Asset, RowName(key), "the upload is a file already");
+                check.found(Invariant::Asset, RowName(key), "the upload is already a file");
             }
             records::decode_empty(key, value)
         });
@@ -40,7 +40,7 @@ impl SpaceCheck<'_> {
         self.rows(ASSET_CHUNKS, &mut |check, key, value| {
             let (id, number) = keyspaces::parse_chunk(key).ok_or_else(|| records::corrupt(key))?;
             if !sizes.contains_key(&id) {
-                check.found(Invariant::Asset, RowName(key), "it is a chunk of no file");
+                check.found(Invariant::Asset, RowName(key), "the chunk belongs to no file");
             }
             let found = stored.entry(id).or_default();
             // Only the last chunk may be shorter.
@@ -48,14 +48,14 @@ impl SpaceCheck<'_> {
                 check.found(
                     Invariant::Asset,
                     RowName(key),
-                    "a chunk before it is missing or short",
+                    "a chunk before it is missing or too short",
                 );
             }
             found.chunks = number.saturating_add(1);
             let bytes = records::body(key, value)?.len() as u64;
             found.bytes += bytes;
             if bytes == 0 || bytes > CHUNK_BYTES as u64 {
-                check.found(Invariant::Asset, RowName(key), "it is of the wrong length");
+                check.found(Invariant::Asset, RowName(key), "the chunk has the wrong length");
             }
             Ok(())
         });
@@ -63,7 +63,7 @@ impl SpaceCheck<'_> {
             let Some(size) = size else { continue };
             let found = stored.get(id).map_or((0, 0), |found| (found.chunks, found.bytes));
             if found != (chunks_of(*size), *size) {
-                let message = format_args!("{} of its {size} bytes are there", found.1);
+                let message = format_args!("{} of its {size} bytes exist", found.1);
                 self.found(Invariant::Asset, format_args!("file {id}"), message);
             }
         }
@@ -82,7 +82,7 @@ impl SpaceCheck<'_> {
             },
         )?;
         if !is_shown {
-            self.found(Invariant::Asset, format_args!("file {id}"), "no block shows it");
+            self.found(Invariant::Asset, format_args!("file {id}"), "no block embeds it");
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use leafbase_model::{BlockId, BlockRecord, BlockType, DocumentId, Result};
+use leafbase_model::{BlockId, BlockRecord, BlockType, DocumentId, Result, invariant};
 
 use super::{Invariant, SpaceCheck};
 use crate::keyspaces::{self, BLOCKS};
@@ -32,11 +32,11 @@ impl CheckedRun {
     fn misplaced(&self, parent: Option<BlockType>) -> Option<&'static str> {
         let is_collection = parent == Some(BlockType::Collection);
         if parent.is_some_and(|parent| !parent.holds_blocks()) {
-            Some("the parent is of a type without children")
+            Some("the type of the parent has no children")
         } else if is_collection && self.others {
-            Some("other blocks than items are in a collection")
+            Some("a collection contains other blocks than items")
         } else if !is_collection && self.items > 0 {
-            Some("items are outside of a collection")
+            Some("an item is outside of a collection")
         } else {
             None
         }
@@ -91,10 +91,12 @@ impl SpaceCheck<'_> {
         }
         let run = RunView::read(key, value)?;
         if run.ids().len() > 1 && value.len() > MAX_BYTES {
-            self.found(Invariant::Run, keyspaces::RowName(key), "it is too large");
+            self.found(Invariant::Run, keyspaces::RowName(key), "the run is too large");
         }
         *blocks.of_documents.entry(document).or_default() += run.ids().len() as u64;
-        let number = u32::try_from(blocks.runs.len()).unwrap_or(u32::MAX);
+        let Ok(number) = u32::try_from(blocks.runs.len()) else {
+            invariant!("the check holds fewer than 2^32 runs in memory")
+        };
         let mut seen = CheckedRun { key: key.to_owned(), items: 0, others: false };
         let mut authors = AuthorCache::default();
         for (id, record) in run.entries() {
@@ -124,7 +126,7 @@ impl SpaceCheck<'_> {
             self.found(
                 Invariant::SingleLocation,
                 format_args!("block {id}"),
-                "it is in two places",
+                "it has two locations",
             );
         }
         if data.block_type() == BlockType::Collection {
@@ -171,7 +173,7 @@ impl SpaceCheck<'_> {
                 self.found(
                     Invariant::Root,
                     format_args!("block {block}"),
-                    "it is at the top, but not the root",
+                    "it is at the top, but is not the root",
                 );
             }
         }
@@ -182,7 +184,7 @@ impl SpaceCheck<'_> {
                 self.found(
                     Invariant::Root,
                     format_args!("document {document}"),
-                    "it has no root, or more than one run of them",
+                    "it has no root, or more than one run of roots",
                 );
             }
         }
@@ -199,7 +201,7 @@ impl SpaceCheck<'_> {
                 at = blocks.run_of(at).map_or(BlockId::NIL, |(_, parent, _)| parent);
             }
             if path.contains(&at) {
-                self.found(Invariant::Reach, format_args!("block {at}"), "it is below itself");
+                self.found(Invariant::Reach, format_args!("block {at}"), "it is its own ancestor");
             }
         }
     }

@@ -31,12 +31,14 @@ impl SpaceCheck<'_> {
             named.insert(id);
             let indexed = records::decode(key, value, schema::decode_indexed)?;
             match blocks.collections.get(&id) {
-                None => check.found(Invariant::Schema, RowName(key), "the block is no collection"),
+                None => {
+                    check.found(Invariant::Schema, RowName(key), "the block is not a collection")
+                }
                 Some(name) if *name != indexed.schema.name => {
                     check.found(
                         Invariant::Schema,
                         RowName(key),
-                        "it has another name than its block",
+                        "the name differs from that of its block",
                     );
                 }
                 Some(_) => {}
@@ -45,7 +47,7 @@ impl SpaceCheck<'_> {
                 check.found(
                     Invariant::Schema,
                     RowName(key),
-                    format_args!("the key {:?} or its column is there twice", property.key),
+                    format_args!("the key {:?} or its column is used twice", property.key),
                 );
             }
             schemas.insert(id, indexed);
@@ -55,7 +57,7 @@ impl SpaceCheck<'_> {
             self.found(
                 Invariant::Schema,
                 format_args!("block {id}"),
-                "it is a collection and has no schema",
+                "the collection has no schema",
             );
         }
         self.report.collections = blocks.collections.len() as u64;
@@ -94,15 +96,13 @@ impl SpaceCheck<'_> {
                 return parse_entry(key, value).map(drop);
             }
             counted.insert(id);
-            let (says, found) = (
-                parse_entry(key, value)?.items,
-                blocks.items.get(&id).copied().unwrap_or_default(),
-            );
+            let (says, found) =
+                (parse_entry(key, value)?.items, blocks.items.get(&id).copied().unwrap_or(0));
             if says != found {
                 check.found(
                     Invariant::ItemCount,
                     RowName(key),
-                    format_args!("it says {says}, and {found} are there"),
+                    format_args!("the count is {says}, but {found} exist"),
                 );
             }
             Ok(())
@@ -140,13 +140,15 @@ fn broken_relation(
     relation: &Relation,
 ) -> Option<&'static str> {
     let Some(other) = other_end(schemas, relation) else {
-        return Some("its other end does not exist");
+        return Some("the inverse relation does not exist");
     };
     let is_back = other.target == id && other.inverse_key.as_deref() == Some(key);
     match (is_back, relation.is_symmetric(id, key)) {
-        (false, _) => Some("its other end leads elsewhere"),
-        (true, true) if !relation.owner => Some("nothing owns it"),
-        (true, false) if relation.owner == other.owner => Some("not exactly one end owns it"),
+        (false, _) => Some("the inverse relation does not lead back"),
+        (true, true) if !relation.owner => Some("no end owns the relation"),
+        (true, false) if relation.owner == other.owner => {
+            Some("the relation needs exactly one owner")
+        }
         _ => None,
     }
 }

@@ -12,16 +12,12 @@ impl SpaceCheck<'_> {
                 keyspaces::parse_comment(key).ok_or_else(|| records::corrupt(key))?;
             check.report.comments += 1;
             match blocks.run_of(block) {
-                None => check.found(
-                    Invariant::Comment,
-                    RowName(key),
-                    "the block it is on does not exist",
-                ),
+                None => check.found(Invariant::Comment, RowName(key), "its block does not exist"),
                 Some((elsewhere, ..)) if elsewhere != document => {
                     check.found(
                         Invariant::Comment,
                         RowName(key),
-                        "the block it is on is in another document",
+                        "its block is in another document",
                     );
                 }
                 Some(_) => {}

@@ -39,9 +39,9 @@ impl SpaceCheck<'_> {
                 check.found(Invariant::Document, RowName(key), "its root does not exist");
             }
             let document = records::decode(key, value, |decoder| document::decode(id, decoder))?;
-            let found = blocks.of_documents.get(&id).copied().unwrap_or_default();
+            let found = blocks.of_documents.get(&id).copied().unwrap_or(0);
             if document.blocks != found {
-                let message = format_args!("{found} of its {} blocks are there", document.blocks);
+                let message = format_args!("{found} of its {} blocks exist", document.blocks);
                 check.found(Invariant::BlockCount, RowName(key), message);
             }
             documents.insert(id, document.record);
@@ -55,7 +55,7 @@ impl SpaceCheck<'_> {
             self.found(
                 Invariant::Document,
                 format_args!("block {root}"),
-                "it is the root of no document",
+                "it is a root without a document",
             );
         }
         let inboxes = documents.values().filter(|record| record.location == Location::Inbox);
@@ -63,7 +63,7 @@ impl SpaceCheck<'_> {
             self.found(
                 Invariant::Inbox,
                 format_args!("document {}", record.id),
-                "it is another inbox",
+                "it is a second inbox",
             );
         }
         self.report.documents = (named.len() - inboxes.count()) as u64;
@@ -80,12 +80,12 @@ impl SpaceCheck<'_> {
         }
         self.rows(LOCATION_COUNTS, &mut |check, key, value| {
             let counted = records::decode(key, value, document::decode_count)?;
-            let found = counts.get(key).copied().unwrap_or_default();
+            let found = counts.get(key).copied().unwrap_or(0);
             if counted != found {
                 check.found(
                     Invariant::LocationCount,
                     RowName(key),
-                    format_args!("it says {counted}, and {found} are there"),
+                    format_args!("the count is {counted}, but {found} exist"),
                 );
             }
             Ok(())
@@ -102,7 +102,7 @@ impl SpaceCheck<'_> {
                 self.found(
                     Invariant::DailyNote,
                     format_args!("document {}", record.id),
-                    "its day has another note, too",
+                    "its day has another daily note",
                 );
             }
         }
@@ -119,7 +119,7 @@ impl SpaceCheck<'_> {
                     check.found(
                         Invariant::DocumentIndex,
                         RowName(key),
-                        "the document's record does not say so",
+                        "it does not follow from the document's record",
                     );
                 }
                 records::decode_empty(key, value)

@@ -28,7 +28,7 @@ impl SpaceCheck<'_> {
             self.found(
                 Invariant::Folder,
                 FOLDERS.name,
-                format_args!("{} of {expected} are there", named.len()),
+                format_args!("{} of {expected} exist", named.len()),
             );
         }
         for (id, parent) in &parents {
@@ -36,7 +36,7 @@ impl SpaceCheck<'_> {
                 self.found(
                     Invariant::Folder,
                     format_args!("folder {id}"),
-                    "the folder it is in does not exist",
+                    "its parent folder does not exist",
                 );
             }
             self.expect_index_row(Invariant::FolderIndex, &keyspaces::folder_child(*parent, *id));
@@ -49,7 +49,7 @@ impl SpaceCheck<'_> {
                 check.found(
                     Invariant::FolderIndex,
                     RowName(key),
-                    "the folder's record does not say so",
+                    "it does not follow from the folder's record",
                 );
             }
             records::decode_empty(key, value)
@@ -66,7 +66,7 @@ impl SpaceCheck<'_> {
                 at = parents.get(&id).copied().flatten();
             }
             if let Some(id) = at.filter(|id| path.contains(id)) {
-                self.found(Invariant::Folder, format_args!("folder {id}"), "it is in itself");
+                self.found(Invariant::Folder, format_args!("folder {id}"), "it is inside itself");
             }
         }
     }

@@ -90,7 +90,7 @@ impl ValueCheck<'_> {
             return Some("the schema has no such property".to_owned());
         };
         if !fits(&property.kind, value) {
-            return Some(format!("it is no value of type {}", property.kind.property_type()));
+            return Some(format!("the value is not of type {}", property.kind.property_type()));
         }
         match (property.kind.relation(), value) {
             (Some(relation), PropertyValue::Relations(items)) => {
@@ -108,12 +108,12 @@ impl ValueCheck<'_> {
         items: &[BlockId],
     ) -> Option<String> {
         if !relation.owner {
-            return Some("the other end owns the relation".to_owned());
+            return Some("the inverse relation owns the values".to_owned());
         }
         if let Some(stray) =
             items.iter().find(|other| !self.blocks.is_item_of(**other, relation.target))
         {
-            return Some(format!("{stray} is no item of the other collection"));
+            return Some(format!("{stray} is not an item of the target collection"));
         }
         let is_symmetric = relation.is_symmetric(self.collection, key);
         let is_single = other_end(self.schemas, relation).is_some_and(|other| other.single);
@@ -128,7 +128,7 @@ impl ValueCheck<'_> {
                     || (is_single && items.iter().any(|other| !take(*other)))
             }
         };
-        is_over.then(|| "an item has more than one related item, and may have one".to_owned())
+        is_over.then(|| "a single relation has more than one item".to_owned())
     }
 }
 
@@ -196,7 +196,8 @@ impl SpaceCheck<'_> {
         let note = &mut |key: Vec<u8>, bitmap| {
             said.insert(edge_hash(&key), bitmap);
         };
-        let is_whole = expected(note).unwrap_or_default();
+        // If an item does not decode, a row that follows from none may be its.
+        let is_whole = expected(note).unwrap_or(false);
         let columns = keyspaces::columns(collection);
         self.rows_within(
             ITEM_KEYS.name,
@@ -208,13 +209,13 @@ impl SpaceCheck<'_> {
                     (said.remove(&edge_hash(key)), IndexBitmap::read(key, value));
                 match (expected, &found) {
                     (None, _) if is_whole => {
-                        check.found(Invariant::ItemIndex, RowName(key), "no item says so")
+                        check.found(Invariant::ItemIndex, RowName(key), "it follows from no item")
                     }
                     (Some(expected), Ok(found)) if expected != *found => {
                         check.found(
                             Invariant::ItemIndex,
                             RowName(key),
-                            "its bitmap is not that of the item",
+                            "its bitmap differs from that of the item",
                         );
                     }
                     _ => {}

@@ -26,13 +26,13 @@ impl SpaceCheck<'_> {
                         check.found(
                             Invariant::BlockLocation,
                             RowName(key),
-                            "the block stands elsewhere",
+                            "the block has another document or parent",
                         );
                     } else if *location.order > *order {
                         check.found(
                             Invariant::BlockLocation,
                             RowName(key),
-                            "the block is to the left of its hint",
+                            "the block is before the run of its hint",
                         );
                     }
                 }
@@ -40,7 +40,11 @@ impl SpaceCheck<'_> {
             Ok(())
         });
         for block in blocks.known.keys().filter(|block| !placed.contains(*block)) {
-            self.found(Invariant::BlockLocation, format_args!("block {block}"), "it has no place");
+            self.found(
+                Invariant::BlockLocation,
+                format_args!("block {block}"),
+                "it has no location",
+            );
         }
     }
 
@@ -55,7 +59,7 @@ fn edge(check: &mut SpaceCheck<'_>, said: &HashSet<u128>, key: &[u8], value: &[u
     keyspaces::parse_edge(key).ok_or_else(|| records::corrupt(key))?;
     records::decode_empty(key, value)?;
     if !said.contains(&edge_hash(key)) {
-        check.found(Invariant::Edge, RowName(key), "no block says so");
+        check.found(Invariant::Edge, RowName(key), "it follows from no block");
     }
     Ok(())
 }

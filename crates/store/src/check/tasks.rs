@@ -28,7 +28,7 @@ impl SpaceCheck<'_> {
             check.report.tasks += 1;
             let (_, entry) = parse_entry(key, value)?;
             if !said.contains(&row_hash(key, entry.body())) {
-                check.found(Invariant::Task, RowName(key), "no block says so");
+                check.found(Invariant::Task, RowName(key), "it follows from no block");
             }
             Ok(())
         });
@@ -67,7 +67,7 @@ impl SpaceCheck<'_> {
                 check.found(
                     Invariant::Task,
                     RowName(key),
-                    "no block says so, or its document is in the trash or a template",
+                    "it follows from no block, or its document is in the trash or a template",
                 );
             }
             records::decode_empty(key, value)

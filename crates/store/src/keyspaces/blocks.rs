@@ -2,7 +2,7 @@
 
 use leafbase_model::{BlockId, DocumentId};
 
-use super::{BLOCK_LOCATIONS, BLOCKS, id_at, with_id};
+use super::{BLOCK_LOCATIONS, BLOCKS, MAX_KEY_BYTES, id_at, with_id};
 
 /// All runs of a document.
 pub(crate) fn document_runs(document: DocumentId) -> [u8; 17] {
@@ -25,6 +25,7 @@ pub(crate) fn run(document: DocumentId, parent: BlockId, order: &[u8]) -> Vec<u8
     let mut key = Vec::with_capacity(33 + order.len());
     key.extend_from_slice(&parent_runs(document, parent));
     key.extend_from_slice(order);
+    debug_assert!(key.len() < MAX_KEY_BYTES, "order keys are bounded");
     key
 }
 

@@ -13,11 +13,11 @@ pub(crate) fn parse_folder(key: &[u8]) -> Option<FolderId> {
 }
 
 pub(crate) fn folders_in(parent: Option<FolderId>) -> [u8; 17] {
-    with_id(FOLDER_CHILDREN, parent.unwrap_or_default().as_bytes())
+    with_id(FOLDER_CHILDREN, parent.unwrap_or(FolderId::NIL).as_bytes())
 }
 
 pub(crate) fn folder_child(parent: Option<FolderId>, folder: FolderId) -> [u8; 33] {
-    joined(FOLDER_CHILDREN, &[parent.unwrap_or_default().as_bytes(), folder.as_bytes()])
+    joined(FOLDER_CHILDREN, &[parent.unwrap_or(FolderId::NIL).as_bytes(), folder.as_bytes()])
 }
 
 /// The parent, `None` at the top, and the folder.

@@ -2,7 +2,7 @@
 
 use leafbase_model::{BlockId, DocumentId};
 
-use super::{COLLECTIONS, ITEM_KEYS, SCHEMAS, id_at, joined, with_id};
+use super::{COLLECTIONS, ITEM_KEYS, MAX_KEY_BYTES, SCHEMAS, id_at, joined, with_id};
 
 pub(crate) fn schema(collection: BlockId) -> [u8; 17] {
     with_id(SCHEMAS, collection.as_bytes())
@@ -38,7 +38,9 @@ pub(crate) fn columns(collection: BlockId) -> [u8; 17] {
 }
 
 pub(crate) fn item_key(column: [u8; 21], value: &[u8], item: BlockId) -> Vec<u8> {
-    [&column, value, item.as_bytes()].concat()
+    let key = [&column, value, item.as_bytes()].concat();
+    debug_assert!(key.len() < MAX_KEY_BYTES, "sort keys of values are bounded");
+    key
 }
 
 /// Collection, column and item.

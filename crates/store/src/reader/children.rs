@@ -45,6 +45,7 @@ impl SpaceReader<'_> {
         let (mut before, mut first_of) = (None, None);
         self.find_in_runs(&location, block, &mut |key, run, index| {
             match index.checked_sub(1) {
+                // The sibling before the first block of a run is the last one of the previous run.
                 Some(index) => before = run.ids().nth(index),
                 None => first_of = Some(key.to_owned()),
             }

@@ -37,6 +37,7 @@ impl SpaceReader<'_> {
         if let Some(known) = cache.has_comments(epoch, document) {
             return known;
         }
+        // An error is not cached: the read of the comments reports it.
         let Ok(found) = self.find_comment(document) else { return true };
         cache.add_has_comments(epoch, document, found);
         found

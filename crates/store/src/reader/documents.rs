@@ -1,6 +1,6 @@
 //! Reads of documents: queries, the inbox, daily notes, and counts of locations.
 
-use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result};
+use leafbase_model::{Day, DocumentId, DocumentRecord, Location, Result, invariant};
 
 use super::SpaceReader;
 use super::index_scan::MergeIterator;
@@ -22,8 +22,7 @@ const READ_AT_ONCE: usize = 1_024;
 
 /// The number of documents in a row of the counts.
 pub(crate) fn document_count(source: &dyn Read, key: &[u8]) -> Result<u64> {
-    Ok(get(source, key, |value| records::decode(key, value, document::decode_count))?
-        .unwrap_or_default())
+    Ok(get(source, key, |value| records::decode(key, value, document::decode_count))?.unwrap_or(0))
 }
 
 /// The first document after `prefix` in an index.
@@ -94,6 +93,7 @@ impl SpaceReader<'_> {
                 .into_iter()
                 .map(|stream| (stream, Vec::new()))
                 .collect();
+        // Without other indexes the query's order is the only way: it is read to the end.
         let mut budget = if others.is_empty() { usize::MAX } else { PATIENCE };
         loop {
             self.read_on(&mut in_order, &mut search, budget)?;
@@ -110,6 +110,7 @@ impl SpaceReader<'_> {
                     return Ok(search.page());
                 }
             }
+            // Doubling bounds the total by a small multiple of the cheapest index range.
             budget = budget.saturating_mul(2);
         }
     }
@@ -212,7 +213,7 @@ impl SpaceReader<'_> {
         let mut records = Vec::with_capacity(keys.len());
         self.read.get_many(&keys, &mut |index, value| {
             let (Some(id), Some(key)) = (documents.get(index), keys.get(index)) else {
-                return Ok(());
+                invariant!("a store visits the keys that it was given")
             };
             let value = value.ok_or_else(|| records::corrupt(key))?;
             records.push(

@@ -65,10 +65,7 @@ impl SpaceReader<'_> {
         if folders.len() as u64 == expected {
             Ok(folders)
         } else {
-            Err(Error::corrupted(format_args!(
-                "folders: {} of {expected} are there",
-                folders.len()
-            )))
+            Err(Error::corrupted(format_args!("folders: {} of {expected} exist", folders.len())))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::{Bound, ControlFlow};
 
-use leafbase_model::{Day, DocumentId, Location, Result, Timestamp};
+use leafbase_model::{Day, DocumentId, Location, Result, Timestamp, invariant};
 
 use super::query::{DocumentFilter, DocumentQuery, IndexOrder, ResumeAnchor, Span, Within};
 use crate::keyspaces::{
@@ -57,6 +57,7 @@ impl IndexScan {
         let mut range =
             KeyRange { reverse: descending, ..KeyRange::half_open(&self.lower, &self.upper) };
         match self.behind.as_deref() {
+            // A position outside of the range restricts nothing, and could cross the other bound.
             Some(behind) if descending && *behind < *self.upper => {
                 range.upper = Bound::Excluded(behind)
             }
@@ -83,6 +84,7 @@ impl IndexScan {
                 Ok(ControlFlow::Break(()))
             })?;
         }
+        // Without a last key the scan ended before its batch was full.
         self.is_exhausted = last.is_none();
         self.behind = last.or_else(|| self.behind.take());
         let found = read.len();
@@ -201,6 +203,7 @@ impl MergeIterator {
 
     /// Up to `count` more documents; fewer only at the end.
     pub(super) fn take(&mut self, source: &dyn Read, count: usize) -> Result<Vec<DocumentId>> {
+        // Each scan reads its share: most pages come from all scans in equal parts.
         let step = count.div_ceil(self.scans.len().max(1));
         if !self.has_begun {
             self.has_begun = true;
@@ -214,7 +217,7 @@ impl MergeIterator {
                 self.advance(source, number, step)?;
             }
             let head = if self.descending { self.heads.pop_last() } else { self.heads.pop_first() };
-            let Some(((_, document), number)) = head else { break };
+            let Some(((_, document), number)) = head else { return Ok(taken) };
             taken.push(document);
             self.taken_from = Some(number);
         }
@@ -223,7 +226,9 @@ impl MergeIterator {
 
     /// Adds the next document of a scan to the heap, if there is one.
     fn advance(&mut self, source: &dyn Read, number: usize, step: usize) -> Result<()> {
-        let Some(scan) = self.scans.get_mut(number) else { return Ok(()) };
+        let Some(scan) = self.scans.get_mut(number) else {
+            invariant!("the heap names one of the merged scans")
+        };
         if scan.buffer.is_empty() && !scan.is_exhausted {
             self.read += scan.fill(source, self.descending, step)?;
         }

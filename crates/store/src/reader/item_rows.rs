@@ -241,7 +241,7 @@ impl SpaceReader<'_> {
     /// Passes an item to `look`, borrowed; `None` if the block does not exist.
     ///
     /// # Errors
-    /// As [`Self::locate`], and those of `look`; [`leafbase_model::ErrorKind::Corrupted`] also if
+    /// As [`Self::locate`], and errors of `look`; [`leafbase_model::ErrorKind::Corrupted`] also if
     /// the block is not an item.
     pub fn item_row<T>(
         &self,

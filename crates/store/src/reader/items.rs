@@ -107,7 +107,7 @@ impl<'a> SpaceReader<'a> {
     /// `after` if it is given. One range, and items before `after` are not decoded.
     ///
     /// # Errors
-    /// As [`Self::locate`], and those of `visit`; [`ErrorKind::NotFound`] if `after` is not an item
+    /// As [`Self::locate`], and errors of `visit`; [`ErrorKind::NotFound`] if `after` is not an item
     /// of the collection; [`ErrorKind::Corrupted`] also after the last item, if the number of items
     /// differs from the count.
     pub fn items(
@@ -157,7 +157,9 @@ impl<'a> SpaceReader<'a> {
             },
         )?;
         if is_before {
-            return Err(records::corrupt(&keyspaces::block_location(after.unwrap_or_default())));
+            return Err(records::corrupt(&keyspaces::block_location(
+                after.unwrap_or(BlockId::NIL),
+            )));
         }
         if after.is_none() && !is_broken_off {
             self.check_passed(location.document, collection, passed)
@@ -172,9 +174,8 @@ impl<'a> SpaceReader<'a> {
         match get(self.read, &key, |value| records::decode(&key, value, schema::decode_item_count))?
         {
             Some(expected) if expected != passed => {
-                let message = format_args!(
-                    "collection {collection}: {passed} of its {expected} items are there"
-                );
+                let message =
+                    format_args!("collection {collection}: {passed} of its {expected} items exist");
                 Err(Error::corrupted(message))
             }
             _ => Ok(()),
@@ -285,7 +286,7 @@ impl ItemIndex<'_> {
     /// are visited; a column without an index has none.
     ///
     /// # Errors
-    /// As [`SpaceReader::locate`], and those of `visit`.
+    /// As [`SpaceReader::locate`], and errors of `visit`.
     pub fn scan(
         &self,
         column: IndexedColumn<'_>,

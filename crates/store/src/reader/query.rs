@@ -83,7 +83,7 @@ impl IndexOrder {
             Self::Modified => {
                 keyspaces::by_time(self.keyspace(), record.modified_at, record.id).to_vec()
             }
-            Self::Day => record.day.map(|day| day_key(record, day)).unwrap_or_default(),
+            Self::Day => record.day.map_or_else(Vec::new, |day| day_key(record, day)),
         }
     }
 }
@@ -225,6 +225,7 @@ impl<'q> DocumentFilter<'q> {
             }
             (Within::Folders(_), _) => false,
         };
+        // The order by day and a span of days select daily notes alone.
         let may_lack_day = query.order != IndexOrder::Day && !query.day.is_bounded();
         is_within
             && record.day.map_or(may_lack_day, |day| query.day.contains(day))

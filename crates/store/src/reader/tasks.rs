@@ -18,10 +18,10 @@ use crate::run::RunView;
 use crate::tasks::TaskEntry;
 
 /// Runs without wanted blocks that a scan passes before it seeks the next one.
-const PASSED_BY: usize = 4;
+const MAX_PASSED: usize = 4;
 
 /// Receives the key of a run, the run, the index of a block in it, and the block.
-type VisitSpot<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, BlockId) -> Result<()>;
+type VisitPosition<'f> = &'f mut dyn FnMut(&[u8], RunView<'_>, usize, BlockId) -> Result<()>;
 
 /// A page of a listing of tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -213,7 +213,8 @@ impl SpaceReader<'_> {
             branches.add(key, index, block);
             Ok(())
         })?;
-        branches.spots.sort_unstable();
+        // By run key and index: parent by parent, and siblings in order.
+        branches.positions.sort_unstable();
         Ok(branches)
     }
 
@@ -222,39 +223,40 @@ impl SpaceReader<'_> {
     fn visit_in_runs(
         &self,
         mut hints: Vec<(Vec<u8>, BlockId)>,
-        visit: VisitSpot<'_>,
+        visit: VisitPosition<'_>,
     ) -> Result<()> {
         hints.sort_unstable();
+        // In the order of runs, so that one scan serves all hints of the same parent.
         let mut ahead = hints.into_iter().peekable();
         while let Some((start, _)) = ahead.peek().cloned() {
             let (document, parent, _) =
                 keyspaces::parse_run(&start).ok_or_else(|| records::corrupt(&start))?;
             let end = keyspaces::prefix_end(keyspaces::parent_runs(document, parent));
-            let (mut sought, mut passed_by) = (Vec::new(), 0);
+            let (mut wanted, mut passed) = (Vec::new(), 0);
             self.read.scan(KeyRange::half_open(&start, &end), &mut |key, value| {
                 while let Some((_, block)) = ahead.next_if(|(hint, _)| hint.as_slice() <= key) {
-                    sought.push(block);
+                    wanted.push(block);
                 }
-                if sought.is_empty() {
-                    passed_by += 1;
+                if wanted.is_empty() {
+                    passed += 1;
                 } else {
-                    sought = visit_found(key, RunView::read(key, value)?, &sought, visit)?;
-                    passed_by = 0;
+                    wanted = visit_found(key, RunView::read(key, value)?, &wanted, visit)?;
+                    passed = 0;
                 }
-                let is_far = passed_by == PASSED_BY
-                    || ahead.peek().is_none_or(|(hint, _)| **hint >= end[..]);
-                Ok(if sought.is_empty() && is_far {
+                let is_far =
+                    passed == MAX_PASSED || ahead.peek().is_none_or(|(hint, _)| **hint >= end[..]);
+                Ok(if wanted.is_empty() && is_far {
                     ControlFlow::Break(())
                 } else {
                     ControlFlow::Continue(())
                 })
             })?;
             // A block that no run to the right of its hint holds is missing.
-            sought.extend(
+            wanted.extend(
                 std::iter::from_fn(|| ahead.next_if(|(hint, _)| *hint == start))
                     .map(|(_, block)| block),
             );
-            if let Some(lost) = sought.first() {
+            if let Some(lost) = wanted.first() {
                 return Err(records::corrupt(&keyspaces::block_location(*lost)));
             }
         }
@@ -266,11 +268,11 @@ impl SpaceReader<'_> {
 fn visit_found(
     key: &[u8],
     run: RunView<'_>,
-    sought: &[BlockId],
-    visit: VisitSpot<'_>,
+    wanted: &[BlockId],
+    visit: VisitPosition<'_>,
 ) -> Result<Vec<BlockId>> {
     let mut others = Vec::new();
-    for block in sought {
+    for block in wanted {
         match run.position(*block) {
             Some(index) => visit(key, run, index, *block)?,
             None => others.push(*block),
@@ -283,32 +285,32 @@ fn visit_found(
 #[derive(Default)]
 struct Branches {
     /// Key of the run, index in it, and block; sorted, so that siblings are adjacent and in order.
-    spots: Vec<(Rc<[u8]>, usize, BlockId)>,
+    positions: Vec<(Rc<[u8]>, usize, BlockId)>,
 }
 
 impl Branches {
     fn add(&mut self, key: &[u8], index: usize, block: BlockId) {
-        let key = match self.spots.last() {
+        let key = match self.positions.last() {
             Some((last, ..)) if **last == *key => Rc::clone(last),
             _ => key.into(),
         };
-        self.spots.push((key, index, block));
+        self.positions.push((key, index, block));
     }
 
     fn children_of(&self, parent: BlockId) -> Range<usize> {
         let parent_of = |key: &[u8]| keyspaces::parse_run(key).map(|(_, parent, _)| parent);
-        let start = self.spots.partition_point(|(key, ..)| parent_of(key) < Some(parent));
-        let end = self.spots.partition_point(|(key, ..)| parent_of(key) <= Some(parent));
+        let start = self.positions.partition_point(|(key, ..)| parent_of(key) < Some(parent));
+        let end = self.positions.partition_point(|(key, ..)| parent_of(key) <= Some(parent));
         start..end
     }
 
     /// Traverses the tree from the root. A block has one position, so none is visited twice.
     fn in_reading_order(&self) -> Vec<BlockId> {
-        let mut sorted = Vec::with_capacity(self.spots.len());
+        let mut sorted = Vec::with_capacity(self.positions.len());
         // The root is the only child of the lowest ID.
         let mut path = vec![self.children_of(BlockId::NIL)];
         while let Some(siblings) = path.last_mut() {
-            let Some((_, _, block)) = siblings.next().and_then(|index| self.spots.get(index))
+            let Some((_, _, block)) = siblings.next().and_then(|index| self.positions.get(index))
             else {
                 path.pop();
                 continue;

@@ -159,7 +159,7 @@ impl SubtreeTexts {
             EntryText::Markdown(block_type, range) => {
                 let markdown = self.markdown.get(range.clone());
                 debug_assert!(markdown.is_some(), "an entry's range lies within the markdown");
-                BlockText::Markdown(*block_type, markdown.unwrap_or_default())
+                BlockText::Markdown(*block_type, markdown.unwrap_or(""))
             }
             EntryText::Data(data) => BlockText::Data(data),
         };

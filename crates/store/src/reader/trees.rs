@@ -43,6 +43,7 @@ pub(crate) fn rows_of(
     blocks: &[BlockId],
     visit: VisitBlockRow<'_>,
 ) -> Result<()> {
+    debug_assert!(blocks.is_sorted(), "blocks are sought in the order of their keys");
     let Some(last) = blocks.last() else { return Ok(()) };
     let end = keyspaces::prefix_end_of(&[prefix, last.as_bytes()].concat());
     let mut wanted = blocks.iter().copied().peekable();
@@ -58,6 +59,7 @@ pub(crate) fn rows_of(
                 Some(next) if *next == block => visit(block, key, value)?,
                 Some(_) => passed += 1,
             }
+            // Many rows in between: a new seek is cheaper than stepping over all of them.
             leaps = passed == MAX_PASSED;
             Ok(if leaps { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;

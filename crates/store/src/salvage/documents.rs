@@ -41,7 +41,7 @@ impl Salvager<'_> {
                 self.report.lose(
                     LossKind::Folder,
                     format_args!("folder {id}"),
-                    "the folder it was in is lost: it is at the top",
+                    "its parent folder is lost: it is at the top now",
                 );
                 record.parent = None;
             }
@@ -76,7 +76,7 @@ impl Salvager<'_> {
                 self.report.lose(
                     LossKind::Folder,
                     format_args!("document {id}"),
-                    "its folder is lost: it is in none",
+                    "its folder is lost: it is in none now now",
                 );
                 record.location = Location::Unsorted;
             }
@@ -85,7 +85,7 @@ impl Salvager<'_> {
                 self.report.lose(
                     LossKind::Document,
                     format_args!("document {id}"),
-                    "another one is what it was",
+                    "another document has its location or its day",
                 );
                 (record.location, record.day) = (Location::Unsorted, None);
             }
@@ -93,7 +93,7 @@ impl Salvager<'_> {
             let subtrees = self.subtrees(*id, inventory)?;
             let found = subtrees.0.len() as u64;
             if document.blocks > found {
-                let message = format_args!("{found} of its {} blocks are there", document.blocks);
+                let message = format_args!("{found} of its {} blocks exist", document.blocks);
                 self.report.lose(LossKind::Block, format_args!("document {id}"), message);
             }
             self.write_document(target, &record, &subtrees, inventory)?;

@@ -33,8 +33,7 @@ impl Salvager<'_> {
             let is_whole = !found.is_broken
                 && (found.chunks, found.bytes) == (chunks_of(record.size), record.size);
             if !is_whole {
-                let message =
-                    format_args!("{} of its {} bytes are there", found.bytes, record.size);
+                let message = format_args!("{} of its {} bytes exist", found.bytes, record.size);
                 self.report.lose(LossKind::File, format_args!("file {id}"), message);
             }
             is_whole

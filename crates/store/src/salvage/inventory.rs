@@ -92,7 +92,7 @@ impl Salvager<'_> {
 
     /// Reports a record with a valid checksum that does not decode.
     pub(super) fn unread(&mut self, key: &[u8]) {
-        self.report.lose(LossKind::Record, RowName(key), "it does not read");
+        self.report.lose(LossKind::Record, RowName(key), "it does not decode");
     }
 
     pub(super) fn inventory(&mut self, step: OnStep<'_>) -> Result<Inventory> {
@@ -137,7 +137,7 @@ impl Salvager<'_> {
                     salvage.report.lose(
                         LossKind::Block,
                         format_args!("block {id}"),
-                        "it does not read",
+                        "it does not decode",
                     );
                     continue;
                 };
@@ -145,7 +145,7 @@ impl Salvager<'_> {
                     salvage.report.lose(
                         LossKind::Block,
                         format_args!("block {id}"),
-                        "it was in two places",
+                        "it had two locations",
                     );
                     continue;
                 }
@@ -201,7 +201,7 @@ impl Salvager<'_> {
                 self.report.lose(
                     LossKind::Document,
                     format_args!("document {id}"),
-                    "where it was kept is told by indexes",
+                    "its record is recovered from indexes",
                 );
             }
         }
@@ -259,8 +259,7 @@ impl Salvager<'_> {
                 inventory.lost.get(block).filter(|location| location.document == *document);
             let reconstructed = inventory.reconstructed_at(*block, *document, location);
             inventory.reconstructed.insert(*block, reconstructed);
-            let message =
-                "what it said is lost: what belongs to it is kept under another one in its place";
+            let message = "its data is lost: a new block under its ID keeps what belongs to it";
             self.report.lose(LossKind::Block, format_args!("block {block}"), message);
         }
         let at = self.stamp.at;
@@ -323,7 +322,7 @@ impl Inventory {
 fn apply_index_row(record: &mut DocumentRecord, keyspace: Keyspace, key: &[u8]) {
     match keyspace {
         DOCUMENTS_BY_LOCATION => {
-            record.location = keyspaces::parse_location(key).unwrap_or_default()
+            record.location = keyspaces::parse_location(key).unwrap_or(record.location)
         }
         DOCUMENTS_BY_DAY => record.day = keyspaces::parse_day(key),
         DOCUMENTS_BY_CREATED => {

@@ -24,7 +24,7 @@ impl Salvager<'_> {
         step: OnStep<'_>,
     ) -> Result<()> {
         let whole = self.whole_changes()?;
-        let mut last = whole.last().copied().unwrap_or_default();
+        let mut last = whole.last().copied().unwrap_or(0);
         self.rows(META, &mut |_, key, value| {
             if let Ok(totals) = records::decode(key, value, SpaceTotals::decode)
                 && key == keyspaces::meta(meta::TOTALS)
@@ -39,6 +39,7 @@ impl Salvager<'_> {
             }
             _ => Ok(()),
         })?;
+        // Whole changes are a sorted set: the gaps between them are the lost ones.
         let mut before = 0;
         for sequence in whole.iter().copied().chain([last + 1]) {
             for lost in before + 1..sequence {
@@ -73,7 +74,7 @@ impl Salvager<'_> {
 
     fn put_empty(&mut self, target: &dyn Store, sequence: u64) -> Result<()> {
         let key = keyspaces::change_part(sequence, 0);
-        self.report.lose(LossKind::Change, RowName(&key), "an empty one stands in its place");
+        self.report.lose(LossKind::Change, RowName(&key), "an empty change takes its place");
         let log = ChangeEncoder::default();
         let (head, tail) = log.body(&self.stamp, &[]);
         let value = records::seal(&key, |out| {

@@ -153,7 +153,7 @@ impl Salvager<'_> {
                     .is_none_or(|relation| leads_back(&ends, *id, property, relation));
                 if !is_paired {
                     let message =
-                        format_args!("the relation {:?} has lost its other end", property.key);
+                        format_args!("the relation {:?} has lost its inverse", property.key);
                     self.report.lose(LossKind::Schema, RowName(&keyspaces::schema(*id)), message);
                 }
                 is_paired

@@ -42,6 +42,7 @@ impl Salvager<'_> {
             families.blocks.insert(*id, self.reconstructed_record(*id, reconstructed));
             let siblings = families.children.entry(reconstructed.known.parent).or_default();
             let order = reconstructed.order.clone().unwrap_or_else(|| vec![0xff; 8]);
+            // Before the first child with a greater order key: siblings keep their order.
             let at =
                 siblings.iter().position(|(other, _)| *other > order).unwrap_or(siblings.len());
             siblings.insert(at, (order, *id));
@@ -79,7 +80,7 @@ impl Salvager<'_> {
                     self.report.lose(
                         LossKind::Block,
                         format_args!("block {id}"),
-                        "it does not read",
+                        "it does not decode",
                     );
                 }
             }
@@ -189,7 +190,7 @@ impl Salvager<'_> {
                 self.report.lose(
                     LossKind::Value,
                     format_args!("block {}", block.id),
-                    format_args!("what {key:?} was is lost in part or whole"),
+                    format_args!("the value of {key:?} is lost in part or completely"),
                 );
                 properties.set(key, kept);
             }
@@ -206,13 +207,14 @@ impl Salvager<'_> {
                 let Some(block) = families.blocks.remove(&id) else { continue };
                 done.insert(id);
                 nodes.push(SubtreeNode { depth, block });
-                let children = families.children.remove(&id).unwrap_or_default();
+                let children = families.children.remove(&id).unwrap_or_else(Vec::new);
                 waiting.extend(
                     children.into_iter().rev().map(|(_, child)| (depth.saturating_add(1), child)),
                 );
             }
+            // What is left was not reachable from the root: its ancestors form a cycle.
             let Some(left) = families.blocks.keys().min().copied() else { return Subtrees(nodes) };
-            let message = "it was below itself, and is at the end of its document now";
+            let message = "it was its own ancestor, and is at the end of its document now";
             self.report.lose(LossKind::Block, format_args!("block {left}"), message);
             if let Some(block) = families.blocks.get_mut(&left).filter(|block| is_item(&block.data))
             {

@@ -145,6 +145,7 @@ impl StagedDocuments {
             let key = keyspaces::document(id);
             match &staged.now {
                 Some(document) => {
+                    invariant!(document.blocks > 0, "a document has a root");
                     records::put(&mut batch, &key, |out| document::encode(out, document))
                 }
                 None => batch.delete(&key),

@@ -7,6 +7,7 @@ use leafbase_model::{BlockId, IdMap, Result, invariant};
 
 use crate::keyspaces;
 use crate::kv::{KeyRange, Read, Rows, Transaction};
+use crate::order_key;
 use crate::reader::transaction_cache::TransactionCache;
 use crate::records;
 use crate::records::location::{self, LocationRecord};
@@ -52,6 +53,7 @@ impl StagedLocations {
         cache: &TransactionCache,
         blocks: &[BlockId],
     ) -> Result<bool> {
+        debug_assert!(blocks.is_sorted(), "the first and the last block span the scan");
         let is_staged = |block: &BlockId| matches!(self.staged(*block), Some(Some(_)));
         if blocks.first().is_some_and(|first| *first <= self.greatest)
             && blocks.iter().any(is_staged)
@@ -174,6 +176,10 @@ impl StagedLocations {
             let key = keyspaces::block_location(block);
             match location {
                 Some(location) => {
+                    invariant!(
+                        order_key::is_valid(&location.order),
+                        "a location is written with the order key of a run"
+                    );
                     if last != Some(location) {
                         body.clear();
                         location::encode(&mut body, location);
